@@ -1,0 +1,114 @@
+//! What surrounds a command: project, home, configuration, environment, clock. The library is handed all of it.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use jiff::Timestamp;
+use snell::{Background, ConfigFile, EngineBuilder};
+
+/// Environment variables that Snell reads.
+mod variables {
+    pub(super) const HOME: &str = "HOME";
+    pub(super) const USER: &str = "USER";
+    /// Where Snell keeps what it records.
+    pub(super) const SNELL_HOME: &str = "SNELL_HOME";
+    /// Sets the clock, for tests and replays.
+    pub(super) const SNELL_NOW: &str = "SNELL_NOW";
+    pub(super) const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
+    pub(super) const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
+}
+
+/// Where hook files are looked for
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Where to look")]
+pub(crate) struct Around {
+    /// The project whose hooks apply [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    /// The home directory whose hooks apply [default: $HOME]
+    #[arg(long, value_name = "DIR")]
+    home: Option<PathBuf>,
+    /// Read only this file; may be repeated, and may name its contract (whale:FILE)
+    #[arg(long = "config", value_name = "FILE")]
+    configs: Vec<String>,
+}
+
+impl Around {
+    /// An engine for these surroundings, in the making.
+    pub(crate) fn engine(&self) -> anyhow::Result<EngineBuilder> {
+        let project = self.project.clone().unwrap_or_else(|| PathBuf::from("."));
+        if !project.is_dir() {
+            bail!("--project {} is not a directory", project.display());
+        }
+        let mut builder = snell::Engine::builder().project(project).env(std::env::vars_os());
+        let home = self.home.clone().or_else(|| absolute(variables::HOME));
+        if let Some(home) = &home {
+            builder = builder.home(std::path::absolute(home).unwrap_or_else(|_| home.clone()));
+        }
+        if let Some(config) = absolute(variables::XDG_CONFIG_HOME) {
+            builder = builder.config_dir(config.join("snell"));
+        }
+        if !self.configs.is_empty() {
+            builder = builder.files(named_files(&self.configs)?);
+        }
+        if let Some(now) = now()? {
+            builder = builder.now(now);
+        }
+        Ok(builder.background(detached(home.as_deref())?))
+    }
+}
+
+/// Files named on the command line must be there: a typing mistake there must not read as "no hooks".
+fn named_files(written: &[String]) -> anyhow::Result<Vec<ConfigFile>> {
+    let mut files = Vec::new();
+    for written in written {
+        let mut file = ConfigFile::parse(written);
+        std::fs::metadata(&file.path).with_context(|| format!("cannot read --config {}", file.path.display()))?;
+        if let Ok(absolute) = std::path::absolute(&file.path) {
+            file.path = absolute;
+        }
+        files.push(file);
+    }
+    Ok(files)
+}
+
+/// The user's name, for events that do not tell it.
+pub(crate) fn user_name() -> Option<String> {
+    std::env::var(variables::USER).ok().filter(|name| !name.is_empty())
+}
+
+fn now() -> anyhow::Result<Option<Timestamp>> {
+    let Some(text) = std::env::var_os(variables::SNELL_NOW).filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    let text = text.to_string_lossy();
+    let now = text
+        .parse()
+        .with_context(|| format!("SNELL_NOW is \"{text}\"; write an RFC 3339 time such as 2025-12-31T10:30:00Z"))?;
+    Ok(Some(now))
+}
+
+/// This program, as the one that stays with hooks which nobody waits for.
+fn detached(home: Option<&Path>) -> anyhow::Result<Background> {
+    let program = std::env::current_exe().context("cannot find the path of this program")?;
+    Ok(Background::Detached {
+        supervisor: vec![program.into(), "supervise".into()],
+        record: data_dir(home).join("background.jsonl"),
+    })
+}
+
+/// Where Snell keeps what it records.
+fn data_dir(home: Option<&Path>) -> PathBuf {
+    absolute(variables::SNELL_HOME)
+        .or_else(|| absolute(variables::XDG_DATA_HOME).map(|data| data.join("snell")))
+        .or_else(|| home.map(|home| home.join(".local/share/snell")))
+        .unwrap_or_else(|| std::env::temp_dir().join("snell"))
+}
+
+/// A directory from the environment. As the XDG rules say, one that is not absolute does not count.
+fn absolute(variable: &str) -> Option<PathBuf> {
+    let value = std::env::var_os(variable)?;
+    let path = Path::new(AsRef::<OsStr>::as_ref(&value));
+    path.is_absolute().then(|| path.to_owned())
+}

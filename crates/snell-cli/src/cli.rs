@@ -1,0 +1,44 @@
+//! What can be typed: the subcommands, and how a mistake in typing ends.
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+use crate::commands::{completions, docs, explain, lint, list, run};
+use crate::output;
+
+/// One hooks system for every coding agent
+///
+/// Snell reads the hook files of Wave, Claude Code, whale, the flat specification and its own snell.toml, runs each hook
+/// under the contract it was written for, and decides.
+#[derive(Debug, Parser)]
+#[command(name = "snell", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(after_help = "Example:\n  \
+    echo '{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"git push\"}}' | snell run PreToolUse\n\n\
+    Exit codes: 0 go on, 2 blocked (snell run), 1 anything else.")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Run(run::Args),
+    List(list::Args),
+    Lint(lint::Args),
+    Explain(explain::Args),
+    Docs(docs::Args),
+    Completions(completions::Args),
+    /// Run hooks that a caller did not wait for
+    #[command(hide = true)]
+    Supervise,
+}
+
+/// Reads the command line. A mistake ends with 1, never with 2: to a host, 2 is a block.
+pub(crate) fn parse() -> Result<Command, u8> {
+    Cli::try_parse().map(|cli| cli.command).map_err(|error| {
+        let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+        output::clap_message(&error);
+        u8::from(!asked_for)
+    })
+}

@@ -1,0 +1,104 @@
+//! `snell explain`: which hooks an event would fire, and why the others would not.
+
+use anyhow::Context;
+use serde::Serialize;
+use snell::{Event, EventName, Explanation};
+
+use super::DONE;
+use super::run::event_from_stdin;
+use crate::around::Around;
+use crate::output;
+
+/// Say which hooks an event would fire, and why the others would not; runs nothing
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    snell explain PreToolUse --tool Bash --input '{\"command\":\"git push\"}'\n  \
+    snell explain Stop < event.json")]
+pub(crate) struct Args {
+    /// The event's name or an alias of it
+    event: String,
+    /// The tool's name, instead of an event on stdin
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// The tool's input as JSON
+    #[arg(long, value_name = "JSON", requires = "tool")]
+    input: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    around: Around,
+}
+
+/// One hook, for programs.
+#[derive(Serialize)]
+struct Explained<'a> {
+    fires: bool,
+    why: &'a str,
+    events: Vec<&'a str>,
+    matcher: Option<&'a str>,
+    condition: Option<&'a str>,
+    command: String,
+    contract: &'a str,
+    source: &'a str,
+    line: usize,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
+    let event = event(args)?;
+    let (engine, _) = args.around.engine()?.load();
+    let explained = engine.explain(&event);
+    if args.json {
+        let explained: Vec<_> = explained.iter().map(for_programs).collect();
+        output::json(&explained)?;
+        return Ok(DONE);
+    }
+    let (firing, others): (Vec<_>, Vec<_>) = explained.iter().partition(|one| one.fires);
+    let tool = event.tool_name().map(|tool| format!(" on {tool}")).unwrap_or_default();
+    output::line(&format!(
+        "{}{tool}: {} of {} would run.",
+        event.name,
+        firing.len(),
+        output::count(explained.len(), "hook")
+    ));
+    show("Would run, in this order:", &firing);
+    show("Would not run:", &others);
+    Ok(DONE)
+}
+
+fn event(args: &Args) -> anyhow::Result<Event> {
+    let Some(tool) = &args.tool else {
+        return Ok(event_from_stdin(&args.event)?.0);
+    };
+    let input = args.input.as_deref().unwrap_or("{}");
+    let input = serde_json::from_str(input).with_context(|| format!("--input is not JSON: {input}"))?;
+    Ok(Event::new(EventName::parse(&args.event)).with_tool(tool, input))
+}
+
+fn show(title: &str, explained: &[&Explanation]) {
+    if explained.is_empty() {
+        return;
+    }
+    output::line("");
+    output::heading(title);
+    for one in explained {
+        let hook = &one.hook;
+        output::line(&format!("  {} {}  {}", hook.contract(), hook.origin, hook.command()));
+        output::faint(&format!("      {}", one.why));
+    }
+}
+
+fn for_programs(one: &Explanation) -> Explained<'_> {
+    let hook = &one.hook;
+    Explained {
+        fires: one.fires,
+        why: &one.why,
+        events: hook.events.iter().map(|event| event.as_str()).collect(),
+        matcher: hook.matcher(),
+        condition: hook.condition(),
+        command: hook.command(),
+        contract: hook.contract(),
+        source: &hook.origin.shown,
+        line: hook.origin.line,
+    }
+}

@@ -1,0 +1,16 @@
+//! The `snell` command.
+
+mod around;
+mod cli;
+mod commands;
+mod output;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let code = match cli::parse() {
+        Ok(command) => commands::run(command),
+        Err(code) => code,
+    };
+    ExitCode::from(code)
+}

@@ -1,0 +1,234 @@
+//! A project and a home directory of a test's own, and the real binary run in them.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A project and a home directory of a test's own.
+pub struct Sandbox {
+    root: TempDir,
+    variables: Vec<(String, String)>,
+}
+
+/// What `snell` answered.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Sandbox {
+    pub fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        for directory in ["project", "home", "data"] {
+            fs::create_dir(root.path().join(directory)).unwrap();
+        }
+        Self {
+            root,
+            variables: Vec::new(),
+        }
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.root.path().join("project")
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.root.path().join("home")
+    }
+
+    /// Where background outcomes are recorded.
+    pub fn data(&self) -> PathBuf {
+        self.root.path().join("data")
+    }
+
+    /// Sets a variable for `snell`, and so for its hooks.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Writes a file of the project.
+    pub fn file(self, path: &str, text: &str) -> Self {
+        write(&self.project().join(path), text);
+        self
+    }
+
+    /// Writes a file of the home directory.
+    pub fn home_file(self, path: &str, text: &str) -> Self {
+        write(&self.home().join(path), text);
+        self
+    }
+
+    /// Writes an executable script of the project; the first line `#!/bin/sh` is added.
+    pub fn script(self, path: &str, body: &str) -> Self {
+        let path_on_disk = self.project().join(path);
+        let sandbox = self.file(path, &format!("#!/bin/sh\n{body}\n"));
+        fs::set_permissions(&path_on_disk, fs::Permissions::from_mode(0o755)).unwrap();
+        sandbox
+    }
+
+    /// Writes a `settings.json`-like file whose `hooks` are these.
+    pub fn hooks(self, path: &str, hooks: &Value) -> Self {
+        self.file(path, &serde_json::json!({ "hooks": hooks }).to_string())
+    }
+
+    /// Runs `snell` with these arguments in the project, with `stdin` on its standard input.
+    pub fn snell(&self, args: &[&str], stdin: &str) -> Ran {
+        let mut child = self
+            .command(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A `snell` that ends early closes its standard input, and that is its right.
+        let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+        child.wait_with_output().unwrap().into()
+    }
+
+    /// The command that runs `snell`, for tests that need more than [`Sandbox::snell`].
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_snell"));
+        command
+            .args(args)
+            .current_dir(self.project())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", self.home())
+            .env("SNELL_HOME", self.data())
+            .envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// `snell run EVENT` with this payload.
+    pub fn run(&self, event: &str, payload: &Value) -> Ran {
+        self.snell(&["run", event], &payload.to_string())
+    }
+
+    /// A file that a hook wrote into the project.
+    pub fn read(&self, path: &str) -> String {
+        let path = self.project().join(path);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// A file that a hook wrote into the project, as JSON.
+    pub fn read_json(&self, path: &str) -> Value {
+        serde_json::from_str(&self.read(path)).unwrap()
+    }
+
+    pub fn exists(&self, path: &str) -> bool {
+        self.project().join(path).exists()
+    }
+
+    /// Waits until a file of the project has content, and answers it.
+    pub fn wait_for(&self, path: &str) -> String {
+        let path = self.project().join(path);
+        wait_until(|| fs::read_to_string(&path).ok().filter(|text| !text.is_empty()))
+    }
+
+    /// Waits until this many background outcomes are recorded, and answers them.
+    pub fn background_outcomes(&self, count: usize) -> Vec<Value> {
+        let path = self.data().join("background.jsonl");
+        wait_until(|| {
+            let text = fs::read_to_string(&path).ok()?;
+            let complete = text.matches('\n').count() >= count;
+            complete.then(|| text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+        })
+    }
+}
+
+/// Looks again and again until there is an answer; gives up after ten seconds.
+pub fn wait_until<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(started.elapsed() < Duration::from_secs(10), "nothing came");
+        std::thread::yield_now();
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Ran {
+    /// The JSON on standard output.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    pub fn decision(&self) -> String {
+        self.json()["decision"].as_str().unwrap().to_owned()
+    }
+
+    pub fn reason(&self) -> String {
+        self.json()["reason"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The reported hooks.
+    pub fn hooks(&self) -> Vec<Value> {
+        self.json()["hooks"].as_array().unwrap().clone()
+    }
+
+    /// The statuses of the reported hooks, in order.
+    pub fn statuses(&self) -> Vec<String> {
+        self.hooks()
+            .iter()
+            .map(|hook| hook["status"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    pub fn texts(&self, key: &str) -> Vec<String> {
+        let json = self.json();
+        let texts = json[key].as_array().unwrap();
+        texts.iter().map(|text| text.as_str().unwrap().to_owned()).collect()
+    }
+
+    pub fn context(&self) -> Vec<String> {
+        self.texts("context")
+    }
+
+    pub fn messages(&self) -> Vec<String> {
+        self.texts("messages")
+    }
+
+    /// The warnings as `path:line:column: severity: message`.
+    pub fn warnings(&self) -> Vec<String> {
+        self.json()["warnings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|warning| {
+                format!(
+                    "{}:{}:{}: {}: {}",
+                    warning["path"].as_str().unwrap(),
+                    warning["line"],
+                    warning["column"],
+                    warning["severity"].as_str().unwrap(),
+                    warning["message"].as_str().unwrap()
+                )
+            })
+            .collect()
+    }
+}

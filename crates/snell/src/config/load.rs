@@ -1,0 +1,325 @@
+//! Finding the files of every contract and reading them into one ordered list of hooks.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::node::{Node, NodeValue, SyntaxError};
+use super::reading::{Reading, Switches};
+use super::source::{Found, Source};
+use crate::contract::{self, Base, CONTRACTS, Contract, Layout};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::hook::{Action, Hook};
+use crate::matcher::{GlobDialect, WildcardPattern};
+
+/// Where files are looked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Surroundings {
+    pub(crate) project: PathBuf,
+    pub(crate) home: Option<PathBuf>,
+    pub(crate) config_dir: Option<PathBuf>,
+}
+
+/// Which files are read.
+#[derive(Debug, Clone)]
+pub(crate) enum Which {
+    /// Those that exist of every contract.
+    Discovered,
+    /// These, and no others.
+    Only(Vec<ConfigFile>),
+}
+
+/// A configuration file named by the caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigFile {
+    /// The file.
+    pub path: PathBuf,
+    contract: Option<&'static str>,
+}
+
+impl ConfigFile {
+    /// A file whose contract is known by its place (`.wave/settings.json`) or by its shape.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            contract: None,
+        }
+    }
+
+    /// Reads `FILE`, or `CONTRACT:FILE` as in `whale:hooks.json`.
+    pub fn parse(written: &str) -> Self {
+        match written.split_once(':') {
+            Some((name, path)) if contract::by_name(name).is_some() => Self {
+                path: path.into(),
+                contract: contract::by_name(name).map(|contract| contract.name),
+            },
+            _ => Self::new(written),
+        }
+    }
+}
+
+/// Everything that was read, file by file.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    sources: Vec<LoadedSource>,
+    /// All hooks, in the order in which they run.
+    pub(crate) hooks: Vec<Arc<Hook>>,
+    /// The files as they were when they were read, those included that were not there.
+    pub(crate) stamp: Stamp,
+}
+
+#[derive(Debug)]
+struct LoadedSource {
+    path: PathBuf,
+    contract: &'static Contract,
+    hooks: Vec<Hook>,
+    switches: Switches,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Loaded {
+    pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
+        self.sources
+            .iter()
+            .flat_map(|source| source.diagnostics.iter().cloned())
+            .collect()
+    }
+
+    /// The files that were read, as they are shown.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.sources.iter().map(|source| source.path.as_path())
+    }
+}
+
+/// What files looked like at one moment.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stamp(Vec<Option<FileStamp>>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct FileStamp {
+    device: u64,
+    inode: u64,
+    length: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    pub(crate) fn take(which: &Which, around: &Surroundings) -> Self {
+        let stamp = |path: &Path| {
+            let metadata = fs::metadata(path).ok()?;
+            Some(FileStamp {
+                device: metadata.dev(),
+                inode: metadata.ino(),
+                length: metadata.len(),
+                modified: (metadata.mtime(), metadata.mtime_nsec()),
+                changed: (metadata.ctime(), metadata.ctime_nsec()),
+            })
+        };
+        Self(
+            candidates(which, around)
+                .iter()
+                .map(|candidate| stamp(&candidate.path))
+                .collect(),
+        )
+    }
+}
+
+/// A file that may be there.
+struct Candidate {
+    path: PathBuf,
+    shown: String,
+    /// Unknown where the caller named a file that lies nowhere in particular.
+    contract: Option<&'static Contract>,
+}
+
+/// Reads all files. A file that was readable before and is not any more keeps the hooks it had: a half-saved file must
+/// not open a guard.
+pub(crate) fn load(which: &Which, around: &Surroundings, before: Option<&Loaded>) -> Loaded {
+    let stamp = Stamp::take(which, around);
+    let mut sources = Vec::new();
+    let mut seen = Vec::new();
+    for candidate in candidates(which, around) {
+        let source = match Source::open(&candidate.path, candidate.shown.clone()) {
+            Found::Nothing => match which {
+                Which::Discovered => continue,
+                Which::Only(_) => broken(
+                    &candidate,
+                    Diagnostic::whole_file(Severity::Error, &candidate.shown, "does not exist"),
+                    before,
+                ),
+            },
+            Found::Unreadable(diagnostic) => broken(&candidate, diagnostic, before),
+            Found::Text(source) => {
+                // Two names of one file (a link, or a project that is the home directory) are one file.
+                let real = fs::canonicalize(&candidate.path).unwrap_or_else(|_| candidate.path.clone());
+                if seen.contains(&real) {
+                    continue;
+                }
+                seen.push(real);
+                match read(&candidate, &source) {
+                    Ok(loaded) => loaded,
+                    Err(fault) => {
+                        let diagnostic = source.diagnostic(Severity::Error, fault.at, fault.message);
+                        broken(&candidate, diagnostic, before)
+                    }
+                }
+            }
+        };
+        sources.push(source);
+    }
+    let hooks = arrange(&sources);
+    Loaded { sources, hooks, stamp }
+}
+
+fn candidates(which: &Which, around: &Surroundings) -> Vec<Candidate> {
+    match which {
+        Which::Discovered => CONTRACTS
+            .iter()
+            .flat_map(|contract| contract.places.iter().map(move |place| (*contract, place)))
+            .filter_map(|(contract, place)| {
+                let base = match place.base {
+                    Base::Home => around.home.as_deref()?,
+                    Base::Project => &around.project,
+                    Base::Config => around.config_dir.as_deref()?,
+                };
+                let path = base.join(place.path);
+                Some(Candidate {
+                    shown: shown(&path, around),
+                    path,
+                    contract: Some(contract),
+                })
+            })
+            .collect(),
+        Which::Only(files) => files
+            .iter()
+            .map(|file| Candidate {
+                shown: shown(&file.path, around),
+                path: file.path.clone(),
+                contract: file
+                    .contract
+                    .and_then(contract::by_name)
+                    .or_else(|| contract_by_place(&file.path)),
+            })
+            .collect(),
+    }
+}
+
+fn contract_by_place(path: &Path) -> Option<&'static Contract> {
+    let placed = CONTRACTS
+        .iter()
+        .copied()
+        .find(|contract| contract.places.iter().any(|place| path.ends_with(place.path)));
+    let toml = path.extension().is_some_and(|extension| extension == "toml");
+    placed.or(toml.then_some(&contract::NATIVE))
+}
+
+/// The path as people are shown it: from the project, from `~`, or whole.
+fn shown(path: &Path, around: &Surroundings) -> String {
+    let home = around.home.as_deref();
+    if let Ok(inside) = path.strip_prefix(&around.project) {
+        inside.display().to_string()
+    } else if let Some(inside) = home.and_then(|home| path.strip_prefix(home).ok()) {
+        format!("~/{}", inside.display())
+    } else {
+        path.display().to_string()
+    }
+}
+
+fn read(candidate: &Candidate, source: &Source) -> Result<LoadedSource, SyntaxError> {
+    let toml = candidate
+        .contract
+        .is_some_and(|contract| contract.layout == Layout::Toml);
+    let node = if toml {
+        Node::from_toml(&source.text)?
+    } else {
+        Node::from_json(&source.text)?
+    };
+    let by_shape = match node.value {
+        NodeValue::Array(_) => "whale",
+        _ => "claude",
+    };
+    let contract = candidate
+        .contract
+        .or_else(|| contract::by_name(by_shape))
+        .unwrap_or(&contract::NATIVE);
+    let mut reading = Reading::new(source);
+    contract::read(contract, &mut reading, &node);
+    // Several entries under one bad name are one finding.
+    let mut diagnostics: Vec<Diagnostic> = Vec::new();
+    for diagnostic in reading.diagnostics {
+        if !diagnostics.contains(&diagnostic) {
+            diagnostics.push(diagnostic);
+        }
+    }
+    Ok(LoadedSource {
+        path: candidate.path.clone(),
+        contract,
+        hooks: reading.hooks,
+        switches: reading.switches,
+        diagnostics,
+    })
+}
+
+/// A file that cannot be used: nothing of it, or what it said before.
+fn broken(candidate: &Candidate, mut diagnostic: Diagnostic, before: Option<&Loaded>) -> LoadedSource {
+    let known = before
+        .and_then(|before| before.sources.iter().find(|source| source.path == candidate.path))
+        .filter(|source| !source.hooks.is_empty());
+    if known.is_some() {
+        diagnostic.message.push_str("; the hooks it had before stay in force");
+    }
+    LoadedSource {
+        path: candidate.path.clone(),
+        contract: candidate.contract.unwrap_or(&contract::NATIVE),
+        hooks: known.map(|source| source.hooks.clone()).unwrap_or_default(),
+        switches: known.map(|source| source.switches.clone()).unwrap_or_default(),
+        diagnostics: vec![diagnostic],
+    }
+}
+
+/// All hooks in the order in which they run, with what the switches say about them.
+fn arrange(sources: &[LoadedSource]) -> Vec<Arc<Hook>> {
+    let claude = |source: &&LoadedSource| source.contract.lane == "claude";
+    let last = |said: fn(&Switches) -> bool| sources.iter().filter(claude).rfind(|source| said(&source.switches));
+    let disabled = last(|switches| switches.disable_all.is_some())
+        .and_then(|source| source.switches.disable_all.clone())
+        .filter(|(disabled, _)| *disabled)
+        .map(|(_, origin)| format!("disableAllHooks is set at {origin}"));
+    let urls = merged(sources, |switches| switches.allowed_http_urls.as_ref());
+    let variables = merged(sources, |switches| switches.http_env_vars.as_ref());
+
+    let mut hooks = Vec::new();
+    for source in sources {
+        for hook in &source.hooks {
+            let mut hook = hook.clone();
+            if source.contract.lane == "claude" && disabled.is_some() {
+                hook.disabled.clone_from(&disabled);
+            }
+            if let Action::Http(call) = &mut hook.action {
+                let allowed = |pattern: &String| WildcardPattern::new(pattern, GlobDialect::PLAIN).matches(&call.url);
+                if urls.as_ref().is_some_and(|urls| !urls.iter().any(allowed)) {
+                    call.refused = Some("its address is not in allowedHttpHookUrls".into());
+                }
+                if let Some(variables) = &variables {
+                    call.allowed_env_vars.retain(|name| variables.contains(name));
+                }
+            }
+            hooks.push(Arc::new(hook));
+        }
+    }
+    let lane = |hook: &Arc<Hook>| {
+        CONTRACTS
+            .iter()
+            .position(|contract| contract.lane == hook.contract.lane)
+    };
+    hooks.sort_by_key(lane);
+    hooks
+}
+
+/// A list that every file may add to; none where no file has it.
+fn merged(sources: &[LoadedSource], list: fn(&Switches) -> Option<&Vec<String>>) -> Option<Vec<String>> {
+    let lists: Vec<_> = sources.iter().filter_map(|source| list(&source.switches)).collect();
+    (!lists.is_empty()).then(|| lists.into_iter().flatten().cloned().collect())
+}

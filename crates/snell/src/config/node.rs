@@ -1,0 +1,251 @@
+//! A parsed document, JSON or TOML, in which every value knows where it was written.
+
+use std::borrow::Cow;
+
+use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
+use toml::de::{DeTable, DeValue};
+
+/// Deeper nesting is no hook configuration; refusing it keeps recursion bounded.
+const MAX_DEPTH: usize = 64;
+
+/// A value and the byte offset at which it begins.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    pub(crate) at: usize,
+    pub(crate) value: NodeValue,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum NodeValue {
+    Null,
+    Bool(bool),
+    Number(f64),
+    String(String),
+    Array(Vec<Node>),
+    Object(Vec<Member>),
+    /// A TOML date; no key takes one.
+    Date,
+}
+
+/// A key and its value.
+#[derive(Debug, Clone)]
+pub(crate) struct Member {
+    pub(crate) key: String,
+    pub(crate) key_at: usize,
+    pub(crate) node: Node,
+}
+
+/// Why a document could not be parsed, and where.
+#[derive(Debug)]
+pub(crate) struct SyntaxError {
+    pub(crate) at: usize,
+    pub(crate) message: String,
+}
+
+impl Node {
+    /// What the value is, in a sentence.
+    pub(crate) fn kind(&self) -> &'static str {
+        match &self.value {
+            NodeValue::Null => "null",
+            NodeValue::Bool(_) => "a boolean",
+            NodeValue::Number(_) => "a number",
+            NodeValue::String(_) => "a string",
+            NodeValue::Array(_) => "an array",
+            NodeValue::Object(_) => "an object",
+            NodeValue::Date => "a date",
+        }
+    }
+
+    /// Parses JSON with comments and trailing commas.
+    pub(crate) fn from_json(text: &str) -> Result<Self, SyntaxError> {
+        if let Some(at) = too_deep(text) {
+            return Err(SyntaxError {
+                at,
+                message: format!("is nested more than {MAX_DEPTH} levels deep; it is left out"),
+            });
+        }
+        let options = ParseOptions {
+            allow_comments: true,
+            allow_trailing_commas: true,
+            allow_loose_object_property_names: false,
+            allow_missing_commas: false,
+            allow_single_quoted_strings: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
+        };
+        let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|error| SyntaxError {
+            at: error.range().start,
+            message: format!("is not valid JSON: {}", lower_first(&error.kind().to_string())),
+        })?;
+        match parsed.value {
+            Some(value) => Ok(json_node(value)),
+            None => Err(SyntaxError {
+                at: 0,
+                message: "is empty; write {} or remove it".into(),
+            }),
+        }
+    }
+
+    /// Parses TOML.
+    pub(crate) fn from_toml(text: &str) -> Result<Self, SyntaxError> {
+        if let Some(at) = too_deep(text) {
+            return Err(SyntaxError {
+                at,
+                message: format!("is nested more than {MAX_DEPTH} levels deep; it is left out"),
+            });
+        }
+        let table = DeTable::parse(text).map_err(|error| SyntaxError {
+            at: error.span().map_or(0, |span| span.start),
+            message: format!("is not valid TOML: {}", error.message()),
+        })?;
+        let at = table.span().start;
+        Ok(Self {
+            at,
+            value: NodeValue::Object(toml_members(table.get_ref())),
+        })
+    }
+}
+
+fn lower_first(text: &str) -> String {
+    let mut characters = text.chars();
+    characters
+        .next()
+        .map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())
+}
+
+/// Where the nesting of brackets outside strings passes the limit.
+///
+/// Counted before parsing, because parsers recurse. Quotes inside comments can only make the count too low for the rest
+/// of that line, never too high, and the JSON parser has a bound of its own.
+fn too_deep(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut in_string = false;
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'\n' => (in_string, escaped) = (false, false),
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'[' | b'{' => {
+                depth += 1;
+                if depth > MAX_DEPTH {
+                    return Some(at);
+                }
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn json_node(value: ast::Value<'_>) -> Node {
+    match value {
+        ast::Value::NullKeyword(null) => node(null.range.start, NodeValue::Null),
+        ast::Value::BooleanLit(lit) => node(lit.range.start, NodeValue::Bool(lit.value)),
+        ast::Value::NumberLit(lit) => node(
+            lit.range.start,
+            NodeValue::Number(lit.value.parse().unwrap_or(f64::NAN)),
+        ),
+        ast::Value::StringLit(lit) => node(lit.range.start, NodeValue::String(lit.value.into_owned())),
+        ast::Value::Array(array) => node(
+            array.range.start,
+            NodeValue::Array(array.elements.into_iter().map(json_node).collect()),
+        ),
+        ast::Value::Object(object) => {
+            let members = object
+                .properties
+                .into_iter()
+                .map(|property| Member {
+                    key_at: property.range.start,
+                    key: property.name.into_string(),
+                    node: json_node(property.value),
+                })
+                .collect();
+            node(object.range.start, NodeValue::Object(members))
+        }
+    }
+}
+
+fn toml_node(at: usize, value: &DeValue<'_>) -> Node {
+    let value = match value {
+        DeValue::String(text) => NodeValue::String(Cow::clone(text).into_owned()),
+        DeValue::Integer(integer) => NodeValue::Number(
+            i64::from_str_radix(integer.as_str(), integer.radix()).map_or(f64::NAN, |number| number as f64),
+        ),
+        DeValue::Float(float) => NodeValue::Number(float.as_str().parse().unwrap_or(f64::NAN)),
+        DeValue::Boolean(value) => NodeValue::Bool(*value),
+        DeValue::Datetime(_) => NodeValue::Date,
+        DeValue::Array(array) => NodeValue::Array(
+            array
+                .iter()
+                .map(|item| toml_node(item.span().start, item.get_ref()))
+                .collect(),
+        ),
+        DeValue::Table(table) => NodeValue::Object(toml_members(table)),
+    };
+    node(at, value)
+}
+
+fn toml_members(table: &DeTable<'_>) -> Vec<Member> {
+    let mut members: Vec<_> = table
+        .iter()
+        .map(|(key, value)| Member {
+            key: key.get_ref().clone().into_owned(),
+            key_at: key.span().start,
+            node: toml_node(value.span().start, value.get_ref()),
+        })
+        .collect();
+    // The parser's map is sorted by key; people expect findings in the order of the file.
+    members.sort_by_key(|member| member.key_at);
+    members
+}
+
+fn node(at: usize, value: NodeValue) -> Node {
+    Node { at, value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn comments_and_trailing_commas_are_fine_and_other_liberties_are_not() {
+        let cases = [
+            ("{\"a\": 1, // one\n /* two */ \"b\": [1,],}", true),
+            ("{'a': 1}", false),
+            ("{a: 1}", false),
+            ("{\"a\": 1 \"b\": 2}", false),
+            ("{\"a\": +1}", false),
+            ("", false),
+            ("{\"a\"", false),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(Node::from_json(text).is_ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_deeply_nested_document_is_refused_before_it_is_parsed() {
+        let json = "[".repeat(100_000);
+        assert!(Node::from_json(&json).unwrap_err().message.contains("nested"));
+        let toml = format!("a = {}", "[".repeat(100_000));
+        assert!(Node::from_toml(&toml).unwrap_err().message.contains("nested"));
+        let fine = format!("{}{}", "[".repeat(64), "]".repeat(64));
+        assert!(Node::from_json(&fine).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in r#"[\[\]{}",:/*\\a-z0-9\n= #']{0,120}"#) {
+            let _ = Node::from_json(&text);
+            let _ = Node::from_toml(&text);
+        }
+    }
+}

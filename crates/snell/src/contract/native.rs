@@ -1,0 +1,430 @@
+//! `snell.toml`: hooks that work under every agent.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use serde_json::Value;
+
+use super::environment::Variables;
+use super::{
+    AfterBlock, Base, Changes, Contract, Envelope, Flow, Layout, Place, Read, Scene, ShownAs, WorkingDirectory, failed,
+    json_line, own_failure, said, same_name, tool_subject,
+};
+use crate::config::{Fields, Node, NodeValue, Reading, Vocabulary, show_duration};
+use crate::diagnostic::hint;
+use crate::event::{Event, EventName, ToolClass, parse_json};
+use crate::hook::{Action, Condition, Hook, OnFailure, Shell};
+use crate::matcher::Matcher;
+use crate::outcome::{End, Outcome};
+use crate::verdict::{Answer, Decision, Status};
+
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
+
+pub(crate) static NATIVE: Contract = Contract {
+    name: "snell",
+    lane: "snell",
+    places: &[
+        Place {
+            base: Base::Config,
+            path: "snell.toml",
+        },
+        Place {
+            base: Base::Project,
+            path: "snell.toml",
+        },
+    ],
+    layout: Layout::Toml,
+    shapes: &[],
+    flow: |_| Flow::InOrder,
+    after_block: AfterBlock::GoOn,
+    changes: Changes::All,
+    working_directory: WorkingDirectory::Event,
+    failures: ShownAs::Message,
+    blocks: |event| {
+        matches!(
+            event,
+            EventName::PreToolUse
+                | EventName::PermissionRequest
+                | EventName::UserPromptSubmit
+                | EventName::Stop
+                | EventName::SubagentStop
+                | EventName::PreCompact
+        )
+    },
+    reacts: same_name,
+    read: Read::File(read),
+    subject: tool_subject,
+    envelope,
+    answer,
+};
+
+/// A key of a `[[hook]]`, for reading and for the schema.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) about: &'static str,
+}
+
+/// What a key's value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    Flag,
+    Duration,
+    /// A text, or a list of texts.
+    Events,
+    Arguments,
+    OneOf(&'static [&'static str]),
+}
+
+/// The keys of a `[[hook]]`.
+pub(crate) const HOOK_KEYS: &[Key] = &[
+    key(
+        "event",
+        Kind::Events,
+        "The event to react to: a name, an alias, or a list of them.",
+    ),
+    key(
+        "tool",
+        Kind::Text,
+        "Which tools: exact names separated by `|` or `,`, a regular expression, or a class (shell, file.read, \
+         file.write, search, web, agent, mcp). Without it, every tool.",
+    ),
+    key(
+        "when",
+        Kind::Text,
+        "A shell command; the hook runs only if it exits with 0 within one second.",
+    ),
+    key("run", Kind::Text, "A command line for /bin/sh. Either this or `exec`."),
+    key(
+        "exec",
+        Kind::Arguments,
+        "A program and its arguments, started without a shell. Either this or `run`.",
+    ),
+    key(
+        "timeout",
+        Kind::Duration,
+        "How long the hook may take, with its unit. Default: 10s.",
+    ),
+    key(
+        "on_failure",
+        Kind::OneOf(&["continue", "block"]),
+        "What a crash, a timeout or a missing program means. Default: continue.",
+    ),
+    key(
+        "modify",
+        Kind::Flag,
+        "Whether the hook may change the tool's input or output. Default: false.",
+    ),
+    key(
+        "background",
+        Kind::Flag,
+        "Whether the hook is started and not awaited. Default: false.",
+    ),
+];
+
+const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
+    Key { name, kind, about }
+}
+
+fn read(reading: &mut Reading<'_>, node: &Node) {
+    let Some(root) = reading.object(node, "snell.toml") else {
+        return;
+    };
+    reading.unknown_keys(&root, &["hook"], "snell.toml");
+    let Some(hooks) = root.get("hook") else {
+        return;
+    };
+    if let NodeValue::Object(_) = hooks.value {
+        reading.error(
+            hooks.at,
+            "\"hook\" must be a list of tables; write [[hook]], with two brackets",
+        );
+        return;
+    }
+    for hook in reading.array(hooks, "\"hook\"").unwrap_or_default() {
+        read_hook(reading, hook);
+    }
+}
+
+fn read_hook(reading: &mut Reading<'_>, node: &Node) {
+    let Some(fields) = reading.object(node, "a [[hook]]") else {
+        return;
+    };
+    let known: Vec<_> = HOOK_KEYS.iter().map(|key| key.name).collect();
+    reading.unknown_keys(&fields, &known, "a [[hook]]");
+    let events = read_events(reading, &fields);
+    let action = read_action(reading, &fields);
+    let (Some(events), Some(action)) = (events, action) else {
+        return;
+    };
+    let Some(matcher) = read_tool(reading, &fields, &events) else {
+        return;
+    };
+    let hook = Hook {
+        contract: &NATIVE,
+        events,
+        matcher,
+        condition: reading.text(&fields, "when").map(Condition::Shell),
+        action,
+        timeout: read_timeout(reading, &fields),
+        timeout_is_written: fields.has("timeout"),
+        on_failure: read_on_failure(reading, &fields),
+        may_modify: reading.boolean(&fields, "modify").unwrap_or(false),
+        background: reading.boolean(&fields, "background").unwrap_or(false),
+        disabled: None,
+        origin: reading.origin(fields.at),
+    };
+    if hook.background && hook.on_failure == OnFailure::Block {
+        reading.warn(
+            fields.at,
+            "a hook that is not awaited cannot block; remove \"background\" or \"on_failure\"",
+        );
+    }
+    reading.hooks.push(hook);
+}
+
+fn read_events(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Option<Vec<EventName>> {
+    let Some(node) = fields.get("event") else {
+        reading.error(fields.at, "a [[hook]] has no \"event\"; add event = \"PreToolUse\"");
+        return None;
+    };
+    let names = match &node.value {
+        NodeValue::Array(items) => items.as_slice(),
+        _ => std::slice::from_ref(node),
+    };
+    let mut events = Vec::new();
+    for item in names {
+        let Some(name) = reading.as_text(item, "event") else {
+            continue;
+        };
+        events.extend(reading.event(item.at, &name, Vocabulary::Closed));
+    }
+    if events.is_empty() && names.is_empty() {
+        reading.error(node.at, "\"event\" is an empty list; name at least one event");
+    }
+    (!events.is_empty()).then_some(events)
+}
+
+fn read_action(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Option<Action> {
+    match (fields.get("run"), fields.get("exec")) {
+        (Some(_), Some(exec)) => {
+            reading.error(exec.at, "a [[hook]] has both \"run\" and \"exec\"; keep one of them");
+            None
+        }
+        (Some(_), None) => {
+            let command = reading.required_text(fields, "run", "a [[hook]]")?;
+            Some(Action::Shell {
+                shell: Shell::Posix,
+                command,
+            })
+        }
+        (None, Some(node)) => {
+            let mut words = reading.texts(fields, "exec")?.into_iter();
+            let Some(program) = words.next().filter(|program| !program.is_empty()) else {
+                reading.error(
+                    node.at,
+                    "\"exec\" names no program; write exec = [\"program\", \"argument\"]",
+                );
+                return None;
+            };
+            Some(Action::Exec {
+                program,
+                args: words.collect(),
+            })
+        }
+        (None, None) => {
+            reading.error(
+                fields.at,
+                "a [[hook]] has nothing to do; add run = \"…\" or exec = [\"…\"]",
+            );
+            None
+        }
+    }
+}
+
+fn read_tool(reading: &mut Reading<'_>, fields: &Fields<'_>, events: &[EventName]) -> Option<Matcher> {
+    let Some(node) = fields.get("tool") else {
+        return Some(Matcher::everything(None));
+    };
+    let written = reading.as_text(node, "tool")?;
+    if !events.iter().any(EventName::is_about_a_tool) {
+        reading.warn(node.at, "\"tool\" has no meaning for this event; it is ignored");
+        return Some(Matcher::everything(None));
+    }
+    let near = hint(&written, ToolClass::names());
+    if written.contains('.') && !near.is_empty() && ToolClass::parse(&written).is_none() {
+        reading.warn(node.at, format!("\"{written}\" is read as a regular expression{near}"));
+    }
+    match Matcher::native(written) {
+        Ok(matcher) => Some(matcher),
+        Err(fault) => {
+            reading.error(node.at, format!("\"tool\" {fault}; the hook is not loaded"));
+            None
+        }
+    }
+}
+
+fn read_timeout(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Duration {
+    let Some(node) = fields.get("timeout") else {
+        return DEFAULT_TIMEOUT;
+    };
+    let parsed = match &node.value {
+        NodeValue::String(text) => text.parse::<SignedDuration>().ok(),
+        _ => None,
+    };
+    match parsed
+        .and_then(|duration| Duration::try_from(duration).ok())
+        .filter(|duration| !duration.is_zero())
+    {
+        Some(duration) => duration.min(LONGEST_TIMEOUT),
+        None => {
+            reading.error(
+                node.at,
+                format!(
+                    "\"timeout\" must be a duration with its unit; write \"10s\" or \"500ms\" (the default of {} counts)",
+                    show_duration(DEFAULT_TIMEOUT)
+                ),
+            );
+            DEFAULT_TIMEOUT
+        }
+    }
+}
+
+/// A fault here is read as "block": whoever writes the key wants a guard.
+fn read_on_failure(reading: &mut Reading<'_>, fields: &Fields<'_>) -> OnFailure {
+    let Some(node) = fields.get("on_failure") else {
+        return OnFailure::Continue;
+    };
+    match &node.value {
+        NodeValue::String(text) if text == "continue" => OnFailure::Continue,
+        NodeValue::String(text) if text == "block" => OnFailure::Block,
+        _ => {
+            reading.error(
+                node.at,
+                "\"on_failure\" must be \"continue\" or \"block\"; \"block\" counts",
+            );
+            OnFailure::Block
+        }
+    }
+}
+
+fn envelope(_hook: &Hook, event: &Event, scene: &Scene<'_>) -> Envelope {
+    let tool = event.tool.as_ref();
+    let made = Variables::default()
+        .without(&[
+            "SNELL_TOOL",
+            "SNELL_FILE",
+            "SNELL_COMMAND",
+            "SNELL_SESSION_ID",
+            "SNELL_AGENT",
+        ])
+        .set("SNELL_EVENT", event.name.as_str())
+        .set_path("SNELL_PROJECT_DIR", scene.project)
+        .set_if("SNELL_TOOL", event.tool_name())
+        .set_if("SNELL_FILE", tool.and_then(|tool| tool.file()))
+        .set_if("SNELL_COMMAND", tool.and_then(|tool| tool.command()))
+        .set_if("SNELL_SESSION_ID", event.session_id.as_deref())
+        .set_if("SNELL_AGENT", event.platform.as_deref());
+    Envelope {
+        stdin: Some(json_line(&event.to_json())),
+        variables: made.variables,
+        spills: made.spills,
+    }
+}
+
+fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
+    let text = outcome.stdout.trim();
+    let json = text.starts_with('{').then(|| parse_json(text).ok()).flatten();
+    let told = json.as_ref().map(|json| from_json(hook, event, json));
+    match (&outcome.end, told) {
+        (End::Exited(2), told) => {
+            let told = told.transpose().ok().flatten().unwrap_or_default();
+            Answer {
+                status: Some(Status::Blocked),
+                decision: Decision::Deny,
+                reason: told
+                    .reason
+                    .or_else(|| said(&outcome.stderr))
+                    .or_else(|| Some(format!("Blocked by hook: {}", hook.command()))),
+                tool_input: None,
+                tool_output: None,
+                ..told
+            }
+        }
+        // A clear "block" counts whatever the exit code; anything else needs a good end.
+        (End::Exited(code), Some(Ok(told))) if *code == 0 || told.decision == Decision::Deny => told,
+        (End::Exited(0), Some(Err(fault))) => bad_output(hook, &fault),
+        (End::Exited(0), None) if text.starts_with('{') => bad_output(hook, "its output begins like JSON and is not"),
+        (End::Exited(0), None) => Answer {
+            context: match event.name {
+                EventName::SessionStart | EventName::UserPromptSubmit => said(text).into_iter().collect(),
+                _ => Vec::new(),
+            },
+            ..Answer::default()
+        },
+        _ => own_failure(hook, outcome),
+    }
+}
+
+/// Output that cannot be understood is the hook's own failure.
+fn bad_output(hook: &Hook, fault: &str) -> Answer {
+    let text = format!("snell hook failed: \"{}\" was not understood: {fault}", hook.command());
+    failed(hook, Status::Failed, text)
+}
+
+fn from_json(hook: &Hook, event: &Event, json: &Value) -> Result<Answer, String> {
+    let text = |key: &str| json.get(key).and_then(Value::as_str).and_then(said);
+    let decision = match json.get("decision") {
+        None | Some(Value::Null) => Decision::None,
+        Some(Value::String(word)) => match word.as_str() {
+            "allow" => Decision::Allow,
+            "ask" => Decision::Ask,
+            "block" | "deny" => Decision::Deny,
+            other => {
+                let near = hint(other, ["allow", "ask", "block"]);
+                return Err(format!(
+                    "\"decision\" is \"{other}\"{near}; it must be allow, ask or block"
+                ));
+            }
+        },
+        Some(_) => return Err("\"decision\" must be a text: allow, ask or block".into()),
+    };
+    let mut answer = Answer {
+        decision,
+        reason: text("reason"),
+        messages: text("message").into_iter().collect(),
+        ..Answer::default()
+    };
+    match json.get("context") {
+        Some(Value::Array(items)) => {
+            answer
+                .context
+                .extend(items.iter().filter_map(Value::as_str).filter_map(said));
+        }
+        _ => answer.context.extend(text("context")),
+    }
+    if decision == Decision::Deny {
+        answer.status = Some(Status::Blocked);
+        answer
+            .reason
+            .get_or_insert_with(|| format!("Blocked by hook: {}", hook.command()));
+    }
+    let input = json.get("tool_input").filter(|value| value.is_object());
+    let output = json.get("tool_output").filter(|value| !value.is_null());
+    if (input.is_some() || output.is_some()) && !hook.may_modify {
+        answer.warnings.push(format!(
+            "\"{}\" answered with a change, which needs modify = true",
+            hook.command()
+        ));
+        return Ok(answer);
+    }
+    match event.name {
+        EventName::PreToolUse | EventName::PermissionRequest => answer.tool_input = input.cloned(),
+        EventName::PostToolUse => answer.tool_output = output.cloned(),
+        _ => {}
+    }
+    Ok(answer)
+}

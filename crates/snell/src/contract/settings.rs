@@ -1,0 +1,84 @@
+//! `settings.json`: the file that several agents share in form, `hooks.EVENT[]`, read entry by entry.
+
+use super::{Contract, Read, Shape, for_shape};
+use crate::config::{Node, NodeValue, Reading, Vocabulary};
+use crate::event::EventName;
+
+/// The event under which an entry stands.
+#[derive(Debug)]
+pub(crate) struct EventKey<'a> {
+    /// The name as it was written.
+    pub(crate) written: &'a str,
+    pub(crate) event: EventName,
+}
+
+/// Reads `hooks` of a settings file that lies where `home`'s files lie. Its other keys belong to the agent.
+pub(super) fn read(home: &'static Contract, reading: &mut Reading<'_>, node: &Node) {
+    let Some(root) = reading.object(node, "a settings file") else {
+        return;
+    };
+    if home.lane == super::claude::CLAUDE.lane {
+        super::claude::read_switches(reading, &root);
+    }
+    let Some(hooks) = root.get("hooks") else {
+        return;
+    };
+    let Some(events) = reading.object(hooks, "\"hooks\"") else {
+        return;
+    };
+    for member in events.distinct() {
+        let Some(entries) = reading.array(&member.node, &format!("\"{}\"", member.key)) else {
+            continue;
+        };
+        for entry in entries {
+            read_entry(home, reading, (&member.key, member.key_at), entry);
+        }
+    }
+}
+
+fn read_entry(home: &'static Contract, reading: &mut Reading<'_>, (written, at): (&str, usize), entry: &Node) {
+    let Some(shape) = shape_of(entry) else {
+        reading.error(
+            entry.at,
+            format!(
+                "an entry for \"{written}\" must be a group with \"hooks\", a hook with \"command\", or the path of a \
+                 script, not {}",
+                match &entry.value {
+                    NodeValue::Object(_) => "an object with neither key",
+                    _ => entry.kind(),
+                }
+            ),
+        );
+        return;
+    };
+    let contract = for_shape(home, shape);
+    let vocabulary = match shape {
+        // These files are Claude Code's, or written for it; its list of events grows.
+        Shape::Group | Shape::Script if contract.lane == super::claude::CLAUDE.lane => {
+            Vocabulary::Open(super::claude::EVENT_NAMES)
+        }
+        _ => Vocabulary::Closed,
+    };
+    let Some(event) = reading.event(at, written, vocabulary) else {
+        return;
+    };
+    let key = EventKey { written, event };
+    if let Read::Entry(read) = contract.read {
+        read(reading, &key, entry);
+    }
+}
+
+fn shape_of(entry: &Node) -> Option<Shape> {
+    match &entry.value {
+        NodeValue::String(_) => Some(Shape::Script),
+        NodeValue::Object(members) => {
+            let has = |key: &str| members.iter().any(|member| member.key == key);
+            if has("hooks") {
+                Some(Shape::Group)
+            } else {
+                has("command").then_some(Shape::Flat)
+            }
+        }
+        _ => None,
+    }
+}

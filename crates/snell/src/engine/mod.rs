@@ -1,0 +1,122 @@
+//! The engine: loaded hooks, and what happens when an event is fired.
+
+mod builder;
+mod explain;
+mod fire;
+mod prepare;
+mod select;
+mod watch;
+
+use std::path::PathBuf;
+use std::sync::{Arc, RwLock};
+
+use jiff::Timestamp;
+
+use crate::config::{self, Loaded, Surroundings, Which};
+use crate::contract::Scene;
+use crate::diagnostic::Diagnostic;
+use crate::hook::Hook;
+use crate::runner::{Launcher, Runner};
+
+pub use builder::EngineBuilder;
+pub use explain::Explanation;
+pub use watch::Watch;
+
+/// The variable that counts how deep hooks have fired hooks.
+pub(crate) const DEPTH_VARIABLE: &str = "SNELL_DEPTH";
+
+/// Hooks fired by hooks go no deeper than this.
+pub(crate) const MAX_DEPTH: u32 = 8;
+
+/// A hooks engine: hooks read from files, ready to judge events.
+///
+/// Cheap to clone; clones share everything. Any number of events may be fired at once.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    which: Which,
+    around: Surroundings,
+    temp_dir: PathBuf,
+    /// A fixed clock, for tests and replays.
+    now: Option<Timestamp>,
+    depth: u32,
+    runner: Runner,
+    launcher: Launcher,
+    /// Events that are under way keep the list they started with.
+    loaded: RwLock<Arc<Loaded>>,
+}
+
+impl Engine {
+    /// Begins to build an engine.
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::default()
+    }
+
+    /// The hooks that are configured, in the order in which they run.
+    pub fn hooks(&self) -> Vec<Arc<Hook>> {
+        self.loaded().hooks.clone()
+    }
+
+    /// The files that were read.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.loaded().files().map(PathBuf::from).collect()
+    }
+
+    /// Reads all files again. Each one's hooks are replaced, never appended.
+    ///
+    /// A file that cannot be read or parsed any more keeps the hooks it had, and a diagnostic says so: a half-saved file
+    /// must not open a guard. A file that is gone takes its hooks with it.
+    pub fn reload(&self) -> Vec<Diagnostic> {
+        let before = self.loaded();
+        let after = config::load(&self.shared.which, &self.shared.around, Some(&before));
+        let diagnostics = after.diagnostics();
+        match self.shared.loaded.write() {
+            Ok(mut loaded) => *loaded = Arc::new(after),
+            Err(poisoned) => *poisoned.into_inner() = Arc::new(after),
+        }
+        diagnostics
+    }
+
+    /// Reloads if a file was changed, created or removed since the last load, and answers the diagnostics if so.
+    ///
+    /// This looks at each file's metadata and costs microseconds, so a host may well call it before every event.
+    pub fn reload_if_changed(&self) -> Option<Vec<Diagnostic>> {
+        let stamp = config::Stamp::take(&self.shared.which, &self.shared.around);
+        (stamp != self.loaded().stamp).then(|| self.reload())
+    }
+
+    /// What stands in the way of hooks that are well written: scripts and programs that are not there, or may not be run.
+    pub fn check(&self) -> Vec<Diagnostic> {
+        let scene = self.scene();
+        let hooks = self.hooks();
+        hooks
+            .iter()
+            .filter_map(|hook| prepare::obstacle(hook, &scene))
+            .collect()
+    }
+
+    /// Waits until every hook has ended that this engine started in the background of this process.
+    pub async fn background_ended(&self) {
+        self.shared.launcher.idle().await;
+    }
+
+    fn loaded(&self) -> Arc<Loaded> {
+        match self.shared.loaded.read() {
+            Ok(loaded) => Arc::clone(&loaded),
+            Err(poisoned) => Arc::clone(&poisoned.into_inner()),
+        }
+    }
+
+    fn scene(&self) -> Scene<'_> {
+        Scene {
+            project: &self.shared.around.project,
+            home: self.shared.around.home.as_deref(),
+            now: self.shared.now.unwrap_or_else(Timestamp::now),
+            runner: &self.shared.runner,
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! From a hook and an event to something that can be run.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{DEPTH_VARIABLE, Engine};
+use crate::contract::{Envelope, Scene, WorkingDirectory};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::event::Event;
+use crate::hook::{Action, Condition, Hook, HttpCall, Shell};
+use crate::matcher::Roots;
+use crate::report::HookLabel;
+use crate::runner::{HttpRequest, Job, ProcessRequest, Runner, Variable, Work};
+
+/// How long a condition may take.
+const CONDITION_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// What a hook needs to run: its condition, if it has one to run first, and its work.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) condition: Option<ProcessRequest>,
+    pub(super) work: Work,
+}
+
+impl Engine {
+    /// Prepares a hook, or says why it cannot be run.
+    pub(super) fn prepare(
+        &self,
+        hook: &Hook,
+        event: &Event,
+        scene: &Scene<'_>,
+        timeout: Duration,
+    ) -> Result<Prepared, String> {
+        let envelope = (hook.contract.envelope)(hook, event, scene);
+        let cwd = working_directory(hook, event, scene);
+        let (program, args) = match &hook.action {
+            Action::Http(call) => {
+                let request = http_request(call, envelope, scene.runner, timeout);
+                return Ok(Prepared {
+                    condition: None,
+                    work: Work::Http(request),
+                });
+            }
+            Action::Unsupported { kind, .. } => return Err(format!("hooks of type \"{kind}\" are not supported")),
+            Action::Shell { shell, command } => shell_line(*shell, command),
+            Action::Exec { program, args } => {
+                let args = args.iter().map(|word| in_project(word, scene)).collect();
+                (located(&in_project(program, scene), &cwd), args)
+            }
+            Action::Script { path } => (script(path, scene)?, Vec::new()),
+        };
+        let request = self.process(program, args, envelope, cwd, timeout);
+        let condition = match &hook.condition {
+            Some(Condition::Shell(command)) => {
+                let (program, args) = shell_line(Shell::Posix, command);
+                Some(ProcessRequest {
+                    program: program.into(),
+                    args: args.into_iter().map(Into::into).collect(),
+                    timeout: CONDITION_TIMEOUT,
+                    ..request.clone()
+                })
+            }
+            _ => None,
+        };
+        Ok(Prepared {
+            condition,
+            work: Work::Process(request),
+        })
+    }
+
+    fn process(
+        &self,
+        program: String,
+        args: Vec<String>,
+        envelope: Envelope,
+        cwd: PathBuf,
+        timeout: Duration,
+    ) -> ProcessRequest {
+        let mut variables = envelope.variables;
+        variables.push(Variable {
+            name: DEPTH_VARIABLE.into(),
+            value: Some((self.shared.depth + 1).to_string().into()),
+        });
+        ProcessRequest {
+            program: program.into(),
+            args: args.into_iter().map(Into::into).collect(),
+            variables,
+            spills: envelope.spills,
+            cwd,
+            stdin: envelope.stdin,
+            timeout,
+            temp_dir: self.shared.temp_dir.clone(),
+        }
+    }
+}
+
+impl Prepared {
+    /// The same, to be run by somebody else who tells of it afterwards.
+    pub(super) fn into_job(self, hook: &Hook, event: &Event) -> Job {
+        Job {
+            condition: self.condition,
+            work: self.work,
+            event: event.name.as_str().to_owned(),
+            session_id: event.session_id.clone(),
+            hook: HookLabel::of(hook),
+        }
+    }
+}
+
+/// What keeps a hook from being started, as far as a look at the files tells.
+pub(super) fn obstacle(hook: &Hook, scene: &Scene<'_>) -> Option<Diagnostic> {
+    let found = match &hook.action {
+        Action::Script { path } => script(path, scene),
+        Action::Exec { program, .. } if program.contains('/') => {
+            executable(Path::new(&located(&in_project(program, scene), scene.project)))
+        }
+        _ => return None,
+    };
+    found.err().map(|message| Diagnostic {
+        severity: Severity::Warning,
+        path: hook.origin.shown.clone(),
+        line: hook.origin.line,
+        column: hook.origin.column,
+        message,
+    })
+}
+
+/// Where the paths of a permission rule begin.
+pub(super) fn roots<'a>(event: &'a Event, scene: &Scene<'a>) -> Roots<'a> {
+    Roots {
+        cwd: event.cwd.as_deref().unwrap_or(scene.project),
+        project: scene.project,
+        home: scene.home,
+    }
+}
+
+/// The event's directory where the contract says so and it is still there, else the project.
+fn working_directory(hook: &Hook, event: &Event, scene: &Scene<'_>) -> PathBuf {
+    match hook.contract.working_directory {
+        WorkingDirectory::Project => scene.project.to_owned(),
+        WorkingDirectory::Event => event
+            .cwd
+            .as_ref()
+            .map(|cwd| scene.project.join(cwd))
+            .filter(|cwd| cwd.is_dir())
+            .unwrap_or_else(|| scene.project.to_owned()),
+    }
+}
+
+fn shell_line(shell: Shell, command: &str) -> (String, Vec<String>) {
+    let (program, options): (_, &[&str]) = match shell {
+        Shell::Posix => ("/bin/sh", &["-c"]),
+        Shell::Bash => ("bash", &["-c"]),
+        Shell::Pwsh => ("pwsh", &["-NoProfile", "-NonInteractive", "-Command"]),
+    };
+    let args = options.iter().copied().chain([command]).map(str::to_owned);
+    (program.to_owned(), args.collect())
+}
+
+/// A program named by a relative path is found from where it runs, on every system.
+fn located(program: &str, cwd: &Path) -> String {
+    if program.contains('/') {
+        cwd.join(program).to_string_lossy().into_owned()
+    } else {
+        program.to_owned()
+    }
+}
+
+/// The script that a string entry names, from the project; it must be there and be executable.
+fn script(written: &str, scene: &Scene<'_>) -> Result<String, String> {
+    let path = written.trim();
+    let path = ["$CLAUDE_PROJECT_DIR/", "${CLAUDE_PROJECT_DIR}/"]
+        .iter()
+        .find_map(|prefix| path.strip_prefix(prefix))
+        .unwrap_or(path);
+    let path = match (path.strip_prefix("~/"), scene.home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => scene.project.join(path),
+    };
+    executable(&path)
+}
+
+/// The path of a file that is there and may be run.
+fn executable(path: &Path) -> Result<String, String> {
+    match std::fs::metadata(path) {
+        Err(error) => Err(format!("{} cannot be found: {error}", path.display())),
+        Ok(metadata) if !metadata.is_file() => Err(format!("{} is not a file", path.display())),
+        Ok(metadata) if metadata.permissions().mode() & 0o111 == 0 => {
+            Err(format!("{} is not executable; run chmod +x on it", path.display()))
+        }
+        Ok(_) => Ok(path.to_string_lossy().into_owned()),
+    }
+}
+
+/// Puts the project in place of `${CLAUDE_PROJECT_DIR}`, which no shell does where none is used.
+fn in_project(word: &str, scene: &Scene<'_>) -> String {
+    word.replace("${CLAUDE_PROJECT_DIR}", &scene.project.to_string_lossy())
+}
+
+fn http_request(call: &HttpCall, envelope: Envelope, runner: &Runner, timeout: Duration) -> HttpRequest {
+    let value_of = |name: &str| {
+        let allowed = call.allowed_env_vars.iter().any(|allowed| allowed == name);
+        let value = allowed.then(|| runner.variable(name)).flatten();
+        value
+            .map(|value| value.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    };
+    HttpRequest {
+        url: call.url.clone(),
+        headers: call
+            .headers
+            .iter()
+            .map(|(name, value)| (name.clone(), expand(value, value_of)))
+            .collect(),
+        body: envelope.stdin.unwrap_or_default(),
+        timeout,
+    }
+}
+
+/// Puts values in place of `$NAME` and `${NAME}`.
+fn expand(text: &str, value_of: impl Fn(&str) -> String) -> String {
+    let mut expanded = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        expanded.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        let braced = after.strip_prefix('{').and_then(|inner| inner.split_once('}'));
+        let bare = after
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .unwrap_or(after.len());
+        match braced {
+            Some((name, tail)) => {
+                expanded.push_str(&value_of(name));
+                rest = tail;
+            }
+            None if bare > 0 => {
+                expanded.push_str(&value_of(&after[..bare]));
+                rest = &after[bare..];
+            }
+            None => {
+                expanded.push('$');
+                rest = after;
+            }
+        }
+    }
+    expanded.push_str(rest);
+    expanded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::expand;
+
+    #[test]
+    fn variables_in_headers_are_put_in_place() {
+        let value_of = |name: &str| format!("<{name}>");
+        let cases = [
+            ("Bearer $TOKEN", "Bearer <TOKEN>"),
+            ("${A}b$C_1-d", "<A>b<C_1>-d"),
+            ("5$ and $", "5$ and $"),
+            ("${open", "${open"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(expand(text, value_of), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Following changes of the configuration files while a host runs.
+
+use std::time::Duration;
+
+use tokio::task::AbortHandle;
+
+use super::Engine;
+use crate::diagnostic::Diagnostic;
+
+/// Follows changes as long as it lives.
+#[derive(Debug)]
+#[must_use = "watching ends when this is dropped"]
+pub struct Watch {
+    task: AbortHandle,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Engine {
+    /// Looks at the configuration files at this interval, reloads when one was changed, created or removed, and hands
+    /// the diagnostics of the new state over.
+    ///
+    /// Looking costs one `stat` per file. It works on every file system and needs no handle that could run out; a host
+    /// that wants to be sure before each event calls [`Engine::reload_if_changed`] instead.
+    pub fn watch(&self, every: Duration, on_reload: impl Fn(Vec<Diagnostic>) + Send + 'static) -> Watch {
+        let engine = self.clone();
+        let task = tokio::spawn(async move {
+            let mut ticks = tokio::time::interval(every);
+            ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            loop {
+                ticks.tick().await;
+                if let Some(diagnostics) = engine.reload_if_changed() {
+                    on_reload(diagnostics);
+                }
+            }
+        });
+        Watch {
+            task: task.abort_handle(),
+        }
+    }
+}

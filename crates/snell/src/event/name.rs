@@ -1,0 +1,146 @@
+//! The canonical vocabulary of events, and every alias of it, as one table.
+
+use std::fmt;
+
+/// Something that can happen in an agent's session.
+///
+/// Canonical names are Claude Code's, because most hook files in the world use them. Anything else an agent sends is
+/// kept as [`EventName::Other`]: it is matched by name, and never rejected.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EventName {
+    /// A session begins, resumes, or starts over after a compaction.
+    SessionStart,
+    /// The user submitted a prompt.
+    UserPromptSubmit,
+    /// A tool is about to run.
+    PreToolUse,
+    /// The agent asks for permission to run a tool.
+    PermissionRequest,
+    /// A tool ran.
+    PostToolUse,
+    /// A tool ran and failed.
+    PostToolUseFailure,
+    /// The agent tells the user something.
+    Notification,
+    /// A subagent begins.
+    SubagentStart,
+    /// A subagent ends its turn.
+    SubagentStop,
+    /// The agent ends its turn.
+    Stop,
+    /// The conversation is about to be compacted.
+    PreCompact,
+    /// The conversation was compacted.
+    PostCompact,
+    /// A session ends.
+    SessionEnd,
+    /// An event that no row of the table knows, under the name it came with.
+    Other(String),
+}
+
+/// One row of the vocabulary.
+struct Row {
+    event: EventName,
+    name: &'static str,
+    aliases: &'static [&'static str],
+}
+
+static ROWS: [Row; 13] = [
+    row(EventName::SessionStart, "SessionStart", &["session-start"]),
+    row(
+        EventName::UserPromptSubmit,
+        "UserPromptSubmit",
+        &["UserPrompt", "BeforeAgent", "user-prompt-submit"],
+    ),
+    row(EventName::PreToolUse, "PreToolUse", &["BeforeTool", "pre-tool-use"]),
+    row(
+        EventName::PermissionRequest,
+        "PermissionRequest",
+        &["permission-request"],
+    ),
+    row(EventName::PostToolUse, "PostToolUse", &["AfterTool", "post-tool-use"]),
+    row(EventName::PostToolUseFailure, "PostToolUseFailure", &[]),
+    row(EventName::Notification, "Notification", &["notification"]),
+    row(EventName::SubagentStart, "SubagentStart", &[]),
+    row(EventName::SubagentStop, "SubagentStop", &[]),
+    row(EventName::Stop, "Stop", &["AfterAgent", "stop"]),
+    row(EventName::PreCompact, "PreCompact", &["PreCompress"]),
+    row(EventName::PostCompact, "PostCompact", &[]),
+    row(EventName::SessionEnd, "SessionEnd", &["session-end"]),
+];
+
+const fn row(event: EventName, name: &'static str, aliases: &'static [&'static str]) -> Row {
+    Row { event, name, aliases }
+}
+
+impl EventName {
+    /// Reads a canonical name or an alias; any other name becomes [`EventName::Other`].
+    pub fn parse(name: &str) -> Self {
+        Self::known(name).unwrap_or_else(|| Self::Other(name.to_owned()))
+    }
+
+    /// Reads a canonical name or an alias, or answers nothing for a name that no row knows.
+    pub fn known(name: &str) -> Option<Self> {
+        ROWS.iter()
+            .find(|row| row.name == name || row.aliases.contains(&name))
+            .map(|row| row.event.clone())
+    }
+
+    /// The canonical name, or the name an unknown event came with.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Other(name) => name,
+            known => ROWS.iter().find(|row| row.event == *known).map_or("", |row| row.name),
+        }
+    }
+
+    /// Every name that [`EventName::known`] reads, canonical names first in each row.
+    pub fn all_names() -> impl Iterator<Item = &'static str> {
+        ROWS.iter()
+            .flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
+    }
+
+    /// The canonical names, in the order of a session.
+    pub fn canonical_names() -> impl Iterator<Item = &'static str> {
+        ROWS.iter().map(|row| row.name)
+    }
+
+    /// Whether the event is about one tool call, so that a matcher compares a tool.
+    pub fn is_about_a_tool(&self) -> bool {
+        matches!(
+            self,
+            Self::PreToolUse | Self::PermissionRequest | Self::PostToolUse | Self::PostToolUseFailure
+        )
+    }
+}
+
+impl fmt::Display for EventName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_and_alias_leads_to_exactly_one_row() {
+        for name in EventName::all_names() {
+            let owners = ROWS
+                .iter()
+                .filter(|row| row.name == name || row.aliases.contains(&name))
+                .count();
+            assert_eq!(owners, 1, "{name}");
+            let event = EventName::parse(name);
+            assert_eq!(EventName::parse(event.as_str()), event, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_no_row_knows_is_kept() {
+        let event = EventName::parse("TeammateIdle");
+        assert_eq!(event, EventName::Other("TeammateIdle".into()));
+        assert_eq!(event.as_str(), "TeammateIdle");
+    }
+}

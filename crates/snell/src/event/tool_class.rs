@@ -1,0 +1,160 @@
+//! Tools by what they do, whatever an agent calls them.
+
+/// A class of tools that every agent has under its own names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolClass {
+    /// Runs a shell command.
+    Shell,
+    /// Reads a file.
+    FileRead,
+    /// Creates or changes a file.
+    FileWrite,
+    /// Finds files or text.
+    Search,
+    /// Reaches the web.
+    Web,
+    /// Starts a subagent.
+    Agent,
+    /// A tool of an MCP server.
+    Mcp,
+}
+
+struct Row {
+    class: ToolClass,
+    name: &'static str,
+    tools: &'static [&'static str],
+    prefixes: &'static [&'static str],
+}
+
+const ROWS: [Row; 7] = [
+    Row {
+        class: ToolClass::Shell,
+        name: "shell",
+        tools: &[
+            "Bash",
+            "PowerShell",
+            "run_shell_command",
+            "Shell",
+            "bash",
+            "powershell",
+            "Execute",
+            "run_in_terminal",
+            "execute_bash",
+            "run_command",
+        ],
+        prefixes: &[],
+    },
+    Row {
+        class: ToolClass::FileRead,
+        name: "file.read",
+        tools: &["Read", "read_file", "view", "read", "fs_read", "read_code"],
+        prefixes: &[],
+    },
+    Row {
+        class: ToolClass::FileWrite,
+        name: "file.write",
+        tools: &[
+            "Write",
+            "Edit",
+            "MultiEdit",
+            "NotebookEdit",
+            "write_file",
+            "edit_file",
+            "replace",
+            "edit",
+            "apply_patch",
+            "ApplyPatch",
+            "create",
+            "Create",
+            "str_replace_editor",
+            "create_file",
+            "replace_string_in_file",
+            "write",
+            "fs_write",
+            "write_code",
+        ],
+        prefixes: &[],
+    },
+    Row {
+        class: ToolClass::Search,
+        name: "search",
+        tools: &["Glob", "Grep", "glob", "grep", "grep_search", "file_search"],
+        prefixes: &[],
+    },
+    Row {
+        class: ToolClass::Web,
+        name: "web",
+        tools: &[
+            "WebFetch",
+            "WebSearch",
+            "web_fetch",
+            "web_search",
+            "google_web_search",
+            "FetchUrl",
+            "fetch_webpage",
+            "webfetch",
+        ],
+        prefixes: &[],
+    },
+    Row {
+        class: ToolClass::Agent,
+        name: "agent",
+        tools: &["Agent", "Task", "spawn_agent", "task", "runSubagent", "use_subagent"],
+        prefixes: &[],
+    },
+    Row {
+        class: ToolClass::Mcp,
+        name: "mcp",
+        tools: &["mcp_tool_use"],
+        prefixes: &["mcp__", "mcp_", "MCP:", "@"],
+    },
+];
+
+impl ToolClass {
+    /// Reads a class's name as `snell.toml` writes it.
+    pub fn parse(name: &str) -> Option<Self> {
+        ROWS.iter().find(|row| row.name == name).map(|row| row.class)
+    }
+
+    /// The classes' names.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        ROWS.iter().map(|row| row.name)
+    }
+
+    /// The class's name as `snell.toml` writes it.
+    pub fn as_str(self) -> &'static str {
+        ROWS.iter().find(|row| row.class == self).map_or("", |row| row.name)
+    }
+
+    /// Whether a tool of this name is of the class.
+    pub fn contains(self, tool: &str) -> bool {
+        ROWS.iter()
+            .filter(|row| row.class == self)
+            .any(|row| row.tools.contains(&tool) || row.prefixes.iter().any(|prefix| tool.starts_with(prefix)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_holds_the_names_of_every_agent() {
+        let cases = [
+            ("shell", "Bash", true),
+            ("shell", "run_shell_command", true),
+            ("shell", "Read", false),
+            ("file.write", "Edit", true),
+            ("file.write", "apply_patch", true),
+            ("file.read", "Write", false),
+            ("web", "WebSearch", true),
+            ("mcp", "mcp__github__create_issue", true),
+            ("mcp", "MCP:search", true),
+            ("mcp", "Bash", false),
+        ];
+        for (class, tool, expected) in cases {
+            let class = ToolClass::parse(class).unwrap();
+            assert_eq!(class.contains(tool), expected, "{class:?} {tool}");
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! What a host sends, read with tolerance: `Event` from JSON.
+
+use serde_json::{Map, Value};
+
+use super::{Event, EventName, Subagent, Tmux, Tool};
+use crate::diagnostic::{Diagnostic, Severity};
+
+/// Where diagnostics about the event itself are located.
+const SHOWN_AS: &str = "<event>";
+
+/// Why a payload is not an event at all.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EventError {
+    /// The text is not JSON.
+    #[error("the event is not valid JSON: {0}")]
+    NotJson(#[source] serde_json::Error),
+    /// The text is JSON, but no object.
+    #[error("the event must be a JSON object, not {0}; write {{\"tool_name\": …}}")]
+    NotAnObject(&'static str),
+    /// Nothing says which event it is.
+    #[error("the event has no name; add \"hook_event_name\"")]
+    NoName,
+}
+
+impl Event {
+    /// Reads an event from the JSON text of a host.
+    ///
+    /// `name` is what the host called the event; without it the payload's `hook_event_name` or `event` counts. Empty
+    /// text is an event without details. A field of the wrong type is left out and reported; it stays in
+    /// [`Event::raw`].
+    ///
+    /// # Errors
+    ///
+    /// When the text is no JSON object, or nothing names the event.
+    pub fn from_json(name: Option<&str>, text: &[u8]) -> Result<(Self, Vec<Diagnostic>), EventError> {
+        let text = String::from_utf8_lossy(text);
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let value = if text.trim().is_empty() {
+            Value::Object(Map::new())
+        } else {
+            parse_json(text).map_err(EventError::NotJson)?
+        };
+        match value {
+            Value::Object(fields) => Self::from_fields(name, fields),
+            other => Err(EventError::NotAnObject(kind_of(&other))),
+        }
+    }
+
+    fn from_fields(name: Option<&str>, raw: Map<String, Value>) -> Result<(Self, Vec<Diagnostic>), EventError> {
+        let mut fields = Fields {
+            raw: &raw,
+            notes: Vec::new(),
+        };
+        let told = fields.text(&["hook_event_name", "event"]);
+        if let (Some(name), Some(told)) = (name, &told)
+            && EventName::parse(name) != EventName::parse(told)
+        {
+            fields.note(format!(
+                "the payload calls itself \"{told}\" but was handed over as \"{name}\"; it is treated as \"{name}\""
+            ));
+        }
+        let name = name
+            .map(str::to_owned)
+            .or(told)
+            .filter(|name| !name.trim().is_empty())
+            .ok_or(EventError::NoName)?;
+
+        let mut event = Self::new(EventName::parse(name.trim()));
+        event.session_id = fields.text(&["session_id"]);
+        event.cwd = fields.text(&["cwd", "working_directory"]).map(Into::into);
+        event.project_dir = fields.text(&["project_dir"]).map(Into::into);
+        event.transcript_path = fields.text(&["transcript_path"]).map(Into::into);
+        event.timestamp = fields.timestamp();
+        event.tool = fields.tool();
+        event.prompt = fields.text(&["prompt", "user_prompt"]);
+        event.message = fields.text(&["message"]);
+        event.source = fields.text(&["source"]);
+        event.reason = fields.text(&["reason"]);
+        event.stop_hook_active = fields.boolean("stop_hook_active");
+        event.model = fields.text(&["model"]);
+        event.permission_mode = fields.text(&["permission_mode"]);
+        event.user_name = fields.text(&["user_name"]);
+        event.agent_name = fields.text(&["agent_name"]);
+        event.platform = fields.text(&["platform"]);
+        event.subagent =
+            both(fields.text(&["agent_id"]), fields.text(&["agent_type"])).map(|(id, kind)| Subagent { id, kind });
+        event.tmux = both(fields.text(&["tmux_pane"]), fields.text(&["tmux_session"]))
+            .map(|(pane, session)| Tmux { pane, session });
+        let notes = fields.notes;
+        event.raw = raw;
+        Ok((event, notes))
+    }
+
+    /// The event as JSON, under the names that [`Event::from_json`] reads; what else the host sent stays beside them.
+    pub fn to_json(&self) -> Value {
+        let path = |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| Value::from(path.to_string_lossy()));
+        let text = |value: Option<&String>| value.map(|text| Value::from(text.as_str()));
+        let tmux = self.tmux.as_ref();
+        let mut object = self.raw.clone();
+        object.insert("event".into(), self.name.as_str().into());
+        object.insert("hook_event_name".into(), self.name.as_str().into());
+        let mut put = |key: &str, value: Option<Value>| {
+            object.extend(value.map(|value| (key.to_owned(), value)));
+        };
+        put("cwd", path(&self.cwd));
+        put("project_dir", path(&self.project_dir));
+        put("transcript_path", path(&self.transcript_path));
+        put("timestamp", self.timestamp.map(|time| time.to_string().into()));
+        put("user_name", text(self.user_name.as_ref()));
+        put("agent_name", text(self.agent_name.as_ref()));
+        put("platform", text(self.platform.as_ref()));
+        put("tmux_pane", text(tmux.and_then(|tmux| tmux.pane.as_ref())));
+        put("tmux_session", text(tmux.and_then(|tmux| tmux.session.as_ref())));
+        put(
+            "tool_success",
+            self.tool.as_ref().and_then(|tool| tool.success).map(Value::Bool),
+        );
+        for key in MODELLED {
+            put(key, self.field(key));
+        }
+        Value::Object(object)
+    }
+
+    /// A field by the name it has on the wire: from the model where it has one, else as the host sent it.
+    pub(crate) fn field(&self, name: &str) -> Option<Value> {
+        let text = |value: &Option<String>| value.clone().map(Value::String);
+        let tool = self.tool.as_ref();
+        let modelled = match name {
+            "session_id" => text(&self.session_id),
+            "prompt" => text(&self.prompt),
+            "message" => text(&self.message),
+            "source" => text(&self.source),
+            "reason" => text(&self.reason),
+            "model" => text(&self.model),
+            "permission_mode" => text(&self.permission_mode),
+            "stop_hook_active" => self.stop_hook_active.map(Value::Bool),
+            "agent_id" => self.subagent.as_ref().and_then(|agent| text(&agent.id)),
+            "agent_type" => self.subagent.as_ref().and_then(|agent| text(&agent.kind)),
+            "tool_name" => self.tool_name().map(Value::from),
+            "tool_input" => tool.and_then(|tool| tool.input.clone()),
+            "tool_response" => tool.and_then(|tool| tool.output.clone()),
+            "tool_use_id" => tool.and_then(|tool| text(&tool.use_id)),
+            "duration_ms" => tool.and_then(|tool| tool.duration_ms.map(Value::from)),
+            _ => None,
+        };
+        modelled.or_else(|| self.raw.get(name).cloned())
+    }
+}
+
+/// The fields that [`Event::field`] answers from the model.
+const MODELLED: &[&str] = &[
+    "session_id",
+    "tool_name",
+    "tool_input",
+    "tool_response",
+    "tool_use_id",
+    "duration_ms",
+    "prompt",
+    "message",
+    "source",
+    "reason",
+    "stop_hook_active",
+    "agent_id",
+    "agent_type",
+    "model",
+    "permission_mode",
+];
+
+fn both(a: Option<String>, b: Option<String>) -> Option<(Option<String>, Option<String>)> {
+    (a.is_some() || b.is_some()).then_some((a, b))
+}
+
+/// Typed reading of the payload's fields; what does not fit is noted.
+struct Fields<'a> {
+    raw: &'a Map<String, Value>,
+    notes: Vec<Diagnostic>,
+}
+
+impl Fields<'_> {
+    fn note(&mut self, message: String) {
+        self.notes
+            .push(Diagnostic::whole_file(Severity::Warning, SHOWN_AS, message));
+    }
+
+    /// The first of `names` that is there as text. A number or a boolean is read as its text.
+    fn text(&mut self, names: &[&str]) -> Option<String> {
+        for name in names {
+            match self.raw.get(*name) {
+                None | Some(Value::Null) => {}
+                Some(Value::String(text)) => return Some(text.clone()),
+                Some(value @ (Value::Number(_) | Value::Bool(_))) => return Some(value.to_string()),
+                Some(other) => {
+                    let kind = kind_of(other);
+                    self.note(format!("\"{name}\" must be a string, not {kind}; it is left out"));
+                }
+            }
+        }
+        None
+    }
+
+    fn boolean(&mut self, name: &str) -> Option<bool> {
+        match self.raw.get(name) {
+            None | Some(Value::Null) => None,
+            Some(Value::Bool(value)) => Some(*value),
+            Some(other) => {
+                let kind = kind_of(other);
+                self.note(format!("\"{name}\" must be true or false, not {kind}; it is left out"));
+                None
+            }
+        }
+    }
+
+    fn timestamp(&mut self) -> Option<jiff::Timestamp> {
+        let text = self.text(&["timestamp"])?;
+        let parsed = text.parse().ok();
+        if parsed.is_none() {
+            self.note(format!(
+                "\"timestamp\" is not an RFC 3339 time: \"{text}\"; write 2025-12-31T10:30:00Z"
+            ));
+        }
+        parsed
+    }
+
+    fn tool(&mut self) -> Option<Tool> {
+        let name = self.text(&["tool_name"]);
+        let input = self.raw.get("tool_input").cloned();
+        let output = ["tool_response", "tool_output"]
+            .iter()
+            .find_map(|name| self.raw.get(*name).cloned());
+        if name.is_none() && input.is_none() && output.is_none() {
+            return None;
+        }
+        Some(Tool {
+            name: name.unwrap_or_default(),
+            input,
+            output,
+            success: self.boolean("tool_success"),
+            use_id: self.text(&["tool_use_id"]),
+            duration_ms: self.raw.get("duration_ms").and_then(Value::as_u64),
+        })
+    }
+}
+
+/// What a JSON value is, in a sentence.
+pub(crate) fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// Reads JSON, with each lone surrogate escape (`\ud800`) taken as U+FFFD.
+///
+/// Agents written in JavaScript send such escapes when they cut a text in the middle of a character. A strict reader
+/// would reject the whole payload, and with it the chance to judge it.
+///
+/// # Errors
+///
+/// When the text is not JSON.
+pub(crate) fn parse_json(text: &str) -> Result<Value, serde_json::Error> {
+    serde_json::from_str(text).or_else(|error| {
+        let mended = replace_lone_surrogates(text);
+        if mended == text {
+            return Err(error);
+        }
+        serde_json::from_str(&mended)
+    })
+}
+
+fn replace_lone_surrogates(text: &str) -> String {
+    let mut mended = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        mended.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let taken = match escaped_unit(rest) {
+            Some(0xD800..=0xDBFF) if matches!(rest.get(6..).and_then(escaped_unit), Some(0xDC00..=0xDFFF)) => 12,
+            Some(0xD800..=0xDFFF) => {
+                mended.push_str("\\ufffd");
+                rest = &rest[6..];
+                continue;
+            }
+            // Any other escape: the backslash and the character after it belong together.
+            _ => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+        };
+        mended.push_str(&rest[..taken]);
+        rest = &rest[taken..];
+    }
+    mended.push_str(rest);
+    mended
+}
+
+/// The UTF-16 unit of a `\uXXXX` at the start of `text`.
+fn escaped_unit(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    u16::from_str_radix(digits, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lone_surrogates_do_not_cost_the_payload() {
+        let cases = [
+            (r#""a\ud800b""#, "a\u{fffd}b"),
+            (r#""\udc00""#, "\u{fffd}"),
+            (r#""\ud83d\ude00""#, "\u{1f600}"),
+            (r#""\ud800\ud83d\ude00""#, "\u{fffd}\u{1f600}"),
+            (r#""\\ud800 \ud800""#, "\\ud800 \u{fffd}"),
+        ];
+        for (json, expected) in cases {
+            assert_eq!(parse_json(json).unwrap(), Value::from(expected), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_field_of_the_wrong_type_is_noted_and_the_rest_is_read() {
+        let (event, notes) = Event::from_json(
+            Some("pre-tool-use"),
+            br#"{"session_id": ["x"], "tool_name": "Bash", "tool_success": "yes", "cwd": "/w"}"#,
+        )
+        .unwrap();
+        assert_eq!(event.name, EventName::PreToolUse);
+        assert_eq!(event.session_id, None);
+        assert_eq!(event.tool_name(), Some("Bash"));
+        assert_eq!(event.cwd.as_deref(), Some(std::path::Path::new("/w")));
+        let messages: Vec<_> = notes.iter().map(|note| note.message.as_str()).collect();
+        assert_eq!(
+            messages,
+            [
+                "\"session_id\" must be a string, not an array; it is left out",
+                "\"tool_success\" must be true or false, not a string; it is left out",
+            ]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_payload_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = Event::from_json(Some("Stop"), &bytes);
+        }
+
+        #[test]
+        fn mending_leaves_valid_json_as_it_is(text in r#"[a-z\\u0-9d"]{0,40}"#) {
+            let json = serde_json::to_string(&text).unwrap();
+            prop_assert_eq!(replace_lone_surrogates(&json), json);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! A configured reaction: what it reacts to, what it does, within which limits, and where it was written.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::contract::Contract;
+use crate::event::EventName;
+use crate::matcher::{Matcher, PermissionRule};
+
+/// One hook, as it was read from a configuration file.
+///
+/// A hook keeps the contract it was written for, whoever fires the event.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Hook {
+    /// How the hook is spoken to and how its answer is read.
+    pub(crate) contract: &'static Contract,
+    /// The events it reacts to.
+    pub events: Vec<EventName>,
+    /// Which of those events it reacts to.
+    pub(crate) matcher: Matcher,
+    /// What must also hold.
+    pub(crate) condition: Option<Condition>,
+    /// What it does.
+    pub(crate) action: Action,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// Whether the file gave the timeout, rather than the contract's default.
+    pub(crate) timeout_is_written: bool,
+    /// What its own failure means.
+    pub on_failure: OnFailure,
+    /// Whether it may change the tool's input or output.
+    pub may_modify: bool,
+    /// Whether it is started and not awaited.
+    pub background: bool,
+    /// Why it is switched off, if it is.
+    pub disabled: Option<String>,
+    /// Where it was written.
+    pub origin: Origin,
+}
+
+/// What a hook's own failure (a crash, a timeout, a missing program) means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFailure {
+    /// The agent goes on.
+    Continue,
+    /// The event is blocked, where its contract lets a hook block it.
+    Block,
+}
+
+/// Where a hook was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The file.
+    pub path: PathBuf,
+    /// The file as people are shown it: relative to the project, or with `~/`.
+    pub shown: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1.
+    pub column: usize,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.shown, self.line)
+    }
+}
+
+/// What must hold beside the matcher.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Condition {
+    /// A shell command that must exit with 0.
+    Shell(String),
+    /// Claude Code's `if`: a permission rule that the tool call must fall under.
+    Rule(PermissionRule),
+}
+
+/// What a hook does.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Action {
+    /// A command line for a shell.
+    Shell { shell: Shell, command: String },
+    /// A program and its arguments, without a shell between.
+    Exec { program: String, args: Vec<String> },
+    /// A script, found relative to the project.
+    Script { path: String },
+    /// A request to an address.
+    Http(HttpCall),
+    /// Something that Snell cannot do; the text says what. It is kept so that it can be reported whenever it would run.
+    Unsupported { kind: String, detail: String },
+}
+
+/// Which shell reads a command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shell {
+    /// `/bin/sh`.
+    Posix,
+    /// `bash`.
+    Bash,
+    /// PowerShell.
+    Pwsh,
+}
+
+/// A request to an address (Claude Code's `http` hooks).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HttpCall {
+    pub(crate) url: String,
+    pub(crate) headers: Vec<(String, String)>,
+    /// The variables that headers may name.
+    pub(crate) allowed_env_vars: Vec<String>,
+    /// What the settings as a whole say against this address, if anything.
+    pub(crate) refused: Option<String>,
+}
+
+impl Hook {
+    /// The contract's name: `wave`, `microai`, `claude`, `claude-os`, `whale` or `snell`.
+    pub fn contract(&self) -> &'static str {
+        self.contract.name
+    }
+
+    /// The matcher as it was written, if one was.
+    pub fn matcher(&self) -> Option<&str> {
+        self.matcher.written()
+    }
+
+    /// The condition as it was written, if one was.
+    pub fn condition(&self) -> Option<&str> {
+        match self.condition.as_ref()? {
+            Condition::Shell(command) => Some(command),
+            Condition::Rule(rule) => Some(rule.written()),
+        }
+    }
+
+    /// What it does, in one line for people.
+    pub fn command(&self) -> String {
+        match &self.action {
+            Action::Shell { command, .. } => command.clone(),
+            Action::Exec { program, args } => std::iter::once(program)
+                .chain(args)
+                .map(|word| quoted(word))
+                .collect::<Vec<_>>()
+                .join(" "),
+            Action::Script { path } => path.clone(),
+            Action::Http(call) => format!("POST {}", call.url),
+            Action::Unsupported { kind, detail } => format!("{kind}: {detail}"),
+        }
+    }
+}
+
+/// A word as a shell would need it written.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

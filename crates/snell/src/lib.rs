@@ -1,0 +1,59 @@
+//! Snell is one hooks system for every coding agent; this crate is its engine.
+//!
+//! An agent fires an [`Event`] (a tool is about to run, a prompt was submitted). The [`Engine`] decides which of the
+//! configured [`Hook`]s it concerns, runs each under the contract it was written for, and folds their answers into one
+//! [`Verdict`].
+//!
+//! ```text
+//!  files of all contracts ──► Hooks
+//!                               │
+//!            Event ──► select ──► run ──► Outcome ──► answer ──► fold ──► Verdict
+//! ```
+//!
+//! ```no_run
+//! # async fn example() {
+//! use snell::{Engine, Event};
+//!
+//! let (engine, diagnostics) = Engine::builder()
+//!     .project("/home/me/project")
+//!     .home("/home/me")
+//!     .env(std::env::vars_os())
+//!     .load();
+//! for diagnostic in &diagnostics {
+//!     eprintln!("{diagnostic}");
+//! }
+//! let verdict = engine.fire(Event::pre_tool_use("Bash", serde_json::json!({"command": "rm -rf /"}))).await;
+//! if verdict.is_blocked() {
+//!     println!("blocked: {}", verdict.reason.unwrap_or_default());
+//! }
+//! # }
+//! ```
+//!
+//! The crate never prints, and never reads the environment or the home directory by itself: the caller hands them in.
+//! A hook's failure is data in its [`Outcome`], and a broken file is a [`Diagnostic`]; neither stops the others.
+//!
+//! It needs a tokio runtime with time and I/O enabled.
+
+mod config;
+mod contract;
+mod diagnostic;
+mod engine;
+mod event;
+mod hook;
+mod matcher;
+mod outcome;
+mod report;
+mod runner;
+mod schema;
+mod verdict;
+
+pub use config::ConfigFile;
+pub use diagnostic::{Diagnostic, Severity};
+pub use engine::{Engine, EngineBuilder, Explanation, Watch};
+pub use event::{Event, EventError, EventName, Subagent, Tmux, Tool, ToolClass};
+pub use hook::{Hook, OnFailure, Origin};
+pub use outcome::{End, Outcome};
+pub use report::{HookReport, Report, ReportedDecision};
+pub use runner::{Background, Finished, supervise};
+pub use schema::config_schema;
+pub use verdict::{Decision, HookRun, Status, Verdict};

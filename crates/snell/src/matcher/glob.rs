@@ -1,0 +1,243 @@
+//! Wildcard patterns, in the dialects of the sources.
+//!
+//! A pattern is a handful of tokens that need no compilation: loading a hundred hooks must cost microseconds, which
+//! rules out turning each pattern into a regular expression first. Matching is the usual two-pointer walk with one
+//! point to go back to per kind of star, so it never takes more than pattern × text steps.
+
+/// What a pattern may say and what a star reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Dialect {
+    /// `[a-z]` and `\` have a meaning; an unclosed `[` stands for itself.
+    pub(crate) classes: bool,
+    pub(crate) ignore_case: bool,
+    /// `*` and `?` stop at `/`, and `**` does not.
+    pub(crate) paths: bool,
+}
+
+impl Dialect {
+    /// `*` and `?`, nothing else.
+    pub(crate) const PLAIN: Self = Self {
+        classes: false,
+        ignore_case: false,
+        paths: false,
+    };
+    /// Also `[a-z]`.
+    pub(crate) const CLASSES: Self = Self {
+        classes: true,
+        ..Self::PLAIN
+    };
+    /// Also `[a-z]`, and letters match whatever their case.
+    pub(crate) const CASELESS: Self = Self {
+        ignore_case: true,
+        ..Self::CLASSES
+    };
+    /// File paths, as in `.gitignore`.
+    pub(crate) const PATHS: Self = Self {
+        paths: true,
+        ..Self::CLASSES
+    };
+}
+
+/// A wildcard pattern that must match the whole text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Glob {
+    tokens: Vec<Token>,
+    dialect: Dialect,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Token {
+    Char(char),
+    One,
+    Many,
+    /// `**` in a path.
+    Deep,
+    Class {
+        negated: bool,
+        ranges: Vec<(char, char)>,
+    },
+}
+
+impl Glob {
+    pub(crate) fn new(pattern: &str, dialect: Dialect) -> Self {
+        let characters: Vec<char> = pattern.chars().collect();
+        let mut tokens = Vec::with_capacity(characters.len());
+        let mut at = 0;
+        while let Some(&c) = characters.get(at) {
+            at += 1;
+            let token = match c {
+                '*' if dialect.paths && characters.get(at) == Some(&'*') => {
+                    at += 1;
+                    // `**/` also stands for no directory at all.
+                    if characters.get(at) == Some(&'/') {
+                        at += 1;
+                    }
+                    Token::Deep
+                }
+                '*' => Token::Many,
+                '?' => Token::One,
+                '\\' if dialect.classes && at < characters.len() => {
+                    at += 1;
+                    Token::Char(characters[at - 1])
+                }
+                '[' if dialect.classes => match class(&characters[at..]) {
+                    Some((token, length)) => {
+                        at += length;
+                        token
+                    }
+                    None => Token::Char('['),
+                },
+                other => Token::Char(other),
+            };
+            tokens.push(token);
+        }
+        Self { tokens, dialect }
+    }
+
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        let text: Vec<char> = text.chars().collect();
+        let (mut token, mut at) = (0, 0);
+        // Where to go on after the last star of each kind, if what follows it does not fit here.
+        let mut shallow: Option<(usize, usize)> = None;
+        let mut deep: Option<(usize, usize)> = None;
+        loop {
+            match self.tokens.get(token) {
+                Some(Token::Deep) => {
+                    deep = Some((token, at));
+                    shallow = None;
+                    token += 1;
+                    continue;
+                }
+                Some(Token::Many) => {
+                    shallow = Some((token, at));
+                    token += 1;
+                    continue;
+                }
+                Some(single) if text.get(at).is_some_and(|c| self.fits(single, *c)) => {
+                    token += 1;
+                    at += 1;
+                    continue;
+                }
+                None if at == text.len() => return true,
+                _ => {}
+            }
+            let stretch = |from: usize| text.get(from).is_some_and(|c| !(self.dialect.paths && *c == '/'));
+            if let Some((star, from)) = shallow.filter(|(_, from)| stretch(*from)) {
+                shallow = Some((star, from + 1));
+                (token, at) = (star + 1, from + 1);
+            } else if let Some((star, from)) = deep.filter(|(_, from)| *from < text.len()) {
+                deep = Some((star, from + 1));
+                shallow = None;
+                (token, at) = (star + 1, from + 1);
+            } else {
+                return false;
+            }
+        }
+    }
+
+    fn fits(&self, token: &Token, c: char) -> bool {
+        let same = |a: char, b: char| a == b || (self.dialect.ignore_case && a.to_lowercase().eq(b.to_lowercase()));
+        match token {
+            Token::Char(expected) => same(*expected, c),
+            Token::One => !(self.dialect.paths && c == '/'),
+            Token::Class { negated, ranges } => {
+                let within = |c: char| ranges.iter().any(|(low, high)| (*low..=*high).contains(&c));
+                let inside = within(c)
+                    || (self.dialect.ignore_case && (c.to_lowercase().any(within) || c.to_uppercase().any(within)));
+                inside != *negated && !(self.dialect.paths && c == '/')
+            }
+            Token::Many | Token::Deep => false,
+        }
+    }
+}
+
+/// A `[…]` of which `rest` begins after the bracket: the token, and how many characters it took.
+fn class(rest: &[char]) -> Option<(Token, usize)> {
+    let negated = matches!(rest.first(), Some('!' | '^'));
+    let start = usize::from(negated);
+    // A `]` in first place is a member, as in every shell.
+    let end = start + 1 + rest.get(start + 1..)?.iter().position(|c| *c == ']')?;
+    let body = &rest[start..end];
+    let mut ranges = Vec::new();
+    let mut at = 0;
+    while at < body.len() {
+        if at + 2 < body.len() && body[at + 1] == '-' {
+            ranges.push((body[at], body[at + 2]));
+            at += 3;
+        } else {
+            ranges.push((body[at], body[at]));
+            at += 1;
+        }
+    }
+    Some((Token::Class { negated, ranges }, end + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn each_dialect_reads_its_own_patterns() {
+        let cases = [
+            (Dialect::PLAIN, "read_*", "read_file", true),
+            (Dialect::PLAIN, "read_*", "xread_file", false),
+            (Dialect::PLAIN, "*", "", true),
+            (Dialect::PLAIN, "a?c", "abc", true),
+            (Dialect::PLAIN, "a?c", "ac", false),
+            (Dialect::PLAIN, "a.c", "abc", false),
+            (Dialect::PLAIN, "Read", "read", false),
+            (Dialect::PLAIN, "[ab]", "a", false),
+            (Dialect::PLAIN, "[ab]", "[ab]", true),
+            (Dialect::PLAIN, "*a*b*c", "xaxbxc", true),
+            (Dialect::PLAIN, "*a*b*c", "xaxcxb", false),
+            (Dialect::PLAIN, "rm -rf /*", "rm -rf /a/b", true),
+            (Dialect::CASELESS, "EDIT", "edit", true),
+            (Dialect::CASELESS, "mcp__*", "MCP__x", true),
+            (Dialect::CASELESS, "[a-c]dit", "Bdit", true),
+            (Dialect::CASELESS, "[!a-c]dit", "Bdit", false),
+            (Dialect::CASELESS, "[!a-c]dit", "edit", true),
+            (Dialect::CASELESS, "ÄB*", "äbc", true),
+            (Dialect::CLASSES, "[]x]", "]", true),
+            (Dialect::CLASSES, "[ -f", "[ -f", true),
+            (Dialect::CLASSES, "a\\*", "a*", true),
+            (Dialect::CLASSES, "a\\*", "ab", false),
+            (Dialect::PATHS, "src/*.rs", "src/a.rs", true),
+            (Dialect::PATHS, "src/*.rs", "src/a/b.rs", false),
+            (Dialect::PATHS, "src/**/*.rs", "src/a/b.rs", true),
+            (Dialect::PATHS, "src/**/*.rs", "src/b.rs", true),
+            (Dialect::PATHS, "src/**", "src/a/b", true),
+            (Dialect::PATHS, "**/x*/y", "a/xb/c/xd/y", true),
+            (Dialect::PATHS, "**/x*/y", "a/xb/c/zd/y", false),
+        ];
+        for (dialect, pattern, text, expected) in cases {
+            assert_eq!(
+                Glob::new(pattern, dialect).matches(text),
+                expected,
+                "{pattern} on {text}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_pattern_agrees_with_the_regular_expression_it_stands_for(
+            pattern in "[abA*?]{0,8}",
+            text in "[abA\n]{0,12}",
+            ignore_case in any::<bool>(),
+        ) {
+            let body = pattern.replace('*', "[^Q]*").replace('?', "[^Q]");
+            let flags = if ignore_case { "(?i)" } else { "" };
+            let regex = fancy_regex::Regex::new(&format!("{flags}^{body}\\z")).unwrap();
+            let dialect = Dialect { ignore_case, ..Dialect::PLAIN };
+            prop_assert_eq!(Glob::new(&pattern, dialect).matches(&text), regex.is_match(&text).unwrap());
+        }
+
+        #[test]
+        fn no_pattern_panics(pattern in r"\PC{0,20}", text in r"\PC{0,20}") {
+            for dialect in [Dialect::PLAIN, Dialect::CLASSES, Dialect::CASELESS, Dialect::PATHS] {
+                Glob::new(&pattern, dialect).matches(&text);
+            }
+        }
+    }
+}

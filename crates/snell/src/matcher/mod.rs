@@ -1,0 +1,390 @@
+//! Which events a hook reacts to: one type for the matcher grammars of all contracts.
+//!
+//! | grammar | read by |
+//! |---|---|
+//! | names, `A\|B`, wildcards, any case | `wave` |
+//! | `Tool(argument)` | `microai` |
+//! | a list of exact names, else a regular expression | `claude` |
+//! | wildcards | `whale` |
+//! | `claude`'s, and classes of tools | `snell.toml` |
+
+mod glob;
+mod host;
+mod permission_rule;
+mod subcommands;
+mod tool_pattern;
+
+use fancy_regex::Regex;
+
+use self::glob::{Dialect, Glob};
+use self::tool_pattern::ToolPattern;
+use crate::event::{Tool, ToolClass};
+
+pub(crate) use self::glob::{Dialect as GlobDialect, Glob as WildcardPattern};
+pub(crate) use self::permission_rule::{PermissionRule, Roots};
+
+/// A matcher: what was written, and what it means.
+#[derive(Clone, Debug)]
+pub(crate) struct Matcher {
+    written: Option<String>,
+    test: Test,
+}
+
+#[derive(Clone, Debug)]
+enum Test {
+    Everything,
+    Names(Vec<Name>),
+    Globs(Vec<Glob>),
+    Pattern(ToolPattern),
+    Regex(Box<Regex>),
+}
+
+/// One item of an exact list.
+#[derive(Clone, Debug)]
+enum Name {
+    Exact(String),
+    Class(ToolClass),
+}
+
+/// What a matcher is held against.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subject<'a> {
+    /// What is compared, in words: `tool`, `source`, `reason` …
+    pub(crate) what: &'a str,
+    pub(crate) text: Option<&'a str>,
+    pub(crate) tool: Option<&'a Tool>,
+}
+
+impl Matcher {
+    /// Matches whatever comes.
+    pub(crate) fn everything(written: Option<String>) -> Self {
+        Self {
+            written,
+            test: Test::Everything,
+        }
+    }
+
+    /// `wave`: names or wildcards, separated by `|`, whatever their case.
+    pub(crate) fn wave(written: String) -> Self {
+        let test = if is_wildcard(&written) {
+            Test::Everything
+        } else {
+            Test::Globs(
+                written
+                    .split('|')
+                    .map(|part| Glob::new(part.trim(), Dialect::CASELESS))
+                    .collect(),
+            )
+        };
+        Self {
+            written: Some(written),
+            test,
+        }
+    }
+
+    /// `microai`: `Tool` or `Tool(argument)`.
+    pub(crate) fn microai(written: String) -> Result<Self, String> {
+        let test = if is_wildcard(&written) {
+            Test::Everything
+        } else {
+            Test::Pattern(ToolPattern::parse(&written)?)
+        };
+        Ok(Self {
+            written: Some(written),
+            test,
+        })
+    }
+
+    /// `claude`: nothing, `*`, a list of exact names, or a regular expression.
+    pub(crate) fn claude(written: String, list: ListCharacters) -> Result<Self, String> {
+        let test = if is_wildcard(&written) {
+            Test::Everything
+        } else if written.chars().all(|c| list.allows(c)) {
+            Test::Names(
+                written
+                    .split(['|', ','])
+                    .map(|name| Name::Exact(name.trim().to_owned()))
+                    .collect(),
+            )
+        } else {
+            Test::Regex(Box::new(regex(&written)?))
+        };
+        Ok(Self {
+            written: Some(written),
+            test,
+        })
+    }
+
+    /// `claude`'s `FileChanged`: a list of file names, taken as they are.
+    pub(crate) fn file_names(written: String) -> Self {
+        let test = if is_wildcard(&written) {
+            Test::Everything
+        } else {
+            Test::Names(
+                written
+                    .split('|')
+                    .map(|name| Name::Exact(name.trim().to_owned()))
+                    .collect(),
+            )
+        };
+        Self {
+            written: Some(written),
+            test,
+        }
+    }
+
+    /// `whale`: a wildcard pattern for the whole name.
+    pub(crate) fn whale(written: String) -> Self {
+        let test = if written.is_empty() {
+            Test::Everything
+        } else {
+            Test::Globs(vec![Glob::new(&written, Dialect::PLAIN)])
+        };
+        Self {
+            written: Some(written),
+            test,
+        }
+    }
+
+    /// `snell.toml`: `claude`'s grammar, in which a class of tools may stand for a name.
+    pub(crate) fn native(written: String) -> Result<Self, String> {
+        let items: Vec<_> = written.split(['|', ',']).map(str::trim).collect();
+        let plain =
+            |item: &&str| ToolClass::parse(item).is_some() || item.chars().all(|c| ListCharacters::Wide.allows(c));
+        if is_wildcard(&written) || !items.iter().all(plain) {
+            return Self::claude(written, ListCharacters::Wide);
+        }
+        let names = items
+            .into_iter()
+            .map(|item| match ToolClass::parse(item) {
+                Some(class) => Name::Class(class),
+                None => Name::Exact(item.to_owned()),
+            })
+            .collect();
+        Ok(Self {
+            written: Some(written),
+            test: Test::Names(names),
+        })
+    }
+
+    pub(crate) fn written(&self) -> Option<&str> {
+        self.written.as_deref()
+    }
+
+    pub(crate) fn matches(&self, subject: &Subject<'_>) -> bool {
+        if matches!(self.test, Test::Everything) {
+            return true;
+        }
+        if let (Test::Pattern(pattern), Some(tool)) = (&self.test, subject.tool) {
+            return pattern.matches(tool);
+        }
+        let Some(text) = subject.text else {
+            return false;
+        };
+        match &self.test {
+            Test::Everything => true,
+            Test::Names(names) => names.iter().any(|name| match name {
+                Name::Exact(name) => name == text,
+                Name::Class(class) => class.contains(text),
+            }),
+            Test::Globs(globs) => globs.iter().any(|glob| glob.matches(text)),
+            // An expression that gives up (it may backtrack without end) has not said no.
+            Test::Regex(regex) => regex.is_match(text).unwrap_or(true),
+            Test::Pattern(_) => false,
+        }
+    }
+
+    /// What is compared with what, in words, for people who ask why.
+    pub(crate) fn explain(&self, subject: &Subject<'_>) -> String {
+        let verb = if self.matches(subject) {
+            "matches"
+        } else {
+            "does not match"
+        };
+        let what = subject.what;
+        let written = self.written().unwrap_or_default();
+        let compared = subject
+            .text
+            .map_or_else(|| format!("a missing {what}"), |text| format!("{what} \"{text}\""));
+        match &self.test {
+            Test::Everything => match self.written() {
+                None => format!("it has no matcher, so every {what} matches"),
+                Some(written) => format!("matcher \"{written}\" matches every {what}"),
+            },
+            Test::Pattern(pattern) if pattern.looks_at_argument() => {
+                let argument = subject.tool.and_then(Tool::principal_argument).map_or_else(
+                    || "no principal argument".to_owned(),
+                    |text| format!("its principal argument \"{}\"", shortened(text)),
+                );
+                format!("matcher \"{written}\" {verb} {compared} with {argument}")
+            }
+            Test::Regex(_) => {
+                format!("matcher /{written}/ (an unanchored regular expression) {verb} {compared}")
+            }
+            Test::Names(_) | Test::Globs(_) | Test::Pattern(_) => {
+                format!("matcher \"{written}\" {verb} {compared}")
+            }
+        }
+    }
+}
+
+/// Which characters keep a `claude` matcher an exact list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListCharacters {
+    /// Letters, digits, `_`, `-`, `,`, `|` and space.
+    Wide,
+    /// Letters, digits, `_` and `|`.
+    Narrow,
+}
+
+impl ListCharacters {
+    fn allows(self, c: char) -> bool {
+        c.is_ascii_alphanumeric()
+            || match self {
+                Self::Wide => "_-,| ".contains(c),
+                Self::Narrow => "_|".contains(c),
+            }
+    }
+}
+
+fn is_wildcard(written: &str) -> bool {
+    matches!(written.trim(), "" | "*")
+}
+
+fn regex(written: &str) -> Result<Regex, String> {
+    Regex::new(written).map_err(|error| {
+        let first_line = error.to_string().lines().next().unwrap_or_default().to_owned();
+        let hint = if written.starts_with('*') {
+            "; for everything write \"*\", for names that end so write \".*…\""
+        } else {
+            ""
+        };
+        format!("\"{written}\" is not a valid regular expression ({first_line}){hint}")
+    })
+}
+
+/// At most 80 characters of a text, on one line.
+fn shortened(text: &str) -> String {
+    let mut line: String = text
+        .chars()
+        .take(80)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    if text.chars().nth(80).is_some() {
+        line.push('…');
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn on(text: &str) -> Subject<'_> {
+        Subject {
+            what: "tool",
+            text: Some(text),
+            tool: None,
+        }
+    }
+
+    #[test]
+    fn claude_reads_a_list_or_an_expression_by_its_characters() {
+        let cases = [
+            ("", "Bash", true),
+            ("*", "Bash", true),
+            ("Bash", "Bash", true),
+            ("Bash", "BashOutput", false),
+            ("bash", "Bash", false),
+            ("Edit|Write", "Write", true),
+            ("Edit, Write", "Write", true),
+            ("Edit|Write", "MultiEdit", false),
+            ("my-tool", "my-tool", true),
+            ("mcp__memory", "mcp__memory__read", false),
+            ("mcp__memory__.*", "mcp__memory__read", true),
+            (".*Edit", "MultiEdit", true),
+            ("Edit.*", "NotebookEditX", true),
+            ("^Edit$", "NotebookEdit", false),
+            ("^(?!Bash).*$", "Bash", false),
+            ("^(?!Bash).*$", "Edit", true),
+        ];
+        for (matcher, tool, expected) in cases {
+            let parsed = Matcher::claude(matcher.into(), ListCharacters::Wide).unwrap();
+            assert_eq!(parsed.matches(&on(tool)), expected, "{matcher} on {tool}");
+        }
+        assert!(Matcher::claude("(".into(), ListCharacters::Wide).is_err());
+    }
+
+    #[test]
+    fn wave_reads_names_lists_and_wildcards_in_any_case() {
+        let cases = [
+            ("Edit|Write", "edit", true),
+            ("Edit|Write", "Write", true),
+            ("Edit|Write", "MultiEdit", false),
+            ("*edit", "MultiEdit", true),
+            ("mcp__?__*", "mcp__a__b", true),
+            ("[a-m]*", "Read", false),
+            ("[a-m]*", "Edit", true),
+            ("", "x", true),
+            ("*", "x", true),
+        ];
+        for (matcher, tool, expected) in cases {
+            assert_eq!(
+                Matcher::wave(matcher.into()).matches(&on(tool)),
+                expected,
+                "{matcher} on {tool}"
+            );
+        }
+    }
+
+    #[test]
+    fn snell_reads_classes_of_tools_beside_names() {
+        let cases = [
+            ("shell", "run_shell_command", true),
+            ("shell|Read", "Read", true),
+            ("file.write", "Edit", true),
+            ("file.write|web", "WebFetch", true),
+            ("file.write", "Read", false),
+            ("mcp", "mcp__a__b", true),
+            ("Bash.*", "BashOutput", true),
+        ];
+        for (matcher, tool, expected) in cases {
+            assert_eq!(
+                Matcher::native(matcher.into()).unwrap().matches(&on(tool)),
+                expected,
+                "{matcher} on {tool}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_missing_subject_matches_only_what_matches_everything() {
+        let missing = Subject {
+            what: "tool",
+            text: None,
+            tool: None,
+        };
+        assert!(Matcher::everything(None).matches(&missing));
+        assert!(!Matcher::whale("read_*".into()).matches(&missing));
+        assert!(!Matcher::microai("Bash".into()).unwrap().matches(&missing));
+    }
+
+    proptest! {
+        #[test]
+        fn no_matcher_panics(written in r"\PC{0,16}", text in r"\PC{0,16}") {
+            let matchers = [
+                Some(Matcher::wave(written.clone())),
+                Matcher::microai(written.clone()).ok(),
+                Matcher::claude(written.clone(), ListCharacters::Wide).ok(),
+                Matcher::claude(written.clone(), ListCharacters::Narrow).ok(),
+                Some(Matcher::whale(written.clone())),
+                Matcher::native(written).ok(),
+            ];
+            for matcher in matchers.into_iter().flatten() {
+                matcher.matches(&on(&text));
+                matcher.explain(&on(&text));
+            }
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Claude Code's `if`: a permission rule that a tool call must fall under.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::glob::{Dialect, Glob};
+use super::host::{host_matches, host_of};
+use super::subcommands::Subcommands;
+use super::tool_pattern::starts_with_words;
+use crate::event::{Tool, ToolClass};
+
+/// `Tool` or `Tool(what)`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PermissionRule {
+    written: String,
+    tool: String,
+    argument: Option<String>,
+}
+
+/// Where paths in a rule begin.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Roots<'a> {
+    pub(crate) cwd: &'a Path,
+    pub(crate) project: &'a Path,
+    pub(crate) home: Option<&'a Path>,
+}
+
+impl PermissionRule {
+    /// Reads a rule, or says what is wrong with it.
+    pub(crate) fn parse(written: &str) -> Result<Self, String> {
+        let text = written.trim();
+        let (tool, argument) = match text.split_once('(') {
+            None => (text, None),
+            Some((tool, rest)) => match rest.strip_suffix(')') {
+                Some(argument) => (tool.trim(), Some(argument)),
+                None => return Err(format!("\"{text}\" has no closing parenthesis; write \"{text})\"")),
+            },
+        };
+        if tool.is_empty() {
+            return Err("a rule names a tool; write \"Bash(git *)\"".into());
+        }
+        Ok(Self {
+            written: written.to_owned(),
+            tool: tool.to_owned(),
+            argument: argument
+                .filter(|argument| !matches!(*argument, "" | "*"))
+                .map(str::to_owned),
+        })
+    }
+
+    pub(crate) fn written(&self) -> &str {
+        &self.written
+    }
+
+    pub(crate) fn covers(&self, tool: &Tool, roots: Roots<'_>) -> bool {
+        if !self.covers_tool(&tool.name) {
+            return false;
+        }
+        let Some(argument) = &self.argument else {
+            return true;
+        };
+        if let Some(pattern) = argument.strip_prefix("domain:") {
+            let host = tool.principal_argument().and_then(host_of);
+            return host.is_some_and(|host| host_matches(pattern, &host));
+        }
+        let file_tool = ToolClass::FileRead.contains(&tool.name) || ToolClass::FileWrite.contains(&tool.name);
+        if ToolClass::Shell.contains(&tool.name) {
+            tool.command().is_none_or(|line| covers_command(argument, line))
+        } else if file_tool {
+            tool.file().is_some_and(|file| covers_path(argument, file, roots))
+        } else {
+            let subject = match tool.name.as_str() {
+                "Agent" | "Task" => tool
+                    .input
+                    .as_ref()
+                    .and_then(|input| input.get("subagent_type")?.as_str()),
+                _ => tool.principal_argument(),
+            };
+            subject.is_some_and(|text| Glob::new(argument, Dialect::PLAIN).matches(text))
+        }
+    }
+
+    fn covers_tool(&self, name: &str) -> bool {
+        if self.tool == name || (self.tool == "Edit" && ToolClass::FileWrite.contains(name)) {
+            return true;
+        }
+        // `mcp__server` stands for every tool of that server.
+        let of_server = self.tool.starts_with("mcp__")
+            && name
+                .strip_prefix(self.tool.as_str())
+                .is_some_and(|rest| rest.starts_with("__"));
+        of_server || (self.tool.contains('*') && Glob::new(&self.tool, Dialect::PLAIN).matches(name))
+    }
+}
+
+/// Whether a rule about commands covers a command line, which it does when it covers any part of it, and when what the
+/// line would run cannot be known.
+fn covers_command(pattern: &str, line: &str) -> bool {
+    let Some(found) = Subcommands::of(line) else {
+        return true;
+    };
+    let words = pattern
+        .strip_suffix(":*")
+        .or_else(|| pattern.strip_suffix(" *"))
+        .unwrap_or(pattern);
+    let names_more_than_the_command = words.trim().contains(char::is_whitespace);
+    if found.expands && names_more_than_the_command {
+        return true;
+    }
+    found.commands.iter().any(|command| {
+        let unknown = command.starts_with(['$', '`']);
+        let open_ended = words.len() < pattern.len();
+        unknown
+            || if open_ended && !words.contains('*') {
+                starts_with_words(command, words)
+            } else {
+                Glob::new(pattern, Dialect::PLAIN).matches(command)
+                    || (open_ended && Glob::new(words, Dialect::PLAIN).matches(command))
+            }
+    })
+}
+
+/// Whether a rule about files covers a path: `//x` from the root, `~/x` from home, `/x` from the project, else from the
+/// working directory; a pattern without a slash names a file or directory anywhere below it.
+fn covers_path(pattern: &str, file: &str, roots: Roots<'_>) -> bool {
+    let file = normal(&roots.cwd.join(file));
+    let (base, pattern): (&Path, &str) = if let Some(rest) = pattern.strip_prefix("//") {
+        (Path::new("/"), rest)
+    } else if let Some(rest) = pattern.strip_prefix("~/") {
+        match roots.home {
+            Some(home) => (home, rest),
+            None => return false,
+        }
+    } else if let Some(rest) = pattern.strip_prefix('/') {
+        (roots.project, rest)
+    } else {
+        (roots.cwd, pattern.strip_prefix("./").unwrap_or(pattern))
+    };
+    let Ok(relative) = file.strip_prefix(normal(base)) else {
+        return false;
+    };
+    let pattern = pattern.trim_end_matches('/');
+    let anywhere = !pattern.contains('/');
+    let glob = Glob::new(pattern, Dialect::PATHS);
+    let parts: Vec<_> = relative
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy().into_owned())
+        .collect();
+    if anywhere {
+        return parts.iter().any(|part| glob.matches(part));
+    }
+    // A pattern that names a directory covers what is in it.
+    (1..=parts.len()).any(|length| glob.matches(&parts[..length].join("/")))
+}
+
+/// The path without `.` and `..`, by its text alone.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn roots() -> Roots<'static> {
+        Roots {
+            cwd: Path::new("/p/sub"),
+            project: Path::new("/p"),
+            home: Some(Path::new("/h")),
+        }
+    }
+
+    fn call(name: &str, field: &str, value: &str) -> Tool {
+        Tool {
+            name: name.into(),
+            input: Some(json!({ field: value })),
+            ..Tool::default()
+        }
+    }
+
+    #[test]
+    fn a_rule_about_commands_looks_at_every_part_of_the_line() {
+        let cases = [
+            ("Bash", "anything", true),
+            ("Bash(*)", "anything", true),
+            ("Bash(git *)", "git push", true),
+            ("Bash(git *)", "git", true),
+            ("Bash(git *)", "gitk", false),
+            ("Bash(git:*)", "git push", true),
+            ("Bash(git push)", "git push", true),
+            ("Bash(git push)", "git push -f", false),
+            ("Bash(git *)", "cd x && git push", true),
+            ("Bash(git *)", "FOO=1 git push", true),
+            ("Bash(git *)", "echo $(git log)", true),
+            ("Bash(git *)", "ls -l", false),
+            ("Bash(git *)", "echo $HOME", false),
+            ("Bash(git push *)", "echo $HOME", true),
+            ("Bash(git push *)", "git pull", false),
+            ("Bash(git *)", "$CMD push", true),
+            ("Bash(git *)", "echo 'unterminated", true),
+            ("Bash(* --force)", "git push --force", true),
+            ("Bash(* --force)", "git push", false),
+        ];
+        for (rule, line, expected) in cases {
+            let rule = PermissionRule::parse(rule).unwrap();
+            assert_eq!(
+                rule.covers(&call("Bash", "command", line), roots()),
+                expected,
+                "{} on {line}",
+                rule.written()
+            );
+        }
+    }
+
+    #[test]
+    fn a_rule_about_files_begins_where_its_first_characters_say() {
+        let cases = [
+            ("Edit(*.ts)", "Edit", "/p/sub/a/b.ts", true),
+            ("Edit(*.ts)", "Write", "/p/sub/b.ts", true),
+            ("Edit(*.ts)", "Read", "/p/sub/b.ts", false),
+            ("Edit(/src/**)", "Edit", "/p/src/x/y.rs", true),
+            ("Edit(/src/**)", "Edit", "/p/sub/src/y.rs", false),
+            ("Read(~/.ssh/**)", "Read", "/h/.ssh/id", true),
+            ("Read(//etc/**)", "Read", "/etc/passwd", true),
+            ("Read(//etc)", "Read", "/etc/a/b", true),
+            ("Read(./a.txt)", "Read", "/p/sub/a.txt", true),
+            ("Read(x/a.txt)", "Read", "/p/sub/x/../x/a.txt", true),
+            ("Read(x/a.txt)", "Read", "x/a.txt", true),
+            ("Read(.env)", "Read", "/p/sub/deep/.env", true),
+            ("Read(//etc/**)", "Read", "../../etc/passwd", true),
+        ];
+        for (rule, tool, file, expected) in cases {
+            let rule = PermissionRule::parse(rule).unwrap();
+            assert_eq!(
+                rule.covers(&call(tool, "file_path", file), roots()),
+                expected,
+                "{} on {tool} {file}",
+                rule.written()
+            );
+        }
+    }
+
+    #[test]
+    fn other_rules_compare_names_hosts_and_kinds() {
+        let cases = [
+            ("mcp__github", call("mcp__github__issue", "x", ""), true),
+            ("mcp__git", call("mcp__github__issue", "x", ""), false),
+            ("mcp__github__*", call("mcp__github__issue", "x", ""), true),
+            (
+                "WebFetch(domain:*.x.com)",
+                call("WebFetch", "url", "https://a.x.com"),
+                true,
+            ),
+            (
+                "WebFetch(domain:*.x.com)",
+                call("WebFetch", "url", "https://y.com"),
+                false,
+            ),
+            ("Agent(Explore)", call("Agent", "subagent_type", "Explore"), true),
+            ("Agent(Explore)", call("Agent", "subagent_type", "Plan"), false),
+        ];
+        for (rule, tool, expected) in cases {
+            assert_eq!(
+                PermissionRule::parse(rule).unwrap().covers(&tool, roots()),
+                expected,
+                "{rule}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_rule_panics(rule in r"\PC{0,20}", text in r"\PC{0,30}") {
+            if let Ok(rule) = PermissionRule::parse(&rule) {
+                rule.covers(&call("Bash", "command", &text), roots());
+                rule.covers(&call("Edit", "file_path", &text), roots());
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The simple commands inside a shell command line, as far as a permission rule needs them.
+//!
+//! This is no judge of what a command would do. It only finds the pieces that Claude Code's `if` looks at, and errs on
+//! the side of finding too many: a hook that runs once too often asks a question, one that does not run is a gap.
+
+/// Deeper nesting of substitutions counts as unreadable.
+const MAX_DEPTH: usize = 32;
+
+/// Words that may stand before a command without being one.
+const LEADING_WORDS: &[&str] = &["if", "then", "else", "elif", "while", "until", "do", "!", "time", "{"];
+
+/// What was found in a command line.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Subcommands {
+    /// Each simple command, without leading assignments, substitution bodies included.
+    pub(crate) commands: Vec<String>,
+    /// Whether a variable or a substitution occurs.
+    pub(crate) expands: bool,
+}
+
+impl Subcommands {
+    /// Splits a command line, or answers nothing when it cannot be read.
+    pub(crate) fn of(line: &str) -> Option<Self> {
+        let mut found = Self::default();
+        let characters: Vec<char> = line.chars().collect();
+        found.scan(&characters, 0)?;
+        Some(found)
+    }
+
+    fn scan(&mut self, text: &[char], depth: usize) -> Option<()> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let mut command = String::new();
+        let mut at = 0;
+        while let Some(&c) = text.get(at) {
+            let next = text.get(at + 1).copied();
+            let end = match c {
+                '\\' => at + 2,
+                '\'' => at + 2 + text[at + 1..].iter().position(|c| *c == '\'')?,
+                '"' => self.double_quoted(text, at + 1, depth)?,
+                '`' => self.backticks(text, at + 1, depth)?,
+                '$' => self.expansion(text, at, depth)?,
+                '#' if command.is_empty() || command.ends_with(char::is_whitespace) => {
+                    at += text[at..].iter().position(|c| *c == '\n').unwrap_or(text.len() - at);
+                    continue;
+                }
+                '&' if next == Some('>') || command.ends_with(['>', '<']) => at + 1,
+                ';' | '&' | '|' | '\n' | '(' | ')' => {
+                    self.finish(&mut command);
+                    at += 1;
+                    continue;
+                }
+                _ => at + 1,
+            };
+            let end = end.min(text.len());
+            command.extend(&text[at..end]);
+            at = end;
+        }
+        self.finish(&mut command);
+        Some(())
+    }
+
+    fn finish(&mut self, command: &mut String) {
+        let mut rest = command.trim();
+        loop {
+            let word_end = word_end(rest);
+            let word = &rest[..word_end];
+            if word.is_empty() || !(LEADING_WORDS.contains(&word) || is_assignment(word)) {
+                break;
+            }
+            rest = rest[word_end..].trim_start();
+        }
+        if !rest.is_empty() {
+            self.commands.push(rest.to_owned());
+        }
+        command.clear();
+    }
+
+    /// The end of a double-quoted string of which `at` is behind the opening quote.
+    fn double_quoted(&mut self, text: &[char], mut at: usize, depth: usize) -> Option<usize> {
+        loop {
+            at = match text.get(at)? {
+                '"' => return Some(at + 1),
+                '\\' => at + 2,
+                '`' => self.backticks(text, at + 1, depth)?,
+                '$' => self.expansion(text, at, depth)?,
+                _ => at + 1,
+            };
+        }
+    }
+
+    fn backticks(&mut self, text: &[char], start: usize, depth: usize) -> Option<usize> {
+        self.expands = true;
+        let mut at = start;
+        loop {
+            match text.get(at)? {
+                '`' => break,
+                '\\' => at += 2,
+                _ => at += 1,
+            }
+        }
+        self.scan(&text[start..at], depth + 1)?;
+        Some(at + 1)
+    }
+
+    /// The end of what a `$` at `at` begins.
+    fn expansion(&mut self, text: &[char], at: usize, depth: usize) -> Option<usize> {
+        match text.get(at + 1) {
+            Some('(') => {
+                self.expands = true;
+                let end = closing(text, at + 2, '(', ')')?;
+                self.scan(&text[at + 2..end], depth + 1)?;
+                Some(end + 1)
+            }
+            Some('{') => {
+                self.expands = true;
+                Some(closing(text, at + 2, '{', '}')? + 1)
+            }
+            Some(c) if c.is_alphanumeric() || "_@*#?!-$".contains(*c) => {
+                self.expands = true;
+                Some(at + 2)
+            }
+            _ => Some(at + 1),
+        }
+    }
+}
+
+/// Where the bracket closes that was opened before `at`, quotes considered.
+fn closing(text: &[char], mut at: usize, open: char, close: char) -> Option<usize> {
+    let mut depth = 1_usize;
+    loop {
+        let c = *text.get(at)?;
+        match c {
+            '\\' => at += 1,
+            '\'' => at += 1 + text[at + 1..].iter().position(|c| *c == '\'')?,
+            '"' => {
+                at += 1;
+                while *text.get(at)? != '"' {
+                    at += if text[at] == '\\' { 2 } else { 1 };
+                }
+            }
+            _ if c == open => depth += 1,
+            _ if c == close => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+/// The byte length of the first word, quotes considered.
+fn word_end(text: &str) -> usize {
+    let mut quote = None;
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (None | Some('"'), '\\') => escaped = true,
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            (None, _) if c.is_whitespace() => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        let name = name.strip_suffix('+').unwrap_or(name);
+        !name.is_empty()
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_simple_command_is_found() {
+        let cases: &[(&str, &[&str], bool)] = &[
+            ("git status", &["git status"], false),
+            ("cd x && git push; ls", &["cd x", "git push", "ls"], false),
+            ("A=1 B='x y' git push", &["git push"], false),
+            ("echo \"a && b\"", &["echo \"a && b\""], false),
+            ("echo $(git log)", &["git log", "echo $(git log)"], true),
+            ("echo \"`git log`\"", &["git log", "echo \"`git log`\""], true),
+            ("echo $HOME", &["echo $HOME"], true),
+            ("if git diff; then ls; fi", &["git diff", "ls", "fi"], false),
+            ("make 2>&1 | tee log", &["make 2>&1", "tee log"], false),
+            ("make &> log", &["make &> log"], false),
+            ("(git pull)", &["git pull"], false),
+            ("ls # && rm x", &["ls"], false),
+            (
+                "echo $(echo $(rm x))",
+                &["rm x", "echo $(rm x)", "echo $(echo $(rm x))"],
+                true,
+            ),
+            ("diff <(git show) b", &["diff <", "git show", "b"], false),
+        ];
+        for (line, commands, expands) in cases {
+            let found = Subcommands::of(line).unwrap();
+            assert_eq!(found.commands, *commands, "{line}");
+            assert_eq!(found.expands, *expands, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_to_be_unreadable() {
+        let deep = "$(".repeat(40) + &")".repeat(40);
+        for line in ["echo 'x", "echo \"x", "echo $(x", "echo `x", "echo ${x", deep.as_str()] {
+            assert_eq!(Subcommands::of(line), None, "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_panics(line in r#"[a-z $(){}`'"\\;&|<>#=\n]{0,60}"#) {
+            let _ = Subcommands::of(&line);
+        }
+    }
+}

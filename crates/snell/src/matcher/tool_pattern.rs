@@ -1,0 +1,195 @@
+//! The flat format's matchers: `Tool`, `Tool(exact)`, `Tool(prefix:*)`, `Tool(glob)`, `Tool(domain:host)`, `*`.
+
+use super::glob::{Dialect, Glob};
+use super::host::{host_matches, host_of};
+use crate::event::Tool;
+
+/// A tool, and what its principal argument must be.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ToolPattern {
+    tool: ToolPart,
+    argument: Argument,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum ToolPart {
+    Any,
+    Named(String),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Argument {
+    Any,
+    Exact(String),
+    /// The words before `:*`; what follows them is free, but must be another word.
+    Prefix(String),
+    Glob(Glob),
+    Domain(String),
+}
+
+impl ToolPattern {
+    /// Reads a pattern, or says what is wrong with it.
+    pub(crate) fn parse(written: &str) -> Result<Self, String> {
+        let written = written.trim();
+        let Some((tool, rest)) = written.split_once('(') else {
+            return Ok(Self {
+                tool: ToolPart::parse(written),
+                argument: Argument::Any,
+            });
+        };
+        let Some(argument) = rest.strip_suffix(')') else {
+            return Err(format!(
+                "\"{written}\" has no closing parenthesis; write \"{written})\""
+            ));
+        };
+        if tool.trim().is_empty() {
+            return Err(format!("\"{written}\" names no tool; write \"Bash({argument})\""));
+        }
+        Ok(Self {
+            tool: ToolPart::parse(tool.trim()),
+            argument: Argument::parse(argument),
+        })
+    }
+
+    pub(crate) fn matches(&self, tool: &Tool) -> bool {
+        self.tool.matches(&tool.name)
+            && match &self.argument {
+                Argument::Any => true,
+                argument => tool.principal_argument().is_some_and(|text| argument.matches(text)),
+            }
+    }
+
+    /// Whether the pattern looks at more than the tool's name.
+    pub(crate) fn looks_at_argument(&self) -> bool {
+        self.argument != Argument::Any
+    }
+}
+
+impl ToolPart {
+    fn parse(written: &str) -> Self {
+        match written {
+            "*" => Self::Any,
+            name => Self::Named(name.to_owned()),
+        }
+    }
+
+    fn matches(&self, name: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Named(expected) => expected == name,
+        }
+    }
+}
+
+impl Argument {
+    fn parse(written: &str) -> Self {
+        if written == "*" {
+            Self::Any
+        } else if let Some(host) = written.strip_prefix("domain:") {
+            Self::Domain(host.to_owned())
+        } else if let Some(prefix) = written.strip_suffix(":*") {
+            Self::Prefix(prefix.to_owned())
+        } else if written.contains(['*', '?']) {
+            Self::Glob(Glob::new(written, Dialect::CLASSES))
+        } else {
+            Self::Exact(written.to_owned())
+        }
+    }
+
+    fn matches(&self, text: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Exact(expected) => expected == text,
+            Self::Prefix(prefix) => starts_with_words(text, prefix),
+            Self::Glob(glob) => glob.matches(text),
+            Self::Domain(pattern) => host_of(text).is_some_and(|host| host_matches(pattern, &host)),
+        }
+    }
+}
+
+/// Whether `text` is `prefix`, or goes on after it with another word.
+pub(crate) fn starts_with_words(text: &str, prefix: &str) -> bool {
+    text.trim_start()
+        .strip_prefix(prefix)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn each_form_looks_at_the_principal_argument() {
+        let cases = [
+            ("Bash", "Bash", "anything", true),
+            ("bash", "Bash", "anything", false),
+            ("*", "Edit", "x", true),
+            ("Bash(*)", "Bash", "x", true),
+            ("*(git:*)", "Bash", "git x", true),
+            ("Bash(git status)", "Bash", "git status", true),
+            ("Bash(git status)", "Bash", "git status -s", false),
+            ("Bash(git:*)", "Bash", "git", true),
+            ("Bash(git:*)", "Bash", "git push", true),
+            ("Bash(git:*)", "Bash", "gitk", false),
+            ("Bash(git:*)", "Bash", "echo git", false),
+            ("Bash(npm run:*)", "Bash", "npm run build", true),
+            ("Bash(npm run:*)", "Bash", "npm runs", false),
+            ("Bash(rm -rf /*)", "Bash", "rm -rf /etc/x", true),
+            ("Read(*.[ch])", "Read", "/src/a.c", true),
+            ("Read(src/[id].tsx)", "Read", "src/[id].tsx", true),
+            ("WebFetch(domain:x.com)", "WebFetch", "https://x.com/a", true),
+            ("WebFetch(domain:*.x.com)", "WebFetch", "https://a.x.com", true),
+            ("WebFetch(domain:*.x.com)", "WebFetch", "https://evilx.com", false),
+            ("Bash((a|b):*)", "Bash", "(a|b) c", true),
+        ];
+        for (pattern, tool, argument, expected) in cases {
+            let field = if tool == "Bash" {
+                "command"
+            } else if tool == "WebFetch" {
+                "url"
+            } else {
+                "file_path"
+            };
+            let call = Tool {
+                name: tool.into(),
+                input: Some(json!({ field: argument })),
+                ..Tool::default()
+            };
+            assert_eq!(
+                ToolPattern::parse(pattern).unwrap().matches(&call),
+                expected,
+                "{pattern} on {argument}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_looks_at_an_argument_needs_one() {
+        let call = Tool {
+            name: "Bash".into(),
+            ..Tool::default()
+        };
+        assert!(!ToolPattern::parse("Bash(git:*)").unwrap().matches(&call));
+        assert!(ToolPattern::parse("Bash").unwrap().matches(&call));
+    }
+
+    #[test]
+    fn an_unfinished_pattern_says_what_to_write() {
+        let error = ToolPattern::parse("Bash(git:*").unwrap_err();
+        assert_eq!(
+            error,
+            "\"Bash(git:*\" has no closing parenthesis; write \"Bash(git:*)\""
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_pattern_panics(pattern in r"\PC{0,20}", text in r"\PC{0,20}") {
+            if let Ok(pattern) = ToolPattern::parse(&pattern) {
+                pattern.matches(&Tool { name: "Bash".into(), input: Some(json!({"command": text})), ..Tool::default() });
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What one run of one hook produced.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum End {
+    /// The process exited with this code.
+    Exited(i32),
+    /// The process died by this signal. That is a failure, never success.
+    Signaled(i32),
+    /// The deadline passed and the process, with its whole group, was ended.
+    TimedOut,
+    /// Nothing ran; the text says why.
+    NotStarted(String),
+    /// An address answered with this HTTP status.
+    Answered(u16),
+}
+
+/// What one run of one hook produced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// How it ended.
+    pub end: End,
+    /// Standard output, or the body of an HTTP answer. Bytes that are not UTF-8 are replaced.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+    /// How long it took.
+    pub duration: Duration,
+    /// Whether something that the hook started still held its output when it had ended.
+    pub leaked: bool,
+    /// Whether output beyond the limit was thrown away.
+    pub truncated: bool,
+}
+
+impl Outcome {
+    pub(crate) fn not_started(why: impl Into<String>, duration: Duration) -> Self {
+        Self {
+            end: End::NotStarted(why.into()),
+            stdout: String::new(),
+            stderr: String::new(),
+            duration,
+            leaked: false,
+            truncated: false,
+        }
+    }
+
+    /// Whether it ended well: exit code 0, or an HTTP status of success.
+    pub fn success(&self) -> bool {
+        matches!(self.end, End::Exited(0) | End::Answered(200..=299))
+    }
+
+    /// The exit code, if the process exited.
+    pub fn exit_code(&self) -> Option<i32> {
+        match self.end {
+            End::Exited(code) => Some(code),
+            _ => None,
+        }
+    }
+
+    /// The signal, if the process died by one.
+    pub fn signal(&self) -> Option<i32> {
+        match self.end {
+            End::Signaled(signal) => Some(signal),
+            _ => None,
+        }
+    }
+
+    /// Whether the deadline passed.
+    pub fn timed_out(&self) -> bool {
+        self.end == End::TimedOut
+    }
+
+    /// How it ended, in words.
+    pub(crate) fn ending(&self, timeout: Duration) -> String {
+        match &self.end {
+            End::Exited(code) => format!("exited with {code}"),
+            End::Signaled(signal) => format!("died by signal {signal}"),
+            End::TimedOut => format!("timed out after {}", crate::config::show_duration(timeout)),
+            End::NotStarted(why) => format!("could not be started: {why}"),
+            End::Answered(status) => format!("answered with HTTP status {status}"),
+        }
+    }
+}

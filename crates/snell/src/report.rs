@@ -1,0 +1,165 @@
+//! The verdict as one JSON object: what `snell run` prints.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::diagnostic::Diagnostic;
+use crate::hook::Hook;
+use crate::outcome::Outcome;
+use crate::verdict::{Decision, HookRun, Status, Verdict};
+
+/// A [`Verdict`] as JSON. Its schema is in the documentation and does not lose or rename a field within a version.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Report {
+    /// The event's canonical name.
+    pub event: String,
+    /// Whether the agent may go on, must ask the user, or must not go on.
+    pub decision: ReportedDecision,
+    /// Why.
+    pub reason: Option<String>,
+    /// The tool's input, if a hook changed it.
+    pub tool_input: Option<Value>,
+    /// The tool's output, if a hook changed it.
+    pub tool_output: Option<Value>,
+    /// Text for the model.
+    pub context: Vec<String>,
+    /// Text for the user.
+    pub messages: Vec<String>,
+    /// Set when a hook asks that the whole turn ends, with its reason.
+    pub stop: Option<String>,
+    /// What else hooks answered that a host may honour, under Claude Code's names.
+    pub extra: Map<String, Value>,
+    /// Every hook that matched, in configured order.
+    pub hooks: Vec<HookReport>,
+    /// What is wrong with the configuration or the event, and hooks that failed and went on.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What the agent is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ReportedDecision {
+    /// Go on.
+    Allow,
+    /// Ask the user.
+    Ask,
+    /// Do not go on.
+    Block,
+}
+
+/// One hook that matched, and what became of it.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct HookReport {
+    /// The contract it runs under.
+    pub contract: String,
+    /// The file it was written in.
+    pub source: String,
+    /// The line it was written on.
+    pub line: usize,
+    /// What it runs.
+    pub command: String,
+    /// Its matcher, as written.
+    pub matcher: Option<String>,
+    /// What became of it.
+    pub status: Status,
+    /// Whether it ended well.
+    pub success: bool,
+    /// Its exit code.
+    pub exit_code: Option<i32>,
+    /// The signal it died by.
+    pub signal: Option<i32>,
+    /// What it wrote to standard output, or the body of an HTTP answer.
+    pub stdout: String,
+    /// What it wrote to standard error.
+    pub stderr: String,
+    /// How long it took, in milliseconds.
+    pub duration_ms: f64,
+    /// Whether its deadline passed.
+    pub timed_out: bool,
+    /// Whether something it started still held its output when it had ended.
+    pub leaked: bool,
+    /// Whether output beyond the limit was thrown away.
+    pub truncated: bool,
+    /// Why it was skipped, or what else there is to know.
+    pub why: Option<String>,
+}
+
+impl Report {
+    /// The report on a verdict, with what was wrong when the configuration was loaded put before its own warnings.
+    pub fn new(verdict: &Verdict, load_diagnostics: &[Diagnostic]) -> Self {
+        Self {
+            event: verdict.event.as_str().to_owned(),
+            decision: match verdict.decision {
+                Decision::None | Decision::Allow => ReportedDecision::Allow,
+                Decision::Ask => ReportedDecision::Ask,
+                Decision::Deny => ReportedDecision::Block,
+            },
+            reason: verdict.reason.clone(),
+            tool_input: verdict.tool_input.clone(),
+            tool_output: verdict.tool_output.clone(),
+            context: verdict.context.clone(),
+            messages: verdict.messages.clone(),
+            stop: verdict.stop.clone(),
+            extra: verdict.extra.clone(),
+            hooks: verdict.hooks.iter().map(HookReport::of).collect(),
+            warnings: load_diagnostics.iter().chain(&verdict.warnings).cloned().collect(),
+        }
+    }
+}
+
+/// Which hook it is, for people and for the record.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct HookLabel {
+    contract: String,
+    source: String,
+    line: usize,
+    command: String,
+    matcher: Option<String>,
+}
+
+impl HookLabel {
+    pub(crate) fn of(hook: &Hook) -> Self {
+        Self {
+            contract: hook.contract().to_owned(),
+            source: hook.origin.shown.clone(),
+            line: hook.origin.line,
+            command: hook.command(),
+            matcher: hook.matcher().map(str::to_owned),
+        }
+    }
+}
+
+impl HookReport {
+    fn of(run: &HookRun) -> Self {
+        Self::new(
+            HookLabel::of(&run.hook),
+            run.status,
+            run.outcome.as_ref(),
+            run.why.clone(),
+        )
+    }
+
+    pub(crate) fn new(label: HookLabel, status: Status, outcome: Option<&Outcome>, why: Option<String>) -> Self {
+        Self {
+            contract: label.contract,
+            source: label.source,
+            line: label.line,
+            command: label.command,
+            matcher: label.matcher,
+            status,
+            success: outcome.is_some_and(|outcome| outcome.success()),
+            exit_code: outcome.and_then(|outcome| outcome.exit_code()),
+            signal: outcome.and_then(|outcome| outcome.signal()),
+            stdout: outcome.map(|outcome| outcome.stdout.clone()).unwrap_or_default(),
+            stderr: outcome.map(|outcome| outcome.stderr.clone()).unwrap_or_default(),
+            duration_ms: outcome.map_or(0.0, |outcome| outcome.duration.as_micros() as f64 / 1000.0),
+            timed_out: outcome.is_some_and(|outcome| outcome.timed_out()),
+            leaked: outcome.is_some_and(|outcome| outcome.leaked),
+            truncated: outcome.is_some_and(|outcome| outcome.truncated),
+            why,
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Hooks that are started and not awaited: they still end at their timeout, and their outcome is still told.
+//!
+//! A long-lived host keeps them as tasks ([`Background::InProcess`]). A host that exits at once, as `snell run` does,
+//! hands them to a process of their own ([`Background::Detached`]), which calls [`supervise`].
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use tokio::process::Command;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::{DEFAULT_MAX_RUNNING, ProcessRequest, Runner, Work};
+use crate::report::{HookLabel, HookReport};
+use crate::verdict::Status;
+
+/// The record is begun anew past this size; one older part is kept.
+const MAX_RECORD_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Where hooks run that are started and not awaited.
+#[derive(Clone, Debug, Default)]
+pub enum Background {
+    /// As tasks of the host's own runtime. They end with it.
+    #[default]
+    InProcess,
+    /// Under a supervising process that outlives the host.
+    Detached {
+        /// The program that calls [`supervise`], and its arguments.
+        supervisor: Vec<OsString>,
+        /// The file to which each outcome is appended as a line of JSON.
+        record: PathBuf,
+    },
+}
+
+/// How a hook ended that was started and not awaited.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Finished {
+    /// When it ended.
+    pub finished_at: Timestamp,
+    /// The event that started it.
+    pub event: String,
+    /// The session of that event.
+    pub session_id: Option<String>,
+    /// The hook, and what it produced. It is skipped if its condition did not hold.
+    #[serde(flatten)]
+    pub hook: HookReport,
+}
+
+/// A hook to run, and what to say of it afterwards.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Job {
+    pub(crate) condition: Option<ProcessRequest>,
+    pub(crate) work: Work,
+    pub(crate) event: String,
+    pub(crate) session_id: Option<String>,
+    pub(crate) hook: HookLabel,
+}
+
+/// What a supervising process is handed on its standard input.
+#[derive(Debug, Serialize, Deserialize)]
+struct Batch {
+    record: PathBuf,
+    jobs: Vec<Job>,
+}
+
+/// Told of each background hook that ended.
+pub(crate) type Observer = Arc<dyn Fn(Finished) + Send + Sync>;
+
+/// Starts background hooks where the host wants them.
+#[derive(Clone)]
+pub(crate) struct Launcher {
+    background: Background,
+    observer: Option<Observer>,
+    temp_dir: PathBuf,
+    running: watch::Sender<usize>,
+}
+
+impl std::fmt::Debug for Launcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Launcher")
+            .field("background", &self.background)
+            .field("running", &*self.running.borrow())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Launcher {
+    pub(crate) fn new(background: Background, observer: Option<Observer>, temp_dir: PathBuf) -> Self {
+        Self {
+            background,
+            observer,
+            temp_dir,
+            running: watch::Sender::new(0),
+        }
+    }
+
+    /// Starts all jobs at once. The answer says where their outcomes will be found, or why they could not be started.
+    pub(crate) fn launch(&self, jobs: Vec<Job>, runner: &Runner) -> Result<String, String> {
+        match &self.background {
+            Background::InProcess => {
+                for job in jobs {
+                    self.spawn(job, runner.clone());
+                }
+                Ok("started in the background".into())
+            }
+            Background::Detached { supervisor, record } => {
+                let batch = Batch {
+                    record: record.clone(),
+                    jobs,
+                };
+                detach(supervisor, &batch, runner, &self.temp_dir)
+                    .map_err(|error| format!("could not be started in the background: {error}"))?;
+                Ok(format!(
+                    "started in the background; its outcome will be appended to {}",
+                    record.display()
+                ))
+            }
+        }
+    }
+
+    fn spawn(&self, job: Job, runner: Runner) {
+        let running = Counted::new(&self.running);
+        let observer = self.observer.clone();
+        tokio::spawn(async move {
+            let finished = job.run(&runner).await;
+            if let Some(observer) = observer {
+                observer(finished);
+            }
+            drop(running);
+        });
+    }
+
+    /// Waits until none of the tasks started here is left.
+    pub(crate) async fn idle(&self) {
+        // The sender lives in `self`, so waiting cannot fail.
+        let _ = self.running.subscribe().wait_for(|running| *running == 0).await;
+    }
+}
+
+/// One running task, counted as long as it lives.
+struct Counted(watch::Sender<usize>);
+
+impl Counted {
+    fn new(running: &watch::Sender<usize>) -> Self {
+        running.send_modify(|count| *count += 1);
+        Self(running.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
+}
+
+impl Job {
+    async fn run(self, runner: &Runner) -> Finished {
+        let holds = match &self.condition {
+            Some(condition) => runner.process(condition).await.success(),
+            None => true,
+        };
+        let outcome = if holds {
+            Some(runner.run(&self.work).await)
+        } else {
+            None
+        };
+        let status = match &outcome {
+            None => Status::Skipped,
+            Some(outcome) if outcome.success() => Status::Ok,
+            Some(outcome) if outcome.timed_out() => Status::TimedOut,
+            Some(_) => Status::Failed,
+        };
+        let why = outcome.is_none().then(|| "its condition did not hold".into());
+        Finished {
+            finished_at: Timestamp::now(),
+            event: self.event,
+            session_id: self.session_id,
+            hook: HookReport::new(self.hook, status, outcome.as_ref(), why),
+        }
+    }
+}
+
+fn detach(supervisor: &[OsString], batch: &Batch, runner: &Runner, temp_dir: &Path) -> std::io::Result<()> {
+    let (program, args) = supervisor
+        .split_first()
+        .ok_or_else(|| std::io::Error::other("no supervisor is configured"))?;
+    // A file rather than a pipe: nobody has to stay until it is read.
+    let mut input = tempfile::tempfile_in(temp_dir)?;
+    serde_json::to_writer(&mut input, batch)?;
+    input.rewind()?;
+    let mut command = Command::new(program);
+    command
+        .args(args)
+        .stdin(Stdio::from(input))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    if let Some(environment) = &runner.environment {
+        command.env_clear().envs(environment.iter());
+    }
+    command.spawn().map(drop)
+}
+
+/// Runs the hooks that [`Background::Detached`] handed over on `input`, all at once, and records each outcome.
+///
+/// This is the whole of a supervising process. It leaves its host's terminal first, so that neither an interrupt typed
+/// there nor its end reaches the hooks.
+///
+/// # Errors
+///
+/// When the input is not what [`Background::Detached`] writes, or an outcome cannot be recorded.
+pub async fn supervise(input: impl Read) -> std::io::Result<()> {
+    // Fails only where this process already leads a group, and then it has left already.
+    let _ = rustix::process::setsid();
+    let batch: Batch = serde_json::from_reader(input)?;
+    let runner = Runner::new(None, DEFAULT_MAX_RUNNING);
+    let mut running = JoinSet::new();
+    for job in batch.jobs {
+        let runner = runner.clone();
+        running.spawn(async move { job.run(&runner).await });
+    }
+    while let Some(finished) = running.join_next().await {
+        append(&batch.record, &finished?)?;
+    }
+    Ok(())
+}
+
+fn append(record: &Path, finished: &Finished) -> std::io::Result<()> {
+    if let Some(directory) = record.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    if fs::metadata(record).is_ok_and(|metadata| metadata.len() > MAX_RECORD_BYTES) {
+        fs::rename(record, record.with_extension("jsonl.1"))?;
+    }
+    let mut line = serde_json::to_vec(finished)?;
+    line.push(b'\n');
+    // One write to a file opened for appending: lines of several supervisors do not mix.
+    open_private(record)?.write_all(&line)
+}
+
+/// Opens for appending; a new file is for its owner only, because outcomes may hold what tools printed.
+fn open_private(path: &Path) -> std::io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    OpenOptions::new().create(true).append(true).mode(0o600).open(path)
+}

@@ -1,0 +1,85 @@
+//! Hooks that are asked over HTTP.
+
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use ureq::Agent;
+
+use super::HttpRequest;
+use crate::outcome::{End, Outcome};
+
+/// How much of an answer is kept, as for a process's output.
+const KEPT_BYTES: u64 = 1024 * 1024;
+
+/// Sends the request on a thread of its own, because the client blocks, and waits for the answer or the deadline.
+pub(super) async fn send(request: HttpRequest) -> Outcome {
+    let started = Instant::now();
+    let timeout = request.timeout;
+    let answer = tokio::task::spawn_blocking(move || post(&request));
+    match tokio::time::timeout(timeout, answer).await {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(error)) => Outcome::not_started(error.to_string(), started.elapsed()),
+        Err(_) => Outcome {
+            end: End::TimedOut,
+            ..Outcome::not_started("", started.elapsed())
+        },
+    }
+}
+
+fn post(request: &HttpRequest) -> Outcome {
+    let started = Instant::now();
+    let mut call = agent()
+        .post(&request.url)
+        .config()
+        .timeout_global(Some(request.timeout))
+        .build()
+        .header("content-type", "application/json");
+    for (name, value) in &request.headers {
+        call = call.header(name, value);
+    }
+    let answer = call.send(&request.body);
+    match answer {
+        Ok(mut response) => {
+            let status = response.status().as_u16();
+            let body = response
+                .body_mut()
+                .with_config()
+                .limit(KEPT_BYTES)
+                .lossy_utf8(true)
+                .read_to_string();
+            match body {
+                Ok(body) => Outcome {
+                    end: End::Answered(status),
+                    stdout: body,
+                    ..Outcome::not_started("", started.elapsed())
+                },
+                Err(error) => failure(&error, started),
+            }
+        }
+        Err(error) => failure(&error, started),
+    }
+}
+
+fn failure(error: &ureq::Error, started: Instant) -> Outcome {
+    match error {
+        ureq::Error::Timeout(_) => Outcome {
+            end: End::TimedOut,
+            ..Outcome::not_started("", started.elapsed())
+        },
+        other => Outcome::not_started(other.to_string(), started.elapsed()),
+    }
+}
+
+fn agent() -> &'static Agent {
+    static AGENT: OnceLock<Agent> = OnceLock::new();
+    AGENT.get_or_init(|| {
+        Agent::config_builder()
+            .http_status_as_error(false)
+            // A hook's address is what its author wrote; an answer may not lead elsewhere.
+            .max_redirects(0)
+            .proxy(None)
+            .user_agent(concat!("snell/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .new_agent()
+    })
+}

@@ -1,0 +1,90 @@
+//! Running what a hook does: a process or a request, within limits that hold on every path.
+
+mod background;
+#[cfg(feature = "http")]
+mod http;
+mod pipes;
+mod process;
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
+
+use crate::outcome::Outcome;
+
+pub use background::{Background, Finished, supervise};
+pub(crate) use background::{Job, Launcher, Observer};
+pub(crate) use process::{ProcessRequest, Spill, Variable};
+
+/// How many hooks of one engine run at the same time; the others wait their turn before their clock starts.
+///
+/// A running process holds four descriptors, and the usual limit is 1 024.
+pub(crate) const DEFAULT_MAX_RUNNING: usize = 128;
+
+/// What a hook does, ready to be done.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Work {
+    Process(ProcessRequest),
+    Http(HttpRequest),
+}
+
+/// A request to an address, with its payload.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct HttpRequest {
+    pub(crate) url: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: String,
+    pub(crate) timeout: Duration,
+}
+
+/// What every run of an engine shares.
+#[derive(Clone, Debug)]
+pub(crate) struct Runner {
+    /// The environment that hooks start from; without one they inherit the host's.
+    environment: Option<Arc<BTreeMap<OsString, OsString>>>,
+    running: Arc<Semaphore>,
+}
+
+impl Runner {
+    pub(crate) fn new(environment: Option<BTreeMap<OsString, OsString>>, max_running: usize) -> Self {
+        Self {
+            environment: environment.map(Arc::new),
+            running: Arc::new(Semaphore::new(max_running.clamp(1, Semaphore::MAX_PERMITS))),
+        }
+    }
+
+    /// A variable of the environment that hooks start from, where the host handed one over.
+    pub(crate) fn variable(&self, name: &str) -> Option<&OsString> {
+        self.environment.as_ref()?.get(OsStr::new(name))
+    }
+
+    /// Does the work, to its end or its deadline.
+    pub(crate) async fn run(&self, work: &Work) -> Outcome {
+        match work {
+            Work::Process(request) => self.process(request).await,
+            Work::Http(request) => self.http(request).await,
+        }
+    }
+
+    /// Runs a process to its end or its deadline.
+    pub(crate) async fn process(&self, request: &ProcessRequest) -> Outcome {
+        // The semaphore is never closed; were it, running without a permit would still be right.
+        let _permit = self.running.acquire().await.ok();
+        process::run(request, self.environment.as_deref()).await
+    }
+
+    #[cfg(feature = "http")]
+    async fn http(&self, request: &HttpRequest) -> Outcome {
+        let _permit = self.running.acquire().await.ok();
+        http::send(request.clone()).await
+    }
+
+    #[cfg(not(feature = "http"))]
+    async fn http(&self, _request: &HttpRequest) -> Outcome {
+        Outcome::not_started("this build of Snell has no \"http\" feature", Duration::ZERO)
+    }
+}

@@ -1,0 +1,79 @@
+//! The three pipes of a running hook: what goes in, and what comes out, kept up to a limit.
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::ChildStdin;
+
+/// How much of each output is kept. What comes after it is read and thrown away, so that the hook is not held up.
+const KEPT_BYTES: usize = 1024 * 1024;
+
+/// Standard input while it is being written.
+#[derive(Debug)]
+pub(super) struct Feed<'a> {
+    pipe: Option<ChildStdin>,
+    rest: &'a [u8],
+}
+
+impl<'a> Feed<'a> {
+    pub(super) fn new(pipe: Option<ChildStdin>, payload: &'a [u8]) -> Self {
+        Self { pipe, rest: payload }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.pipe.is_some()
+    }
+
+    /// Writes once; closes the pipe at the end of the payload. A hook that does not read, or closes its end, is fine.
+    pub(super) async fn advance(&mut self) {
+        let Some(pipe) = &mut self.pipe else { return };
+        match pipe.write(self.rest).await {
+            Ok(written) if written > 0 && written < self.rest.len() => self.rest = &self.rest[written..],
+            _ => self.pipe = None,
+        }
+    }
+}
+
+/// One output while it is being read.
+#[derive(Debug)]
+pub(super) struct Drain<R> {
+    pipe: Option<R>,
+    kept: Vec<u8>,
+    chunk: Box<[u8]>,
+    truncated: bool,
+}
+
+impl<R: AsyncRead + Unpin> Drain<R> {
+    pub(super) fn new(pipe: Option<R>) -> Self {
+        Self {
+            pipe,
+            kept: Vec::new(),
+            chunk: vec![0; 16 * 1024].into_boxed_slice(),
+            truncated: false,
+        }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.pipe.is_some()
+    }
+
+    /// Reads once; nothing is lost if this is given up half-way.
+    pub(super) async fn advance(&mut self) {
+        let Some(pipe) = &mut self.pipe else { return };
+        match pipe.read(&mut self.chunk).await {
+            Ok(0) | Err(_) => self.pipe = None,
+            Ok(length) => {
+                let keep = length.min(KEPT_BYTES - self.kept.len());
+                self.kept.extend_from_slice(&self.chunk[..keep]);
+                self.truncated |= keep < length;
+            }
+        }
+    }
+
+    /// What was read, and whether more was thrown away.
+    pub(super) fn finish(self) -> (String, bool) {
+        let text = match String::from_utf8(self.kept) {
+            Ok(text) => text,
+            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        };
+        (text, self.truncated)
+    }
+}

@@ -1,0 +1,247 @@
+//! One process: deadline before spawn, pipes drained while waiting, its whole group ended at the deadline.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{ErrorKind, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use serde::{Deserialize, Serialize};
+use tempfile::TempPath;
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::pipes::{Drain, Feed};
+use crate::outcome::{End, Outcome};
+
+/// Between TERM and KILL.
+const GRACE: Duration = Duration::from_millis(300);
+/// How long a hook that ended may have its output held open by what it started.
+const LEAK_WINDOW: Duration = Duration::from_millis(100);
+/// How often a group that was told to end is looked at.
+const PROBE_EVERY: Duration = Duration::from_millis(5);
+
+/// Everything that one process is started with.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ProcessRequest {
+    pub(crate) program: OsString,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) variables: Vec<Variable>,
+    pub(crate) spills: Vec<Spill>,
+    pub(crate) cwd: PathBuf,
+    /// Written to standard input; without it the hook reads an empty one.
+    pub(crate) stdin: Option<String>,
+    pub(crate) timeout: Duration,
+    /// Where spilled values are put.
+    pub(crate) temp_dir: PathBuf,
+}
+
+/// A variable to set, or, without a value, to take away.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    pub(crate) value: Option<OsString>,
+}
+
+/// A value too long for the environment: it goes into a file, which this variable names while the process runs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Spill {
+    pub(crate) variable: String,
+    pub(crate) content: String,
+}
+
+/// What the process is being waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Until its deadline.
+    Running,
+    /// It exited; something else still holds its output.
+    Leaking,
+    /// It was told to end.
+    Ending,
+    /// It was ended.
+    Killed,
+}
+
+/// Runs a process to its end or its deadline. `environment` replaces what would be inherited.
+pub(super) async fn run(request: &ProcessRequest, environment: Option<&BTreeMap<OsString, OsString>>) -> Outcome {
+    let started = Instant::now();
+    let deadline = started + request.timeout;
+    if !request.cwd.is_dir() {
+        let why = format!("the working directory {} does not exist", request.cwd.display());
+        return Outcome::not_started(why, started.elapsed());
+    }
+    let (mut command, spilled) = prepare(request, environment);
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => return spawn_failure(request, &error, started.elapsed()),
+    };
+    let mut group = Group::of(&child);
+    let payload = request.stdin.as_deref().unwrap_or_default();
+    let mut stdin = Feed::new(child.stdin.take(), payload.as_bytes());
+    let mut stdout = Drain::new(child.stdout.take());
+    let mut stderr = Drain::new(child.stderr.take());
+
+    let mut phase = Phase::Running;
+    let mut status: Option<ExitStatus> = None;
+    let timer = sleep_until(deadline);
+    tokio::pin!(timer);
+    loop {
+        let drained = !stdout.is_open() && !stderr.is_open();
+        let over = match phase {
+            Phase::Running | Phase::Leaking => status.is_some() && drained,
+            Phase::Ending | Phase::Killed => status.is_some() && drained && group.is_gone(),
+        };
+        if over {
+            break;
+        }
+        tokio::select! {
+            ended = child.wait(), if status.is_none() => {
+                // Waiting for our own child fails only if somebody else reaped it; then nothing is known of its end.
+                status = Some(ended.unwrap_or_else(|_| ExitStatus::from_raw(libc_sigkill())));
+                if phase == Phase::Running {
+                    phase = Phase::Leaking;
+                    timer.as_mut().reset(Instant::now() + LEAK_WINDOW);
+                }
+            }
+            () = stdin.advance(), if stdin.is_open() => {}
+            () = stdout.advance(), if stdout.is_open() => {}
+            () = stderr.advance(), if stderr.is_open() => {}
+            () = sleep(PROBE_EVERY), if status.is_some() && matches!(phase, Phase::Ending | Phase::Killed) => {}
+            () = &mut timer => match phase {
+                Phase::Running => {
+                    group.signal(Signal::TERM);
+                    phase = Phase::Ending;
+                    timer.as_mut().reset(Instant::now() + GRACE);
+                }
+                Phase::Ending => {
+                    group.signal(Signal::KILL);
+                    phase = Phase::Killed;
+                    timer.as_mut().reset(Instant::now() + LEAK_WINDOW);
+                }
+                Phase::Leaking | Phase::Killed => break,
+            }
+        }
+    }
+    let leaked = stdout.is_open() || stderr.is_open();
+    group.release();
+    drop(spilled);
+    let end = match (phase, status) {
+        (Phase::Ending | Phase::Killed, _) | (_, None) => End::TimedOut,
+        (_, Some(status)) => match (status.code(), status.signal()) {
+            (Some(code), _) => End::Exited(code),
+            (None, signal) => End::Signaled(signal.unwrap_or_default()),
+        },
+    };
+    let (stdout, stdout_cut) = stdout.finish();
+    let (stderr, stderr_cut) = stderr.finish();
+    Outcome {
+        end,
+        stdout,
+        stderr,
+        duration: started.elapsed(),
+        leaked,
+        truncated: stdout_cut || stderr_cut,
+    }
+}
+
+/// The wait status of a process that was killed, for when its real one cannot be had.
+fn libc_sigkill() -> i32 {
+    Signal::KILL.as_raw()
+}
+
+fn prepare(request: &ProcessRequest, environment: Option<&BTreeMap<OsString, OsString>>) -> (Command, Vec<TempPath>) {
+    let mut command = Command::new(&request.program);
+    command
+        .args(&request.args)
+        .current_dir(&request.cwd)
+        .process_group(0)
+        .stdin(match request.stdin {
+            Some(_) => Stdio::piped(),
+            None => Stdio::null(),
+        })
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    if let Some(environment) = environment {
+        command.env_clear().envs(environment);
+    }
+    for variable in &request.variables {
+        match &variable.value {
+            Some(value) => command.env(&variable.name, value),
+            None => command.env_remove(&variable.name),
+        };
+    }
+    let mut spilled = Vec::new();
+    for spill in &request.spills {
+        // A full disk costs the hook the file, not its run: the variable beside it holds the beginning of the value.
+        if let Ok(path) = write_spill(request, spill) {
+            command.env(&spill.variable, &path);
+            spilled.push(path);
+        }
+    }
+    (command, spilled)
+}
+
+fn write_spill(request: &ProcessRequest, spill: &Spill) -> std::io::Result<TempPath> {
+    let mut file = tempfile::Builder::new()
+        .prefix("snell-")
+        .suffix(".txt")
+        .tempfile_in(&request.temp_dir)?;
+    file.write_all(spill.content.as_bytes())?;
+    Ok(file.into_temp_path())
+}
+
+/// A program that is not there, or may not be run, ends as a shell would say it: 127 or 126, with a message.
+fn spawn_failure(request: &ProcessRequest, error: &std::io::Error, duration: Duration) -> Outcome {
+    let program = request.program.to_string_lossy();
+    let code = match error.kind() {
+        ErrorKind::NotFound => 127,
+        ErrorKind::PermissionDenied => 126,
+        _ => return Outcome::not_started(format!("{program}: {error}"), duration),
+    };
+    Outcome {
+        end: End::Exited(code),
+        stderr: format!("{program}: {error}\n"),
+        ..Outcome::not_started("", duration)
+    }
+}
+
+/// The process group of a running hook. Given up while it still runs, it is killed.
+#[derive(Debug)]
+struct Group {
+    leader: Option<Pid>,
+}
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        let leader = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        Self { leader }
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(leader) = self.leader {
+            // An error says that nobody is left to receive it.
+            let _ = kill_process_group(leader, signal);
+        }
+    }
+
+    /// Whether nobody of the group is left. Its id stays reserved as long as somebody is.
+    fn is_gone(&self) -> bool {
+        self.leader
+            .is_none_or(|leader| test_kill_process_group(leader).is_err())
+    }
+
+    /// Leaves what is still there alone.
+    fn release(&mut self) {
+        self.leader = None;
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}

@@ -1,0 +1,96 @@
+//! The JSON Schema of `snell.toml`, made from the table that also reads it.
+
+use serde_json::{Map, Value, json};
+
+use crate::contract::{HOOK_KEYS, Kind};
+use crate::event::EventName;
+
+/// The JSON Schema of `snell.toml`, for editors.
+pub fn config_schema() -> Value {
+    let properties: Map<String, Value> = HOOK_KEYS
+        .iter()
+        .map(|key| {
+            let mut schema = of_kind(key.kind);
+            schema.insert("description".into(), key.about.into());
+            (key.name.to_owned(), Value::Object(schema))
+        })
+        .collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "snell.toml",
+        "description": "Hooks that work under every coding agent.",
+        "type": "object",
+        "properties": {
+            "hook": {
+                "description": "Hooks, in the order in which they run.",
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": properties,
+                    "required": ["event"],
+                    "oneOf": [{"required": ["run"]}, {"required": ["exec"]}],
+                    "additionalProperties": false,
+                },
+            },
+        },
+        "additionalProperties": false,
+    })
+}
+
+fn of_kind(kind: Kind) -> Map<String, Value> {
+    let schema = match kind {
+        Kind::Text => json!({"type": "string"}),
+        Kind::Flag => json!({"type": "boolean", "default": false}),
+        Kind::Duration => json!({"type": "string", "examples": ["10s", "500ms", "2m"], "default": "10s"}),
+        Kind::Arguments => json!({"type": "array", "items": {"type": "string"}, "minItems": 1}),
+        Kind::OneOf(words) => json!({"enum": words, "default": words.first()}),
+        Kind::Events => {
+            let names: Vec<_> = EventName::all_names().collect();
+            json!({
+                "anyOf": [
+                    {"enum": names},
+                    {"type": "array", "items": {"enum": names}, "minItems": 1},
+                ],
+            })
+        }
+    };
+    match schema {
+        Value::Object(schema) => schema,
+        _ => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::report::Report;
+
+    /// Compares a generated file with the one in the tree; `SNELL_BLESS=1` writes it instead.
+    fn assert_in_tree(name: &str, generated: &Value) {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../docs/schema")
+            .join(name);
+        let generated = format!("{generated:#}\n");
+        if std::env::var_os("SNELL_BLESS").is_some() {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, &generated).unwrap();
+        }
+        let committed = std::fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(
+            committed, generated,
+            "docs/schema/{name} is out of date; run `SNELL_BLESS=1 cargo test -p snell schema`"
+        );
+    }
+
+    #[test]
+    fn the_schema_of_snell_toml_in_the_tree_is_the_generated_one() {
+        assert_in_tree("snell.toml.json", &config_schema());
+    }
+
+    #[test]
+    fn the_schema_of_the_run_result_in_the_tree_is_the_generated_one() {
+        assert_in_tree("run-result.json", &schemars::schema_for!(Report).to_value());
+    }
+}
