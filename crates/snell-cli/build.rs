@@ -1,0 +1,64 @@
+//! Links the release binary of Linux statically, at a fixed address.
+//!
+//! An agent starts `snell` for every event, so what a process costs before `main` is what Snell costs. Loading and
+//! relocating shared libraries is more than half of it. rustc's own switches for this (`crt-static`,
+//! `relocation-model`) would have to be set for all crates, and then procedural macros no longer build; so the linker is
+//! told here, for the binary alone. rustc names the C library's parts as shared libraries, and the linker finds them in
+//! our directory first, where each name stands for the static archive.
+//!
+//! Where an archive is missing, or with `SNELL_DYNAMIC=1`, the binary is linked as usual: slower to start, nothing else.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+/// What rustc links for `*-linux-gnu`, and the archive that takes each one's place.
+const LIBRARIES: &[(&str, &str)] = &[
+    ("c", "libc.a"),
+    ("dl", "libdl.a"),
+    ("gcc_s", "libgcc_eh.a"),
+    ("m", "libm.a"),
+    ("pthread", "libpthread.a"),
+    ("rt", "librt.a"),
+    ("util", "libutil.a"),
+];
+
+#[expect(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-env-changed=SNELL_DYNAMIC");
+    let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
+    let wanted = is("PROFILE", "release")
+        && is("CARGO_CFG_TARGET_OS", "linux")
+        && is("CARGO_CFG_TARGET_ENV", "gnu")
+        && env::var("HOST") == env::var("TARGET")
+        && env::var_os("SNELL_DYNAMIC").is_none();
+    if !wanted {
+        return;
+    }
+    if let Some(directory) = env::var_os("OUT_DIR").map(PathBuf::from).and_then(stand_ins) {
+        println!("cargo::rustc-link-arg-bins=-L{}", directory.display());
+        println!("cargo::rustc-link-arg-bins=-static");
+        println!("cargo::rustc-link-arg-bins=-no-pie");
+    }
+}
+
+/// A directory in which each shared library's name stands for its archive; nothing if one has no archive.
+fn stand_ins(out: PathBuf) -> Option<PathBuf> {
+    let directory = out.join("static");
+    fs::create_dir_all(&directory).ok()?;
+    for (library, archive) in LIBRARIES {
+        let found = archive_path(archive)?;
+        let script = format!("GROUP ( {} )\n", found.display());
+        fs::write(directory.join(format!("lib{library}.so")), script).ok()?;
+    }
+    Some(directory)
+}
+
+/// Where the C compiler finds an archive.
+fn archive_path(archive: &str) -> Option<PathBuf> {
+    let asked = Command::new("cc").arg(format!("-print-file-name={archive}")).output().ok()?;
+    let path = PathBuf::from(String::from_utf8(asked.stdout).ok()?.trim());
+    // A name that comes back as it went was not found.
+    (path.is_absolute() && Path::exists(&path)).then_some(path)
+}
