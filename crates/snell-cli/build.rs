@@ -23,7 +23,6 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("util", "libutil.a"),
 ];
 
-#[expect(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=SNELL_DYNAMIC");
@@ -57,7 +56,10 @@ fn stand_ins(out: PathBuf) -> Option<PathBuf> {
 
 /// Where the C compiler finds an archive.
 fn archive_path(archive: &str) -> Option<PathBuf> {
-    let asked = Command::new("cc").arg(format!("-print-file-name={archive}")).output().ok()?;
+    let asked = Command::new("cc")
+        .arg(format!("-print-file-name={archive}"))
+        .output()
+        .ok()?;
     let path = PathBuf::from(String::from_utf8(asked.stdout).ok()?.trim());
     // A name that comes back as it went was not found.
     (path.is_absolute() && Path::exists(&path)).then_some(path)

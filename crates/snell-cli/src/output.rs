@@ -29,7 +29,7 @@ impl Style {
 
 /// A line of text.
 pub(crate) fn line(text: &str) {
-    write_out(&format!("{text}\n"));
+    write_out(&format!("{}\n", harmless(text)));
 }
 
 /// A text as it is.
@@ -44,7 +44,7 @@ pub(crate) fn heading(text: &str) {
 
 /// A line that may be overlooked.
 pub(crate) fn faint(text: &str) {
-    write_out(&format!("{}\n", styled(text, Style::Faint)));
+    write_out(&format!("{}\n", styled(&harmless(text), Style::Faint)));
 }
 
 /// A finding, as `path:line:column: severity: message`.
@@ -61,7 +61,8 @@ pub(crate) fn diagnostic(found: &Diagnostic) {
         Severity::Warning => Style::Yellow,
     };
     let severity = styled(&severity.to_string(), style);
-    write_out(&format!("{path}:{line}:{column}: {severity}: {}\n", harmless(message)));
+    let (path, message) = (harmless(path), harmless(message));
+    write_out(&format!("{path}:{line}:{column}: {severity}: {message}\n"));
 }
 
 /// A value as JSON: on one line, or indented for a terminal.

@@ -18,7 +18,9 @@ async fn main() {
         println!("configuration: {diagnostic}");
     }
 
-    let start = engine.fire(Event::new(EventName::SessionStart).in_session("demo")).await;
+    let start = engine
+        .fire(Event::new(EventName::SessionStart).in_session("demo"))
+        .await;
     for text in &start.context {
         println!("context for the model: {text}");
     }
@@ -33,7 +35,9 @@ async fn main() {
 /// One tool call, from the question to the report.
 async fn call_tool(engine: &Engine, tool: &str, input: Value) {
     println!("\nthe model wants: {tool} {input}");
-    let verdict = engine.fire(Event::pre_tool_use(tool, input.clone()).in_session("demo")).await;
+    let verdict = engine
+        .fire(Event::pre_tool_use(tool, input.clone()).in_session("demo"))
+        .await;
     for message in &verdict.messages {
         println!("  for the user: {message}");
     }

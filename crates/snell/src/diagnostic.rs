@@ -75,7 +75,8 @@ pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a s
             (score, candidate)
         })
         .filter(|(score, _)| *score >= 0.6)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
+        // Of equals the first one: tables name what is canonical before its aliases.
+        .reduce(|best, next| if next.0 > best.0 { next } else { best })
         .map(|(_, candidate)| candidate)
 }
 
@@ -90,12 +91,13 @@ mod tests {
 
     #[test]
     fn a_near_word_is_suggested_and_a_far_one_is_not() {
-        let known = ["PreToolUse", "PostToolUse", "Stop"];
+        let known = ["PreToolUse", "PostToolUse", "Stop", "stop", "tool"];
         let cases = [
             ("PreToolUSe", Some("PreToolUse")),
             ("pretooluse", Some("PreToolUse")),
             ("PosToolUse", Some("PostToolUse")),
             ("Stopp", Some("Stop")),
+            ("tool", Some("tool")),
             ("Banana", None),
         ];
         for (word, expected) in cases {

@@ -32,6 +32,8 @@ pub struct Outcome {
     pub duration: Duration,
     /// Whether something that the hook started still held its output when it had ended.
     pub leaked: bool,
+    /// Whether it is known not to have read all of its standard input. That is no failure.
+    pub stdin_unread: bool,
     /// Whether output beyond the limit was thrown away.
     pub truncated: bool,
 }
@@ -44,6 +46,7 @@ impl Outcome {
             stderr: String::new(),
             duration,
             leaked: false,
+            stdin_unread: false,
             truncated: false,
         }
     }

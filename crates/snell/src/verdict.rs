@@ -195,7 +195,9 @@ impl Fold {
             status: answer.status.unwrap_or(Status::Ok),
             why: match &outcome.end {
                 crate::outcome::End::NotStarted(why) => Some(why.clone()),
-                _ => None,
+                _ => outcome
+                    .stdin_unread
+                    .then(|| "it did not read all of its standard input".into()),
             },
             outcome: Some(outcome),
         });

@@ -1,1 +1,292 @@
-//! TODO commands
+//! What people and programs see of the commands: list, lint, explain, docs, completions, help.
+
+use std::process::Stdio;
+
+use serde_json::json;
+
+use crate::support::Sandbox;
+
+/// A project with a hook of every contract, one of them broken.
+fn project() -> Sandbox {
+    Sandbox::new()
+        .file(
+            "snell.toml",
+            "[[hook]]\nevent = [\"PreToolUse\", \"Stop\"]\ntool = \"shell\"\nrun = \"./guard.sh\"\nwhen = \"test -f x\"\n",
+        )
+        .file(
+            ".wave/settings.json",
+            r#"{"hooks": {
+  "PreToolUse": [{"matcher": "Edit|Write", "hooks": [{"type": "command", "command": "eslint --fix"}]}],
+  "PreToolUze": [{"matcher": "*", "hooks": []}]
+}}"#,
+        )
+        .file(
+            ".microai/settings.json",
+            r#"{"hooks": {"PreToolUse": [{"matcher": "Bash(git:*)", "command": "log-git.sh"}]}}"#,
+        )
+        .file(
+            ".claude/settings.json",
+            r#"{"hooks": {
+  "PreToolUse": [
+    {"matcher": "^mcp__.*", "hooks": [{"type": "command", "command": "check-mcp"}, {"type": "prompt", "prompt": "ok?"}]},
+    {"matcher": "Bash", "hooks": [{"type": "command", "command": "judge", "if": "Bash(git push *)"}]}
+  ],
+  "Stop": ["done.sh"]
+}}"#,
+        )
+        .script("done.sh", "true")
+        .file(".whale/hooks.json", r#"[{"event": "BeforeTool", "pattern": "read_*", "command": "audit"}]"#)
+}
+
+#[test]
+fn list_shows_every_hook_in_the_order_of_running() {
+    let ran = project().snell(&["list"], "");
+    assert_eq!(ran.code, 0);
+    insta::assert_snapshot!(ran.stdout, @r#"
+    EVENT            MATCHER      COMMAND                                                      CONTRACT   SOURCE
+    PreToolUse,Stop  shell        ./guard.sh                                                   snell      snell.toml:1
+    PreToolUse       Edit|Write   eslint --fix                                                 wave       .wave/settings.json:2
+    PreToolUse       Bash(git:*)  log-git.sh                                                   microai    .microai/settings.json:1
+    PreToolUse       ^mcp__.*     check-mcp                                                    claude     .claude/settings.json:3
+    PreToolUse       ^mcp__.*     (off: hooks of type "prompt" are not supported) prompt: ok?  claude     .claude/settings.json:3
+    PreToolUse       Bash         judge                                                        claude     .claude/settings.json:4
+    Stop             -            done.sh                                                      claude-os  .claude/settings.json:6
+    PreToolUse       read_*       audit                                                        whale      .whale/hooks.json:1
+    "#);
+    assert_eq!(ran.stderr, "snell: 1 error in the configuration; run `snell lint`\n");
+}
+
+#[test]
+fn list_as_json_has_what_a_program_needs() {
+    let ran = project().snell(&["list", "--json"], "");
+    let hooks = ran.json();
+    assert_eq!(hooks.as_array().unwrap().len(), 8);
+    insta::assert_json_snapshot!(hooks[0], @r#"
+    {
+      "events": [
+        "PreToolUse",
+        "Stop"
+      ],
+      "matcher": "shell",
+      "condition": "test -f x",
+      "command": "./guard.sh",
+      "contract": "snell",
+      "source": "snell.toml",
+      "line": 1,
+      "timeout_ms": 10000,
+      "fail_closed": false,
+      "modify": false,
+      "background": false,
+      "disabled": null
+    }
+    "#);
+    assert_eq!(hooks[4]["disabled"], "hooks of type \"prompt\" are not supported");
+}
+
+#[test]
+fn list_says_so_when_there_is_nothing() {
+    let ran = Sandbox::new().snell(&["list"], "");
+    assert_eq!(ran.code, 0);
+    assert_eq!(
+        ran.stdout,
+        "No hooks are configured here. `snell docs configuration` shows where they can be written.\n"
+    );
+    assert_eq!(Sandbox::new().snell(&["list", "--json"], "").json(), json!([]));
+}
+
+#[test]
+fn lint_says_what_is_wrong_where_and_what_to_write() {
+    let ran = project().snell(&["lint"], "");
+    assert_eq!(ran.code, 1);
+    insta::assert_snapshot!(ran.stdout, @r#"
+    .wave/settings.json:3:3: error: unknown event "PreToolUze" (did you mean "PreToolUse"?); its hooks are not loaded
+    .claude/settings.json:3:84: warning: hooks of type "prompt" are not supported: it needs the agent's model; this one is never run
+    1 error, 1 warning in 5 files (8 hooks loaded).
+    "#);
+}
+
+#[test]
+fn lint_on_a_clean_project_says_so() {
+    let sandbox = Sandbox::new().file("snell.toml", "[[hook]]\nevent = \"Stop\"\nrun = \"true\"\n");
+    let ran = sandbox.snell(&["lint"], "");
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (0, "No problems in 1 file (1 hook).\n")
+    );
+    let ran = Sandbox::new().snell(&["lint"], "");
+    assert_eq!(ran.code, 0);
+    assert!(
+        ran.stdout.starts_with("No hook files were found here."),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn lint_as_json_counts_and_lists() {
+    let ran = project().snell(&["lint", "--json"], "");
+    assert_eq!(ran.code, 1);
+    let json = ran.json();
+    assert_eq!(json["errors"], 1);
+    assert_eq!(json["files"], 5);
+    assert_eq!(json["diagnostics"][0]["line"], 3);
+}
+
+#[test]
+fn lint_warns_of_scripts_that_cannot_be_started() {
+    let sandbox = Sandbox::new()
+        .file("plain.sh", "#!/bin/sh\n")
+        .hooks(".claude/settings.json", &json!({"Stop": ["plain.sh", "gone.sh"]}));
+    let ran = sandbox.snell(&["lint"], "");
+    assert_eq!(ran.code, 0, "warnings are no errors");
+    assert!(
+        ran.stdout.contains("plain.sh is not executable; run chmod +x on it"),
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stdout.contains("gone.sh cannot be found"), "{}", ran.stdout);
+}
+
+#[test]
+fn explain_says_for_every_hook_what_was_compared() {
+    let sandbox = project();
+    let ran = sandbox.snell(
+        &[
+            "explain",
+            "BeforeTool",
+            "--tool",
+            "Bash",
+            "--input",
+            r#"{"command": "git push origin"}"#,
+        ],
+        "",
+    );
+    assert_eq!(ran.code, 0);
+    insta::assert_snapshot!(ran.stdout, @r#"
+    PreToolUse on Bash: 3 of 8 hooks would run.
+
+    Would run, in this order:
+      snell snell.toml:1  ./guard.sh
+          matcher "shell" matches tool "Bash"; it runs only if "test -f x" exits with 0 (not tried here)
+      microai .microai/settings.json:1  log-git.sh
+          matcher "Bash(git:*)" matches tool "Bash" with its principal argument "git push origin"
+      claude .claude/settings.json:4  judge
+          matcher "Bash" matches tool "Bash"; if "Bash(git push *)" covers the call
+
+    Would not run:
+      wave .wave/settings.json:2  eslint --fix
+          matcher "Edit|Write" does not match tool "Bash"
+      claude .claude/settings.json:3  check-mcp
+          matcher /^mcp__.*/ (an unanchored regular expression) does not match tool "Bash"
+      claude .claude/settings.json:3  prompt: ok?
+          matcher /^mcp__.*/ (an unanchored regular expression) does not match tool "Bash"
+      claude-os .claude/settings.json:6  done.sh
+          it is for Stop, not for PreToolUse
+      whale .whale/hooks.json:1  audit
+          matcher "read_*" does not match tool "Bash"
+    "#);
+}
+
+#[test]
+fn explain_reads_the_event_from_stdin_too_and_runs_nothing() {
+    let sandbox = Sandbox::new().file("snell.toml", "[[hook]]\nevent = \"Stop\"\nrun = \"touch ran\"\n");
+    let ran = sandbox.snell(&["explain", "Stop", "--json"], r#"{"session_id": "s"}"#);
+    let json = ran.json();
+    assert_eq!(json[0]["fires"], true);
+    assert_eq!(json[0]["why"], "it is for every Stop");
+    assert!(!sandbox.exists("ran"));
+}
+
+#[test]
+fn explain_refuses_input_that_is_not_json() {
+    let ran = Sandbox::new().snell(&["explain", "PreToolUse", "--tool", "Bash", "--input", "{"], "");
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.starts_with("snell: --input is not JSON"), "{}", ran.stderr);
+}
+
+#[test]
+fn docs_lists_its_topics_and_shows_each() {
+    let sandbox = Sandbox::new();
+    let topics = sandbox.snell(&["docs"], "").stdout;
+    assert!(topics.lines().count() >= 7, "{topics}");
+    for topic in topics.lines().filter_map(|line| line.split_whitespace().next()) {
+        let page = sandbox.snell(&["docs", topic], "");
+        assert_eq!(page.code, 0, "{topic}");
+        assert!(page.stdout.len() > 500, "{topic} is hardly a page");
+    }
+    let ran = sandbox.snell(&["docs", "nonsense"], "");
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("there is no page \"nonsense\""), "{}", ran.stderr);
+}
+
+#[test]
+fn completions_are_there_for_the_usual_shells() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let ran = Sandbox::new().snell(&["completions", shell], "");
+        assert_eq!(ran.code, 0, "{shell}");
+        assert!(ran.stdout.contains("explain"), "{shell}");
+    }
+}
+
+#[test]
+fn every_command_has_help_with_an_example() {
+    let sandbox = Sandbox::new();
+    for command in ["run", "list", "lint", "explain", "docs", "completions"] {
+        let ran = sandbox.snell(&[command, "--help"], "");
+        assert_eq!(ran.code, 0, "{command}");
+        assert!(ran.stdout.contains("Example"), "{command}: {}", ran.stdout);
+    }
+    let ran = sandbox.snell(&["--help"], "");
+    assert_eq!(ran.code, 0);
+    assert!(ran.stdout.contains("Example"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_mistake_in_typing_is_never_a_block() {
+    let sandbox = Sandbox::new();
+    let cases: &[&[&str]] = &[
+        &[],
+        &["rum"],
+        &["run"],
+        &["run", "Stop", "--nonsense"],
+        &["run", "Stop", "--project", "/does/not/exist"],
+        &["run", "Stop", "--config", "missing.json"],
+        &["explain", "Stop", "--input", "{}"],
+        &["completions", "tcsh"],
+    ];
+    for args in cases {
+        let ran = sandbox.snell(args, "{}");
+        assert_eq!(ran.code, 1, "{args:?}: {ran:?}");
+        assert!(!ran.stderr.is_empty(), "{args:?}");
+        assert_eq!(ran.stdout, "", "{args:?}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let sandbox = project();
+    let mut child = sandbox
+        .command(&["docs", "contracts"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn text_from_files_cannot_steer_a_terminal() {
+    let sandbox = Sandbox::new().file(
+        "snell.toml",
+        "[[hook]]\nevent = \"Stop\"\nrun = \"\\u001b[2J\"\n\"\\u001b]0;x\" = 1\n",
+    );
+    for command in ["list", "lint"] {
+        let ran = sandbox.snell(&[command], "");
+        assert!(!ran.stdout.contains('\u{1b}'), "{command}: {:?}", ran.stdout);
+    }
+    let ran = sandbox.snell(&["explain", "Stop"], "");
+    assert!(!ran.stdout.contains('\u{1b}'), "{:?}", ran.stdout);
+}

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::node::{Node, NodeValue, SyntaxError};
+use super::node::{Node, SyntaxError};
 use super::reading::{Reading, Switches};
 use super::source::{Found, Source};
 use crate::contract::{self, Base, CONTRACTS, Contract, Layout};
@@ -236,14 +236,7 @@ fn read(candidate: &Candidate, source: &Source) -> Result<LoadedSource, SyntaxEr
     } else {
         Node::from_json(&source.text)?
     };
-    let by_shape = match node.value {
-        NodeValue::Array(_) => "whale",
-        _ => "claude",
-    };
-    let contract = candidate
-        .contract
-        .or_else(|| contract::by_name(by_shape))
-        .unwrap_or(&contract::NATIVE);
+    let contract = candidate.contract.unwrap_or_else(|| contract::for_document(&node));
     let mut reading = Reading::new(source);
     contract::read(contract, &mut reading, &node);
     // Several entries under one bad name are one finding.
@@ -279,35 +272,12 @@ fn broken(candidate: &Candidate, mut diagnostic: Diagnostic, before: Option<&Loa
     }
 }
 
-/// All hooks in the order in which they run, with what the switches say about them.
+/// All hooks in the order in which they run, with what the switches of their lane's files say about them.
 fn arrange(sources: &[LoadedSource]) -> Vec<Arc<Hook>> {
-    let claude = |source: &&LoadedSource| source.contract.lane == "claude";
-    let last = |said: fn(&Switches) -> bool| sources.iter().filter(claude).rfind(|source| said(&source.switches));
-    let disabled = last(|switches| switches.disable_all.is_some())
-        .and_then(|source| source.switches.disable_all.clone())
-        .filter(|(disabled, _)| *disabled)
-        .map(|(_, origin)| format!("disableAllHooks is set at {origin}"));
-    let urls = merged(sources, |switches| switches.allowed_http_urls.as_ref());
-    let variables = merged(sources, |switches| switches.http_env_vars.as_ref());
-
     let mut hooks = Vec::new();
     for source in sources {
-        for hook in &source.hooks {
-            let mut hook = hook.clone();
-            if source.contract.lane == "claude" && disabled.is_some() {
-                hook.disabled.clone_from(&disabled);
-            }
-            if let Action::Http(call) = &mut hook.action {
-                let allowed = |pattern: &String| WildcardPattern::new(pattern, GlobDialect::PLAIN).matches(&call.url);
-                if urls.as_ref().is_some_and(|urls| !urls.iter().any(allowed)) {
-                    call.refused = Some("its address is not in allowedHttpHookUrls".into());
-                }
-                if let Some(variables) = &variables {
-                    call.allowed_env_vars.retain(|name| variables.contains(name));
-                }
-            }
-            hooks.push(Arc::new(hook));
-        }
+        let switches = Switched::of(source.contract.lane, sources);
+        hooks.extend(source.hooks.iter().map(|hook| Arc::new(switches.apply(hook.clone()))));
     }
     let lane = |hook: &Arc<Hook>| {
         CONTRACTS
@@ -318,8 +288,50 @@ fn arrange(sources: &[LoadedSource]) -> Vec<Arc<Hook>> {
     hooks
 }
 
+/// What all files of a lane say together about its hooks.
+struct Switched {
+    disabled: Option<String>,
+    urls: Option<Vec<String>>,
+    variables: Option<Vec<String>>,
+}
+
+impl Switched {
+    fn of(lane: &str, sources: &[LoadedSource]) -> Self {
+        let switches: Vec<_> = sources
+            .iter()
+            .filter(|source| source.contract.lane == lane)
+            .map(|source| &source.switches)
+            .collect();
+        // The file that is read last is the nearest one, and its word counts.
+        let disabled = switches.iter().rev().find_map(|switches| switches.disable_all.as_ref());
+        Self {
+            disabled: disabled
+                .filter(|(disabled, _)| *disabled)
+                .map(|(_, origin)| format!("disableAllHooks is set at {origin}")),
+            urls: merged(switches.iter().map(|switches| switches.allowed_http_urls.as_ref())),
+            variables: merged(switches.iter().map(|switches| switches.http_env_vars.as_ref())),
+        }
+    }
+
+    fn apply(&self, mut hook: Hook) -> Hook {
+        if self.disabled.is_some() {
+            hook.disabled.clone_from(&self.disabled);
+        }
+        if let Action::Http(call) = &mut hook.action {
+            let allowed = |pattern: &String| WildcardPattern::new(pattern, GlobDialect::PLAIN).matches(&call.url);
+            if self.urls.as_ref().is_some_and(|urls| !urls.iter().any(allowed)) {
+                call.refused = Some("its address is not in allowedHttpHookUrls".into());
+            }
+            if let Some(variables) = &self.variables {
+                call.allowed_env_vars.retain(|name| variables.contains(name));
+            }
+        }
+        hook
+    }
+}
+
 /// A list that every file may add to; none where no file has it.
-fn merged(sources: &[LoadedSource], list: fn(&Switches) -> Option<&Vec<String>>) -> Option<Vec<String>> {
-    let lists: Vec<_> = sources.iter().filter_map(|source| list(&source.switches)).collect();
+fn merged<'a>(lists: impl Iterator<Item = Option<&'a Vec<String>>>) -> Option<Vec<String>> {
+    let lists: Vec<_> = lists.flatten().collect();
     (!lists.is_empty()).then(|| lists.into_iter().flatten().cloned().collect())
 }

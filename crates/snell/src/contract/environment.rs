@@ -60,10 +60,11 @@ impl Variables {
 
     /// Whether the value had to be cut.
     fn push(&mut self, name: &str, value: &str) -> bool {
+        let whole_bytes = value.len();
         let value: String = value.chars().filter(|c| *c != '\0').collect();
         let room = MAX_STRING_BYTES - name.len() - "=\0".len();
         let cut = value.len() > room;
-        let value = if cut { cut_to(&value, room) } else { value };
+        let value = if cut { cut_to(&value, room, whole_bytes) } else { value };
         self.variables.push(Variable {
             name: name.to_owned(),
             value: Some(value.into()),
@@ -73,8 +74,8 @@ impl Variables {
 }
 
 /// The beginning of a text, with a mark that says how much is missing, in at most `room` bytes.
-fn cut_to(text: &str, room: usize) -> String {
-    let mark = format!("…[cut by snell: {} bytes in all]", text.len());
+fn cut_to(text: &str, room: usize, whole_bytes: usize) -> String {
+    let mark = format!("…[cut by snell: {whole_bytes} bytes in all]");
     let mut end = room - mark.len();
     while !text.is_char_boundary(end) {
         end -= 1;

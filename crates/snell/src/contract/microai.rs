@@ -9,9 +9,9 @@ use super::environment::Variables;
 use super::settings::EventKey;
 use super::{
     AfterBlock, Base, Changes, Contract, Envelope, Flow, Layout, Place, Reacts, Read, Scene, Shape, ShownAs,
-    WorkingDirectory, own_failure, said, tool_subject,
+    WorkingDirectory, no_switches, own_failure, said, tool_subject,
 };
-use crate::config::{Node, Reading, Unit, show_duration};
+use crate::config::{Node, Reading, Unit, Vocabulary, show_duration};
 use crate::event::{Event, EventName};
 use crate::hook::{Action, Condition, Hook, OnFailure, Shell};
 use crate::matcher::Matcher;
@@ -56,6 +56,8 @@ pub(super) static MICROAI: Contract = Contract {
     ],
     layout: Layout::Settings,
     shapes: &[Shape::Flat],
+    vocabulary: Vocabulary::Closed,
+    switches: no_switches,
     flow: |event| match event {
         EventName::PostToolUse | EventName::PostToolUseFailure => Flow::Unattended,
         _ => Flow::InOrder,

@@ -18,7 +18,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::config::{Node, Reading};
+use crate::config::{Fields, Node, NodeValue, Reading, Vocabulary};
 use crate::event::{Event, EventName};
 use crate::hook::{Hook, OnFailure};
 use crate::matcher::Subject;
@@ -50,6 +50,10 @@ pub(crate) struct Contract {
     pub(crate) layout: Layout,
     /// Which kinds of entry in a `settings.json` are its own.
     pub(crate) shapes: &'static [Shape],
+    /// Which names of events its files may use beside the ones that every contract knows.
+    pub(crate) vocabulary: Vocabulary,
+    /// Reads what a settings file of its own says about all hooks.
+    pub(crate) switches: fn(&mut Reading<'_>, &Fields<'_>),
     /// Whether hooks that match run one after the other or together.
     pub(crate) flow: fn(&EventName) -> Flow,
     /// Whether its later hooks run after one that blocked.
@@ -225,6 +229,14 @@ pub(crate) fn for_shape(home: &'static Contract, shape: Shape) -> &'static Contr
     }
 }
 
+/// The contract of a document that lies nowhere in particular, by what it looks like.
+pub(crate) fn for_document(node: &Node) -> &'static Contract {
+    match node.value {
+        NodeValue::Array(_) => &whale::WHALE,
+        _ => &claude::CLAUDE,
+    }
+}
+
 /// Reads a document that belongs to `contract`.
 pub(crate) fn read(contract: &'static Contract, reading: &mut Reading<'_>, node: &Node) {
     match contract.read {
@@ -232,6 +244,9 @@ pub(crate) fn read(contract: &'static Contract, reading: &mut Reading<'_>, node:
         Read::Entry(_) => settings::read(contract, reading, node),
     }
 }
+
+/// Its files say nothing about all hooks.
+fn no_switches(_reading: &mut Reading<'_>, _root: &Fields<'_>) {}
 
 /// Hooks react to the event they are written for, and to no other.
 fn same_name(written: &EventName, event: &Event) -> Reacts {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::environment::Variables;
 use super::{
     AfterBlock, Base, Changes, Contract, Envelope, Flow, Layout, Place, Read, Scene, ShownAs, WorkingDirectory, failed,
-    json_line, own_failure, said, same_name, tool_subject,
+    json_line, no_switches, own_failure, said, same_name, tool_subject,
 };
 use crate::config::{Fields, Node, NodeValue, Reading, Vocabulary, show_duration};
 use crate::diagnostic::hint;
@@ -36,10 +36,12 @@ pub(crate) static NATIVE: Contract = Contract {
     ],
     layout: Layout::Toml,
     shapes: &[],
+    vocabulary: Vocabulary::Closed,
+    switches: no_switches,
     flow: |_| Flow::InOrder,
     after_block: AfterBlock::GoOn,
     changes: Changes::All,
-    working_directory: WorkingDirectory::Event,
+    working_directory: WorkingDirectory::Project,
     failures: ShownAs::Message,
     blocks: |event| {
         matches!(

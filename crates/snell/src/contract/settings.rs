@@ -1,7 +1,7 @@
 //! `settings.json`: the file that several agents share in form, `hooks.EVENT[]`, read entry by entry.
 
 use super::{Contract, Read, Shape, for_shape};
-use crate::config::{Node, NodeValue, Reading, Vocabulary};
+use crate::config::{Node, NodeValue, Reading};
 use crate::event::EventName;
 
 /// The event under which an entry stands.
@@ -17,9 +17,7 @@ pub(super) fn read(home: &'static Contract, reading: &mut Reading<'_>, node: &No
     let Some(root) = reading.object(node, "a settings file") else {
         return;
     };
-    if home.lane == super::claude::CLAUDE.lane {
-        super::claude::read_switches(reading, &root);
-    }
+    (home.switches)(reading, &root);
     let Some(hooks) = root.get("hooks") else {
         return;
     };
@@ -30,6 +28,10 @@ pub(super) fn read(home: &'static Contract, reading: &mut Reading<'_>, node: &No
         let Some(entries) = reading.array(&member.node, &format!("\"{}\"", member.key)) else {
             continue;
         };
+        if entries.is_empty() {
+            // Nothing is lost, but a name that nobody knows is still a mistake.
+            reading.event(member.key_at, &member.key, home.vocabulary);
+        }
         for entry in entries {
             read_entry(home, reading, (&member.key, member.key_at), entry);
         }
@@ -52,14 +54,7 @@ fn read_entry(home: &'static Contract, reading: &mut Reading<'_>, (written, at):
         return;
     };
     let contract = for_shape(home, shape);
-    let vocabulary = match shape {
-        // These files are Claude Code's, or written for it; its list of events grows.
-        Shape::Group | Shape::Script if contract.lane == super::claude::CLAUDE.lane => {
-            Vocabulary::Open(super::claude::EVENT_NAMES)
-        }
-        _ => Vocabulary::Closed,
-    };
-    let Some(event) = reading.event(at, written, vocabulary) else {
+    let Some(event) = reading.event(at, written, contract.vocabulary) else {
         return;
     };
     let key = EventKey { written, event };

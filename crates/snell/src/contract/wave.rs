@@ -8,9 +8,9 @@ use super::environment::Variables;
 use super::settings::EventKey;
 use super::{
     AfterBlock, Base, Changes, Contract, Envelope, Flow, Layout, Place, Reacts, Read, Scene, Shape, ShownAs,
-    WorkingDirectory, own_failure, said, tool_subject,
+    WorkingDirectory, no_switches, own_failure, said, tool_subject,
 };
-use crate::config::{Fields, Node, NodeValue, Reading, Unit};
+use crate::config::{Fields, Node, NodeValue, Reading, Unit, Vocabulary};
 use crate::diagnostic::hint;
 use crate::event::{Event, EventName};
 use crate::hook::{Action, Hook, OnFailure, Shell};
@@ -40,6 +40,8 @@ pub(super) static WAVE: Contract = Contract {
     ],
     layout: Layout::Settings,
     shapes: &[Shape::Group],
+    vocabulary: Vocabulary::Closed,
+    switches: no_switches,
     flow: |_| Flow::InOrder,
     after_block: AfterBlock::GoOn,
     changes: Changes::All,
@@ -104,13 +106,11 @@ fn read_matcher(reading: &mut Reading<'_>, key: &EventKey<'_>, group: &Fields<'_
     };
     match (written, key.event.is_about_a_tool()) {
         (Some((_, written)), true) => Some(Matcher::wave(written)),
-        (Some((at, written)), false) => {
-            if !written.is_empty() {
-                reading.warn(
-                    at,
-                    format!("\"matcher\" has no meaning for {}; it is ignored", key.event),
-                );
-            }
+        (Some((at, _)), false) => {
+            reading.warn(
+                at,
+                format!("\"matcher\" has no meaning for {}; it is ignored", key.event),
+            );
             Some(Matcher::everything(None))
         }
         (None, _) if matches!(key.event, EventName::PreToolUse | EventName::PostToolUse) => {
@@ -184,7 +184,10 @@ fn envelope(_hook: &Hook, event: &Event, scene: &Scene<'_>) -> Envelope {
         .without(&["HOOK_TOOL_NAME"])
         .set_path("WAVE_PROJECT_DIR", scene.project)
         .set("HOOK_EVENT", event.name.as_str())
-        .set_if("HOOK_TOOL_NAME", event.tool_name());
+        .set_if(
+            "HOOK_TOOL_NAME",
+            event.tool_name().filter(|_| event.name.is_about_a_tool()),
+        );
     Envelope {
         stdin: Some(format!("{:#}\n", payload(event, scene))),
         variables: made.variables,
@@ -196,20 +199,28 @@ fn envelope(_hook: &Hook, event: &Event, scene: &Scene<'_>) -> Envelope {
 fn payload(event: &Event, scene: &Scene<'_>) -> Value {
     let session_id = event.session_id.as_deref().filter(|id| !id.is_empty());
     let transcript = match (&event.transcript_path, session_id) {
-        (Some(path), _) => path.to_string_lossy().into_owned(),
+        (Some(path), _) => scene.project.join(path).to_string_lossy().into_owned(),
         (None, Some(id)) => session_file(id, scene),
         (None, None) => String::new(),
     };
-    let cwd = event.cwd.as_deref().unwrap_or(scene.project);
+    let cwd = event
+        .cwd
+        .as_ref()
+        .map_or_else(|| scene.project.to_owned(), |cwd| scene.project.join(cwd));
     let mut object = Map::new();
     object.insert("session_id".into(), session_id.unwrap_or("unknown").into());
     object.insert("transcript_path".into(), transcript.into());
     object.insert("cwd".into(), cwd.to_string_lossy().into());
     object.insert("hook_event_name".into(), event.name.as_str().into());
-    for key in ["tool_name", "tool_input", "tool_response"] {
-        object.extend(event.field(key).map(|value| (key.to_owned(), value)));
+    let fields: &[&str] = match event.name {
+        EventName::PostToolUse | EventName::PostToolUseFailure => &["tool_name", "tool_input", "tool_response"],
+        EventName::PreToolUse | EventName::PermissionRequest => &["tool_name", "tool_input"],
+        _ => &[],
+    };
+    for key in fields {
+        object.extend(event.field(key).map(|value| ((*key).to_owned(), value)));
     }
-    if let Some(prompt) = &event.prompt {
+    if let (EventName::UserPromptSubmit, Some(prompt)) = (&event.name, &event.prompt) {
         object.insert("prompt".into(), prompt.as_str().into());
         // What Wave itself sends today, under the name it sends it.
         object.insert("user_prompt".into(), prompt.as_str().into());

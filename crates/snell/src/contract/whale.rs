@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{
     AfterBlock, Base, Changes, Contract, Envelope, Flow, Layout, Place, Reacts, Read, Scene, ShownAs, WorkingDirectory,
-    json_line, own_failure, tool_subject,
+    json_line, no_switches, own_failure, tool_subject,
 };
 use crate::config::{Node, Reading, Unit, Vocabulary};
 use crate::event::{Event, EventName, parse_json};
@@ -33,6 +33,8 @@ pub(super) static WHALE: Contract = Contract {
     ],
     layout: Layout::Array,
     shapes: &[],
+    vocabulary: Vocabulary::Closed,
+    switches: no_switches,
     flow: |event| {
         if event.is_about_a_tool() {
             Flow::InOrder

@@ -235,12 +235,12 @@ impl Firing<'_> {
             }
         }
         if !jobs.is_empty() {
-            let (status, why) = match self.engine.shared.launcher.launch(jobs, self.scene.runner) {
-                Ok(why) => (Status::Started, why),
-                Err(why) => (Status::Failed, why),
-            };
+            let launched = self.engine.shared.launcher.launch(jobs, self.scene.runner);
             for index in unattended {
-                firing[index].state = CompanionState::Noted(status, why.clone());
+                firing[index].state = match &launched {
+                    Ok(why) => CompanionState::Noted(Status::Started, why.clone()),
+                    Err(why) => CompanionState::Done(Outcome::not_started(why, Duration::ZERO)),
+                };
             }
         }
         while let Some(ended) = running.join_next().await {
@@ -258,7 +258,9 @@ impl Firing<'_> {
             }
             match self.engine.prepare(hook, &self.event, &self.scene, hook.timeout) {
                 Ok(prepared) => jobs.push((Arc::clone(hook), prepared.into_job(hook, &self.event))),
-                Err(why) => self.note(hook, Status::Failed, why),
+                Err(why) => {
+                    self.conclude(hook, Outcome::not_started(why, Duration::ZERO), &mut false);
+                }
             }
         }
         self.launch(jobs);
@@ -269,12 +271,14 @@ impl Firing<'_> {
             return;
         }
         let (hooks, jobs): (Vec<_>, Vec<_>) = jobs.into_iter().unzip();
-        let (status, why) = match self.engine.shared.launcher.launch(jobs, self.scene.runner) {
-            Ok(why) => (Status::Started, why),
-            Err(why) => (Status::Failed, why),
-        };
+        let launched = self.engine.shared.launcher.launch(jobs, self.scene.runner);
         for hook in hooks {
-            self.note(&hook, status, why.clone());
+            match &launched {
+                Ok(why) => self.note(&hook, Status::Started, why.clone()),
+                Err(why) => {
+                    self.conclude(&hook, Outcome::not_started(why, Duration::ZERO), &mut false);
+                }
+            }
         }
     }
 

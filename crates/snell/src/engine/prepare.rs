@@ -1,5 +1,6 @@
 //! From a hook and an event to something that can be run.
 
+use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -34,7 +35,7 @@ impl Engine {
     ) -> Result<Prepared, String> {
         let envelope = (hook.contract.envelope)(hook, event, scene);
         let cwd = working_directory(hook, event, scene);
-        let (program, args) = match &hook.action {
+        let (program, args): (OsString, Vec<OsString>) = match &hook.action {
             Action::Http(call) => {
                 let request = http_request(call, envelope, scene.runner, timeout);
                 return Ok(Prepared {
@@ -46,17 +47,17 @@ impl Engine {
             Action::Shell { shell, command } => shell_line(*shell, command),
             Action::Exec { program, args } => {
                 let args = args.iter().map(|word| in_project(word, scene)).collect();
-                (located(&in_project(program, scene), &cwd), args)
+                (located(in_project(program, scene), &cwd), args)
             }
-            Action::Script { path } => (script(path, scene)?, Vec::new()),
+            Action::Script { path } => (script(path, scene)?.into(), Vec::new()),
         };
         let request = self.process(program, args, envelope, cwd, timeout);
         let condition = match &hook.condition {
             Some(Condition::Shell(command)) => {
                 let (program, args) = shell_line(Shell::Posix, command);
                 Some(ProcessRequest {
-                    program: program.into(),
-                    args: args.into_iter().map(Into::into).collect(),
+                    program,
+                    args,
                     timeout: CONDITION_TIMEOUT,
                     ..request.clone()
                 })
@@ -71,8 +72,8 @@ impl Engine {
 
     fn process(
         &self,
-        program: String,
-        args: Vec<String>,
+        program: OsString,
+        args: Vec<OsString>,
         envelope: Envelope,
         cwd: PathBuf,
         timeout: Duration,
@@ -83,14 +84,14 @@ impl Engine {
             value: Some((self.shared.depth + 1).to_string().into()),
         });
         ProcessRequest {
-            program: program.into(),
-            args: args.into_iter().map(Into::into).collect(),
+            program,
+            args,
             variables,
             spills: envelope.spills,
-            cwd,
+            cwd: cwd.into(),
             stdin: envelope.stdin,
             timeout,
-            temp_dir: self.shared.temp_dir.clone(),
+            temp_dir: self.shared.temp_dir.clone().into(),
         }
     }
 }
@@ -113,7 +114,7 @@ pub(super) fn obstacle(hook: &Hook, scene: &Scene<'_>) -> Option<Diagnostic> {
     let found = match &hook.action {
         Action::Script { path } => script(path, scene),
         Action::Exec { program, .. } if program.contains('/') => {
-            executable(Path::new(&located(&in_project(program, scene), scene.project)))
+            executable(located(in_project(program, scene), scene.project).into())
         }
         _ => return None,
     };
@@ -148,27 +149,27 @@ fn working_directory(hook: &Hook, event: &Event, scene: &Scene<'_>) -> PathBuf {
     }
 }
 
-fn shell_line(shell: Shell, command: &str) -> (String, Vec<String>) {
+fn shell_line(shell: Shell, command: &str) -> (OsString, Vec<OsString>) {
     let (program, options): (_, &[&str]) = match shell {
         Shell::Posix => ("/bin/sh", &["-c"]),
         Shell::Bash => ("bash", &["-c"]),
         Shell::Pwsh => ("pwsh", &["-NoProfile", "-NonInteractive", "-Command"]),
     };
-    let args = options.iter().copied().chain([command]).map(str::to_owned);
-    (program.to_owned(), args.collect())
+    let args = options.iter().copied().chain([command]).map(OsString::from);
+    (program.into(), args.collect())
 }
 
 /// A program named by a relative path is found from where it runs, on every system.
-fn located(program: &str, cwd: &Path) -> String {
-    if program.contains('/') {
-        cwd.join(program).to_string_lossy().into_owned()
+fn located(program: OsString, cwd: &Path) -> OsString {
+    if program.as_encoded_bytes().contains(&b'/') {
+        cwd.join(program).into()
     } else {
-        program.to_owned()
+        program
     }
 }
 
 /// The script that a string entry names, from the project; it must be there and be executable.
-fn script(written: &str, scene: &Scene<'_>) -> Result<String, String> {
+fn script(written: &str, scene: &Scene<'_>) -> Result<PathBuf, String> {
     let path = written.trim();
     let path = ["$CLAUDE_PROJECT_DIR/", "${CLAUDE_PROJECT_DIR}/"]
         .iter()
@@ -178,24 +179,31 @@ fn script(written: &str, scene: &Scene<'_>) -> Result<String, String> {
         (Some(rest), Some(home)) => home.join(rest),
         _ => scene.project.join(path),
     };
-    executable(&path)
+    executable(path)
 }
 
-/// The path of a file that is there and may be run.
-fn executable(path: &Path) -> Result<String, String> {
-    match std::fs::metadata(path) {
+/// The path, if a file is there and may be run.
+fn executable(path: PathBuf) -> Result<PathBuf, String> {
+    match std::fs::metadata(&path) {
         Err(error) => Err(format!("{} cannot be found: {error}", path.display())),
         Ok(metadata) if !metadata.is_file() => Err(format!("{} is not a file", path.display())),
         Ok(metadata) if metadata.permissions().mode() & 0o111 == 0 => {
             Err(format!("{} is not executable; run chmod +x on it", path.display()))
         }
-        Ok(_) => Ok(path.to_string_lossy().into_owned()),
+        Ok(_) => Ok(path),
     }
 }
 
 /// Puts the project in place of `${CLAUDE_PROJECT_DIR}`, which no shell does where none is used.
-fn in_project(word: &str, scene: &Scene<'_>) -> String {
-    word.replace("${CLAUDE_PROJECT_DIR}", &scene.project.to_string_lossy())
+fn in_project(word: &str, scene: &Scene<'_>) -> OsString {
+    let mut placed = OsString::new();
+    for (index, part) in word.split("${CLAUDE_PROJECT_DIR}").enumerate() {
+        if index > 0 {
+            placed.push(scene.project);
+        }
+        placed.push(part);
+    }
+    placed
 }
 
 fn http_request(call: &HttpCall, envelope: Envelope, runner: &Runner, timeout: Duration) -> HttpRequest {

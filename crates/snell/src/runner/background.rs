@@ -66,7 +66,7 @@ pub(crate) struct Job {
 /// What a supervising process is handed on its standard input.
 #[derive(Debug, Serialize, Deserialize)]
 struct Batch {
-    record: PathBuf,
+    record: OsString,
     jobs: Vec<Job>,
 }
 
@@ -112,7 +112,7 @@ impl Launcher {
             }
             Background::Detached { supervisor, record } => {
                 let batch = Batch {
-                    record: record.clone(),
+                    record: record.clone().into(),
                     jobs,
                 };
                 detach(supervisor, &batch, runner, &self.temp_dir)
@@ -226,7 +226,7 @@ pub async fn supervise(input: impl Read) -> std::io::Result<()> {
         running.spawn(async move { job.run(&runner).await });
     }
     while let Some(finished) = running.join_next().await {
-        append(&batch.record, &finished?)?;
+        append(Path::new(&batch.record), &finished?)?;
     }
     Ok(())
 }

@@ -22,12 +22,22 @@ impl<'a> Feed<'a> {
         self.pipe.is_some()
     }
 
+    /// Whether the hook is known not to have read all of it.
+    pub(super) fn is_unread(&self) -> bool {
+        !self.rest.is_empty()
+    }
+
     /// Writes once; closes the pipe at the end of the payload. A hook that does not read, or closes its end, is fine.
     pub(super) async fn advance(&mut self) {
         let Some(pipe) = &mut self.pipe else { return };
         match pipe.write(self.rest).await {
-            Ok(written) if written > 0 && written < self.rest.len() => self.rest = &self.rest[written..],
-            _ => self.pipe = None,
+            Ok(written) => {
+                self.rest = &self.rest[written..];
+                if self.rest.is_empty() || written == 0 {
+                    self.pipe = None;
+                }
+            }
+            Err(_) => self.pipe = None,
         }
     }
 }

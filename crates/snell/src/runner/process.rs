@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -31,12 +31,13 @@ pub(crate) struct ProcessRequest {
     pub(crate) args: Vec<OsString>,
     pub(crate) variables: Vec<Variable>,
     pub(crate) spills: Vec<Spill>,
-    pub(crate) cwd: PathBuf,
+    /// Not a `PathBuf`: as JSON that would have to be UTF-8.
+    pub(crate) cwd: OsString,
     /// Written to standard input; without it the hook reads an empty one.
     pub(crate) stdin: Option<String>,
     pub(crate) timeout: Duration,
     /// Where spilled values are put.
-    pub(crate) temp_dir: PathBuf,
+    pub(crate) temp_dir: OsString,
 }
 
 /// A variable to set, or, without a value, to take away.
@@ -70,8 +71,11 @@ enum Phase {
 pub(super) async fn run(request: &ProcessRequest, environment: Option<&BTreeMap<OsString, OsString>>) -> Outcome {
     let started = Instant::now();
     let deadline = started + request.timeout;
-    if !request.cwd.is_dir() {
-        let why = format!("the working directory {} does not exist", request.cwd.display());
+    if !Path::new(&request.cwd).is_dir() {
+        let why = format!(
+            "the working directory {} does not exist",
+            Path::new(&request.cwd).display()
+        );
         return Outcome::not_started(why, started.elapsed());
     }
     let (mut command, spilled) = prepare(request, environment);
@@ -127,6 +131,7 @@ pub(super) async fn run(request: &ProcessRequest, environment: Option<&BTreeMap<
         }
     }
     let leaked = stdout.is_open() || stderr.is_open();
+    let stdin_unread = stdin.is_unread();
     group.release();
     drop(spilled);
     let end = match (phase, status) {
@@ -144,6 +149,7 @@ pub(super) async fn run(request: &ProcessRequest, environment: Option<&BTreeMap<
         stderr,
         duration: started.elapsed(),
         leaked,
+        stdin_unread,
         truncated: stdout_cut || stderr_cut,
     }
 }

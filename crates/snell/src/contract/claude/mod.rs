@@ -14,12 +14,10 @@ use super::{
     AfterBlock, Base, Changes, Contract, Envelope, Flow, Layout, Place, Read, Scene, Shape, SharedBudget, ShownAs,
     WorkingDirectory, json_line, same_name,
 };
+use crate::config::Vocabulary;
 use crate::event::{Event, EventName};
 use crate::hook::Hook;
 use crate::matcher::Subject;
-
-pub(super) use events::EVENT_NAMES;
-pub(super) use read::read_switches;
 
 /// What all `SessionEnd` hooks may take together: the agent is on its way out.
 const SESSION_END_BUDGET: SharedBudget = SharedBudget {
@@ -47,6 +45,8 @@ pub(super) static CLAUDE: Contract = Contract {
     ],
     layout: Layout::Settings,
     shapes: &[Shape::Group],
+    vocabulary: Vocabulary::Open(events::EVENT_NAMES),
+    switches: read::read_switches,
     flow: |event| Flow::Together {
         budget: (*event == EventName::SessionEnd).then_some(SESSION_END_BUDGET),
     },

@@ -51,7 +51,7 @@ const TYPES: &[HandlerType] = &[
 ];
 
 /// What a settings file says about all hooks.
-pub(in crate::contract) fn read_switches(reading: &mut Reading<'_>, root: &Fields<'_>) {
+pub(super) fn read_switches(reading: &mut Reading<'_>, root: &Fields<'_>) {
     if let Some(disabled) = reading.boolean(root, "disableAllHooks") {
         let at = root.get("disableAllHooks").map_or(root.at, |node| node.at);
         reading.switches.disable_all = Some((disabled, reading.origin(at)));

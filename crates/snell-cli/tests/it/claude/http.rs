@@ -1,0 +1,305 @@
+//! Hooks that are asked over HTTP, against a real server on the loopback interface.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{before_bash, command, specific};
+use crate::support::{Ran, Sandbox};
+
+/// A request as it arrived.
+struct Request {
+    line: String,
+    /// Names in lower case.
+    headers: BTreeMap<String, String>,
+    body: String,
+}
+
+/// A server that gives every request the same answer and keeps what it was asked.
+struct Server {
+    address: SocketAddr,
+    requests: mpsc::Receiver<Request>,
+}
+
+impl Server {
+    fn answering(status: u16, body: &str) -> Self {
+        let length = body.len();
+        let head = format!("HTTP/1.1 {status} Answer\r\ncontent-length: {length}\r\nlocation: /elsewhere");
+        Self::start(Some(format!("{head}\r\nconnection: close\r\n\r\n{body}")))
+    }
+
+    /// A server that keeps the connection and says nothing.
+    fn silent() -> Self {
+        Self::start(None)
+    }
+
+    fn start(answer: Option<String>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (sender, requests) = mpsc::channel();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (sender, answer) = (sender.clone(), answer.clone());
+                // A client that goes away is no fault of the server.
+                thread::spawn(move || stream.ok().and_then(|stream| serve(stream, answer.as_deref(), &sender)));
+            }
+        });
+        Self { address, requests }
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}/hook?a=1", self.address)
+    }
+
+    fn request(&self) -> Request {
+        self.requests.recv_timeout(Duration::from_secs(10)).unwrap()
+    }
+
+    fn was_asked(&self) -> bool {
+        self.requests.try_recv().is_ok()
+    }
+}
+
+fn serve(stream: TcpStream, answer: Option<&str>, sender: &mpsc::Sender<Request>) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let line = line.trim_end().to_owned();
+        if line.is_empty() {
+            break;
+        }
+        lines.push(line);
+    }
+    let headers: BTreeMap<_, _> = lines[1..]
+        .iter()
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
+        .collect();
+    let length = headers.get("content-length")?.parse().ok()?;
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let body = String::from_utf8(body).ok()?;
+    sender
+        .send(Request {
+            line: lines[0].clone(),
+            headers,
+            body,
+        })
+        .ok()?;
+    match answer {
+        Some(answer) => reader.get_mut().write_all(answer.as_bytes()).ok(),
+        // Until the client hangs up.
+        None => reader.read(&mut [0]).ok().map(drop),
+    }
+}
+
+fn project(handler: &Value) -> Sandbox {
+    super::project("PreToolUse", &json!([handler]))
+}
+
+fn hook(url: &str) -> Value {
+    json!({"type": "http", "url": url})
+}
+
+#[test]
+fn the_event_is_posted_as_json() {
+    let server = Server::answering(200, "");
+    let ran = before_bash(&project(&hook(&server.url())));
+    assert_eq!((ran.code, ran.statuses()), (0, vec!["ok".to_owned()]));
+    let request = server.request();
+    assert_eq!(request.line, "POST /hook?a=1 HTTP/1.1");
+    assert_eq!(request.headers["content-type"], "application/json");
+    let body: Value = serde_json::from_str(&request.body).unwrap();
+    assert_eq!(body["hook_event_name"], "PreToolUse");
+    assert_eq!(body["tool_input"], json!({"command": "ls"}));
+    assert_eq!(body["session_id"], "s1");
+}
+
+#[test]
+fn headers_name_only_variables_that_are_listed() {
+    let server = Server::answering(200, "");
+    let mut handler = hook(&server.url());
+    handler["headers"] =
+        json!({"Authorization": "Bearer $TOKEN", "X-Both": "${TOKEN}/$OTHER/$UNSET.", "X-Plain": "5$"});
+    handler["allowedEnvVars"] = json!(["TOKEN", "UNSET"]);
+    let sandbox = project(&handler).env("TOKEN", "t0ken").env("OTHER", "secret");
+    before_bash(&sandbox);
+    let request = server.request();
+    assert_eq!(request.headers["authorization"], "Bearer t0ken");
+    assert_eq!(request.headers["x-both"], "t0ken//.");
+    assert_eq!(request.headers["x-plain"], "5$");
+}
+
+#[test]
+fn settings_may_narrow_the_variables_that_hooks_name() {
+    let server = Server::answering(200, "");
+    let mut handler = hook(&server.url());
+    handler["headers"] = json!({"X-A": "a$A", "X-B": "b$B"});
+    handler["allowedEnvVars"] = json!(["A", "B"]);
+    let settings = json!({"httpHookAllowedEnvVars": ["B"], "hooks": {"PreToolUse": [{"hooks": [handler]}]}});
+    let sandbox = Sandbox::new()
+        .file(".claude/settings.json", &settings.to_string())
+        .env("A", "1")
+        .env("B", "2");
+    before_bash(&sandbox);
+    let request = server.request();
+    assert_eq!(
+        (request.headers["x-a"].as_str(), request.headers["x-b"].as_str()),
+        ("a", "b2")
+    );
+}
+
+/// What comes of a tool call when the server answers so.
+fn answered(status: u16, body: &str) -> Ran {
+    before_bash(&project(&hook(&Server::answering(status, body).url())))
+}
+
+#[test]
+fn the_body_decides_and_a_status_never_blocks() {
+    let deny = specific(
+        "PreToolUse",
+        json!({"permissionDecision": "deny", "permissionDecisionReason": "no"}),
+    )
+    .to_string();
+    let cases = [
+        (200, "", "ok", 0),
+        (204, "", "ok", 0),
+        (200, "{}", "ok", 0),
+        (200, deny.as_str(), "blocked", 2),
+        (201, deny.as_str(), "blocked", 2),
+        // Anything else is the server's own failure: the user is told, and the action proceeds.
+        (200, "fine", "failed", 0),
+        (200, "{\"broken", "failed", 0),
+        (302, deny.as_str(), "failed", 0),
+        (400, deny.as_str(), "failed", 0),
+        (403, "", "failed", 0),
+        (500, "", "failed", 0),
+        (500, deny.as_str(), "failed", 0),
+    ];
+    for (status, body, expected, code) in cases {
+        let ran = answered(status, body);
+        assert_eq!(ran.statuses(), [expected], "{status} {body}");
+        assert_eq!(ran.code, code, "{status} {body}");
+        assert_eq!(
+            ran.messages().len(),
+            usize::from(expected == "failed"),
+            "{status} {body}"
+        );
+        assert_eq!(ran.reason(), if code == 2 { "no" } else { "" }, "{status} {body}");
+    }
+}
+
+#[test]
+fn the_json_of_a_body_means_what_it_means_on_stdout() {
+    let ran = answered(
+        200,
+        &json!({"systemMessage": "m", "hookSpecificOutput": {
+            "hookEventName": "PreToolUse", "updatedInput": {"command": "x"}, "additionalContext": "c"}})
+        .to_string(),
+    );
+    assert_eq!(
+        (ran.messages(), ran.context()),
+        (vec!["m".to_owned()], vec!["c".to_owned()])
+    );
+    assert_eq!(ran.json()["tool_input"], json!({"command": "x"}));
+}
+
+#[test]
+fn a_refused_connection_is_an_error_that_blocks_nothing() {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let ran = before_bash(&project(&hook(&format!("http://{address}/"))));
+    assert_eq!((ran.code, ran.statuses()), (0, vec!["failed".to_owned()]));
+    assert_eq!(ran.messages().len(), 1);
+}
+
+#[test]
+fn a_server_that_says_nothing_ends_at_the_timeout() {
+    let server = Server::silent();
+    let mut handler = hook(&server.url());
+    handler["timeout"] = json!(1);
+    let ran = before_bash(&project(&handler));
+    server.request();
+    assert_eq!((ran.code, ran.statuses()), (0, vec!["timed_out".to_owned()]));
+    assert_eq!(ran.hooks()[0]["timed_out"], true);
+}
+
+#[test]
+fn http_hooks_and_commands_run_together() {
+    let server = Server::silent();
+    let mut handler = hook(&server.url());
+    handler["timeout"] = json!(1);
+    let ran = before_bash(&super::project(
+        "PreToolUse",
+        &json!([handler, command("echo no >&2; exit 2")]),
+    ));
+    assert_eq!(ran.statuses(), ["timed_out", "blocked"]);
+    assert_eq!(ran.reason(), "no");
+}
+
+#[test]
+fn only_allowed_addresses_are_asked() {
+    let server = Server::answering(200, "");
+    let port = server.address.port();
+    let cases = [
+        (json!([format!("http://127.0.0.1:{port}/*")]), true),
+        (json!(["https://other.example/*", "http://127.0.0.1:*"]), true),
+        (json!(["*"]), true),
+        (json!(["https://other.example/*"]), false),
+        (json!([format!("http://127.0.0.1:{port}/")]), false),
+        (json!([]), false),
+    ];
+    for (allowed, asked) in cases {
+        let settings =
+            json!({"allowedHttpHookUrls": allowed, "hooks": {"PreToolUse": [{"hooks": [hook(&server.url())]}]}});
+        let sandbox = Sandbox::new().file(".claude/settings.json", &settings.to_string());
+        let ran = before_bash(&sandbox);
+        assert_eq!(ran.statuses(), [if asked { "ok" } else { "skipped" }], "{allowed}");
+        assert_eq!(server.was_asked(), asked, "{allowed}");
+        let why = ran.hooks()[0]["why"].as_str().unwrap_or_default().to_owned();
+        assert_eq!(why.contains("allowedHttpHookUrls"), !asked, "{allowed}: {why}");
+    }
+}
+
+#[test]
+fn http_hooks_are_not_allowed_where_a_session_begins() {
+    for event in ["SessionStart", "Setup"] {
+        let server = Server::answering(200, "");
+        let sandbox = super::project(event, &json!([hook(&server.url()), command("echo ran > log")]));
+        let ran = sandbox.run(event, &json!({"source": "startup"}));
+        let warnings = ran.warnings();
+        assert!(
+            warnings.len() == 1 && warnings[0].contains("error: http hooks"),
+            "{event}: {warnings:?}"
+        );
+        assert_eq!(ran.statuses(), ["ok"], "{event}");
+        assert!(!server.was_asked(), "{event}");
+    }
+}
+
+#[test]
+fn an_if_counts_for_http_hooks_too() {
+    let server = Server::answering(200, "");
+    let mut handler = hook(&server.url());
+    handler["if"] = json!("Bash(git *)");
+    let ran = before_bash(&project(&handler));
+    assert!(ran.hooks().is_empty() && !server.was_asked());
+}
+
+#[test]
+fn an_address_that_stands_in_several_files_is_asked_once() {
+    let server = Server::answering(200, "");
+    let settings = json!({"hooks": {"PreToolUse": [{"hooks": [hook(&server.url())]}]}}).to_string();
+    let sandbox = Sandbox::new()
+        .file(".claude/settings.json", &settings)
+        .file(".claude/settings.local.json", &settings);
+    assert_eq!(before_bash(&sandbox).statuses(), ["ok", "skipped"]);
+    server.request();
+    assert!(!server.was_asked());
+}

@@ -1,0 +1,30 @@
+//! Wave (seed 000), statement by statement.
+
+mod configuration;
+mod payload;
+mod running;
+
+use serde_json::{Value, json};
+
+use crate::support::Sandbox;
+
+/// The file of a project's Wave hooks.
+const SETTINGS: &str = ".wave/settings.json";
+
+/// Hooks that run these commands on an event, for every tool where the event is about one.
+fn hooks(event: &str, commands: &[&str]) -> Value {
+    let commands: Vec<_> = commands
+        .iter()
+        .map(|command| json!({"type": "command", "command": command}))
+        .collect();
+    let mut group = json!({ "hooks": commands });
+    if event.contains("ToolUse") {
+        group["matcher"] = "*".into();
+    }
+    json!({ event: [group] })
+}
+
+/// A project whose Wave file runs these commands on an event.
+fn project_with(event: &str, commands: &[&str]) -> Sandbox {
+    Sandbox::new().hooks(SETTINGS, &hooks(event, commands))
+}
