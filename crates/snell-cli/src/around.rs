@@ -100,7 +100,9 @@ fn detached(home: Option<&Path>) -> anyhow::Result<Background> {
 
 /// Where Snell keeps what it records.
 fn data_dir(home: Option<&Path>) -> PathBuf {
-    absolute(variables::SNELL_HOME)
+    std::env::var_os(variables::SNELL_HOME)
+        .filter(|directory| !directory.is_empty())
+        .and_then(|directory| std::path::absolute(directory).ok())
         .or_else(|| absolute(variables::XDG_DATA_HOME).map(|data| data.join("snell")))
         .or_else(|| home.map(|home| home.join(".local/share/snell")))
         .unwrap_or_else(|| std::env::temp_dir().join("snell"))

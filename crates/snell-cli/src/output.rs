@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
+use anyhow::Context;
 use serde::Serialize;
 use snell::{Diagnostic, Severity};
 
@@ -66,14 +67,16 @@ pub(crate) fn diagnostic(found: &Diagnostic) {
 }
 
 /// A value as JSON: on one line, or indented for a terminal.
-pub(crate) fn json(value: &impl Serialize) -> serde_json::Result<()> {
+pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     let text = if io::stdout().is_terminal() {
         serde_json::to_string_pretty(value)?
     } else {
         serde_json::to_string(value)?
     };
-    write_out(&format!("{text}\n"));
-    Ok(())
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{text}")
+        .and_then(|()| stdout.flush())
+        .context("cannot write the result")
 }
 
 /// A remark beside the output.
@@ -98,15 +101,18 @@ pub(crate) fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{plural}")
 }
 
-/// Aligned columns. On a terminal the widest column is shortened until a row fits on a line.
+/// Aligned columns. On a terminal one column, and only then the widest, is shortened until a row fits on a line.
 #[derive(Debug)]
 pub(crate) struct Table<const N: usize> {
     rows: Vec<[String; N]>,
+    flexible: usize,
 }
 
 impl<const N: usize> Table<N> {
-    pub(crate) fn new(titles: [&str; N]) -> Self {
+    /// `flexible` is the column to shorten first.
+    pub(crate) fn new(titles: [&str; N], flexible: usize) -> Self {
         Self {
+            flexible,
             rows: vec![titles.map(str::to_owned)],
         }
     }
@@ -143,13 +149,18 @@ impl<const N: usize> Table<N> {
         let Some(room) = room else {
             return widths;
         };
-        loop {
-            let total = widths.iter().sum::<usize>() + 2 * N.saturating_sub(1);
-            let Some(widest) = widths.iter_mut().max().filter(|widest| total > room && **widest > 8) else {
-                return widths;
-            };
-            *widest -= 1;
+        let excess =
+            |widths: &[usize; N]| (widths.iter().sum::<usize>() + 2 * N.saturating_sub(1)).saturating_sub(room);
+        if let Some(width) = widths.get(self.flexible) {
+            widths[self.flexible] = width.saturating_sub(excess(&widths)).max((*width).min(20));
         }
+        while excess(&widths) > 0 {
+            match widths.iter_mut().max() {
+                Some(widest) if *widest > 4 => *widest -= 1,
+                _ => break,
+            }
+        }
+        widths
     }
 }
 
@@ -164,12 +175,17 @@ fn shortened(text: &str, width: usize) -> String {
 fn harmless(text: &str) -> String {
     text.chars()
         .flat_map(|c| {
-            let control = c.is_control();
+            let control = c.is_control() || is_bidi_control(c);
             let escaped = control.then(|| c.escape_default());
             let plain = (!control).then_some(c);
             escaped.into_iter().flatten().chain(plain)
         })
         .collect()
+}
+
+/// Characters that turn the direction of text around, and with it what a reader sees.
+fn is_bidi_control(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn styled(text: &str, style: Style) -> String {

@@ -25,9 +25,7 @@ pub struct Hook {
     /// What it does.
     pub(crate) action: Action,
     /// How long it may take.
-    pub timeout: Duration,
-    /// Whether the file gave the timeout, rather than the contract's default.
-    pub(crate) timeout_is_written: bool,
+    pub(crate) timeout: Timeout,
     /// What its own failure means.
     pub on_failure: OnFailure,
     /// Whether it may change the tool's input or output.
@@ -38,6 +36,23 @@ pub struct Hook {
     pub disabled: Option<String>,
     /// Where it was written.
     pub origin: Origin,
+}
+
+/// How long a hook may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Timeout {
+    /// As its file says.
+    Written(Duration),
+    /// As its contract has it where the file does not say.
+    Default(Duration),
+}
+
+impl Timeout {
+    pub(crate) fn duration(self) -> Duration {
+        match self {
+            Self::Written(duration) | Self::Default(duration) => duration,
+        }
+    }
 }
 
 /// What a hook's own failure (a crash, a timeout, a missing program) means.
@@ -115,6 +130,34 @@ pub(crate) struct HttpCall {
 }
 
 impl Hook {
+    /// A hook that reacts to every such event, is awaited, and changes and blocks nothing by its failure.
+    pub(crate) fn new(
+        contract: &'static Contract,
+        event: EventName,
+        action: Action,
+        timeout: Timeout,
+        origin: Origin,
+    ) -> Self {
+        Self {
+            contract,
+            events: vec![event],
+            matcher: Matcher::everything(None),
+            condition: None,
+            action,
+            timeout,
+            on_failure: OnFailure::Continue,
+            may_modify: false,
+            background: false,
+            disabled: None,
+            origin,
+        }
+    }
+
+    /// How long it may take.
+    pub fn timeout(&self) -> Duration {
+        self.timeout.duration()
+    }
+
     /// The contract's name: `wave`, `microai`, `claude`, `claude-os`, `whale` or `snell`.
     pub fn contract(&self) -> &'static str {
         self.contract.name

@@ -50,7 +50,7 @@ mod verdict;
 pub use config::ConfigFile;
 pub use diagnostic::{Diagnostic, Severity};
 pub use engine::{Engine, EngineBuilder, Explanation, Watch};
-pub use event::{Event, EventError, EventName, Subagent, Tmux, Tool, ToolClass};
+pub use event::{Event, EventError, EventName, JsonError, Subagent, Tmux, Tool, ToolClass};
 pub use hook::{Hook, OnFailure, Origin};
 pub use outcome::{End, Outcome};
 pub use report::{HookReport, Report, ReportedDecision};

@@ -11,8 +11,8 @@ pub enum End {
     Exited(i32),
     /// The process died by this signal. That is a failure, never success.
     Signaled(i32),
-    /// The deadline passed and the process, with its whole group, was ended.
-    TimedOut,
+    /// The deadline passed after this time, and the process was ended with its whole group.
+    TimedOut(Duration),
     /// Nothing ran; the text says why.
     NotStarted(String),
     /// An address answered with this HTTP status.
@@ -74,16 +74,16 @@ impl Outcome {
 
     /// Whether the deadline passed.
     pub fn timed_out(&self) -> bool {
-        self.end == End::TimedOut
+        matches!(self.end, End::TimedOut(_))
     }
 
     /// How it ended, in words.
-    pub(crate) fn ending(&self, timeout: Duration) -> String {
+    pub(crate) fn ending(&self) -> String {
         match &self.end {
             End::Exited(code) => format!("exited with {code}"),
             End::Signaled(signal) => format!("died by signal {signal}"),
-            End::TimedOut => format!("timed out after {}", crate::config::show_duration(timeout)),
-            End::NotStarted(why) => format!("could not be started: {why}"),
+            End::TimedOut(timeout) => format!("timed out after {}", crate::config::show_duration(*timeout)),
+            End::NotStarted(why) => format!("did not run: {why}"),
             End::Answered(status) => format!("answered with HTTP status {status}"),
         }
     }

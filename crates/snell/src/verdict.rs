@@ -129,7 +129,7 @@ pub(crate) struct Fold {
 }
 
 impl Fold {
-    pub(crate) fn new(event: EventName, warnings: Vec<Diagnostic>) -> Self {
+    pub(crate) fn new(event: EventName) -> Self {
         Self {
             verdict: Verdict {
                 event,
@@ -142,7 +142,7 @@ impl Fold {
                 stop: None,
                 extra: Map::new(),
                 hooks: Vec::new(),
-                warnings,
+                warnings: Vec::new(),
             },
             opinions: Vec::new(),
         }
@@ -159,14 +159,15 @@ impl Fold {
 
     /// Folds in what a hook answered. `blocks` says whether its contract lets it block this event.
     pub(crate) fn add(&mut self, hook: &Arc<Hook>, outcome: Outcome, mut answer: Answer, blocks: bool) {
-        if answer.decision == Decision::Deny && !blocks {
-            // The event cannot be undone; what the hook has to say still reaches whom it concerns.
+        if answer.decision != Decision::None && !blocks {
+            // There is nothing to decide; what the hook has to say still reaches whom it concerns.
+            let objects = answer.decision > Decision::Allow;
             answer.decision = Decision::None;
             let listeners = match self.verdict.event {
                 EventName::PostToolUse | EventName::PostToolUseFailure => &mut answer.context,
                 _ => &mut answer.messages,
             };
-            listeners.extend(answer.reason.take().filter(|reason| !reason.is_empty()));
+            listeners.extend(answer.reason.take().filter(|reason| objects && !reason.is_empty()));
         }
         let verdict = &mut self.verdict;
         for message in answer.warnings {
@@ -195,9 +196,7 @@ impl Fold {
             status: answer.status.unwrap_or(Status::Ok),
             why: match &outcome.end {
                 crate::outcome::End::NotStarted(why) => Some(why.clone()),
-                _ => outcome
-                    .stdin_unread
-                    .then(|| "it did not read all of its standard input".into()),
+                _ => None,
             },
             outcome: Some(outcome),
         });

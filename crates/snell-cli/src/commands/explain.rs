@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use serde::Serialize;
-use snell::{Event, EventName, Explanation};
+use snell::{Diagnostic, Event, EventName, Explanation};
 
 use super::DONE;
 use super::run::event_from_stdin;
@@ -45,8 +45,9 @@ struct Explained<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let event = event(args)?;
-    let (engine, _) = args.around.engine()?.load();
+    let (event, notes) = event(args)?;
+    let (engine, mut diagnostics) = args.around.engine()?.load();
+    diagnostics.extend(notes);
     let explained = engine.explain(&event);
     if args.json {
         let explained: Vec<_> = explained.iter().map(for_programs).collect();
@@ -63,16 +64,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     ));
     show("Would run, in this order:", &firing);
     show("Would not run:", &others);
+    for diagnostic in &diagnostics {
+        output::note(&diagnostic.to_string());
+    }
     Ok(DONE)
 }
 
-fn event(args: &Args) -> anyhow::Result<Event> {
+fn event(args: &Args) -> anyhow::Result<(Event, Vec<Diagnostic>)> {
     let Some(tool) = &args.tool else {
-        return Ok(event_from_stdin(&args.event)?.0);
+        return event_from_stdin(&args.event);
     };
     let input = args.input.as_deref().unwrap_or("{}");
     let input = serde_json::from_str(input).with_context(|| format!("--input is not JSON: {input}"))?;
-    Ok(Event::new(EventName::parse(&args.event)).with_tool(tool, input))
+    Ok((
+        Event::new(EventName::parse(&args.event)).with_tool(tool, input),
+        Vec::new(),
+    ))
 }
 
 fn show(title: &str, explained: &[&Explanation]) {

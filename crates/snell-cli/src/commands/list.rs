@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     if listed.is_empty() {
         output::line("No hooks are configured here. `snell docs configuration` shows where they can be written.");
     } else {
-        let mut table = Table::new(["EVENT", "MATCHER", "COMMAND", "CONTRACT", "SOURCE"]);
+        let mut table = Table::new(["EVENT", "MATCHER", "COMMAND", "CONTRACT", "SOURCE"], 2);
         for hook in &listed {
             let mut command = hook.command.clone();
             if let Some(why) = hook.disabled {
@@ -84,7 +84,7 @@ fn listed(hook: &Hook) -> Listed<'_> {
         contract: hook.contract(),
         source: &hook.origin.shown,
         line: hook.origin.line,
-        timeout_ms: hook.timeout.as_millis(),
+        timeout_ms: hook.timeout().as_millis(),
         fail_closed: hook.on_failure == OnFailure::Block,
         modify: hook.may_modify,
         background: hook.background,

@@ -8,6 +8,9 @@ pub(crate) mod list;
 pub(crate) mod run;
 mod supervise;
 
+use anyhow::bail;
+use tokio::signal::unix::{SignalKind, signal};
+
 use crate::cli::Command;
 use crate::output;
 
@@ -38,4 +41,18 @@ pub(crate) fn run(command: Command) -> u8 {
 /// A runtime on this thread alone: starting threads would cost more than most hooks.
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
+}
+
+/// Does the work, unless a signal says to end first. Then the work is given up, and with it end the hooks that it awaits:
+/// they have process groups of their own and would otherwise live on without a deadline.
+async fn unless_told_to_end<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    tokio::select! {
+        done = work => Ok(done),
+        _ = terminate.recv() => bail!("ended by SIGTERM; the hooks that were running are ended too"),
+        _ = interrupt.recv() => bail!("interrupted; the hooks that were running are ended too"),
+        _ = hangup.recv() => bail!("the terminal is gone; the hooks that were running are ended too"),
+    }
 }

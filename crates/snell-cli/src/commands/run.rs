@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Read};
 use anyhow::{Context, bail};
 use snell::{Diagnostic, Event, Report};
 
-use super::{BLOCKED, DONE, runtime};
+use super::{BLOCKED, DONE, runtime, unless_told_to_end};
 use crate::around::{Around, user_name};
 use crate::output;
 
@@ -32,10 +32,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let (engine, mut diagnostics) = args.around.engine()?.load();
     diagnostics.extend(notes);
-    let verdict = runtime()?.block_on(engine.fire(event));
-    let report = Report::new(&verdict, &diagnostics);
-    output::json(&report)?;
-    Ok(if verdict.is_blocked() { BLOCKED } else { DONE })
+    let verdict = runtime()?.block_on(unless_told_to_end(engine.fire(event)))?;
+    let written = output::json(&Report::new(&verdict, &diagnostics));
+    // A block is a block, also for a host that does not hear why.
+    if verdict.is_blocked() {
+        if let Err(error) = written {
+            output::error(&error);
+        }
+        return Ok(BLOCKED);
+    }
+    written.map(|()| DONE)
 }
 
 /// The event on standard input; a terminal there means that there are no details.

@@ -61,7 +61,7 @@ fn list_as_json_has_what_a_program_needs() {
     let ran = project().snell(&["list", "--json"], "");
     let hooks = ran.json();
     assert_eq!(hooks.as_array().unwrap().len(), 8);
-    insta::assert_json_snapshot!(hooks[0], @r#"
+    insta::assert_snapshot!(format!("{:#}", hooks[0]), @r#"
     {
       "events": [
         "PreToolUse",

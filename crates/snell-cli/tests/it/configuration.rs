@@ -1,1 +1,6 @@
-//! TODO configuration
+//! Configuration files: which are read, how they may be written, and what is said of those that are wrong.
+
+mod faults;
+mod places;
+mod schema;
+mod texts;

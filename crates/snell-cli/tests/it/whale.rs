@@ -241,7 +241,6 @@ fn an_answer_blocks_only_with_allow_false() {
         "not json",
         "[false]",
         "false",
-        r#"{"allow":false"#,
     ];
     for answer in passes {
         let sandbox = project(&json!([before(&format!("echo '{answer}'"))]));
@@ -254,6 +253,44 @@ fn an_answer_blocks_only_with_allow_false() {
             "{answer}: output that is not JSON is not an error"
         );
     }
+}
+
+#[test]
+fn an_answer_that_begins_like_json_and_is_not_is_a_warning() {
+    let long = format!(r#"{{"allow":false,"message":"{}"}}"#, "x".repeat(1_100_000));
+    for answer in [r#"{"allow":false"#, r#"{"allow": false,}"#, long.as_str()] {
+        let sandbox = project(&json!([before("cat answer")])).file("answer", answer);
+        let ran = before_bash(&sandbox);
+        assert_eq!((ran.code, ran.statuses()), (0, vec!["failed".to_owned()]));
+        let warnings = ran.warnings();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].contains("cannot be read"), "{warnings:?}");
+    }
+}
+
+#[test]
+fn a_mark_before_the_answer_does_not_hide_it() {
+    let sandbox = project(&json!([before(r#"printf '\357\273\277{"allow":false}'"#)]));
+    assert_eq!(before_bash(&sandbox).code, 2);
+}
+
+#[test]
+fn after_a_tool_a_permitted_change_counts_whatever_allow_says() {
+    let answer = r#"echo '{"allow":false,"message":"m","modified_output":"new"}'"#;
+    let hook = json!({"event": "AfterTool", "allowModify": true, "command": answer});
+    let ran = project(&json!([hook])).run("AfterTool", &json!({"tool_name": "read_file", "tool_response": "old"}));
+    assert_eq!((ran.code, ran.json()["tool_output"].as_str()), (0, Some("new")));
+    assert_eq!(ran.context(), ["m"]);
+}
+
+#[test]
+fn session_hooks_that_are_alike_run_each() {
+    let hook = json!([{"event": "SessionStart", "command": "echo x >> log"}]).to_string();
+    let sandbox = Sandbox::new()
+        .file(".whale/hooks.json", &hook)
+        .home_file(".swagmanager/hooks.json", &hook);
+    sandbox.run("SessionStart", &json!({}));
+    assert_eq!(sandbox.read("log"), "x\nx\n");
 }
 
 #[test]

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use super::node::{Node, SyntaxError};
 use super::reading::{Reading, Switches};
 use super::source::{Found, Source};
-use crate::contract::{self, Base, CONTRACTS, Contract, Layout};
+use crate::contract::{self, Base, CONTRACTS, Contract, Syntax};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::hook::{Action, Hook};
-use crate::matcher::{GlobDialect, WildcardPattern};
+use crate::matcher::{Dialect, Glob};
 
 /// Where files are looked for.
 #[derive(Debug, Clone)]
@@ -141,31 +141,39 @@ pub(crate) fn load(which: &Which, around: &Surroundings, before: Option<&Loaded>
     let mut sources = Vec::new();
     let mut seen = Vec::new();
     for candidate in candidates(which, around) {
+        // Two names of one file (a link, or a project that is the home directory) are one file, unless two contracts
+        // read it: then it means something else to each.
+        if let Ok(real) = fs::canonicalize(&candidate.path) {
+            let key = (candidate.contract.map(|contract| contract.name), real);
+            if seen.contains(&key) {
+                continue;
+            }
+            seen.push(key);
+        }
         let source = match Source::open(&candidate.path, candidate.shown.clone()) {
             Found::Nothing => match which {
                 Which::Discovered => continue,
-                Which::Only(_) => broken(
-                    &candidate,
-                    Diagnostic::whole_file(Severity::Error, &candidate.shown, "does not exist"),
-                    before,
-                ),
+                Which::Only(_) => {
+                    let missing = Diagnostic::whole_file(Severity::Error, &candidate.shown, "does not exist");
+                    broken(&candidate, missing, None)
+                }
             },
             Found::Unreadable(diagnostic) => broken(&candidate, diagnostic, before),
-            Found::Text(source) => {
-                // Two names of one file (a link, or a project that is the home directory) are one file.
-                let real = fs::canonicalize(&candidate.path).unwrap_or_else(|_| candidate.path.clone());
-                if seen.contains(&real) {
-                    continue;
-                }
-                seen.push(real);
-                match read(&candidate, &source) {
-                    Ok(loaded) => loaded,
-                    Err(fault) => {
-                        let diagnostic = source.diagnostic(Severity::Error, fault.at, fault.message);
-                        broken(&candidate, diagnostic, before)
-                    }
-                }
+            Found::Text(source) if source.text.trim().is_empty() && had_hooks(&candidate, before) => {
+                let diagnostic = source.diagnostic(
+                    Severity::Error,
+                    0,
+                    "is empty all at once; remove it to be rid of its hooks",
+                );
+                broken(&candidate, diagnostic, before)
             }
+            Found::Text(source) => match read(&candidate, &source) {
+                Ok(loaded) => loaded,
+                Err(fault) => {
+                    let diagnostic = source.diagnostic(Severity::Error, fault.at, fault.message);
+                    broken(&candidate, diagnostic, before)
+                }
+            },
         };
         sources.push(source);
     }
@@ -206,11 +214,17 @@ fn candidates(which: &Which, around: &Surroundings) -> Vec<Candidate> {
     }
 }
 
+/// The contract in whose place a file lies: as one of its files, or beside them in a directory of its own.
 fn contract_by_place(path: &Path) -> Option<&'static Contract> {
-    let placed = CONTRACTS
-        .iter()
-        .copied()
-        .find(|contract| contract.places.iter().any(|place| path.ends_with(place.path)));
+    let lies_in = |directory: &Path| path.parent().is_some_and(|parent| parent.ends_with(directory));
+    let placed = CONTRACTS.iter().copied().find(|contract| {
+        contract.places.iter().any(|place| {
+            let directory = Path::new(place.path)
+                .parent()
+                .filter(|parent| !parent.as_os_str().is_empty());
+            path.ends_with(place.path) || directory.is_some_and(lies_in)
+        })
+    });
     let toml = path.extension().is_some_and(|extension| extension == "toml");
     placed.or(toml.then_some(&contract::NATIVE))
 }
@@ -230,7 +244,7 @@ fn shown(path: &Path, around: &Surroundings) -> String {
 fn read(candidate: &Candidate, source: &Source) -> Result<LoadedSource, SyntaxError> {
     let toml = candidate
         .contract
-        .is_some_and(|contract| contract.layout == Layout::Toml);
+        .is_some_and(|contract| contract.syntax == Syntax::Toml);
     let node = if toml {
         Node::from_toml(&source.text)?
     } else {
@@ -239,13 +253,10 @@ fn read(candidate: &Candidate, source: &Source) -> Result<LoadedSource, SyntaxEr
     let contract = candidate.contract.unwrap_or_else(|| contract::for_document(&node));
     let mut reading = Reading::new(source);
     contract::read(contract, &mut reading, &node);
-    // Several entries under one bad name are one finding.
-    let mut diagnostics: Vec<Diagnostic> = Vec::new();
-    for diagnostic in reading.diagnostics {
-        if !diagnostics.contains(&diagnostic) {
-            diagnostics.push(diagnostic);
-        }
-    }
+    // Several entries under one bad name are one finding; people read findings from top to bottom.
+    let mut diagnostics = reading.diagnostics;
+    diagnostics.sort_by_key(|found| (found.line, found.column));
+    diagnostics.dedup();
     Ok(LoadedSource {
         path: candidate.path.clone(),
         contract,
@@ -257,9 +268,7 @@ fn read(candidate: &Candidate, source: &Source) -> Result<LoadedSource, SyntaxEr
 
 /// A file that cannot be used: nothing of it, or what it said before.
 fn broken(candidate: &Candidate, mut diagnostic: Diagnostic, before: Option<&Loaded>) -> LoadedSource {
-    let known = before
-        .and_then(|before| before.sources.iter().find(|source| source.path == candidate.path))
-        .filter(|source| !source.hooks.is_empty());
+    let known = earlier(candidate, before);
     if known.is_some() {
         diagnostic.message.push_str("; the hooks it had before stay in force");
     }
@@ -270,6 +279,17 @@ fn broken(candidate: &Candidate, mut diagnostic: Diagnostic, before: Option<&Loa
         switches: known.map(|source| source.switches.clone()).unwrap_or_default(),
         diagnostics: vec![diagnostic],
     }
+}
+
+/// Whether the file had hooks. Whoever saves a file empties it first, so an empty one may be half a save.
+fn had_hooks(candidate: &Candidate, before: Option<&Loaded>) -> bool {
+    earlier(candidate, before).is_some()
+}
+
+/// What the file said before, if that was a hook.
+fn earlier<'a>(candidate: &Candidate, before: Option<&'a Loaded>) -> Option<&'a LoadedSource> {
+    let mut sources = before?.sources.iter();
+    sources.find(|source| source.path == candidate.path && !source.hooks.is_empty())
 }
 
 /// All hooks in the order in which they run, with what the switches of their lane's files say about them.
@@ -318,7 +338,7 @@ impl Switched {
             hook.disabled.clone_from(&self.disabled);
         }
         if let Action::Http(call) = &mut hook.action {
-            let allowed = |pattern: &String| WildcardPattern::new(pattern, GlobDialect::PLAIN).matches(&call.url);
+            let allowed = |pattern: &String| Glob::new(pattern, Dialect::PLAIN).matches(&call.url);
             if self.urls.as_ref().is_some_and(|urls| !urls.iter().any(allowed)) {
                 call.refused = Some("its address is not in allowedHttpHookUrls".into());
             }

@@ -8,4 +8,4 @@ mod source;
 pub use load::ConfigFile;
 pub(crate) use load::{Loaded, Stamp, Surroundings, Which, load};
 pub(crate) use node::{Node, NodeValue};
-pub(crate) use reading::{Fields, Reading, Unit, Vocabulary, show_duration};
+pub(crate) use reading::{Fields, LONGEST_TIMEOUT, Reading, Unit, Vocabulary, show_duration};

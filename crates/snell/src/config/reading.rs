@@ -1,15 +1,16 @@
 //! Reading hooks out of a document: typed fields, and a finding for whatever does not fit.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use super::node::{Member, Node, NodeValue};
 use super::source::Source;
 use crate::diagnostic::{Diagnostic, Severity, hint};
 use crate::event::EventName;
-use crate::hook::{Hook, Origin};
+use crate::hook::{Hook, Origin, Timeout};
 
 /// Hooks never wait longer than this, whatever a file says: the clock arithmetic stays far from its limits.
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
+pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Where hooks and findings of one file are gathered.
 #[derive(Debug)]
@@ -74,9 +75,10 @@ impl<'a> Reading<'a> {
             self.error(node.at, format!("{what} must be an object, not {}", node.kind()));
             return None;
         };
-        for (index, member) in members.iter().enumerate() {
-            if members[..index].iter().any(|earlier| earlier.key == member.key) {
-                self.warn(
+        let mut seen = HashSet::new();
+        for member in members {
+            if !seen.insert(member.key.as_str()) {
+                self.error(
                     member.key_at,
                     format!(
                         "\"{}\" is written twice in {what}; only the last one counts",
@@ -120,7 +122,12 @@ impl<'a> Reading<'a> {
         };
         let text = self.as_text(node, key)?;
         if text.trim().is_empty() {
-            self.error(node.at, format!("\"{key}\" is empty; write what to run"));
+            let missing = if key == "event" {
+                "name an event"
+            } else {
+                "write what to run"
+            };
+            self.error(node.at, format!("\"{key}\" is empty; {missing}"));
             return None;
         }
         Some(text)
@@ -148,6 +155,20 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// A shell condition. One that cannot be read is reported, and withholds nothing.
+    pub(crate) fn condition(&mut self, fields: &Fields<'_>, key: &str) -> Option<String> {
+        let node = fields.get(key)?;
+        if let NodeValue::String(_) = node.value {
+            return self.as_text(node, key);
+        }
+        let kind = node.kind();
+        self.error(
+            node.at,
+            format!("\"{key}\" must be a string, not {kind}; the hook always runs"),
+        );
+        None
+    }
+
     pub(crate) fn boolean(&mut self, fields: &Fields<'_>, key: &str) -> Option<bool> {
         let node = fields.get(key)?;
         match node.value {
@@ -159,49 +180,46 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// The texts of a list that restricts something: what cannot be read is reported and allows nothing.
+    pub(crate) fn restriction(&mut self, fields: &Fields<'_>, key: &str) -> Option<Vec<String>> {
+        let node = fields.get(key)?;
+        let items = self.array(node, &format!("\"{key}\"")).unwrap_or_default();
+        Some(items.iter().filter_map(|item| self.as_text(item, key)).collect())
+    }
+
     pub(crate) fn texts(&mut self, fields: &Fields<'_>, key: &str) -> Option<Vec<String>> {
         let node = fields.get(key)?;
         let items = self.array(node, &format!("\"{key}\""))?;
-        items.iter().map(|item| self.as_text(item, key)).collect()
+        let texts = items.iter().enumerate();
+        texts
+            .map(|(index, item)| self.as_text(item, &format!("{key}[{index}]")))
+            .collect()
     }
 
     /// A timeout in the format's unit. A fault is reported and the default counts: it never switches a hook off.
-    pub(crate) fn timeout(&mut self, fields: &Fields<'_>, unit: Unit, default: Duration, cap: Duration) -> Duration {
+    pub(crate) fn timeout(&mut self, fields: &Fields<'_>, unit: Unit, default: Duration, cap: Duration) -> Timeout {
         let Some(node) = fields.get("timeout") else {
-            return default;
+            return Timeout::Default(default);
         };
-        let (unit_name, example) = match unit {
-            Unit::Seconds => ("seconds", "10"),
-            Unit::Milliseconds => ("milliseconds", "5000"),
+        let NodeValue::Number(number) = node.value else {
+            self.bad_timeout(node, unit, default, node.kind());
+            return Timeout::Default(default);
         };
-        let number = match node.value {
-            NodeValue::Number(number) if number > 0.0 => number,
-            _ => {
-                let shown = match node.value {
-                    NodeValue::Number(number) => number.to_string(),
-                    _ => node.kind().to_owned(),
-                };
-                self.error(
-                    node.at,
-                    format!(
-                        "\"timeout\" must be a number of {unit_name} above 0, not {shown}; write \"timeout\": {example} \
-                         (the default of {} counts)",
-                        show_duration(default)
-                    ),
-                );
-                return default;
-            }
-        };
+        if number.is_nan() || number <= 0.0 {
+            self.bad_timeout(node, unit, default, &number.to_string());
+            return Timeout::Default(default);
+        }
         let seconds = match unit {
             Unit::Seconds => number,
             Unit::Milliseconds => number / 1000.0,
         };
+        let wanted = Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST_TIMEOUT);
         match unit {
             Unit::Seconds if number >= 1000.0 => self.warn(
                 node.at,
                 format!(
                     "\"timeout\" is in seconds here; {number} is {}",
-                    show_duration(Duration::from_secs_f64(seconds.min(1e9)))
+                    show_duration(wanted.min(LONGEST_TIMEOUT))
                 ),
             ),
             Unit::Milliseconds if number < 100.0 => self.warn(
@@ -213,18 +231,29 @@ impl<'a> Reading<'a> {
             ),
             _ => {}
         }
-        let wanted = Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST_TIMEOUT);
         if wanted > cap {
+            let cap = show_duration(cap);
             self.warn(
                 node.at,
-                format!(
-                    "\"timeout\" is more than the {} that this format allows; {} counts",
-                    show_duration(cap),
-                    show_duration(cap)
-                ),
+                format!("\"timeout\" is more than the {cap} that this format allows; {cap} counts"),
             );
         }
-        wanted.min(cap).min(LONGEST_TIMEOUT)
+        Timeout::Written(wanted.min(cap))
+    }
+
+    fn bad_timeout(&mut self, node: &Node, unit: Unit, default: Duration, shown: &str) {
+        let (unit, example) = match unit {
+            Unit::Seconds => ("seconds", "10"),
+            Unit::Milliseconds => ("milliseconds", "5000"),
+        };
+        let default = show_duration(default);
+        self.error(
+            node.at,
+            format!(
+                "\"timeout\" must be a number of {unit} above 0, not {shown}; write \"timeout\": {example} (the default of \
+                 {default} counts)"
+            ),
+        );
     }
 
     /// The event of this name; in a closed vocabulary an unknown name is an error, in an open one a warning.
@@ -288,11 +317,15 @@ impl<'n> Fields<'n> {
 
     /// The members, of which the last one of each key counts.
     pub(crate) fn distinct(&self) -> impl Iterator<Item = &'n Member> {
-        let members = self.members;
-        members.iter().enumerate().filter_map(move |(index, member)| {
-            let again = members[index + 1..].iter().any(|later| later.key == member.key);
-            (!again).then_some(member)
-        })
+        let mut seen = HashSet::new();
+        let mut members: Vec<_> = self
+            .members
+            .iter()
+            .rev()
+            .filter(|member| seen.insert(member.key.as_str()))
+            .collect();
+        members.reverse();
+        members.into_iter()
     }
 }
 

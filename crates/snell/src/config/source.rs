@@ -1,5 +1,6 @@
 //! One configuration file: how it is read, named to people, and pointed into.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,19 @@ pub(crate) struct Source {
     pub(crate) path: PathBuf,
     pub(crate) shown: String,
     pub(crate) text: String,
+    /// Places whose line and column are known, so that finding one does not read the file from its beginning.
+    checkpoints: OnceCell<Vec<Checkpoint>>,
 }
+
+#[derive(Debug, Clone, Copy)]
+struct Checkpoint {
+    offset: usize,
+    line: usize,
+    column: usize,
+}
+
+/// About how many bytes lie between two checkpoints.
+const CHECKPOINT_EVERY: usize = 1024;
 
 /// What became of looking for a file.
 #[derive(Debug)]
@@ -31,7 +44,16 @@ impl Source {
         let unreadable = |message: String| Found::Unreadable(Diagnostic::whole_file(Severity::Error, &shown, message));
         // Looking before opening keeps a pipe or a device of that name from holding us up.
         match fs::metadata(path) {
-            Err(error) if is_absence(&error) => return Found::Nothing,
+            Err(error) if is_absence(&error) => {
+                return match fs::symlink_metadata(path) {
+                    Ok(_) => Found::Unreadable(Diagnostic::whole_file(
+                        Severity::Warning,
+                        &shown,
+                        "is a link to nothing",
+                    )),
+                    Err(_) => Found::Nothing,
+                };
+            }
             Err(error) => return unreadable(format!("cannot be read: {error}")),
             Ok(metadata) if !metadata.is_file() => {
                 return unreadable("is not a regular file; it is left out".into());
@@ -49,28 +71,31 @@ impl Source {
         }
         match String::from_utf8(bytes) {
             Ok(text) => Found::Text(Self {
+                checkpoints: OnceCell::new(),
                 path: path.to_owned(),
                 text: text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text),
                 shown,
             }),
             Err(error) => {
                 let valid = error.utf8_error().valid_up_to();
-                let text = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
-                let (line, column) = position(&text, valid);
-                Found::Unreadable(Diagnostic {
-                    severity: Severity::Error,
-                    path: shown,
-                    line,
-                    column,
-                    message: "is not UTF-8 text; save it as UTF-8".into(),
-                })
+                let readable = Self {
+                    checkpoints: OnceCell::new(),
+                    path: path.to_owned(),
+                    text: String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned(),
+                    shown,
+                };
+                Found::Unreadable(readable.diagnostic(Severity::Error, valid, "is not UTF-8 text; save it as UTF-8"))
             }
         }
     }
 
     /// The line and column, both from 1, of a byte offset.
     pub(crate) fn position(&self, offset: usize) -> (usize, usize) {
-        position(&self.text, offset)
+        let checkpoints = self.checkpoints.get_or_init(|| checkpoints(&self.text));
+        let after = checkpoints.partition_point(|checkpoint| checkpoint.offset <= offset);
+        let start = checkpoints[after.saturating_sub(1)];
+        let end = offset.min(self.text.len());
+        advance(start, self.text.get(start.offset..end).unwrap_or_default())
     }
 
     pub(crate) fn diagnostic(&self, severity: Severity, offset: usize, message: impl Into<String>) -> Diagnostic {
@@ -97,20 +122,52 @@ fn too_large(bytes: u64) -> String {
     format!("is too large to be a hook configuration ({bytes} bytes; the limit is {MAX_BYTES}); it is left out")
 }
 
-fn position(text: &str, offset: usize) -> (usize, usize) {
-    let before = text.get(..offset).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-    let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-    (line, before[line_start..].chars().count() + 1)
+/// There is always one, at the beginning.
+fn checkpoints(text: &str) -> Vec<Checkpoint> {
+    let mut last = Checkpoint {
+        offset: 0,
+        line: 1,
+        column: 1,
+    };
+    let mut checkpoints = vec![last];
+    while text.len() - last.offset > CHECKPOINT_EVERY {
+        let mut offset = last.offset + CHECKPOINT_EVERY;
+        while !text.is_char_boundary(offset) {
+            offset += 1;
+        }
+        let (line, column) = advance(last, &text[last.offset..offset]);
+        last = Checkpoint { offset, line, column };
+        checkpoints.push(last);
+    }
+    checkpoints
+}
+
+/// The line and column behind a text that begins at a checkpoint.
+fn advance(from: Checkpoint, text: &str) -> (usize, usize) {
+    let line = from.line + text.bytes().filter(|byte| *byte == b'\n').count();
+    match text.rfind('\n') {
+        Some(at) => (line, text[at + 1..].chars().count() + 1),
+        None => (line, from.column + text.chars().count()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::position;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn source(text: &str) -> Source {
+        Source {
+            path: PathBuf::new(),
+            shown: String::new(),
+            text: text.to_owned(),
+            checkpoints: OnceCell::new(),
+        }
+    }
 
     #[test]
     fn positions_count_lines_and_characters_from_one() {
-        let text = "ab\ncö\r\nd";
+        let source = source("ab\ncö\r\nd");
         let cases = [
             (0, (1, 1)),
             (2, (1, 3)),
@@ -121,7 +178,18 @@ mod tests {
             (99, (3, 2)),
         ];
         for (offset, expected) in cases {
-            assert_eq!(position(text, offset), expected, "{offset}");
+            assert_eq!(source.position(offset), expected, "{offset}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn checkpoints_change_no_position(text in "[aö\n]{0,4000}", offset in 0_usize..4000) {
+            let offset = (0..=offset.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+            let before = &text[..offset];
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().unwrap().chars().count() + 1;
+            prop_assert_eq!(source(&text).position(offset), (line, column));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::Envelope;
 use crate::runner::{Spill, Variable};
 
 /// Linux refuses a `NAME=value` of more bytes than this, its end mark included.
@@ -10,8 +11,9 @@ const MAX_STRING_BYTES: usize = 131_072;
 /// Variables in the making.
 #[derive(Debug, Default)]
 pub(super) struct Variables {
-    pub(super) variables: Vec<Variable>,
-    pub(super) spills: Vec<Spill>,
+    variables: Vec<Variable>,
+    spills: Vec<Spill>,
+    cut: Vec<String>,
 }
 
 impl Variables {
@@ -22,6 +24,16 @@ impl Variables {
             value: None,
         }));
         self
+    }
+
+    /// What a hook receives: this on standard input, and these variables.
+    pub(super) fn into_envelope(self, stdin: Option<String>) -> Envelope {
+        Envelope {
+            stdin: stdin.map(Into::into),
+            variables: self.variables,
+            spills: self.spills,
+            cut: self.cut,
+        }
     }
 
     /// Sets a variable. NUL characters are left out; a value too long is cut and marked.
@@ -41,12 +53,24 @@ impl Variables {
     /// Sets a variable; a value too long is also put whole into a file that `NAME_FILE` names.
     pub(super) fn set_or_spill(mut self, name: &str, value: &str) -> Self {
         if self.push(name, value) {
+            self.cut.pop();
+            self.cut.push(format!(
+                "{name} was cut, because the environment takes no more; the whole is in {name}_FILE"
+            ));
             self.spills.push(Spill {
                 variable: format!("{name}_FILE"),
                 content: value.to_owned(),
             });
         }
         self
+    }
+
+    /// As [`Variables::set_or_spill`], if there is a value.
+    pub(super) fn set_or_spill_if(self, name: &str, value: Option<&str>) -> Self {
+        match value {
+            Some(value) => self.set_or_spill(name, value),
+            None => self,
+        }
     }
 
     /// Sets a variable to a path, which need not be text.
@@ -64,6 +88,10 @@ impl Variables {
         let value: String = value.chars().filter(|c| *c != '\0').collect();
         let room = MAX_STRING_BYTES - name.len() - "=\0".len();
         let cut = value.len() > room;
+        if cut {
+            self.cut
+                .push(format!("{name} was cut, because the environment takes no more"));
+        }
         let value = if cut { cut_to(&value, room, whole_bytes) } else { value };
         self.variables.push(Variable {
             name: name.to_owned(),

@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::environment::Variables;
 use super::settings::EventKey;
 use super::{
-    AfterBlock, Base, Changes, Contract, Envelope, Flow, Layout, Place, Reacts, Read, Scene, Shape, ShownAs,
-    WorkingDirectory, no_switches, own_failure, said, tool_subject,
+    AfterBlock, Base, Changes, Contract, Envelope, Flow, MuteCondition, Place, Read, Scene, Shape, ShownAs, Syntax,
+    Twins, WorkingDirectory, no_switches, own_failure, said, same_name_or_failed_tool, tool_subject,
 };
-use crate::config::{Node, Reading, Unit, Vocabulary, show_duration};
+use crate::config::{Fields, LONGEST_TIMEOUT, Node, NodeValue, Reading, Unit, Vocabulary};
 use crate::event::{Event, EventName};
 use crate::hook::{Action, Condition, Hook, OnFailure, Shell};
 use crate::matcher::Matcher;
@@ -19,7 +19,6 @@ use crate::outcome::{End, Outcome};
 use crate::verdict::{Answer, Decision, Status};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_millis(5000);
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 const KEYS: &[&str] = &["matcher", "command", "timeout", "continueOnFailure", "condition"];
 
@@ -54,7 +53,7 @@ pub(super) static MICROAI: Contract = Contract {
             path: ".microai/settings.local.json",
         },
     ],
-    layout: Layout::Settings,
+    syntax: Syntax::Json,
     shapes: &[Shape::Flat],
     vocabulary: Vocabulary::Closed,
     switches: no_switches,
@@ -63,26 +62,19 @@ pub(super) static MICROAI: Contract = Contract {
         _ => Flow::InOrder,
     },
     after_block: AfterBlock::Stop,
+    mute_condition: MuteCondition::No,
+    twins: Twins::RunEach,
     changes: Changes::All,
     working_directory: WorkingDirectory::Project,
     failures: ShownAs::Warning,
     blocks: |event| *event == EventName::PreToolUse,
-    reacts,
+    // "After tool execution", however that went.
+    reacts: same_name_or_failed_tool,
     read: Read::Entry(read_entry),
     subject: tool_subject,
     envelope,
     answer,
 };
-
-/// `PostToolUse` is "after tool execution", however that went.
-fn reacts(written: &EventName, event: &Event) -> Reacts {
-    let after_any_tool = *written == EventName::PostToolUse && event.name == EventName::PostToolUseFailure;
-    if *written == event.name || after_any_tool {
-        Reacts::Yes
-    } else {
-        Reacts::No
-    }
-}
 
 fn read_entry(reading: &mut Reading<'_>, key: &EventKey<'_>, node: &Node) {
     let what = format!("an entry for \"{}\"", key.written);
@@ -93,69 +85,85 @@ fn read_entry(reading: &mut Reading<'_>, key: &EventKey<'_>, node: &Node) {
     let Some(command) = reading.required_text(&fields, "command", &what) else {
         return;
     };
-    let matcher = match fields.get("matcher") {
-        None => Matcher::everything(None),
-        Some(node) => {
-            let Some(written) = reading.as_text(node, "matcher") else {
-                return;
-            };
-            if !key.event.is_about_a_tool() {
-                reading.warn(
-                    node.at,
-                    format!("\"matcher\" has no meaning for {}; it is ignored", key.event),
-                );
-                Matcher::everything(None)
-            } else {
-                if written.contains('|') && !written.contains('(') {
-                    reading.warn(
-                        node.at,
-                        format!("\"{written}\" is one tool's name here, not a list; write one entry per tool"),
-                    );
-                }
-                match Matcher::microai(written) {
-                    Ok(matcher) => matcher,
-                    Err(fault) => {
-                        reading.error(node.at, format!("\"matcher\" {fault} (the entry is not loaded)"));
-                        return;
-                    }
-                }
-            }
-        }
+    let Some(matcher) = read_matcher(reading, key, &fields) else {
+        return;
     };
-    let condition = match fields.get("condition") {
-        None => None,
-        Some(node) => reading.as_text(node, "condition").map(Condition::Shell),
-    };
-    // A guard whose declaration cannot be read is taken at its strictest, and its author is told.
-    let on_failure = match (
-        fields.get("continueOnFailure"),
-        reading.boolean(&fields, "continueOnFailure"),
-    ) {
-        (None, _) | (_, Some(true)) => OnFailure::Continue,
-        (Some(_), _) => OnFailure::Block,
-    };
+    let condition = reading.condition(&fields, "condition").map(Condition::Shell);
+    let on_failure = read_continue_on_failure(reading, key, &fields);
     let timeout = reading.timeout(&fields, Unit::Milliseconds, DEFAULT_TIMEOUT, LONGEST_TIMEOUT);
+    let action = Action::Shell {
+        shell: Shell::Posix,
+        command,
+    };
     let origin = reading.origin(fields.at);
     reading.hooks.push(Hook {
-        contract: &MICROAI,
-        events: vec![key.event.clone()],
         matcher,
         condition,
-        action: Action::Shell {
-            shell: Shell::Posix,
-            command,
-        },
-        timeout,
-        timeout_is_written: fields.has("timeout"),
         on_failure,
-        may_modify: false,
-        background: false,
-        disabled: None,
-        origin,
+        ..Hook::new(&MICROAI, key.event.clone(), action, timeout, origin)
     });
 }
 
-fn envelope(_hook: &Hook, event: &Event, scene: &Scene<'_>) -> Envelope {
+/// The entry's matcher, or nothing if the entry cannot be loaded.
+fn read_matcher(reading: &mut Reading<'_>, key: &EventKey<'_>, fields: &Fields<'_>) -> Option<Matcher> {
+    let Some(node) = fields.get("matcher") else {
+        return Some(Matcher::everything(None));
+    };
+    let written = reading.as_text(node, "matcher")?;
+    if !key.event.is_about_a_tool() {
+        reading.warn(
+            node.at,
+            format!("\"matcher\" has no meaning for {}; it is ignored", key.event),
+        );
+        return Some(Matcher::everything(None));
+    }
+    let tool = written.split('(').next().unwrap_or_default().trim();
+    if tool.contains('|') {
+        reading.warn(
+            node.at,
+            format!("\"{tool}\" is one tool's name here, not a list; write one entry per tool"),
+        );
+    } else if tool != "*" && tool.contains(['*', '?']) {
+        reading.warn(
+            node.at,
+            format!("\"{tool}\" is one tool's name here, not a pattern; only \"*\" alone means every tool"),
+        );
+    }
+    match Matcher::microai(written) {
+        Ok(matcher) => Some(matcher),
+        Err(fault) => {
+            reading.error(node.at, format!("\"matcher\" {fault} (the entry is not loaded)"));
+            None
+        }
+    }
+}
+
+/// A guard whose declaration cannot be read is taken at its strictest, and its author is told.
+fn read_continue_on_failure(reading: &mut Reading<'_>, key: &EventKey<'_>, fields: &Fields<'_>) -> OnFailure {
+    let Some(node) = fields.get("continueOnFailure") else {
+        return OnFailure::Continue;
+    };
+    match node.value {
+        NodeValue::Bool(true) => return OnFailure::Continue,
+        NodeValue::Bool(false) => {}
+        _ => {
+            let kind = node.kind();
+            reading.error(
+                node.at,
+                format!("\"continueOnFailure\" must be true or false, not {kind}; false counts"),
+            );
+        }
+    }
+    if !(MICROAI.blocks)(&key.event) {
+        reading.warn(
+            node.at,
+            format!("a failure cannot block {}; only PreToolUse can be blocked", key.event),
+        );
+    }
+    OnFailure::Block
+}
+
+fn envelope(event: &Event, scene: &Scene<'_>) -> Envelope {
     let made = Variables::default()
         .without(VARIABLES)
         .set("TIMESTAMP", &to_the_second(scene.now))
@@ -170,11 +178,7 @@ fn envelope(_hook: &Hook, event: &Event, scene: &Scene<'_>) -> Envelope {
             .set_if("PLATFORM", event.platform.as_deref())
             .set_if("AGENT_NAME", event.agent_name.as_deref()),
     };
-    Envelope {
-        stdin: None,
-        variables: made.variables,
-        spills: made.spills,
-    }
+    made.into_envelope(None)
 }
 
 fn tool_variables(made: Variables, event: &Event) -> Variables {
@@ -221,9 +225,9 @@ fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
 /// What the hook has to say: its standard error, else what it printed, else how it ended.
 fn blocking_text(hook: &Hook, outcome: &Outcome) -> String {
     match outcome.end {
-        End::TimedOut => format!("{} timed out after {}", hook.command(), show_duration(hook.timeout)),
+        End::TimedOut(_) => format!("{} {}", hook.command(), outcome.ending()),
         _ => said(&outcome.stderr)
             .or_else(|| said(&outcome.stdout))
-            .unwrap_or_else(|| format!("{} {}", hook.command(), outcome.ending(hook.timeout))),
+            .unwrap_or_else(|| format!("{} {}", hook.command(), outcome.ending())),
     }
 }

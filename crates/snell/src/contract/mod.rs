@@ -13,6 +13,7 @@ mod wave;
 mod whale;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -46,8 +47,8 @@ pub(crate) struct Contract {
     pub(crate) lane: &'static str,
     /// Its files, in the order in which their hooks run.
     pub(crate) places: &'static [Place],
-    /// What its files look like.
-    pub(crate) layout: Layout,
+    /// The language of its files.
+    pub(crate) syntax: Syntax,
     /// Which kinds of entry in a `settings.json` are its own.
     pub(crate) shapes: &'static [Shape],
     /// Which names of events its files may use beside the ones that every contract knows.
@@ -58,6 +59,10 @@ pub(crate) struct Contract {
     pub(crate) flow: fn(&EventName) -> Flow,
     /// Whether its later hooks run after one that blocked.
     pub(crate) after_block: AfterBlock,
+    /// What a condition means that gave no answer: it timed out, or died.
+    pub(crate) mute_condition: MuteCondition,
+    /// Whether hooks that would do the same run once or each.
+    pub(crate) twins: Twins,
     /// Whether a second change to the input or output counts.
     pub(crate) changes: Changes,
     pub(crate) working_directory: WorkingDirectory,
@@ -67,12 +72,12 @@ pub(crate) struct Contract {
     pub(crate) blocks: fn(&EventName) -> bool,
     /// Whether a hook written for one event also reacts to another; the names are equal already otherwise.
     pub(crate) reacts: fn(&EventName, &Event) -> Reacts,
-    /// Reads a file (in [`Layout::Settings`] files: one entry for an event).
+    /// Reads a file, or one entry for an event of a `settings.json`.
     pub(crate) read: Read,
     /// What a matcher is held against; nothing on events where a matcher has no meaning.
     pub(crate) subject: for<'a> fn(&'a Event) -> Option<Subject<'a>>,
     /// What a hook receives.
-    pub(crate) envelope: fn(&Hook, &Event, &Scene<'_>) -> Envelope,
+    pub(crate) envelope: fn(&Event, &Scene<'_>) -> Envelope,
     /// What a hook's answer means.
     pub(crate) answer: fn(&Hook, &Event, &Outcome) -> Answer,
 }
@@ -105,14 +110,11 @@ pub(crate) enum Base {
     Config,
 }
 
-/// What a contract's files look like.
+/// The language of a contract's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
-    /// An object with `hooks.EVENT[]`, whose entries say by their shape whose they are.
-    Settings,
-    /// An array of hooks.
-    Array,
-    /// TOML.
+pub(crate) enum Syntax {
+    /// JSON, with comments and trailing commas.
+    Json,
     Toml,
 }
 
@@ -146,7 +148,7 @@ pub(crate) enum Flow {
         /// How long all of them may take, however long each may.
         budget: Option<SharedBudget>,
     },
-    /// Started one after the other, and not awaited.
+    /// Started, and not awaited.
     Unattended,
 }
 
@@ -163,6 +165,23 @@ pub(crate) struct SharedBudget {
 pub(crate) enum AfterBlock {
     GoOn,
     Stop,
+}
+
+/// What a condition means that gave no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MuteCondition {
+    /// It does not hold.
+    No,
+    /// The hook has failed, with what that means for it.
+    Failure,
+}
+
+/// What becomes of hooks that would do the same for one event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Twins {
+    /// One run serves all.
+    RunOnce,
+    RunEach,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,9 +226,19 @@ pub(crate) struct Scene<'a> {
 /// What a hook receives.
 #[derive(Debug, Default)]
 pub(crate) struct Envelope {
-    pub(crate) stdin: Option<String>,
+    /// Shared, because many hooks may receive the same.
+    pub(crate) stdin: Option<Arc<str>>,
     pub(crate) variables: Vec<Variable>,
     pub(crate) spills: Vec<Spill>,
+    /// What had to be cut, in words.
+    pub(crate) cut: Vec<String>,
+}
+
+/// Whether an event of this name is known to any contract, though it is not in the canonical vocabulary.
+pub(crate) fn is_known_event(name: &str) -> bool {
+    CONTRACTS
+        .iter()
+        .any(|contract| matches!(contract.vocabulary, Vocabulary::Open(names) if names.contains(&name)))
 }
 
 /// The contract of this name.
@@ -254,6 +283,16 @@ fn same_name(written: &EventName, event: &Event) -> Reacts {
         Reacts::Yes
     } else {
         Reacts::No
+    }
+}
+
+/// As [`same_name`], but a hook for "after a tool" also reacts to a tool that failed.
+fn same_name_or_failed_tool(written: &EventName, event: &Event) -> Reacts {
+    let after_any_tool = *written == EventName::PostToolUse && event.name == EventName::PostToolUseFailure;
+    if after_any_tool {
+        Reacts::Yes
+    } else {
+        same_name(written, event)
     }
 }
 
@@ -303,8 +342,14 @@ fn failure_text(hook: &Hook, outcome: &Outcome) -> String {
         "{} hook failed: \"{}\" {}{separator}{detail}",
         hook.contract(),
         hook.command(),
-        outcome.ending(hook.timeout),
+        outcome.ending(),
     )
+}
+
+/// What a hook printed, without what surrounds it: blanks, and the mark that some editors and shells put before it.
+fn printed(outcome: &Outcome) -> &str {
+    let text = outcome.stdout.trim_start();
+    text.strip_prefix('\u{feff}').unwrap_or(text).trim()
 }
 
 /// A text that says something, without the line end that every command leaves.

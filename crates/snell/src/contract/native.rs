@@ -7,19 +7,18 @@ use serde_json::Value;
 
 use super::environment::Variables;
 use super::{
-    AfterBlock, Base, Changes, Contract, Envelope, Flow, Layout, Place, Read, Scene, ShownAs, WorkingDirectory, failed,
-    json_line, no_switches, own_failure, said, same_name, tool_subject,
+    AfterBlock, Base, Changes, Contract, Envelope, Flow, MuteCondition, Place, Read, Scene, ShownAs, Syntax, Twins,
+    WorkingDirectory, failed, json_line, no_switches, own_failure, printed, said, same_name, tool_subject,
 };
-use crate::config::{Fields, Node, NodeValue, Reading, Vocabulary, show_duration};
+use crate::config::{Fields, LONGEST_TIMEOUT, Node, NodeValue, Reading, Vocabulary, show_duration};
 use crate::diagnostic::hint;
 use crate::event::{Event, EventName, ToolClass, parse_json};
-use crate::hook::{Action, Condition, Hook, OnFailure, Shell};
+use crate::hook::{Action, Condition, Hook, OnFailure, Shell, Timeout};
 use crate::matcher::Matcher;
 use crate::outcome::{End, Outcome};
 use crate::verdict::{Answer, Decision, Status};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(crate) static NATIVE: Contract = Contract {
     name: "snell",
@@ -34,12 +33,14 @@ pub(crate) static NATIVE: Contract = Contract {
             path: "snell.toml",
         },
     ],
-    layout: Layout::Toml,
+    syntax: Syntax::Toml,
     shapes: &[],
     vocabulary: Vocabulary::Closed,
     switches: no_switches,
     flow: |_| Flow::InOrder,
     after_block: AfterBlock::GoOn,
+    mute_condition: MuteCondition::Failure,
+    twins: Twins::RunEach,
     changes: Changes::All,
     working_directory: WorkingDirectory::Project,
     failures: ShownAs::Message,
@@ -135,7 +136,11 @@ fn read(reading: &mut Reading<'_>, node: &Node) {
     let Some(root) = reading.object(node, "snell.toml") else {
         return;
     };
-    reading.unknown_keys(&root, &["hook"], "snell.toml");
+    if let Some(hooks) = root.get("hooks") {
+        // A whole file of hooks would have no effect; that is more than a warning.
+        reading.error(hooks.at, "there is no \"hooks\" in snell.toml; write [[hook]]");
+    }
+    reading.unknown_keys(&root, &["hook", "hooks"], "snell.toml");
     let Some(hooks) = root.get("hook") else {
         return;
     };
@@ -165,20 +170,17 @@ fn read_hook(reading: &mut Reading<'_>, node: &Node) {
     let Some(matcher) = read_tool(reading, &fields, &events) else {
         return;
     };
-    let hook = Hook {
-        contract: &NATIVE,
-        events,
-        matcher,
-        condition: reading.text(&fields, "when").map(Condition::Shell),
-        action,
-        timeout: read_timeout(reading, &fields),
-        timeout_is_written: fields.has("timeout"),
-        on_failure: read_on_failure(reading, &fields),
-        may_modify: reading.boolean(&fields, "modify").unwrap_or(false),
-        background: reading.boolean(&fields, "background").unwrap_or(false),
-        disabled: None,
-        origin: reading.origin(fields.at),
+    let Some((event, more)) = events.split_first() else {
+        return;
     };
+    let timeout = read_timeout(reading, &fields);
+    let mut hook = Hook::new(&NATIVE, event.clone(), action, timeout, reading.origin(fields.at));
+    hook.events.extend_from_slice(more);
+    hook.matcher = matcher;
+    hook.condition = reading.condition(&fields, "when").map(Condition::Shell);
+    hook.on_failure = read_on_failure(reading, &fields);
+    hook.may_modify = reading.boolean(&fields, "modify").unwrap_or(false);
+    hook.background = reading.boolean(&fields, "background").unwrap_or(false);
     if hook.background && hook.on_failure == OnFailure::Block {
         reading.warn(
             fields.at,
@@ -269,28 +271,27 @@ fn read_tool(reading: &mut Reading<'_>, fields: &Fields<'_>, events: &[EventName
     }
 }
 
-fn read_timeout(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Duration {
+fn read_timeout(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Timeout {
     let Some(node) = fields.get("timeout") else {
-        return DEFAULT_TIMEOUT;
+        return Timeout::Default(DEFAULT_TIMEOUT);
     };
     let parsed = match &node.value {
         NodeValue::String(text) => text.parse::<SignedDuration>().ok(),
         _ => None,
     };
-    match parsed
-        .and_then(|duration| Duration::try_from(duration).ok())
-        .filter(|duration| !duration.is_zero())
-    {
-        Some(duration) => duration.min(LONGEST_TIMEOUT),
+    let duration = parsed.and_then(|duration| Duration::try_from(duration).ok());
+    match duration.filter(|duration| !duration.is_zero()) {
+        Some(duration) => Timeout::Written(duration.min(LONGEST_TIMEOUT)),
         None => {
+            let default = show_duration(DEFAULT_TIMEOUT);
             reading.error(
                 node.at,
                 format!(
-                    "\"timeout\" must be a duration with its unit; write \"10s\" or \"500ms\" (the default of {} counts)",
-                    show_duration(DEFAULT_TIMEOUT)
+                    "\"timeout\" must be a duration with its unit; write \"10s\" or \"500ms\" (the default of {default} \
+                     counts)"
                 ),
             );
-            DEFAULT_TIMEOUT
+            Timeout::Default(DEFAULT_TIMEOUT)
         }
     }
 }
@@ -313,13 +314,15 @@ fn read_on_failure(reading: &mut Reading<'_>, fields: &Fields<'_>) -> OnFailure 
     }
 }
 
-fn envelope(_hook: &Hook, event: &Event, scene: &Scene<'_>) -> Envelope {
+fn envelope(event: &Event, scene: &Scene<'_>) -> Envelope {
     let tool = event.tool.as_ref();
-    let made = Variables::default()
+    let command = tool.and_then(|tool| tool.command());
+    Variables::default()
         .without(&[
             "SNELL_TOOL",
             "SNELL_FILE",
             "SNELL_COMMAND",
+            "SNELL_COMMAND_FILE",
             "SNELL_SESSION_ID",
             "SNELL_AGENT",
         ])
@@ -327,18 +330,14 @@ fn envelope(_hook: &Hook, event: &Event, scene: &Scene<'_>) -> Envelope {
         .set_path("SNELL_PROJECT_DIR", scene.project)
         .set_if("SNELL_TOOL", event.tool_name())
         .set_if("SNELL_FILE", tool.and_then(|tool| tool.file()))
-        .set_if("SNELL_COMMAND", tool.and_then(|tool| tool.command()))
+        .set_or_spill_if("SNELL_COMMAND", command.as_deref())
         .set_if("SNELL_SESSION_ID", event.session_id.as_deref())
-        .set_if("SNELL_AGENT", event.platform.as_deref());
-    Envelope {
-        stdin: Some(json_line(&event.to_json())),
-        variables: made.variables,
-        spills: made.spills,
-    }
+        .set_if("SNELL_AGENT", event.platform.as_deref())
+        .into_envelope(Some(json_line(&event.to_json())))
 }
 
 fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
-    let text = outcome.stdout.trim();
+    let text = printed(outcome);
     let json = text.starts_with('{').then(|| parse_json(text).ok()).flatten();
     let told = json.as_ref().map(|json| from_json(hook, event, json));
     match (&outcome.end, told) {
@@ -413,6 +412,12 @@ fn from_json(hook: &Hook, event: &Event, json: &Value) -> Result<Answer, String>
         answer
             .reason
             .get_or_insert_with(|| format!("Blocked by hook: {}", hook.command()));
+    }
+    if json
+        .get("tool_input")
+        .is_some_and(|value| !(value.is_object() || value.is_null()))
+    {
+        return Err("\"tool_input\" must be an object".into());
     }
     let input = json.get("tool_input").filter(|value| value.is_object());
     let output = json.get("tool_output").filter(|value| !value.is_null());

@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 use super::environment::Variables;
 use super::settings::EventKey;
 use super::{
-    AfterBlock, Base, Changes, Contract, Envelope, Flow, Layout, Place, Reacts, Read, Scene, Shape, ShownAs,
-    WorkingDirectory, no_switches, own_failure, said, tool_subject,
+    AfterBlock, Base, Changes, Contract, Envelope, Flow, MuteCondition, Place, Reacts, Read, Scene, Shape, ShownAs,
+    Syntax, Twins, WorkingDirectory, no_switches, own_failure, said, tool_subject,
 };
 use crate::config::{Fields, Node, NodeValue, Reading, Unit, Vocabulary};
 use crate::diagnostic::hint;
 use crate::event::{Event, EventName};
-use crate::hook::{Action, Hook, OnFailure, Shell};
+use crate::hook::{Action, Hook, Shell};
 use crate::matcher::Matcher;
 use crate::outcome::{End, Outcome};
 use crate::verdict::{Answer, Decision, Status};
@@ -38,12 +38,14 @@ pub(super) static WAVE: Contract = Contract {
             path: ".wave/settings.local.json",
         },
     ],
-    layout: Layout::Settings,
+    syntax: Syntax::Json,
     shapes: &[Shape::Group],
     vocabulary: Vocabulary::Closed,
     switches: no_switches,
     flow: |_| Flow::InOrder,
     after_block: AfterBlock::GoOn,
+    mute_condition: MuteCondition::No,
+    twins: Twins::RunEach,
     changes: Changes::All,
     working_directory: WorkingDirectory::Project,
     failures: ShownAs::Message,
@@ -159,40 +161,28 @@ fn read_command(reading: &mut Reading<'_>, key: &EventKey<'_>, matcher: &Matcher
     };
     let timeout = reading.timeout(&fields, Unit::Seconds, DEFAULT_TIMEOUT, LONGEST_TIMEOUT);
     let background = reading.boolean(&fields, "async").unwrap_or(false);
+    let action = Action::Shell {
+        shell: Shell::Posix,
+        command,
+    };
     let origin = reading.origin(fields.at);
     reading.hooks.push(Hook {
-        contract: &WAVE,
-        events: vec![key.event.clone()],
         matcher: matcher.clone(),
-        condition: None,
-        action: Action::Shell {
-            shell: Shell::Posix,
-            command,
-        },
-        timeout,
-        timeout_is_written: fields.has("timeout"),
-        on_failure: OnFailure::Continue,
-        may_modify: false,
         background,
-        disabled: None,
-        origin,
+        ..Hook::new(&WAVE, key.event.clone(), action, timeout, origin)
     });
 }
 
-fn envelope(_hook: &Hook, event: &Event, scene: &Scene<'_>) -> Envelope {
-    let made = Variables::default()
+fn envelope(event: &Event, scene: &Scene<'_>) -> Envelope {
+    Variables::default()
         .without(&["HOOK_TOOL_NAME"])
         .set_path("WAVE_PROJECT_DIR", scene.project)
         .set("HOOK_EVENT", event.name.as_str())
         .set_if(
             "HOOK_TOOL_NAME",
             event.tool_name().filter(|_| event.name.is_about_a_tool()),
-        );
-    Envelope {
-        stdin: Some(format!("{:#}\n", payload(event, scene))),
-        variables: made.variables,
-        spills: made.spills,
-    }
+        )
+        .into_envelope(Some(format!("{:#}\n", payload(event, scene))))
 }
 
 /// The document's object, keys in its order. What is not known is left out, but for the four keys that are always there.

@@ -5,18 +5,17 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::{
-    AfterBlock, Base, Changes, Contract, Envelope, Flow, Layout, Place, Reacts, Read, Scene, ShownAs, WorkingDirectory,
-    json_line, no_switches, own_failure, tool_subject,
+    AfterBlock, Base, Changes, Contract, Envelope, Flow, MuteCondition, Place, Read, Scene, ShownAs, Syntax, Twins,
+    WorkingDirectory, failed, json_line, no_switches, own_failure, printed, same_name_or_failed_tool, tool_subject,
 };
-use crate::config::{Node, Reading, Unit, Vocabulary};
+use crate::config::{LONGEST_TIMEOUT, Node, Reading, Unit, Vocabulary};
 use crate::event::{Event, EventName, parse_json};
-use crate::hook::{Action, Hook, OnFailure, Shell};
+use crate::hook::{Action, Hook, Shell};
 use crate::matcher::Matcher;
 use crate::outcome::{End, Outcome};
 use crate::verdict::{Answer, Decision, Status};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_millis(10_000);
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(super) static WHALE: Contract = Contract {
     name: "whale",
@@ -31,7 +30,7 @@ pub(super) static WHALE: Contract = Contract {
             path: ".swagmanager/hooks.json",
         },
     ],
-    layout: Layout::Array,
+    syntax: Syntax::Json,
     shapes: &[],
     vocabulary: Vocabulary::Closed,
     switches: no_switches,
@@ -43,26 +42,19 @@ pub(super) static WHALE: Contract = Contract {
         }
     },
     after_block: AfterBlock::Stop,
+    mute_condition: MuteCondition::No,
+    twins: Twins::RunEach,
     changes: Changes::First,
     working_directory: WorkingDirectory::Project,
     failures: ShownAs::Warning,
     blocks: |event| matches!(event, EventName::PreToolUse | EventName::PermissionRequest),
-    reacts,
+    // `AfterTool` is told whether the tool succeeded.
+    reacts: same_name_or_failed_tool,
     read: Read::File(read),
     subject: tool_subject,
     envelope,
     answer,
 };
-
-/// `AfterTool` is told whether the tool succeeded, so it reacts to both.
-fn reacts(written: &EventName, event: &Event) -> Reacts {
-    let after_any_tool = *written == EventName::PostToolUse && event.name == EventName::PostToolUseFailure;
-    if *written == event.name || after_any_tool {
-        Reacts::Yes
-    } else {
-        Reacts::No
-    }
-}
 
 /// The name that whale gives an event.
 fn own_name(event: &EventName) -> &str {
@@ -119,29 +111,21 @@ fn read_entry(reading: &mut Reading<'_>, node: &Node) {
     };
     let timeout = reading.timeout(&fields, Unit::Milliseconds, DEFAULT_TIMEOUT, LONGEST_TIMEOUT);
     let may_modify = reading.boolean(&fields, "allowModify").unwrap_or(false);
+    let action = Action::Shell {
+        shell: Shell::Posix,
+        command,
+    };
     let origin = reading.origin(fields.at);
     reading.hooks.push(Hook {
-        contract: &WHALE,
-        events: vec![event],
         matcher,
-        condition: None,
-        action: Action::Shell {
-            shell: Shell::Posix,
-            command,
-        },
-        timeout,
-        timeout_is_written: fields.has("timeout"),
-        on_failure: OnFailure::Continue,
         may_modify,
-        background: false,
-        disabled: None,
-        origin,
+        ..Hook::new(&WHALE, event, action, timeout, origin)
     });
 }
 
-fn envelope(_hook: &Hook, event: &Event, _scene: &Scene<'_>) -> Envelope {
+fn envelope(event: &Event, _scene: &Scene<'_>) -> Envelope {
     Envelope {
-        stdin: Some(json_line(&payload(event))),
+        stdin: Some(json_line(&payload(event)).into()),
         ..Envelope::default()
     }
 }
@@ -179,27 +163,34 @@ fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
     if outcome.end != End::Exited(0) {
         return own_failure(hook, outcome);
     }
-    // Anything that is not a JSON object is no answer.
-    let Ok(Value::Object(said)) = parse_json(outcome.stdout.trim()) else {
-        return Answer::default();
+    let text = printed(outcome);
+    let said = match parse_json(text) {
+        Ok(Value::Object(said)) => said,
+        // Text is no answer and no fault; what was meant to be an answer and cannot be read is one.
+        Err(fault) if text.starts_with('{') => {
+            let text = format!(
+                "whale hook failed: the answer of \"{}\" cannot be read: {fault}",
+                hook.command()
+            );
+            return failed(hook, Status::Failed, text);
+        }
+        _ => return Answer::default(),
     };
+    let mut answer = Answer::default();
     if said.get("allow") == Some(&Value::Bool(false)) {
         let message = said
             .get("message")
             .and_then(Value::as_str)
             .filter(|message| !message.is_empty());
-        return Answer {
-            status: Some(Status::Blocked),
-            decision: Decision::Deny,
-            reason: Some(message.map_or_else(|| format!("Blocked by hook: {}", hook.command()), str::to_owned)),
-            ..Answer::default()
-        };
+        answer.status = Some(Status::Blocked);
+        answer.decision = Decision::Deny;
+        answer.reason = Some(message.map_or_else(|| format!("Blocked by hook: {}", hook.command()), str::to_owned));
     }
-    let mut answer = Answer::default();
     let input = said.get("modified_input").filter(|value| value.is_object());
     let output = said.get("modified_output").filter(|value| value.is_string());
     match own_name(&event.name) {
-        "BeforeTool" => answer.tool_input = input.cloned(),
+        "BeforeTool" if answer.decision != Decision::Deny => answer.tool_input = input.cloned(),
+        // Here nothing is left to allow or not, so the change counts whatever `allow` says.
         "AfterTool" => answer.tool_output = output.cloned(),
         _ => {}
     }

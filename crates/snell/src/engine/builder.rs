@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::{DEPTH_VARIABLE, Engine, Shared};
 use crate::config::{self, ConfigFile, Surroundings, Which};
 use crate::diagnostic::Diagnostic;
-use crate::runner::{Background, DEFAULT_MAX_RUNNING, Finished, Launcher, Observer, Runner};
+use crate::runner::{Background, Finished, Launcher, Observer, Runner, default_max_running};
 
 /// Builds an [`Engine`].
 #[derive(Default)]
@@ -103,7 +103,7 @@ impl EngineBuilder {
         self
     }
 
-    /// How many hooks may run at the same time. Default: 128.
+    /// How many hooks may run at the same time. Default: 128, or fewer where this process may open few files.
     #[must_use]
     pub fn max_running(mut self, hooks: usize) -> Self {
         self.max_running = Some(hooks);
@@ -140,7 +140,7 @@ impl EngineBuilder {
                 around,
                 now: self.now,
                 depth,
-                runner: Runner::new(self.environment, self.max_running.unwrap_or(DEFAULT_MAX_RUNNING)),
+                runner: Runner::new(self.environment, self.max_running.unwrap_or_else(default_max_running)),
                 launcher: Launcher::new(self.background, self.observer, temp_dir.clone()),
                 temp_dir,
                 loaded: RwLock::new(Arc::new(loaded)),

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::fire::is_same;
-use super::select::{Selection, reacts, select};
-use super::{Engine, prepare};
-use crate::contract::{Flow, Reacts, Scene};
+use super::Engine;
+use super::fire::is_twin;
+use super::select::{Selection, is_covered, reacts};
+use crate::contract::{Reacts, Scene};
 use crate::event::Event;
 use crate::hook::{Condition, Hook};
 
@@ -25,20 +25,17 @@ impl Engine {
     /// Says for every configured hook whether the event would make it run, and why. Nothing is run.
     pub fn explain(&self, event: &Event) -> Vec<Explanation> {
         let scene = self.scene();
+        let event = &self.located(event.clone());
         let mut explained: Vec<Explanation> = Vec::new();
         for hook in self.hooks() {
-            let selection = select(&hook, event, &scene);
-            let twin = matches!((hook.contract.flow)(&event.name), Flow::Together { .. })
-                .then(|| {
-                    explained
-                        .iter()
-                        .find(|earlier| earlier.fires && is_same(&earlier.hook, &hook))
-                })
-                .flatten();
+            let selection = self.select(&hook, event, &scene);
+            let twin = explained
+                .iter()
+                .find(|earlier| earlier.fires && is_twin(&earlier.hook, &hook));
             let (fires, why) = match (selection, twin) {
                 (Selection::Fire, Some(twin)) => (false, format!("it is the same as {}", twin.hook.origin)),
                 (Selection::Fire, None) => (true, why(&hook, event, &scene)),
-                (Selection::Skip(reason), _) => (false, reason),
+                (Selection::Skip(reason) | Selection::Withhold(reason), _) => (false, reason),
                 (Selection::NoMatch | Selection::OtherEvent, _) => (false, why(&hook, event, &scene)),
             };
             explained.push(Explanation { hook, fires, why });
@@ -65,10 +62,7 @@ fn why(hook: &Hook, event: &Event, scene: &Scene<'_>) -> String {
     let matched = subject.is_none_or(|subject| hook.matcher.matches(&subject));
     match &hook.condition {
         Some(Condition::Rule(rule)) if matched => {
-            let covered = event
-                .tool
-                .as_ref()
-                .is_some_and(|tool| rule.covers(tool, prepare::roots(event, scene)));
+            let covered = is_covered(rule, event, scene);
             let verb = if covered { "covers" } else { "does not cover" };
             parts.push(format!("if \"{}\" {verb} the call", rule.written()));
         }

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
+use super::Engine;
 use super::prepare::Prepared;
-use super::select::{Selection, select};
-use super::{Engine, MAX_DEPTH};
-use crate::contract::{AfterBlock, Changes, Flow, Scene, SharedBudget};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::event::Event;
-use crate::hook::{Condition, Hook};
-use crate::outcome::Outcome;
-use crate::runner::Job;
+use super::select::Selection;
+use crate::contract::{self, AfterBlock, Changes, Contract, Envelope, Flow, MuteCondition, Scene, SharedBudget, Twins};
+use crate::diagnostic::{Diagnostic, Severity, hint};
+use crate::event::{Event, EventName};
+use crate::hook::{Condition, Hook, OnFailure, Timeout};
+use crate::outcome::{End, Outcome};
+use crate::runner::{Job, Runner};
 use crate::verdict::{Answer, Decision, Fold, HookRun, Status, Verdict};
 
 impl Engine {
@@ -26,9 +26,10 @@ impl Engine {
         let mut firing = Firing {
             engine: self,
             scene: self.scene(),
-            fold: Fold::new(event.name.clone(), Vec::new()),
-            event,
+            fold: Fold::new(event.name.clone()),
+            event: self.located(event),
         };
+        firing.note_unknown_event(&loaded.hooks);
         firing.note_missing_tool();
         for lane in loaded.hooks.chunk_by(|a, b| a.contract.lane == b.contract.lane) {
             firing.lane(lane).await;
@@ -46,7 +47,16 @@ struct Firing<'a> {
     event: Event,
 }
 
-/// A hook that is to run together with others.
+/// What has happened in a lane so far.
+#[derive(Default)]
+struct Lane {
+    /// A hook blocked, and its contract lets no later one run.
+    blocked: bool,
+    /// A hook changed the input or the output.
+    changed: bool,
+}
+
+/// A hook that runs together with others, and how far it is.
 struct Companion {
     hook: Arc<Hook>,
     state: CompanionState,
@@ -55,10 +65,33 @@ struct Companion {
 enum CompanionState {
     Waiting(Box<Prepared>),
     Noted(Status, String),
-    Done(Outcome),
+    Ended(Ended),
+}
+
+/// How a hook that was awaited ended.
+enum Ended {
+    Ran(Outcome),
+    /// Its condition did not hold; this is what came of trying it.
+    Withheld(Outcome),
 }
 
 impl Firing<'_> {
+    /// An event that nobody knows is welcome, but one that looks like a slip of the pen must not pass in silence.
+    fn note_unknown_event(&mut self, hooks: &[Arc<Hook>]) {
+        let EventName::Other(name) = &self.event.name else {
+            return;
+        };
+        let known = contract::is_known_event(name) || hooks.iter().any(|hook| hook.events.contains(&self.event.name));
+        let near = hint(name, EventName::all_names());
+        if !known && !near.is_empty() {
+            self.fold.warn(Diagnostic::whole_file(
+                Severity::Warning,
+                "<event>",
+                format!("no hook is for \"{name}\", and it is no event that Snell knows{near}"),
+            ));
+        }
+    }
+
     fn note_missing_tool(&mut self) {
         if self.event.name.is_about_a_tool() && self.event.tool_name().is_none() {
             self.fold.warn(Diagnostic::whole_file(
@@ -83,144 +116,105 @@ impl Firing<'_> {
         }
     }
 
-    /// Whether the hook runs; one that matches and does not is noted with the reason.
-    fn fires(&mut self, hook: &Arc<Hook>) -> bool {
-        match self.select(hook) {
-            Selection::OtherEvent | Selection::NoMatch => false,
-            Selection::Skip(why) => {
-                self.note(hook, Status::Skipped, why);
-                false
-            }
-            Selection::Fire => true,
-        }
-    }
-
-    fn select(&self, hook: &Hook) -> Selection {
-        match select(hook, &self.event, &self.scene) {
-            Selection::Fire if self.engine.shared.depth >= MAX_DEPTH => {
-                Selection::Skip(format!("hooks fired by hooks stop at depth {MAX_DEPTH}"))
-            }
-            selection => selection,
-        }
-    }
-
-    fn note(&mut self, hook: &Arc<Hook>, status: Status, why: String) {
-        self.fold.note(HookRun {
-            hook: Arc::clone(hook),
-            status,
-            outcome: None,
-            why: Some(why),
-        });
-    }
-
     async fn in_order(&mut self, hooks: &[Arc<Hook>]) {
-        let mut blocked = false;
-        let mut changed = false;
+        let mut lane = Lane::default();
         for hook in hooks {
-            if !self.fires(hook) {
+            if !self.fires(hook, &mut lane) {
                 continue;
             }
-            if blocked {
+            if lane.blocked {
                 self.note(hook, Status::Skipped, "an earlier hook blocked the event".into());
                 continue;
             }
-            let prepared = match self.engine.prepare(hook, &self.event, &self.scene, hook.timeout) {
-                Ok(prepared) => prepared,
-                Err(why) => {
-                    blocked |= self.conclude(hook, Outcome::not_started(why, Duration::ZERO), &mut changed);
-                    continue;
-                }
+            let envelope = self.envelope(hook.contract);
+            let Some(prepared) = self.prepare(hook, &envelope, hook.timeout(), &mut lane) else {
+                continue;
             };
             if hook.background {
                 let job = prepared.into_job(hook, &self.event);
                 self.launch(vec![(Arc::clone(hook), job)]);
-                continue;
+            } else {
+                let ended = attend(&prepared, self.scene.runner).await;
+                self.conclude(hook, ended, &mut lane);
             }
-            if let Some(condition) = &prepared.condition {
-                let outcome = self.scene.runner.process(condition).await;
-                if !outcome.success() {
-                    let why = condition_text(hook, &outcome, condition.timeout);
-                    self.note(hook, Status::Skipped, why);
-                    continue;
-                }
-            }
-            let outcome = self.scene.runner.run(&prepared.work).await;
-            blocked |= self.conclude(hook, outcome, &mut changed);
         }
     }
 
-    /// Reads a hook's answer and folds it in; whether later hooks of its contract must not run.
-    fn conclude(&mut self, hook: &Arc<Hook>, outcome: Outcome, changed: &mut bool) -> bool {
-        let contract = hook.contract;
-        let mut answer: Answer = (contract.answer)(hook, &self.event, &outcome);
-        let changes = answer.tool_input.is_some() || answer.tool_output.is_some();
-        if changes && *changed && contract.changes == Changes::First {
-            answer.tool_input = None;
-            answer.tool_output = None;
-            answer.warnings.push(format!(
-                "the change by \"{}\" is left out: an earlier hook's stands",
-                hook.command()
-            ));
+    fn unattended(&mut self, hooks: &[Arc<Hook>]) {
+        let mut lane = Lane::default();
+        let mut jobs = Vec::new();
+        for hook in hooks {
+            if !self.fires(hook, &mut lane) {
+                continue;
+            }
+            let envelope = self.envelope(hook.contract);
+            if let Some(prepared) = self.prepare(hook, &envelope, hook.timeout(), &mut lane) {
+                jobs.push((Arc::clone(hook), prepared.into_job(hook, &self.event)));
+            }
         }
-        *changed |= changes;
-        if let Some(tool) = &mut self.event.tool {
-            tool.input = answer.tool_input.clone().or(tool.input.take());
-            tool.output = answer.tool_output.clone().or(tool.output.take());
-        }
-        let blocks = (contract.blocks)(&self.event.name);
-        let stops = blocks && answer.decision == Decision::Deny && contract.after_block == AfterBlock::Stop;
-        self.fold.add(hook, outcome, answer, blocks);
-        stops
+        self.launch(jobs);
     }
 
     async fn together(&mut self, hooks: &[Arc<Hook>], budget: Option<SharedBudget>) {
-        let mut firing: Vec<Companion> = Vec::new();
         let selected: Vec<_> = hooks.iter().map(|hook| (hook, self.select(hook))).collect();
         let shared = budget.map(|budget| {
-            let awaited = selected.iter().filter(|(_, selection)| *selection == Selection::Fire);
-            self.shared_time(budget, awaited.map(|(hook, _)| hook.as_ref()))
+            let firing = selected.iter().filter(|(_, selection)| *selection == Selection::Fire);
+            self.shared_time(budget, firing.map(|(hook, _)| hook.as_ref()))
         });
+        let mut envelopes: Vec<(&str, Envelope)> = Vec::new();
+        let mut companions: Vec<Companion> = Vec::new();
         for (hook, selection) in selected {
-            let state = match selection {
-                Selection::OtherEvent | Selection::NoMatch => continue,
-                Selection::Skip(why) => CompanionState::Noted(Status::Skipped, why),
-                Selection::Fire => match firing.iter().find(|earlier| is_same(&earlier.hook, hook)) {
-                    Some(twin) => {
-                        CompanionState::Noted(Status::Skipped, format!("it is the same as {}", twin.hook.origin))
+            let twin = companions.iter().find(|earlier| is_twin(&earlier.hook, hook));
+            let state = match (selection, twin) {
+                (Selection::OtherEvent | Selection::NoMatch, _) => continue,
+                (Selection::Skip(why), _) => CompanionState::Noted(Status::Skipped, why),
+                (Selection::Withhold(why), _) => CompanionState::Ended(withheld(why)),
+                (Selection::Fire, Some(twin)) => {
+                    CompanionState::Noted(Status::Skipped, format!("it is the same as {}", twin.hook.origin))
+                }
+                (Selection::Fire, None) => {
+                    let name = hook.contract.name;
+                    if !envelopes.iter().any(|(made, _)| *made == name) {
+                        envelopes.push((name, self.envelope(hook.contract)));
                     }
-                    None => {
-                        let timeout = shared.map_or(hook.timeout, |shared| shared.min(hook.timeout));
-                        match self.engine.prepare(hook, &self.event, &self.scene, timeout) {
-                            Ok(prepared) => CompanionState::Waiting(Box::new(prepared)),
-                            Err(why) => CompanionState::Done(Outcome::not_started(why, Duration::ZERO)),
-                        }
+                    let envelope = envelopes
+                        .iter()
+                        .find(|(made, _)| *made == name)
+                        .map(|(_, envelope)| envelope);
+                    // What nobody waits for does not use up the time that the others share.
+                    let shared = shared.filter(|_| !hook.background);
+                    let timeout = shared.map_or(hook.timeout(), |shared| shared.min(hook.timeout()));
+                    match envelope
+                        .map(|envelope| self.engine.prepare(hook, &self.event, &self.scene, envelope, timeout))
+                    {
+                        Some(Ok(prepared)) => CompanionState::Waiting(Box::new(prepared)),
+                        Some(Err(why)) => CompanionState::Ended(Ended::Ran(Outcome::not_started(why, Duration::ZERO))),
+                        None => continue,
                     }
-                },
+                }
             };
-            firing.push(Companion {
+            companions.push(Companion {
                 hook: Arc::clone(hook),
                 state,
             });
         }
-        self.run_together(&mut firing).await;
-        let mut changed = false;
-        for companion in firing {
-            match companion.state {
-                CompanionState::Noted(status, why) => self.note(&companion.hook, status, why),
-                CompanionState::Done(outcome) => {
-                    self.conclude(&companion.hook, outcome, &mut changed);
-                }
+        self.run_together(&mut companions).await;
+        let mut lane = Lane::default();
+        for Companion { hook, state } in companions {
+            match state {
+                CompanionState::Noted(status, why) => self.note(&hook, status, why),
+                CompanionState::Ended(ended) => self.conclude(&hook, ended, &mut lane),
                 CompanionState::Waiting(_) => {}
             }
         }
     }
 
     /// Starts all that wait, the unattended ones first, and waits for the others.
-    async fn run_together(&mut self, firing: &mut [Companion]) {
+    async fn run_together(&mut self, companions: &mut [Companion]) {
         let mut jobs = Vec::new();
         let mut unattended = Vec::new();
         let mut running = JoinSet::new();
-        for (index, companion) in firing.iter_mut().enumerate() {
+        for (index, companion) in companions.iter_mut().enumerate() {
             let placeholder = CompanionState::Noted(Status::Failed, "it could not be awaited".into());
             match std::mem::replace(&mut companion.state, placeholder) {
                 CompanionState::Waiting(prepared) if companion.hook.background => {
@@ -229,7 +223,7 @@ impl Firing<'_> {
                 }
                 CompanionState::Waiting(prepared) => {
                     let runner = self.scene.runner.clone();
-                    running.spawn(async move { (index, runner.run(&prepared.work).await) });
+                    running.spawn(async move { (index, attend(&prepared, &runner).await) });
                 }
                 other => companion.state = other,
             }
@@ -237,33 +231,17 @@ impl Firing<'_> {
         if !jobs.is_empty() {
             let launched = self.engine.shared.launcher.launch(jobs, self.scene.runner);
             for index in unattended {
-                firing[index].state = match &launched {
+                companions[index].state = match &launched {
                     Ok(why) => CompanionState::Noted(Status::Started, why.clone()),
-                    Err(why) => CompanionState::Done(Outcome::not_started(why, Duration::ZERO)),
+                    Err(why) => CompanionState::Ended(Ended::Ran(Outcome::not_started(why, Duration::ZERO))),
                 };
             }
         }
         while let Some(ended) = running.join_next().await {
-            if let Ok((index, outcome)) = ended {
-                firing[index].state = CompanionState::Done(outcome);
+            if let Ok((index, ended)) = ended {
+                companions[index].state = CompanionState::Ended(ended);
             }
         }
-    }
-
-    fn unattended(&mut self, hooks: &[Arc<Hook>]) {
-        let mut jobs = Vec::new();
-        for hook in hooks {
-            if !self.fires(hook) {
-                continue;
-            }
-            match self.engine.prepare(hook, &self.event, &self.scene, hook.timeout) {
-                Ok(prepared) => jobs.push((Arc::clone(hook), prepared.into_job(hook, &self.event))),
-                Err(why) => {
-                    self.conclude(hook, Outcome::not_started(why, Duration::ZERO), &mut false);
-                }
-            }
-        }
-        self.launch(jobs);
     }
 
     fn launch(&mut self, jobs: Vec<(Arc<Hook>, Job)>) {
@@ -276,10 +254,131 @@ impl Firing<'_> {
             match &launched {
                 Ok(why) => self.note(&hook, Status::Started, why.clone()),
                 Err(why) => {
-                    self.conclude(&hook, Outcome::not_started(why, Duration::ZERO), &mut false);
+                    let outcome = Outcome::not_started(why, Duration::ZERO);
+                    self.conclude(&hook, Ended::Ran(outcome), &mut Lane::default());
                 }
             }
         }
+    }
+
+    fn select(&self, hook: &Hook) -> Selection {
+        self.engine.select(hook, &self.event, &self.scene)
+    }
+
+    /// Whether the hook runs; one that matches and does not is noted with the reason.
+    fn fires(&mut self, hook: &Arc<Hook>, lane: &mut Lane) -> bool {
+        match self.select(hook) {
+            Selection::OtherEvent | Selection::NoMatch => false,
+            Selection::Skip(why) => {
+                self.note(hook, Status::Skipped, why);
+                false
+            }
+            Selection::Withhold(why) => {
+                self.conclude(hook, withheld(why), lane);
+                false
+            }
+            Selection::Fire => true,
+        }
+    }
+
+    /// What hooks of this contract receive. What had to be cut is no secret.
+    fn envelope(&mut self, contract: &Contract) -> Envelope {
+        let envelope = (contract.envelope)(&self.event, &self.scene);
+        for cut in &envelope.cut {
+            self.fold
+                .warn(Diagnostic::whole_file(Severity::Warning, "<event>", cut.as_str()));
+        }
+        envelope
+    }
+
+    /// Prepares a hook; one that cannot be prepared has failed.
+    fn prepare(
+        &mut self,
+        hook: &Arc<Hook>,
+        envelope: &Envelope,
+        timeout: Duration,
+        lane: &mut Lane,
+    ) -> Option<Prepared> {
+        match self.engine.prepare(hook, &self.event, &self.scene, envelope, timeout) {
+            Ok(prepared) => Some(prepared),
+            Err(why) => {
+                self.conclude(hook, Ended::Ran(Outcome::not_started(why, Duration::ZERO)), lane);
+                None
+            }
+        }
+    }
+
+    fn note(&mut self, hook: &Arc<Hook>, status: Status, why: String) {
+        self.fold.note(HookRun {
+            hook: Arc::clone(hook),
+            status,
+            outcome: None,
+            why: Some(why),
+        });
+    }
+
+    /// Reads a hook's answer, folds it in, and lets the event and the lane know.
+    fn conclude(&mut self, hook: &Arc<Hook>, ended: Ended, lane: &mut Lane) {
+        let outcome = match ended {
+            Ended::Ran(outcome) => outcome,
+            Ended::Withheld(condition) => match self.withhold(hook, &condition) {
+                Some(failure) => failure,
+                None => return,
+            },
+        };
+        let contract = hook.contract;
+        let mut answer: Answer = (contract.answer)(hook, &self.event, &outcome);
+        let changes = answer.tool_input.is_some() || answer.tool_output.is_some();
+        if changes && lane.changed && contract.changes == Changes::First {
+            answer.tool_input = None;
+            answer.tool_output = None;
+            let command = hook.command();
+            answer.warnings.push(format!(
+                "the change by \"{command}\" is left out: an earlier hook's stands"
+            ));
+        }
+        lane.changed |= changes;
+        if let Some(tool) = &mut self.event.tool {
+            tool.input = answer.tool_input.clone().or(tool.input.take());
+            tool.output = answer.tool_output.clone().or(tool.output.take());
+        }
+        let blocks = (contract.blocks)(&self.event.name);
+        let denied = blocks && answer.decision == Decision::Deny;
+        lane.blocked |= denied && contract.after_block == AfterBlock::Stop;
+        self.fold.add(hook, outcome, answer, blocks);
+    }
+
+    /// A hook whose condition did not hold is skipped. A condition that gave no answer at all is a failure, which a
+    /// hook that must not fail open turns into one of its own.
+    fn withhold(&mut self, hook: &Arc<Hook>, condition: &Outcome) -> Option<Outcome> {
+        let written = match &hook.condition {
+            Some(Condition::Shell(command)) => command.as_str(),
+            _ => "",
+        };
+        let (why, answered) = match &condition.end {
+            End::NotStarted(why) => (why.clone(), false),
+            end => {
+                let why = format!("its condition \"{written}\" {}", condition.ending());
+                (why, matches!(end, End::Exited(_)))
+            }
+        };
+        let depends =
+            matches!(condition.end, End::NotStarted(_)) || hook.contract.mute_condition == MuteCondition::Failure;
+        if !answered && depends && hook.on_failure == OnFailure::Block {
+            return Some(Outcome::not_started(why, condition.duration));
+        }
+        if !answered {
+            let origin = &hook.origin;
+            self.fold.warn(Diagnostic {
+                severity: Severity::Warning,
+                path: origin.shown.clone(),
+                line: origin.line,
+                column: origin.column,
+                message: format!("\"{}\" did not run: {why}", hook.command()),
+            });
+        }
+        self.note(hook, Status::Skipped, why);
+        None
     }
 
     /// How long all hooks may take that share their time.
@@ -290,26 +389,34 @@ impl Firing<'_> {
             .variable(budget.variable)
             .and_then(|value| value.to_str()?.parse().ok())
             .map(Duration::from_millis);
-        if let Some(told) = told {
-            return told;
-        }
-        let longest = hooks
-            .filter(|hook| hook.timeout_is_written)
-            .map(|hook| hook.timeout)
-            .max();
-        longest.unwrap_or_default().clamp(budget.at_least, budget.at_most)
+        let longest = hooks.filter_map(|hook| match hook.timeout {
+            Timeout::Written(timeout) => Some(timeout),
+            Timeout::Default(_) => None,
+        });
+        told.unwrap_or_else(|| longest.max().unwrap_or_default().clamp(budget.at_least, budget.at_most))
     }
 }
 
-/// Whether two hooks would do the same: then one run serves both.
-pub(super) fn is_same(a: &Hook, b: &Hook) -> bool {
-    a.action == b.action && a.condition == b.condition && a.background == b.background
+/// A hook that matches and that something other than its condition keeps from running.
+fn withheld(why: String) -> Ended {
+    Ended::Withheld(Outcome::not_started(why, Duration::ZERO))
 }
 
-fn condition_text(hook: &Hook, outcome: &Outcome, timeout: Duration) -> String {
-    let command = match &hook.condition {
-        Some(Condition::Shell(command)) => command.as_str(),
-        _ => "",
-    };
-    format!("its condition \"{command}\" {}", outcome.ending(timeout))
+/// Runs a hook, if its condition holds.
+async fn attend(prepared: &Prepared, runner: &Runner) -> Ended {
+    if let Some(condition) = &prepared.condition {
+        let outcome = runner.process(condition).await;
+        if !outcome.success() {
+            return Ended::Withheld(outcome);
+        }
+    }
+    Ended::Ran(runner.run(&prepared.work).await)
+}
+
+/// Whether one run serves both hooks: they would do the same, and their contract has it so.
+pub(super) fn is_twin(a: &Hook, b: &Hook) -> bool {
+    b.contract.twins == Twins::RunOnce
+        && a.action == b.action
+        && a.condition == b.condition
+        && a.background == b.background
 }

@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use crate::config::{self, Loaded, Surroundings, Which};
 use crate::contract::Scene;
 use crate::diagnostic::Diagnostic;
+use crate::event::Event;
 use crate::hook::Hook;
 use crate::runner::{Launcher, Runner};
 
@@ -109,6 +110,12 @@ impl Engine {
             Ok(loaded) => Arc::clone(&loaded),
             Err(poisoned) => Arc::clone(&poisoned.into_inner()),
         }
+    }
+
+    /// The event with the agent's directory in full: every hook and every rule then understands it alike.
+    fn located(&self, mut event: Event) -> Event {
+        event.cwd = event.cwd.map(|cwd| self.shared.around.project.join(cwd));
+        event
     }
 
     fn scene(&self) -> Scene<'_> {

@@ -31,9 +31,9 @@ impl Engine {
         hook: &Hook,
         event: &Event,
         scene: &Scene<'_>,
+        envelope: &Envelope,
         timeout: Duration,
     ) -> Result<Prepared, String> {
-        let envelope = (hook.contract.envelope)(hook, event, scene);
         let cwd = working_directory(hook, event, scene);
         let (program, args): (OsString, Vec<OsString>) = match &hook.action {
             Action::Http(call) => {
@@ -74,11 +74,11 @@ impl Engine {
         &self,
         program: OsString,
         args: Vec<OsString>,
-        envelope: Envelope,
+        envelope: &Envelope,
         cwd: PathBuf,
         timeout: Duration,
     ) -> ProcessRequest {
-        let mut variables = envelope.variables;
+        let mut variables = envelope.variables.clone();
         variables.push(Variable {
             name: DEPTH_VARIABLE.into(),
             value: Some((self.shared.depth + 1).to_string().into()),
@@ -87,9 +87,9 @@ impl Engine {
             program,
             args,
             variables,
-            spills: envelope.spills,
+            spills: envelope.spills.clone(),
             cwd: cwd.into(),
-            stdin: envelope.stdin,
+            stdin: envelope.stdin.clone(),
             timeout,
             temp_dir: self.shared.temp_dir.clone().into(),
         }
@@ -143,8 +143,8 @@ fn working_directory(hook: &Hook, event: &Event, scene: &Scene<'_>) -> PathBuf {
         WorkingDirectory::Event => event
             .cwd
             .as_ref()
-            .map(|cwd| scene.project.join(cwd))
             .filter(|cwd| cwd.is_dir())
+            .cloned()
             .unwrap_or_else(|| scene.project.to_owned()),
     }
 }
@@ -206,7 +206,7 @@ fn in_project(word: &str, scene: &Scene<'_>) -> OsString {
     placed
 }
 
-fn http_request(call: &HttpCall, envelope: Envelope, runner: &Runner, timeout: Duration) -> HttpRequest {
+fn http_request(call: &HttpCall, envelope: &Envelope, runner: &Runner, timeout: Duration) -> HttpRequest {
     let value_of = |name: &str| {
         let allowed = call.allowed_env_vars.iter().any(|allowed| allowed == name);
         let value = allowed.then(|| runner.variable(name)).flatten();
@@ -221,7 +221,7 @@ fn http_request(call: &HttpCall, envelope: Envelope, runner: &Runner, timeout: D
             .iter()
             .map(|(name, value)| (name.clone(), expand(value, value_of)))
             .collect(),
-        body: envelope.stdin.unwrap_or_default(),
+        body: envelope.stdin.clone().unwrap_or_default(),
         timeout,
     }
 }

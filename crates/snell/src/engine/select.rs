@@ -1,9 +1,11 @@
 //! Whether a hook reacts to an event.
 
 use super::prepare::roots;
+use super::{Engine, MAX_DEPTH};
 use crate::contract::{Reacts, Scene};
 use crate::event::Event;
 use crate::hook::{Action, Condition, Hook};
+use crate::matcher::PermissionRule;
 
 /// What a hook makes of an event, as far as that can be known without running anything.
 #[derive(Debug, PartialEq, Eq)]
@@ -14,11 +16,25 @@ pub(super) enum Selection {
     NoMatch,
     /// It matches and does not run; the text says why.
     Skip(String),
+    /// It matches and cannot run, which is a failure of the hook; the text says why.
+    Withhold(String),
     /// It runs (if its shell condition, where it has one, holds).
     Fire,
 }
 
-pub(super) fn select(hook: &Hook, event: &Event, scene: &Scene<'_>) -> Selection {
+impl Engine {
+    /// What the hook makes of the event here: hooks fired by hooks go only so deep.
+    pub(super) fn select(&self, hook: &Hook, event: &Event, scene: &Scene<'_>) -> Selection {
+        match select(hook, event, scene) {
+            Selection::Fire if self.shared.depth >= MAX_DEPTH => {
+                Selection::Withhold(format!("hooks fired by hooks stop at depth {MAX_DEPTH}"))
+            }
+            selection => selection,
+        }
+    }
+}
+
+fn select(hook: &Hook, event: &Event, scene: &Scene<'_>) -> Selection {
     match reacts(hook, event) {
         Reacts::No => return Selection::OtherEvent,
         Reacts::Not(_) => return Selection::NoMatch,
@@ -27,14 +43,10 @@ pub(super) fn select(hook: &Hook, event: &Event, scene: &Scene<'_>) -> Selection
     if (hook.contract.subject)(event).is_some_and(|subject| !hook.matcher.matches(&subject)) {
         return Selection::NoMatch;
     }
-    if let Some(Condition::Rule(rule)) = &hook.condition {
-        let covered = event
-            .tool
-            .as_ref()
-            .is_some_and(|tool| rule.covers(tool, roots(event, scene)));
-        if !covered {
-            return Selection::NoMatch;
-        }
+    if let Some(Condition::Rule(rule)) = &hook.condition
+        && !is_covered(rule, event, scene)
+    {
+        return Selection::NoMatch;
     }
     if let Some(why) = &hook.disabled {
         return Selection::Skip(why.clone());
@@ -46,6 +58,13 @@ pub(super) fn select(hook: &Hook, event: &Event, scene: &Scene<'_>) -> Selection
         },
         _ => Selection::Fire,
     }
+}
+
+/// Whether the event is a tool call that falls under the rule. On any other event no rule holds.
+pub(super) fn is_covered(rule: &PermissionRule, event: &Event, scene: &Scene<'_>) -> bool {
+    let about_a_tool = event.name.is_about_a_tool() || event.name.as_str() == "PermissionDenied";
+    let tool = event.tool.as_ref().filter(|_| about_a_tool);
+    tool.is_some_and(|tool| rule.covers(tool, roots(event, scene)))
 }
 
 /// Whether any of the events it was written for is this one, in its contract's eyes.

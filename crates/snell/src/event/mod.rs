@@ -4,6 +4,7 @@ mod name;
 mod tool_class;
 mod wire;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -11,8 +12,8 @@ use serde_json::{Map, Value};
 
 pub use name::EventName;
 pub use tool_class::ToolClass;
-pub use wire::EventError;
-pub(crate) use wire::parse_json;
+pub use wire::{EventError, JsonError};
+pub(crate) use wire::{parse_json, replace_lone_surrogates};
 
 /// Something that happened in an agent's session.
 ///
@@ -198,9 +199,10 @@ const PRINCIPAL_ARGUMENTS: &[(&[&str], &str)] = &[
 const PRINCIPAL_FALLBACK: &[&str] = &["command", "file_path", "path", "url", "pattern", "query"];
 
 impl Tool {
-    /// The argument that says what the call is about: a shell tool's command, a file tool's path.
-    pub fn principal_argument(&self) -> Option<&str> {
-        let text = |field: &str| self.input.as_ref()?.get(field)?.as_str();
+    /// The argument that says what the call is about: a shell tool's command, a file tool's path. A list of words, as
+    /// some agents send a command, is read as one text.
+    pub fn principal_argument(&self) -> Option<Cow<'_, str>> {
+        let text = |field: &str| as_text(self.input.as_ref()?.get(field)?);
         match PRINCIPAL_ARGUMENTS
             .iter()
             .find(|(tools, _)| tools.contains(&self.name.as_str()))
@@ -211,8 +213,8 @@ impl Tool {
     }
 
     /// The command that a shell tool would run.
-    pub fn command(&self) -> Option<&str> {
-        self.input.as_ref()?.get("command")?.as_str()
+    pub fn command(&self) -> Option<Cow<'_, str>> {
+        as_text(self.input.as_ref()?.get("command")?)
     }
 
     /// The file that the call is about.
@@ -221,6 +223,17 @@ impl Tool {
         ["file_path", "notebook_path", "path"]
             .iter()
             .find_map(|field| input.get(field)?.as_str())
+    }
+}
+
+fn as_text(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) => Some(text.into()),
+        Value::Array(words) => {
+            let words: Option<Vec<_>> = words.iter().map(Value::as_str).collect();
+            Some(words?.join(" ").into())
+        }
+        _ => None,
     }
 }
 
@@ -250,13 +263,19 @@ mod tests {
                 input: Some(everything.clone()),
                 ..Tool::default()
             };
-            assert_eq!(tool.principal_argument(), expected, "{name}");
+            assert_eq!(tool.principal_argument().as_deref(), expected, "{name}");
         }
         let other = Tool {
             name: "read_file".into(),
             input: Some(json!({"url": "u", "path": "p"})),
             ..Tool::default()
         };
-        assert_eq!(other.principal_argument(), Some("p"));
+        assert_eq!(other.principal_argument().as_deref(), Some("p"));
+        let words = Tool {
+            name: "Bash".into(),
+            input: Some(json!({"command": ["git", "push"]})),
+            ..Tool::default()
+        };
+        assert_eq!(words.command().as_deref(), Some("git push"));
     }
 }

@@ -5,6 +5,21 @@ use serde_json::{Map, Value};
 use super::{Event, EventName, Subagent, Tmux, Tool};
 use crate::diagnostic::{Diagnostic, Severity};
 
+/// Why a text could not be read as JSON.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JsonError {
+    /// It is not JSON.
+    #[error(transparent)]
+    Syntax(#[from] serde_json::Error),
+    /// It is nested so deeply that reading it could exhaust the stack.
+    #[error("it is nested more than {MAX_DEPTH} levels deep")]
+    TooDeep,
+}
+
+/// How deeply JSON from elsewhere may be nested. Reading, writing and dropping recurse.
+const MAX_DEPTH: usize = 256;
+
 /// Where diagnostics about the event itself are located.
 const SHOWN_AS: &str = "<event>";
 
@@ -13,13 +28,13 @@ const SHOWN_AS: &str = "<event>";
 #[non_exhaustive]
 pub enum EventError {
     /// The text is not JSON.
-    #[error("the event is not valid JSON: {0}")]
-    NotJson(#[source] serde_json::Error),
+    #[error("the event is not valid JSON")]
+    NotJson(#[source] JsonError),
     /// The text is JSON, but no object.
     #[error("the event must be a JSON object, not {0}; write {{\"tool_name\": …}}")]
     NotAnObject(&'static str),
     /// Nothing says which event it is.
-    #[error("the event has no name; add \"hook_event_name\"")]
+    #[error("the event has no name; name it (PreToolUse, Stop …) or add \"hook_event_name\"")]
     NoName,
 }
 
@@ -98,6 +113,10 @@ impl Event {
         let text = |value: Option<&String>| value.map(|text| Value::from(text.as_str()));
         let tmux = self.tmux.as_ref();
         let mut object = self.raw.clone();
+        // Other names of what the model holds: it may have changed since.
+        for alias in ["tool_output", "user_prompt", "working_directory"] {
+            object.shift_remove(alias);
+        }
         object.insert("event".into(), self.name.as_str().into());
         object.insert("hook_event_name".into(), self.name.as_str().into());
         let mut put = |key: &str, value: Option<Value>| {
@@ -225,6 +244,12 @@ impl Fields<'_> {
     fn tool(&mut self) -> Option<Tool> {
         let name = self.text(&["tool_name"]);
         let input = self.raw.get("tool_input").cloned();
+        if let Some(other) = input.as_ref().filter(|input| !(input.is_object() || input.is_null())) {
+            let kind = kind_of(other);
+            self.note(format!(
+                "\"tool_input\" should be an object, not {kind}; matchers that look at an argument cannot match it"
+            ));
+        }
         let output = ["tool_response", "tool_output"]
             .iter()
             .find_map(|name| self.raw.get(*name).cloned());
@@ -254,25 +279,54 @@ pub(crate) fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// Reads JSON, with each lone surrogate escape (`\ud800`) taken as U+FFFD.
+/// Reads JSON, with each lone surrogate escape (`\ud800`) taken as U+FFFD, and numbers as they are written.
 ///
 /// Agents written in JavaScript send such escapes when they cut a text in the middle of a character. A strict reader
 /// would reject the whole payload, and with it the chance to judge it.
-///
-/// # Errors
-///
-/// When the text is not JSON.
-pub(crate) fn parse_json(text: &str) -> Result<Value, serde_json::Error> {
-    serde_json::from_str(text).or_else(|error| {
+pub(crate) fn parse_json(text: &str) -> Result<Value, JsonError> {
+    if depth(text) > MAX_DEPTH {
+        return Err(JsonError::TooDeep);
+    }
+    read(text).or_else(|error| {
         let mended = replace_lone_surrogates(text);
         if mended == text {
-            return Err(error);
+            return Err(error.into());
         }
-        serde_json::from_str(&mended)
+        Ok(read(&mended)?)
     })
 }
 
-fn replace_lone_surrogates(text: &str) -> String {
+fn read(text: &str) -> Result<Value, serde_json::Error> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    // The depth is known already, and may be greater than what serde_json allows by itself.
+    reader.disable_recursion_limit();
+    let value = serde::Deserialize::deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(value)
+}
+
+/// How deeply brackets outside strings are nested.
+fn depth(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let (mut in_string, mut escaped) = (false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+/// The text with each lone surrogate escape replaced by that of U+FFFD, which is as long.
+pub(crate) fn replace_lone_surrogates(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
@@ -317,6 +371,17 @@ mod tests {
         ];
         for (json, expected) in cases {
             assert_eq!(parse_json(json).unwrap(), Value::from(expected), "{json}");
+        }
+    }
+
+    #[test]
+    fn depth_is_bounded_and_numbers_stay_as_they_are_written() {
+        let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert!(parse_json(&nested(256)).is_ok());
+        assert!(matches!(parse_json(&nested(257)), Err(JsonError::TooDeep)));
+        assert!(matches!(parse_json(&"[".repeat(1_000_000)), Err(JsonError::TooDeep)));
+        for number in ["12345678901234567890123456789", "1e+999", "0.1000", "-0"] {
+            assert_eq!(parse_json(number).unwrap().to_string(), number);
         }
     }
 

@@ -1,28 +1,31 @@
 //! The host that an address leads to, and the patterns that name hosts.
 
-/// The host of an address, in lower case, as a browser would read it.
-pub(crate) fn host_of(url: &str) -> Option<String> {
-    // Browsers drop these characters and read a backslash as a slash; a matcher must not be told another story.
-    let url: String = url
-        .trim()
-        .chars()
-        .filter(|c| !matches!(c, '\t' | '\n' | '\r'))
-        .map(|c| if c == '\\' { '/' } else { c })
-        .collect();
-    let after_scheme = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
-    let authority = after_scheme.split(['/', '?', '#']).next().unwrap_or_default();
-    let host_and_port = authority.rsplit_once('@').map_or(authority, |(_, rest)| rest);
-    let host = if host_and_port.starts_with('[') {
-        host_and_port.split_inclusive(']').next().unwrap_or_default()
+use url::Url;
+
+/// The host of an address, as a browser would read it; nothing if it cannot be read.
+fn host_of(address: &str) -> Option<String> {
+    let address = address.trim();
+    let has_scheme = address.split_once(':').is_some_and(|(scheme, rest)| {
+        // `localhost:8080` is a host and a port.
+        let is_port = rest.starts_with(|c: char| c.is_ascii_digit());
+        !is_port && !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    });
+    let url = if has_scheme {
+        Url::parse(address)
     } else {
-        host_and_port.split(':').next().unwrap_or_default()
+        Url::parse(&format!("https://{address}"))
     };
-    let host = host.strip_suffix('.').unwrap_or(host).to_lowercase();
-    (!host.is_empty()).then_some(host)
+    let host = url.ok()?.host_str()?.to_owned();
+    Some(host.strip_suffix('.').unwrap_or(&host).to_owned())
+}
+
+/// Whether an address leads to a host that `pattern` names. One that cannot be read might lead anywhere, so it does.
+pub(crate) fn address_matches(pattern: &str, address: &str) -> bool {
+    host_of(address).is_none_or(|host| host_matches(pattern, &host))
 }
 
 /// Whether `host` is named by `pattern`: itself, or for `*.x.com` also `x.com` and everything below it.
-pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
+fn host_matches(pattern: &str, host: &str) -> bool {
     let pattern = pattern.trim().to_lowercase();
     match pattern.strip_prefix("*.") {
         Some(domain) => host == domain || host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.')),
@@ -45,6 +48,13 @@ mod tests {
             ("http://[::1]:80/", Some("[::1]")),
             ("x.com/path", Some("x.com")),
             ("https://evil.com#@x.com", Some("evil.com")),
+            ("https:/evil.com/", Some("evil.com")),
+            ("https:///evil.com/", Some("evil.com")),
+            ("https:evil.com", Some("evil.com")),
+            ("https://ev%69l.com/", Some("evil.com")),
+            ("https://\u{ff45}vil.com/", Some("evil.com")),
+            ("evil.com/?u=https://good.com", Some("evil.com")),
+            ("localhost:8080/x", Some("localhost")),
             ("", None),
         ];
         for (url, expected) in cases {

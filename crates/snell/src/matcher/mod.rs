@@ -16,11 +16,10 @@ mod tool_pattern;
 
 use fancy_regex::Regex;
 
-use self::glob::{Dialect, Glob};
 use self::tool_pattern::ToolPattern;
 use crate::event::{Tool, ToolClass};
 
-pub(crate) use self::glob::{Dialect as GlobDialect, Glob as WildcardPattern};
+pub(crate) use self::glob::{Dialect, Glob};
 pub(crate) use self::permission_rule::{PermissionRule, Roots};
 
 /// A matcher: what was written, and what it means.
@@ -44,6 +43,7 @@ enum Test {
 enum Name {
     Exact(String),
     Class(ToolClass),
+    Regex(Box<Regex>),
 }
 
 /// What a matcher is held against.
@@ -149,21 +149,18 @@ impl Matcher {
     /// `snell.toml`: `claude`'s grammar, in which a class of tools may stand for a name.
     pub(crate) fn native(written: String) -> Result<Self, String> {
         let items: Vec<_> = written.split(['|', ',']).map(str::trim).collect();
-        let plain =
-            |item: &&str| ToolClass::parse(item).is_some() || item.chars().all(|c| ListCharacters::Wide.allows(c));
-        if is_wildcard(&written) || !items.iter().all(plain) {
+        if !items.iter().any(|item| ToolClass::parse(item).is_some()) {
             return Self::claude(written, ListCharacters::Wide);
         }
-        let names = items
-            .into_iter()
-            .map(|item| match ToolClass::parse(item) {
-                Some(class) => Name::Class(class),
-                None => Name::Exact(item.to_owned()),
-            })
-            .collect();
+        let name = |item: &str| match ToolClass::parse(item) {
+            Some(class) => Ok(Name::Class(class)),
+            None if item.chars().all(|c| ListCharacters::Wide.allows(c)) => Ok(Name::Exact(item.to_owned())),
+            None => regex(item).map(|regex| Name::Regex(Box::new(regex))),
+        };
+        let names: Result<Vec<_>, String> = items.into_iter().map(name).collect();
         Ok(Self {
+            test: Test::Names(names?),
             written: Some(written),
-            test: Test::Names(names),
         })
     }
 
@@ -186,10 +183,10 @@ impl Matcher {
             Test::Names(names) => names.iter().any(|name| match name {
                 Name::Exact(name) => name == text,
                 Name::Class(class) => class.contains(text),
+                Name::Regex(regex) => is_match(regex, text),
             }),
             Test::Globs(globs) => globs.iter().any(|glob| glob.matches(text)),
-            // An expression that gives up (it may backtrack without end) has not said no.
-            Test::Regex(regex) => regex.is_match(text).unwrap_or(true),
+            Test::Regex(regex) => is_match(regex, text),
             Test::Pattern(_) => false,
         }
     }
@@ -214,7 +211,7 @@ impl Matcher {
             Test::Pattern(pattern) if pattern.looks_at_argument() => {
                 let argument = subject.tool.and_then(Tool::principal_argument).map_or_else(
                     || "no principal argument".to_owned(),
-                    |text| format!("its principal argument \"{}\"", shortened(text)),
+                    |text| format!("its principal argument \"{}\"", shortened(&text)),
                 );
                 format!("matcher \"{written}\" {verb} {compared} with {argument}")
             }
@@ -245,6 +242,11 @@ impl ListCharacters {
                 Self::Narrow => "_|".contains(c),
             }
     }
+}
+
+/// An expression that gives up (it may backtrack without end) has not said no.
+fn is_match(regex: &Regex, text: &str) -> bool {
+    regex.is_match(text).unwrap_or(true)
 }
 
 fn is_wildcard(written: &str) -> bool {
@@ -345,6 +347,8 @@ mod tests {
             ("shell|Read", "Read", true),
             ("file.write", "Edit", true),
             ("file.write|web", "WebFetch", true),
+            ("file.write|mcp__.*", "Edit", true),
+            ("file.write|mcp__.*", "mcp__a__b", true),
             ("file.write", "Read", false),
             ("mcp", "mcp__a__b", true),
             ("Bash.*", "BashOutput", true),

@@ -3,9 +3,9 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::glob::{Dialect, Glob};
-use super::host::{host_matches, host_of};
+use super::host::address_matches;
 use super::subcommands::Subcommands;
-use super::tool_pattern::starts_with_words;
+use super::tool_pattern::{starts_with_words, tool_and_argument};
 use crate::event::{Tool, ToolClass};
 
 /// `Tool` or `Tool(what)`.
@@ -27,16 +27,9 @@ pub(crate) struct Roots<'a> {
 impl PermissionRule {
     /// Reads a rule, or says what is wrong with it.
     pub(crate) fn parse(written: &str) -> Result<Self, String> {
-        let text = written.trim();
-        let (tool, argument) = match text.split_once('(') {
-            None => (text, None),
-            Some((tool, rest)) => match rest.strip_suffix(')') {
-                Some(argument) => (tool.trim(), Some(argument)),
-                None => return Err(format!("\"{text}\" has no closing parenthesis; write \"{text})\"")),
-            },
-        };
+        let (tool, argument) = tool_and_argument(written)?;
         if tool.is_empty() {
-            return Err("a rule names a tool; write \"Bash(git *)\"".into());
+            return Err("names no tool; write \"Bash(git *)\"".into());
         }
         Ok(Self {
             written: written.to_owned(),
@@ -59,23 +52,25 @@ impl PermissionRule {
             return true;
         };
         if let Some(pattern) = argument.strip_prefix("domain:") {
-            let host = tool.principal_argument().and_then(host_of);
-            return host.is_some_and(|host| host_matches(pattern, &host));
+            return tool
+                .principal_argument()
+                .is_some_and(|address| address_matches(pattern, &address));
         }
         let file_tool = ToolClass::FileRead.contains(&tool.name) || ToolClass::FileWrite.contains(&tool.name);
+        // A call that does not say what it is about may be about anything, so the hook gets to see it.
         if ToolClass::Shell.contains(&tool.name) {
-            tool.command().is_none_or(|line| covers_command(argument, line))
+            tool.command().is_none_or(|line| covers_command(argument, &line))
         } else if file_tool {
-            tool.file().is_some_and(|file| covers_path(argument, file, roots))
+            tool.file().is_none_or(|file| covers_path(argument, file, roots))
         } else {
             let subject = match tool.name.as_str() {
                 "Agent" | "Task" => tool
                     .input
                     .as_ref()
-                    .and_then(|input| input.get("subagent_type")?.as_str()),
+                    .and_then(|input| input.get("subagent_type")?.as_str().map(Into::into)),
                 _ => tool.principal_argument(),
             };
-            subject.is_some_and(|text| Glob::new(argument, Dialect::PLAIN).matches(text))
+            subject.is_some_and(|text| Glob::new(argument, Dialect::PLAIN).matches(&text))
         }
     }
 
@@ -106,22 +101,30 @@ fn covers_command(pattern: &str, line: &str) -> bool {
     if found.expands && names_more_than_the_command {
         return true;
     }
+    let open_ended = words.len() < pattern.len();
+    let covers = |command: &str| {
+        if open_ended && !words.contains('*') {
+            starts_with_words(command, words)
+        } else {
+            Glob::new(pattern, Dialect::PLAIN).matches(command)
+                || (open_ended && Glob::new(words, Dialect::PLAIN).matches(command))
+        }
+    };
     found.commands.iter().any(|command| {
-        let unknown = command.starts_with(['$', '`']);
-        let open_ended = words.len() < pattern.len();
-        unknown
-            || if open_ended && !words.contains('*') {
-                starts_with_words(command, words)
-            } else {
-                Glob::new(pattern, Dialect::PLAIN).matches(command)
-                    || (open_ended && Glob::new(words, Dialect::PLAIN).matches(command))
-            }
+        let unknown = command.written.starts_with(['$', '`']);
+        unknown || covers(&command.written) || covers(&command.plain)
     })
 }
+
+/// No file system takes a longer path; what an agent makes of one cannot be known.
+const MAX_PATH_BYTES: usize = 4096;
 
 /// Whether a rule about files covers a path: `//x` from the root, `~/x` from home, `/x` from the project, else from the
 /// working directory; a pattern without a slash names a file or directory anywhere below it.
 fn covers_path(pattern: &str, file: &str, roots: Roots<'_>) -> bool {
+    if file.len() > MAX_PATH_BYTES {
+        return true;
+    }
     let file = normal(&roots.cwd.join(file));
     let (base, pattern): (&Path, &str) = if let Some(rest) = pattern.strip_prefix("//") {
         (Path::new("/"), rest)
@@ -211,6 +214,17 @@ mod tests {
             ("Bash(git *)", "echo 'unterminated", true),
             ("Bash(* --force)", "git push --force", true),
             ("Bash(* --force)", "git push", false),
+            ("Bash(git *)", "echo ${x:-$(git push)}", true),
+            ("Bash(git *)", "echo \"${x:-`git push`}\"", true),
+            ("Bash(git *)", "echo $'\\'' ; git push ; echo $'\\'' # '", true),
+            ("Bash(git *)", ">/dev/null git push", true),
+            ("Bash(git *)", "2> log git push", true),
+            ("Bash(git *)", "\\git push", true),
+            ("Bash(git *)", "g\"\"it push", true),
+            ("Bash(git *)", "function f { git push; }; f", true),
+            ("Bash(git push *)", "git  push origin", true),
+            ("Bash(git push *)", "git \\\n push origin", true),
+            ("Bash(git *)", "echo 'git push'", false),
         ];
         for (rule, line, expected) in cases {
             let rule = PermissionRule::parse(rule).unwrap();
@@ -239,6 +253,7 @@ mod tests {
             ("Read(x/a.txt)", "Read", "x/a.txt", true),
             ("Read(.env)", "Read", "/p/sub/deep/.env", true),
             ("Read(//etc/**)", "Read", "../../etc/passwd", true),
+            ("Edit(*.env)", "apply_patch", "a.env", true),
         ];
         for (rule, tool, file, expected) in cases {
             let rule = PermissionRule::parse(rule).unwrap();

@@ -12,17 +12,26 @@ const LEADING_WORDS: &[&str] = &["if", "then", "else", "elif", "while", "until",
 /// What was found in a command line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Subcommands {
-    /// Each simple command, without leading assignments, substitution bodies included.
-    pub(crate) commands: Vec<String>,
+    /// Each simple command, without leading assignments and redirections, substitution bodies included.
+    pub(crate) commands: Vec<Subcommand>,
     /// Whether a variable or a substitution occurs.
     pub(crate) expands: bool,
+}
+
+/// A simple command.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Subcommand {
+    /// As it stands in the line.
+    pub(crate) written: String,
+    /// Without quotes and backslashes, and with one space between words.
+    pub(crate) plain: String,
 }
 
 impl Subcommands {
     /// Splits a command line, or answers nothing when it cannot be read.
     pub(crate) fn of(line: &str) -> Option<Self> {
         let mut found = Self::default();
-        let characters: Vec<char> = line.chars().collect();
+        let characters: Vec<char> = line.replace("\\\n", "").chars().collect();
         found.scan(&characters, 0)?;
         Some(found)
     }
@@ -64,15 +73,24 @@ impl Subcommands {
     fn finish(&mut self, command: &mut String) {
         let mut rest = command.trim();
         loop {
-            let word_end = word_end(rest);
-            let word = &rest[..word_end];
-            if word.is_empty() || !(LEADING_WORDS.contains(&word) || is_assignment(word)) {
+            let word_length = word_end(rest);
+            let word = &rest[..word_length];
+            // `function` and a redirection on its own take the word after them along.
+            let takes_next = word == "function" || (is_redirection(word) && word.ends_with(['>', '<']));
+            let leads = LEADING_WORDS.contains(&word) || is_assignment(word) || is_redirection(word);
+            if word.is_empty() || !(leads || takes_next) {
                 break;
             }
-            rest = rest[word_end..].trim_start();
+            rest = rest[word_length..].trim_start();
+            if takes_next {
+                rest = rest[word_end(rest)..].trim_start();
+            }
         }
         if !rest.is_empty() {
-            self.commands.push(rest.to_owned());
+            self.commands.push(Subcommand {
+                written: rest.to_owned(),
+                plain: plain(rest),
+            });
         }
         command.clear();
     }
@@ -115,7 +133,21 @@ impl Subcommands {
             }
             Some('{') => {
                 self.expands = true;
-                Some(closing(text, at + 2, '{', '}')? + 1)
+                let end = closing(text, at + 2, '{', '}')?;
+                // What a default holds may be run, too.
+                self.scan(&text[at + 2..end], depth + 1)?;
+                Some(end + 1)
+            }
+            // In `$'…'`, unlike in `'…'`, a backslash keeps a quote from closing.
+            Some('\'') => {
+                let mut end = at + 2;
+                loop {
+                    match text.get(end)? {
+                        '\'' => return Some(end + 1),
+                        '\\' => end += 2,
+                        _ => end += 1,
+                    }
+                }
             }
             Some(c) if c.is_alphanumeric() || "_@*#?!-$".contains(*c) => {
                 self.expands = true;
@@ -170,6 +202,24 @@ fn word_end(text: &str) -> usize {
     text.len()
 }
 
+/// `>file`, `2>`, `&>>log`, `<in` …
+fn is_redirection(word: &str) -> bool {
+    let rest = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '&');
+    rest.starts_with(['>', '<'])
+}
+
+/// The command without its quotes and backslashes, and with one space between words.
+fn plain(command: &str) -> String {
+    let mut words = Vec::new();
+    let mut rest = command.trim_start();
+    while !rest.is_empty() {
+        let end = word_end(rest);
+        words.push(rest[..end].replace(['\'', '"', '\\'], ""));
+        rest = rest[end..].trim_start();
+    }
+    words.join(" ")
+}
+
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         let name = name.strip_suffix('+').unwrap_or(name);
@@ -208,7 +258,8 @@ mod tests {
         ];
         for (line, commands, expands) in cases {
             let found = Subcommands::of(line).unwrap();
-            assert_eq!(found.commands, *commands, "{line}");
+            let written: Vec<_> = found.commands.iter().map(|command| &command.written).collect();
+            assert_eq!(written, *commands, "{line}");
             assert_eq!(found.expands, *expands, "{line}");
         }
     }

@@ -1,7 +1,7 @@
 //! The flat format's matchers: `Tool`, `Tool(exact)`, `Tool(prefix:*)`, `Tool(glob)`, `Tool(domain:host)`, `*`.
 
 use super::glob::{Dialect, Glob};
-use super::host::{host_matches, host_of};
+use super::host::address_matches;
 use crate::event::Tool;
 
 /// A tool, and what its principal argument must be.
@@ -30,24 +30,10 @@ enum Argument {
 impl ToolPattern {
     /// Reads a pattern, or says what is wrong with it.
     pub(crate) fn parse(written: &str) -> Result<Self, String> {
-        let written = written.trim();
-        let Some((tool, rest)) = written.split_once('(') else {
-            return Ok(Self {
-                tool: ToolPart::parse(written),
-                argument: Argument::Any,
-            });
-        };
-        let Some(argument) = rest.strip_suffix(')') else {
-            return Err(format!(
-                "\"{written}\" has no closing parenthesis; write \"{written})\""
-            ));
-        };
-        if tool.trim().is_empty() {
-            return Err(format!("\"{written}\" names no tool; write \"Bash({argument})\""));
-        }
+        let (tool, argument) = tool_and_argument(written)?;
         Ok(Self {
-            tool: ToolPart::parse(tool.trim()),
-            argument: Argument::parse(argument),
+            tool: ToolPart::parse(tool),
+            argument: argument.map_or(Argument::Any, Argument::parse),
         })
     }
 
@@ -55,7 +41,7 @@ impl ToolPattern {
         self.tool.matches(&tool.name)
             && match &self.argument {
                 Argument::Any => true,
-                argument => tool.principal_argument().is_some_and(|text| argument.matches(text)),
+                argument => tool.principal_argument().is_some_and(|text| argument.matches(&text)),
             }
     }
 
@@ -102,8 +88,27 @@ impl Argument {
             Self::Exact(expected) => expected == text,
             Self::Prefix(prefix) => starts_with_words(text, prefix),
             Self::Glob(glob) => glob.matches(text),
-            Self::Domain(pattern) => host_of(text).is_some_and(|host| host_matches(pattern, &host)),
+            Self::Domain(pattern) => address_matches(pattern, text),
         }
+    }
+}
+
+/// Splits `Tool` or `Tool(argument)`, or says what is wrong with it.
+pub(crate) fn tool_and_argument(written: &str) -> Result<(&str, Option<&str>), String> {
+    let written = written.trim();
+    let Some((tool, rest)) = written.split_once('(') else {
+        return Ok((written, None));
+    };
+    let tool = tool.trim();
+    match rest.strip_suffix(')') {
+        _ if tool.is_empty() => Err(format!("\"{written}\" names no tool; write \"Bash(…)\"")),
+        Some(argument) => Ok((tool, Some(argument))),
+        None if rest.contains(')') => Err(format!(
+            "\"{written}\" goes on after its closing parenthesis; write one rule"
+        )),
+        None => Err(format!(
+            "\"{written}\" has no closing parenthesis; write \"{written})\""
+        )),
     }
 }
 
@@ -181,6 +186,11 @@ mod tests {
         assert_eq!(
             error,
             "\"Bash(git:*\" has no closing parenthesis; write \"Bash(git:*)\""
+        );
+        assert!(
+            ToolPattern::parse("Bash(git:*)|Edit")
+                .unwrap_err()
+                .contains("goes on after")
         );
     }
 

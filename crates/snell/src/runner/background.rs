@@ -16,7 +16,7 @@ use tokio::process::Command;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::{DEFAULT_MAX_RUNNING, ProcessRequest, Runner, Work};
+use super::{ProcessRequest, Runner, Work, default_max_running};
 use crate::report::{HookLabel, HookReport};
 use crate::verdict::Status;
 
@@ -200,7 +200,9 @@ fn detach(supervisor: &[OsString], batch: &Batch, runner: &Runner, temp_dir: &Pa
         .args(args)
         .stdin(Stdio::from(input))
         .stdout(Stdio::null())
-        .stderr(Stdio::null());
+        .stderr(Stdio::null())
+        // From its first moment on: whoever ends the host's group must not reach it.
+        .process_group(0);
     if let Some(environment) = &runner.environment {
         command.env_clear().envs(environment.iter());
     }
@@ -209,26 +211,28 @@ fn detach(supervisor: &[OsString], batch: &Batch, runner: &Runner, temp_dir: &Pa
 
 /// Runs the hooks that [`Background::Detached`] handed over on `input`, all at once, and records each outcome.
 ///
-/// This is the whole of a supervising process. It leaves its host's terminal first, so that neither an interrupt typed
-/// there nor its end reaches the hooks.
+/// This is the whole of a supervising process.
 ///
 /// # Errors
 ///
 /// When the input is not what [`Background::Detached`] writes, or an outcome cannot be recorded.
 pub async fn supervise(input: impl Read) -> std::io::Result<()> {
-    // Fails only where this process already leads a group, and then it has left already.
-    let _ = rustix::process::setsid();
     let batch: Batch = serde_json::from_reader(input)?;
-    let runner = Runner::new(None, DEFAULT_MAX_RUNNING);
+    let runner = Runner::new(None, default_max_running());
     let mut running = JoinSet::new();
     for job in batch.jobs {
         let runner = runner.clone();
         running.spawn(async move { job.run(&runner).await });
     }
+    // What cannot be recorded is no reason to give up on the others.
+    let mut result = Ok(());
     while let Some(finished) = running.join_next().await {
-        append(Path::new(&batch.record), &finished?)?;
+        let recorded = finished
+            .map_err(std::io::Error::from)
+            .and_then(|finished| append(Path::new(&batch.record), &finished));
+        result = result.and(recorded);
     }
-    Ok(())
+    result
 }
 
 fn append(record: &Path, finished: &Finished) -> std::io::Result<()> {
@@ -236,7 +240,8 @@ fn append(record: &Path, finished: &Finished) -> std::io::Result<()> {
         fs::create_dir_all(directory)?;
     }
     if fs::metadata(record).is_ok_and(|metadata| metadata.len() > MAX_RECORD_BYTES) {
-        fs::rename(record, record.with_extension("jsonl.1"))?;
+        // Another supervisor may have done it a moment ago.
+        let _ = fs::rename(record, record.with_extension("jsonl.1"));
     }
     let mut line = serde_json::to_vec(finished)?;
     line.push(b'\n');

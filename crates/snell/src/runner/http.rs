@@ -20,7 +20,7 @@ pub(super) async fn send(request: HttpRequest) -> Outcome {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(error)) => Outcome::not_started(error.to_string(), started.elapsed()),
         Err(_) => Outcome {
-            end: End::TimedOut,
+            end: End::TimedOut(timeout),
             ..Outcome::not_started("", started.elapsed())
         },
     }
@@ -37,7 +37,7 @@ fn post(request: &HttpRequest) -> Outcome {
     for (name, value) in &request.headers {
         call = call.header(name, value);
     }
-    let answer = call.send(&request.body);
+    let answer = call.send(request.body.as_bytes());
     match answer {
         Ok(mut response) => {
             let status = response.status().as_u16();
@@ -53,20 +53,20 @@ fn post(request: &HttpRequest) -> Outcome {
                     stdout: body,
                     ..Outcome::not_started("", started.elapsed())
                 },
-                Err(error) => failure(&error, started),
+                Err(error) => failure(&error, request, started),
             }
         }
-        Err(error) => failure(&error, started),
+        Err(error) => failure(&error, request, started),
     }
 }
 
-fn failure(error: &ureq::Error, started: Instant) -> Outcome {
+fn failure(error: &ureq::Error, request: &HttpRequest, started: Instant) -> Outcome {
     match error {
         ureq::Error::Timeout(_) => Outcome {
-            end: End::TimedOut,
+            end: End::TimedOut(request.timeout),
             ..Outcome::not_started("", started.elapsed())
         },
-        other => Outcome::not_started(other.to_string(), started.elapsed()),
+        other => Outcome::not_started(format!("{}: {other}", request.url), started.elapsed()),
     }
 }
 

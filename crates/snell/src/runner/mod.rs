@@ -11,6 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::process::{Resource, getrlimit};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
@@ -20,10 +21,14 @@ pub use background::{Background, Finished, supervise};
 pub(crate) use background::{Job, Launcher, Observer};
 pub(crate) use process::{ProcessRequest, Spill, Variable};
 
-/// How many hooks of one engine run at the same time; the others wait their turn before their clock starts.
-///
-/// A running process holds four descriptors, and the usual limit is 1 024.
-pub(crate) const DEFAULT_MAX_RUNNING: usize = 128;
+/// How many hooks of one engine run at the same time, if nobody says otherwise; the others wait their turn before their
+/// clock starts. A running process holds four descriptors, and a host needs some for itself.
+pub(crate) fn default_max_running() -> usize {
+    const MOST: u64 = 128;
+    let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let running = (descriptors.saturating_sub(64) / 6).clamp(4, MOST);
+    usize::try_from(running).unwrap_or(4)
+}
 
 /// What a hook does, ready to be done.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -37,7 +42,7 @@ pub(crate) enum Work {
 pub(crate) struct HttpRequest {
     pub(crate) url: String,
     pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: String,
+    pub(crate) body: Arc<str>,
     pub(crate) timeout: Duration,
 }
 

@@ -1,10 +1,69 @@
 //! The three pipes of a running hook: what goes in, and what comes out, kept up to a limit.
 
+use std::time::Duration;
+
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::ChildStdin;
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+
+use crate::outcome::Outcome;
 
 /// How much of each output is kept. What comes after it is read and thrown away, so that the hook is not held up.
 const KEPT_BYTES: usize = 1024 * 1024;
+
+/// How much is read at a time.
+const CHUNK_BYTES: usize = 16 * 1024;
+
+/// All three.
+#[derive(Debug)]
+pub(super) struct Pipes<'a> {
+    pub(super) stdin: Feed<'a>,
+    pub(super) stdout: Drain<ChildStdout>,
+    pub(super) stderr: Drain<ChildStderr>,
+}
+
+impl<'a> Pipes<'a> {
+    pub(super) fn of(child: &mut Child, payload: &'a str) -> Self {
+        Self {
+            stdin: Feed::new(child.stdin.take(), payload.as_bytes()),
+            stdout: Drain::new(child.stdout.take()),
+            stderr: Drain::new(child.stderr.take()),
+        }
+    }
+
+    pub(super) fn are_drained(&self) -> bool {
+        !self.stdout.is_open() && !self.stderr.is_open()
+    }
+
+    /// Reads what has already been written, without waiting for more.
+    pub(super) async fn drain_what_is_there(&mut self) {
+        // The first turn lets the runtime look at the pipes; each of the others reads a chunk, up to what is kept.
+        tokio::task::yield_now().await;
+        for _ in 0..2 * KEPT_BYTES / CHUNK_BYTES {
+            tokio::select! {
+                biased;
+                () = self.stdout.advance(), if self.stdout.is_open() => {}
+                () = self.stderr.advance(), if self.stderr.is_open() => {}
+                () = std::future::ready(()) => break,
+            }
+        }
+    }
+
+    /// What went through them, as an outcome of which the end is still to be told.
+    pub(super) fn finish(self) -> Outcome {
+        let leaked = !self.are_drained();
+        let stdin_unread = self.stdin.is_unread();
+        let (stdout, stdout_cut) = self.stdout.finish();
+        let (stderr, stderr_cut) = self.stderr.finish();
+        Outcome {
+            stdout,
+            stderr,
+            leaked,
+            stdin_unread,
+            truncated: stdout_cut || stderr_cut,
+            ..Outcome::not_started("", Duration::ZERO)
+        }
+    }
+}
 
 /// Standard input while it is being written.
 #[derive(Debug)]
@@ -14,7 +73,7 @@ pub(super) struct Feed<'a> {
 }
 
 impl<'a> Feed<'a> {
-    pub(super) fn new(pipe: Option<ChildStdin>, payload: &'a [u8]) -> Self {
+    fn new(pipe: Option<ChildStdin>, payload: &'a [u8]) -> Self {
         Self { pipe, rest: payload }
     }
 
@@ -23,7 +82,7 @@ impl<'a> Feed<'a> {
     }
 
     /// Whether the hook is known not to have read all of it.
-    pub(super) fn is_unread(&self) -> bool {
+    fn is_unread(&self) -> bool {
         !self.rest.is_empty()
     }
 
@@ -52,11 +111,11 @@ pub(super) struct Drain<R> {
 }
 
 impl<R: AsyncRead + Unpin> Drain<R> {
-    pub(super) fn new(pipe: Option<R>) -> Self {
+    fn new(pipe: Option<R>) -> Self {
         Self {
             pipe,
             kept: Vec::new(),
-            chunk: vec![0; 16 * 1024].into_boxed_slice(),
+            chunk: vec![0; CHUNK_BYTES].into_boxed_slice(),
             truncated: false,
         }
     }
@@ -79,7 +138,7 @@ impl<R: AsyncRead + Unpin> Drain<R> {
     }
 
     /// What was read, and whether more was thrown away.
-    pub(super) fn finish(self) -> (String, bool) {
+    fn finish(self) -> (String, bool) {
         let text = match String::from_utf8(self.kept) {
             Ok(text) => text,
             Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),

@@ -6,15 +6,17 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use serde::{Deserialize, Serialize};
 use tempfile::TempPath;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::pipes::{Drain, Feed};
+use super::pipes::Pipes;
 use crate::outcome::{End, Outcome};
 
 /// Between TERM and KILL.
@@ -34,7 +36,7 @@ pub(crate) struct ProcessRequest {
     /// Not a `PathBuf`: as JSON that would have to be UTF-8.
     pub(crate) cwd: OsString,
     /// Written to standard input; without it the hook reads an empty one.
-    pub(crate) stdin: Option<String>,
+    pub(crate) stdin: Option<Arc<str>>,
     pub(crate) timeout: Duration,
     /// Where spilled values are put.
     pub(crate) temp_dir: OsString,
@@ -71,51 +73,73 @@ enum Phase {
 pub(super) async fn run(request: &ProcessRequest, environment: Option<&BTreeMap<OsString, OsString>>) -> Outcome {
     let started = Instant::now();
     let deadline = started + request.timeout;
-    if !Path::new(&request.cwd).is_dir() {
-        let why = format!(
-            "the working directory {} does not exist",
-            Path::new(&request.cwd).display()
-        );
+    let cwd = Path::new(&request.cwd);
+    if !cwd.is_dir() {
+        let why = format!("the working directory {} does not exist", cwd.display());
         return Outcome::not_started(why, started.elapsed());
     }
     let (mut command, spilled) = prepare(request, environment);
-    let mut child = match command.spawn() {
+    let mut child = match spawn(&mut command, deadline).await {
         Ok(child) => child,
         Err(error) => return spawn_failure(request, &error, started.elapsed()),
     };
     let mut group = Group::of(&child);
-    let payload = request.stdin.as_deref().unwrap_or_default();
-    let mut stdin = Feed::new(child.stdin.take(), payload.as_bytes());
-    let mut stdout = Drain::new(child.stdout.take());
-    let mut stderr = Drain::new(child.stderr.take());
+    let mut pipes = Pipes::of(&mut child, request.stdin.as_deref().unwrap_or_default());
+    let (phase, status) = attend(&mut child, &mut pipes, &group, deadline).await;
+    group.release();
+    drop(spilled);
+    let end = match (phase, status) {
+        (Phase::Ending | Phase::Killed, _) | (_, None) => End::TimedOut(request.timeout),
+        (_, Some(status)) => match status.code() {
+            Some(code) => End::Exited(code),
+            None => End::Signaled(status.signal().unwrap_or_default()),
+        },
+    };
+    Outcome {
+        end,
+        duration: started.elapsed(),
+        ..pipes.finish()
+    }
+}
 
+/// Waits for a process while feeding and draining it, and ends it at its deadline. Answers how far that went, and the
+/// process's own status if it could be had.
+async fn attend(
+    child: &mut Child,
+    pipes: &mut Pipes<'_>,
+    group: &Group,
+    deadline: Instant,
+) -> (Phase, Option<ExitStatus>) {
     let mut phase = Phase::Running;
     let mut status: Option<ExitStatus> = None;
     let timer = sleep_until(deadline);
     tokio::pin!(timer);
     loop {
-        let drained = !stdout.is_open() && !stderr.is_open();
-        let over = match phase {
-            Phase::Running | Phase::Leaking => status.is_some() && drained,
-            Phase::Ending | Phase::Killed => status.is_some() && drained && group.is_gone(),
-        };
-        if over {
-            break;
+        let over = status.is_some() && pipes.are_drained();
+        match phase {
+            Phase::Running | Phase::Leaking if over => break,
+            Phase::Ending | Phase::Killed if over && group.is_gone() => break,
+            _ => {}
         }
         tokio::select! {
             ended = child.wait(), if status.is_none() => {
                 // Waiting for our own child fails only if somebody else reaped it; then nothing is known of its end.
-                status = Some(ended.unwrap_or_else(|_| ExitStatus::from_raw(libc_sigkill())));
+                status = Some(ended.unwrap_or_else(|_| unknown_end()));
                 if phase == Phase::Running {
                     phase = Phase::Leaking;
                     timer.as_mut().reset(Instant::now() + LEAK_WINDOW);
                 }
             }
-            () = stdin.advance(), if stdin.is_open() => {}
-            () = stdout.advance(), if stdout.is_open() => {}
-            () = stderr.advance(), if stderr.is_open() => {}
-            () = sleep(PROBE_EVERY), if status.is_some() && matches!(phase, Phase::Ending | Phase::Killed) => {}
+            () = pipes.stdin.advance(), if pipes.stdin.is_open() => {}
+            () = pipes.stdout.advance(), if pipes.stdout.is_open() => {}
+            () = pipes.stderr.advance(), if pipes.stderr.is_open() => {}
+            () = sleep(PROBE_EVERY), if over => {}
             () = &mut timer => match phase {
+                // A host that was busy may notice the end and the deadline at once; then the hook was in time.
+                Phase::Running if has_ended(child, &mut status) => {
+                    phase = Phase::Leaking;
+                    timer.as_mut().reset(Instant::now() + LEAK_WINDOW);
+                }
                 Phase::Running => {
                     group.signal(Signal::TERM);
                     phase = Phase::Ending;
@@ -130,33 +154,38 @@ pub(super) async fn run(request: &ProcessRequest, environment: Option<&BTreeMap<
             }
         }
     }
-    let leaked = stdout.is_open() || stderr.is_open();
-    let stdin_unread = stdin.is_unread();
-    group.release();
-    drop(spilled);
-    let end = match (phase, status) {
-        (Phase::Ending | Phase::Killed, _) | (_, None) => End::TimedOut,
-        (_, Some(status)) => match (status.code(), status.signal()) {
-            (Some(code), _) => End::Exited(code),
-            (None, signal) => End::Signaled(signal.unwrap_or_default()),
-        },
-    };
-    let (stdout, stdout_cut) = stdout.finish();
-    let (stderr, stderr_cut) = stderr.finish();
-    Outcome {
-        end,
-        stdout,
-        stderr,
-        duration: started.elapsed(),
-        leaked,
-        stdin_unread,
-        truncated: stdout_cut || stderr_cut,
+    pipes.drain_what_is_there().await;
+    (phase, status)
+}
+
+/// Looks once whether the process has ended, and remembers how.
+fn has_ended(child: &mut Child, status: &mut Option<ExitStatus>) -> bool {
+    *status = child.try_wait().ok().flatten();
+    status.is_some()
+}
+
+/// The status of a process of whose end nothing is known: as if it had been killed, which is never success.
+fn unknown_end() -> ExitStatus {
+    ExitStatus::from_raw(Signal::KILL.as_raw())
+}
+
+/// Starts the process. While the system has no descriptor or process to spare, it is tried again until the deadline: a
+/// busy moment must not read as a guard that cannot run.
+async fn spawn(command: &mut Command, deadline: Instant) -> std::io::Result<Child> {
+    loop {
+        match command.spawn() {
+            Err(error) if is_shortage(&error) && Instant::now() < deadline => sleep(PROBE_EVERY).await,
+            result => return result,
+        }
     }
 }
 
-/// The wait status of a process that was killed, for when its real one cannot be had.
-fn libc_sigkill() -> i32 {
-    Signal::KILL.as_raw()
+fn is_shortage(error: &std::io::Error) -> bool {
+    error.raw_os_error().is_some_and(|code| {
+        [Errno::MFILE, Errno::NFILE, Errno::AGAIN]
+            .iter()
+            .any(|errno| errno.raw_os_error() == code)
+    })
 }
 
 fn prepare(request: &ProcessRequest, environment: Option<&BTreeMap<OsString, OsString>>) -> (Command, Vec<TempPath>) {

@@ -236,7 +236,7 @@ fn permission_decisions_before_a_tool() {
         ("ask", 0, "ask", "ok"),
         // Whoever is asked decides later.
         ("defer", 0, "ask", "ok"),
-        ("perhaps", 0, "allow", "ok"),
+        ("perhaps", 0, "allow", "failed"),
     ];
     for (word, code, decision, status) in cases {
         let ran = answered("PreToolUse", &[deciding(word, "why")]);

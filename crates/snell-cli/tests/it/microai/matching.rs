@@ -126,7 +126,9 @@ fn each_tool_has_one_argument_that_counts() {
         ),
         ("Bash({*)", "Bash", json!({"command": "ls"}), false),
         ("Bash(x)", "Bash", json!({}), false),
-        ("Bash(x)", "Bash", json!({"command": ["x"]}), false),
+        // Some agents send a command as a list of words.
+        ("Bash(x y)", "Bash", json!({"command": ["x", "y"]}), true),
+        ("Bash(x)", "Bash", json!({"command": [1]}), false),
     ];
     for (matcher, tool, input, expected) in cases {
         let payload = json!({"tool_name": tool, "tool_input": input});

@@ -257,7 +257,7 @@ fn recorded(outcome: &Value) -> Value {
 #[test]
 fn after_a_tool_hooks_are_started_and_not_awaited_and_their_end_is_recorded() {
     let waiting = "while [ ! -e go ]; do sleep 0.02; done; echo \"$OUTPUT\"; echo err >&2; exit 4";
-    let entry = json!({"matcher": "Edit", "command": waiting, "continueOnFailure": false});
+    let entry = json!({"matcher": "Edit", "command": waiting});
     let sandbox = project_with("PostToolUse", &json!([entry]));
     let edit = json!({"session_id": "abc123", "tool_name": "Edit", "tool_response": {"ok": true}});
     let ran = sandbox.run("PostToolUse", &edit);

@@ -340,7 +340,11 @@ fn every_event_that_snell_knows_may_stand_in_a_wave_file_under_any_of_its_names(
         ("PreCompress", "PreCompact"),
     ];
     for (written, fired) in cases {
-        let group = json!({"matcher": "", "hooks": [{"type": "command", "command": "touch ran"}]});
+        let hooks = json!([{"type": "command", "command": "touch ran"}]);
+        let group = match fired {
+            "PreToolUse" | "AfterTool" | "PermissionRequest" => json!({"matcher": "", "hooks": hooks}),
+            _ => json!({ "hooks": hooks }),
+        };
         let sandbox = Sandbox::new().hooks(SETTINGS, &json!({ written: [group] }));
         let ran = sandbox.run(fired, &json!({"tool_name": "Bash"}));
         assert_eq!(ran.warnings(), [""; 0], "{written}");

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::events;
-use crate::contract::{own_failure, said};
+use crate::contract::{own_failure, printed, said};
 use crate::event::{Event, EventName, parse_json};
 use crate::hook::Hook;
 use crate::outcome::{End, Outcome};
@@ -26,22 +26,27 @@ const EXTRAS: &[&str] = &[
 ];
 
 pub(super) fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
-    let text = outcome.stdout.trim();
+    let text = printed(outcome);
     let json = match text.starts_with('{').then(|| parse_json(text)) {
         Some(Ok(Value::Object(object))) => Json::Object(object),
         Some(_) => Json::Broken,
         None => Json::Absent,
     };
     match (&outcome.end, json) {
-        (End::Signaled(_) | End::TimedOut | End::NotStarted(_), _) => own_failure(hook, outcome),
+        (End::Signaled(_) | End::TimedOut(_) | End::NotStarted(_), _) => own_failure(hook, outcome),
         (End::Answered(200..=299), Json::Object(object)) => from_json(hook, event, &object),
         (End::Answered(200..=299), _) if text.is_empty() => Answer::default(),
+        (End::Answered(200..=299), _) => {
+            let mut answer = Answer::default();
+            misunderstood(hook, &mut answer, "the body of its answer is not a JSON object");
+            answer
+        }
         (End::Answered(_), _) => own_failure(hook, outcome),
         (End::Exited(2), Json::Object(object)) => exit_2(hook, outcome, Some(from_json(hook, event, &object))),
         (End::Exited(2), _) => exit_2(hook, outcome, None),
         (End::Exited(code), _) if *code != 0 && event.name.as_str() == "WorktreeCreate" => exit_2(hook, outcome, None),
         (End::Exited(_), Json::Object(object)) => from_json(hook, event, &object),
-        (End::Exited(0), Json::Broken) => broken_json(hook, event, text),
+        (End::Exited(0), Json::Broken) => broken_json(hook, outcome),
         (End::Exited(0), Json::Absent) => plain_text(event, text),
         (End::Exited(_), _) => own_failure(hook, outcome),
     }
@@ -85,17 +90,16 @@ fn plain_text(event: &Event, text: &str) -> Answer {
     answer
 }
 
-/// Output that was meant to be JSON. It is no opinion, but the user is told; as text it still is context where text is.
-fn broken_json(hook: &Hook, event: &Event, text: &str) -> Answer {
-    Answer {
-        status: Some(Status::Failed),
-        messages: vec![format!(
-            "{} hook \"{}\" printed something that begins like JSON and is not; it has no effect",
-            hook.contract(),
-            hook.command()
-        )],
-        ..plain_text(event, text)
-    }
+/// Output that was meant to be JSON. It is no opinion and no text, but the user is told.
+fn broken_json(hook: &Hook, outcome: &Outcome) -> Answer {
+    let mut answer = Answer::default();
+    let fault = if outcome.truncated {
+        "its output begins like JSON and was cut, because it is too long"
+    } else {
+        "its output begins like JSON and is not"
+    };
+    misunderstood(hook, &mut answer, fault);
+    answer
 }
 
 fn from_json(hook: &Hook, event: &Event, object: &Map<String, Value>) -> Answer {
@@ -110,19 +114,10 @@ fn from_json(hook: &Hook, event: &Event, object: &Map<String, Value>) -> Answer 
                 .push("\"terminalSequence\" is not one of OSC 0, 1, 2, 9, 99, 777 or BEL; it is left out".into());
         }
     }
-    top_level_decision(event, object, &mut answer);
-    let specific = object.get("hookSpecificOutput").and_then(Value::as_object);
+    top_level_decision(hook, event, object, &mut answer);
+    let specific = accepted_output(hook, event, object, &mut answer);
     if let Some(specific) = specific {
-        match specific.get("hookEventName").and_then(Value::as_str) {
-            Some(name) if EventName::parse(name) == event.name => specific_output(event, specific, &mut answer),
-            Some(name) => answer.warnings.push(format!(
-                "\"{}\" answered for {name}, not for {}; its \"hookSpecificOutput\" is left out",
-                hook.command(),
-                event.name
-            )),
-            // Required by the documentation, forgotten by many; a deny must not be lost to it.
-            None => specific_output(event, specific, &mut answer),
-        }
+        specific_output(hook, event, specific, &mut answer);
     }
     if object.get("continue") == Some(&Value::Bool(false)) {
         stop_the_turn(event, object, &mut answer);
@@ -143,26 +138,75 @@ fn from_json(hook: &Hook, event: &Event, object: &Map<String, Value>) -> Answer 
     answer
 }
 
-fn top_level_decision(event: &Event, object: &Map<String, Value>, answer: &mut Answer) {
-    let decision = match object.get("decision").and_then(Value::as_str) {
-        Some("block" | "deny") => Decision::Deny,
-        Some("approve" | "allow") if event.name == EventName::PreToolUse => Decision::Allow,
-        _ => return,
+/// The `hookSpecificOutput`, if it is one and for this event.
+fn accepted_output<'a>(
+    hook: &Hook,
+    event: &Event,
+    object: &'a Map<String, Value>,
+    answer: &mut Answer,
+) -> Option<&'a Map<String, Value>> {
+    let specific = match object.get("hookSpecificOutput")? {
+        Value::Object(specific) => specific,
+        _ => {
+            misunderstood(hook, answer, "\"hookSpecificOutput\" must be an object");
+            return None;
+        }
     };
-    answer.decision = decision;
+    match specific.get("hookEventName").and_then(Value::as_str) {
+        Some(name) if EventName::parse(name) != event.name => {
+            let command = hook.command();
+            answer.warnings.push(format!(
+                "\"{command}\" answered for {name}, not for {}; its \"hookSpecificOutput\" is left out",
+                event.name
+            ));
+            None
+        }
+        // A missing name is against the documentation and forgotten by many; a deny must not be lost to it.
+        _ => Some(specific),
+    }
+}
+
+/// An answer in which a decision was meant and cannot be read: no opinion, but the user is told.
+fn misunderstood(hook: &Hook, answer: &mut Answer, fault: &str) {
+    answer.status = Some(Status::Failed);
+    answer.messages.push(format!(
+        "{} hook \"{}\" was not understood: {fault}",
+        hook.contract(),
+        hook.command()
+    ));
+}
+
+fn top_level_decision(hook: &Hook, event: &Event, object: &Map<String, Value>, answer: &mut Answer) {
+    answer.decision = match object.get("decision") {
+        None | Some(Value::Null) => return,
+        Some(Value::String(word)) if word == "block" || word == "deny" => Decision::Deny,
+        Some(Value::String(word)) if word == "approve" || word == "allow" => match event.name {
+            EventName::PreToolUse => Decision::Allow,
+            _ => return,
+        },
+        Some(other) => {
+            misunderstood(hook, answer, &format!("\"decision\" is {other}; it must be \"block\""));
+            return;
+        }
+    };
     answer.reason = text(object, "reason");
 }
 
-fn specific_output(event: &Event, specific: &Map<String, Value>, answer: &mut Answer) {
+fn specific_output(hook: &Hook, event: &Event, specific: &Map<String, Value>, answer: &mut Answer) {
     answer.context.extend(text(specific, "additionalContext"));
     match event.name {
         EventName::PreToolUse => {
-            let decision = match specific.get("permissionDecision").and_then(Value::as_str) {
-                Some("deny") => Decision::Deny,
+            let decision = match specific.get("permissionDecision").map(|word| (word, word.as_str())) {
+                None | Some((Value::Null, _)) => Decision::None,
+                Some((_, Some("deny"))) => Decision::Deny,
                 // The host decides later, which is for whoever is asked.
-                Some("ask" | "defer") => Decision::Ask,
-                Some("allow") => Decision::Allow,
-                _ => Decision::None,
+                Some((_, Some("ask" | "defer"))) => Decision::Ask,
+                Some((_, Some("allow"))) => Decision::Allow,
+                Some((other, _)) => {
+                    let fault = format!("\"permissionDecision\" is {other}; it must be allow, ask or deny");
+                    misunderstood(hook, answer, &fault);
+                    Decision::None
+                }
             };
             opine(answer, decision, text(specific, "permissionDecisionReason"));
             answer.tool_input = specific.get("updatedInput").filter(|value| value.is_object()).cloned();
@@ -220,8 +264,10 @@ fn stop_the_turn(event: &Event, object: &Map<String, Value>, answer: &mut Answer
             answer.messages.push(reason);
         }
         _ if events::row_of(&event.name).is_some_and(|row| row.blocks) => {
+            // What the hook has to say to the model, if it said that, stays beside it.
+            let told = answer.reason.take().filter(|_| answer.decision == Decision::Deny);
             answer.decision = Decision::Deny;
-            answer.reason = Some(reason);
+            answer.reason = Some(told.map_or_else(|| reason.clone(), |told| format!("{reason}\n{told}")));
         }
         _ => answer.messages.push(reason),
     }

@@ -11,12 +11,11 @@ use serde_json::{Map, Value};
 
 use super::environment::Variables;
 use super::{
-    AfterBlock, Base, Changes, Contract, Envelope, Flow, Layout, Place, Read, Scene, Shape, SharedBudget, ShownAs,
-    WorkingDirectory, json_line, same_name,
+    AfterBlock, Base, Changes, Contract, Envelope, Flow, MuteCondition, Place, Read, Scene, Shape, SharedBudget,
+    ShownAs, Syntax, Twins, WorkingDirectory, json_line, same_name,
 };
 use crate::config::Vocabulary;
 use crate::event::{Event, EventName};
-use crate::hook::Hook;
 use crate::matcher::Subject;
 
 /// What all `SessionEnd` hooks may take together: the agent is on its way out.
@@ -43,7 +42,7 @@ pub(super) static CLAUDE: Contract = Contract {
             path: ".claude/settings.local.json",
         },
     ],
-    layout: Layout::Settings,
+    syntax: Syntax::Json,
     shapes: &[Shape::Group],
     vocabulary: Vocabulary::Open(events::EVENT_NAMES),
     switches: read::read_switches,
@@ -51,6 +50,8 @@ pub(super) static CLAUDE: Contract = Contract {
         budget: (*event == EventName::SessionEnd).then_some(SESSION_END_BUDGET),
     },
     after_block: AfterBlock::GoOn,
+    mute_condition: MuteCondition::No,
+    twins: Twins::RunOnce,
     changes: Changes::All,
     working_directory: WorkingDirectory::Event,
     failures: ShownAs::Message,
@@ -98,18 +99,20 @@ fn text_field<'a>(event: &'a Event, name: &str) -> Option<&'a str> {
     }
 }
 
-fn envelope(_hook: &Hook, event: &Event, scene: &Scene<'_>) -> Envelope {
-    let made = Variables::default().set_path("CLAUDE_PROJECT_DIR", scene.project);
-    Envelope {
-        stdin: Some(json_line(&payload(event, scene))),
-        variables: made.variables,
-        spills: made.spills,
-    }
+fn envelope(event: &Event, scene: &Scene<'_>) -> Envelope {
+    Variables::default()
+        .set_path("CLAUDE_PROJECT_DIR", scene.project)
+        .into_envelope(Some(json_line(&payload(event, scene))))
 }
 
 /// What Claude Code would send, made anew from what the host said: never the payload of another product as it came.
 fn payload(event: &Event, scene: &Scene<'_>) -> Value {
-    let mut object = Map::new();
+    let row = events::row_of(&event.name);
+    let mut object = match row {
+        Some(_) => Map::new(),
+        // An event that Claude Code may know by now: everything that came with it.
+        None => event.raw.clone(),
+    };
     let mut put = |key: &str, value: Option<Value>| {
         object.extend(value.map(|value| (key.to_owned(), value)));
     };
@@ -127,20 +130,12 @@ fn payload(event: &Event, scene: &Scene<'_>) -> Value {
     for key in events::COMMON_FIELDS {
         put(key, event.field(key));
     }
-    match events::row_of(&event.name) {
-        Some(row) => {
-            for key in row.fields {
-                put(key, event.field(key));
-            }
-            // Inside a subagent every event says so.
-            for key in ["agent_id", "agent_type"] {
-                if !row.fields.contains(&key) {
-                    put(key, event.field(key));
-                }
-            }
-        }
-        // An event that Claude Code may know by now: everything that came with it.
-        None => object.extend(event.raw.clone()),
+    for key in row.map_or(&[][..], |row| row.fields) {
+        put(key, event.field(key));
+    }
+    // Inside a subagent every event says so.
+    for key in ["agent_id", "agent_type"] {
+        put(key, event.field(key));
     }
     Value::Object(object)
 }

@@ -1,23 +1,19 @@
 //! Claude Code's `settings.json`: groups, handlers of every type, and the switches beside them.
 
-use std::time::Duration;
-
 use super::events::{self, MatchedOn};
 use super::{CLAUDE, CLAUDE_OS};
-use crate::config::{Fields, Node, NodeValue, Reading, Unit};
+use crate::config::{Fields, LONGEST_TIMEOUT, Node, NodeValue, Reading, Unit};
 use crate::contract::settings::EventKey;
 use crate::diagnostic::hint;
-use crate::hook::{Action, Condition, Hook, HttpCall, OnFailure, Shell};
+use crate::hook::{Action, Condition, Hook, HttpCall, Shell, Timeout};
 use crate::matcher::{ListCharacters, Matcher, PermissionRule};
-
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A type of handler: its own keys, and whether Snell can do it.
 struct HandlerType {
     name: &'static str,
     keys: &'static [&'static str],
-    /// What the author can do instead, where Snell cannot.
-    instead: Option<&'static str>,
+    /// Why Snell cannot do it, where it cannot.
+    obstacle: Option<&'static str>,
 }
 
 const COMMON_KEYS: &[&str] = &["type", "if", "timeout", "statusMessage", "once"];
@@ -26,27 +22,27 @@ const TYPES: &[HandlerType] = &[
     HandlerType {
         name: "command",
         keys: &["command", "args", "async", "asyncRewake", "shell"],
-        instead: None,
+        obstacle: None,
     },
     HandlerType {
         name: "http",
         keys: &["url", "headers", "allowedEnvVars", "async"],
-        instead: None,
+        obstacle: None,
     },
     HandlerType {
         name: "mcp_tool",
         keys: &["server", "tool", "input"],
-        instead: Some("it needs the agent's MCP connections"),
+        obstacle: Some("it needs the agent's MCP connections"),
     },
     HandlerType {
         name: "prompt",
         keys: &["prompt", "model", "continueOnBlock"],
-        instead: Some("it needs the agent's model"),
+        obstacle: Some("it needs the agent's model"),
     },
     HandlerType {
         name: "agent",
         keys: &["prompt", "model"],
-        instead: Some("it needs the agent's model"),
+        obstacle: Some("it needs the agent's model"),
     },
 ];
 
@@ -54,10 +50,13 @@ const TYPES: &[HandlerType] = &[
 pub(super) fn read_switches(reading: &mut Reading<'_>, root: &Fields<'_>) {
     if let Some(disabled) = reading.boolean(root, "disableAllHooks") {
         let at = root.get("disableAllHooks").map_or(root.at, |node| node.at);
+        if disabled {
+            reading.warn(at, "\"disableAllHooks\" switches off the hooks of every Claude Code settings file, unless a nearer file says false");
+        }
         reading.switches.disable_all = Some((disabled, reading.origin(at)));
     }
-    reading.switches.allowed_http_urls = reading.texts(root, "allowedHttpHookUrls");
-    reading.switches.http_env_vars = reading.texts(root, "httpHookAllowedEnvVars");
+    reading.switches.allowed_http_urls = reading.restriction(root, "allowedHttpHookUrls");
+    reading.switches.http_env_vars = reading.restriction(root, "httpHookAllowedEnvVars");
 }
 
 pub(super) fn read_group(reading: &mut Reading<'_>, key: &EventKey<'_>, node: &Node) {
@@ -89,21 +88,12 @@ pub(super) fn read_script(reading: &mut Reading<'_>, key: &EventKey<'_>, node: &
         );
         return;
     }
-    let hook = Hook {
-        contract: &CLAUDE_OS,
-        events: vec![key.event.clone()],
-        matcher: Matcher::everything(None),
-        condition: None,
-        action: Action::Script { path },
-        timeout: events::default_timeout(&key.event),
-        timeout_is_written: false,
-        on_failure: OnFailure::Continue,
+    let timeout = Timeout::Default(events::default_timeout(&key.event));
+    let origin = reading.origin(node.at);
+    reading.hooks.push(Hook {
         may_modify: true,
-        background: false,
-        disabled: None,
-        origin: reading.origin(node.at),
-    };
-    reading.hooks.push(hook);
+        ..Hook::new(&CLAUDE_OS, key.event.clone(), Action::Script { path }, timeout, origin)
+    });
 }
 
 fn read_matcher(reading: &mut Reading<'_>, key: &EventKey<'_>, group: &Fields<'_>) -> Option<Matcher> {
@@ -139,6 +129,14 @@ fn read_matcher(reading: &mut Reading<'_>, key: &EventKey<'_>, group: &Fields<'_
             format!("\"{written}\" matches no tool; for every tool of that server write \"{written}__.*\""),
         );
     }
+    if matched_on == MatchedOn::Tool && written.contains('(') && written.ends_with(')') && !written.starts_with('(') {
+        reading.warn(
+            node.at,
+            format!(
+                "a matcher compares the tool's name; for a rule about the call write \"if\": \"{written}\" in the hook"
+            ),
+        );
+    }
     match Matcher::claude(written, list) {
         Ok(matcher) => Some(matcher),
         Err(fault) => {
@@ -161,7 +159,7 @@ fn read_handler(reading: &mut Reading<'_>, key: &EventKey<'_>, matcher: &Matcher
         "command" => read_command(reading, &fields),
         "http" => read_http(reading, key, &fields),
         _ => {
-            let reason = kind.instead.unwrap_or_default();
+            let reason = kind.obstacle.unwrap_or_default();
             reading.warn(
                 fields.at,
                 format!(
@@ -186,25 +184,19 @@ fn read_handler(reading: &mut Reading<'_>, key: &EventKey<'_>, matcher: &Matcher
         return;
     };
     let disabled = kind
-        .instead
+        .obstacle
         .map(|_| format!("hooks of type \"{}\" are not supported", kind.name));
     let background = read_async(reading, &fields);
     let default = events::default_timeout(&key.event);
     let timeout = reading.timeout(&fields, Unit::Seconds, default, LONGEST_TIMEOUT);
     let origin = reading.origin(fields.at);
     reading.hooks.push(Hook {
-        contract: &CLAUDE,
-        events: vec![key.event.clone()],
         matcher: matcher.clone(),
         condition,
-        action,
-        timeout,
-        timeout_is_written: fields.has("timeout"),
-        on_failure: OnFailure::Continue,
         may_modify: true,
         background,
         disabled,
-        origin,
+        ..Hook::new(&CLAUDE, key.event.clone(), action, timeout, origin)
     });
 }
 

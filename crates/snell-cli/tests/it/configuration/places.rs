@@ -1,0 +1,258 @@
+//! Which files are read, in which order, and under which contract.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+
+use crate::support::{Ran, Sandbox};
+
+fn group(command: &str) -> Value {
+    json!({"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": command}]}]})
+}
+
+fn settings(command: &str) -> String {
+    json!({"hooks": group(command)}).to_string()
+}
+
+fn flat(command: &str) -> String {
+    json!({"hooks": {"PreToolUse": [{"matcher": "*", "command": command}]}}).to_string()
+}
+
+fn whale(command: &str) -> String {
+    json!([{"event": "BeforeTool", "command": command}]).to_string()
+}
+
+fn native(command: &str) -> String {
+    format!("[[hook]]\nevent = \"PreToolUse\"\nrun = \"{command}\"\n")
+}
+
+fn fire(sandbox: &Sandbox, options: &[&str]) -> Ran {
+    let args: Vec<_> = ["run", "PreToolUse"].iter().chain(options).copied().collect();
+    sandbox.snell(&args, &json!({"tool_name": "Bash"}).to_string())
+}
+
+/// The hooks that ran, as `contract source`.
+fn ran(ran: &Ran) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    ran.hooks()
+        .iter()
+        .map(|hook| format!("{} {}", text(&hook["contract"]), text(&hook["source"])))
+        .collect()
+}
+
+/// A file of every place, each with a hook of its own.
+fn everywhere() -> Sandbox {
+    Sandbox::new()
+        .home_file(".config/snell/snell.toml", &native("true 1"))
+        .file("snell.toml", &native("true 2"))
+        .home_file(".wave/settings.json", &settings("true 3"))
+        .file(".wave/settings.json", &settings("true 4"))
+        .file(".wave/settings.local.json", &settings("true 5"))
+        .file(".microai/settings.json", &flat("true 6"))
+        .file(".microai/settings.local.json", &flat("true 7"))
+        .home_file(".claude/settings.json", &settings("true 8"))
+        .file(".claude/settings.json", &settings("true 9"))
+        .file(".claude/settings.local.json", &settings("true 10"))
+        .file(".whale/hooks.json", &whale("true 11"))
+        .home_file(".swagmanager/hooks.json", &whale("true 12"))
+}
+
+#[test]
+fn the_files_of_every_contract_are_read_in_the_order_in_which_their_hooks_run() {
+    let sandbox = everywhere();
+    let expected = [
+        "snell ~/.config/snell/snell.toml",
+        "snell snell.toml",
+        "wave ~/.wave/settings.json",
+        "wave .wave/settings.json",
+        "wave .wave/settings.local.json",
+        "microai .microai/settings.json",
+        "microai .microai/settings.local.json",
+        "claude ~/.claude/settings.json",
+        "claude .claude/settings.json",
+        "claude .claude/settings.local.json",
+        "whale .whale/hooks.json",
+        "whale ~/.swagmanager/hooks.json",
+    ];
+    let answered = fire(&sandbox, &[]);
+    assert_eq!(ran(&answered), expected);
+    assert_eq!(answered.warnings(), Vec::<String>::new());
+}
+
+#[test]
+fn the_users_own_file_lies_where_the_environment_says() {
+    let sandbox = everywhere();
+    let elsewhere = sandbox.home().join("elsewhere");
+    fs::create_dir_all(elsewhere.join("snell")).unwrap();
+    fs::write(elsewhere.join("snell/snell.toml"), native("true 0")).unwrap();
+    let sandbox = sandbox.env("XDG_CONFIG_HOME", elsewhere.to_str().unwrap());
+    assert_eq!(
+        ran(&fire(&sandbox, &[]))[..2],
+        ["snell ~/elsewhere/snell/snell.toml", "snell snell.toml"]
+    );
+    // As the XDG rules say, a directory that is not absolute does not count.
+    let sandbox = everywhere().env("XDG_CONFIG_HOME", "elsewhere");
+    assert_eq!(ran(&fire(&sandbox, &[]))[0], "snell ~/.config/snell/snell.toml");
+}
+
+#[test]
+fn without_a_home_only_the_projects_files_are_read() {
+    for home in [None, Some("/no/such/directory"), Some("")] {
+        let sandbox = everywhere();
+        let mut command = sandbox.command(&["run", "PreToolUse"]);
+        command.env_remove("HOME");
+        command.envs(home.map(|home| ("HOME", home)));
+        let output = command.stdin(std::process::Stdio::null()).output().unwrap();
+        let answered = Ran::from(output);
+        assert_eq!((answered.code, ran(&answered).len()), (0, 8), "{home:?}");
+        assert!(ran(&answered).iter().all(|hook| !hook.contains('~')), "{home:?}");
+    }
+}
+
+#[test]
+fn the_project_and_the_home_directory_can_be_named() {
+    let sandbox = everywhere();
+    let other = Sandbox::new()
+        .file("snell.toml", &native("true"))
+        .home_file(".claude/settings.json", &settings("true"));
+    let (project, home) = (other.project(), other.home());
+    let options = ["--project", project.to_str().unwrap(), "--home", home.to_str().unwrap()];
+    assert_eq!(
+        ran(&fire(&sandbox, &options)),
+        ["snell snell.toml", "claude ~/.claude/settings.json"]
+    );
+    let missing = fire(&sandbox, &["--project", "no-such-directory"]);
+    assert_eq!((missing.code, missing.stdout.as_str()), (1, ""));
+    assert!(
+        missing.stderr.contains("no-such-directory is not a directory"),
+        "{}",
+        missing.stderr
+    );
+}
+
+#[test]
+fn one_file_by_two_names_is_read_once() {
+    let sandbox = Sandbox::new().file(".claude/settings.json", &settings("echo ran >> log"));
+    let home = sandbox.project();
+    let same = fire(&sandbox, &["--home", home.to_str().unwrap()]);
+    assert_eq!(ran(&same), ["claude .claude/settings.json"]);
+
+    symlink("settings.json", sandbox.project().join(".claude/settings.local.json")).unwrap();
+    assert_eq!(ran(&fire(&sandbox, &[])), ["claude .claude/settings.json"]);
+
+    let linked = sandbox.project().join("link.json");
+    symlink(".claude/settings.json", &linked).unwrap();
+    let twice = fire(
+        &sandbox,
+        &[
+            "--config",
+            "claude:.claude/settings.json",
+            "--config",
+            "claude:link.json",
+        ],
+    );
+    assert_eq!(ran(&twice), ["claude .claude/settings.json"]);
+    assert_eq!(sandbox.read("log"), "ran\nran\nran\n");
+}
+
+#[test]
+fn a_link_to_a_file_elsewhere_is_read_like_the_file() {
+    let sandbox = Sandbox::new().home_file("dotfiles/claude.json", &settings("true"));
+    fs::create_dir(sandbox.project().join(".claude")).unwrap();
+    symlink(
+        sandbox.home().join("dotfiles/claude.json"),
+        sandbox.project().join(".claude/settings.json"),
+    )
+    .unwrap();
+    assert_eq!(ran(&fire(&sandbox, &[])), ["claude .claude/settings.json"]);
+}
+
+/// Which contract a named file has: given, known by its place, or by its shape.
+#[test]
+fn named_files_are_the_only_ones_and_their_contract_is_given_or_known() {
+    let rows = [
+        ("by its place", ".wave/settings.json", "", "wave"),
+        ("by its place", ".microai/settings.json", "", "microai"),
+        ("by its place", ".whale/hooks.json", "", "whale"),
+        ("by its ending", "mine.toml", "", "snell"),
+        ("an array", "array.json", "", "whale"),
+        ("groups", "groups.json", "", "claude"),
+        ("flat entries", "flat.json", "", "microai"),
+        ("given", "array.json", "whale:", "whale"),
+        ("given", "groups.json", "wave:", "wave"),
+        ("given", "plain", "snell:", "snell"),
+    ];
+    let sandbox = everywhere()
+        .file("mine.toml", &native("true"))
+        .file("plain", &native("true"))
+        .file("array.json", &whale("true"))
+        .file("groups.json", &settings("true"))
+        .file("flat.json", &flat("true"));
+    for (how, path, prefix, contract) in rows {
+        let answered = fire(&sandbox, &["--config", &format!("{prefix}{path}")]);
+        assert_eq!(ran(&answered), [format!("{contract} {path}")], "{how}: {prefix}{path}");
+        assert_eq!(answered.warnings(), Vec::<String>::new(), "{how}: {prefix}{path}");
+    }
+    let several = fire(
+        &sandbox,
+        &[
+            "--config",
+            "array.json",
+            "--config",
+            "mine.toml",
+            "--config",
+            "wave:groups.json",
+        ],
+    );
+    assert_eq!(
+        ran(&several),
+        ["snell mine.toml", "wave groups.json", "whale array.json"]
+    );
+}
+
+#[test]
+fn a_named_file_that_is_missing_is_our_own_failure() {
+    let sandbox = everywhere();
+    for (written, named) in [
+        ("nowhere.json", "nowhere.json"),
+        ("whale:nowhere.json", "nowhere.json"),
+        ("unheard:of.json", "unheard:of.json"),
+    ] {
+        for command in [&["run", "PreToolUse"][..], &["lint"], &["list"]] {
+            let args: Vec<_> = command.iter().copied().chain(["--config", written]).collect();
+            let answered = sandbox.snell(&args, "{}");
+            assert_eq!((answered.code, answered.stdout.as_str()), (1, ""), "{args:?}");
+            assert!(
+                answered.stderr.contains(&format!("cannot read --config {named}")),
+                "{}",
+                answered.stderr
+            );
+        }
+    }
+}
+
+/// Entries of a settings file say by their shape whose they are; groups are wave's in a `.wave` directory.
+#[test]
+fn entries_are_read_by_their_shape() {
+    let entries = json!({"PreToolUse": [
+        {"matcher": "*", "hooks": [{"type": "command", "command": "true"}]},
+        {"matcher": "*", "command": "true"},
+        "script.sh",
+    ]});
+    for (directory, groups) in [(".wave", "wave"), (".microai", "claude"), (".claude", "claude")] {
+        let path = format!("{directory}/settings.json");
+        let sandbox = Sandbox::new().hooks(&path, &entries).script("script.sh", "true");
+        let listed = sandbox.snell(&["lint"], "");
+        assert_eq!(
+            (listed.code, listed.stdout.as_str()),
+            (0, "No problems in 1 file (3 hooks).\n"),
+            "{directory}"
+        );
+        let mut contracts: Vec<_> = ran(&fire(&sandbox, &[]));
+        contracts.sort();
+        let mut expected = [groups, "microai", "claude-os"].map(|contract| format!("{contract} {path}"));
+        expected.sort();
+        assert_eq!(contracts, expected, "{directory}");
+    }
+}

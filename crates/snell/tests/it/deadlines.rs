@@ -1,0 +1,163 @@
+//! The end of a hook: at its deadline, after a normal exit that leaves something behind, and when nobody wants it.
+
+use std::time::{Duration, Instant};
+
+use snell::{End, Status};
+
+use crate::support::{Project, only, outcome, tool_call, wait_until};
+
+const TIMEOUT: Duration = Duration::from_millis(200);
+const GRACE: Duration = Duration::from_millis(300);
+/// How much later than it should something may be seen on a busy machine.
+const SLACK: Duration = Duration::from_secs(3);
+
+/// A hook that ends only by KILL, and writes down which process it is.
+const STUBBORN: &str = "trap '' TERM; echo $$ > pid; while :; do sleep 0.05; done";
+
+fn timed(run: &str) -> Project {
+    Project::with_hook(run, "timeout = \"200ms\"")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn at_the_deadline_a_hook_is_told_to_end_and_its_output_is_kept() {
+    let cases = [
+        ("it just ends", "echo before; echo too >&2; sleep 30", "before\n"),
+        (
+            "it says goodbye and claims success",
+            "trap 'echo after; exit 0' TERM; echo before; echo too >&2; while :; do sleep 0.01; done",
+            "before\nafter\n",
+        ),
+    ];
+    for (case, run, stdout) in cases {
+        let verdict = timed(run).engine().fire(tool_call()).await;
+        let outcome = outcome(&verdict);
+        assert_eq!(
+            (outcome.timed_out(), only(&verdict).status),
+            (true, Status::TimedOut),
+            "{case}"
+        );
+        assert_eq!(outcome.stdout, stdout, "{case}");
+        // The shell may add a line of its own about the child that was ended with it.
+        assert!(outcome.stderr.starts_with("too\n"), "{case}: {}", outcome.stderr);
+        assert!(!outcome.success() && outcome.exit_code().is_none(), "{case}");
+        assert!(
+            outcome.duration >= TIMEOUT && outcome.duration < TIMEOUT + GRACE + SLACK,
+            "{case}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hook_that_ignores_the_request_to_end_is_killed_after_the_grace() {
+    let project = timed(STUBBORN);
+    let outcome = project.outcome().await;
+    assert!(outcome.timed_out(), "{outcome:?}");
+    assert!(outcome.duration >= TIMEOUT + GRACE, "{:?}", outcome.duration);
+    assert!(outcome.duration < TIMEOUT + GRACE + SLACK, "{:?}", outcome.duration);
+    assert!(!project.pid("pid").await.runs());
+}
+
+/// By the time the outcome is there, so is nobody of the group.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_of_the_group_outlives_the_deadline() {
+    let cases = [
+        ("a child", "sleep 30 & echo $! > pid; wait"),
+        (
+            "a child of a shell that is gone",
+            "(sleep 30 & echo $! > pid); sleep 30",
+        ),
+        ("a pipeline", "sh -c 'echo $$ > pid; exec sleep 30' | cat"),
+        (
+            "a child that ignores TERM",
+            "sh -c 'trap \"\" TERM; echo $$ > pid; while :; do sleep 0.05; done' & wait",
+        ),
+        (
+            "one that ignores TERM and holds no pipe, while the hook ends at once",
+            "sh -c 'trap \"\" TERM; echo $$ > pid; while :; do sleep 0.05; done' > /dev/null 2>&1 & sleep 30",
+        ),
+        ("a hook that became another program", "echo $$ > pid; exec sleep 30"),
+    ];
+    for (case, run) in cases {
+        let project = timed(run);
+        let outcome = project.outcome().await;
+        assert!(outcome.timed_out(), "{case}: {outcome:?}");
+        assert!(!project.pid("pid").await.runs(), "{case}");
+        assert!(outcome.duration < TIMEOUT + GRACE + SLACK, "{case}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_hook_leaves_behind_after_a_normal_exit_is_not_waited_for_and_left_alone() {
+    let cases = [
+        ("it holds both outputs", "sleep 30 & echo $! > pid; echo done", true),
+        (
+            "it holds standard error",
+            "sleep 30 > /dev/null & echo $! > pid; echo done",
+            true,
+        ),
+        (
+            "it holds nothing",
+            "sleep 30 > /dev/null 2>&1 & echo $! > pid; echo done",
+            false,
+        ),
+    ];
+    for (case, run, leaked) in cases {
+        let project = Project::with_hook(run, "timeout = \"20s\"");
+        let started = Instant::now();
+        let outcome = project.outcome().await;
+        assert!(started.elapsed() < SLACK, "{case}");
+        assert_eq!(
+            (&outcome.end, outcome.stdout.as_str()),
+            (&End::Exited(0), "done\n"),
+            "{case}"
+        );
+        assert_eq!(outcome.leaked, leaked, "{case}");
+        let left = project.pid("pid").await;
+        assert!(left.runs(), "{case}");
+        left.kill();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_condition_has_a_second_and_is_ended_like_a_hook() {
+    let project = Project::with_hook("echo > ran", &format!("when = '''{STUBBORN}'''"));
+    let verdict = project.engine().fire(tool_call()).await;
+    assert_eq!(only(&verdict).status, Status::Skipped);
+    assert!(only(&verdict).why.as_ref().unwrap().contains("timed out after 1s"));
+    assert!(!project.exists("ran"));
+    assert!(!project.pid("pid").await.runs());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hooks_are_killed_when_nobody_waits_for_the_verdict_any_more() {
+    let stubborn_two = STUBBORN.replace("> pid", "> pid2");
+    let cases = [
+        ("in order", Project::with_hook(STUBBORN, ""), vec!["pid"]),
+        (
+            "together",
+            Project::new().claude_hooks(&[STUBBORN, &stubborn_two]),
+            vec!["pid", "pid2"],
+        ),
+        (
+            "a condition",
+            Project::with_hook("true", &format!("when = '''{STUBBORN}'''")),
+            vec!["pid"],
+        ),
+        (
+            "a child of the hook",
+            Project::with_hook("sleep 30 & echo $! > pid; wait", ""),
+            vec!["pid"],
+        ),
+    ];
+    for (case, project, pids) in cases {
+        let engine = project.engine();
+        let firing = tokio::spawn(async move { engine.fire(tool_call()).await });
+        let mut processes = Vec::new();
+        for pid in pids {
+            processes.push(project.pid(pid).await);
+        }
+        assert!(processes.iter().all(|process| process.runs()), "{case}");
+        firing.abort();
+        wait_until(|| (!processes.iter().any(|process| process.runs())).then_some(())).await;
+    }
+}

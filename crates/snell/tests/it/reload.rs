@@ -1,0 +1,211 @@
+//! Following the configuration while a host runs: replaced, never appended, and never opened by a half-saved file.
+
+use std::fs;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use serde_json::json;
+use snell::{ConfigFile, Engine, Severity};
+
+use crate::support::{Project, native_hook, tool_call, wait_until};
+
+fn commands(engine: &Engine) -> Vec<String> {
+    engine.hooks().iter().map(|hook| hook.command()).collect()
+}
+
+/// Saves `snell.toml` as editors do, in one step: whoever looks sees the old text or the new one.
+fn save(project: &Project, text: &str) {
+    project.write("unsaved", text);
+    fs::rename(project.path().join("unsaved"), project.path().join("snell.toml")).unwrap();
+}
+
+/// A project with a hook in each of three files.
+fn three_files() -> Project {
+    let group = |command: &str| {
+        let hook = json!({"type": "command", "command": command});
+        json!({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [hook]}]}}).to_string()
+    };
+    Project::with_hook("native", "")
+        .file(".wave/settings.json", &group("wave"))
+        .file(".claude/settings.json", &group("claude"))
+}
+
+#[test]
+fn a_reload_replaces_every_files_hooks() {
+    let project = three_files();
+    let engine = project.engine();
+    for _ in 0..3 {
+        assert_eq!(engine.reload(), []);
+        assert_eq!(commands(&engine), ["native", "wave", "claude"]);
+    }
+    project.write("snell.toml", &(native_hook("one", "") + &native_hook("two", "")));
+    assert_eq!(engine.reload(), []);
+    assert_eq!(commands(&engine), ["one", "two", "wave", "claude"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_used_any_more_keeps_its_hooks_and_says_so() {
+    let broken: [(&str, &[u8]); 4] = [
+        ("half-saved", br#"{"hooks": {"PreToolUse": [{"matcher": "#),
+        ("empty", b""),
+        ("not UTF-8", b"\xff\xfe{\x00}\x00"),
+        ("nested without end", &[b'['; 5000]),
+    ];
+    for (fault, bytes) in broken {
+        let project = three_files();
+        let engine = project.engine();
+        fs::write(project.path().join(".wave/settings.json"), bytes).unwrap();
+        for _ in 0..2 {
+            let diagnostics = engine.reload();
+            assert_eq!(diagnostics.len(), 1, "{fault}: {diagnostics:?}");
+            assert_eq!(diagnostics[0].severity, Severity::Error, "{fault}");
+            assert_eq!(diagnostics[0].path, ".wave/settings.json", "{fault}");
+            assert!(
+                diagnostics[0]
+                    .message
+                    .ends_with("the hooks it had before stay in force"),
+                "{fault}"
+            );
+            assert_eq!(commands(&engine), ["native", "wave", "claude"], "{fault}");
+        }
+        project.write(".wave/settings.json", "{}");
+        assert_eq!(engine.reload(), [], "{fault}");
+        assert_eq!(commands(&engine), ["native", "claude"], "{fault}");
+    }
+}
+
+#[test]
+fn a_directory_in_place_of_a_file_keeps_its_hooks() {
+    let project = three_files();
+    let engine = project.engine();
+    let path = project.path().join(".wave/settings.json");
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert_eq!(engine.reload().len(), 1);
+    assert_eq!(commands(&engine), ["native", "wave", "claude"]);
+}
+
+#[test]
+fn a_file_that_is_gone_takes_its_hooks_with_it_and_a_new_one_brings_its_own() {
+    let project = three_files();
+    let engine = project.engine();
+    fs::remove_file(project.path().join(".wave/settings.json")).unwrap();
+    assert_eq!(engine.reload(), []);
+    assert_eq!(commands(&engine), ["native", "claude"]);
+    project.write(".whale/hooks.json", r#"[{"event": "BeforeTool", "command": "whale"}]"#);
+    assert_eq!(engine.reload(), []);
+    assert_eq!(commands(&engine), ["native", "claude", "whale"]);
+}
+
+#[test]
+fn a_file_that_was_never_usable_is_no_ones_guard() {
+    let project = Project::new().file("snell.toml", "[[hook");
+    let (engine, diagnostics) = project.builder().load();
+    assert_eq!(diagnostics.len(), 1);
+    assert_eq!(engine.reload(), diagnostics);
+    assert_eq!(commands(&engine), Vec::<String>::new());
+    project.write("snell.toml", &native_hook("mended", ""));
+    assert_eq!(engine.reload(), []);
+    assert_eq!(commands(&engine), ["mended"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_under_way_keeps_the_list_it_started_with() {
+    let project =
+        Project::with_hook("echo > started; until [ -e go ]; do sleep 0.01; done", "").hook("echo old >> log", "");
+    let engine = project.engine();
+    let firing = tokio::spawn({
+        let engine = engine.clone();
+        async move { engine.fire(tool_call()).await }
+    });
+    wait_until(|| project.exists("started").then_some(())).await;
+    project.write("snell.toml", &native_hook("echo new >> log", ""));
+    assert_eq!(engine.reload(), []);
+    project.write("go", "");
+    assert_eq!(firing.await.unwrap().hooks.len(), 2);
+    assert_eq!(project.read("log"), "old\n");
+    engine.fire(tool_call()).await;
+    assert_eq!(project.read("log"), "old\nnew\n");
+}
+
+#[test]
+fn reloading_if_changed_looks_at_contents_creation_and_removal() {
+    let project = three_files();
+    let engine = project.engine();
+    assert_eq!(engine.reload_if_changed(), None);
+    let whale = project.path().join(".whale/hooks.json");
+    let changes: [(&str, &dyn Fn()); 4] = [
+        ("changed", &|| project.write("snell.toml", &native_hook("another", ""))),
+        ("created", &|| project.write(".whale/hooks.json", "[]")),
+        ("put in its place", &|| {
+            project.write("new", "[ ]");
+            fs::rename(project.path().join("new"), &whale).unwrap();
+        }),
+        ("removed", &|| fs::remove_file(&whale).unwrap()),
+    ];
+    for (change, make) in changes {
+        make();
+        assert_eq!(engine.reload_if_changed(), Some(Vec::new()), "{change}");
+        assert_eq!(engine.reload_if_changed(), None, "{change}");
+    }
+    assert_eq!(commands(&engine), ["another", "wave", "claude"]);
+}
+
+#[test]
+fn clones_of_an_engine_share_its_hooks() {
+    let project = three_files();
+    let engine = project.engine();
+    let clone = engine.clone();
+    project.write("snell.toml", "# no hooks any more\n");
+    clone.reload();
+    assert_eq!(commands(&engine), ["wave", "claude"]);
+}
+
+#[test]
+fn a_file_that_is_empty_all_at_once_may_be_half_a_save_and_keeps_its_hooks() {
+    let project = three_files();
+    let engine = project.engine();
+    let before = commands(&engine);
+    for empty in ["", " \n"] {
+        project.write("snell.toml", empty);
+        let found = engine.reload();
+        assert!(found[0].message.contains("stay in force"), "{found:?}");
+        assert_eq!(commands(&engine), before, "{empty:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn watching_follows_changes_until_it_is_dropped() {
+    let project = Project::with_hook("before", "");
+    let engine = project.engine();
+    let (sender, reloaded) = mpsc::channel();
+    let watch = engine.watch(Duration::from_millis(5), move |diagnostics| {
+        let _ = sender.send(diagnostics);
+    });
+    save(&project, &native_hook("while watched", ""));
+    assert_eq!(wait_until(|| reloaded.try_recv().ok()).await, []);
+    wait_until(|| (commands(&engine) == ["while watched"]).then_some(())).await;
+
+    save(&project, "[[hook");
+    let diagnostics = wait_until(|| reloaded.try_recv().ok()).await;
+    assert!(diagnostics[0].message.contains("stay in force"), "{diagnostics:?}");
+    assert_eq!(commands(&engine), ["while watched"]);
+
+    drop(watch);
+    // The sender lives in the task: when it is gone, so is the watching.
+    wait_until(|| matches!(reloaded.try_recv(), Err(mpsc::TryRecvError::Disconnected)).then_some(())).await;
+    save(&project, &native_hook("unwatched", ""));
+    assert_eq!(commands(&engine), ["while watched"]);
+}
+
+#[test]
+fn named_files_are_followed_too() {
+    let project = Project::new().file("hooks.json", r#"[{"event": "BeforeTool", "command": "one"}]"#);
+    let file = ConfigFile::new(project.path().join("hooks.json"));
+    let (engine, diagnostics) = project.builder().files([file]).load();
+    assert_eq!((diagnostics, commands(&engine)), (Vec::new(), vec!["one".to_owned()]));
+    project.write("hooks.json", r#"[{"event": "BeforeTool", "command": "another"}]"#);
+    assert_eq!(engine.reload_if_changed(), Some(Vec::new()));
+    assert_eq!(commands(&engine), ["another"]);
+    assert_eq!(engine.files(), [project.path().join("hooks.json")]);
+}

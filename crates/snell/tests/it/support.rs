@@ -1,0 +1,166 @@
+//! A project of a test's own, an engine for it, and what can be seen of the processes it starts.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use snell::{Engine, EngineBuilder, Event, EventName, HookRun, Outcome, Verdict};
+use tempfile::TempDir;
+
+/// A project of a test's own.
+pub struct Project {
+    root: TempDir,
+}
+
+impl Project {
+    pub fn new() -> Self {
+        Self {
+            root: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// A project with one native hook for PreToolUse.
+    pub fn with_hook(run: &str, more: &str) -> Self {
+        Self::new().hook(run, more)
+    }
+
+    /// Adds a native hook for PreToolUse to `snell.toml`; `more` is further keys of it.
+    pub fn hook(self, run: &str, more: &str) -> Self {
+        let path = self.path().join("snell.toml");
+        let before = fs::read_to_string(&path).unwrap_or_default();
+        self.file("snell.toml", &(before + &native_hook(run, more)))
+    }
+
+    /// Writes Claude Code's settings with one group of these commands for PreToolUse.
+    pub fn claude_hooks(self, commands: &[&str]) -> Self {
+        let handlers: Vec<Value> = commands
+            .iter()
+            .map(|command| json!({"type": "command", "command": command}))
+            .collect();
+        let settings = json!({"hooks": {"PreToolUse": [{"hooks": handlers}]}});
+        self.file(".claude/settings.json", &settings.to_string())
+    }
+
+    pub fn file(self, path: &str, text: &str) -> Self {
+        self.write(path, text);
+        self
+    }
+
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub fn path(&self) -> &Path {
+        self.root.path()
+    }
+
+    pub fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path().join(path)).unwrap()
+    }
+
+    pub fn exists(&self, path: &str) -> bool {
+        self.path().join(path).exists()
+    }
+
+    /// An engine for the project, in the making. It has no home directory and this process's environment.
+    pub fn builder(&self) -> EngineBuilder {
+        Engine::builder().project(self.path()).env(environment(&[]))
+    }
+
+    /// An engine for the project, whose files have nothing wrong with them.
+    pub fn engine(&self) -> Engine {
+        let (engine, diagnostics) = self.builder().load();
+        assert_eq!(diagnostics, []);
+        engine
+    }
+
+    /// Fires PreToolUse and answers what became of the only hook.
+    pub async fn outcome(&self) -> Outcome {
+        outcome(&self.engine().fire(tool_call()).await)
+    }
+
+    /// Waits until a hook wrote its process id into this file, and answers it.
+    pub async fn pid(&self, path: &str) -> Process {
+        let path: PathBuf = self.path().join(path);
+        let id = wait_until(|| fs::read_to_string(&path).ok().filter(|text| text.ends_with('\n'))).await;
+        Process(id.trim().parse().unwrap())
+    }
+}
+
+/// One `[[hook]]` for PreToolUse.
+pub fn native_hook(run: &str, more: &str) -> String {
+    format!("[[hook]]\nevent = \"PreToolUse\"\nrun = '''{run}'''\n{more}\n")
+}
+
+/// This process's environment with these variables in it, and without any depth that a surrounding hook left.
+pub fn environment(more: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
+    let more = more.iter().map(|(name, value)| (name.into(), value.into()));
+    std::env::vars_os()
+        .filter(|(name, _)| name != "SNELL_DEPTH")
+        .chain(more)
+        .collect()
+}
+
+pub fn tool_call() -> Event {
+    Event::pre_tool_use("Bash", json!({"command": "ls"}))
+}
+
+/// A tool call whose payload no pipe can hold.
+pub fn large_tool_call() -> Event {
+    Event::pre_tool_use("Bash", json!({"command": "x".repeat(1024 * 1024)}))
+}
+
+pub fn tool_ran() -> Event {
+    Event::new(EventName::PostToolUse)
+        .with_tool("Bash", json!({"command": "ls"}))
+        .with_tool_output(json!("done"), true)
+}
+
+/// The only hook of a verdict.
+pub fn only(verdict: &Verdict) -> &HookRun {
+    assert_eq!(verdict.hooks.len(), 1, "{verdict:?}");
+    &verdict.hooks[0]
+}
+
+/// What the only hook of a verdict produced.
+pub fn outcome(verdict: &Verdict) -> Outcome {
+    only(verdict).outcome.clone().unwrap()
+}
+
+/// A process that a hook started.
+#[derive(Clone, Copy, Debug)]
+pub struct Process(pub i32);
+
+impl Process {
+    /// Whether it still runs. One that ended and was not yet reaped does not.
+    pub fn runs(self) -> bool {
+        state(self.0).is_some_and(|state| !"ZX".contains(state))
+    }
+
+    pub fn kill(self) {
+        let pid = rustix::process::Pid::from_raw(self.0).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    }
+}
+
+/// The state letter of a process: what stands behind its name, which may hold anything.
+pub fn state(pid: i32) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
+}
+
+/// Looks again and again until there is an answer; gives up after ten seconds.
+pub async fn wait_until<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(started.elapsed() < Duration::from_secs(10), "nothing came");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
