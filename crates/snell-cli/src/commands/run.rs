@@ -32,7 +32,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let (engine, mut diagnostics) = args.around.engine()?.load();
     diagnostics.extend(notes);
-    let verdict = runtime()?.block_on(unless_told_to_end(engine.fire(event)))?;
+    let runtime = runtime()?;
+    let verdict = runtime.block_on(unless_told_to_end(engine.fire(event)))?;
+    // Nothing runs in it any more, and the process ends in a moment: taking it apart would only cost time.
+    std::mem::forget(runtime);
     let written = output::json(&Report::new(&verdict, &diagnostics));
     // A block is a block, also for a host that does not hear why.
     if verdict.is_blocked() {

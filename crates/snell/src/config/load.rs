@@ -1,13 +1,12 @@
 //! Finding the files of every contract and reading them into one ordered list of hooks.
 
-use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::node::{Node, SyntaxError};
 use super::reading::{Reading, Switches};
-use super::source::{Found, Source};
+use super::source::{Found, Look, Source};
 use crate::contract::{self, Base, CONTRACTS, Contract, Syntax};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::hook::{Action, Hook};
@@ -107,22 +106,28 @@ struct FileStamp {
 
 impl Stamp {
     pub(crate) fn take(which: &Which, around: &Surroundings) -> Self {
-        let stamp = |path: &Path| {
-            let metadata = fs::metadata(path).ok()?;
-            Some(FileStamp {
-                device: metadata.dev(),
-                inode: metadata.ino(),
-                length: metadata.len(),
-                modified: (metadata.mtime(), metadata.mtime_nsec()),
-                changed: (metadata.ctime(), metadata.ctime_nsec()),
-            })
-        };
+        let candidates = candidates(which, around);
         Self(
-            candidates(which, around)
+            candidates
                 .iter()
-                .map(|candidate| stamp(&candidate.path))
+                .map(|candidate| FileStamp::of(&Look::at(&candidate.path)))
                 .collect(),
         )
+    }
+}
+
+impl FileStamp {
+    fn of(look: &Look) -> Option<Self> {
+        let Look::There(metadata) = look else {
+            return None;
+        };
+        Some(Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            length: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        })
     }
 }
 
@@ -137,20 +142,24 @@ struct Candidate {
 /// Reads all files. A file that was readable before and is not any more keeps the hooks it had: a half-saved file must
 /// not open a guard.
 pub(crate) fn load(which: &Which, around: &Surroundings, before: Option<&Loaded>) -> Loaded {
-    let stamp = Stamp::take(which, around);
+    let mut stamps = Vec::new();
     let mut sources = Vec::new();
     let mut seen = Vec::new();
     for candidate in candidates(which, around) {
+        let look = Look::at(&candidate.path);
+        let stamp = FileStamp::of(&look);
         // Two names of one file (a link, or a project that is the home directory) are one file, unless two contracts
         // read it: then it means something else to each.
-        if let Ok(real) = fs::canonicalize(&candidate.path) {
-            let key = (candidate.contract.map(|contract| contract.name), real);
-            if seen.contains(&key) {
-                continue;
-            }
-            seen.push(key);
+        let identity = stamp.as_ref().map(|stamp| {
+            let contract = candidate.contract.map(|contract| contract.name);
+            (contract, stamp.device, stamp.inode)
+        });
+        stamps.push(stamp);
+        if identity.is_some() && seen.contains(&identity) {
+            continue;
         }
-        let source = match Source::open(&candidate.path, candidate.shown.clone()) {
+        seen.push(identity);
+        let source = match Source::open(&candidate.path, candidate.shown.clone(), &look) {
             Found::Nothing => match which {
                 Which::Discovered => continue,
                 Which::Only(_) => {
@@ -178,7 +187,11 @@ pub(crate) fn load(which: &Which, around: &Surroundings, before: Option<&Loaded>
         sources.push(source);
     }
     let hooks = arrange(&sources);
-    Loaded { sources, hooks, stamp }
+    Loaded {
+        sources,
+        hooks,
+        stamp: Stamp(stamps),
+    }
 }
 
 fn candidates(which: &Which, around: &Surroundings) -> Vec<Candidate> {

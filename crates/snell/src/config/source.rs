@@ -1,8 +1,8 @@
 //! One configuration file: how it is read, named to people, and pointed into.
 
 use std::cell::OnceCell;
-use std::fs;
-use std::io::Read;
+use std::fs::{self, Metadata};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::{Diagnostic, Severity};
@@ -38,28 +38,47 @@ pub(crate) enum Found {
     Text(Source),
 }
 
+/// What is at a path, seen with as few looks as possible: most places hold nothing.
+#[derive(Debug)]
+pub(crate) enum Look {
+    Nothing,
+    /// A link that leads nowhere.
+    Dangling,
+    Faulty(io::Error),
+    There(Metadata),
+}
+
+impl Look {
+    pub(crate) fn at(path: &Path) -> Self {
+        let looked = fs::symlink_metadata(path);
+        let is_link = looked.as_ref().is_ok_and(Metadata::is_symlink);
+        match if is_link { fs::metadata(path) } else { looked } {
+            Ok(metadata) => Self::There(metadata),
+            Err(error) if is_absence(&error) && is_link => Self::Dangling,
+            Err(error) if is_absence(&error) => Self::Nothing,
+            Err(error) => Self::Faulty(error),
+        }
+    }
+}
+
 impl Source {
-    /// Reads the file at `path`. A missing file is nothing to talk about; an unreadable one is.
-    pub(crate) fn open(path: &Path, shown: String) -> Found {
+    /// Reads the file that was seen at `path`. A missing file is nothing to talk about; an unreadable one is.
+    ///
+    /// Having looked before opening keeps a pipe or a device of that name from holding us up.
+    pub(crate) fn open(path: &Path, shown: String, look: &Look) -> Found {
         let unreadable = |message: String| Found::Unreadable(Diagnostic::whole_file(Severity::Error, &shown, message));
-        // Looking before opening keeps a pipe or a device of that name from holding us up.
-        match fs::metadata(path) {
-            Err(error) if is_absence(&error) => {
-                return match fs::symlink_metadata(path) {
-                    Ok(_) => Found::Unreadable(Diagnostic::whole_file(
-                        Severity::Warning,
-                        &shown,
-                        "is a link to nothing",
-                    )),
-                    Err(_) => Found::Nothing,
-                };
+        match look {
+            Look::Nothing => return Found::Nothing,
+            Look::Dangling => {
+                let dangling = Diagnostic::whole_file(Severity::Warning, &shown, "is a link to nothing");
+                return Found::Unreadable(dangling);
             }
-            Err(error) => return unreadable(format!("cannot be read: {error}")),
-            Ok(metadata) if !metadata.is_file() => {
+            Look::Faulty(error) => return unreadable(format!("cannot be read: {error}")),
+            Look::There(metadata) if !metadata.is_file() => {
                 return unreadable("is not a regular file; it is left out".into());
             }
-            Ok(metadata) if metadata.len() > MAX_BYTES => return unreadable(too_large(metadata.len())),
-            Ok(_) => {}
+            Look::There(metadata) if metadata.len() > MAX_BYTES => return unreadable(too_large(metadata.len())),
+            Look::There(_) => {}
         }
         let mut bytes = Vec::new();
         let read = fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));

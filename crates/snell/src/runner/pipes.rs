@@ -36,6 +36,9 @@ impl<'a> Pipes<'a> {
 
     /// Reads what has already been written, without waiting for more.
     pub(super) async fn drain_what_is_there(&mut self) {
+        if self.are_drained() {
+            return;
+        }
         // The first turn lets the runtime look at the pipes; each of the others reads a chunk, up to what is kept.
         tokio::task::yield_now().await;
         for _ in 0..2 * KEPT_BYTES / CHUNK_BYTES {

@@ -428,7 +428,7 @@ const FAULTS: &[Row] = &[
     (
         "microai:a-flag-that-is-a-string.json",
         1,
-        &[r#"1:68: error: "continueOnFailure" must be true or false, not a string"#],
+        &[r#"1:68: error: "continueOnFailure" must be true or false, not a string; false counts"#],
     ),
     (
         "snell:a-flag-that-is-a-string.toml",
