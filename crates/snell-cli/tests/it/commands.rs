@@ -35,6 +35,7 @@ fn project() -> Sandbox {
 }}"#,
         )
         .script("done.sh", "true")
+        .script("guard.sh", "true")
         .file(".whale/hooks.json", r#"[{"event": "BeforeTool", "pattern": "read_*", "command": "audit"}]"#)
 }
 
@@ -145,6 +146,36 @@ fn lint_warns_of_scripts_that_cannot_be_started() {
         ran.stdout
     );
     assert!(ran.stdout.contains("gone.sh cannot be found"), "{}", ran.stdout);
+}
+
+#[test]
+fn lint_warns_of_commands_whose_file_is_plainly_missing_and_of_no_others() {
+    let cases = [
+        ("./gone.sh --fast", true),
+        ("\"$WAVE_PROJECT_DIR\"/gone.sh", true),
+        ("${CLAUDE_PROJECT_DIR}/gone.sh && true", true),
+        ("python3 gone.py", true),
+        ("A=1 bash hooks/gone.sh x", true),
+        ("./plain.sh", true),
+        ("sh plain.sh", false),
+        ("./there.sh", false),
+        ("eslint --fix src/gone.ts", false),
+        ("python3 -m gone.module", false),
+        ("$HOME/gone.sh", false),
+        ("[ -x ./gone.sh ] && ./gone.sh", false),
+        ("echo ./gone.sh", false),
+    ];
+    for (command, warned) in cases {
+        let sandbox = Sandbox::new()
+            .file("plain.sh", "true")
+            .script("there.sh", "true")
+            .hooks(
+                ".claude/settings.json",
+                &json!({"Stop": [{"hooks": [{"type": "command", "command": command}]}]}),
+            );
+        let ran = sandbox.snell(&["lint"], "");
+        assert_eq!(ran.stdout.contains("warning"), warned, "{command}: {}", ran.stdout);
+    }
 }
 
 #[test]

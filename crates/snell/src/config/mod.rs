@@ -7,5 +7,5 @@ mod source;
 
 pub use load::ConfigFile;
 pub(crate) use load::{Loaded, Stamp, Surroundings, Which, load};
-pub(crate) use node::{Node, NodeValue};
+pub(crate) use node::{Member, Node, NodeValue};
 pub(crate) use reading::{Fields, LONGEST_TIMEOUT, Reading, Unit, Vocabulary, show_duration};

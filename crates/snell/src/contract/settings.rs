@@ -1,7 +1,7 @@
 //! `settings.json`: the file that several agents share in form, `hooks.EVENT[]`, read entry by entry.
 
 use super::{Contract, Read, Shape, for_shape};
-use crate::config::{Node, NodeValue, Reading};
+use crate::config::{Member, Node, NodeValue, Reading};
 use crate::event::EventName;
 
 /// The event under which an entry stands.
@@ -12,29 +12,37 @@ pub(crate) struct EventKey<'a> {
     pub(crate) event: EventName,
 }
 
-/// Reads `hooks` of a settings file that lies where `home`'s files lie. Its other keys belong to the agent.
+/// Reads the hooks of a settings file that lies where `home`'s files lie. They stand under `hooks`, or, as the flat
+/// specification also prints them, under the names of events at the root. Every other key belongs to the agent.
 pub(super) fn read(home: &'static Contract, reading: &mut Reading<'_>, node: &Node) {
     let Some(root) = reading.object(node, "a settings file") else {
         return;
     };
     (home.switches)(reading, &root);
-    let Some(hooks) = root.get("hooks") else {
+    if let Some(hooks) = root.get("hooks")
+        && let Some(events) = reading.object(hooks, "\"hooks\"")
+    {
+        for member in events.distinct() {
+            read_event(home, reading, member);
+        }
+    }
+    for member in root.distinct() {
+        if EventName::known(&member.key).is_some() {
+            read_event(home, reading, member);
+        }
+    }
+}
+
+fn read_event(home: &'static Contract, reading: &mut Reading<'_>, member: &Member) {
+    let Some(entries) = reading.array(&member.node, &format!("\"{}\"", member.key)) else {
         return;
     };
-    let Some(events) = reading.object(hooks, "\"hooks\"") else {
-        return;
-    };
-    for member in events.distinct() {
-        let Some(entries) = reading.array(&member.node, &format!("\"{}\"", member.key)) else {
-            continue;
-        };
-        if entries.is_empty() {
-            // Nothing is lost, but a name that nobody knows is still a mistake.
-            reading.event(member.key_at, &member.key, home.vocabulary);
-        }
-        for entry in entries {
-            read_entry(home, reading, (&member.key, member.key_at), entry);
-        }
+    if entries.is_empty() {
+        // Nothing is lost, but a name that nobody knows is still a mistake.
+        reading.event(member.key_at, &member.key, home.vocabulary);
+    }
+    for entry in entries {
+        read_entry(home, reading, (&member.key, member.key_at), entry);
     }
 }
 

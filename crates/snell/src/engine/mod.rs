@@ -1,6 +1,7 @@
 //! The engine: loaded hooks, and what happens when an event is fired.
 
 mod builder;
+mod check;
 mod explain;
 mod fire;
 mod prepare;
@@ -88,16 +89,6 @@ impl Engine {
     pub fn reload_if_changed(&self) -> Option<Vec<Diagnostic>> {
         let stamp = config::Stamp::take(&self.shared.which, &self.shared.around);
         (stamp != self.loaded().stamp).then(|| self.reload())
-    }
-
-    /// What stands in the way of hooks that are well written: scripts and programs that are not there, or may not be run.
-    pub fn check(&self) -> Vec<Diagnostic> {
-        let scene = self.scene();
-        let hooks = self.hooks();
-        hooks
-            .iter()
-            .filter_map(|hook| prepare::obstacle(hook, &scene))
-            .collect()
     }
 
     /// Waits until every hook has ended that this engine started in the background of this process.

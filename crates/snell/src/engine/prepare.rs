@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use super::{DEPTH_VARIABLE, Engine};
 use crate::contract::{Envelope, Scene, WorkingDirectory};
-use crate::diagnostic::{Diagnostic, Severity};
 use crate::event::Event;
 use crate::hook::{Action, Condition, Hook, HttpCall, Shell};
 use crate::matcher::Roots;
@@ -109,24 +108,6 @@ impl Prepared {
     }
 }
 
-/// What keeps a hook from being started, as far as a look at the files tells.
-pub(super) fn obstacle(hook: &Hook, scene: &Scene<'_>) -> Option<Diagnostic> {
-    let found = match &hook.action {
-        Action::Script { path } => script(path, scene),
-        Action::Exec { program, .. } if program.contains('/') => {
-            executable(located(in_project(program, scene), scene.project).into())
-        }
-        _ => return None,
-    };
-    found.err().map(|message| Diagnostic {
-        severity: Severity::Warning,
-        path: hook.origin.shown.clone(),
-        line: hook.origin.line,
-        column: hook.origin.column,
-        message,
-    })
-}
-
 /// Where the paths of a permission rule begin.
 pub(super) fn roots<'a>(event: &'a Event, scene: &Scene<'a>) -> Roots<'a> {
     Roots {
@@ -160,7 +141,7 @@ fn shell_line(shell: Shell, command: &str) -> (OsString, Vec<OsString>) {
 }
 
 /// A program named by a relative path is found from where it runs, on every system.
-fn located(program: OsString, cwd: &Path) -> OsString {
+pub(super) fn located(program: OsString, cwd: &Path) -> OsString {
     if program.as_encoded_bytes().contains(&b'/') {
         cwd.join(program).into()
     } else {
@@ -169,7 +150,7 @@ fn located(program: OsString, cwd: &Path) -> OsString {
 }
 
 /// The script that a string entry names, from the project; it must be there and be executable.
-fn script(written: &str, scene: &Scene<'_>) -> Result<PathBuf, String> {
+pub(super) fn script(written: &str, scene: &Scene<'_>) -> Result<PathBuf, String> {
     let path = written.trim();
     let path = ["$CLAUDE_PROJECT_DIR/", "${CLAUDE_PROJECT_DIR}/"]
         .iter()
@@ -183,7 +164,7 @@ fn script(written: &str, scene: &Scene<'_>) -> Result<PathBuf, String> {
 }
 
 /// The path, if a file is there and may be run.
-fn executable(path: PathBuf) -> Result<PathBuf, String> {
+pub(super) fn executable(path: PathBuf) -> Result<PathBuf, String> {
     match std::fs::metadata(&path) {
         Err(error) => Err(format!("{} cannot be found: {error}", path.display())),
         Ok(metadata) if !metadata.is_file() => Err(format!("{} is not a file", path.display())),
@@ -195,7 +176,7 @@ fn executable(path: PathBuf) -> Result<PathBuf, String> {
 }
 
 /// Puts the project in place of `${CLAUDE_PROJECT_DIR}`, which no shell does where none is used.
-fn in_project(word: &str, scene: &Scene<'_>) -> OsString {
+pub(super) fn in_project(word: &str, scene: &Scene<'_>) -> OsString {
     let mut placed = OsString::new();
     for (index, part) in word.split("${CLAUDE_PROJECT_DIR}").enumerate() {
         if index > 0 {

@@ -21,6 +21,7 @@ use crate::event::{Tool, ToolClass};
 
 pub(crate) use self::glob::{Dialect, Glob};
 pub(crate) use self::permission_rule::{PermissionRule, Roots};
+pub(crate) use self::subcommands::Subcommands;
 
 /// A matcher: what was written, and what it means.
 #[derive(Clone, Debug)]

@@ -108,6 +108,24 @@ impl Subcommands {
         }
     }
 
+    /// Finds what would be run inside a `${…}`: a default may hold a substitution.
+    fn substitutions(&mut self, text: &[char], depth: usize) -> Option<()> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let mut at = 0;
+        while let Some(c) = text.get(at) {
+            at = match c {
+                '\\' => at + 2,
+                '\'' => at + 2 + text[at + 1..].iter().position(|c| *c == '\'')?,
+                '`' => self.backticks(text, at + 1, depth)?,
+                '$' => self.expansion(text, at, depth)?,
+                _ => at + 1,
+            };
+        }
+        Some(())
+    }
+
     fn backticks(&mut self, text: &[char], start: usize, depth: usize) -> Option<usize> {
         self.expands = true;
         let mut at = start;
@@ -134,8 +152,7 @@ impl Subcommands {
             Some('{') => {
                 self.expands = true;
                 let end = closing(text, at + 2, '{', '}')?;
-                // What a default holds may be run, too.
-                self.scan(&text[at + 2..end], depth + 1)?;
+                self.substitutions(&text[at + 2..end], depth + 1)?;
                 Some(end + 1)
             }
             // In `$'…'`, unlike in `'…'`, a backslash keeps a quote from closing.

@@ -14,11 +14,6 @@ fn project(configuration: &str) -> Sandbox {
     sandbox.env("PATH", &path).env("SNELL_NOW", "2025-12-31T10:30:00Z")
 }
 
-/// The document leaves out the outer object in some places.
-fn in_hooks(fragment: &str) -> String {
-    format!("{{\"hooks\": {fragment}}}")
-}
-
 /// Scripts that write their name and arguments into `log.txt`.
 fn with_loggers(mut sandbox: Sandbox, names: &[&str]) -> Sandbox {
     for name in names {
@@ -143,8 +138,7 @@ fn the_complete_schema_blocks_what_its_script_refuses() {
 
 #[test]
 fn the_pattern_examples_log_by_tool_by_command_and_all() {
-    let configuration = in_hooks(
-        r#"{
+    let configuration = r#"{
   "PreToolUse": [
     // All Bash commands
     {
@@ -170,8 +164,7 @@ fn the_pattern_examples_log_by_tool_by_command_and_all() {
       "command": "log-all.sh \"$TOOL_NAME\" \"$INPUT\""
     }
   ]
-}"#,
-    );
+}"#;
     let cases = [
         (
             bash("git push"),
@@ -193,7 +186,7 @@ fn the_pattern_examples_log_by_tool_by_command_and_all() {
     ];
     for (payload, expected) in cases {
         let scripts = ["log-bash.sh", "log-git.sh", "log-access.sh", "log-all.sh"];
-        let sandbox = with_loggers(project(&configuration), &scripts);
+        let sandbox = with_loggers(project(configuration), &scripts);
         assert_clean(&sandbox.run("PreToolUse", &payload), 0);
         assert_eq!(sandbox.read("log.txt"), expected, "{payload}");
     }
@@ -461,8 +454,7 @@ git log --oneline -5 2>/dev/null || echo "No git history""###,
 
 #[test]
 fn the_best_practices_work_comments_included() {
-    let quick = in_hooks(
-        r#"{
+    let quick = r#"{
   "PreToolUse": [
     {
       "matcher": "*",
@@ -470,15 +462,13 @@ fn the_best_practices_work_comments_included() {
       "timeout": 1000  // 1 second max
     }
   ]
-}"#,
-    );
-    let sandbox = with_loggers(project(&quick), &["quick-log.sh"]);
+}"#;
+    let sandbox = with_loggers(project(quick), &["quick-log.sh"]);
     assert_clean(&sandbox.run("PreToolUse", &bash("ls")), 0);
     assert_eq!(sandbox.read("log.txt"), "quick-log.sh [{\"command\":\"ls\"}]\n");
     assert_eq!(sandbox.snell(&["list", "--json"], "").json()[0]["timeout_ms"], 1000);
 
-    let wisely = in_hooks(
-        r#"{
+    let wisely = r#"{
   "PreToolUse": [
     // Logging should never block
     {
@@ -494,9 +484,8 @@ fn the_best_practices_work_comments_included() {
       "continueOnFailure": false
     }
   ]
-}"#,
-    );
-    let sandbox = project(&wisely)
+}"#;
+    let sandbox = project(wisely)
         .script("bin/log.sh", "exit 1")
         .script("bin/security-check.sh", "echo insecure >&2; exit 1");
     let ran = sandbox.run("PreToolUse", &bash("ls"));

@@ -1,0 +1,98 @@
+//! What stands in the way of hooks that are well written: scripts and programs that are not there, or may not be run.
+//!
+//! A guard whose script is gone fails open; one whose interpreter exits with 2 because of that blocks everything. Both
+//! can be seen before they happen.
+
+use std::path::PathBuf;
+
+use super::Engine;
+use super::prepare::{executable, in_project, located, script};
+use crate::contract::Scene;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::hook::{Action, Hook};
+use crate::matcher::Subcommands;
+
+/// Programs whose first argument is a script.
+const INTERPRETERS: &[&str] = &[
+    "bash", "bun", "dash", "deno", "node", "perl", "php", "python", "python3", "ruby", "sh", "zsh",
+];
+
+/// Variables that stand for the project in a command line.
+const PROJECT_VARIABLES: &[&str] = &[
+    "CLAUDE_PROJECT_DIR",
+    "PROJECT_ROOT",
+    "SNELL_PROJECT_DIR",
+    "WAVE_PROJECT_DIR",
+];
+
+impl Engine {
+    /// What stands in the way of hooks that are well written: scripts and programs that are not there, or may not be run.
+    pub fn check(&self) -> Vec<Diagnostic> {
+        let scene = self.scene();
+        let hooks = self.hooks();
+        hooks.iter().filter_map(|hook| finding(hook, &scene)).collect()
+    }
+}
+
+fn finding(hook: &Hook, scene: &Scene<'_>) -> Option<Diagnostic> {
+    let message = obstacle(hook, scene).err()?;
+    Some(Diagnostic {
+        severity: Severity::Warning,
+        path: hook.origin.shown.clone(),
+        line: hook.origin.line,
+        column: hook.origin.column,
+        message,
+    })
+}
+
+fn obstacle(hook: &Hook, scene: &Scene<'_>) -> Result<(), String> {
+    match &hook.action {
+        Action::Script { path } => script(path, scene).map(drop),
+        Action::Exec { program, .. } if program.contains('/') => {
+            executable(located(in_project(program, scene), scene.project).into()).map(drop)
+        }
+        Action::Shell { command, .. } => command_line(command, scene),
+        _ => Ok(()),
+    }
+}
+
+/// Looks at the first command of a line, where it says plainly which file it runs.
+fn command_line(line: &str, scene: &Scene<'_>) -> Result<(), String> {
+    // What a substitution runs would come first, and is not what the line runs.
+    if line.contains("$(") || line.contains('`') {
+        return Ok(());
+    }
+    let Some(first) = Subcommands::of(line).and_then(|found| found.commands.into_iter().next()) else {
+        return Ok(());
+    };
+    let mut words = first.plain.split(' ');
+    let (Some(program), argument) = (words.next(), words.next()) else {
+        return Ok(());
+    };
+    if program.contains('/') {
+        return file(program, scene).map_or(Ok(()), |path| executable(path).map(drop));
+    }
+    let script = argument.filter(|word| !word.starts_with('-') && word.contains(['/', '.']));
+    match script.and_then(|script| file(script, scene)) {
+        Some(path) if INTERPRETERS.contains(&program) && !path.exists() => {
+            Err(format!("{} cannot be found, so {program} will fail", path.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The file that a word names; nothing if only a shell can tell.
+fn file(word: &str, scene: &Scene<'_>) -> Option<PathBuf> {
+    let in_project = PROJECT_VARIABLES.iter().find_map(|name| {
+        word.strip_prefix(&format!("${name}/"))
+            .or_else(|| word.strip_prefix(&format!("${{{name}}}/")))
+    });
+    let path = match (in_project, word.strip_prefix("~/")) {
+        (Some(rest), _) => scene.project.join(rest),
+        (None, Some(rest)) => scene.home?.join(rest),
+        (None, None) => scene.project.join(word),
+    };
+    let plain = |c: char| !"$`*?[{".contains(c);
+    path.to_str().filter(|text| text.chars().all(plain))?;
+    Some(path)
+}
