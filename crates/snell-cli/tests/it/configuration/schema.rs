@@ -97,10 +97,21 @@ fn the_schema_of_snell_toml_rejects_what_is_not_valid_where_a_schema_can() {
 fn valid_files_have_nothing_to_be_said_about() {
     for (name, text) in files("fixtures/valid") {
         let contract = name.split('-').next().unwrap();
-        let sandbox = Sandbox::new()
-            .file(&name, &text)
-            .script("hooks/session-start.sh", "true")
-            .script("hooks/pre-tool-use.sh", "true");
+        let scripts = [
+            "bye",
+            "check",
+            "guard",
+            "hooks/pre-tool-use",
+            "hooks/session-start",
+            "index",
+            "log",
+            "start",
+        ];
+        let sandbox = scripts
+            .iter()
+            .fold(Sandbox::new().file(&name, &text), |sandbox, script| {
+                sandbox.script(&format!("{script}.sh"), "true")
+            });
         let ran = sandbox.snell(&["lint", "--config", &format!("{contract}:{name}")], "");
         assert!(
             ran.code == 0 && ran.stdout.starts_with("No problems in 1 file"),
