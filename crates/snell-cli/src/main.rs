@@ -3,6 +3,7 @@
 mod around;
 mod cli;
 mod commands;
+mod hook_view;
 mod output;
 
 use std::process::ExitCode;

@@ -74,9 +74,11 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
         serde_json::to_string(value)?
     };
     let mut stdout = io::stdout().lock();
-    writeln!(stdout, "{text}")
-        .and_then(|()| stdout.flush())
-        .context("cannot write the result")
+    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        // Whoever reads it has seen enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("cannot write the result"),
+    }
 }
 
 /// A remark beside the output.

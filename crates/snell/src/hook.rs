@@ -107,6 +107,16 @@ pub(crate) enum Action {
     Unsupported { kind: String, detail: String },
 }
 
+impl Action {
+    /// A command line for `/bin/sh`.
+    pub(crate) fn sh(command: String) -> Self {
+        Self::Shell {
+            shell: Shell::Posix,
+            command,
+        }
+    }
+}
+
 /// Which shell reads a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shell {

@@ -7,6 +7,7 @@ use snell::{Diagnostic, Event, EventName, Explanation};
 use super::DONE;
 use super::run::event_from_stdin;
 use crate::around::Around;
+use crate::hook_view::HookView;
 use crate::output;
 
 /// Say which hooks an event would fire, and why the others would not; runs nothing
@@ -30,18 +31,13 @@ pub(crate) struct Args {
     around: Around,
 }
 
-/// One hook, for programs.
+/// One hook and what it makes of the event, for programs.
 #[derive(Serialize)]
 struct Explained<'a> {
     fires: bool,
     why: &'a str,
-    events: Vec<&'a str>,
-    matcher: Option<&'a str>,
-    condition: Option<&'a str>,
-    command: String,
-    contract: &'a str,
-    source: &'a str,
-    line: usize,
+    #[serde(flatten)]
+    hook: HookView<'a>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
@@ -96,16 +92,9 @@ fn show(title: &str, explained: &[&Explanation]) {
 }
 
 fn for_programs(one: &Explanation) -> Explained<'_> {
-    let hook = &one.hook;
     Explained {
         fires: one.fires,
         why: &one.why,
-        events: hook.events.iter().map(|event| event.as_str()).collect(),
-        matcher: hook.matcher(),
-        condition: hook.condition(),
-        command: hook.command(),
-        contract: hook.contract(),
-        source: &hook.origin.shown,
-        line: hook.origin.line,
+        hook: HookView::of(&one.hook),
     }
 }

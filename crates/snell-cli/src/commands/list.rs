@@ -1,10 +1,10 @@
 //! `snell list`: the hooks that are configured here.
 
-use serde::Serialize;
-use snell::{Hook, OnFailure, Severity};
+use snell::Severity;
 
 use super::DONE;
 use crate::around::Around;
+use crate::hook_view::HookView;
 use crate::output::{self, Table};
 
 /// List the hooks that are configured here, in the order in which they run
@@ -18,27 +18,10 @@ pub(crate) struct Args {
     around: Around,
 }
 
-/// One hook, for programs.
-#[derive(Serialize)]
-struct Listed<'a> {
-    events: Vec<&'a str>,
-    matcher: Option<&'a str>,
-    condition: Option<&'a str>,
-    command: String,
-    contract: &'a str,
-    source: &'a str,
-    line: usize,
-    timeout_ms: u128,
-    fail_closed: bool,
-    modify: bool,
-    background: bool,
-    disabled: Option<&'a str>,
-}
-
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let (engine, diagnostics) = args.around.engine()?.load();
     let hooks = engine.hooks();
-    let listed: Vec<_> = hooks.iter().map(|hook| listed(hook)).collect();
+    let listed: Vec<_> = hooks.iter().map(|hook| HookView::of(hook)).collect();
     if args.json {
         output::json(&listed)?;
         return Ok(DONE);
@@ -73,21 +56,4 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         ));
     }
     Ok(DONE)
-}
-
-fn listed(hook: &Hook) -> Listed<'_> {
-    Listed {
-        events: hook.events.iter().map(|event| event.as_str()).collect(),
-        matcher: hook.matcher(),
-        condition: hook.condition(),
-        command: hook.command(),
-        contract: hook.contract(),
-        source: &hook.origin.shown,
-        line: hook.origin.line,
-        timeout_ms: hook.timeout().as_millis(),
-        fail_closed: hook.on_failure == OnFailure::Block,
-        modify: hook.may_modify,
-        background: hook.background,
-        disabled: hook.disabled.as_deref(),
-    }
 }

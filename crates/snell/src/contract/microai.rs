@@ -13,7 +13,7 @@ use super::{
 };
 use crate::config::{Fields, LONGEST_TIMEOUT, Node, NodeValue, Reading, Unit, Vocabulary};
 use crate::event::{Event, EventName};
-use crate::hook::{Action, Condition, Hook, OnFailure, Shell};
+use crate::hook::{Action, Condition, Hook, OnFailure};
 use crate::matcher::Matcher;
 use crate::outcome::{End, Outcome};
 use crate::verdict::{Answer, Decision, Status};
@@ -91,16 +91,12 @@ fn read_entry(reading: &mut Reading<'_>, key: &EventKey<'_>, node: &Node) {
     let condition = reading.condition(&fields, "condition").map(Condition::Shell);
     let on_failure = read_continue_on_failure(reading, key, &fields);
     let timeout = reading.timeout(&fields, Unit::Milliseconds, DEFAULT_TIMEOUT, LONGEST_TIMEOUT);
-    let action = Action::Shell {
-        shell: Shell::Posix,
-        command,
-    };
     let origin = reading.origin(fields.at);
     reading.hooks.push(Hook {
         matcher,
         condition,
         on_failure,
-        ..Hook::new(&MICROAI, key.event.clone(), action, timeout, origin)
+        ..Hook::new(&MICROAI, key.event.clone(), Action::sh(command), timeout, origin)
     });
 }
 

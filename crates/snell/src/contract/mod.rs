@@ -277,6 +277,18 @@ pub(crate) fn read(contract: &'static Contract, reading: &mut Reading<'_>, node:
 /// Its files say nothing about all hooks.
 fn no_switches(_reading: &mut Reading<'_>, _root: &Fields<'_>) {}
 
+/// Whether the event announces something that can still be kept from happening.
+fn is_yet_to_happen(event: &EventName) -> bool {
+    matches!(
+        event,
+        EventName::PreToolUse
+            | EventName::PermissionRequest
+            | EventName::UserPromptSubmit
+            | EventName::Stop
+            | EventName::SubagentStop
+    )
+}
+
 /// Hooks react to the event they are written for, and to no other.
 fn same_name(written: &EventName, event: &Event) -> Reacts {
     if *written == event.name {

@@ -8,12 +8,13 @@ use serde_json::Value;
 use super::environment::Variables;
 use super::{
     AfterBlock, Base, Changes, Contract, Envelope, Flow, MuteCondition, Place, Read, Scene, ShownAs, Syntax, Twins,
-    WorkingDirectory, failed, json_line, no_switches, own_failure, printed, said, same_name, tool_subject,
+    WorkingDirectory, failed, is_yet_to_happen, json_line, no_switches, own_failure, printed, said, same_name,
+    tool_subject,
 };
 use crate::config::{Fields, LONGEST_TIMEOUT, Node, NodeValue, Reading, Vocabulary, show_duration};
 use crate::diagnostic::hint;
 use crate::event::{Event, EventName, ToolClass, parse_json};
-use crate::hook::{Action, Condition, Hook, OnFailure, Shell, Timeout};
+use crate::hook::{Action, Condition, Hook, OnFailure, Timeout};
 use crate::matcher::Matcher;
 use crate::outcome::{End, Outcome};
 use crate::verdict::{Answer, Decision, Status};
@@ -44,17 +45,7 @@ pub(crate) static NATIVE: Contract = Contract {
     changes: Changes::All,
     working_directory: WorkingDirectory::Project,
     failures: ShownAs::Message,
-    blocks: |event| {
-        matches!(
-            event,
-            EventName::PreToolUse
-                | EventName::PermissionRequest
-                | EventName::UserPromptSubmit
-                | EventName::Stop
-                | EventName::SubagentStop
-                | EventName::PreCompact
-        )
-    },
+    blocks: |event| is_yet_to_happen(event) || *event == EventName::PreCompact,
     reacts: same_name,
     read: Read::File(read),
     subject: tool_subject,
@@ -220,10 +211,7 @@ fn read_action(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Option<Action>
         }
         (Some(_), None) => {
             let command = reading.required_text(fields, "run", "a [[hook]]")?;
-            Some(Action::Shell {
-                shell: Shell::Posix,
-                command,
-            })
+            Some(Action::sh(command))
         }
         (None, Some(node)) => {
             let mut words = reading.texts(fields, "exec")?.into_iter();

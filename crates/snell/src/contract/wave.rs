@@ -8,12 +8,12 @@ use super::environment::Variables;
 use super::settings::EventKey;
 use super::{
     AfterBlock, Base, Changes, Contract, Envelope, Flow, MuteCondition, Place, Reacts, Read, Scene, Shape, ShownAs,
-    Syntax, Twins, WorkingDirectory, no_switches, own_failure, said, tool_subject,
+    Syntax, Twins, WorkingDirectory, is_yet_to_happen, no_switches, own_failure, said, tool_subject,
 };
 use crate::config::{Fields, Node, NodeValue, Reading, Unit, Vocabulary};
 use crate::diagnostic::hint;
 use crate::event::{Event, EventName};
-use crate::hook::{Action, Hook, Shell};
+use crate::hook::{Action, Hook};
 use crate::matcher::Matcher;
 use crate::outcome::{End, Outcome};
 use crate::verdict::{Answer, Decision, Status};
@@ -49,16 +49,7 @@ pub(super) static WAVE: Contract = Contract {
     changes: Changes::All,
     working_directory: WorkingDirectory::Project,
     failures: ShownAs::Message,
-    blocks: |event| {
-        matches!(
-            event,
-            EventName::PreToolUse
-                | EventName::PermissionRequest
-                | EventName::UserPromptSubmit
-                | EventName::Stop
-                | EventName::SubagentStop
-        )
-    },
+    blocks: is_yet_to_happen,
     reacts,
     read: Read::Entry(read_group),
     subject: tool_subject,
@@ -161,15 +152,11 @@ fn read_command(reading: &mut Reading<'_>, key: &EventKey<'_>, matcher: &Matcher
     };
     let timeout = reading.timeout(&fields, Unit::Seconds, DEFAULT_TIMEOUT, LONGEST_TIMEOUT);
     let background = reading.boolean(&fields, "async").unwrap_or(false);
-    let action = Action::Shell {
-        shell: Shell::Posix,
-        command,
-    };
     let origin = reading.origin(fields.at);
     reading.hooks.push(Hook {
         matcher: matcher.clone(),
         background,
-        ..Hook::new(&WAVE, key.event.clone(), action, timeout, origin)
+        ..Hook::new(&WAVE, key.event.clone(), Action::sh(command), timeout, origin)
     });
 }
 

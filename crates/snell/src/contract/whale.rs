@@ -10,7 +10,7 @@ use super::{
 };
 use crate::config::{LONGEST_TIMEOUT, Node, Reading, Unit, Vocabulary};
 use crate::event::{Event, EventName, parse_json};
-use crate::hook::{Action, Hook, Shell};
+use crate::hook::{Action, Hook};
 use crate::matcher::Matcher;
 use crate::outcome::{End, Outcome};
 use crate::verdict::{Answer, Decision, Status};
@@ -111,15 +111,11 @@ fn read_entry(reading: &mut Reading<'_>, node: &Node) {
     };
     let timeout = reading.timeout(&fields, Unit::Milliseconds, DEFAULT_TIMEOUT, LONGEST_TIMEOUT);
     let may_modify = reading.boolean(&fields, "allowModify").unwrap_or(false);
-    let action = Action::Shell {
-        shell: Shell::Posix,
-        command,
-    };
     let origin = reading.origin(fields.at);
     reading.hooks.push(Hook {
         matcher,
         may_modify,
-        ..Hook::new(&WHALE, event, action, timeout, origin)
+        ..Hook::new(&WHALE, event, Action::sh(command), timeout, origin)
     });
 }
 
