@@ -58,16 +58,7 @@ const CHECK: &[Step] = &[
 const SUPPLY_CHAIN: Step = Step {
     proves: "licences and sources of dependencies are as deny.toml wants them",
     program: "cargo",
-    args: &[
-        "deny",
-        "--offline",
-        "--log-level",
-        "error",
-        "check",
-        "bans",
-        "licenses",
-        "sources",
-    ],
+    args: &["deny", "--log-level", "error", "check", "bans", "licenses", "sources"],
     env: &[],
 };
 
