@@ -44,6 +44,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let (event, notes) = event(args)?;
     let (engine, mut diagnostics) = args.around.engine()?.load();
     diagnostics.extend(notes);
+    diagnostics.extend(engine.remarks(&event));
+    for diagnostic in &diagnostics {
+        output::note(&diagnostic.to_string());
+    }
     let explained = engine.explain(&event);
     if args.json {
         let explained: Vec<_> = explained.iter().map(for_programs).collect();
@@ -60,9 +64,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     ));
     show("Would run, in this order:", &firing);
     show("Would not run:", &others);
-    for diagnostic in &diagnostics {
-        output::note(&diagnostic.to_string());
-    }
     Ok(DONE)
 }
 

@@ -1,6 +1,8 @@
 //! Scripts named by a string (seed 003, "Configuration"): found from the project, spoken to as Claude Code speaks.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
@@ -123,6 +125,20 @@ fn a_script_is_found_from_the_project_and_runs_where_the_event_happened() {
             "{payload}"
         );
     }
+}
+
+#[test]
+fn a_script_runs_in_a_project_whose_name_is_no_text() {
+    let sandbox = Sandbox::named(OsStr::from_bytes(b"p\xffq"))
+        .hooks(SETTINGS, &json!({"PreToolUse": ["hooks/check"]}))
+        .script(
+            "hooks/check",
+            "echo \"$CLAUDE_PROJECT_DIR\" > dir.txt; echo no >&2; exit 2",
+        );
+    let ran = sandbox.run("PreToolUse", &json!({"tool_name": "Bash"}));
+    assert_eq!((ran.code, ran.reason().as_str()), (2, "no"), "{ran:?}");
+    let told = fs::read(sandbox.project().join("dir.txt")).unwrap();
+    assert_eq!(told.trim_ascii_end(), sandbox.project().as_os_str().as_bytes());
 }
 
 #[test]

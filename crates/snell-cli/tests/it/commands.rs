@@ -228,6 +228,23 @@ fn explain_reads_the_event_from_stdin_too_and_runs_nothing() {
     assert!(!sandbox.exists("ran"));
 }
 
+/// Who asks why a hook does not run must hear that its file cannot be read.
+#[test]
+fn explain_says_what_is_wrong_with_the_files() {
+    let sandbox = Sandbox::new()
+        .file("snell.toml", "[[hook]]\nevent = \"Stop\"\nrun = \"true\"\n")
+        .file(".claude/settings.json", "{\"hooks\": ");
+    let ran = sandbox.snell(&["explain", "Stop"], "{}");
+    assert_eq!(ran.code, 0);
+    assert!(ran.stdout.starts_with("Stop: 1 of 1 hook would run."), "{}", ran.stdout);
+    assert!(
+        ran.stderr
+            .starts_with("snell: .claude/settings.json:1:11: error: is not valid JSON"),
+        "{}",
+        ran.stderr
+    );
+}
+
 #[test]
 fn explain_refuses_input_that_is_not_json() {
     let ran = Sandbox::new().snell(&["explain", "PreToolUse", "--tool", "Bash", "--input", "{"], "");

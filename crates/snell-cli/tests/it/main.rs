@@ -14,6 +14,7 @@ mod claude;
 mod claude_os;
 mod commands;
 mod configuration;
+mod events;
 mod microai;
 mod native;
 mod running;

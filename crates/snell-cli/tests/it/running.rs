@@ -1,21 +1,36 @@
-//! Hooks that `snell run` starts and does not wait for: they outlive it, end at their timeout, and leave a record.
+//! Hooks as processes: those that `snell run` awaits end with it; those that it starts and does not wait for outlive it,
+//! end at their timeout, and leave a record.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
 
-use crate::support::{Sandbox, wait_until};
+use crate::support::{Ran, Sandbox, start, wait_until};
 
 /// Waits until the test says so, then finishes.
 const PATIENT: &str = "echo > begun; until [ -e go ]; do sleep 0.01; done; echo said; echo > finished";
 /// Ends only by KILL.
 const STUBBORN: &str = "trap '' TERM; echo $$ > pid; while :; do sleep 0.05; done";
 
+/// Has a child of its own, and both end only by KILL. What it was started by is written down too.
+const FAMILY: &str = "trap '' TERM INT HUP; echo $PPID > parent; sleep 30 & echo $! > child; echo $$ > pid; wait";
+
 /// The same hook in each contract that can say "start it and go on", and the event that starts it.
 fn spellings(run: &str, timeout_ms: u64) -> Vec<(&'static str, Sandbox, &'static str)> {
+    spellings_in(Sandbox::new, run, timeout_ms)
+}
+
+fn spellings_in(
+    sandbox: impl Fn() -> Sandbox,
+    run: &str,
+    timeout_ms: u64,
+) -> Vec<(&'static str, Sandbox, &'static str)> {
     let seconds = timeout_ms as f64 / 1000.0;
     let group = json!({"PreToolUse": [{"matcher": "*", "hooks": [
         {"type": "command", "command": run, "timeout": seconds, "async": true}
@@ -25,22 +40,14 @@ fn spellings(run: &str, timeout_ms: u64) -> Vec<(&'static str, Sandbox, &'static
         "[[hook]]\nevent = \"PreToolUse\"\nrun = '''{run}'''\ntimeout = \"{timeout_ms}ms\"\nbackground = true\n"
     );
     vec![
-        ("snell", Sandbox::new().file("snell.toml", &native), "PreToolUse"),
-        (
-            "wave",
-            Sandbox::new().hooks(".wave/settings.json", &group),
-            "PreToolUse",
-        ),
+        ("snell", sandbox().file("snell.toml", &native), "PreToolUse"),
+        ("wave", sandbox().hooks(".wave/settings.json", &group), "PreToolUse"),
         (
             "microai",
-            Sandbox::new().hooks(".microai/settings.json", &flat),
+            sandbox().hooks(".microai/settings.json", &flat),
             "PostToolUse",
         ),
-        (
-            "claude",
-            Sandbox::new().hooks(".claude/settings.json", &group),
-            "PreToolUse",
-        ),
+        ("claude", sandbox().hooks(".claude/settings.json", &group), "PreToolUse"),
     ]
 }
 
@@ -53,6 +60,54 @@ fn runs(pid: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
     state.is_some_and(|state| !"ZX".contains(state))
+}
+
+fn pid(text: &str) -> Pid {
+    Pid::from_raw(text.trim().parse().unwrap()).unwrap()
+}
+
+/// Waits until none of the processes runs that are named in these files.
+fn wait_for_the_end_of(sandbox: &Sandbox, files: &[&str]) {
+    let processes: Vec<_> = files.iter().map(|file| sandbox.read(file)).collect();
+    wait_until(|| (!processes.iter().any(|process| runs(process))).then_some(()));
+}
+
+/// An agent that is closed ends its `snell run`. The hook has a group of its own, which no terminal and no agent reaches.
+#[test]
+fn a_snell_run_that_is_told_to_end_ends_the_hooks_that_it_awaits() {
+    let native = format!("[[hook]]\nevent = \"PreToolUse\"\nrun = '''{FAMILY}'''\n");
+    let group = json!({"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": FAMILY}]}]});
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        // One that runs its hooks in order, and one that runs them together.
+        for sandbox in [
+            Sandbox::new().file("snell.toml", &native),
+            Sandbox::new().hooks(".claude/settings.json", &group),
+        ] {
+            let snell = start(&mut sandbox.command(&["run", "PreToolUse"]), &payload().to_string());
+            for file in ["pid", "child"] {
+                let process = sandbox.wait_for(file);
+                assert!(runs(&process), "{signal:?}: {file}");
+            }
+            kill_process(Pid::from_child(&snell), signal).unwrap();
+            let ran: Ran = snell.wait_with_output().unwrap().into();
+            assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{signal:?}");
+            assert!(ran.stderr.contains("ended too"), "{signal:?}: {}", ran.stderr);
+            wait_for_the_end_of(&sandbox, &["pid", "child"]);
+        }
+    }
+}
+
+#[test]
+fn a_supervisor_that_is_told_to_end_ends_the_hooks_that_it_stays_with() {
+    for (contract, sandbox, event) in spellings(FAMILY, 20_000) {
+        sandbox.run(event, &payload());
+        for file in ["parent", "pid", "child"] {
+            let process = sandbox.wait_for(file);
+            assert!(runs(&process), "{contract}: {file}");
+        }
+        kill_process(pid(&sandbox.read("parent")), Signal::TERM).unwrap();
+        wait_for_the_end_of(&sandbox, &["parent", "pid", "child"]);
+    }
 }
 
 #[test]
@@ -146,26 +201,14 @@ fn a_hook_that_nobody_awaits_is_still_ended_at_its_timeout() {
 fn a_background_hook_survives_the_end_of_its_callers_process_group() {
     for (contract, sandbox, event) in spellings(PATIENT, 20_000) {
         // An agent in a group of its own runs `snell run`; the agent then stays until its whole group is killed.
-        let snell = sandbox.command(&[]);
-        let variables = snell.get_envs().filter_map(|(name, value)| Some((name, value?)));
-        let mut agent = Command::new("/bin/sh")
-            .args([
-                "-c",
-                "echo \"$1\" | \"$0\" run \"$2\" > answer; echo > answered; sleep 30",
-            ])
-            .arg(snell.get_program())
-            .arg(payload().to_string())
-            .arg(event)
-            .env_clear()
-            .envs(variables)
-            .current_dir(sandbox.project())
-            .process_group(0)
-            .spawn()
-            .unwrap();
+        let line = "\"$0\" \"$@\" > answer; echo > answered; sleep 30";
+        let mut agent = start(
+            sandbox.shell(line, &["run", event]).process_group(0),
+            &payload().to_string(),
+        );
         sandbox.wait_for("answered");
         sandbox.wait_for("begun");
-        let group = rustix::process::Pid::from_child(&agent);
-        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap();
+        kill_process_group(Pid::from_child(&agent), Signal::KILL).unwrap();
         agent.wait().unwrap();
 
         fs::write(sandbox.project().join("go"), "").unwrap();
@@ -224,9 +267,7 @@ fn a_background_hook_that_leaks_is_recorded_as_such() {
     sandbox.run(event, &payload());
     let record = sandbox.background_outcomes(1).remove(0);
     assert_eq!((&record["status"], &record["leaked"]), (&json!("ok"), &json!(true)));
-    let left: i32 = sandbox.read("pid").trim().parse().unwrap();
-    let left = rustix::process::Pid::from_raw(left).unwrap();
-    rustix::process::kill_process(left, rustix::process::Signal::KILL).unwrap();
+    kill_process(pid(&sandbox.read("pid")), Signal::KILL).unwrap();
 }
 
 #[test]
@@ -241,4 +282,108 @@ fn a_hook_that_fires_hooks_is_stopped_at_depth_8() {
     let deepest = sandbox.read_json("answer.8");
     assert_eq!(deepest["hooks"][0]["status"], "skipped");
     assert!(deepest["hooks"][0]["why"].as_str().unwrap().contains("depth 8"));
+}
+
+/// A guard must not be opened by whoever manages to be eight hooks deep.
+#[test]
+fn at_depth_8_a_hook_that_fails_closed_blocks_and_any_other_is_skipped_and_told_of() {
+    let native =
+        |policy: &str| format!("[[hook]]\nevent = 'PreToolUse'\nrun = 'echo > ran'\non_failure = '{policy}'\n");
+    let group = json!({"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": "echo > ran"}]}]});
+    let flat = json!({"PreToolUse": [{"matcher": "*", "command": "echo > ran"}]});
+    let whale = json!([{"event": "BeforeTool", "command": "echo > ran"}]).to_string();
+    let cases = [
+        (
+            "native, closed",
+            Sandbox::new().file("snell.toml", &native("block")),
+            true,
+        ),
+        ("native", Sandbox::new().file("snell.toml", &native("continue")), false),
+        ("wave", Sandbox::new().hooks(".wave/settings.json", &group), false),
+        ("microai", Sandbox::new().hooks(".microai/settings.json", &flat), false),
+        ("claude", Sandbox::new().hooks(".claude/settings.json", &group), false),
+        ("whale", Sandbox::new().file(".whale/hooks.json", &whale), false),
+    ];
+    for (case, sandbox, blocks) in cases {
+        let sandbox = sandbox.env("SNELL_DEPTH", "8");
+        let ran = sandbox.run("PreToolUse", &payload());
+        assert!(!sandbox.exists("ran"), "{case}");
+        if blocks {
+            assert_eq!((ran.code, ran.statuses()), (2, vec!["failed".to_owned()]), "{case}");
+            assert!(ran.reason().contains("depth 8"), "{case}: {}", ran.reason());
+        } else {
+            assert_eq!((ran.code, ran.statuses()), (0, vec!["skipped".to_owned()]), "{case}");
+            let warnings = ran.warnings();
+            assert!(
+                warnings.len() == 1 && warnings[0].contains("depth 8"),
+                "{case}: {warnings:?}"
+            );
+        }
+        let explained = sandbox
+            .snell(&["explain", "PreToolUse", "--tool", "Bash", "--json"], "")
+            .json();
+        assert_eq!(explained[0]["fires"], false, "{case}");
+        let why = explained[0]["why"].as_str().unwrap();
+        assert!(why.contains("depth 8"), "{case}: {why}");
+    }
+}
+
+#[test]
+fn a_record_that_cannot_be_written_costs_no_hook_its_run() {
+    // The slow one goes on only when the quick one is over, and with it the attempt to record it.
+    let quick = "echo $$ > quick";
+    let slow = "until [ -s quick ] && ! kill -0 $(cat quick) 2> /dev/null; do sleep 0.01; done; sleep 0.3; echo > slow";
+    let handler = |command: &str| json!({"type": "command", "command": command, "async": true});
+    let sandboxes = [
+        Sandbox::new().hooks(
+            ".microai/settings.json",
+            &json!({"PostToolUse": [{"command": slow}, {"command": quick}]}),
+        ),
+        Sandbox::new().hooks(
+            ".claude/settings.json",
+            &json!({"PostToolUse": [{"hooks": [handler(slow), handler(quick)]}]}),
+        ),
+    ];
+    for sandbox in sandboxes {
+        let sandbox = sandbox.env("SNELL_HOME", "/dev/null/x");
+        let ran = sandbox.run("PostToolUse", &payload());
+        assert_eq!(ran.statuses(), ["started", "started"]);
+        sandbox.wait_for("slow");
+    }
+}
+
+#[test]
+fn a_background_hook_that_cannot_be_started_has_failed_and_somebody_is_told() {
+    for (contract, sandbox, event) in spellings("echo > ran", 5000) {
+        // What a supervisor is handed goes through a file there.
+        let ran = sandbox.env("TMPDIR", "/nonexistent").run(event, &payload());
+        assert_eq!((ran.code, ran.statuses()), (0, vec!["failed".to_owned()]), "{contract}");
+        let told = [ran.messages(), ran.warnings()].concat();
+        assert!(
+            told.len() == 1 && told[0].contains("could not be started in the background"),
+            "{contract}: {told:?}"
+        );
+    }
+}
+
+#[test]
+fn a_project_whose_name_is_no_text_has_its_background_hooks_run_and_recorded() {
+    let sandbox = || Sandbox::named(OsStr::from_bytes(b"p\xffq"));
+    for (contract, sandbox, event) in spellings_in(sandbox, "pwd -P > cwd; echo said", 5000) {
+        let ran = sandbox.run(event, &payload());
+        assert_eq!(
+            (ran.code, ran.statuses()),
+            (0, vec!["started".to_owned()]),
+            "{contract}"
+        );
+        let record = sandbox.background_outcomes(1).remove(0);
+        assert_eq!(
+            (&record["status"], &record["stdout"]),
+            (&json!("ok"), &json!("said\n")),
+            "{contract}"
+        );
+        let project = fs::canonicalize(sandbox.project()).unwrap();
+        let cwd = fs::read(sandbox.project().join("cwd")).unwrap();
+        assert_eq!(cwd.trim_ascii_end(), project.as_os_str().as_bytes(), "{contract}");
+    }
 }

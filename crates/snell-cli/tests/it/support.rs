@@ -1,10 +1,11 @@
 //! A project and a home directory of a test's own, and the real binary run in them.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -13,6 +14,7 @@ use tempfile::TempDir;
 /// A project and a home directory of a test's own.
 pub struct Sandbox {
     root: TempDir,
+    project: OsString,
     variables: Vec<(String, String)>,
 }
 
@@ -26,18 +28,24 @@ pub struct Ran {
 
 impl Sandbox {
     pub fn new() -> Self {
+        Self::named(OsStr::new("project"))
+    }
+
+    /// As [`Sandbox::new`], with a project directory of this name, which need not be text.
+    pub fn named(project: &OsStr) -> Self {
         let root = tempfile::tempdir().unwrap();
-        for directory in ["project", "home", "data"] {
+        for directory in [project, OsStr::new("home"), OsStr::new("data")] {
             fs::create_dir(root.path().join(directory)).unwrap();
         }
         Self {
             root,
+            project: project.to_owned(),
             variables: Vec::new(),
         }
     }
 
     pub fn project(&self) -> PathBuf {
-        self.root.path().join("project")
+        self.root.path().join(&self.project)
     }
 
     pub fn home(&self) -> PathBuf {
@@ -82,23 +90,26 @@ impl Sandbox {
 
     /// Runs `snell` with these arguments in the project, with `stdin` on its standard input.
     pub fn snell(&self, args: &[&str], stdin: &str) -> Ran {
-        let mut child = self
-            .command(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // A `snell` that ends early closes its standard input, and that is its right.
-        let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
-        child.wait_with_output().unwrap().into()
+        start(&mut self.command(args), stdin).wait_with_output().unwrap().into()
     }
 
     /// The command that runs `snell`, for tests that need more than [`Sandbox::snell`].
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_snell"));
+        let mut command = self.program(env!("CARGO_BIN_EXE_snell"));
+        command.args(args);
         command
-            .args(args)
+    }
+
+    /// The command that runs a line of shell in which `"$0" "$@"` is `snell` with these arguments.
+    pub fn shell(&self, line: &str, args: &[&str]) -> Command {
+        let mut command = self.program("/bin/sh");
+        command.args(["-c", line, env!("CARGO_BIN_EXE_snell")]).args(args);
+        command
+    }
+
+    fn program(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
             .current_dir(self.project())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap())
@@ -143,6 +154,19 @@ impl Sandbox {
             complete.then(|| text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
         })
     }
+}
+
+/// Starts a command with `stdin` on its standard input, and keeps what it says.
+pub fn start(command: &mut Command, stdin: &str) -> Child {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A `snell` that ends early closes its standard input, and that is its right.
+    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+    child
 }
 
 /// Looks again and again until there is an answer; gives up after ten seconds.

@@ -158,6 +158,10 @@ pub(crate) fn load(which: &Which, around: &Surroundings, before: Option<&Loaded>
         if identity.is_some() && seen.contains(&identity) {
             continue;
         }
+        let read_before = identity.is_some_and(|(_, device, inode)| {
+            let same = |earlier: &(Option<&str>, u64, u64)| (earlier.1, earlier.2) == (device, inode);
+            seen.iter().flatten().any(same)
+        });
         seen.push(identity);
         let source = match Source::open(&candidate.path, candidate.shown.clone(), &look) {
             Found::Nothing => match which {
@@ -177,7 +181,12 @@ pub(crate) fn load(which: &Which, around: &Surroundings, before: Option<&Loaded>
                 broken(&candidate, diagnostic, before)
             }
             Found::Text(source) => match read(&candidate, &source) {
-                Ok(loaded) => loaded,
+                Ok(mut loaded) => {
+                    // Entries of a third contract's shape were found the first time already.
+                    let lane = loaded.contract.lane;
+                    loaded.hooks.retain(|hook| !read_before || hook.contract.lane == lane);
+                    loaded
+                }
                 Err(fault) => {
                     let diagnostic = source.diagnostic(Severity::Error, fault.at, fault.message);
                     broken(&candidate, diagnostic, before)

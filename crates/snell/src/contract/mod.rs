@@ -241,8 +241,9 @@ pub(crate) fn is_known_event(name: &str) -> bool {
         .any(|contract| matches!(contract.vocabulary, Vocabulary::Open(names) if names.contains(&name)))
 }
 
-/// The contract of this name.
+/// The contract of this name; our own also answers to "native".
 pub(crate) fn by_name(name: &str) -> Option<&'static Contract> {
+    let name = if name == "native" { NATIVE.name } else { name };
     CONTRACTS.iter().copied().find(|contract| contract.name == name)
 }
 

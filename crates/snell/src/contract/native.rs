@@ -269,7 +269,16 @@ fn read_timeout(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Timeout {
     };
     let duration = parsed.and_then(|duration| Duration::try_from(duration).ok());
     match duration.filter(|duration| !duration.is_zero()) {
-        Some(duration) => Timeout::Written(duration.min(LONGEST_TIMEOUT)),
+        Some(duration) => {
+            if duration > LONGEST_TIMEOUT {
+                let cap = show_duration(LONGEST_TIMEOUT);
+                reading.warn(
+                    node.at,
+                    format!("\"timeout\" is more than the {cap} that a hook may take; {cap} counts"),
+                );
+            }
+            Timeout::Written(duration.min(LONGEST_TIMEOUT))
+        }
         None => {
             let default = show_duration(DEFAULT_TIMEOUT);
             reading.error(
@@ -346,7 +355,9 @@ fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
         // A clear "block" counts whatever the exit code; anything else needs a good end.
         (End::Exited(code), Some(Ok(told))) if *code == 0 || told.decision == Decision::Deny => told,
         (End::Exited(0), Some(Err(fault))) => bad_output(hook, &fault),
-        (End::Exited(0), None) if text.starts_with('{') => bad_output(hook, "its output begins like JSON and is not"),
+        (End::Exited(0), None) if text.starts_with('{') => {
+            bad_output(hook, "its output begins like JSON and cannot be read")
+        }
         (End::Exited(0), None) => Answer {
             context: match event.name {
                 EventName::SessionStart | EventName::UserPromptSubmit => said(text).into_iter().collect(),

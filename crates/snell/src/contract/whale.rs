@@ -190,6 +190,22 @@ fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
         "AfterTool" => answer.tool_output = output.cloned(),
         _ => {}
     }
+    for (key, unfit) in [
+        ("modified_input", input.is_none()),
+        ("modified_output", output.is_none()),
+    ] {
+        if unfit && said.get(key).is_some_and(|value| !value.is_null()) {
+            let kind = if key == "modified_input" {
+                "an object"
+            } else {
+                "a string"
+            };
+            answer.warnings.push(format!(
+                "\"{key}\" of \"{}\" is left out: it must be {kind}",
+                hook.command()
+            ));
+        }
+    }
     let changes = answer.tool_input.is_some() || answer.tool_output.is_some();
     if changes && !hook.may_modify {
         answer.tool_input = None;

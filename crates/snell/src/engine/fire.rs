@@ -8,9 +8,9 @@ use tokio::task::JoinSet;
 use super::Engine;
 use super::prepare::Prepared;
 use super::select::Selection;
-use crate::contract::{self, AfterBlock, Changes, Contract, Envelope, Flow, MuteCondition, Scene, SharedBudget, Twins};
-use crate::diagnostic::{Diagnostic, Severity, hint};
-use crate::event::{Event, EventName};
+use crate::contract::{AfterBlock, Changes, Contract, Envelope, Flow, MuteCondition, Scene, SharedBudget, Twins};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::event::Event;
 use crate::hook::{Condition, Hook, OnFailure, Timeout};
 use crate::outcome::{End, Outcome};
 use crate::runner::{Job, Runner};
@@ -29,8 +29,9 @@ impl Engine {
             fold: Fold::new(event.name.clone()),
             event: self.located(event),
         };
-        firing.note_unknown_event(&loaded.hooks);
-        firing.note_missing_tool();
+        for remark in self.remarks(&firing.event) {
+            firing.fold.warn(remark);
+        }
         for lane in loaded.hooks.chunk_by(|a, b| a.contract.lane == b.contract.lane) {
             firing.lane(lane).await;
         }
@@ -76,35 +77,6 @@ enum Ended {
 }
 
 impl Firing<'_> {
-    /// An event that nobody knows is welcome, but one that looks like a slip of the pen must not pass in silence.
-    fn note_unknown_event(&mut self, hooks: &[Arc<Hook>]) {
-        let EventName::Other(name) = &self.event.name else {
-            return;
-        };
-        let known = contract::is_known_event(name) || hooks.iter().any(|hook| hook.events.contains(&self.event.name));
-        let near = hint(name, EventName::all_names());
-        if !known && !near.is_empty() {
-            self.fold.warn(Diagnostic::whole_file(
-                Severity::Warning,
-                "<event>",
-                format!("no hook is for \"{name}\", and it is no event that Snell knows{near}"),
-            ));
-        }
-    }
-
-    fn note_missing_tool(&mut self) {
-        if self.event.name.is_about_a_tool() && self.event.tool_name().is_none() {
-            self.fold.warn(Diagnostic::whole_file(
-                Severity::Warning,
-                "<event>",
-                format!(
-                    "a {} event without \"tool_name\"; only hooks for every tool can match it",
-                    self.event.name
-                ),
-            ));
-        }
-    }
-
     async fn lane(&mut self, hooks: &[Arc<Hook>]) {
         let Some(first) = hooks.first() else {
             return;

@@ -14,9 +14,9 @@ use std::sync::{Arc, RwLock};
 use jiff::Timestamp;
 
 use crate::config::{self, Loaded, Surroundings, Which};
-use crate::contract::Scene;
-use crate::diagnostic::Diagnostic;
-use crate::event::Event;
+use crate::contract::{self, Scene};
+use crate::diagnostic::{Diagnostic, Severity, hint};
+use crate::event::{Event, EventName};
 use crate::hook::Hook;
 use crate::runner::{Launcher, Runner};
 
@@ -89,6 +89,30 @@ impl Engine {
     pub fn reload_if_changed(&self) -> Option<Vec<Diagnostic>> {
         let stamp = config::Stamp::take(&self.shared.which, &self.shared.around);
         (stamp != self.loaded().stamp).then(|| self.reload())
+    }
+
+    /// What is odd about an event: a name that looks like a slip of the pen, a tool event without its tool. It is fired
+    /// all the same; the verdict carries these remarks among its warnings.
+    pub fn remarks(&self, event: &Event) -> Vec<Diagnostic> {
+        let mut remarks = Vec::new();
+        if let EventName::Other(name) = &event.name {
+            let known =
+                contract::is_known_event(name) || self.hooks().iter().any(|hook| hook.events.contains(&event.name));
+            let near = hint(name, EventName::all_names());
+            if !known && !near.is_empty() {
+                remarks.push(format!(
+                    "no hook is for \"{name}\", and it is no event that Snell knows{near}"
+                ));
+            }
+        }
+        if event.name.is_about_a_tool() && event.tool_name().is_none() {
+            let name = &event.name;
+            remarks.push(format!(
+                "a {name} event without \"tool_name\"; only hooks for every tool can match it"
+            ));
+        }
+        let remark = |message| Diagnostic::whole_file(Severity::Warning, "<event>", message);
+        remarks.into_iter().map(remark).collect()
     }
 
     /// Waits until every hook has ended that this engine started in the background of this process.

@@ -8,14 +8,14 @@
 //! | wildcards | `whale` |
 //! | `claude`'s, and classes of tools | `snell.toml` |
 
+mod expression;
 mod glob;
 mod host;
 mod permission_rule;
 mod subcommands;
 mod tool_pattern;
 
-use fancy_regex::Regex;
-
+use self::expression::Expression;
 use self::tool_pattern::ToolPattern;
 use crate::event::{Tool, ToolClass};
 
@@ -36,7 +36,7 @@ enum Test {
     Names(Vec<Name>),
     Globs(Vec<Glob>),
     Pattern(ToolPattern),
-    Regex(Box<Regex>),
+    Expression(Expression),
 }
 
 /// One item of an exact list.
@@ -44,7 +44,7 @@ enum Test {
 enum Name {
     Exact(String),
     Class(ToolClass),
-    Regex(Box<Regex>),
+    Expression(Expression),
 }
 
 /// What a matcher is held against.
@@ -108,7 +108,7 @@ impl Matcher {
                     .collect(),
             )
         } else {
-            Test::Regex(Box::new(regex(&written)?))
+            Test::Expression(Expression::parse(&written)?)
         };
         Ok(Self {
             written: Some(written),
@@ -156,7 +156,7 @@ impl Matcher {
         let name = |item: &str| match ToolClass::parse(item) {
             Some(class) => Ok(Name::Class(class)),
             None if item.chars().all(|c| ListCharacters::Wide.allows(c)) => Ok(Name::Exact(item.to_owned())),
-            None => regex(item).map(|regex| Name::Regex(Box::new(regex))),
+            None => Expression::parse(item).map(Name::Expression),
         };
         let names: Result<Vec<_>, String> = items.into_iter().map(name).collect();
         Ok(Self {
@@ -184,10 +184,10 @@ impl Matcher {
             Test::Names(names) => names.iter().any(|name| match name {
                 Name::Exact(name) => name == text,
                 Name::Class(class) => class.contains(text),
-                Name::Regex(regex) => is_match(regex, text),
+                Name::Expression(expression) => expression.is_match(text),
             }),
             Test::Globs(globs) => globs.iter().any(|glob| glob.matches(text)),
-            Test::Regex(regex) => is_match(regex, text),
+            Test::Expression(expression) => expression.is_match(text),
             Test::Pattern(_) => false,
         }
     }
@@ -216,7 +216,7 @@ impl Matcher {
                 );
                 format!("matcher \"{written}\" {verb} {compared} with {argument}")
             }
-            Test::Regex(_) => {
+            Test::Expression(_) => {
                 format!("matcher /{written}/ (an unanchored regular expression) {verb} {compared}")
             }
             Test::Names(_) | Test::Globs(_) | Test::Pattern(_) => {
@@ -245,25 +245,8 @@ impl ListCharacters {
     }
 }
 
-/// An expression that gives up (it may backtrack without end) has not said no.
-fn is_match(regex: &Regex, text: &str) -> bool {
-    regex.is_match(text).unwrap_or(true)
-}
-
 fn is_wildcard(written: &str) -> bool {
     matches!(written.trim(), "" | "*")
-}
-
-fn regex(written: &str) -> Result<Regex, String> {
-    Regex::new(written).map_err(|error| {
-        let first_line = error.to_string().lines().next().unwrap_or_default().to_owned();
-        let hint = if written.starts_with('*') {
-            "; for everything write \"*\", for names that end so write \".*…\""
-        } else {
-            ""
-        };
-        format!("\"{written}\" is not a valid regular expression ({first_line}){hint}")
-    })
 }
 
 /// At most 80 characters of a text, on one line.

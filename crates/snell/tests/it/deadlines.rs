@@ -1,10 +1,11 @@
 //! The end of a hook: at its deadline, after a normal exit that leaves something behind, and when nobody wants it.
 
+use std::fs;
 use std::time::{Duration, Instant};
 
-use snell::{End, Status};
+use snell::{Decision, End, Status};
 
-use crate::support::{Project, only, outcome, tool_call, wait_until};
+use crate::support::{Project, only, outcome, state, tool_call, wait_until};
 
 const TIMEOUT: Duration = Duration::from_millis(200);
 const GRACE: Duration = Duration::from_millis(300);
@@ -55,6 +56,36 @@ async fn a_hook_that_ignores_the_request_to_end_is_killed_after_the_grace() {
     assert!(outcome.duration >= TIMEOUT + GRACE, "{:?}", outcome.duration);
     assert!(outcome.duration < TIMEOUT + GRACE + SLACK, "{:?}", outcome.duration);
     assert!(!project.pid("pid").await.runs());
+}
+
+/// Keeps the only thread from everything else until the deadline has passed and the hook has ended.
+async fn be_busy(project: &Project) {
+    tokio::task::yield_now().await;
+    let started = Instant::now();
+    let has_ended = || {
+        let pid = fs::read_to_string(project.path().join("pid")).ok()?;
+        state(pid.trim().parse().ok()?).filter(|state| *state == 'Z')
+    };
+    while started.elapsed() < TIMEOUT || has_ended().is_none() {
+        assert!(started.elapsed() < Duration::from_secs(10), "the hook does not end");
+        std::thread::yield_now();
+    }
+}
+
+/// A host with one thread then sees the end of the hook and its deadline at the same moment.
+#[tokio::test]
+async fn a_hook_that_ended_in_time_while_its_host_was_busy_has_not_timed_out() {
+    // Which of the two is looked at first is left to chance.
+    for turn in 0..10 {
+        let project = Project::with_hook("echo $$ > pid; echo no >&2; exit 2", "timeout = \"100ms\"");
+        let engine = project.engine();
+        let (verdict, ()) = tokio::join!(engine.fire(tool_call()), be_busy(&project));
+        assert_eq!(
+            (verdict.decision, only(&verdict).status, verdict.reason.as_deref()),
+            (Decision::Deny, Status::Blocked, Some("no")),
+            "{turn}"
+        );
+    }
 }
 
 /// By the time the outcome is there, so is nobody of the group.

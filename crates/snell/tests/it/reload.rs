@@ -209,3 +209,20 @@ fn named_files_are_followed_too() {
     assert_eq!(commands(&engine), ["another"]);
     assert_eq!(engine.files(), [project.path().join("hooks.json")]);
 }
+
+#[test]
+fn a_named_file_that_is_removed_takes_its_hooks_with_it_and_says_so() {
+    let project = Project::new().file("hooks.json", r#"[{"event": "BeforeTool", "command": "one"}]"#);
+    let (engine, _) = project
+        .builder()
+        .files([ConfigFile::new(project.path().join("hooks.json"))])
+        .load();
+    assert_eq!(commands(&engine), ["one"]);
+    fs::remove_file(project.path().join("hooks.json")).unwrap();
+    let diagnostics = engine.reload_if_changed().unwrap();
+    assert!(
+        diagnostics.len() == 1 && diagnostics[0].message == "does not exist",
+        "{diagnostics:?}"
+    );
+    assert_eq!(commands(&engine), Vec::<String>::new());
+}

@@ -53,8 +53,41 @@ fn the_exit_code_and_the_json_decide_together() {
             Some("json says no"),
             None,
         ),
+        // Some shells and editors put a mark before the text.
+        case(
+            format!("printf '\\357\\273\\277'; {deny}"),
+            "blocked",
+            Some("json says no"),
+            None,
+        ),
         case(format!("echo text; {deny}"), "ok", None, None),
         case("echo '{\"decision\": '".into(), "failed", None, Some("JSON")),
+        // What cannot be read may have been a "no": it must not pass in silence.
+        case(
+            "echo '{\"decision\":\"Block\"}'".into(),
+            "failed",
+            None,
+            Some("\"decision\""),
+        ),
+        case(
+            "echo '{\"hookSpecificOutput\":{\"permissionDecision\":\"block\"}}'".into(),
+            "failed",
+            None,
+            Some("\"permissionDecision\""),
+        ),
+        case(
+            "echo '{\"hookSpecificOutput\":[]}'".into(),
+            "failed",
+            None,
+            Some("\"hookSpecificOutput\""),
+        ),
+        case(
+            "printf '{\"decision\":\"block\",\"reason\":\"'; head -c 1048576 /dev/zero | tr '\\0' x; printf '\"}'"
+                .into(),
+            "failed",
+            None,
+            Some("was cut"),
+        ),
         // 2 blocks, whatever the JSON says; it lends its reason where it has one.
         case("echo stderr >&2; exit 2".into(), "blocked", Some("stderr"), None),
         case(
@@ -173,6 +206,12 @@ fn plain_text_is_context_only_where_a_session_or_a_prompt_begins() {
             ran.context(),
             [""; 0],
             "{event}: the text of a hook that failed is no context"
+        );
+        let ran = project(event, &json!([command("echo '{\"half an answer'")])).run(event, &json!({}));
+        assert_eq!(
+            (ran.context(), ran.statuses()),
+            (vec![], vec!["failed".to_owned()]),
+            "{event}: nor is JSON that was meant as an answer"
         );
     }
 }

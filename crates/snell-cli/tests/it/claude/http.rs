@@ -168,12 +168,14 @@ fn the_body_decides_and_a_status_never_blocks() {
         json!({"permissionDecision": "deny", "permissionDecisionReason": "no"}),
     )
     .to_string();
+    let marked = format!("\u{feff}{deny}");
     let cases = [
         (200, "", "ok", 0),
         (204, "", "ok", 0),
         (200, "{}", "ok", 0),
         (200, deny.as_str(), "blocked", 2),
         (201, deny.as_str(), "blocked", 2),
+        (200, marked.as_str(), "blocked", 2),
         // Anything else is the server's own failure: the user is told, and the action proceeds.
         (200, "fine", "failed", 0),
         (200, "{\"broken", "failed", 0),
@@ -193,6 +195,19 @@ fn the_body_decides_and_a_status_never_blocks() {
             "{status} {body}"
         );
         assert_eq!(ran.reason(), if code == 2 { "no" } else { "" }, "{status} {body}");
+    }
+}
+
+#[test]
+fn a_body_that_is_not_json_is_told_to_be_no_answer() {
+    for body in ["fine", "[]", "<html>", "{\"decision\": \"blo"] {
+        let ran = answered(200, body);
+        assert_eq!((ran.code, ran.statuses()), (0, vec!["failed".to_owned()]), "{body}");
+        let messages = ran.messages();
+        assert!(
+            messages.len() == 1 && messages[0].contains("the body of its answer is not a JSON object"),
+            "{body}: {messages:?}"
+        );
     }
 }
 
@@ -254,6 +269,11 @@ fn only_allowed_addresses_are_asked() {
         (json!(["https://other.example/*"]), false),
         (json!([format!("http://127.0.0.1:{port}/")]), false),
         (json!([]), false),
+        // A mistake in the list must not lift the restriction.
+        (json!(["https://other.example/*", 7]), false),
+        (json!([7, null]), false),
+        (json!("https://other.example/*"), false),
+        (json!([7, "http://127.0.0.1:*"]), true),
     ];
     for (allowed, asked) in cases {
         let settings =

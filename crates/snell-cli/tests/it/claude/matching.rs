@@ -221,6 +221,14 @@ fn an_if_names_a_tool_and_its_argument() {
         ("Edit(src/**)", "Edit", json!({"file_path": "src/a/b.rs"}), true),
         ("Edit(src/**)", "Edit", json!({"file_path": "docs/b.rs"}), false),
         ("Bash(git *)", "Read", json!({"command": "git push"}), false),
+        // A call that does not say which file it is about may be about any.
+        (
+            "Edit(*.env)",
+            "apply_patch",
+            json!({"patch": "*** Begin Patch\n*** Update File: .env\n"}),
+            true,
+        ),
+        ("Edit(*.env)", "apply_patch", json!({"file_path": "a.rs"}), false),
         (
             "WebFetch(domain:example.com)",
             "WebFetch",
@@ -258,12 +266,35 @@ fn an_if_counts_on_tool_events_and_keeps_a_hook_from_every_other() {
     }
     for event in ["SessionStart", "Stop", "UserPromptSubmit", "Notification"] {
         let handler = json!({"type": "command", "command": "true", "if": "Bash"});
-        let ran = super::project(event, &json!([handler])).run(event, &json!({}));
-        assert!(ran.hooks().is_empty(), "{event}");
-        let warnings = ran.warnings();
-        assert!(
-            warnings.len() == 1 && warnings[0].contains("\"if\""),
-            "{event}: {warnings:?}"
-        );
+        let sandbox = super::project(event, &json!([handler]));
+        // Nor does it help that a host sends the tool that it used last.
+        for payload in [json!({}), json!({"tool_name": "Bash", "tool_input": input})] {
+            let ran = sandbox.run(event, &payload);
+            assert!(ran.hooks().is_empty(), "{event} {payload}");
+            let warnings = ran.warnings();
+            assert!(
+                warnings.len() == 1 && warnings[0].contains("\"if\""),
+                "{event} {payload}: {warnings:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_if_understands_a_relative_directory_as_one_of_the_project() {
+    let cases = [
+        ("Edit(*.ts)", "{project}/sub/a.ts", true),
+        ("Edit(*.ts)", "a.ts", true),
+        ("Edit(*.ts)", "{project}/a.ts", false),
+        ("Edit(/src/*.ts)", "../src/a.ts", true),
+        ("Edit(/src/*.ts)", "src/a.ts", false),
+    ];
+    for (rule, file, expected) in cases {
+        let handler = json!({"type": "command", "command": "true", "if": rule});
+        let sandbox = super::project("PreToolUse", &json!([handler])).file("sub/.keep", "");
+        let file = file.replace("{project}", sandbox.project().to_str().unwrap());
+        let payload = json!({"cwd": "sub", "tool_name": "Edit", "tool_input": {"file_path": file}});
+        let ran = sandbox.run("PreToolUse", &payload);
+        assert_eq!(!ran.hooks().is_empty(), expected, "{rule} on {file}");
     }
 }

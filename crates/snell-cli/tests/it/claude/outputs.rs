@@ -89,6 +89,15 @@ fn what_only_a_host_can_honour_is_passed_on_by_its_name() {
         assert_eq!(ran.json()["extra"], fields, "{event}");
         assert_eq!(ran.code, 0, "{event}");
     }
+    // What is said for another event is left out whole.
+    let ran = answered(
+        "Stop",
+        &[specific(
+            "SessionStart",
+            json!({"sessionTitle": "t", "watchPaths": ["/a"]}),
+        )],
+    );
+    assert_eq!(ran.json()["extra"], json!({}));
 }
 
 #[test]

@@ -184,6 +184,31 @@ fn a_hook_runs_in_the_events_directory_and_knows_the_project() {
 }
 
 #[test]
+fn a_relative_directory_is_one_of_the_project_and_told_in_full() {
+    let sandbox = project(
+        "PreToolUse",
+        &json!([command(
+            "cat > \"$CLAUDE_PROJECT_DIR/in.json\"; pwd -P > \"$CLAUDE_PROJECT_DIR/log\""
+        )]),
+    )
+    .file("inner/x", "");
+    let inner = sandbox.project().join("inner");
+    sandbox.run("PreToolUse", &json!({"tool_name": "Bash", "cwd": "inner"}));
+    assert_eq!(sandbox.read_json("in.json")["cwd"], json!(inner));
+    let real = inner.canonicalize().unwrap();
+    assert_eq!(sandbox.read("log").trim(), real.to_str().unwrap());
+}
+
+#[test]
+fn an_event_that_nobody_knows_has_the_name_it_was_fired_under() {
+    let sandbox = project("FooBar", &json!([command("cat > in.json")]));
+    let ran = sandbox.run("FooBar", &json!({"hook_event_name": "Other", "more": 1}));
+    assert_eq!(ran.statuses(), ["ok"]);
+    let told = sandbox.read_json("in.json");
+    assert_eq!((&told["hook_event_name"], &told["more"]), (&json!("FooBar"), &json!(1)));
+}
+
+#[test]
 fn the_project_directory_is_the_one_that_was_named() {
     let sandbox = Sandbox::new().home_file(
         ".claude/settings.json",

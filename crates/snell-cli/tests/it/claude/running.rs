@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{before_bash, command, project};
-use crate::support::Sandbox;
+use crate::support::{Ran, Sandbox, start};
 
 #[test]
 fn all_hooks_of_an_event_run_together() {
@@ -14,6 +14,20 @@ fn all_hooks_of_an_event_run_together() {
         .collect();
     let ran = before_bash(&project("PreToolUse", &json!(handlers)));
     assert_eq!(ran.statuses(), ["ok"; 16]);
+}
+
+#[test]
+fn more_hooks_than_the_system_has_room_for_wait_their_turn_and_none_is_lost() {
+    let mut handlers: Vec<_> = (0..100).map(|own| command(&format!("sleep 0.02; : {own}"))).collect();
+    handlers.insert(50, command("echo no >&2; exit 2"));
+    let sandbox = project("PreToolUse", &json!(handlers));
+    let payload = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}).to_string();
+    let mut limited = sandbox.shell("ulimit -n 96; exec \"$0\" \"$@\"", &["run", "PreToolUse"]);
+    let ran: Ran = start(&mut limited, &payload).wait_with_output().unwrap().into();
+    assert_eq!((ran.code, ran.reason().as_str()), (2, "no"));
+    let mut expected = vec!["ok"; 101];
+    expected[50] = "blocked";
+    assert_eq!(ran.statuses(), expected);
 }
 
 #[test]
@@ -136,6 +150,30 @@ fn at_the_end_of_a_session_all_hooks_share_a_second_and_a_half() {
     .run("SessionEnd", &json!({"reason": "other"}));
     assert_eq!(ran.statuses(), ["timed_out", "ok", "timed_out"]);
     assert_eq!(ran.code, 0);
+    let messages = ran.messages();
+    // Not the ten minutes that each may have by itself.
+    assert!(
+        messages.len() == 2 && messages.iter().all(|message| message.ends_with("timed out after 1.5s")),
+        "{messages:?}"
+    );
+}
+
+#[test]
+fn a_hook_that_nobody_awaits_does_not_share_the_time_at_the_end_of_a_session() {
+    // Longer than the usual budget: in it, it would be cut.
+    let sandbox = project(
+        "SessionEnd",
+        &json!([{"type": "command", "command": "sleep 1.8; echo whole", "async": true}]),
+    );
+    assert_eq!(
+        sandbox.run("SessionEnd", &json!({"reason": "other"})).statuses(),
+        ["started"]
+    );
+    let outcome = &sandbox.background_outcomes(1)[0];
+    assert_eq!(
+        (&outcome["status"], &outcome["stdout"]),
+        (&json!("ok"), &json!("whole\n"))
+    );
 }
 
 #[test]
@@ -157,4 +195,18 @@ fn a_variable_sets_the_shared_budget() {
         project("SessionEnd", &json!([command("sleep 1.8")])).env("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", "20000");
     let ran = sandbox.run("SessionEnd", &json!({"reason": "other"}));
     assert_eq!(ran.statuses(), ["ok"]);
+    // It may be less than usual, and less than a file says.
+    for handler in [
+        command("sleep 30"),
+        json!({"type": "command", "command": "sleep 30", "timeout": 20}),
+    ] {
+        let sandbox = project("SessionEnd", &json!([handler])).env("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", "300");
+        let ran = sandbox.run("SessionEnd", &json!({"reason": "other"}));
+        assert_eq!(ran.statuses(), ["timed_out"], "{handler}");
+        assert!(
+            ran.messages()[0].ends_with("timed out after 300ms"),
+            "{:?}",
+            ran.messages()
+        );
+    }
 }

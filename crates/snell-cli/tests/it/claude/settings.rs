@@ -49,6 +49,35 @@ fn the_local_file_overrules_the_projects_which_overrules_the_users() {
 }
 
 #[test]
+fn a_switch_that_is_on_is_told_of_at_its_place() {
+    let text = "{\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"true\"}]}]},\n  \
+                \"disableAllHooks\": true\n}";
+    for (written, place) in [("true", Some("3:22")), ("false", None)] {
+        let sandbox = Sandbox::new().file(
+            ".claude/settings.json",
+            &text.replace("true\n}", &format!("{written}\n}}")),
+        );
+        let warnings = before_bash(&sandbox).warnings();
+        let lint = sandbox.snell(&["lint"], "");
+        assert_eq!(lint.code, 0, "{written}: it is no error");
+        match place {
+            Some(place) => {
+                let begin = format!(".claude/settings.json:{place}: warning: \"disableAllHooks\" switches off");
+                assert!(
+                    warnings.len() == 1 && warnings[0].starts_with(&begin),
+                    "{written}: {warnings:?}"
+                );
+                assert!(lint.stdout.starts_with(&begin), "{written}: {}", lint.stdout);
+            }
+            None => {
+                assert_eq!(warnings, [""; 0], "{written}");
+                assert!(lint.stdout.starts_with("No problems"), "{written}: {}", lint.stdout);
+            }
+        }
+    }
+}
+
+#[test]
 fn the_switch_is_claudes_and_stops_no_other_contract() {
     let sandbox = Sandbox::new()
         .file(".claude/settings.json", &file("claude", Some(true)))

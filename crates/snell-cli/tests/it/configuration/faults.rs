@@ -85,6 +85,11 @@ const FAULTS: &[Row] = &[
         &[r#"1:1: error: "hook" must be a list of tables; write [[hook]], with two brackets"#],
     ),
     (
+        "snell:hooks-instead-of-hook.toml",
+        1,
+        &[r#"1:1: error: there is no "hooks" in snell.toml; write [[hook]]"#],
+    ),
+    (
         "snell:hook-as-a-number.toml",
         0,
         &[r#"1:8: error: "hook" must be an array, not a number"#],

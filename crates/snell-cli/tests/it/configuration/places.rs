@@ -157,6 +157,26 @@ fn one_file_by_two_names_is_read_once() {
 }
 
 #[test]
+fn one_file_of_two_contracts_is_read_by_both() {
+    // To wave this is a hook that ends well; to claude it is a deny.
+    let deny = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny",
+        "permissionDecisionReason": "no"}});
+    let sandbox = Sandbox::new().file(".claude/settings.json", &settings(&format!("echo '{deny}'")));
+    fs::create_dir(sandbox.project().join(".wave")).unwrap();
+    symlink(
+        "../.claude/settings.json",
+        sandbox.project().join(".wave/settings.json"),
+    )
+    .unwrap();
+    let answered = fire(&sandbox, &[]);
+    assert_eq!(
+        ran(&answered),
+        ["wave .wave/settings.json", "claude .claude/settings.json"]
+    );
+    assert_eq!((answered.code, answered.reason().as_str()), (2, "no"));
+}
+
+#[test]
 fn a_link_to_a_file_elsewhere_is_read_like_the_file() {
     let sandbox = Sandbox::new().home_file("dotfiles/claude.json", &settings("true"));
     fs::create_dir(sandbox.project().join(".claude")).unwrap();
@@ -173,6 +193,7 @@ fn a_link_to_a_file_elsewhere_is_read_like_the_file() {
 fn named_files_are_the_only_ones_and_their_contract_is_given_or_known() {
     let rows = [
         ("by its place", ".wave/settings.json", "", "wave"),
+        ("by its directory", ".wave/other.json", "", "wave"),
         ("by its place", ".microai/settings.json", "", "microai"),
         ("by its place", ".whale/hooks.json", "", "whale"),
         ("by its ending", "mine.toml", "", "snell"),
@@ -185,6 +206,7 @@ fn named_files_are_the_only_ones_and_their_contract_is_given_or_known() {
     ];
     let sandbox = everywhere()
         .file("mine.toml", &native("true"))
+        .file(".wave/other.json", &settings("true"))
         .file("plain", &native("true"))
         .file("array.json", &whale("true"))
         .file("groups.json", &settings("true"))
@@ -209,6 +231,21 @@ fn named_files_are_the_only_ones_and_their_contract_is_given_or_known() {
         ran(&several),
         ["snell mine.toml", "wave groups.json", "whale array.json"]
     );
+}
+
+/// Claude Code's rules would run this entry on every tool; wave's ask for a matcher.
+#[test]
+fn a_named_file_beside_a_contracts_own_follows_its_rules() {
+    let hooks = json!({"PreToolUse": [{"hooks": [{"type": "command", "command": "touch ran"}]}]});
+    let sandbox = Sandbox::new().hooks(".wave/other.json", &hooks);
+    let answered = fire(&sandbox, &["--config", ".wave/other.json"]);
+    assert!(!sandbox.exists("ran"));
+    let warnings = answered.warnings();
+    assert!(
+        warnings.len() == 1 && warnings[0].contains("error: an entry for \"PreToolUse\" needs a \"matcher\""),
+        "{warnings:?}"
+    );
+    assert_eq!(sandbox.snell(&["lint", "--config", ".wave/other.json"], "").code, 1);
 }
 
 #[test]

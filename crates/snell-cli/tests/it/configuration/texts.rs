@@ -49,6 +49,10 @@ fn comments_trailing_commas_marks_and_line_ends_are_all_fine() {
         ("a byte order mark", format!("\u{feff}{plain}")),
         ("lines that end as on Windows", plain.replace('\n', "\r\n")),
         ("a comment in front", format!("// one\n/* two\n\"{{\" */ {plain}")),
+        (
+            "brackets in a comment",
+            format!("// {}\n/* {} */ {plain}", "[".repeat(70), "{".repeat(70)),
+        ),
         ("trailing commas", plain.replace("}]}", "},],},")),
         ("no hooks at all", "{}".to_owned()),
     ];
@@ -70,6 +74,8 @@ fn comments_trailing_commas_marks_and_line_ends_are_all_fine() {
         plain.to_owned(),
         format!("\u{feff}{plain}"),
         plain.replace('\n', "\r\n"),
+        plain.replace("\"true\"", &format!("\"\"\"\necho '{}'\"\"\"", "{".repeat(70))),
+        plain.replace("# a comment", &format!("# {}", "[".repeat(70))),
         String::new(),
     ] {
         assert_eq!(
@@ -260,5 +266,25 @@ fn one_bad_entry_never_disables_its_neighbours() {
             assert_eq!((ran.code, ran.reason().as_str()), (2, "good"), "{directory}, {bad}");
             assert!(!ran.warnings().is_empty(), "{directory}, {bad}");
         }
+    }
+}
+
+/// Whoever cuts a text in the middle of a character leaves such an escape behind; a strict reader would refuse the file.
+#[test]
+fn half_a_character_in_a_command_costs_nothing_else() {
+    let group = r#"{"matcher": "*", "hooks": [
+        {"type": "command", "command": "echo \ud83d"}, {"type": "command", "command": "echo guarded >&2; exit 2"}]}"#;
+    let flat = r#"{"command": "echo \ud83d"}, {"command": "echo guarded >&2; exit 1", "continueOnFailure": false}"#;
+    for (directory, entries, reason) in [
+        (".wave", group, "guarded"),
+        (".claude", group, "guarded"),
+        (".microai", flat, "Hook blocked: guarded"),
+    ] {
+        let text = format!("{{\"hooks\": {{\"PreToolUse\": [{entries}]}}}}");
+        let sandbox = Sandbox::new().file(&format!("{directory}/settings.json"), &text);
+        let ran = sandbox.run("PreToolUse", &tool_call());
+        assert_eq!((ran.code, ran.reason().as_str()), (2, reason), "{directory}");
+        assert_eq!(ran.statuses(), ["ok", "blocked"], "{directory}");
+        assert_eq!(ran.warnings(), Vec::<String>::new(), "{directory}");
     }
 }

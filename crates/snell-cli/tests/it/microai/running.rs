@@ -63,21 +63,34 @@ fn a_hook_runs_if_its_condition_exits_with_0() {
 
 #[test]
 fn a_condition_is_given_1000_ms_whatever_the_hook_is_given() {
-    let started = Instant::now();
-    let entry = json!({"command": "touch ran", "condition": "sleep 5", "timeout": 60_000, "continueOnFailure": false});
-    let sandbox = project_with("PreToolUse", &json!([entry]));
-    let ran = sandbox.run("PreToolUse", &bash("ls"));
-    let took = started.elapsed();
-    assert_eq!((ran.code, ran.statuses()), (0, vec!["skipped".to_owned()]));
-    assert!(
-        ran.hooks()[0]["why"].as_str().unwrap().ends_with("timed out after 1s"),
-        "{ran:?}"
-    );
-    assert!(
-        took >= Duration::from_secs(1) && took < Duration::from_secs(4),
-        "{took:?}"
-    );
-    assert!(!sandbox.exists("ran"));
+    for continues in [false, true] {
+        let started = Instant::now();
+        let entry = json!({"command": "touch ran", "condition": "sleep 5", "timeout": 60_000,
+            "continueOnFailure": continues});
+        let sandbox = project_with("PreToolUse", &json!([entry]));
+        let ran = sandbox.run("PreToolUse", &bash("ls"));
+        let took = started.elapsed();
+        assert_eq!(
+            (ran.code, ran.statuses()),
+            (0, vec!["skipped".to_owned()]),
+            "{continues}"
+        );
+        assert!(
+            ran.hooks()[0]["why"].as_str().unwrap().ends_with("timed out after 1s"),
+            "{ran:?}"
+        );
+        // Nobody said no, so somebody is told.
+        let warnings = ran.warnings();
+        assert!(
+            warnings.len() == 1 && warnings[0].ends_with("timed out after 1s"),
+            "{continues}: {warnings:?}"
+        );
+        assert!(
+            took >= Duration::from_secs(1) && took < Duration::from_secs(4),
+            "{took:?}"
+        );
+        assert!(!sandbox.exists("ran"), "{continues}");
+    }
 }
 
 #[test]

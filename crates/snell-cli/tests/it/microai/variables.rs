@@ -339,6 +339,31 @@ fn a_value_that_the_kernel_would_refuse_is_cut_marked_and_put_whole_into_a_file(
 }
 
 #[test]
+fn a_value_that_had_to_be_cut_is_told_of() {
+    let long = "x".repeat(200_000);
+    let cases = [
+        ("PreToolUse", "tool_input", "INPUT was cut", Some("INPUT_FILE")),
+        ("PostToolUse", "tool_response", "OUTPUT was cut", Some("OUTPUT_FILE")),
+        ("UserPromptSubmit", "prompt", "PROMPT was cut", Some("PROMPT_FILE")),
+        ("SessionStart", "session_id", "SESSION_ID was cut", None),
+    ];
+    for (event, field, told, file) in cases {
+        let value = if field == "tool_input" {
+            json!({"command": long})
+        } else {
+            json!(long)
+        };
+        let payload = json!({"tool_name": "T", field: value});
+        let ran = project_with(event, &json!([{"command": "true"}])).run(event, &payload);
+        let warnings = ran.warnings();
+        assert!(
+            warnings.len() == 1 && warnings[0].contains(told) && file.is_none_or(|file| warnings[0].contains(file)),
+            "{event}: {warnings:?}"
+        );
+    }
+}
+
+#[test]
 fn a_cut_never_breaks_a_character() {
     for prompt in [
         "ä".repeat(100_000),

@@ -102,6 +102,27 @@ fn a_value_in_a_variable_never_becomes_shell_code() {
 }
 
 #[test]
+fn a_command_that_the_environment_cannot_take_is_cut_told_of_and_put_whole_into_a_file() {
+    let line = "printf %s \"$SNELL_COMMAND\" > value; cp \"$SNELL_COMMAND_FILE\" whole";
+    let sandbox = project(&before(&format!("run = '{line}'")));
+    let long = "x".repeat(200_000);
+    let ran = sandbox.run(
+        "PreToolUse",
+        &json!({"tool_name": "Bash", "tool_input": {"command": long}}),
+    );
+    assert_eq!(ran.statuses(), ["ok"]);
+    assert!(sandbox.read("whole") == long, "the file must hold all of it");
+    assert!(sandbox.read("value").len() < 131_072);
+    let warnings = ran.warnings();
+    assert!(
+        warnings.len() == 1
+            && warnings[0].contains("SNELL_COMMAND was cut")
+            && warnings[0].contains("SNELL_COMMAND_FILE"),
+        "{warnings:?}"
+    );
+}
+
+#[test]
 fn exit_2_blocks_with_stderr_whatever_stdout_says() {
     let cases = [
         ("echo no >&2; exit 2", "no"),
@@ -149,6 +170,15 @@ fn a_json_answer_decides() {
         assert_eq!((ran.code, ran.decision().as_str()), (code, decision), "{answer}");
         assert_eq!(ran.reason(), reason, "{answer}");
         assert_eq!(ran.statuses(), [status], "{answer}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_does_not_hide_an_answer() {
+    for mark in ["\u{feff}", "\n\u{feff}", "\u{feff} "] {
+        let answer = format!("{mark}{}", json!({"decision": "block", "reason": "no"}));
+        let ran = before_bash(&project(&saying("PreToolUse", &answer, 0)));
+        assert_eq!((ran.code, ran.reason().as_str()), (2, "no"), "{mark:?}");
     }
 }
 
@@ -250,6 +280,42 @@ fn a_block_changes_nothing_where_nothing_can_be_blocked() {
             );
             assert_eq!(ran.json()["reason"], Value::Null, "{event} {refusal}");
         }
+    }
+}
+
+#[test]
+fn after_a_tool_an_objection_is_for_the_model_and_an_allow_is_nothing() {
+    let cases = [("ask", vec!["sure?"]), ("block", vec!["sure?"]), ("allow", vec![])];
+    for (decision, context) in cases {
+        let answer = json!({"decision": decision, "reason": "sure?"}).to_string();
+        let ran = project(&saying("PostToolUse", &answer, 0)).run("PostToolUse", &json!({"tool_name": "Bash"}));
+        assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"), "{decision}");
+        assert_eq!(ran.json()["reason"], Value::Null, "{decision}");
+        assert_eq!(
+            (ran.context(), ran.messages()),
+            (context.into_iter().map(str::to_owned).collect(), vec![]),
+            "{decision}"
+        );
+    }
+}
+
+#[test]
+fn what_a_hook_took_out_of_an_output_is_gone_for_the_next() {
+    let redact = saying("PostToolUse", &json!({"tool_output": "clean"}).to_string(), 0) + "modify = true\n";
+    // A host may call the output by either name.
+    for name in ["tool_output", "tool_response"] {
+        let sandbox = project(&format!(
+            "{redact}[[hook]]\nevent = 'PostToolUse'\nrun = 'cat > in.json'\n"
+        ));
+        let ran = sandbox.run("PostToolUse", &json!({"tool_name": "Bash", name: "a secret"}));
+        assert_eq!(ran.json()["tool_output"], "clean", "{name}");
+        let told = sandbox.read_json("in.json");
+        assert_eq!(
+            (&told["tool_response"], told.get("tool_output")),
+            (&json!("clean"), None),
+            "{name}"
+        );
+        assert!(!sandbox.read("in.json").contains("a secret"), "{name}");
     }
 }
 

@@ -128,6 +128,47 @@ fn a_condition_that_does_not_hold_keeps_the_hook_from_running() {
 }
 
 #[test]
+fn a_condition_that_gives_no_answer_is_the_failure_of_its_hook() {
+    let cases = [
+        ("sleep 30", Some("timed out after 1s")),
+        ("kill -9 $$", Some("died by signal 9")),
+        // These say no, which is an answer.
+        ("false", None),
+        ("exit 2", None),
+    ];
+    for (when, failure) in cases {
+        for policy in ["continue", "block"] {
+            let text = before(&format!(
+                "when = '{when}'\nrun = 'echo ran > log'\non_failure = '{policy}'"
+            ));
+            let sandbox = project(&text);
+            let ran = before_bash(&sandbox);
+            let case = format!("{when}, {policy}");
+            assert!(!sandbox.exists("log"), "{case}");
+            let warnings = ran.warnings();
+            match failure {
+                Some(failure) if policy == "block" => {
+                    assert_eq!((ran.code, ran.statuses()), (2, vec!["failed".to_owned()]), "{case}");
+                    assert!(ran.reason().contains(failure), "{case}: {}", ran.reason());
+                    assert_eq!(warnings, [""; 0], "{case}");
+                }
+                Some(failure) => {
+                    assert_eq!((ran.code, ran.statuses()), (0, vec!["skipped".to_owned()]), "{case}");
+                    assert!(
+                        warnings.len() == 1 && warnings[0].contains(failure),
+                        "{case}: {warnings:?}"
+                    );
+                }
+                None => {
+                    assert_eq!((ran.code, ran.statuses()), (0, vec!["skipped".to_owned()]), "{case}");
+                    assert_eq!(warnings, [""; 0], "{case}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn run_is_a_shell_line_and_exec_is_a_program_with_its_arguments() {
     let sandbox = project(&format!(
         "{}{}{}",

@@ -96,7 +96,7 @@ fn broken_json(hook: &Hook, outcome: &Outcome) -> Answer {
     let fault = if outcome.truncated {
         "its output begins like JSON and was cut, because it is too long"
     } else {
-        "its output begins like JSON and is not"
+        "its output begins like JSON and cannot be read"
     };
     misunderstood(hook, &mut answer, fault);
     answer
