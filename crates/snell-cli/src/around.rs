@@ -1,7 +1,7 @@
 //! What surrounds a command: project, home, configuration, environment, clock. The library is handed all of it.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, bail};
 use jiff::Timestamp;
@@ -37,10 +37,7 @@ pub(crate) struct Around {
 impl Around {
     /// An engine for these surroundings, in the making.
     pub(crate) fn engine(&self) -> anyhow::Result<EngineBuilder> {
-        let project = self.project.clone().unwrap_or_else(|| PathBuf::from("."));
-        if !project.is_dir() {
-            bail!("--project {} is not a directory", project.display());
-        }
+        let project = self.project()?;
         let mut builder = snell::Engine::builder().project(project).env(std::env::vars_os());
         let home = self.home.clone().or_else(|| absolute(variables::HOME));
         if let Some(home) = &home {
@@ -59,12 +56,33 @@ impl Around {
     }
 }
 
+impl Around {
+    /// The project's directory, in full. One that is gone must not read as one without hooks.
+    fn project(&self) -> anyhow::Result<PathBuf> {
+        let Some(project) = &self.project else {
+            return std::env::current_dir().context("the current directory is gone; name one with --project");
+        };
+        if !project.is_dir() {
+            bail!("--project {} is not a directory", project.display());
+        }
+        let steps_up = project.components().any(|part| part == Component::ParentDir);
+        if steps_up {
+            return project.canonicalize().context("cannot find --project");
+        }
+        std::path::absolute(project).context("cannot find --project")
+    }
+}
+
 /// Files named on the command line must be there: a typing mistake there must not read as "no hooks".
 fn named_files(written: &[String]) -> anyhow::Result<Vec<ConfigFile>> {
     let mut files = Vec::new();
     for written in written {
         let mut file = ConfigFile::parse(written);
-        std::fs::metadata(&file.path).with_context(|| format!("cannot read --config {}", file.path.display()))?;
+        let shown = file.path.display().to_string();
+        let metadata = std::fs::metadata(&file.path).with_context(|| format!("cannot read --config {shown}"))?;
+        if metadata.is_dir() {
+            bail!("--config {shown} is a directory; name a file");
+        }
         if let Ok(absolute) = std::path::absolute(&file.path) {
             file.path = absolute;
         }

@@ -1,6 +1,7 @@
 //! The only place that prints: text for people on a terminal, plain text and JSON for everybody else.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use serde::Serialize;
@@ -217,9 +218,20 @@ fn write_out(text: &str) {
         Ok(()) => {}
         // Whoever read our output has seen enough.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
-        Err(error) => write_err(&format!("snell: cannot write the output: {error}\n")),
+        Err(error) => {
+            if !FAILED.swap(true, Ordering::Relaxed) {
+                write_err(&format!("snell: cannot write the output: {error}\n"));
+            }
+        }
     }
 }
+
+/// Whether some output could not be written.
+pub(crate) fn has_failed() -> bool {
+    FAILED.load(Ordering::Relaxed)
+}
+
+static FAILED: AtomicBool = AtomicBool::new(false);
 
 fn write_err(text: &str) {
     // Nobody is left to be told if this fails.

@@ -77,6 +77,13 @@ pub struct Origin {
     pub column: usize,
 }
 
+impl Origin {
+    /// With its column, for where several stand on one line.
+    pub(crate) fn exact(&self) -> String {
+        format!("{}:{}:{}", self.shown, self.line, self.column)
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.shown, self.line)
@@ -97,8 +104,13 @@ pub(crate) enum Condition {
 pub(crate) enum Action {
     /// A command line for a shell.
     Shell { shell: Shell, command: String },
-    /// A program and its arguments, without a shell between.
-    Exec { program: String, args: Vec<String> },
+    /// A program and its arguments, without a shell between. A word that is a path may begin with the placeholder,
+    /// which stands for the project.
+    Exec {
+        program: String,
+        args: Vec<String>,
+        placeholder: Option<&'static str>,
+    },
     /// A script, found relative to the project.
     Script { path: String },
     /// A request to an address.
@@ -190,7 +202,7 @@ impl Hook {
     pub fn command(&self) -> String {
         match &self.action {
             Action::Shell { command, .. } => command.clone(),
-            Action::Exec { program, args } => std::iter::once(program)
+            Action::Exec { program, args, .. } => std::iter::once(program)
                 .chain(args)
                 .map(|word| quoted(word))
                 .collect::<Vec<_>>()

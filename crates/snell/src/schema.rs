@@ -39,9 +39,11 @@ pub fn config_schema() -> Value {
 
 fn of_kind(kind: Kind) -> Map<String, Value> {
     let schema = match kind {
-        Kind::Text => json!({"type": "string"}),
+        Kind::Text => json!({"type": "string", "minLength": 1}),
         Kind::Flag => json!({"type": "boolean", "default": false}),
-        Kind::Duration => json!({"type": "string", "examples": ["10s", "500ms", "2m"], "default": "10s"}),
+        Kind::Duration => {
+            json!({"type": "string", "pattern": "[0-9] *[a-zµ]", "examples": ["10s", "500ms", "2m"], "default": "10s"})
+        }
         Kind::Arguments => json!({"type": "array", "items": {"type": "string"}, "minItems": 1}),
         Kind::OneOf(words) => json!({"enum": words, "default": words.first()}),
         Kind::Events => {

@@ -32,10 +32,22 @@ pub(crate) fn run(command: Command) -> u8 {
         Command::Completions(args) => completions::run(&args),
         Command::Supervise => supervise::run(),
     };
-    result.unwrap_or_else(|error| {
-        output::error(&error);
-        FAILED
-    })
+    match result {
+        Ok(DONE) if output::has_failed() => FAILED,
+        Ok(code) => code,
+        Err(error) => {
+            output::error(&error);
+            FAILED
+        }
+    }
+}
+
+/// Lets this process inherit what its hooks leave behind, so that the dead among it can be put to rest here rather than
+/// by whoever is first in the system, whenever that may be.
+fn adopt_orphans() {
+    // Where a system cannot do this, only the zombies of killed hooks stay a little longer.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
 /// A runtime on this thread alone: starting threads would cost more than most hooks.

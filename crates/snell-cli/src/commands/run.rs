@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Read};
 use anyhow::{Context, bail};
 use snell::{Diagnostic, Event, Report};
 
-use super::{BLOCKED, DONE, runtime, unless_told_to_end};
+use super::{BLOCKED, DONE, adopt_orphans, runtime, unless_told_to_end};
 use crate::around::{Around, user_name};
 use crate::output;
 
@@ -21,6 +21,9 @@ const MAX_PAYLOAD_BYTES: u64 = 64 * 1024 * 1024;
 pub(crate) struct Args {
     /// The event's name or an alias of it (PreToolUse, BeforeTool, pre-tool-use …)
     event: String,
+    /// Print JSON, as it always does
+    #[arg(long, hide = true)]
+    json: bool,
     #[command(flatten)]
     around: Around,
 }
@@ -32,6 +35,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let (engine, mut diagnostics) = args.around.engine()?.load();
     diagnostics.extend(notes);
+    adopt_orphans();
     let runtime = runtime()?;
     let verdict = runtime.block_on(unless_told_to_end(engine.fire(event)))?;
     // Nothing runs in it any more, and the process ends in a moment: taking it apart would only cost time.

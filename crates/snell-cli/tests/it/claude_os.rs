@@ -214,11 +214,17 @@ fn both_session_ids_reach_the_script() {
 #[test]
 fn a_script_that_cannot_be_run_is_told_of_and_stops_nothing() {
     let cases = [
-        ("hooks/missing", "cannot be found"),
-        ("hooks", "is not a file"),
-        ("hooks/plain", "is not executable; run chmod +x on it"),
+        ("hooks/missing", 127, "hooks/missing: not found", "cannot be found"),
+        ("hooks", 126, "hooks: Permission denied", "is not a file"),
+        (
+            "hooks/plain",
+            126,
+            "hooks/plain: Permission denied (is it executable?)",
+            "is not executable; run chmod +x on it",
+        ),
+        ("hooks/check now", 127, "not found", "for a command line write a group"),
     ];
-    for (path, why) in cases {
+    for (path, code, message, finding) in cases {
         let sandbox = Sandbox::new()
             .hooks(SETTINGS, &json!({"PreToolUse": [path, "hooks/check"]}))
             .file("hooks/plain", "#!/bin/sh\ntouch plain\n")
@@ -229,11 +235,15 @@ fn a_script_that_cannot_be_run_is_told_of_and_stops_nothing() {
         assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"), "{path}");
         assert_eq!(ran.statuses(), ["failed", "ok"], "{path}");
         let messages = ran.messages();
-        assert!(messages.len() == 1 && messages[0].contains(why), "{path}: {messages:?}");
+        assert!(
+            messages.len() == 1 && messages[0].contains(message),
+            "{path}: {messages:?}"
+        );
+        assert_eq!(ran.hooks()[0]["exit_code"], code, "{path}");
         assert!(sandbox.exists("ran") && !sandbox.exists("plain"), "{path}");
         let lint = sandbox.snell(&["lint"], "");
         assert!(
-            format!("{}{}", lint.stdout, lint.stderr).contains(why),
+            format!("{}{}", lint.stdout, lint.stderr).contains(finding),
             "{path}: {lint:?}"
         );
     }

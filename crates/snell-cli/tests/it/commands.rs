@@ -299,6 +299,7 @@ fn a_mistake_in_typing_is_never_a_block() {
         &["run", "Stop", "--nonsense"],
         &["run", "Stop", "--project", "/does/not/exist"],
         &["run", "Stop", "--config", "missing.json"],
+        &["run", "Stop", "--config", "."],
         &["explain", "Stop", "--input", "{}"],
         &["completions", "tcsh"],
     ];
@@ -323,6 +324,31 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    let sandbox = project();
+    for args in [
+        &["list"][..],
+        &["lint"],
+        &["explain", "Stop"],
+        &["docs", "contracts"],
+        &["completions", "bash"],
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = sandbox
+            .command(args)
+            .stdin(Stdio::null())
+            .stdout(full)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let told = String::from_utf8_lossy(&output.stderr)
+            .matches("cannot write the output")
+            .count();
+        assert_eq!(told, 1, "{args:?}");
+    }
 }
 
 #[test]

@@ -235,9 +235,7 @@ fn an_answer_blocks_only_with_allow_false() {
         r#"{"allow":true,"message":"fine"}"#,
         "{}",
         r#"{"message":"only a message"}"#,
-        r#"{"allow":"false"}"#,
         r#"{"allow":null}"#,
-        r#"{"allow":0}"#,
         "not json",
         "[false]",
         "false",
@@ -251,6 +249,25 @@ fn an_answer_blocks_only_with_allow_false() {
             ran.warnings(),
             [""; 0],
             "{answer}: output that is not JSON is not an error"
+        );
+    }
+}
+
+#[test]
+fn fields_of_the_wrong_type_change_nothing_and_are_told_of() {
+    let cases = [
+        (r#"{"allow":"false"}"#, "\"allow\""),
+        (r#"{"allow":0}"#, "\"allow\""),
+        (r#"{"modified_input":"x"}"#, "\"modified_input\""),
+    ];
+    for (answer, field) in cases {
+        let ran = before_bash(&project(&json!([modifier(&format!("echo '{answer}'"))])));
+        assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"), "{answer}");
+        assert_eq!(ran.json()["tool_input"], Value::Null, "{answer}");
+        let warnings = ran.warnings();
+        assert!(
+            warnings.len() == 1 && warnings[0].contains(field),
+            "{answer}: {warnings:?}"
         );
     }
 }

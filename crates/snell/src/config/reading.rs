@@ -218,8 +218,8 @@ impl<'a> Reading<'a> {
             Unit::Seconds if number >= 1000.0 => self.warn(
                 node.at,
                 format!(
-                    "\"timeout\" is in seconds here; {number} is {}",
-                    show_duration(wanted.min(LONGEST_TIMEOUT))
+                    "\"timeout\" is in seconds here; for {number} milliseconds write {}",
+                    number / 1000.0
                 ),
             ),
             Unit::Milliseconds if number < 100.0 => self.warn(

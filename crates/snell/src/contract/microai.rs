@@ -221,9 +221,9 @@ fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
 /// What the hook has to say: its standard error, else what it printed, else how it ended.
 fn blocking_text(hook: &Hook, outcome: &Outcome) -> String {
     match outcome.end {
-        End::TimedOut(_) => format!("{} {}", hook.command(), outcome.ending()),
+        End::TimedOut(_) => format!("\"{}\" {}", hook.command(), outcome.ending()),
         _ => said(&outcome.stderr)
             .or_else(|| said(&outcome.stdout))
-            .unwrap_or_else(|| format!("{} {}", hook.command(), outcome.ending())),
+            .unwrap_or_else(|| format!("\"{}\" {}", hook.command(), outcome.ending())),
     }
 }

@@ -123,6 +123,9 @@ const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
     Key { name, kind, about }
 }
 
+/// The keys of a hook's answer.
+const ANSWER_KEYS: &[&str] = &["decision", "reason", "tool_input", "tool_output", "context", "message"];
+
 fn read(reading: &mut Reading<'_>, node: &Node) {
     let Some(root) = reading.object(node, "snell.toml") else {
         return;
@@ -172,6 +175,10 @@ fn read_hook(reading: &mut Reading<'_>, node: &Node) {
     hook.on_failure = read_on_failure(reading, &fields);
     hook.may_modify = reading.boolean(&fields, "modify").unwrap_or(false);
     hook.background = reading.boolean(&fields, "background").unwrap_or(false);
+    if hook.on_failure == OnFailure::Block && !hook.events.iter().any(NATIVE.blocks) {
+        let at = fields.get("on_failure").map_or(fields.at, |node| node.at);
+        reading.warn(at, "a failure cannot block this event; \"on_failure\" has no effect");
+    }
     if hook.background && hook.on_failure == OnFailure::Block {
         reading.warn(
             fields.at,
@@ -225,6 +232,7 @@ fn read_action(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Option<Action>
             Some(Action::Exec {
                 program,
                 args: words.collect(),
+                placeholder: None,
             })
         }
         (None, None) => {
@@ -301,11 +309,13 @@ fn read_on_failure(reading: &mut Reading<'_>, fields: &Fields<'_>) -> OnFailure 
     match &node.value {
         NodeValue::String(text) if text == "continue" => OnFailure::Continue,
         NodeValue::String(text) if text == "block" => OnFailure::Block,
-        _ => {
-            reading.error(
-                node.at,
-                "\"on_failure\" must be \"continue\" or \"block\"; \"block\" counts",
-            );
+        other => {
+            let near = match other {
+                NodeValue::String(word) => hint(word, ["continue", "block"]),
+                _ => String::new(),
+            };
+            let message = format!("\"on_failure\" must be \"continue\" or \"block\"{near}; \"block\" counts");
+            reading.error(node.at, message);
             OnFailure::Block
         }
     }
@@ -377,6 +387,7 @@ fn bad_output(hook: &Hook, fault: &str) -> Answer {
 
 fn from_json(hook: &Hook, event: &Event, json: &Value) -> Result<Answer, String> {
     let text = |key: &str| json.get(key).and_then(Value::as_str).and_then(said);
+    let mut unknown = Vec::new();
     let decision = match json.get("decision") {
         None | Some(Value::Null) => Decision::None,
         Some(Value::String(word)) => match word.as_str() {
@@ -392,8 +403,24 @@ fn from_json(hook: &Hook, event: &Event, json: &Value) -> Result<Answer, String>
         },
         Some(_) => return Err("\"decision\" must be a text: allow, ask or block".into()),
     };
+    if let Value::Object(keys) = json {
+        for key in keys.keys().filter(|key| !ANSWER_KEYS.contains(&key.as_str())) {
+            let near = hint(key, ANSWER_KEYS.iter().copied());
+            unknown.push(format!(
+                "\"{}\" answered with an unknown key \"{key}\"{near}",
+                hook.command()
+            ));
+        }
+    }
+    for key in ["reason", "message", "context"] {
+        let fits = |value: &Value| value.is_string() || value.is_null() || (key == "context" && value.is_array());
+        if json.get(key).is_some_and(|value| !fits(value)) {
+            return Err(format!("\"{key}\" must be a text"));
+        }
+    }
     let mut answer = Answer {
         decision,
+        warnings: unknown,
         reason: text("reason"),
         messages: text("message").into_iter().collect(),
         ..Answer::default()

@@ -2,6 +2,7 @@
 
 use super::{Contract, Read, Shape, for_shape};
 use crate::config::{Member, Node, NodeValue, Reading};
+use crate::diagnostic::hint;
 use crate::event::EventName;
 
 /// The event under which an entry stands.
@@ -29,6 +30,15 @@ pub(super) fn read(home: &'static Contract, reading: &mut Reading<'_>, node: &No
     for member in root.distinct() {
         if EventName::known(&member.key).is_some() {
             read_event(home, reading, member);
+        } else if !root.has("hooks") && matches!(member.node.value, NodeValue::Object(_)) {
+            // All other keys are the agent's, but one that looks like a slip of the pen would cost every hook.
+            let near = hint(&member.key, ["hooks"]);
+            if !near.is_empty() {
+                reading.warn(
+                    member.key_at,
+                    format!("no \"hooks\" in this file, but \"{}\"{near}", member.key),
+                );
+            }
         }
     }
 }
@@ -48,11 +58,17 @@ fn read_event(home: &'static Contract, reading: &mut Reading<'_>, member: &Membe
 
 fn read_entry(home: &'static Contract, reading: &mut Reading<'_>, (written, at): (&str, usize), entry: &Node) {
     let Some(shape) = shape_of(entry) else {
+        let keys = match &entry.value {
+            NodeValue::Object(members) => members.as_slice(),
+            _ => &[],
+        };
+        let near = keys.iter().map(|member| hint(&member.key, ["hooks", "command"]));
+        let near = near.max_by_key(String::len).unwrap_or_default();
         reading.error(
             entry.at,
             format!(
                 "an entry for \"{written}\" must be a group with \"hooks\", a hook with \"command\", or the path of a \
-                 script, not {}",
+                 script, not {}{near}",
                 match &entry.value {
                     NodeValue::Object(_) => "an object with neither key",
                     _ => entry.kind(),

@@ -173,6 +173,15 @@ fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
         _ => return Answer::default(),
     };
     let mut answer = Answer::default();
+    if said
+        .get("allow")
+        .is_some_and(|allow| !(allow.is_boolean() || allow.is_null()))
+    {
+        let command = hook.command();
+        answer.warnings.push(format!(
+            "\"allow\" of \"{command}\" is left out: it must be true or false"
+        ));
+    }
     if said.get("allow") == Some(&Value::Bool(false)) {
         let message = said
             .get("message")

@@ -130,8 +130,10 @@ impl EngineBuilder {
             .filter(|directory| !directory.is_empty())
             .map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
         let depth = variable(DEPTH_VARIABLE)
-            .and_then(|depth| depth.to_str()?.parse().ok())
-            .unwrap_or(0);
+            .and_then(|depth| depth.to_str())
+            .filter(|depth| !depth.is_empty() && depth.bytes().all(|byte| byte.is_ascii_digit()))
+            // A number that is too great to be read is too deep in any case.
+            .map_or(0, |depth| depth.parse().unwrap_or(u32::MAX));
         let loaded = config::load(&which, &around, None);
         let diagnostics = loaded.diagnostics();
         let engine = Engine {

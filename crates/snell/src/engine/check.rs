@@ -3,10 +3,11 @@
 //! A guard whose script is gone fails open; one whose interpreter exits with 2 because of that blocks everything. Both
 //! can be seen before they happen.
 
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use super::Engine;
-use super::prepare::{executable, in_project, located, script};
+use super::prepare::{in_project, located, script};
 use crate::contract::Scene;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::hook::{Action, Hook};
@@ -47,12 +48,32 @@ fn finding(hook: &Hook, scene: &Scene<'_>) -> Option<Diagnostic> {
 
 fn obstacle(hook: &Hook, scene: &Scene<'_>) -> Result<(), String> {
     match &hook.action {
-        Action::Script { path } => script(path, scene).map(drop),
-        Action::Exec { program, .. } if program.contains('/') => {
-            executable(located(in_project(program, scene), scene.project).into()).map(drop)
+        Action::Script { path } => executable(&script(path, scene)).map_err(|fault| {
+            let hint = "; a string is the path of a script and nothing else, for a command line write a group";
+            let hint = if path.trim().contains(' ') { hint } else { "" };
+            format!("{fault}{hint}")
+        }),
+        Action::Exec {
+            program, placeholder, ..
+        } if program.contains('/') => {
+            let program = in_project(program, *placeholder, scene);
+            executable(Path::new(&located(program, scene.project)))
         }
         Action::Shell { command, .. } => command_line(command, scene),
         _ => Ok(()),
+    }
+}
+
+/// Whether a file is there and may be run.
+fn executable(path: &Path) -> Result<(), String> {
+    let shown = path.display();
+    match std::fs::metadata(path) {
+        Err(error) => Err(format!("{shown} cannot be found: {error}")),
+        Ok(metadata) if !metadata.is_file() => Err(format!("{shown} is not a file")),
+        Ok(metadata) if metadata.permissions().mode() & 0o111 == 0 => {
+            Err(format!("{shown} is not executable; run chmod +x on it"))
+        }
+        Ok(_) => Ok(()),
     }
 }
 
@@ -70,7 +91,7 @@ fn command_line(line: &str, scene: &Scene<'_>) -> Result<(), String> {
         return Ok(());
     };
     if program.contains('/') {
-        return file(program, scene).map_or(Ok(()), |path| executable(path).map(drop));
+        return file(program, scene).map_or(Ok(()), |path| executable(&path));
     }
     let script = argument.filter(|word| !word.starts_with('-') && word.contains(['/', '.']));
     match script.and_then(|script| file(script, scene)) {

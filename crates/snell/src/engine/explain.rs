@@ -33,7 +33,7 @@ impl Engine {
                 .iter()
                 .find(|earlier| earlier.fires && is_twin(&earlier.hook, &hook));
             let (fires, why) = match (selection, twin) {
-                (Selection::Fire, Some(twin)) => (false, format!("it is the same as {}", twin.hook.origin)),
+                (Selection::Fire, Some(twin)) => (false, format!("it is the same as {}", twin.hook.origin.exact())),
                 (Selection::Fire, None) => (true, why(&hook, event, &scene)),
                 (Selection::Skip(reason) | Selection::Withhold(reason), _) => (false, reason),
                 (Selection::NoMatch | Selection::OtherEvent, _) => (false, why(&hook, event, &scene)),

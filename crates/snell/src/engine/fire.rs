@@ -103,7 +103,7 @@ impl Firing<'_> {
                 continue;
             };
             if hook.background {
-                let job = prepared.into_job(hook, &self.event);
+                let job = prepared.into_job(hook, &self.event, self.engine.shared.now);
                 self.launch(vec![(Arc::clone(hook), job)]);
             } else {
                 let ended = attend(&prepared, self.scene.runner).await;
@@ -121,7 +121,10 @@ impl Firing<'_> {
             }
             let envelope = self.envelope(hook.contract);
             if let Some(prepared) = self.prepare(hook, &envelope, hook.timeout(), &mut lane) {
-                jobs.push((Arc::clone(hook), prepared.into_job(hook, &self.event)));
+                jobs.push((
+                    Arc::clone(hook),
+                    prepared.into_job(hook, &self.event, self.engine.shared.now),
+                ));
             }
         }
         self.launch(jobs);
@@ -141,9 +144,10 @@ impl Firing<'_> {
                 (Selection::OtherEvent | Selection::NoMatch, _) => continue,
                 (Selection::Skip(why), _) => CompanionState::Noted(Status::Skipped, why),
                 (Selection::Withhold(why), _) => CompanionState::Ended(withheld(why)),
-                (Selection::Fire, Some(twin)) => {
-                    CompanionState::Noted(Status::Skipped, format!("it is the same as {}", twin.hook.origin))
-                }
+                (Selection::Fire, Some(twin)) => CompanionState::Noted(
+                    Status::Skipped,
+                    format!("it is the same as {}", twin.hook.origin.exact()),
+                ),
                 (Selection::Fire, None) => {
                     let name = hook.contract.name;
                     if !envelopes.iter().any(|(made, _)| *made == name) {
@@ -190,7 +194,7 @@ impl Firing<'_> {
             let placeholder = CompanionState::Noted(Status::Failed, "it could not be awaited".into());
             match std::mem::replace(&mut companion.state, placeholder) {
                 CompanionState::Waiting(prepared) if companion.hook.background => {
-                    jobs.push(prepared.into_job(&companion.hook, &self.event));
+                    jobs.push(prepared.into_job(&companion.hook, &self.event, self.engine.shared.now));
                     unattended.push(index);
                 }
                 CompanionState::Waiting(prepared) => {
@@ -331,7 +335,8 @@ impl Firing<'_> {
             End::NotStarted(why) => (why.clone(), false),
             end => {
                 let why = format!("its condition \"{written}\" {}", condition.ending());
-                (why, matches!(end, End::Exited(_)))
+                // These are how a shell says that there was nothing it could run.
+                (why, matches!(end, End::Exited(code) if !matches!(code, 126 | 127)))
             }
         };
         let depends =

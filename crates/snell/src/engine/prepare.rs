@@ -1,9 +1,10 @@
 //! From a hook and an event to something that can be run.
 
 use std::ffi::OsString;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use jiff::Timestamp;
 
 use super::{DEPTH_VARIABLE, Engine};
 use crate::contract::{Envelope, Scene, WorkingDirectory};
@@ -44,11 +45,25 @@ impl Engine {
             }
             Action::Unsupported { kind, .. } => return Err(format!("hooks of type \"{kind}\" are not supported")),
             Action::Shell { shell, command } => shell_line(*shell, command),
-            Action::Exec { program, args } => {
-                let args = args.iter().map(|word| in_project(word, scene)).collect();
-                (located(in_project(program, scene), &cwd), args)
+            Action::Exec {
+                program,
+                args,
+                placeholder,
+            } => {
+                let before = std::iter::once(program).chain(args);
+                let placed = args.iter().zip(before).map(|(word, before)| {
+                    if is_code(before) {
+                        word.into()
+                    } else {
+                        in_project(word, *placeholder, scene)
+                    }
+                });
+                (
+                    located(in_project(program, *placeholder, scene), &cwd),
+                    placed.collect(),
+                )
             }
-            Action::Script { path } => (script(path, scene)?.into(), Vec::new()),
+            Action::Script { path } => (script(path, scene).into(), Vec::new()),
         };
         let request = self.process(program, args, envelope, cwd, timeout);
         let condition = match &hook.condition {
@@ -80,7 +95,7 @@ impl Engine {
         let mut variables = envelope.variables.clone();
         variables.push(Variable {
             name: DEPTH_VARIABLE.into(),
-            value: Some((self.shared.depth + 1).to_string().into()),
+            value: Some(self.shared.depth.saturating_add(1).to_string().into()),
         });
         ProcessRequest {
             program,
@@ -97,8 +112,9 @@ impl Engine {
 
 impl Prepared {
     /// The same, to be run by somebody else who tells of it afterwards.
-    pub(super) fn into_job(self, hook: &Hook, event: &Event) -> Job {
+    pub(super) fn into_job(self, hook: &Hook, event: &Event, now: Option<Timestamp>) -> Job {
         Job {
+            now,
             condition: self.condition,
             work: self.work,
             event: event.name.as_str().to_owned(),
@@ -149,42 +165,36 @@ pub(super) fn located(program: OsString, cwd: &Path) -> OsString {
     }
 }
 
-/// The script that a string entry names, from the project; it must be there and be executable.
-pub(super) fn script(written: &str, scene: &Scene<'_>) -> Result<PathBuf, String> {
+/// The script that a string entry names, from the project.
+pub(super) fn script(written: &str, scene: &Scene<'_>) -> PathBuf {
     let path = written.trim();
     let path = ["$CLAUDE_PROJECT_DIR/", "${CLAUDE_PROJECT_DIR}/"]
         .iter()
         .find_map(|prefix| path.strip_prefix(prefix))
         .unwrap_or(path);
-    let path = match (path.strip_prefix("~/"), scene.home) {
+    match (path.strip_prefix("~/"), scene.home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => scene.project.join(path),
-    };
-    executable(path)
-}
-
-/// The path, if a file is there and may be run.
-pub(super) fn executable(path: PathBuf) -> Result<PathBuf, String> {
-    match std::fs::metadata(&path) {
-        Err(error) => Err(format!("{} cannot be found: {error}", path.display())),
-        Ok(metadata) if !metadata.is_file() => Err(format!("{} is not a file", path.display())),
-        Ok(metadata) if metadata.permissions().mode() & 0o111 == 0 => {
-            Err(format!("{} is not executable; run chmod +x on it", path.display()))
-        }
-        Ok(_) => Ok(path),
     }
 }
 
-/// Puts the project in place of `${CLAUDE_PROJECT_DIR}`, which no shell does where none is used.
-pub(super) fn in_project(word: &str, scene: &Scene<'_>) -> OsString {
-    let mut placed = OsString::new();
-    for (index, part) in word.split("${CLAUDE_PROJECT_DIR}").enumerate() {
-        if index > 0 {
-            placed.push(scene.project);
+/// Puts the project in place of the placeholder, which no shell does where none is used: only where a word is nothing
+/// but a path that begins with it. In any other text the project's name might come to mean something.
+pub(super) fn in_project(word: &str, placeholder: Option<&str>, scene: &Scene<'_>) -> OsString {
+    let is_plain = |rest: &str| rest.chars().all(|c| c.is_alphanumeric() || "/._-+@".contains(c));
+    match placeholder.and_then(|placeholder| word.strip_prefix(placeholder)) {
+        Some(rest) if is_plain(rest) && (rest.is_empty() || rest.starts_with('/')) => {
+            let mut placed = scene.project.as_os_str().to_owned();
+            placed.push(rest);
+            placed
         }
-        placed.push(part);
+        _ => word.into(),
     }
-    placed
+}
+
+/// Whether the word after this one is code to an interpreter, as after `sh -c` or `perl -e`.
+fn is_code(word: &str) -> bool {
+    word.starts_with('-') && !word.starts_with("--") && word.contains(['c', 'e'])
 }
 
 fn http_request(call: &HttpCall, envelope: &Envelope, runner: &Runner, timeout: Duration) -> HttpRequest {

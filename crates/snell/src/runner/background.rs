@@ -4,8 +4,9 @@
 //! hands them to a process of their own ([`Background::Detached`]), which calls [`supervise`].
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use tokio::process::Command;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::process::USUAL_TEMP_DIR;
 use super::{ProcessRequest, Runner, Work, default_max_running};
 use crate::report::{HookLabel, HookReport};
 use crate::verdict::Status;
@@ -61,6 +63,8 @@ pub(crate) struct Job {
     pub(crate) event: String,
     pub(crate) session_id: Option<String>,
     pub(crate) hook: HookLabel,
+    /// A fixed clock, for tests and replays.
+    pub(crate) now: Option<Timestamp>,
 }
 
 /// What a supervising process is handed on its standard input.
@@ -117,10 +121,13 @@ impl Launcher {
                 };
                 detach(supervisor, &batch, runner, &self.temp_dir)
                     .map_err(|error| format!("could not be started in the background: {error}"))?;
-                Ok(format!(
-                    "started in the background; its outcome will be appended to {}",
-                    record.display()
-                ))
+                let shown = record.display();
+                Ok(match open_record(record) {
+                    Ok(_) => format!("started in the background; its outcome will be appended to {shown}"),
+                    Err(error) => {
+                        format!("started in the background; its outcome cannot be recorded in {shown}: {error}")
+                    }
+                })
             }
         }
     }
@@ -179,7 +186,7 @@ impl Job {
         };
         let why = outcome.is_none().then(|| "its condition did not hold".into());
         Finished {
-            finished_at: Timestamp::now(),
+            finished_at: self.now.unwrap_or_else(Timestamp::now),
             event: self.event,
             session_id: self.session_id,
             hook: HookReport::new(self.hook, status, outcome.as_ref(), why),
@@ -192,7 +199,7 @@ fn detach(supervisor: &[OsString], batch: &Batch, runner: &Runner, temp_dir: &Pa
         .split_first()
         .ok_or_else(|| std::io::Error::other("no supervisor is configured"))?;
     // A file rather than a pipe: nobody has to stay until it is read.
-    let mut input = tempfile::tempfile_in(temp_dir)?;
+    let mut input = tempfile::tempfile_in(temp_dir).or_else(|_| tempfile::tempfile_in(USUAL_TEMP_DIR))?;
     serde_json::to_writer(&mut input, batch)?;
     input.rewind()?;
     let mut command = Command::new(program);
@@ -236,9 +243,6 @@ pub async fn supervise(input: impl Read) -> std::io::Result<()> {
 }
 
 fn append(record: &Path, finished: &Finished) -> std::io::Result<()> {
-    if let Some(directory) = record.parent() {
-        fs::create_dir_all(directory)?;
-    }
     if fs::metadata(record).is_ok_and(|metadata| metadata.len() > MAX_RECORD_BYTES) {
         // Another supervisor may have done it a moment ago.
         let _ = fs::rename(record, record.with_extension("jsonl.1"));
@@ -246,11 +250,14 @@ fn append(record: &Path, finished: &Finished) -> std::io::Result<()> {
     let mut line = serde_json::to_vec(finished)?;
     line.push(b'\n');
     // One write to a file opened for appending: lines of several supervisors do not mix.
-    open_private(record)?.write_all(&line)
+    open_record(record)?.write_all(&line)
 }
 
-/// Opens for appending; a new file is for its owner only, because outcomes may hold what tools printed.
-fn open_private(path: &Path) -> std::io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
+/// Opens the record for appending. It and its directory are for their owner only, because outcomes may hold what tools
+/// printed.
+fn open_record(path: &Path) -> std::io::Result<File> {
+    if let Some(directory) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    }
     OpenOptions::new().create(true).append(true).mode(0o600).open(path)
 }

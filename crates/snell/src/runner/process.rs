@@ -10,7 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use rustix::process::{
+    Pid, Signal, WaitOptions, getpgid, kill_process, kill_process_group, test_kill_process_group, waitpgid,
+};
 use serde::{Deserialize, Serialize};
 use tempfile::TempPath;
 use tokio::process::{Child, Command};
@@ -23,6 +25,8 @@ use crate::outcome::{End, Outcome};
 const GRACE: Duration = Duration::from_millis(300);
 /// How long a hook that ended may have its output held open by what it started.
 const LEAK_WINDOW: Duration = Duration::from_millis(100);
+/// Where temporary files go if the directory that was named cannot be used.
+pub(super) const USUAL_TEMP_DIR: &str = "/tmp";
 /// How often a group that was told to end is looked at.
 const PROBE_EVERY: Duration = Duration::from_millis(5);
 
@@ -142,11 +146,15 @@ async fn attend(
                 }
                 Phase::Running => {
                     group.signal(Signal::TERM);
+                    group.signal_stray_leader(Signal::TERM);
                     phase = Phase::Ending;
                     timer.as_mut().reset(Instant::now() + GRACE);
                 }
                 Phase::Ending => {
                     group.signal(Signal::KILL);
+                    if status.is_none() {
+                        group.signal_stray_leader(Signal::KILL);
+                    }
                     phase = Phase::Killed;
                     timer.as_mut().reset(Instant::now() + LEAK_WINDOW);
                 }
@@ -221,10 +229,11 @@ fn prepare(request: &ProcessRequest, environment: Option<&BTreeMap<OsString, OsS
 }
 
 fn write_spill(request: &ProcessRequest, spill: &Spill) -> std::io::Result<TempPath> {
-    let mut file = tempfile::Builder::new()
-        .prefix("snell-")
-        .suffix(".txt")
-        .tempfile_in(&request.temp_dir)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("snell-").suffix(".txt");
+    let mut file = builder
+        .tempfile_in(&request.temp_dir)
+        .or_else(|_| builder.tempfile_in(USUAL_TEMP_DIR))?;
     file.write_all(spill.content.as_bytes())?;
     Ok(file.into_temp_path())
 }
@@ -232,14 +241,14 @@ fn write_spill(request: &ProcessRequest, spill: &Spill) -> std::io::Result<TempP
 /// A program that is not there, or may not be run, ends as a shell would say it: 127 or 126, with a message.
 fn spawn_failure(request: &ProcessRequest, error: &std::io::Error, duration: Duration) -> Outcome {
     let program = request.program.to_string_lossy();
-    let code = match error.kind() {
-        ErrorKind::NotFound => 127,
-        ErrorKind::PermissionDenied => 126,
+    let (code, fault) = match error.kind() {
+        ErrorKind::NotFound => (127, "not found"),
+        ErrorKind::PermissionDenied => (126, "Permission denied (is it executable?)"),
         _ => return Outcome::not_started(format!("{program}: {error}"), duration),
     };
     Outcome {
         end: End::Exited(code),
-        stderr: format!("{program}: {error}\n"),
+        stderr: format!("{program}: {fault}\n"),
         ..Outcome::not_started("", duration)
     }
 }
@@ -263,10 +272,23 @@ impl Group {
         }
     }
 
+    /// Signals a leader that has left its own group. It must not have been waited for yet, or its id may be another's.
+    fn signal_stray_leader(&self, signal: Signal) {
+        if let Some(leader) = self.leader
+            && getpgid(Some(leader)).is_ok_and(|group| group != leader)
+        {
+            let _ = kill_process(leader, signal);
+        }
+    }
+
     /// Whether nobody of the group is left. Its id stays reserved as long as somebody is.
     fn is_gone(&self) -> bool {
-        self.leader
-            .is_none_or(|leader| test_kill_process_group(leader).is_err())
+        let Some(leader) = self.leader else {
+            return true;
+        };
+        // Where this process inherits orphans (`snell run` does), the dead among them are put to rest first.
+        while let Ok(Some(_)) = waitpgid(leader, WaitOptions::NOHANG) {}
+        test_kill_process_group(leader).is_err()
     }
 
     /// Leaves what is still there alone.

@@ -154,9 +154,13 @@ async fn a_missing_program_fails_as_a_shell_would_say_it() {
         (
             "exec = [\"no-such-program-anywhere\"]",
             127,
-            "no-such-program-anywhere: No such file",
+            "no-such-program-anywhere: not found",
         ),
-        ("exec = [\"./no-such-file\", \"argument\"]", 127, "No such file"),
+        (
+            "exec = [\"./no-such-file\", \"argument\"]",
+            127,
+            "no-such-file: not found",
+        ),
         ("run = \"./not-executable\"", 126, "denied"),
         ("exec = [\"./not-executable\"]", 126, "denied"),
     ];

@@ -419,3 +419,33 @@ fn going_on_is_the_default() {
         assert_eq!((ran.code, &ran.json()["stop"]), (0, &Value::Null), "{answer}");
     }
 }
+
+#[test]
+fn fields_of_the_wrong_type_are_told_of() {
+    let cases = [
+        (json!({"continue": "false"}), "\"continue\" must be true or false"),
+        (json!({"systemMessage": ["a"]}), "\"systemMessage\" must be a string"),
+        (
+            json!({"permissionDecision": "deny"}),
+            "belongs into \"hookSpecificOutput\"",
+        ),
+        (
+            json!({"hookSpecificOutput": {"updatedInput": "x"}}),
+            "\"updatedInput\" must be an object",
+        ),
+        (
+            json!({"hookSpecificOutput": {"additionalContext": 5}}),
+            "\"additionalContext\" must be a string",
+        ),
+    ];
+    for (answer, fault) in cases {
+        let sandbox = project("PreToolUse", &json!([command("cat answer")])).file("answer", &answer.to_string());
+        let ran = sandbox.run("PreToolUse", &json!({"tool_name": "Bash"}));
+        assert_eq!((ran.code, ran.statuses()), (0, vec!["failed".to_owned()]), "{answer}");
+        let messages = ran.messages();
+        assert!(
+            messages.len() == 1 && messages[0].contains(fault),
+            "{answer}: {messages:?}"
+        );
+    }
+}

@@ -281,3 +281,32 @@ fn every_known_event_is_accepted_without_a_word() {
         );
     }
 }
+
+#[test]
+fn the_projects_name_is_put_into_arguments_only_where_it_stays_a_path() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["-c", "ls ${CLAUDE_PROJECT_DIR}; :"], ""),
+        (&["-c", "${CLAUDE_PROJECT_DIR}/x"], ""),
+        (
+            &["${CLAUDE_PROJECT_DIR}/show.sh", "${CLAUDE_PROJECT_DIR}/a.txt"],
+            "a.txt",
+        ),
+    ];
+    for (args, shown) in cases {
+        let sandbox = Sandbox::named("$(touch PWN)".as_ref())
+            .script("show.sh", "printf %s \"$1\" > shown")
+            .hooks(
+                ".claude/settings.json",
+                &json!({"Stop": [{"hooks": [{"type": "command", "command": "sh", "args": args}]}]}),
+            );
+        sandbox.run("Stop", &json!({}));
+        assert!(!sandbox.exists("PWN"), "{args:?}");
+        if !shown.is_empty() {
+            assert_eq!(
+                sandbox.read("shown"),
+                sandbox.project().join(shown).to_str().unwrap(),
+                "{args:?}"
+            );
+        }
+    }
+}

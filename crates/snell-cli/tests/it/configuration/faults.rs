@@ -366,14 +366,14 @@ const FAULTS: &[Row] = &[
         "wave:a-timeout-in-the-wrong-unit.json",
         1,
         &[
-            r#"1:82: warning: "timeout" is in seconds here; 5000 is 5000s"#,
+            r#"1:82: warning: "timeout" is in seconds here; for 5000 milliseconds write 5"#,
             r#"1:82: warning: "timeout" is more than the 600s that this format allows; 600s counts"#,
         ],
     ),
     (
         "claude:a-timeout-in-the-wrong-unit.json",
         1,
-        &[r#"1:82: warning: "timeout" is in seconds here; 5000 is 5000s"#],
+        &[r#"1:82: warning: "timeout" is in seconds here; for 5000 milliseconds write 5"#],
     ),
     (
         "whale:a-timeout-in-the-wrong-unit.whale.json",
@@ -401,6 +401,18 @@ const FAULTS: &[Row] = &[
         "claude:a-key-written-twice.json",
         1,
         &[r#"4:28: error: "matcher" is written twice in an entry for "PreToolUse"; only the last one counts"#],
+    ),
+    (
+        "claude:a-misspelled-hooks.json",
+        0,
+        &[r#"1:2: warning: no "hooks" in this file, but "Hooks" (did you mean "hooks"?)"#],
+    ),
+    (
+        "microai:a-misspelled-command.json",
+        0,
+        &[
+            r#"1:21: error: an entry for "Stop" must be a group with "hooks", a hook with "command", or the path of a script, not an object with neither key (did you mean "command"?)"#,
+        ],
     ),
     (
         "wave:a-misspelled-key.json",

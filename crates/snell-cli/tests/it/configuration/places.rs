@@ -293,3 +293,20 @@ fn entries_are_read_by_their_shape() {
         assert_eq!(contracts, expected, "{directory}");
     }
 }
+
+#[test]
+fn a_current_directory_that_is_gone_is_not_one_without_hooks() {
+    let sandbox = Sandbox::new();
+    let gone = sandbox.project().join("gone");
+    std::fs::create_dir(&gone).unwrap();
+    let line = "cd gone && rmdir ../gone && exec \"$0\" \"$@\"";
+    let ran: crate::support::Ran = std::process::Command::new("sh")
+        .args(["-c", line, env!("CARGO_BIN_EXE_snell"), "run", "Stop"])
+        .current_dir(sandbox.project())
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap()
+        .into();
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
+    assert!(ran.stderr.contains("the current directory is gone"), "{}", ran.stderr);
+}

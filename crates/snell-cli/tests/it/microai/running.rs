@@ -103,12 +103,12 @@ fn a_failure_blocks_only_where_it_is_declared_to() {
             "blocked",
             "Hook blocked: two\nlines",
         ),
-        ("kill -9 $$", "blocked", "Hook blocked: kill -9 $$ died by signal 9"),
-        ("exit 1", "blocked", "Hook blocked: exit 1 exited with 1"),
+        ("kill -9 $$", "blocked", "Hook blocked: \"kill -9 $$\" died by signal 9"),
+        ("exit 1", "blocked", "Hook blocked: \"exit 1\" exited with 1"),
         (
             "echo no >&2; sleep 5",
             "timed_out",
-            "Hook blocked: echo no >&2; sleep 5 timed out after 300ms",
+            "Hook blocked: \"echo no >&2; sleep 5\" timed out after 300ms",
         ),
     ];
     for (command, status, reason) in commands {

@@ -326,3 +326,17 @@ fn a_change_that_is_no_object_is_not_passed_on() {
     let ran = before_bash(&project(&hook));
     assert_eq!(ran.json()["tool_input"], Value::Null);
 }
+
+#[test]
+fn an_unknown_key_in_an_answer_is_told_of() {
+    let sandbox = crate::support::Sandbox::new().file(
+        "snell.toml",
+        "[[hook]]\nevent = \"PreToolUse\"\nrun = 'echo \"{\\\"decison\\\":\\\"block\\\"}\"'\n",
+    );
+    let ran = sandbox.run("PreToolUse", &json!({"tool_name": "Bash"}));
+    let warnings = ran.warnings();
+    assert!(
+        warnings.len() == 1 && warnings[0].contains("\"decison\" (did you mean \"decision\"?)"),
+        "{warnings:?}"
+    );
+}

@@ -114,6 +114,7 @@ fn from_json(hook: &Hook, event: &Event, object: &Map<String, Value>) -> Answer 
                 .push("\"terminalSequence\" is not one of OSC 0, 1, 2, 9, 99, 777 or BEL; it is left out".into());
         }
     }
+    note_unfit(hook, object, &mut answer);
     top_level_decision(hook, event, object, &mut answer);
     let specific = accepted_output(hook, event, object, &mut answer);
     if let Some(specific) = specific {
@@ -163,6 +164,50 @@ fn accepted_output<'a>(
         }
         // A missing name is against the documentation and forgotten by many; a deny must not be lost to it.
         _ => Some(specific),
+    }
+}
+
+/// A field, and what its value must be to mean anything.
+struct Field {
+    key: &'static str,
+    fits: fn(&Value) -> bool,
+    kind: &'static str,
+}
+
+const TOP_FIELDS: &[Field] = &[
+    field("continue", Value::is_boolean, "true or false"),
+    field("systemMessage", Value::is_string, "a string"),
+    field("stopReason", Value::is_string, "a string"),
+    field("reason", Value::is_string, "a string"),
+];
+
+const SPECIFIC_FIELDS: &[Field] = &[
+    field("additionalContext", Value::is_string, "a string"),
+    field("updatedInput", Value::is_object, "an object"),
+];
+
+const fn field(key: &'static str, fits: fn(&Value) -> bool, kind: &'static str) -> Field {
+    Field { key, fits, kind }
+}
+
+/// Tells of fields whose type keeps them from meaning anything. A "no" among them must not vanish without a word.
+fn note_unfit(hook: &Hook, object: &Map<String, Value>, answer: &mut Answer) {
+    let specific = object.get("hookSpecificOutput").and_then(Value::as_object);
+    let sources = [(Some(object), TOP_FIELDS), (specific, SPECIFIC_FIELDS)];
+    for (source, fields) in sources {
+        for Field { key, fits, kind } in fields {
+            let value = source.and_then(|source| source.get(*key));
+            if value.is_some_and(|value| !fits(value) && !value.is_null()) {
+                misunderstood(hook, answer, &format!("\"{key}\" must be {kind}"));
+            }
+        }
+    }
+    if object.contains_key("permissionDecision") {
+        misunderstood(
+            hook,
+            answer,
+            "\"permissionDecision\" belongs into \"hookSpecificOutput\"",
+        );
     }
 }
 

@@ -224,7 +224,11 @@ fn read_command(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Option<Action
     let command = reading.required_text(fields, "command", "a command hook")?;
     if fields.has("args") {
         let args = reading.texts(fields, "args")?;
-        return Some(Action::Exec { program: command, args });
+        return Some(Action::Exec {
+            program: command,
+            args,
+            placeholder: Some("${CLAUDE_PROJECT_DIR}"),
+        });
     }
     let shell = match (fields.get("shell"), reading.text(fields, "shell").as_deref()) {
         (None, _) => Shell::Posix,
