@@ -23,6 +23,10 @@ const LIBRARIES: &[(&str, &str)] = &[
     ("util", "libutil.a"),
 ];
 
+/// What the standard library uses to start processes without copying this one, if it is there. It only asks whether it
+/// is, which does not make a linker take it out of an archive.
+const ASKED_FOR: &[&str] = &["gnu_get_libc_version", "posix_spawn_file_actions_addchdir_np"];
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=SNELL_DYNAMIC");
@@ -39,6 +43,9 @@ fn main() {
         println!("cargo::rustc-link-arg-bins=-L{}", directory.display());
         println!("cargo::rustc-link-arg-bins=-static");
         println!("cargo::rustc-link-arg-bins=-no-pie");
+        for symbol in ASKED_FOR {
+            println!("cargo::rustc-link-arg-bins=-Wl,-u,{symbol}");
+        }
     }
 }
 
