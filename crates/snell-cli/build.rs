@@ -35,7 +35,7 @@ fn main() {
         && is("CARGO_CFG_TARGET_OS", "linux")
         && is("CARGO_CFG_TARGET_ENV", "gnu")
         && env::var("HOST") == env::var("TARGET")
-        && env::var_os("SNELL_DYNAMIC").is_none();
+        && !is("SNELL_DYNAMIC", "1");
     if !wanted {
         return;
     }

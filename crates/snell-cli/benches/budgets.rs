@@ -173,7 +173,7 @@ async fn fire_many(engine: &Engine, events: usize) {
     let mut running = tokio::task::JoinSet::new();
     for _ in 0..events {
         if running.len() == AT_ONCE {
-            running.join_next().await;
+            running.join_next().await.unwrap().unwrap();
         }
         let engine = engine.clone();
         running.spawn(async move { assert!(!engine.fire(event()).await.hooks.is_empty()) });
@@ -307,11 +307,8 @@ fn micros(duration: Duration) -> f64 {
 }
 
 fn resident_kib() -> u64 {
-    let statm = fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages: u64 = statm
-        .split(' ')
-        .nth(1)
-        .and_then(|pages| pages.parse().ok())
-        .unwrap_or(0);
-    pages * 4
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok())
+        .unwrap_or(0)
 }

@@ -1,6 +1,5 @@
 //! What surrounds a command: project, home, configuration, environment, clock. The library is handed all of it.
 
-use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -39,11 +38,11 @@ impl Around {
     pub(crate) fn engine(&self) -> anyhow::Result<EngineBuilder> {
         let project = self.project()?;
         let mut builder = snell::Engine::builder().project(project).env(std::env::vars_os());
-        let home = self.home.clone().or_else(|| absolute(variables::HOME));
+        let home = self.home.clone().or_else(|| directory_from(variables::HOME));
         if let Some(home) = &home {
             builder = builder.home(std::path::absolute(home).unwrap_or_else(|_| home.clone()));
         }
-        if let Some(config) = absolute(variables::XDG_CONFIG_HOME) {
+        if let Some(config) = directory_from(variables::XDG_CONFIG_HOME) {
             builder = builder.config_dir(config.join("snell"));
         }
         if !self.configs.is_empty() {
@@ -54,9 +53,7 @@ impl Around {
         }
         Ok(builder.background(detached(home.as_deref())?))
     }
-}
 
-impl Around {
     /// The project's directory, in full. One that is gone must not read as one without hooks.
     fn project(&self) -> anyhow::Result<PathBuf> {
         let Some(project) = &self.project else {
@@ -121,14 +118,13 @@ fn data_dir(home: Option<&Path>) -> PathBuf {
     std::env::var_os(variables::SNELL_HOME)
         .filter(|directory| !directory.is_empty())
         .and_then(|directory| std::path::absolute(directory).ok())
-        .or_else(|| absolute(variables::XDG_DATA_HOME).map(|data| data.join("snell")))
+        .or_else(|| directory_from(variables::XDG_DATA_HOME).map(|data| data.join("snell")))
         .or_else(|| home.map(|home| home.join(".local/share/snell")))
         .unwrap_or_else(|| std::env::temp_dir().join("snell"))
 }
 
 /// A directory from the environment. As the XDG rules say, one that is not absolute does not count.
-fn absolute(variable: &str) -> Option<PathBuf> {
-    let value = std::env::var_os(variable)?;
-    let path = Path::new(AsRef::<OsStr>::as_ref(&value));
-    path.is_absolute().then(|| path.to_owned())
+fn directory_from(variable: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(std::env::var_os(variable)?);
+    path.is_absolute().then_some(path)
 }

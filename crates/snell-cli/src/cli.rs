@@ -3,7 +3,7 @@
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use crate::commands::{completions, docs, explain, lint, list, run};
+use crate::commands::{DONE, FAILED, completions, docs, explain, lint, list, run};
 use crate::output;
 
 /// One hooks system for every coding agent
@@ -39,6 +39,6 @@ pub(crate) fn parse() -> Result<Command, u8> {
     Cli::try_parse().map(|cli| cli.command).map_err(|error| {
         let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
         output::clap_message(&error);
-        u8::from(!asked_for)
+        if asked_for { DONE } else { FAILED }
     })
 }

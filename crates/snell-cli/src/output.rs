@@ -84,12 +84,12 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
 
 /// A remark beside the output.
 pub(crate) fn note(text: &str) {
-    write_err(&format!("snell: {text}\n"));
+    write_err(&format!("snell: {}\n", harmless(text)));
 }
 
 /// Why the command failed.
 pub(crate) fn error(error: &anyhow::Error) {
-    write_err(&format!("snell: {error:#}\n"));
+    write_err(&format!("snell: {}\n", harmless(&format!("{error:#}"))));
 }
 
 /// Help, version, or a mistake on the command line, as the argument parser words it.

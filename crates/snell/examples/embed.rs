@@ -55,7 +55,7 @@ async fn call_tool(engine: &Engine, tool: &str, input: Value) {
     println!("  the tool answered: {output}");
     let after = Event::new(EventName::PostToolUse)
         .with_tool(tool, input)
-        .with_tool_output(output, true)
+        .with_tool_output(output)
         .in_session("demo");
     for text in engine.fire(after).await.context {
         println!("  context for the model: {text}");

@@ -41,6 +41,11 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// A warning about the event itself, rather than a file.
+    pub(crate) fn about_event(message: impl Into<String>) -> Self {
+        Self::whole_file(Severity::Warning, "<event>", message)
+    }
+
     pub(crate) fn whole_file(severity: Severity, path: &str, message: impl Into<String>) -> Self {
         Self {
             severity,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::contract::Contract;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::event::EventName;
 use crate::matcher::{Matcher, PermissionRule};
 
@@ -78,6 +79,17 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// A warning about what was written there.
+    pub(crate) fn warning(&self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            severity: Severity::Warning,
+            path: self.shown.clone(),
+            line: self.line,
+            column: self.column,
+            message: message.into(),
+        }
+    }
+
     /// With its column, for where several stand on one line.
     pub(crate) fn exact(&self) -> String {
         format!("{}:{}:{}", self.shown, self.line, self.column)

@@ -52,6 +52,7 @@ pub use diagnostic::{Diagnostic, Severity};
 pub use engine::{Engine, EngineBuilder, Explanation, Watch};
 pub use event::{Event, EventError, EventName, JsonError, Subagent, Tmux, Tool, ToolClass};
 pub use hook::{Hook, OnFailure, Origin};
+pub use jiff::Timestamp;
 pub use outcome::{End, Outcome};
 pub use report::{HookReport, Report, ReportedDecision};
 pub use runner::{Background, Finished, supervise};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Diagnostic;
@@ -48,7 +48,7 @@ pub struct Verdict {
     pub extra: Map<String, Value>,
     /// Every hook that matched, in configured order, and what became of it.
     pub hooks: Vec<HookRun>,
-    /// What is wrong with the event, the configuration, or a hook that failed and went on.
+    /// What is odd about the event, and what hooks did that had no effect or failed and went on.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -74,9 +74,10 @@ pub struct HookRun {
 }
 
 /// What became of a hook that matched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Status {
     /// It ran and had nothing against the event.
     Ok,
@@ -90,20 +91,6 @@ pub enum Status {
     Skipped,
     /// It was started and is not awaited.
     Started,
-}
-
-impl Status {
-    /// The status as the run result spells it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Failed => "failed",
-            Self::Blocked => "blocked",
-            Self::TimedOut => "timed_out",
-            Self::Skipped => "skipped",
-            Self::Started => "started",
-        }
-    }
 }
 
 /// What one hook answered, read by its contract.
@@ -157,8 +144,9 @@ impl Fold {
         self.verdict.warnings.push(diagnostic);
     }
 
-    /// Folds in what a hook answered. `blocks` says whether its contract lets it block this event.
-    pub(crate) fn add(&mut self, hook: &Arc<Hook>, outcome: Outcome, mut answer: Answer, blocks: bool) {
+    /// Folds in what a hook answered.
+    pub(crate) fn add(&mut self, hook: &Arc<Hook>, outcome: Outcome, mut answer: Answer) {
+        let blocks = (hook.contract.blocks)(&self.verdict.event);
         if answer.decision != Decision::None && !blocks {
             // There is nothing to decide; what the hook has to say still reaches whom it concerns.
             let objects = answer.decision > Decision::Allow;
@@ -170,16 +158,9 @@ impl Fold {
             listeners.extend(answer.reason.take().filter(|reason| objects && !reason.is_empty()));
         }
         let verdict = &mut self.verdict;
-        for message in answer.warnings {
-            let origin = &hook.origin;
-            verdict.warnings.push(Diagnostic {
-                severity: crate::diagnostic::Severity::Warning,
-                path: origin.shown.clone(),
-                line: origin.line,
-                column: origin.column,
-                message,
-            });
-        }
+        verdict
+            .warnings
+            .extend(answer.warnings.into_iter().map(|message| hook.origin.warning(message)));
         if answer.decision > Decision::None {
             self.opinions.push((answer.decision, answer.reason));
         }

@@ -50,9 +50,17 @@ fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// A runtime on this thread alone: starting threads would cost more than most hooks.
-fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build()
+/// Does the work on this thread alone (starting others would cost more than most hooks), unless told to end.
+fn block_on<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let done = runtime.block_on(unless_told_to_end(work));
+    match &done {
+        // The process ends in a moment, and nothing runs any more: taking the runtime apart would only cost time.
+        Ok(_) => std::mem::forget(runtime),
+        // Here it ends the hooks that were given up, and does not wait for requests that were.
+        Err(_) => runtime.shutdown_background(),
+    }
+    done
 }
 
 /// Does the work, unless a signal says to end first. Then the work is given up, and with it end the hooks that it awaits:

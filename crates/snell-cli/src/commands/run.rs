@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Read};
 use anyhow::{Context, bail};
 use snell::{Diagnostic, Event, Report};
 
-use super::{BLOCKED, DONE, adopt_orphans, runtime, unless_told_to_end};
+use super::{BLOCKED, DONE, adopt_orphans, block_on};
 use crate::around::{Around, user_name};
 use crate::output;
 
@@ -36,10 +36,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let (engine, mut diagnostics) = args.around.engine()?.load();
     diagnostics.extend(notes);
     adopt_orphans();
-    let runtime = runtime()?;
-    let verdict = runtime.block_on(unless_told_to_end(engine.fire(event)))?;
-    // Nothing runs in it any more, and the process ends in a moment: taking it apart would only cost time.
-    std::mem::forget(runtime);
+    let verdict = block_on(engine.fire(event))?;
     let written = output::json(&Report::new(&verdict, &diagnostics));
     // A block is a block, also for a host that does not hear why.
     if verdict.is_blocked() {

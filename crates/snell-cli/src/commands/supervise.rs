@@ -1,10 +1,9 @@
 //! `snell supervise`: stays with hooks that nobody waits for. Started by `snell run`, never by people.
 
-use super::{DONE, adopt_orphans, runtime, unless_told_to_end};
+use super::{DONE, adopt_orphans, block_on};
 
 pub(crate) fn run() -> anyhow::Result<u8> {
     adopt_orphans();
-    let hooks = snell::supervise(std::io::stdin().lock());
-    runtime()?.block_on(unless_told_to_end(hooks))??;
+    block_on(snell::supervise(std::io::stdin().lock()))??;
     Ok(DONE)
 }

@@ -85,7 +85,7 @@ impl Loaded {
             .collect()
     }
 
-    /// The files that were read, as they are shown.
+    /// The files that were found.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.sources.iter().map(|source| source.path.as_path())
     }
@@ -172,7 +172,7 @@ pub(crate) fn load(which: &Which, around: &Surroundings, before: Option<&Loaded>
                 }
             },
             Found::Unreadable(diagnostic) => broken(&candidate, diagnostic, before),
-            Found::Text(source) if source.text.trim().is_empty() && had_hooks(&candidate, before) => {
+            Found::Text(source) if source.text.trim().is_empty() && said_something(&candidate, before) => {
                 let diagnostic = source.diagnostic(
                     Severity::Error,
                     0,
@@ -292,29 +292,38 @@ fn read(candidate: &Candidate, source: &Source) -> Result<LoadedSource, SyntaxEr
 fn broken(candidate: &Candidate, mut diagnostic: Diagnostic, before: Option<&Loaded>) -> LoadedSource {
     let known = earlier(candidate, before);
     if known.is_some() {
-        diagnostic.message.push_str("; the hooks it had before stay in force");
+        diagnostic.message.push_str("; what it said before stays in force");
     }
     LoadedSource {
         path: candidate.path.clone(),
-        contract: candidate.contract.unwrap_or(&contract::NATIVE),
+        contract: known
+            .map(|source| source.contract)
+            .or(candidate.contract)
+            .unwrap_or(&contract::NATIVE),
         hooks: known.map(|source| source.hooks.clone()).unwrap_or_default(),
         switches: known.map(|source| source.switches.clone()).unwrap_or_default(),
         diagnostics: vec![diagnostic],
     }
 }
 
-/// Whether the file had hooks. Whoever saves a file empties it first, so an empty one may be half a save.
-fn had_hooks(candidate: &Candidate, before: Option<&Loaded>) -> bool {
+/// Whether the file said something. Whoever saves a file empties it first, so an empty one may be half a save.
+fn said_something(candidate: &Candidate, before: Option<&Loaded>) -> bool {
     earlier(candidate, before).is_some()
 }
 
-/// What the file said before, if that was a hook.
+/// What the file said before, if that was anything: a hook, or a switch.
 fn earlier<'a>(candidate: &Candidate, before: Option<&'a Loaded>) -> Option<&'a LoadedSource> {
-    let mut sources = before?.sources.iter();
-    sources.find(|source| source.path == candidate.path && !source.hooks.is_empty())
+    let same = |source: &LoadedSource| {
+        source.path == candidate.path && candidate.contract.is_none_or(|contract| *contract == *source.contract)
+    };
+    let says_something = |source: &LoadedSource| !source.hooks.is_empty() || source.switches != Switches::default();
+    before?
+        .sources
+        .iter()
+        .find(|source| same(source) && says_something(source))
 }
 
-/// All hooks in the order in which they run, with what the switches of their lane's files say about them.
+/// All hooks in the order in which they run, with what the switches of the files of their file's lane say about them.
 fn arrange(sources: &[LoadedSource]) -> Vec<Arc<Hook>> {
     let mut hooks = Vec::new();
     for source in sources {

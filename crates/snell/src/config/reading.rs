@@ -22,7 +22,7 @@ pub(crate) struct Reading<'a> {
 }
 
 /// What a file says about all hooks, beside the hooks themselves.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Switches {
     /// `disableAllHooks`, and where it stands.
     pub(crate) disable_all: Option<(bool, Origin)>,

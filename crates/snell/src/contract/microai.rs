@@ -125,7 +125,7 @@ fn read_matcher(reading: &mut Reading<'_>, key: &EventKey<'_>, fields: &Fields<'
             format!("\"{tool}\" is one tool's name here, not a pattern; only \"*\" alone means every tool"),
         );
     }
-    match Matcher::microai(written) {
+    match Matcher::tool_pattern(written) {
         Ok(matcher) => Some(matcher),
         Err(fault) => {
             reading.error(node.at, format!("\"matcher\" {fault} (the entry is not loaded)"));

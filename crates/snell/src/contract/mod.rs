@@ -1,8 +1,8 @@
 //! Contracts: how a hook is spoken to and how its answer is read. One file per source system, one row per contract.
 //!
-//! What varies is data where it can be (files, order, working directory, what a failure is shown as) and four functions
-//! where it cannot: reading a file or an entry of one, choosing what a matcher compares, building what the hook
-//! receives, and reading what it answers.
+//! What varies is data where it can be (files, order, working directory, what a failure is shown as, which events can be
+//! blocked) and code where it cannot: reading a file or an entry of one, choosing what a matcher compares, building what
+//! the hook receives, and reading what it answers.
 
 mod claude;
 mod environment;
@@ -70,7 +70,7 @@ pub(crate) struct Contract {
     pub(crate) failures: ShownAs,
     /// Whether a hook may block the event.
     pub(crate) blocks: fn(&EventName) -> bool,
-    /// Whether a hook written for one event also reacts to another; the names are equal already otherwise.
+    /// Whether a hook written for this event reacts to that one.
     pub(crate) reacts: fn(&EventName, &Event) -> Reacts,
     /// Reads a file, or one entry for an event of a `settings.json`.
     pub(crate) read: Read,
@@ -344,7 +344,7 @@ fn failed(hook: &Hook, status: Status, text: String) -> Answer {
     answer
 }
 
-/// `wave hook failed: npx eslint exited with 1: <what it wrote to stderr>`.
+/// `wave hook failed: "npx eslint" exited with 1: <what it wrote to stderr>`.
 fn failure_text(hook: &Hook, outcome: &Outcome) -> String {
     let detail = match outcome.end {
         End::NotStarted(_) => "",

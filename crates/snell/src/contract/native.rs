@@ -258,7 +258,7 @@ fn read_tool(reading: &mut Reading<'_>, fields: &Fields<'_>, events: &[EventName
     if written.contains('.') && !near.is_empty() && ToolClass::parse(&written).is_none() {
         reading.warn(node.at, format!("\"{written}\" is read as a regular expression{near}"));
     }
-    match Matcher::native(written) {
+    match Matcher::names_classes_or_expression(written) {
         Ok(matcher) => Some(matcher),
         Err(fault) => {
             reading.error(node.at, format!("\"tool\" {fault}; the hook is not loaded"));
@@ -401,7 +401,7 @@ fn from_json(hook: &Hook, event: &Event, json: &Value) -> Result<Answer, String>
                 ));
             }
         },
-        Some(_) => return Err("\"decision\" must be a text: allow, ask or block".into()),
+        Some(_) => return Err("\"decision\" must be a string: allow, ask or block".into()),
     };
     if let Value::Object(keys) = json {
         for key in keys.keys().filter(|key| !ANSWER_KEYS.contains(&key.as_str())) {
@@ -415,7 +415,7 @@ fn from_json(hook: &Hook, event: &Event, json: &Value) -> Result<Answer, String>
     for key in ["reason", "message", "context"] {
         let fits = |value: &Value| value.is_string() || value.is_null() || (key == "context" && value.is_array());
         if json.get(key).is_some_and(|value| !fits(value)) {
-            return Err(format!("\"{key}\" must be a text"));
+            return Err(format!("\"{key}\" must be a string"));
         }
     }
     let mut answer = Answer {

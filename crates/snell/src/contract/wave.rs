@@ -98,7 +98,7 @@ fn read_matcher(reading: &mut Reading<'_>, key: &EventKey<'_>, group: &Fields<'_
         Some(node) => Some((node.at, reading.as_text(node, "matcher")?)),
     };
     match (written, key.event.is_about_a_tool()) {
-        (Some((_, written)), true) => Some(Matcher::wave(written)),
+        (Some((_, written)), true) => Some(Matcher::caseless_globs(written)),
         (Some((at, _)), false) => {
             reading.warn(
                 at,

@@ -99,7 +99,7 @@ fn read_entry(reading: &mut Reading<'_>, node: &Node) {
                 return;
             };
             if event.is_about_a_tool() {
-                Matcher::whale(pattern)
+                Matcher::glob(pattern)
             } else {
                 reading.warn(
                     node.at,

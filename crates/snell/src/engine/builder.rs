@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use jiff::Timestamp;
 
@@ -146,6 +146,7 @@ impl EngineBuilder {
                 launcher: Launcher::new(self.background, self.observer, temp_dir.clone()),
                 temp_dir,
                 loaded: RwLock::new(Arc::new(loaded)),
+                reloading: Mutex::new(()),
             }),
         };
         (engine, diagnostics)

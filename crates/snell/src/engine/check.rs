@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::Engine;
 use super::prepare::{in_project, located, script};
 use crate::contract::Scene;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::hook::{Action, Hook};
 use crate::matcher::Subcommands;
 
@@ -37,13 +37,7 @@ impl Engine {
 
 fn finding(hook: &Hook, scene: &Scene<'_>) -> Option<Diagnostic> {
     let message = obstacle(hook, scene).err()?;
-    Some(Diagnostic {
-        severity: Severity::Warning,
-        path: hook.origin.shown.clone(),
-        line: hook.origin.line,
-        column: hook.origin.column,
-        message,
-    })
+    Some(hook.origin.warning(message))
 }
 
 fn obstacle(hook: &Hook, scene: &Scene<'_>) -> Result<(), String> {

@@ -9,7 +9,7 @@ use super::Engine;
 use super::prepare::Prepared;
 use super::select::Selection;
 use crate::contract::{AfterBlock, Changes, Contract, Envelope, Flow, MuteCondition, Scene, SharedBudget, Twins};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::event::Event;
 use crate::hook::{Condition, Hook, OnFailure, Timeout};
 use crate::outcome::{End, Outcome};
@@ -104,7 +104,7 @@ impl Firing<'_> {
             };
             if hook.background {
                 let job = prepared.into_job(hook, &self.event, self.engine.shared.now);
-                self.launch(vec![(Arc::clone(hook), job)]);
+                self.launch(vec![(Arc::clone(hook), job)], &mut lane);
             } else {
                 let ended = attend(&prepared, self.scene.runner).await;
                 self.conclude(hook, ended, &mut lane);
@@ -127,7 +127,7 @@ impl Firing<'_> {
                 ));
             }
         }
-        self.launch(jobs);
+        self.launch(jobs, &mut lane);
     }
 
     async fn together(&mut self, hooks: &[Arc<Hook>], budget: Option<SharedBudget>) {
@@ -136,7 +136,7 @@ impl Firing<'_> {
             let firing = selected.iter().filter(|(_, selection)| *selection == Selection::Fire);
             self.shared_time(budget, firing.map(|(hook, _)| hook.as_ref()))
         });
-        let mut envelopes: Vec<(&str, Envelope)> = Vec::new();
+        let mut envelopes: Vec<(&Contract, Envelope)> = Vec::new();
         let mut companions: Vec<Companion> = Vec::new();
         for (hook, selection) in selected {
             let twin = companions.iter().find(|earlier| is_twin(&earlier.hook, hook));
@@ -149,23 +149,18 @@ impl Firing<'_> {
                     format!("it is the same as {}", twin.hook.origin.exact()),
                 ),
                 (Selection::Fire, None) => {
-                    let name = hook.contract.name;
-                    if !envelopes.iter().any(|(made, _)| *made == name) {
-                        envelopes.push((name, self.envelope(hook.contract)));
-                    }
-                    let envelope = envelopes
-                        .iter()
-                        .find(|(made, _)| *made == name)
-                        .map(|(_, envelope)| envelope);
+                    let made = envelopes.iter().position(|(contract, _)| *contract == hook.contract);
+                    let index = made.unwrap_or_else(|| {
+                        envelopes.push((hook.contract, self.envelope(hook.contract)));
+                        envelopes.len() - 1
+                    });
                     // What nobody waits for does not use up the time that the others share.
                     let shared = shared.filter(|_| !hook.background);
                     let timeout = shared.map_or(hook.timeout(), |shared| shared.min(hook.timeout()));
-                    match envelope
-                        .map(|envelope| self.engine.prepare(hook, &self.event, &self.scene, envelope, timeout))
-                    {
-                        Some(Ok(prepared)) => CompanionState::Waiting(Box::new(prepared)),
-                        Some(Err(why)) => CompanionState::Ended(Ended::Ran(Outcome::not_started(why, Duration::ZERO))),
-                        None => continue,
+                    let envelope = &envelopes[index].1;
+                    match self.engine.prepare(hook, &self.event, &self.scene, envelope, timeout) {
+                        Ok(prepared) => CompanionState::Waiting(Box::new(prepared)),
+                        Err(why) => not_started(why),
                     }
                 }
             };
@@ -191,7 +186,8 @@ impl Firing<'_> {
         let mut unattended = Vec::new();
         let mut running = JoinSet::new();
         for (index, companion) in companions.iter_mut().enumerate() {
-            let placeholder = CompanionState::Noted(Status::Failed, "it could not be awaited".into());
+            // What stays here if its task should die: a failure of the hook, with what that means for it.
+            let placeholder = not_started("it could not be awaited");
             match std::mem::replace(&mut companion.state, placeholder) {
                 CompanionState::Waiting(prepared) if companion.hook.background => {
                     jobs.push(prepared.into_job(&companion.hook, &self.event, self.engine.shared.now));
@@ -209,7 +205,7 @@ impl Firing<'_> {
             for index in unattended {
                 companions[index].state = match &launched {
                     Ok(why) => CompanionState::Noted(Status::Started, why.clone()),
-                    Err(why) => CompanionState::Ended(Ended::Ran(Outcome::not_started(why, Duration::ZERO))),
+                    Err(why) => not_started(why),
                 };
             }
         }
@@ -220,7 +216,7 @@ impl Firing<'_> {
         }
     }
 
-    fn launch(&mut self, jobs: Vec<(Arc<Hook>, Job)>) {
+    fn launch(&mut self, jobs: Vec<(Arc<Hook>, Job)>, lane: &mut Lane) {
         if jobs.is_empty() {
             return;
         }
@@ -231,7 +227,7 @@ impl Firing<'_> {
                 Ok(why) => self.note(&hook, Status::Started, why.clone()),
                 Err(why) => {
                     let outcome = Outcome::not_started(why, Duration::ZERO);
-                    self.conclude(&hook, Ended::Ran(outcome), &mut Lane::default());
+                    self.conclude(&hook, Ended::Ran(outcome), lane);
                 }
             }
         }
@@ -261,8 +257,7 @@ impl Firing<'_> {
     fn envelope(&mut self, contract: &Contract) -> Envelope {
         let envelope = (contract.envelope)(&self.event, &self.scene);
         for cut in &envelope.cut {
-            self.fold
-                .warn(Diagnostic::whole_file(Severity::Warning, "<event>", cut.as_str()));
+            self.fold.warn(Diagnostic::about_event(cut));
         }
         envelope
     }
@@ -321,7 +316,7 @@ impl Firing<'_> {
         let blocks = (contract.blocks)(&self.event.name);
         let denied = blocks && answer.decision == Decision::Deny;
         lane.blocked |= denied && contract.after_block == AfterBlock::Stop;
-        self.fold.add(hook, outcome, answer, blocks);
+        self.fold.add(hook, outcome, answer);
     }
 
     /// A hook whose condition did not hold is skipped. A condition that gave no answer at all is a failure, which a
@@ -345,14 +340,10 @@ impl Firing<'_> {
             return Some(Outcome::not_started(why, condition.duration));
         }
         if !answered {
-            let origin = &hook.origin;
-            self.fold.warn(Diagnostic {
-                severity: Severity::Warning,
-                path: origin.shown.clone(),
-                line: origin.line,
-                column: origin.column,
-                message: format!("\"{}\" did not run: {why}", hook.command()),
-            });
+            self.fold.warn(
+                hook.origin
+                    .warning(format!("\"{}\" did not run: {why}", hook.command())),
+            );
         }
         self.note(hook, Status::Skipped, why);
         None
@@ -372,6 +363,11 @@ impl Firing<'_> {
         });
         told.unwrap_or_else(|| longest.max().unwrap_or_default().clamp(budget.at_least, budget.at_most))
     }
+}
+
+/// A hook that could not be started at all.
+fn not_started(why: impl Into<String>) -> CompanionState {
+    CompanionState::Ended(Ended::Ran(Outcome::not_started(why, Duration::ZERO)))
 }
 
 /// A hook that matches and that something other than its condition keeps from running.

@@ -9,13 +9,13 @@ mod select;
 mod watch;
 
 use std::path::PathBuf;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use jiff::Timestamp;
 
 use crate::config::{self, Loaded, Surroundings, Which};
 use crate::contract::{self, Scene};
-use crate::diagnostic::{Diagnostic, Severity, hint};
+use crate::diagnostic::{Diagnostic, hint};
 use crate::event::{Event, EventName};
 use crate::hook::Hook;
 use crate::runner::{Launcher, Runner};
@@ -50,6 +50,7 @@ struct Shared {
     launcher: Launcher,
     /// Events that are under way keep the list they started with.
     loaded: RwLock<Arc<Loaded>>,
+    reloading: Mutex<()>,
 }
 
 impl Engine {
@@ -73,6 +74,11 @@ impl Engine {
     /// A file that cannot be read or parsed any more keeps the hooks it had, and a diagnostic says so: a half-saved file
     /// must not open a guard. A file that is gone takes its hooks with it.
     pub fn reload(&self) -> Vec<Diagnostic> {
+        let _one_at_a_time = self.reloading();
+        self.reload_now()
+    }
+
+    fn reload_now(&self) -> Vec<Diagnostic> {
         let before = self.loaded();
         let after = config::load(&self.shared.which, &self.shared.around, Some(&before));
         let diagnostics = after.diagnostics();
@@ -87,8 +93,9 @@ impl Engine {
     ///
     /// This looks at each file's metadata and costs microseconds, so a host may well call it before every event.
     pub fn reload_if_changed(&self) -> Option<Vec<Diagnostic>> {
+        let _one_at_a_time = self.reloading();
         let stamp = config::Stamp::take(&self.shared.which, &self.shared.around);
-        (stamp != self.loaded().stamp).then(|| self.reload())
+        (stamp != self.loaded().stamp).then(|| self.reload_now())
     }
 
     /// What is odd about an event: a name that looks like a slip of the pen, a tool event without its tool. It is fired
@@ -111,13 +118,17 @@ impl Engine {
                 "a {name} event without \"tool_name\"; only hooks for every tool can match it"
             ));
         }
-        let remark = |message| Diagnostic::whole_file(Severity::Warning, "<event>", message);
-        remarks.into_iter().map(remark).collect()
+        remarks.into_iter().map(Diagnostic::about_event).collect()
     }
 
     /// Waits until every hook has ended that this engine started in the background of this process.
     pub async fn background_ended(&self) {
         self.shared.launcher.idle().await;
+    }
+
+    /// Held while files are read and their hooks put in place, so that an older state never replaces a newer one.
+    fn reloading(&self) -> MutexGuard<'_, ()> {
+        self.shared.reloading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn loaded(&self) -> Arc<Loaded> {

@@ -43,7 +43,10 @@ impl Engine {
                     work: Work::Http(request),
                 });
             }
-            Action::Unsupported { kind, .. } => return Err(format!("hooks of type \"{kind}\" are not supported")),
+            // Never selected; whoever asks all the same is told.
+            Action::Unsupported { kind, .. } => {
+                return Err(format!("there is no way to run a hook of type \"{kind}\""));
+            }
             Action::Shell { shell, command } => shell_line(*shell, command),
             Action::Exec {
                 program,

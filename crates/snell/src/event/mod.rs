@@ -27,11 +27,11 @@ pub struct Event {
     pub session_id: Option<String>,
     /// The directory the agent works in at this moment.
     pub cwd: Option<PathBuf>,
-    /// The project's root, where it is not the engine's own.
+    /// The project's root as the host has it. It is passed on; the engine's own project is what counts.
     pub project_dir: Option<PathBuf>,
     /// The file that holds the conversation.
     pub transcript_path: Option<PathBuf>,
-    /// When it happened, by the host's clock.
+    /// When it happened, by the host's clock. It is passed on; hooks are told the engine's time.
     pub timestamp: Option<Timestamp>,
     /// The tool call, on events about one.
     pub tool: Option<Tool>,
@@ -149,12 +149,21 @@ impl Event {
         self
     }
 
-    /// The same event, with what the tool answered and whether it succeeded.
+    /// The same event, with what the tool answered when it succeeded.
     #[must_use]
-    pub fn with_tool_output(mut self, output: Value, success: bool) -> Self {
+    pub fn with_tool_output(mut self, output: Value) -> Self {
         let tool = self.tool.get_or_insert_default();
         tool.output = Some(output);
-        tool.success = Some(success);
+        tool.success = Some(true);
+        self
+    }
+
+    /// The same event, with what the tool answered when it failed.
+    #[must_use]
+    pub fn with_tool_failure(mut self, output: Value) -> Self {
+        let tool = self.tool.get_or_insert_default();
+        tool.output = Some(output);
+        tool.success = Some(false);
         self
     }
 

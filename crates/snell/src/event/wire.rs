@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Event, EventName, Subagent, Tmux, Tool};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 
 /// Why a text could not be read as JSON.
 #[derive(Debug, thiserror::Error)]
@@ -19,9 +19,6 @@ pub enum JsonError {
 
 /// How deeply JSON from elsewhere may be nested. Reading, writing and dropping recurse.
 const MAX_DEPTH: usize = 256;
-
-/// Where diagnostics about the event itself are located.
-const SHOWN_AS: &str = "<event>";
 
 /// Why a payload is not an event at all.
 #[derive(Debug, thiserror::Error)]
@@ -198,8 +195,7 @@ struct Fields<'a> {
 
 impl Fields<'_> {
     fn note(&mut self, message: String) {
-        self.notes
-            .push(Diagnostic::whole_file(Severity::Warning, SHOWN_AS, message));
+        self.notes.push(Diagnostic::about_event(message));
     }
 
     /// The first of `names` that is there as text. A number or a boolean is read as its text.
@@ -268,7 +264,7 @@ impl Fields<'_> {
 }
 
 /// What a JSON value is, in a sentence.
-pub(crate) fn kind_of(value: &Value) -> &'static str {
+fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

@@ -65,8 +65,8 @@ impl Matcher {
         }
     }
 
-    /// `wave`: names or wildcards, separated by `|`, whatever their case.
-    pub(crate) fn wave(written: String) -> Self {
+    /// Names or wildcards (`wave`), separated by `|`, whatever their case.
+    pub(crate) fn caseless_globs(written: String) -> Self {
         let test = if is_wildcard(&written) {
             Test::Everything
         } else {
@@ -83,8 +83,8 @@ impl Matcher {
         }
     }
 
-    /// `microai`: `Tool` or `Tool(argument)`.
-    pub(crate) fn microai(written: String) -> Result<Self, String> {
+    /// (`microai`) `Tool` or `Tool(argument)`.
+    pub(crate) fn tool_pattern(written: String) -> Result<Self, String> {
         let test = if is_wildcard(&written) {
             Test::Everything
         } else {
@@ -97,7 +97,7 @@ impl Matcher {
     }
 
     /// `claude`: nothing, `*`, a list of exact names, or a regular expression.
-    pub(crate) fn claude(written: String, list: ListCharacters) -> Result<Self, String> {
+    pub(crate) fn names_or_expression(written: String, list: ListCharacters) -> Result<Self, String> {
         let test = if is_wildcard(&written) {
             Test::Everything
         } else if written.chars().all(|c| list.allows(c)) {
@@ -135,7 +135,7 @@ impl Matcher {
     }
 
     /// `whale`: a wildcard pattern for the whole name.
-    pub(crate) fn whale(written: String) -> Self {
+    pub(crate) fn glob(written: String) -> Self {
         let test = if written.is_empty() {
             Test::Everything
         } else {
@@ -148,10 +148,10 @@ impl Matcher {
     }
 
     /// `snell.toml`: `claude`'s grammar, in which a class of tools may stand for a name.
-    pub(crate) fn native(written: String) -> Result<Self, String> {
+    pub(crate) fn names_classes_or_expression(written: String) -> Result<Self, String> {
         let items: Vec<_> = written.split(['|', ',']).map(str::trim).collect();
         if !items.iter().any(|item| ToolClass::parse(item).is_some()) {
-            return Self::claude(written, ListCharacters::Wide);
+            return Self::names_or_expression(written, ListCharacters::Wide);
         }
         let name = |item: &str| match ToolClass::parse(item) {
             Some(class) => Ok(Name::Class(class)),
@@ -296,10 +296,10 @@ mod tests {
             ("^(?!Bash).*$", "Edit", true),
         ];
         for (matcher, tool, expected) in cases {
-            let parsed = Matcher::claude(matcher.into(), ListCharacters::Wide).unwrap();
+            let parsed = Matcher::names_or_expression(matcher.into(), ListCharacters::Wide).unwrap();
             assert_eq!(parsed.matches(&on(tool)), expected, "{matcher} on {tool}");
         }
-        assert!(Matcher::claude("(".into(), ListCharacters::Wide).is_err());
+        assert!(Matcher::names_or_expression("(".into(), ListCharacters::Wide).is_err());
     }
 
     #[test]
@@ -317,7 +317,7 @@ mod tests {
         ];
         for (matcher, tool, expected) in cases {
             assert_eq!(
-                Matcher::wave(matcher.into()).matches(&on(tool)),
+                Matcher::caseless_globs(matcher.into()).matches(&on(tool)),
                 expected,
                 "{matcher} on {tool}"
             );
@@ -339,7 +339,9 @@ mod tests {
         ];
         for (matcher, tool, expected) in cases {
             assert_eq!(
-                Matcher::native(matcher.into()).unwrap().matches(&on(tool)),
+                Matcher::names_classes_or_expression(matcher.into())
+                    .unwrap()
+                    .matches(&on(tool)),
                 expected,
                 "{matcher} on {tool}"
             );
@@ -354,20 +356,20 @@ mod tests {
             tool: None,
         };
         assert!(Matcher::everything(None).matches(&missing));
-        assert!(!Matcher::whale("read_*".into()).matches(&missing));
-        assert!(!Matcher::microai("Bash".into()).unwrap().matches(&missing));
+        assert!(!Matcher::glob("read_*".into()).matches(&missing));
+        assert!(!Matcher::tool_pattern("Bash".into()).unwrap().matches(&missing));
     }
 
     proptest! {
         #[test]
         fn no_matcher_panics(written in r"\PC{0,16}", text in r"\PC{0,16}") {
             let matchers = [
-                Some(Matcher::wave(written.clone())),
-                Matcher::microai(written.clone()).ok(),
-                Matcher::claude(written.clone(), ListCharacters::Wide).ok(),
-                Matcher::claude(written.clone(), ListCharacters::Narrow).ok(),
-                Some(Matcher::whale(written.clone())),
-                Matcher::native(written).ok(),
+                Some(Matcher::caseless_globs(written.clone())),
+                Matcher::tool_pattern(written.clone()).ok(),
+                Matcher::names_or_expression(written.clone(), ListCharacters::Wide).ok(),
+                Matcher::names_or_expression(written.clone(), ListCharacters::Narrow).ok(),
+                Some(Matcher::glob(written.clone())),
+                Matcher::names_classes_or_expression(written).ok(),
             ];
             for matcher in matchers.into_iter().flatten() {
                 matcher.matches(&on(&text));

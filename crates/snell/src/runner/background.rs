@@ -245,7 +245,9 @@ pub async fn supervise(input: impl Read) -> std::io::Result<()> {
 fn append(record: &Path, finished: &Finished) -> std::io::Result<()> {
     if fs::metadata(record).is_ok_and(|metadata| metadata.len() > MAX_RECORD_BYTES) {
         // Another supervisor may have done it a moment ago.
-        let _ = fs::rename(record, record.with_extension("jsonl.1"));
+        let mut older = record.as_os_str().to_owned();
+        older.push(".1");
+        let _ = fs::rename(record, older);
     }
     let mut line = serde_json::to_vec(finished)?;
     line.push(b'\n');

@@ -8,6 +8,7 @@ mod process;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,7 +39,7 @@ pub(crate) enum Work {
 }
 
 /// A request to an address, with its payload.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct HttpRequest {
     pub(crate) url: String,
     pub(crate) headers: Vec<(String, String)>,
@@ -47,11 +48,29 @@ pub(crate) struct HttpRequest {
 }
 
 /// What every run of an engine shares.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Runner {
     /// The environment that hooks start from; without one they inherit the host's.
     environment: Option<Arc<BTreeMap<OsString, OsString>>>,
     running: Arc<Semaphore>,
+}
+
+impl fmt::Debug for Runner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The environment holds secrets; it has no place in a debug print.
+        f.debug_struct("Runner")
+            .field("running", &self.running)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for HttpRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Headers hold what variables held.
+        f.debug_struct("HttpRequest")
+            .field("url", &self.url)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Runner {

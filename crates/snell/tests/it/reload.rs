@@ -61,9 +61,7 @@ fn a_file_that_cannot_be_used_any_more_keeps_its_hooks_and_says_so() {
             assert_eq!(diagnostics[0].severity, Severity::Error, "{fault}");
             assert_eq!(diagnostics[0].path, ".wave/settings.json", "{fault}");
             assert!(
-                diagnostics[0]
-                    .message
-                    .ends_with("the hooks it had before stay in force"),
+                diagnostics[0].message.ends_with("what it said before stays in force"),
                 "{fault}"
             );
             assert_eq!(commands(&engine), ["native", "wave", "claude"], "{fault}");
@@ -169,7 +167,7 @@ fn a_file_that_is_empty_all_at_once_may_be_half_a_save_and_keeps_its_hooks() {
     for empty in ["", " \n"] {
         project.write("snell.toml", empty);
         let found = engine.reload();
-        assert!(found[0].message.contains("stay in force"), "{found:?}");
+        assert!(found[0].message.contains("stays in force"), "{found:?}");
         assert_eq!(commands(&engine), before, "{empty:?}");
     }
 }
@@ -188,7 +186,7 @@ async fn watching_follows_changes_until_it_is_dropped() {
 
     save(&project, "[[hook");
     let diagnostics = wait_until(|| reloaded.try_recv().ok()).await;
-    assert!(diagnostics[0].message.contains("stay in force"), "{diagnostics:?}");
+    assert!(diagnostics[0].message.contains("stays in force"), "{diagnostics:?}");
     assert_eq!(commands(&engine), ["while watched"]);
 
     drop(watch);
@@ -225,4 +223,26 @@ fn a_named_file_that_is_removed_takes_its_hooks_with_it_and_says_so() {
         "{diagnostics:?}"
     );
     assert_eq!(commands(&engine), Vec::<String>::new());
+}
+
+#[test]
+fn a_half_saved_file_keeps_its_switches_too() {
+    let guarded = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}).to_string();
+    let project = Project::new()
+        .file(".claude/settings.json", &guarded)
+        .file(".claude/settings.local.json", r#"{"disableAllHooks": true}"#);
+    let (engine, _) = Engine::builder().project(project.path()).load();
+    assert!(engine.hooks()[0].disabled.is_some());
+    project.write(".claude/settings.local.json", r#"{"disableAllHooks": tr"#);
+    assert_eq!(engine.reload().len(), 1);
+    assert!(engine.hooks()[0].disabled.is_some());
+}
+
+#[test]
+fn no_secret_of_the_environment_shows_in_a_debug_print() {
+    let project = Project::new();
+    let builder = Engine::builder().project(project.path()).env([("TOKEN", "s3cret")]);
+    assert!(!format!("{builder:?}").contains("s3cret"));
+    let (engine, _) = builder.load();
+    assert!(!format!("{engine:?}").contains("s3cret"));
 }

@@ -117,7 +117,7 @@ pub fn large_tool_call() -> Event {
 pub fn tool_ran() -> Event {
     Event::new(EventName::PostToolUse)
         .with_tool("Bash", json!({"command": "ls"}))
-        .with_tool_output(json!("done"), true)
+        .with_tool_output(json!("done"))
 }
 
 /// The only hook of a verdict.

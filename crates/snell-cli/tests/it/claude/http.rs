@@ -10,7 +10,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{before_bash, command, specific};
-use crate::support::{Ran, Sandbox};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::{Ran, Sandbox, start, wait_until};
 
 /// A request as it arrived.
 struct Request {
@@ -243,6 +245,18 @@ fn a_server_that_says_nothing_ends_at_the_timeout() {
     server.request();
     assert_eq!((ran.code, ran.statuses()), (0, vec!["timed_out".to_owned()]));
     assert_eq!(ran.hooks()[0]["timed_out"], true);
+}
+
+#[test]
+fn being_told_to_end_does_not_wait_for_an_answer() {
+    let server = Server::silent();
+    // Were the answer waited for, this would take the ten minutes that are the default.
+    let sandbox = project(&hook(&server.url()));
+    let mut snell = start(&mut sandbox.command(&["run", "PreToolUse"]), r#"{"tool_name": "Bash"}"#);
+    server.request();
+    kill_process(Pid::from_child(&snell), Signal::TERM).unwrap();
+    let ended = wait_until(|| snell.try_wait().unwrap());
+    assert_eq!(ended.code(), Some(1));
 }
 
 #[test]

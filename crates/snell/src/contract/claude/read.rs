@@ -137,7 +137,7 @@ fn read_matcher(reading: &mut Reading<'_>, key: &EventKey<'_>, group: &Fields<'_
             ),
         );
     }
-    match Matcher::claude(written, list) {
+    match Matcher::names_or_expression(written, list) {
         Ok(matcher) => Some(matcher),
         Err(fault) => {
             reading.error(node.at, format!("\"matcher\" {fault}; the entry is not loaded"));
