@@ -152,7 +152,7 @@ fn lint_warns_of_scripts_that_cannot_be_started() {
 fn lint_warns_of_commands_whose_file_is_plainly_missing_and_of_no_others() {
     let cases = [
         ("./gone.sh --fast", true),
-        ("\"$WAVE_PROJECT_DIR\"/gone.sh", true),
+        ("\"$CLAUDE_PROJECT_DIR\"/gone.sh", true),
         ("${CLAUDE_PROJECT_DIR}/gone.sh && true", true),
         ("python3 gone.py", true),
         ("A=1 bash hooks/gone.sh x", true),
@@ -162,6 +162,7 @@ fn lint_warns_of_commands_whose_file_is_plainly_missing_and_of_no_others() {
         ("eslint --fix src/gone.ts", false),
         ("python3 -m gone.module", false),
         ("$HOME/gone.sh", false),
+        ("$WAVE_PROJECT_DIR/gone.sh", false),
         ("[ -x ./gone.sh ] && ./gone.sh", false),
         ("echo ./gone.sh", false),
     ];

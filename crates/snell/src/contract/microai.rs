@@ -9,7 +9,7 @@ use super::environment::Variables;
 use super::settings::EventKey;
 use super::{
     AfterBlock, Base, Changes, Contract, Envelope, Flow, MuteCondition, Place, Read, Scene, Shape, ShownAs, Syntax,
-    Twins, WorkingDirectory, no_switches, own_failure, said, same_name_or_failed_tool, tool_subject,
+    Twins, WorkingDirectory, no_rules, no_switches, own_failure, said, same_name_or_failed_tool, tool_subject,
 };
 use crate::config::{Fields, LONGEST_TIMEOUT, Node, NodeValue, Reading, Unit, Vocabulary};
 use crate::event::{Event, EventName};
@@ -66,10 +66,12 @@ pub(super) static MICROAI: Contract = Contract {
     twins: Twins::RunEach,
     changes: Changes::All,
     working_directory: WorkingDirectory::Project,
+    project_variable: Some("PROJECT_ROOT"),
     failures: ShownAs::Warning,
     blocks: |event| *event == EventName::PreToolUse,
     // "After tool execution", however that went.
     reacts: same_name_or_failed_tool,
+    takes_rules: no_rules,
     read: Read::Entry(read_entry),
     subject: tool_subject,
     envelope,

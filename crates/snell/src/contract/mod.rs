@@ -66,12 +66,16 @@ pub(crate) struct Contract {
     /// Whether a second change to the input or output counts.
     pub(crate) changes: Changes,
     pub(crate) working_directory: WorkingDirectory,
+    /// The variable by which its hooks know the project.
+    pub(crate) project_variable: Option<&'static str>,
     /// Where a hook's own failure is shown.
     pub(crate) failures: ShownAs,
     /// Whether a hook may block the event.
     pub(crate) blocks: fn(&EventName) -> bool,
     /// Whether a hook written for this event reacts to that one.
     pub(crate) reacts: fn(&EventName, &Event) -> Reacts,
+    /// Whether a permission rule (`if`) can hold on the event.
+    pub(crate) takes_rules: fn(&EventName) -> bool,
     /// Reads a file, or one entry for an event of a `settings.json`.
     pub(crate) read: Read,
     /// What a matcher is held against; nothing on events where a matcher has no meaning.
@@ -309,6 +313,11 @@ fn same_name_or_failed_tool(written: &EventName, event: &Event) -> Reacts {
     }
 }
 
+/// It has no permission rules.
+fn no_rules(_event: &EventName) -> bool {
+    false
+}
+
 /// The tool's name is what a matcher is held against.
 fn tool_subject(event: &Event) -> Option<Subject<'_>> {
     event.name.is_about_a_tool().then(|| Subject {
@@ -357,6 +366,11 @@ fn failure_text(hook: &Hook, outcome: &Outcome) -> String {
         hook.command(),
         outcome.ending(),
     )
+}
+
+/// The reason of a hook that blocks and gives none.
+fn blocked_by(hook: &Hook) -> String {
+    format!("Blocked by hook: {}", hook.command())
 }
 
 /// What a hook printed, without what surrounds it: blanks, and the mark that some editors and shells put before it.

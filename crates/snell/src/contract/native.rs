@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::environment::Variables;
 use super::{
     AfterBlock, Base, Changes, Contract, Envelope, Flow, MuteCondition, Place, Read, Scene, ShownAs, Syntax, Twins,
-    WorkingDirectory, failed, is_yet_to_happen, json_line, no_switches, own_failure, printed, said, same_name,
-    tool_subject,
+    WorkingDirectory, blocked_by, failed, is_yet_to_happen, json_line, no_rules, no_switches, own_failure, printed,
+    said, same_name, tool_subject,
 };
 use crate::config::{Fields, LONGEST_TIMEOUT, Node, NodeValue, Reading, Vocabulary, show_duration};
 use crate::diagnostic::hint;
@@ -44,9 +44,11 @@ pub(crate) static NATIVE: Contract = Contract {
     twins: Twins::RunEach,
     changes: Changes::All,
     working_directory: WorkingDirectory::Project,
+    project_variable: Some("SNELL_PROJECT_DIR"),
     failures: ShownAs::Message,
     blocks: |event| is_yet_to_happen(event) || *event == EventName::PreCompact,
     reacts: same_name,
+    takes_rules: no_rules,
     read: Read::File(read),
     subject: tool_subject,
     envelope,
@@ -356,7 +358,7 @@ fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
                 reason: told
                     .reason
                     .or_else(|| said(&outcome.stderr))
-                    .or_else(|| Some(format!("Blocked by hook: {}", hook.command()))),
+                    .or_else(|| Some(blocked_by(hook))),
                 tool_input: None,
                 tool_output: None,
                 ..told
@@ -435,9 +437,7 @@ fn from_json(hook: &Hook, event: &Event, json: &Value) -> Result<Answer, String>
     }
     if decision == Decision::Deny {
         answer.status = Some(Status::Blocked);
-        answer
-            .reason
-            .get_or_insert_with(|| format!("Blocked by hook: {}", hook.command()));
+        answer.reason.get_or_insert_with(|| blocked_by(hook));
     }
     if json
         .get("tool_input")

@@ -8,7 +8,8 @@ use super::environment::Variables;
 use super::settings::EventKey;
 use super::{
     AfterBlock, Base, Changes, Contract, Envelope, Flow, MuteCondition, Place, Reacts, Read, Scene, Shape, ShownAs,
-    Syntax, Twins, WorkingDirectory, is_yet_to_happen, no_switches, own_failure, said, tool_subject,
+    Syntax, Twins, WorkingDirectory, blocked_by, is_yet_to_happen, no_rules, no_switches, own_failure, said,
+    tool_subject,
 };
 use crate::config::{Fields, Node, NodeValue, Reading, Unit, Vocabulary};
 use crate::diagnostic::hint;
@@ -48,9 +49,11 @@ pub(super) static WAVE: Contract = Contract {
     twins: Twins::RunEach,
     changes: Changes::All,
     working_directory: WorkingDirectory::Project,
+    project_variable: Some("WAVE_PROJECT_DIR"),
     failures: ShownAs::Message,
     blocks: is_yet_to_happen,
     reacts,
+    takes_rules: no_rules,
     read: Read::Entry(read_group),
     subject: tool_subject,
     envelope,
@@ -228,7 +231,7 @@ fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
         End::Exited(2) => Answer {
             status: Some(Status::Blocked),
             decision: Decision::Deny,
-            reason: said(&outcome.stderr).or_else(|| Some(format!("Blocked by hook: {}", hook.command()))),
+            reason: said(&outcome.stderr).or_else(|| Some(blocked_by(hook))),
             ..Answer::default()
         },
         _ => own_failure(hook, outcome),

@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use super::{
     AfterBlock, Base, Changes, Contract, Envelope, Flow, MuteCondition, Place, Read, Scene, ShownAs, Syntax, Twins,
-    WorkingDirectory, failed, json_line, no_switches, own_failure, printed, same_name_or_failed_tool, tool_subject,
+    WorkingDirectory, blocked_by, failed, json_line, no_rules, no_switches, own_failure, printed,
+    same_name_or_failed_tool, tool_subject,
 };
 use crate::config::{LONGEST_TIMEOUT, Node, Reading, Unit, Vocabulary};
 use crate::event::{Event, EventName, parse_json};
@@ -46,10 +47,12 @@ pub(super) static WHALE: Contract = Contract {
     twins: Twins::RunEach,
     changes: Changes::First,
     working_directory: WorkingDirectory::Project,
+    project_variable: None,
     failures: ShownAs::Warning,
     blocks: |event| matches!(event, EventName::PreToolUse | EventName::PermissionRequest),
     // `AfterTool` is told whether the tool succeeded.
     reacts: same_name_or_failed_tool,
+    takes_rules: no_rules,
     read: Read::File(read),
     subject: tool_subject,
     envelope,
@@ -189,7 +192,7 @@ fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
             .filter(|message| !message.is_empty());
         answer.status = Some(Status::Blocked);
         answer.decision = Decision::Deny;
-        answer.reason = Some(message.map_or_else(|| format!("Blocked by hook: {}", hook.command()), str::to_owned));
+        answer.reason = Some(message.map_or_else(|| blocked_by(hook), str::to_owned));
     }
     let input = said.get("modified_input").filter(|value| value.is_object());
     let output = said.get("modified_output").filter(|value| value.is_string());

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::Engine;
-use super::prepare::{in_project, located, script};
+use super::prepare::{after_project, in_project, located, script};
 use crate::contract::Scene;
 use crate::diagnostic::Diagnostic;
 use crate::hook::{Action, Hook};
@@ -16,14 +16,6 @@ use crate::matcher::Subcommands;
 /// Programs whose first argument is a script.
 const INTERPRETERS: &[&str] = &[
     "bash", "bun", "dash", "deno", "node", "perl", "php", "python", "python3", "ruby", "sh", "zsh",
-];
-
-/// Variables that stand for the project in a command line.
-const PROJECT_VARIABLES: &[&str] = &[
-    "CLAUDE_PROJECT_DIR",
-    "PROJECT_ROOT",
-    "SNELL_PROJECT_DIR",
-    "WAVE_PROJECT_DIR",
 ];
 
 impl Engine {
@@ -42,7 +34,7 @@ fn finding(hook: &Hook, scene: &Scene<'_>) -> Option<Diagnostic> {
 
 fn obstacle(hook: &Hook, scene: &Scene<'_>) -> Result<(), String> {
     match &hook.action {
-        Action::Script { path } => executable(&script(path, scene)).map_err(|fault| {
+        Action::Script { path } => executable(&script(hook, path, scene)).map_err(|fault| {
             let hint = "; a string is the path of a script and nothing else, for a command line write a group";
             let hint = if path.trim().contains(' ') { hint } else { "" };
             format!("{fault}{hint}")
@@ -53,7 +45,7 @@ fn obstacle(hook: &Hook, scene: &Scene<'_>) -> Result<(), String> {
             let program = in_project(program, *placeholder, scene);
             executable(Path::new(&located(program, scene.project)))
         }
-        Action::Shell { command, .. } => command_line(command, scene),
+        Action::Shell { command, .. } => command_line(hook, command, scene),
         _ => Ok(()),
     }
 }
@@ -72,7 +64,7 @@ fn executable(path: &Path) -> Result<(), String> {
 }
 
 /// Looks at the first command of a line, where it says plainly which file it runs.
-fn command_line(line: &str, scene: &Scene<'_>) -> Result<(), String> {
+fn command_line(hook: &Hook, line: &str, scene: &Scene<'_>) -> Result<(), String> {
     // What a substitution runs would come first, and is not what the line runs.
     if line.contains("$(") || line.contains('`') {
         return Ok(());
@@ -85,10 +77,10 @@ fn command_line(line: &str, scene: &Scene<'_>) -> Result<(), String> {
         return Ok(());
     };
     if program.contains('/') {
-        return file(program, scene).map_or(Ok(()), |path| executable(&path));
+        return file(hook, program, scene).map_or(Ok(()), |path| executable(&path));
     }
     let script = argument.filter(|word| !word.starts_with('-') && word.contains(['/', '.']));
-    match script.and_then(|script| file(script, scene)) {
+    match script.and_then(|script| file(hook, script, scene)) {
         Some(path) if INTERPRETERS.contains(&program) && !path.exists() => {
             Err(format!("{} cannot be found, so {program} will fail", path.display()))
         }
@@ -97,12 +89,8 @@ fn command_line(line: &str, scene: &Scene<'_>) -> Result<(), String> {
 }
 
 /// The file that a word names; nothing if only a shell can tell.
-fn file(word: &str, scene: &Scene<'_>) -> Option<PathBuf> {
-    let in_project = PROJECT_VARIABLES.iter().find_map(|name| {
-        word.strip_prefix(&format!("${name}/"))
-            .or_else(|| word.strip_prefix(&format!("${{{name}}}/")))
-    });
-    let path = match (in_project, word.strip_prefix("~/")) {
+fn file(hook: &Hook, word: &str, scene: &Scene<'_>) -> Option<PathBuf> {
+    let path = match (after_project(hook, word), word.strip_prefix("~/")) {
         (Some(rest), _) => scene.project.join(rest),
         (None, Some(rest)) => scene.home?.join(rest),
         (None, None) => scene.project.join(word),

@@ -62,7 +62,7 @@ fn why(hook: &Hook, event: &Event, scene: &Scene<'_>) -> String {
     let matched = subject.is_none_or(|subject| hook.matcher.matches(&subject));
     match &hook.condition {
         Some(Condition::Rule(rule)) if matched => {
-            let covered = is_covered(rule, event, scene);
+            let covered = is_covered(hook, rule, event, scene);
             let verb = if covered { "covers" } else { "does not cover" };
             parts.push(format!("if \"{}\" {verb} the call", rule.written()));
         }

@@ -6,14 +6,14 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use super::Engine;
-use super::prepare::Prepared;
+use super::prepare::job;
 use super::select::Selection;
 use crate::contract::{AfterBlock, Changes, Contract, Envelope, Flow, MuteCondition, Scene, SharedBudget, Twins};
 use crate::diagnostic::Diagnostic;
 use crate::event::Event;
 use crate::hook::{Condition, Hook, OnFailure, Timeout};
 use crate::outcome::{End, Outcome};
-use crate::runner::{Job, Runner};
+use crate::runner::{Ended, Job, Task};
 use crate::verdict::{Answer, Decision, Fold, HookRun, Status, Verdict};
 
 impl Engine {
@@ -64,16 +64,9 @@ struct Companion {
 }
 
 enum CompanionState {
-    Waiting(Box<Prepared>),
+    Waiting(Box<Task>),
     Noted(Status, String),
     Ended(Ended),
-}
-
-/// How a hook that was awaited ended.
-enum Ended {
-    Ran(Outcome),
-    /// Its condition did not hold; this is what came of trying it.
-    Withheld(Outcome),
 }
 
 impl Firing<'_> {
@@ -99,14 +92,14 @@ impl Firing<'_> {
                 continue;
             }
             let envelope = self.envelope(hook.contract);
-            let Some(prepared) = self.prepare(hook, &envelope, hook.timeout(), &mut lane) else {
+            let Some(task) = self.prepare(hook, &envelope, hook.timeout(), &mut lane) else {
                 continue;
             };
             if hook.background {
-                let job = prepared.into_job(hook, &self.event, self.engine.shared.now);
+                let job = job(task, hook, &self.event, self.engine.shared.now);
                 self.launch(vec![(Arc::clone(hook), job)], &mut lane);
             } else {
-                let ended = attend(&prepared, self.scene.runner).await;
+                let ended = task.run(self.scene.runner).await;
                 self.conclude(hook, ended, &mut lane);
             }
         }
@@ -120,11 +113,8 @@ impl Firing<'_> {
                 continue;
             }
             let envelope = self.envelope(hook.contract);
-            if let Some(prepared) = self.prepare(hook, &envelope, hook.timeout(), &mut lane) {
-                jobs.push((
-                    Arc::clone(hook),
-                    prepared.into_job(hook, &self.event, self.engine.shared.now),
-                ));
+            if let Some(task) = self.prepare(hook, &envelope, hook.timeout(), &mut lane) {
+                jobs.push((Arc::clone(hook), job(task, hook, &self.event, self.engine.shared.now)));
             }
         }
         self.launch(jobs, &mut lane);
@@ -159,7 +149,7 @@ impl Firing<'_> {
                     let timeout = shared.map_or(hook.timeout(), |shared| shared.min(hook.timeout()));
                     let envelope = &envelopes[index].1;
                     match self.engine.prepare(hook, &self.event, &self.scene, envelope, timeout) {
-                        Ok(prepared) => CompanionState::Waiting(Box::new(prepared)),
+                        Ok(task) => CompanionState::Waiting(Box::new(task)),
                         Err(why) => not_started(why),
                     }
                 }
@@ -189,13 +179,13 @@ impl Firing<'_> {
             // What stays here if its task should die: a failure of the hook, with what that means for it.
             let placeholder = not_started("it could not be awaited");
             match std::mem::replace(&mut companion.state, placeholder) {
-                CompanionState::Waiting(prepared) if companion.hook.background => {
-                    jobs.push(prepared.into_job(&companion.hook, &self.event, self.engine.shared.now));
+                CompanionState::Waiting(task) if companion.hook.background => {
+                    jobs.push(job(*task, &companion.hook, &self.event, self.engine.shared.now));
                     unattended.push(index);
                 }
-                CompanionState::Waiting(prepared) => {
+                CompanionState::Waiting(task) => {
                     let runner = self.scene.runner.clone();
-                    running.spawn(async move { (index, attend(&prepared, &runner).await) });
+                    running.spawn(async move { (index, task.run(&runner).await) });
                 }
                 other => companion.state = other,
             }
@@ -263,15 +253,9 @@ impl Firing<'_> {
     }
 
     /// Prepares a hook; one that cannot be prepared has failed.
-    fn prepare(
-        &mut self,
-        hook: &Arc<Hook>,
-        envelope: &Envelope,
-        timeout: Duration,
-        lane: &mut Lane,
-    ) -> Option<Prepared> {
+    fn prepare(&mut self, hook: &Arc<Hook>, envelope: &Envelope, timeout: Duration, lane: &mut Lane) -> Option<Task> {
         match self.engine.prepare(hook, &self.event, &self.scene, envelope, timeout) {
-            Ok(prepared) => Some(prepared),
+            Ok(task) => Some(task),
             Err(why) => {
                 self.conclude(hook, Ended::Ran(Outcome::not_started(why, Duration::ZERO)), lane);
                 None
@@ -373,17 +357,6 @@ fn not_started(why: impl Into<String>) -> CompanionState {
 /// A hook that matches and that something other than its condition keeps from running.
 fn withheld(why: String) -> Ended {
     Ended::Withheld(Outcome::not_started(why, Duration::ZERO))
-}
-
-/// Runs a hook, if its condition holds.
-async fn attend(prepared: &Prepared, runner: &Runner) -> Ended {
-    if let Some(condition) = &prepared.condition {
-        let outcome = runner.process(condition).await;
-        if !outcome.success() {
-            return Ended::Withheld(outcome);
-        }
-    }
-    Ended::Ran(runner.run(&prepared.work).await)
 }
 
 /// Whether one run serves both hooks: they would do the same, and their contract has it so.

@@ -12,17 +12,10 @@ use crate::event::Event;
 use crate::hook::{Action, Condition, Hook, HttpCall, Shell};
 use crate::matcher::Roots;
 use crate::report::HookLabel;
-use crate::runner::{HttpRequest, Job, ProcessRequest, Runner, Variable, Work};
+use crate::runner::{HttpRequest, Job, ProcessRequest, Runner, Task, Variable, Work};
 
 /// How long a condition may take.
 const CONDITION_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// What a hook needs to run: its condition, if it has one to run first, and its work.
-#[derive(Debug)]
-pub(super) struct Prepared {
-    pub(super) condition: Option<ProcessRequest>,
-    pub(super) work: Work,
-}
 
 impl Engine {
     /// Prepares a hook, or says why it cannot be run.
@@ -33,12 +26,12 @@ impl Engine {
         scene: &Scene<'_>,
         envelope: &Envelope,
         timeout: Duration,
-    ) -> Result<Prepared, String> {
+    ) -> Result<Task, String> {
         let cwd = working_directory(hook, event, scene);
         let (program, args): (OsString, Vec<OsString>) = match &hook.action {
             Action::Http(call) => {
                 let request = http_request(call, envelope, scene.runner, timeout);
-                return Ok(Prepared {
+                return Ok(Task {
                     condition: None,
                     work: Work::Http(request),
                 });
@@ -66,7 +59,7 @@ impl Engine {
                     placed.collect(),
                 )
             }
-            Action::Script { path } => (script(path, scene).into(), Vec::new()),
+            Action::Script { path } => (script(hook, path, scene).into(), Vec::new()),
         };
         let request = self.process(program, args, envelope, cwd, timeout);
         let condition = match &hook.condition {
@@ -81,7 +74,7 @@ impl Engine {
             }
             _ => None,
         };
-        Ok(Prepared {
+        Ok(Task {
             condition,
             work: Work::Process(request),
         })
@@ -113,17 +106,14 @@ impl Engine {
     }
 }
 
-impl Prepared {
-    /// The same, to be run by somebody else who tells of it afterwards.
-    pub(super) fn into_job(self, hook: &Hook, event: &Event, now: Option<Timestamp>) -> Job {
-        Job {
-            now,
-            condition: self.condition,
-            work: self.work,
-            event: event.name.as_str().to_owned(),
-            session_id: event.session_id.clone(),
-            hook: HookLabel::of(hook),
-        }
+/// A task to be run by somebody else, who tells of it afterwards.
+pub(super) fn job(task: Task, hook: &Hook, event: &Event, now: Option<Timestamp>) -> Job {
+    Job {
+        now,
+        task,
+        event: event.name.as_str().to_owned(),
+        session_id: event.session_id.clone(),
+        hook: HookLabel::of(hook),
     }
 }
 
@@ -169,16 +159,24 @@ pub(super) fn located(program: OsString, cwd: &Path) -> OsString {
 }
 
 /// The script that a string entry names, from the project.
-pub(super) fn script(written: &str, scene: &Scene<'_>) -> PathBuf {
+pub(super) fn script(hook: &Hook, written: &str, scene: &Scene<'_>) -> PathBuf {
     let path = written.trim();
-    let path = ["$CLAUDE_PROJECT_DIR/", "${CLAUDE_PROJECT_DIR}/"]
-        .iter()
-        .find_map(|prefix| path.strip_prefix(prefix))
-        .unwrap_or(path);
+    let path = after_project(hook, path).unwrap_or(path);
     match (path.strip_prefix("~/"), scene.home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => scene.project.join(path),
     }
+}
+
+/// What follows the project in a path that begins with the variable for it, `$NAME/` or `${NAME}/`.
+pub(super) fn after_project<'a>(hook: &Hook, path: &'a str) -> Option<&'a str> {
+    let name = hook.contract.project_variable?;
+    let rest = path.strip_prefix('$')?;
+    let rest = match rest.strip_prefix('{') {
+        Some(braced) => braced.strip_prefix(name)?.strip_prefix('}')?,
+        None => rest.strip_prefix(name)?,
+    };
+    rest.strip_prefix('/')
 }
 
 /// Puts the project in place of the placeholder, which no shell does where none is used: only where a word is nothing

@@ -44,7 +44,7 @@ fn select(hook: &Hook, event: &Event, scene: &Scene<'_>) -> Selection {
         return Selection::NoMatch;
     }
     if let Some(Condition::Rule(rule)) = &hook.condition
-        && !is_covered(rule, event, scene)
+        && !is_covered(hook, rule, event, scene)
     {
         return Selection::NoMatch;
     }
@@ -60,10 +60,9 @@ fn select(hook: &Hook, event: &Event, scene: &Scene<'_>) -> Selection {
     }
 }
 
-/// Whether the event is a tool call that falls under the rule. On any other event no rule holds.
-pub(super) fn is_covered(rule: &PermissionRule, event: &Event, scene: &Scene<'_>) -> bool {
-    let about_a_tool = event.name.is_about_a_tool() || event.name.as_str() == "PermissionDenied";
-    let tool = event.tool.as_ref().filter(|_| about_a_tool);
+/// Whether the event is a tool call that falls under the hook's rule. Where its contract has no rules, none holds.
+pub(super) fn is_covered(hook: &Hook, rule: &PermissionRule, event: &Event, scene: &Scene<'_>) -> bool {
+    let tool = event.tool.as_ref().filter(|_| (hook.contract.takes_rules)(&event.name));
     tool.is_some_and(|tool| rule.covers(tool, roots(event, scene)))
 }
 

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::process::USUAL_TEMP_DIR;
-use super::{ProcessRequest, Runner, Work, default_max_running};
+use super::{Ended, Runner, Task, default_max_running};
 use crate::report::{HookLabel, HookReport};
 use crate::verdict::Status;
 
@@ -58,8 +58,7 @@ pub struct Finished {
 /// A hook to run, and what to say of it afterwards.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
-    pub(crate) condition: Option<ProcessRequest>,
-    pub(crate) work: Work,
+    pub(crate) task: Task,
     pub(crate) event: String,
     pub(crate) session_id: Option<String>,
     pub(crate) hook: HookLabel,
@@ -169,22 +168,15 @@ impl Drop for Counted {
 
 impl Job {
     async fn run(self, runner: &Runner) -> Finished {
-        let holds = match &self.condition {
-            Some(condition) => runner.process(condition).await.success(),
-            None => true,
+        let (status, outcome, why) = match self.task.run(runner).await {
+            Ended::Ran(outcome) if outcome.success() => (Status::Ok, Some(outcome), None),
+            Ended::Ran(outcome) if outcome.timed_out() => (Status::TimedOut, Some(outcome), None),
+            Ended::Ran(outcome) => (Status::Failed, Some(outcome), None),
+            Ended::Withheld(condition) => {
+                let why = format!("its condition {}", condition.ending());
+                (Status::Skipped, None, Some(why))
+            }
         };
-        let outcome = if holds {
-            Some(runner.run(&self.work).await)
-        } else {
-            None
-        };
-        let status = match &outcome {
-            None => Status::Skipped,
-            Some(outcome) if outcome.success() => Status::Ok,
-            Some(outcome) if outcome.timed_out() => Status::TimedOut,
-            Some(_) => Status::Failed,
-        };
-        let why = outcome.is_none().then(|| "its condition did not hold".into());
         Finished {
             finished_at: self.now.unwrap_or_else(Timestamp::now),
             event: self.event,

@@ -38,6 +38,34 @@ pub(crate) enum Work {
     Http(HttpRequest),
 }
 
+/// What a hook needs to run: its condition, if it has one to run first, and its work.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Task {
+    pub(crate) condition: Option<ProcessRequest>,
+    pub(crate) work: Work,
+}
+
+/// How a task ended.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    Ran(Outcome),
+    /// The condition did not hold; this is what came of trying it.
+    Withheld(Outcome),
+}
+
+impl Task {
+    /// Does the work, if the condition holds.
+    pub(crate) async fn run(&self, runner: &Runner) -> Ended {
+        if let Some(condition) = &self.condition {
+            let outcome = runner.process(condition).await;
+            if !outcome.success() {
+                return Ended::Withheld(outcome);
+            }
+        }
+        Ended::Ran(runner.run(&self.work).await)
+    }
+}
+
 /// A request to an address, with its payload.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct HttpRequest {
@@ -87,7 +115,7 @@ impl Runner {
     }
 
     /// Does the work, to its end or its deadline.
-    pub(crate) async fn run(&self, work: &Work) -> Outcome {
+    async fn run(&self, work: &Work) -> Outcome {
         match work {
             Work::Process(request) => self.process(request).await,
             Work::Http(request) => self.http(request).await,
@@ -95,7 +123,7 @@ impl Runner {
     }
 
     /// Runs a process to its end or its deadline.
-    pub(crate) async fn process(&self, request: &ProcessRequest) -> Outcome {
+    async fn process(&self, request: &ProcessRequest) -> Outcome {
         // The semaphore is never closed; were it, running without a permit would still be right.
         let _permit = self.running.acquire().await.ok();
         process::run(request, self.environment.as_deref()).await

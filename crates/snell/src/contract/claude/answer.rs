@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::events;
-use crate::contract::{own_failure, printed, said};
+use crate::contract::{blocked_by, own_failure, printed, said};
 use crate::event::{Event, EventName, parse_json};
 use crate::hook::Hook;
 use crate::outcome::{End, Outcome};
@@ -66,7 +66,7 @@ fn exit_2(hook: &Hook, outcome: &Outcome, json: Option<Answer>) -> Answer {
     let reason = json
         .reason
         .or_else(|| said(&outcome.stderr))
-        .unwrap_or_else(|| format!("Blocked by hook: {}", hook.command()));
+        .unwrap_or_else(|| blocked_by(hook));
     Answer {
         status: Some(Status::Blocked),
         decision: Decision::Deny,
@@ -132,9 +132,7 @@ fn from_json(hook: &Hook, event: &Event, object: &Map<String, Value>) -> Answer 
     }
     if answer.decision == Decision::Deny {
         answer.status = Some(Status::Blocked);
-        answer
-            .reason
-            .get_or_insert_with(|| format!("Blocked by hook: {}", hook.command()));
+        answer.reason.get_or_insert_with(|| blocked_by(hook));
     }
     answer
 }
