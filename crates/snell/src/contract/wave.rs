@@ -101,7 +101,16 @@ fn read_matcher(reading: &mut Reading<'_>, key: &EventKey<'_>, group: &Fields<'_
         Some(node) => Some((node.at, reading.as_text(node, "matcher")?)),
     };
     match (written, key.event.is_about_a_tool()) {
-        (Some((_, written)), true) => Some(Matcher::caseless_globs(written)),
+        (Some((at, written)), true) => {
+            if written.contains(".*") {
+                let meant = written.replace(".*", "*");
+                reading.warn(
+                    at,
+                    format!("\"{written}\" is a wildcard pattern here, in which a dot is a dot; write \"{meant}\""),
+                );
+            }
+            Some(Matcher::caseless_globs(written))
+        }
         (Some((at, _)), false) => {
             reading.warn(
                 at,

@@ -101,6 +101,12 @@ fn read_entry(reading: &mut Reading<'_>, node: &Node) {
             let Some(pattern) = reading.as_text(node, "pattern") else {
                 return;
             };
+            if pattern.contains('|') || pattern.contains(".*") {
+                reading.warn(
+                    node.at,
+                    format!("\"{pattern}\" is one wildcard pattern here; write * and ?, and one entry per name"),
+                );
+            }
             if event.is_about_a_tool() {
                 Matcher::glob(pattern)
             } else {

@@ -415,6 +415,16 @@ const FAULTS: &[Row] = &[
         ],
     ),
     (
+        "wave:an-expression-where-wildcards-are-meant.json",
+        1,
+        &[r#"1:39: warning: "Edit.*" is a wildcard pattern here, in which a dot is a dot; write "Edit*""#],
+    ),
+    (
+        "whale:a-list-where-a-pattern-is-meant.whale.json",
+        1,
+        &[r#"1:37: warning: "read_*|write_*" is one wildcard pattern here; write * and ?, and one entry per name"#],
+    ),
+    (
         "wave:a-misspelled-key.json",
         1,
         &[r#"1:71: warning: unknown key "timout" in a hook (did you mean "timeout"?); it has no effect"#],
