@@ -1,4 +1,4 @@
-//! Scripts named by a string (seed 003, "Configuration"): found from the project, spoken to as Claude Code speaks.
+//! Scripts named by a string: found from the project, spoken to as Claude Code speaks.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,4 +1,4 @@
-//! whale (seed 004), statement by statement.
+//! whale, statement by statement of its source.
 
 use serde_json::{Value, json};
 

@@ -106,12 +106,12 @@ fn each_event_has_its_own_thing_to_match() {
 #[test]
 fn a_changed_file_is_matched_by_its_name_alone() {
     let cases = [
-        (".env|.envrc", "/work/.envrc", true),
-        (".env|.envrc", "/work/deep/.env", true),
-        (".env|.envrc", "/work/.env/other", false),
+        (".env|.envrc", "/srv/.envrc", true),
+        (".env|.envrc", "/srv/deep/.env", true),
+        (".env|.envrc", "/srv/.env/other", false),
         ("Cargo.toml", "Cargo.toml", true),
-        ("package", "/work/package.json", false),
-        ("", "/work/any", true),
+        ("package", "/srv/package.json", false),
+        ("", "/srv/any", true),
     ];
     for (matcher, path, expected) in cases {
         let payload = json!({"file_path": path, "event": "change"});

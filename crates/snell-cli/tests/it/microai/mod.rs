@@ -1,4 +1,4 @@
-//! The flat specification ("microai", seed 001), statement by statement.
+//! The flat specification ("microai"), statement by statement.
 
 mod configuration;
 mod examples;

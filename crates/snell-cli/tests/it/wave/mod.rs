@@ -1,4 +1,4 @@
-//! Wave (seed 000), statement by statement.
+//! Wave, statement by statement of its data model.
 
 mod configuration;
 mod payload;
