@@ -116,13 +116,8 @@ pub(crate) enum Condition {
 pub(crate) enum Action {
     /// A command line for a shell.
     Shell { shell: Shell, command: String },
-    /// A program and its arguments, without a shell between. A word that is a path may begin with the placeholder,
-    /// which stands for the project.
-    Exec {
-        program: String,
-        args: Vec<String>,
-        placeholder: Option<&'static str>,
-    },
+    /// A program and its arguments, without a shell between.
+    Exec { program: String, args: Vec<String> },
     /// A script, found relative to the project.
     Script { path: String },
     /// A request to an address.
@@ -214,7 +209,7 @@ impl Hook {
     pub fn command(&self) -> String {
         match &self.action {
             Action::Shell { command, .. } => command.clone(),
-            Action::Exec { program, args, .. } => std::iter::once(program)
+            Action::Exec { program, args } => std::iter::once(program)
                 .chain(args)
                 .map(|word| quoted(word))
                 .collect::<Vec<_>>()

@@ -139,8 +139,7 @@ struct Candidate {
     contract: Option<&'static Contract>,
 }
 
-/// Reads all files. A file that was readable before and is not any more keeps the hooks it had: a half-saved file must
-/// not open a guard.
+/// Reads all files. What a file said stays in force while it cannot be read: a half-saved file must not open a guard.
 pub(crate) fn load(which: &Which, around: &Surroundings, before: Option<&Loaded>) -> Loaded {
     let mut stamps = Vec::new();
     let mut sources = Vec::new();

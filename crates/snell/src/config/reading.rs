@@ -231,10 +231,15 @@ impl<'a> Reading<'a> {
             ),
             _ => {}
         }
+        self.capped(node.at, wanted, cap)
+    }
+
+    /// A timeout that was written, or the most that counts, and a finding that says so.
+    pub(crate) fn capped(&mut self, at: usize, wanted: Duration, cap: Duration) -> Timeout {
         if wanted > cap {
             let cap = show_duration(cap);
             self.warn(
-                node.at,
+                at,
                 format!("\"timeout\" is more than the {cap} that this format allows; {cap} counts"),
             );
         }

@@ -234,7 +234,6 @@ fn read_action(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Option<Action>
             Some(Action::Exec {
                 program,
                 args: words.collect(),
-                placeholder: None,
             })
         }
         (None, None) => {
@@ -279,16 +278,7 @@ fn read_timeout(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Timeout {
     };
     let duration = parsed.and_then(|duration| Duration::try_from(duration).ok());
     match duration.filter(|duration| !duration.is_zero()) {
-        Some(duration) => {
-            if duration > LONGEST_TIMEOUT {
-                let cap = show_duration(LONGEST_TIMEOUT);
-                reading.warn(
-                    node.at,
-                    format!("\"timeout\" is more than the {cap} that a hook may take; {cap} counts"),
-                );
-            }
-            Timeout::Written(duration.min(LONGEST_TIMEOUT))
-        }
+        Some(duration) => reading.capped(node.at, duration, LONGEST_TIMEOUT),
         None => {
             let default = show_duration(DEFAULT_TIMEOUT);
             reading.error(

@@ -39,11 +39,8 @@ fn obstacle(hook: &Hook, scene: &Scene<'_>) -> Result<(), String> {
             let hint = if path.trim().contains(' ') { hint } else { "" };
             format!("{fault}{hint}")
         }),
-        Action::Exec {
-            program, placeholder, ..
-        } if program.contains('/') => {
-            let program = in_project(program, *placeholder, scene);
-            executable(Path::new(&located(program, scene.project)))
+        Action::Exec { program, .. } if program.contains('/') => {
+            executable(Path::new(&located(in_project(hook, program, scene), scene.project)))
         }
         Action::Shell { command, .. } => command_line(hook, command, scene),
         _ => Ok(()),

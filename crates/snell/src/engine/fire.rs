@@ -177,8 +177,8 @@ impl Firing<'_> {
         let mut running = JoinSet::new();
         for (index, companion) in companions.iter_mut().enumerate() {
             // What stays here if its task should die: a failure of the hook, with what that means for it.
-            let placeholder = not_started("it could not be awaited");
-            match std::mem::replace(&mut companion.state, placeholder) {
+            let unawaited = not_started("it could not be awaited");
+            match std::mem::replace(&mut companion.state, unawaited) {
                 CompanionState::Waiting(task) if companion.hook.background => {
                     jobs.push(job(*task, &companion.hook, &self.event, self.engine.shared.now));
                     unattended.push(index);

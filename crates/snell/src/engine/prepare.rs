@@ -41,23 +41,16 @@ impl Engine {
                 return Err(format!("there is no way to run a hook of type \"{kind}\""));
             }
             Action::Shell { shell, command } => shell_line(*shell, command),
-            Action::Exec {
-                program,
-                args,
-                placeholder,
-            } => {
+            Action::Exec { program, args } => {
                 let before = std::iter::once(program).chain(args);
-                let placed = args.iter().zip(before).map(|(word, before)| {
+                let args = args.iter().zip(before).map(|(word, before)| {
                     if is_code(before) {
                         word.into()
                     } else {
-                        in_project(word, *placeholder, scene)
+                        in_project(hook, word, scene)
                     }
                 });
-                (
-                    located(in_project(program, *placeholder, scene), &cwd),
-                    placed.collect(),
-                )
+                (located(in_project(hook, program, scene), &cwd), args.collect())
             }
             Action::Script { path } => (script(hook, path, scene).into(), Vec::new()),
         };
@@ -168,28 +161,29 @@ pub(super) fn script(hook: &Hook, written: &str, scene: &Scene<'_>) -> PathBuf {
     }
 }
 
-/// What follows the project in a path that begins with the variable for it, `$NAME/` or `${NAME}/`.
-pub(super) fn after_project<'a>(hook: &Hook, path: &'a str) -> Option<&'a str> {
+/// What follows the project in a word that begins with the contract's variable for it, `$NAME/…` or `${NAME}/…`.
+pub(super) fn after_project<'a>(hook: &Hook, word: &'a str) -> Option<&'a str> {
     let name = hook.contract.project_variable?;
-    let rest = path.strip_prefix('$')?;
+    let rest = word.strip_prefix('$')?;
     let rest = match rest.strip_prefix('{') {
         Some(braced) => braced.strip_prefix(name)?.strip_prefix('}')?,
         None => rest.strip_prefix(name)?,
     };
-    rest.strip_prefix('/')
+    if rest.is_empty() {
+        Some(rest)
+    } else {
+        rest.strip_prefix('/')
+    }
 }
 
-/// Puts the project in place of the placeholder, which no shell does where none is used: only where a word is nothing
-/// but a path that begins with it. In any other text the project's name might come to mean something.
-pub(super) fn in_project(word: &str, placeholder: Option<&str>, scene: &Scene<'_>) -> OsString {
-    let is_plain = |rest: &str| rest.chars().all(|c| c.is_alphanumeric() || "/._-+@".contains(c));
-    match placeholder.and_then(|placeholder| word.strip_prefix(placeholder)) {
-        Some(rest) if is_plain(rest) && (rest.is_empty() || rest.starts_with('/')) => {
-            let mut placed = scene.project.as_os_str().to_owned();
-            placed.push(rest);
-            placed
-        }
-        _ => word.into(),
+/// Puts the project in place of the variable for it, which no shell does where none is used: only where a word is
+/// nothing but a path that begins with it. In any other text the project's name might come to mean something.
+pub(super) fn in_project(hook: &Hook, word: &str, scene: &Scene<'_>) -> OsString {
+    let is_plain = |rest: &&str| rest.chars().all(|c| c.is_alphanumeric() || "/._-+@".contains(c));
+    match after_project(hook, word).filter(is_plain) {
+        Some("") => scene.project.into(),
+        Some(rest) => scene.project.join(rest).into(),
+        None => word.into(),
     }
 }
 

@@ -65,89 +65,51 @@ impl Matcher {
         }
     }
 
-    /// Names or wildcards (`wave`), separated by `|`, whatever their case.
+    fn new(written: String, test: Test) -> Self {
+        Self {
+            test: if is_wildcard(&written) { Test::Everything } else { test },
+            written: Some(written),
+        }
+    }
+
+    /// Names or wildcards, separated by `|`, whatever their case.
     pub(crate) fn caseless_globs(written: String) -> Self {
-        let test = if is_wildcard(&written) {
-            Test::Everything
-        } else {
-            Test::Globs(
-                written
-                    .split('|')
-                    .map(|part| Glob::new(part.trim(), Dialect::CASELESS))
-                    .collect(),
-            )
-        };
-        Self {
-            written: Some(written),
-            test,
-        }
+        let parts = written.split('|').map(str::trim);
+        let globs = parts.map(|part| Glob::new(part, Dialect::CASELESS)).collect();
+        Self::new(written, Test::Globs(globs))
     }
 
-    /// (`microai`) `Tool` or `Tool(argument)`.
-    pub(crate) fn tool_pattern(written: String) -> Result<Self, String> {
-        let test = if is_wildcard(&written) {
-            Test::Everything
-        } else {
-            Test::Pattern(ToolPattern::parse(&written)?)
-        };
-        Ok(Self {
-            written: Some(written),
-            test,
-        })
-    }
-
-    /// `claude`: nothing, `*`, a list of exact names, or a regular expression.
-    pub(crate) fn names_or_expression(written: String, list: ListCharacters) -> Result<Self, String> {
-        let test = if is_wildcard(&written) {
-            Test::Everything
-        } else if written.chars().all(|c| list.allows(c)) {
-            Test::Names(
-                written
-                    .split(['|', ','])
-                    .map(|name| Name::Exact(name.trim().to_owned()))
-                    .collect(),
-            )
-        } else {
-            Test::Expression(Expression::parse(&written)?)
-        };
-        Ok(Self {
-            written: Some(written),
-            test,
-        })
-    }
-
-    /// `claude`'s `FileChanged`: a list of file names, taken as they are.
-    pub(crate) fn file_names(written: String) -> Self {
-        let test = if is_wildcard(&written) {
-            Test::Everything
-        } else {
-            Test::Names(
-                written
-                    .split('|')
-                    .map(|name| Name::Exact(name.trim().to_owned()))
-                    .collect(),
-            )
-        };
-        Self {
-            written: Some(written),
-            test,
-        }
-    }
-
-    /// `whale`: a wildcard pattern for the whole name.
+    /// A wildcard pattern for the whole name.
     pub(crate) fn glob(written: String) -> Self {
-        let test = if written.is_empty() {
-            Test::Everything
-        } else {
-            Test::Globs(vec![Glob::new(&written, Dialect::PLAIN)])
-        };
-        Self {
-            written: Some(written),
-            test,
-        }
+        let glob = Glob::new(&written, Dialect::PLAIN);
+        Self::new(written, Test::Globs(vec![glob]))
     }
 
-    /// `snell.toml`: `claude`'s grammar, in which a class of tools may stand for a name.
+    /// `Tool` or `Tool(argument)`.
+    pub(crate) fn tool_pattern(written: String) -> Result<Self, String> {
+        let pattern = ToolPattern::parse(&written)?;
+        Ok(Self::new(written, Test::Pattern(pattern)))
+    }
+
+    /// A list of exact names, or a regular expression.
+    pub(crate) fn names_or_expression(written: String, list: ListCharacters) -> Result<Self, String> {
+        if is_wildcard(&written) || written.chars().all(|c| list.allows(c)) {
+            return Ok(Self::names(written, &['|', ',']));
+        }
+        let expression = Expression::parse(&written)?;
+        Ok(Self::new(written, Test::Expression(expression)))
+    }
+
+    /// A list of exact names.
+    pub(crate) fn names(written: String, separators: &[char]) -> Self {
+        let names = written
+            .split(separators)
+            .map(|name| Name::Exact(name.trim().to_owned()));
+        let names = names.collect();
+        Self::new(written, Test::Names(names))
+    }
+
+    /// As [`Matcher::names_or_expression`], but a class of tools may stand for a name.
     pub(crate) fn names_classes_or_expression(written: String) -> Result<Self, String> {
         let items: Vec<_> = written.split(['|', ',']).map(str::trim).collect();
         if !items.iter().any(|item| ToolClass::parse(item).is_some()) {
@@ -159,10 +121,7 @@ impl Matcher {
             None => Expression::parse(item).map(Name::Expression),
         };
         let names: Result<Vec<_>, String> = items.into_iter().map(name).collect();
-        Ok(Self {
-            test: Test::Names(names?),
-            written: Some(written),
-        })
+        Ok(Self::new(written, Test::Names(names?)))
     }
 
     pub(crate) fn written(&self) -> Option<&str> {

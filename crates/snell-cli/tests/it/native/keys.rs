@@ -394,3 +394,27 @@ fn a_file_that_is_not_toml_is_reported_and_the_other_one_works() {
     assert_eq!(sandbox.read("log"), "user\n");
     assert!(ran.warnings()[0].starts_with("snell.toml:1:"), "{:?}", ran.warnings());
 }
+
+#[test]
+fn exec_knows_the_project_only_where_it_stays_a_path() {
+    let sandbox =
+        || crate::support::Sandbox::named("$(touch PWN)".as_ref()).script("show.sh", "printf %s \"$1\" > shown");
+    let placed = sandbox().file(
+        "snell.toml",
+        "[[hook]]\nevent = \"Stop\"\nexec = [\"${SNELL_PROJECT_DIR}/show.sh\", \"${SNELL_PROJECT_DIR}/a.txt\"]\n",
+    );
+    placed.run("Stop", &json!({}));
+    assert_eq!(placed.read("shown"), placed.project().join("a.txt").to_str().unwrap());
+    for code in [
+        "ls ${SNELL_PROJECT_DIR}; :",
+        "ls ${CLAUDE_PROJECT_DIR}; :",
+        "${SNELL_PROJECT_DIR}/x",
+    ] {
+        let sandbox = sandbox().file(
+            "snell.toml",
+            &format!("[[hook]]\nevent = \"Stop\"\nexec = [\"sh\", \"-c\", \"{code}\"]\n"),
+        );
+        sandbox.run("Stop", &json!({}));
+        assert!(!sandbox.exists("PWN"), "{code}");
+    }
+}

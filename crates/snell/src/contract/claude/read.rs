@@ -112,7 +112,7 @@ fn read_matcher(reading: &mut Reading<'_>, key: &EventKey<'_>, group: &Fields<'_
         return Some(Matcher::everything(Some(written)));
     }
     if matched_on == MatchedOn::FileName {
-        return Some(Matcher::file_names(written));
+        return Some(Matcher::names(written, &['|']));
     }
     let list = match key.event.as_str() {
         "StopFailure" => ListCharacters::Narrow,
@@ -224,11 +224,7 @@ fn read_command(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Option<Action
     let command = reading.required_text(fields, "command", "a command hook")?;
     if fields.has("args") {
         let args = reading.texts(fields, "args")?;
-        return Some(Action::Exec {
-            program: command,
-            args,
-            placeholder: Some("${CLAUDE_PROJECT_DIR}"),
-        });
+        return Some(Action::Exec { program: command, args });
     }
     let shell = match (fields.get("shell"), reading.text(fields, "shell").as_deref()) {
         (None, _) => Shell::Posix,
