@@ -6,6 +6,8 @@ use anyhow::{Context, bail};
 use jiff::Timestamp;
 use snell::{Background, ConfigFile, EngineBuilder};
 
+use crate::pins::Pins;
+
 /// Environment variables that Snell reads.
 mod variables {
     pub(super) const HOME: &str = "HOME";
@@ -33,14 +35,73 @@ pub(crate) struct Around {
     configs: Vec<String>,
 }
 
+/// Whether trust is required
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Where to look")]
+pub(crate) struct RequireTrust {
+    /// Let hooks of the project's files run only if `snell trust` was run on them
+    #[arg(long)]
+    require_trust: bool,
+}
+
+impl RequireTrust {
+    /// An engine for these surroundings, in the making, that looks at pins only if trust is required.
+    pub(crate) fn engine(&self, around: &Around) -> anyhow::Result<EngineBuilder> {
+        if self.require_trust {
+            Ok(around.engine_with_pins()?.require_trust())
+        } else {
+            around.engine()
+        }
+    }
+
+    /// An engine in the making that knows pins, with trust required if that was said.
+    pub(crate) fn demand(&self, builder: EngineBuilder) -> EngineBuilder {
+        if self.require_trust {
+            builder.require_trust()
+        } else {
+            builder
+        }
+    }
+}
+
 impl Around {
+    /// This project and this home directory, each as it was named, if it was.
+    pub(crate) fn of(project: Option<PathBuf>, home: Option<PathBuf>) -> Self {
+        Self {
+            project,
+            home,
+            configs: Vec::new(),
+        }
+    }
+
+    /// An engine for these surroundings, in the making, that knows which files of projects are trusted. What is a guest
+    /// adds [`EngineBuilder::guest`] to it.
+    pub(crate) fn engine_with_pins(&self) -> anyhow::Result<EngineBuilder> {
+        let pins = self.pins();
+        Ok(self.engine()?.trust_from(move || pins.read()))
+    }
+
+    /// The file that says which files of projects are trusted.
+    pub(crate) fn pins(&self) -> Pins {
+        Pins::in_directory(self.data_dir())
+    }
+
+    /// Where Snell keeps what it records.
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        data_dir(self.home().as_deref())
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        let home = self.home.clone().or_else(|| directory_from(variables::HOME))?;
+        Some(std::path::absolute(&home).unwrap_or(home))
+    }
+
     /// An engine for these surroundings, in the making.
     pub(crate) fn engine(&self) -> anyhow::Result<EngineBuilder> {
         let project = self.project()?;
         let mut builder = snell::Engine::builder().project(project).env(std::env::vars_os());
-        let home = self.home.clone().or_else(|| directory_from(variables::HOME));
-        if let Some(home) = &home {
-            builder = builder.home(std::path::absolute(home).unwrap_or_else(|_| home.clone()));
+        if let Some(home) = self.home() {
+            builder = builder.home(home);
         }
         if let Some(config) = directory_from(variables::XDG_CONFIG_HOME) {
             builder = builder.config_dir(config.join("snell"));
@@ -51,22 +112,22 @@ impl Around {
         if let Some(now) = now()? {
             builder = builder.now(now);
         }
-        Ok(builder.background(detached(home.as_deref())?))
+        Ok(builder.background(detached(self.data_dir())?))
     }
 
     /// The project's directory, in full. One that is gone must not read as one without hooks.
-    fn project(&self) -> anyhow::Result<PathBuf> {
+    pub(crate) fn project(&self) -> anyhow::Result<PathBuf> {
         let Some(project) = &self.project else {
-            return std::env::current_dir().context("the current directory is gone; name one with --project");
+            return std::env::current_dir().context("the current directory is gone; name another one");
         };
         if !project.is_dir() {
-            bail!("--project {} is not a directory", project.display());
+            bail!("the project {} is not a directory", project.display());
         }
         let steps_up = project.components().any(|part| part == Component::ParentDir);
         if steps_up {
-            return project.canonicalize().context("cannot find --project");
+            return project.canonicalize().context("cannot find the project");
         }
-        std::path::absolute(project).context("cannot find --project")
+        std::path::absolute(project).context("cannot find the project")
     }
 }
 
@@ -88,12 +149,17 @@ fn named_files(written: &[String]) -> anyhow::Result<Vec<ConfigFile>> {
     Ok(files)
 }
 
-/// The user's name, for events that do not tell it.
-pub(crate) fn user_name() -> Option<String> {
-    std::env::var(variables::USER).ok().filter(|name| !name.is_empty())
+/// A variable of the environment, if it says something.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-fn now() -> anyhow::Result<Option<Timestamp>> {
+/// The user's name, for events that do not tell it.
+pub(crate) fn user_name() -> Option<String> {
+    variable(variables::USER)
+}
+
+pub(crate) fn now() -> anyhow::Result<Option<Timestamp>> {
     let Some(text) = std::env::var_os(variables::SNELL_NOW).filter(|text| !text.is_empty()) else {
         return Ok(None);
     };
@@ -105,11 +171,11 @@ fn now() -> anyhow::Result<Option<Timestamp>> {
 }
 
 /// This program, as the one that stays with hooks which nobody waits for.
-fn detached(home: Option<&Path>) -> anyhow::Result<Background> {
+fn detached(data_dir: PathBuf) -> anyhow::Result<Background> {
     let program = std::env::current_exe().context("cannot find the path of this program")?;
     Ok(Background::Detached {
-        supervisor: vec![program.into(), "supervise".into()],
-        record: data_dir(home).join("background.jsonl"),
+        record: data_dir.join("background.jsonl"),
+        supervisor: vec![program.into(), "supervise".into(), data_dir.into()],
     })
 }
 

@@ -3,7 +3,10 @@
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use crate::commands::{DONE, FAILED, completions, docs, explain, lint, list, run};
+use crate::commands::{
+    DONE, FAILED, agents, completions, docs, explain, export, hook, lint, list, log, run, scribe, status, statusline,
+    supervise, trust,
+};
 use crate::output;
 
 /// One hooks system for every coding agent
@@ -24,14 +27,22 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(run::Args),
+    Hook(hook::Args),
     List(list::Args),
     Lint(lint::Args),
     Explain(explain::Args),
+    Trust(trust::Args),
+    Agents(agents::Args),
+    Status(status::Args),
+    Log(log::Args),
+    Export(export::Args),
+    Statusline(statusline::Args),
     Docs(docs::Args),
     Completions(completions::Args),
-    /// Run hooks that a caller did not wait for
     #[command(hide = true)]
-    Supervise,
+    Supervise(supervise::Args),
+    #[command(hide = true)]
+    Scribe(scribe::Args),
 }
 
 /// Reads the command line. A mistake ends with 1, never with 2: to a host, 2 is a block.

@@ -4,17 +4,20 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use snell::{Diagnostic, Severity};
 
 /// What a text is to people.
-#[derive(Clone, Copy)]
-enum Style {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
     Plain,
     Bold,
     Faint,
     Red,
     Yellow,
+    /// Somebody should do something about it.
+    Urgent,
 }
 
 impl Style {
@@ -25,6 +28,7 @@ impl Style {
             Self::Faint => "\u{1b}[2m",
             Self::Red => "\u{1b}[31m",
             Self::Yellow => "\u{1b}[33m",
+            Self::Urgent => "\u{1b}[1;33m",
         }
     }
 }
@@ -82,6 +86,62 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     }
 }
 
+/// A value as JSON, on one line whoever reads it. It is out when this returns.
+pub(crate) fn json_line(value: &impl Serialize) -> anyhow::Result<()> {
+    write_out(&format!("{}\n", serde_json::to_string(value)?));
+    Ok(())
+}
+
+/// Standard output, for what is written piece by piece.
+pub(crate) fn stream() -> impl Write {
+    io::BufWriter::new(io::stdout().lock())
+}
+
+/// Whether somebody may still read what is written: not if the other end of the pipe was closed.
+pub(crate) fn is_heard() -> bool {
+    let stdout = io::stdout();
+    let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
+    let at_once = Timespec::default();
+    match poll(&mut fds, Some(&at_once)) {
+        Ok(_) => !fds[0].revents().intersects(PollFlags::ERR | PollFlags::NVAL),
+        Err(_) => true,
+    }
+}
+
+/// Whether people read standard output.
+pub(crate) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Puts a text where the last one stood, as much of it as the terminal has lines for.
+pub(crate) fn redraw(text: &str) {
+    let lines = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_row));
+    let most = if lines > 1 { lines - 1 } else { usize::MAX };
+    // Overwriting flickers less than clearing.
+    let mut shown = "\u{1b}[H".to_owned();
+    for line in text.lines().take(most) {
+        shown.push_str(line);
+        shown.push_str("\u{1b}[K\n");
+    }
+    shown.push_str("\u{1b}[J");
+    write_out(&shown);
+}
+
+/// How far something has come, in place of the last such line. Only people on a terminal are told.
+pub(crate) fn progress(text: &str) {
+    if io::stderr().is_terminal() {
+        write_err(&format!("\r{}\u{1b}[K", harmless(text)));
+    }
+}
+
+/// An agent's answer, on one line. It is out when this returns.
+pub(crate) fn answer(line: &str) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{line}")
+        .and_then(|()| stdout.flush())
+        .context("cannot write the answer")
+}
+
 /// A remark beside the output.
 pub(crate) fn note(text: &str) {
     write_err(&format!("snell: {}\n", harmless(text)));
@@ -104,11 +164,20 @@ pub(crate) fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{plural}")
 }
 
+/// A text on one line, and at most so long.
+pub(crate) fn in_brief(text: &str, width: usize) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    shortened(&words.join(" "), width)
+}
+
 /// Aligned columns. On a terminal one column, and only then the widest, is shortened until a row fits on a line.
 #[derive(Debug)]
 pub(crate) struct Table<const N: usize> {
     rows: Vec<[String; N]>,
+    styles: Vec<[Style; N]>,
     flexible: usize,
+    /// Left out if nothing stands in it.
+    optional: Option<usize>,
 }
 
 impl<const N: usize> Table<N> {
@@ -116,44 +185,80 @@ impl<const N: usize> Table<N> {
     pub(crate) fn new(titles: [&str; N], flexible: usize) -> Self {
         Self {
             flexible,
+            optional: None,
             rows: vec![titles.map(str::to_owned)],
+            styles: vec![[Style::Bold; N]],
         }
+    }
+
+    /// Leaves this column out if nothing stands in it.
+    pub(crate) fn optional(mut self, column: usize) -> Self {
+        self.optional = Some(column);
+        self
     }
 
     pub(crate) fn row(&mut self, cells: [String; N]) {
-        self.rows.push(cells.map(|cell| harmless(&cell)));
+        self.styled_row(cells.map(|cell| (cell, Style::Plain)));
+    }
+
+    pub(crate) fn styled_row(&mut self, cells: [(String, Style); N]) {
+        self.styles.push(std::array::from_fn(|column| cells[column].1));
+        self.rows.push(cells.map(|(cell, _)| harmless(&cell)));
     }
 
     pub(crate) fn print(&self) {
-        let widths = self.widths(terminal_width());
-        let mut text = String::new();
-        for (index, row) in self.rows.iter().enumerate() {
-            let mut line = String::new();
-            for (cell, width) in row.iter().zip(widths) {
-                let cell = shortened(cell, width);
-                let padding = width - cell.chars().count() + 2;
-                line.push_str(&cell);
-                line.extend(std::iter::repeat_n(' ', padding));
-            }
-            let style = if index == 0 { Style::Bold } else { Style::Plain };
-            text.push_str(&styled(line.trim_end(), style));
-            text.push('\n');
-        }
-        write_out(&text);
+        write_out(&self.text());
     }
 
-    fn widths(&self, room: Option<usize>) -> [usize; N] {
+    /// Prints every cell in full, however wide the terminal is.
+    pub(crate) fn print_whole(&self) {
+        write_out(&self.text_within(None));
+    }
+
+    /// What [`Table::print`] prints.
+    pub(crate) fn text(&self) -> String {
+        self.text_within(terminal_width())
+    }
+
+    fn text_within(&self, room: Option<usize>) -> String {
+        let left_out = self
+            .optional
+            .filter(|column| self.rows.iter().skip(1).all(|row| row[*column].is_empty()));
+        let widths = self.widths(room, left_out);
+        let mut text = String::new();
+        for (row, styles) in self.rows.iter().zip(&self.styles) {
+            // What ends a line needs no padding.
+            let last = (0..N)
+                .rev()
+                .find(|column| Some(*column) != left_out && !row[*column].is_empty());
+            for column in (0..=last.unwrap_or(0)).filter(|column| Some(*column) != left_out) {
+                let cell = shortened(&row[column], widths[column]);
+                let padding = widths[column] - cell.chars().count() + 2;
+                text.push_str(&styled(&cell, styles[column]));
+                if Some(column) != last {
+                    text.extend(std::iter::repeat_n(' ', padding));
+                }
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    fn widths(&self, room: Option<usize>, left_out: Option<usize>) -> [usize; N] {
         let mut widths = [0; N];
         for row in &self.rows {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = (*width).max(cell.chars().count());
             }
         }
+        if let Some(column) = left_out {
+            widths[column] = 0;
+        }
         let Some(room) = room else {
             return widths;
         };
-        let excess =
-            |widths: &[usize; N]| (widths.iter().sum::<usize>() + 2 * N.saturating_sub(1)).saturating_sub(room);
+        let gaps = N.saturating_sub(1 + usize::from(left_out.is_some()));
+        let excess = |widths: &[usize; N]| (widths.iter().sum::<usize>() + 2 * gaps).saturating_sub(room);
         if let Some(width) = widths.get(self.flexible) {
             widths[self.flexible] = width.saturating_sub(excess(&widths)).max((*width).min(20));
         }
@@ -167,7 +272,7 @@ impl<const N: usize> Table<N> {
     }
 }
 
-fn shortened(text: &str, width: usize) -> String {
+pub(crate) fn shortened(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }
@@ -175,7 +280,7 @@ fn shortened(text: &str, width: usize) -> String {
 }
 
 /// Text from files and payloads, with control characters made visible: nothing in it may steer a terminal.
-fn harmless(text: &str) -> String {
+pub(crate) fn harmless(text: &str) -> String {
     text.chars()
         .flat_map(|c| {
             let control = c.is_control() || is_bidi_control(c);
@@ -191,7 +296,8 @@ fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-fn styled(text: &str, style: Style) -> String {
+/// A text as it is shown to people who see colours; plain for everybody else.
+pub(crate) fn styled(text: &str, style: Style) -> String {
     let colours = io::stdout().is_terminal()
         && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
@@ -202,7 +308,7 @@ fn styled(text: &str, style: Style) -> String {
     }
 }
 
-fn terminal_width() -> Option<usize> {
+pub(crate) fn terminal_width() -> Option<usize> {
     let stdout = io::stdout();
     if !stdout.is_terminal() {
         return None;

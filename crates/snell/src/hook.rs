@@ -35,6 +35,8 @@ pub struct Hook {
     pub background: bool,
     /// Why it is switched off, if it is.
     pub disabled: Option<String>,
+    /// Whether it is off because its file is not trusted: then nothing of it is even looked at.
+    pub(crate) withheld: bool,
     /// Where it was written.
     pub origin: Origin,
 }
@@ -178,6 +180,7 @@ impl Hook {
             may_modify: false,
             background: false,
             disabled: None,
+            withheld: false,
             origin,
         }
     }

@@ -2,39 +2,42 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::contract::{HOOK_KEYS, Kind};
+use crate::config::{HANDLERS, SETTING_KEYS, borrowable};
+use crate::contract::{HOOK_KEYS, Key, Kind};
 use crate::event::EventName;
 
 /// The JSON Schema of `snell.toml`, for editors.
 pub fn config_schema() -> Value {
-    let properties: Map<String, Value> = HOOK_KEYS
-        .iter()
-        .map(|key| {
-            let mut schema = of_kind(key.kind);
-            schema.insert("description".into(), key.about.into());
-            (key.name.to_owned(), Value::Object(schema))
-        })
-        .collect();
+    let mut properties = of_keys(SETTING_KEYS);
+    let hook = json!({
+        "description": "Hooks, in the order in which they run.",
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": of_keys(HOOK_KEYS),
+            "required": ["event"],
+            "oneOf": [{"required": ["run"]}, {"required": ["exec"]}],
+            "additionalProperties": false,
+        },
+    });
+    properties.insert("hook".into(), hook);
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "snell.toml",
         "description": "Hooks that work under every coding agent.",
         "type": "object",
-        "properties": {
-            "hook": {
-                "description": "Hooks, in the order in which they run.",
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": properties,
-                    "required": ["event"],
-                    "oneOf": [{"required": ["run"]}, {"required": ["exec"]}],
-                    "additionalProperties": false,
-                },
-            },
-        },
+        "properties": properties,
         "additionalProperties": false,
     })
+}
+
+fn of_keys(keys: &[Key]) -> Map<String, Value> {
+    let described = |key: &Key| {
+        let mut schema = of_kind(key.kind);
+        schema.insert("description".into(), key.about.into());
+        (key.name.to_owned(), Value::Object(schema))
+    };
+    keys.iter().map(described).collect()
 }
 
 fn of_kind(kind: Kind) -> Map<String, Value> {
@@ -45,6 +48,26 @@ fn of_kind(kind: Kind) -> Map<String, Value> {
             json!({"type": "string", "pattern": "[0-9] *[a-zµ]", "examples": ["10s", "500ms", "2m"], "default": "10s"})
         }
         Kind::Arguments => json!({"type": "array", "items": {"type": "string"}, "minItems": 1}),
+        Kind::Contracts => {
+            let names: Vec<_> = borrowable().collect();
+            json!({"type": "array", "items": {"enum": names}, "default": []})
+        }
+        Kind::Retention => json!({
+            "type": "string",
+            "pattern": "^forever$|[0-9] *[a-zµ]",
+            "examples": ["30d", "2w", "forever"],
+            "default": "30d",
+        }),
+        Kind::Handlers => {
+            let switches: Map<_, _> = HANDLERS
+                .iter()
+                .map(|row| {
+                    let switch = json!({"type": "boolean", "default": true, "description": row.about});
+                    (row.name.to_owned(), switch)
+                })
+                .collect();
+            json!({"type": "object", "properties": switches, "additionalProperties": false})
+        }
         Kind::OneOf(words) => json!({"enum": words, "default": words.first()}),
         Kind::Events => {
             let names: Vec<_> = EventName::all_names().collect();

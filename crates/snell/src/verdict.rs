@@ -1,5 +1,6 @@
 //! What all hooks of one event decided together, and how their answers are folded into it.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -53,9 +54,74 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// A verdict on which nobody has had an opinion yet. A caller that decides by itself starts from it; with hooks,
+    /// [`Engine::fire`](crate::Engine::fire) answers one.
+    pub fn new(event: EventName) -> Self {
+        Self {
+            event,
+            decision: Decision::None,
+            reason: None,
+            tool_input: None,
+            tool_output: None,
+            context: Vec::new(),
+            messages: Vec::new(),
+            stop: None,
+            extra: Map::new(),
+            hooks: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
     /// Whether the agent must not go on with what it was about to do.
     pub fn is_blocked(&self) -> bool {
         self.decision == Decision::Deny
+    }
+
+    /// Adds the caller's own "no" to what the hooks decided. Where they said no as well, its reason follows theirs.
+    pub fn deny(&mut self, reason: impl Into<String>) {
+        self.opine(Decision::Deny, Some(reason.into()));
+        self.stop_beats_going_on();
+    }
+
+    /// Adds that the caller wants the user to be asked. A "no" of a hook beats it.
+    pub fn ask(&mut self, reason: impl Into<String>) {
+        self.opine(Decision::Ask, Some(reason.into()));
+        self.stop_beats_going_on();
+    }
+
+    /// Adds a text for the user.
+    pub fn message(&mut self, text: impl Into<String>) {
+        self.messages.push(text.into());
+    }
+
+    /// Adds a text for the model.
+    pub fn add_context(&mut self, text: impl Into<String>) {
+        self.context.push(text.into());
+    }
+
+    /// One more opinion. The greatest decides, and the reasons of all who hold it are its reason.
+    fn opine(&mut self, decision: Decision, reason: Option<String>) {
+        let reason = reason.filter(|text| !text.is_empty());
+        match decision.cmp(&self.decision) {
+            Ordering::Less => {}
+            Ordering::Greater => {
+                self.decision = decision;
+                self.reason = reason;
+            }
+            Ordering::Equal => {
+                let both: Vec<_> = self.reason.take().into_iter().chain(reason).collect();
+                self.reason = (!both.is_empty()).then(|| both.join("\n"));
+            }
+        }
+    }
+
+    /// Blocking a stop means "go on"; a hook that wants the turn to end beats it.
+    fn stop_beats_going_on(&mut self) {
+        let about_stopping = matches!(self.event, EventName::Stop | EventName::SubagentStop);
+        if about_stopping && self.stop.is_some() {
+            self.decision = Decision::None;
+            self.reason.clone_from(&self.stop);
+        }
     }
 }
 
@@ -93,6 +159,20 @@ pub enum Status {
     Started,
 }
 
+impl Status {
+    /// How it is written in results and records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Blocked => "blocked",
+            Self::TimedOut => "timed_out",
+            Self::Skipped => "skipped",
+            Self::Started => "started",
+        }
+    }
+}
+
 /// What one hook answered, read by its contract.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
@@ -112,26 +192,12 @@ pub(crate) struct Answer {
 #[derive(Debug)]
 pub(crate) struct Fold {
     verdict: Verdict,
-    opinions: Vec<(Decision, Option<String>)>,
 }
 
 impl Fold {
     pub(crate) fn new(event: EventName) -> Self {
         Self {
-            verdict: Verdict {
-                event,
-                decision: Decision::None,
-                reason: None,
-                tool_input: None,
-                tool_output: None,
-                context: Vec::new(),
-                messages: Vec::new(),
-                stop: None,
-                extra: Map::new(),
-                hooks: Vec::new(),
-                warnings: Vec::new(),
-            },
-            opinions: Vec::new(),
+            verdict: Verdict::new(event),
         }
     }
 
@@ -162,7 +228,7 @@ impl Fold {
             .warnings
             .extend(answer.warnings.into_iter().map(|message| hook.origin.warning(message)));
         if answer.decision > Decision::None {
-            self.opinions.push((answer.decision, answer.reason));
+            verdict.opine(answer.decision, answer.reason);
         }
         verdict.tool_input = answer.tool_input.or(verdict.tool_input.take());
         verdict.tool_output = answer.tool_output.or(verdict.tool_output.take());
@@ -183,28 +249,50 @@ impl Fold {
         });
     }
 
-    /// The verdict. The greatest opinion decides, and the reasons of all who hold it are its reason.
+    /// The verdict.
     pub(crate) fn finish(mut self) -> Verdict {
-        let decision = self
-            .opinions
-            .iter()
-            .map(|(decision, _)| *decision)
-            .max()
-            .unwrap_or_default();
-        let reasons: Vec<_> = self
-            .opinions
-            .into_iter()
-            .filter(|(opinion, _)| *opinion == decision)
-            .filter_map(|(_, reason)| reason.filter(|text| !text.is_empty()))
-            .collect();
-        self.verdict.decision = decision;
-        self.verdict.reason = (!reasons.is_empty()).then(|| reasons.join("\n"));
-        // Blocking a stop means "go on"; a hook that wants the turn to end beats it.
-        let about_stopping = matches!(self.verdict.event, EventName::Stop | EventName::SubagentStop);
-        if about_stopping && self.verdict.stop.is_some() {
-            self.verdict.decision = Decision::None;
-            self.verdict.reason.clone_from(&self.verdict.stop);
-        }
+        self.verdict.stop_beats_going_on();
         self.verdict
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opinions_fold_whoever_adds_them() {
+        use Decision::{Allow, Ask, Deny};
+        type Opinions<'a> = &'a [(Decision, &'a str)];
+        let cases: [(Opinions<'_>, Decision, Option<&str>); 6] = [
+            (&[], Decision::None, None),
+            (&[(Allow, "fine"), (Ask, "sure?")], Ask, Some("sure?")),
+            (&[(Deny, "no"), (Ask, "sure?")], Deny, Some("no")),
+            (
+                &[(Deny, "no"), (Allow, "fine"), (Deny, "never")],
+                Deny,
+                Some("no\nnever"),
+            ),
+            (&[(Deny, ""), (Deny, "never")], Deny, Some("never")),
+            (&[(Deny, "")], Deny, None),
+        ];
+        for (opinions, decision, reason) in cases {
+            let mut verdict = Verdict::new(EventName::PreToolUse);
+            for (decision, reason) in opinions {
+                verdict.opine(*decision, Some((*reason).to_owned()));
+            }
+            assert_eq!((verdict.decision, verdict.reason.as_deref()), (decision, reason));
+        }
+    }
+
+    #[test]
+    fn a_caller_cannot_keep_a_turn_going_that_a_hook_ends() {
+        let mut verdict = Verdict::new(EventName::Stop);
+        verdict.stop = Some("enough".into());
+        verdict.deny("go on");
+        assert_eq!(
+            (verdict.decision, verdict.reason.as_deref()),
+            (Decision::None, Some("enough"))
+        );
     }
 }

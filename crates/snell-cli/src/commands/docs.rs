@@ -49,6 +49,16 @@ const PAGES: &[Page] = &[
         "contracts.md"
     ),
     page!("events", "The events and their names", "events.md"),
+    page!(
+        "guest",
+        "Inside an agent with hooks of its own: what is read and answered",
+        "guest.md"
+    ),
+    page!(
+        "trust",
+        "Which projects' hooks may run where Snell is a guest",
+        "trust.md"
+    ),
     page!("running", "How a hook's process is run, and its limits", "running.md"),
     page!("commands", "Every command, its options and exit codes", "commands.md"),
     page!(

@@ -2,12 +2,12 @@
 
 use anyhow::Context;
 use serde::Serialize;
-use snell::{Diagnostic, Event, EventName, Explanation};
+use snell::{Diagnostic, Event, EventName, Explanation, ProjectFile};
 
 use super::DONE;
 use super::run::event_from_stdin;
-use crate::around::Around;
-use crate::hook_view::HookView;
+use crate::around::{Around, RequireTrust};
+use crate::hook_view::{HookView, trusted};
 use crate::output;
 
 /// Say which hooks an event would fire, and why the others would not; runs nothing
@@ -28,6 +28,8 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    trust: RequireTrust,
+    #[command(flatten)]
     around: Around,
 }
 
@@ -42,7 +44,7 @@ struct Explained<'a> {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let (event, notes) = event(args)?;
-    let (engine, mut diagnostics) = args.around.engine()?.load();
+    let (engine, mut diagnostics) = args.trust.demand(args.around.engine_with_pins()?).load();
     diagnostics.extend(notes);
     diagnostics.extend(engine.remarks(&event));
     for diagnostic in &diagnostics {
@@ -50,7 +52,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let explained = engine.explain(&event);
     if args.json {
-        let explained: Vec<_> = explained.iter().map(for_programs).collect();
+        let files = engine.project_files();
+        let explained: Vec<_> = explained.iter().map(|one| for_programs(one, &files)).collect();
         output::json(&explained)?;
         return Ok(DONE);
     }
@@ -92,10 +95,10 @@ fn show(title: &str, explained: &[&Explanation]) {
     }
 }
 
-fn for_programs(one: &Explanation) -> Explained<'_> {
+fn for_programs<'a>(one: &'a Explanation, files: &[ProjectFile]) -> Explained<'a> {
     Explained {
         fires: one.fires,
         why: &one.why,
-        hook: HookView::of(&one.hook),
+        hook: HookView::of(&one.hook, trusted(files, &one.hook)),
     }
 }

@@ -1,10 +1,10 @@
 //! `snell list`: the hooks that are configured here.
 
-use snell::Severity;
+use snell::{Judgement, ProjectFile, Severity};
 
 use super::DONE;
-use crate::around::Around;
-use crate::hook_view::HookView;
+use crate::around::{Around, RequireTrust};
+use crate::hook_view::{HookView, trusted};
 use crate::output::{self, Table};
 
 /// List the hooks that are configured here, in the order in which they run
@@ -15,13 +15,19 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    trust: RequireTrust,
+    #[command(flatten)]
     around: Around,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let (engine, diagnostics) = args.around.engine()?.load();
+    let (engine, diagnostics) = args.trust.demand(args.around.engine_with_pins()?).load();
     let hooks = engine.hooks();
-    let listed: Vec<_> = hooks.iter().map(|hook| HookView::of(hook)).collect();
+    let files = engine.project_files();
+    let listed: Vec<_> = hooks
+        .iter()
+        .map(|hook| HookView::of(hook, trusted(&files, hook)))
+        .collect();
     if args.json {
         output::json(&listed)?;
         return Ok(DONE);
@@ -40,7 +46,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
                 hook.matcher.unwrap_or("-").to_owned(),
                 command,
                 hook.contract.to_owned(),
-                format!("{}:{}", hook.source, hook.line),
+                hook.place(),
             ]);
         }
         table.print();
@@ -55,5 +61,28 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
             output::count(errors, "error")
         ));
     }
+    tell_of_trust(&files, args);
     Ok(DONE)
+}
+
+/// Says which files of the project do not count where trust is required, whether it is required here or not.
+fn tell_of_trust(files: &[ProjectFile], args: &Args) {
+    let untrusted: Vec<_> = files
+        .iter()
+        .filter(|file| file.judgement != Judgement::Trusted)
+        .collect();
+    for file in &untrusted {
+        let state = match file.judgement {
+            Judgement::Changed => "was changed since it was trusted",
+            _ => "is not trusted",
+        };
+        let (shown, command) = (&file.shown, file.command);
+        output::note(&format!(
+            "{shown} {state}, so it does not count where trust is required; look at it, then run: {command}"
+        ));
+    }
+    let pins = (!untrusted.is_empty()).then(|| args.around.pins().read());
+    if let Some(fault) = pins.as_ref().and_then(|pins| pins.fault()) {
+        output::note(&format!("nothing is trusted: {fault}"));
+    }
 }

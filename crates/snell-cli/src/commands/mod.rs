@@ -1,14 +1,25 @@
 //! One file per command. Each answers with an exit code; only `output` prints.
 
+pub(crate) mod agents;
 pub(crate) mod completions;
 pub(crate) mod docs;
 pub(crate) mod explain;
+pub(crate) mod export;
+pub(crate) mod hook;
 pub(crate) mod lint;
 pub(crate) mod list;
+pub(crate) mod log;
 pub(crate) mod run;
-mod supervise;
+pub(crate) mod scribe;
+pub(crate) mod status;
+pub(crate) mod statusline;
+pub(crate) mod supervise;
+pub(crate) mod trust;
+
+use std::time::Duration;
 
 use anyhow::bail;
+use snell_store::StoreError;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::Command;
@@ -25,12 +36,20 @@ pub(crate) const BLOCKED: u8 = 2;
 pub(crate) fn run(command: Command) -> u8 {
     let result = match command {
         Command::Run(args) => run::run(&args),
+        Command::Hook(args) => Ok(hook::run(&args)),
         Command::List(args) => list::run(&args),
         Command::Lint(args) => lint::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Trust(args) => trust::run(&args),
+        Command::Agents(args) => agents::run(&args),
+        Command::Status(args) => status::run(&args),
+        Command::Log(args) => log::run(&args),
+        Command::Export(args) => export::run(&args),
+        Command::Statusline(args) => Ok(statusline::run(&args)),
         Command::Docs(args) => docs::run(&args),
         Command::Completions(args) => completions::run(&args),
-        Command::Supervise => supervise::run(),
+        Command::Supervise(args) => supervise::run(&args),
+        Command::Scribe(args) => scribe::run(&args),
     };
     match result {
         Ok(DONE) if output::has_failed() => FAILED,
@@ -75,4 +94,31 @@ async fn unless_told_to_end<T>(work: impl Future<Output = T>) -> anyhow::Result<
         _ = interrupt.recv() => bail!("interrupted; the hooks that were running are ended too"),
         _ = hangup.recv() => bail!("the terminal is gone; the hooks that were running are ended too"),
     }
+}
+
+/// Does something again and again, with a pause between, until a signal says to end or nobody listens any more. Being
+/// ended like this is how it is meant to end, and no failure.
+fn again_and_again(pause: Duration, mut once: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut hangup = signal(SignalKind::hangup())?;
+        loop {
+            match once() {
+                // Somebody else holds the database; the next time it may be free.
+                Err(error) if matches!(error.downcast_ref(), Some(StoreError::Locked)) => {}
+                done => done?,
+            }
+            if output::has_failed() || !output::is_heard() {
+                return Ok(());
+            }
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                _ = terminate.recv() => return Ok(()),
+                _ = interrupt.recv() => return Ok(()),
+                _ = hangup.recv() => return Ok(()),
+            }
+        }
+    })
 }

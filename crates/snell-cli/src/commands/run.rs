@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use snell::{Diagnostic, Event, Report};
 
 use super::{BLOCKED, DONE, adopt_orphans, block_on};
-use crate::around::{Around, user_name};
+use crate::around::{Around, RequireTrust, user_name};
 use crate::output;
 
 /// A larger payload is refused rather than held in memory several times over.
@@ -25,6 +25,8 @@ pub(crate) struct Args {
     #[arg(long, hide = true)]
     json: bool,
     #[command(flatten)]
+    trust: RequireTrust,
+    #[command(flatten)]
     around: Around,
 }
 
@@ -33,7 +35,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     if event.user_name.is_none() {
         event.user_name = user_name();
     }
-    let (engine, mut diagnostics) = args.around.engine()?.load();
+    let (engine, mut diagnostics) = args.trust.engine(&args.around)?.load();
     diagnostics.extend(notes);
     adopt_orphans();
     let verdict = block_on(engine.fire(event))?;
@@ -50,6 +52,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 
 /// The event on standard input; a terminal there means that there are no details.
 pub(super) fn event_from_stdin(name: &str) -> anyhow::Result<(Event, Vec<Diagnostic>)> {
+    Ok(Event::from_json(Some(name), &payload_from_stdin()?)?)
+}
+
+/// What is on standard input, within limits; nothing if that is a terminal.
+pub(super) fn payload_from_stdin() -> anyhow::Result<Vec<u8>> {
     let mut payload = Vec::new();
     let stdin = std::io::stdin().lock();
     if !stdin.is_terminal() {
@@ -61,5 +68,5 @@ pub(super) fn event_from_stdin(name: &str) -> anyhow::Result<(Event, Vec<Diagnos
     if payload.len() as u64 > MAX_PAYLOAD_BYTES {
         bail!("the event on stdin is larger than {MAX_PAYLOAD_BYTES} bytes");
     }
-    Ok(Event::from_json(Some(name), &payload)?)
+    Ok(payload)
 }

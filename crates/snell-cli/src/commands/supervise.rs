@@ -1,9 +1,60 @@
-//! `snell supervise`: stays with hooks that nobody waits for. Started by `snell run`, never by people.
+//! `snell supervise`: stays with hooks that nobody waits for. Started by `snell run` and `snell hook`, never by people.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use snell::Finished;
+use snell_store::{FinishedRun, Recorder, mask};
 
 use super::{DONE, adopt_orphans, block_on};
 
-pub(crate) fn run() -> anyhow::Result<u8> {
+/// How often the event that started a hook is looked for, and how long is waited between.
+const ATTEMPTS: u32 = 20;
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(25);
+
+/// Run hooks that a caller did not wait for
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Where Snell keeps what it records
+    directory: PathBuf,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     adopt_orphans();
-    block_on(snell::supervise(std::io::stdin().lock()))??;
+    let mut recorder = Recorder::new(&args.directory);
+    let telling = |finished: &Finished| {
+        tell_store(&mut recorder, finished);
+        // A report is all text and numbers, so it can always be written.
+        let mut line = serde_json::to_value(finished).unwrap_or_default();
+        mask::mask_json(&mut line);
+        line
+    };
+    block_on(snell::supervise(std::io::stdin().lock(), telling))??;
     Ok(DONE)
+}
+
+/// If the store knows of the event that started the hook, it learns how the hook ended.
+fn tell_store(recorder: &mut Recorder, finished: &Finished) {
+    let Some(session_id) = &finished.session_id else {
+        return;
+    };
+    if !recorder.path().exists() {
+        return;
+    }
+    let is_known = recorder
+        .store()
+        .and_then(|store| store.sessions(session_id))
+        .is_ok_and(|sessions| !sessions.is_empty());
+    if !is_known {
+        return;
+    }
+    let run = FinishedRun::of(finished, session_id);
+    // A hook may end before the event that started it is stored.
+    for _ in 0..ATTEMPTS {
+        match recorder.store().and_then(|store| store.finish_run(&run)) {
+            Ok(false) => std::thread::sleep(BETWEEN_ATTEMPTS),
+            // If it cannot be stored, its outcome stands in the record all the same.
+            Ok(true) | Err(_) => return,
+        }
+    }
 }

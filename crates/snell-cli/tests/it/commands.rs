@@ -54,7 +54,11 @@ fn list_shows_every_hook_in_the_order_of_running() {
     Stop             -            done.sh                                                      claude-os  .claude/settings.json:6
     PreToolUse       read_*       audit                                                        whale      .whale/hooks.json:1
     "#);
-    assert_eq!(ran.stderr, "snell: 1 error in the configuration; run `snell lint`\n");
+    assert_eq!(
+        ran.stderr,
+        "snell: 1 error in the configuration; run `snell lint`\nsnell: snell.toml is not trusted, so it does not count \
+         where trust is required; look at it, then run: snell trust\n"
+    );
 }
 
 #[test]
@@ -78,7 +82,8 @@ fn list_as_json_has_what_a_program_needs() {
       "fail_closed": false,
       "modify": false,
       "background": false,
-      "disabled": null
+      "disabled": null,
+      "trusted": false
     }
     "#);
     assert_eq!(hooks[4]["disabled"], "hooks of type \"prompt\" are not supported");
@@ -280,7 +285,21 @@ fn completions_are_there_for_the_usual_shells() {
 #[test]
 fn every_command_has_help_with_an_example() {
     let sandbox = Sandbox::new();
-    for command in ["run", "list", "lint", "explain", "docs", "completions"] {
+    for command in [
+        "run",
+        "hook",
+        "list",
+        "lint",
+        "explain",
+        "trust",
+        "agents",
+        "status",
+        "log",
+        "export",
+        "statusline",
+        "docs",
+        "completions",
+    ] {
         let ran = sandbox.snell(&[command, "--help"], "");
         assert_eq!(ran.code, 0, "{command}");
         assert!(ran.stdout.contains("Example"), "{command}: {}", ran.stdout);
@@ -303,6 +322,12 @@ fn a_mistake_in_typing_is_never_a_block() {
         &["run", "Stop", "--config", "."],
         &["explain", "Stop", "--input", "{}"],
         &["completions", "tcsh"],
+        &["export"],
+        &["log", "--since", "yesterday"],
+        &["log", "--verdict", "maybe"],
+        &["log", "--keep", "7d"],
+        &["log", "--prune", "--keep", "7"],
+        &["log", "--prune", "--tool", "Bash"],
     ];
     for args in cases {
         let ran = sandbox.snell(args, "{}");
@@ -336,6 +361,8 @@ fn output_that_cannot_be_written_is_a_failure() {
         &["explain", "Stop"],
         &["docs", "contracts"],
         &["completions", "bash"],
+        &["agents"],
+        &["status"],
     ] {
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
         let output = sandbox

@@ -10,13 +10,19 @@
 mod support;
 
 mod across_contracts;
+mod agents;
 mod claude;
 mod claude_os;
 mod commands;
 mod configuration;
 mod events;
+mod export;
+mod log;
 mod microai;
 mod native;
 mod running;
+mod status;
+mod statusline;
+mod trust;
 mod wave;
 mod whale;

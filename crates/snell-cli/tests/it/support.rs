@@ -124,6 +124,47 @@ impl Sandbox {
         self.snell(&["run", event], &payload.to_string())
     }
 
+    /// As [`Sandbox::new`], with a clock that stands still, and without a scribe that would outlive the test.
+    pub fn recording() -> Self {
+        Self::new()
+            .env("SNELL_SCRIBE", "off")
+            .env("SNELL_NOW", "2026-03-01T12:00:00Z")
+    }
+
+    /// Tells `snell hook` an event, as Claude Code does, at this time of the day on which [`Sandbox::recording`] is.
+    /// The test itself is the agent's process. Fields that are not given are filled in.
+    pub fn tell(&self, time: &str, event: &str, payload: Value) -> Ran {
+        let mut fields = serde_json::json!({
+            "session_id": "session-one",
+            "hook_event_name": event,
+            "cwd": self.project(),
+        });
+        let Value::Object(payload) = payload else {
+            panic!("a payload is an object");
+        };
+        fields.as_object_mut().unwrap().extend(payload);
+        let mut command = self.command(&["hook"]);
+        command.env("SNELL_NOW", format!("2026-03-01T{time}Z"));
+        let ran: Ran = start(&mut command, &fields.to_string())
+            .wait_with_output()
+            .unwrap()
+            .into();
+        assert_eq!(ran.code, 0, "{ran:?}");
+        ran
+    }
+
+    /// The database.
+    pub fn database(&self) -> PathBuf {
+        self.data().join("snell.db")
+    }
+
+    /// Opens the database as another program, and does this to it. What it holds is let go with the connection.
+    pub fn hold_database(&self, sql: &str) -> rusqlite::Connection {
+        let connection = rusqlite::Connection::open(self.database()).unwrap();
+        connection.execute_batch(sql).unwrap();
+        connection
+    }
+
     /// A file that a hook wrote into the project.
     pub fn read(&self, path: &str) -> String {
         let path = self.project().join(path);

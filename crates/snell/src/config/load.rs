@@ -1,80 +1,68 @@
-//! Finding the files of every contract and reading them into one ordered list of hooks.
+//! Finding the files that count here and reading them into one ordered list of hooks.
 
+use std::cell::OnceCell;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::arrange::arrange;
+use super::judged::{Judged, Pins, Scope, Unpinned};
 use super::node::{Node, SyntaxError};
+use super::places::{Candidate, Surroundings, Which, Whose};
 use super::reading::{Reading, Switches};
+use super::settings::{Borrowed, FileSettings, Settings};
 use super::source::{Found, Look, Source};
-use crate::contract::{self, Base, CONTRACTS, Contract, Syntax};
+use crate::contract::{self, Base, CONTRACTS, Contract, NATIVE, Place, Syntax};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::hook::{Action, Hook};
-use crate::matcher::{Dialect, Glob};
+use crate::hook::Hook;
+use crate::trust::{Judgement, ProjectFile, Trust, Withheld, sha256};
 
-/// Where files are looked for.
-#[derive(Debug, Clone)]
-pub(crate) struct Surroundings {
-    pub(crate) project: PathBuf,
-    pub(crate) home: Option<PathBuf>,
-    pub(crate) config_dir: Option<PathBuf>,
-}
-
-/// Which files are read.
-#[derive(Debug, Clone)]
-pub(crate) enum Which {
-    /// Those that exist of every contract.
-    Discovered,
-    /// These, and no others.
-    Only(Vec<ConfigFile>),
-}
-
-/// A configuration file named by the caller.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfigFile {
-    /// The file.
-    pub path: PathBuf,
-    contract: Option<&'static str>,
-}
-
-impl ConfigFile {
-    /// A file whose contract is known by its place (`.wave/settings.json`) or by its shape.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self {
-            path: path.into(),
-            contract: None,
-        }
-    }
-
-    /// Reads `FILE`, or `CONTRACT:FILE` as in `whale:hooks.json`.
-    pub fn parse(written: &str) -> Self {
-        match written.split_once(':') {
-            Some((name, path)) if contract::by_name(name).is_some() => Self {
-                path: path.into(),
-                contract: contract::by_name(name).map(|contract| contract.name),
-            },
-            _ => Self::new(written),
-        }
-    }
+/// What is to be loaded.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) which: Which,
+    pub(crate) around: Surroundings,
+    /// Which files of projects are trusted, where somebody asks for that.
+    pub(crate) pins: Option<Pins>,
+    pub(crate) judged: Scope,
+    pub(crate) unpinned: Unpinned,
 }
 
 /// Everything that was read, file by file.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     sources: Vec<LoadedSource>,
-    /// All hooks, in the order in which they run.
+    /// All hooks that may run, in the order in which they do.
     pub(crate) hooks: Vec<Arc<Hook>>,
+    /// The same, and among them those that are withheld, as off.
+    pub(crate) listed: Vec<Arc<Hook>>,
     /// The files as they were when they were read, those included that were not there.
-    pub(crate) stamp: Stamp,
+    looks: Vec<(PathBuf, Option<FileStamp>)>,
 }
 
 #[derive(Debug)]
-struct LoadedSource {
+pub(super) struct LoadedSource {
     path: PathBuf,
-    contract: &'static Contract,
-    hooks: Vec<Hook>,
-    switches: Switches,
+    whose: Whose,
+    pub(super) contract: &'static Contract,
+    pub(super) hooks: Vec<Hook>,
+    pub(super) switches: Switches,
+    settings: FileSettings,
     diagnostics: Vec<Diagnostic>,
+    /// Where trust was asked for: what was read, and what trust says about it.
+    judged: Option<Judged>,
+}
+
+impl LoadedSource {
+    /// Why nothing of the file counts, if so.
+    pub(super) fn withheld(&self) -> Option<&str> {
+        self.judged.as_ref()?.withheld.as_deref()
+    }
+
+    /// Whether the file says anything: a hook, or about all hooks, or a setting.
+    fn says_something(&self) -> bool {
+        !self.hooks.is_empty() || self.switches != Switches::default() || self.settings != FileSettings::default()
+    }
 }
 
 impl Loaded {
@@ -89,31 +77,62 @@ impl Loaded {
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.sources.iter().map(|source| source.path.as_path())
     }
+
+    /// Whether a file was changed, created or removed since. A file that another one would borrow by now is none of
+    /// them, but that other one was changed.
+    pub(crate) fn is_out_of_date(&self) -> bool {
+        self.looks
+            .iter()
+            .any(|(path, stamp)| FileStamp::of(&Look::at(path)) != *stamp)
+    }
+
+    /// What all files that count say beside their hooks.
+    pub(crate) fn settings(&self) -> Settings {
+        let counting = self.sources.iter().filter(|source| source.withheld().is_none());
+        Settings::of(counting.map(|source| &source.settings))
+    }
+
+    /// The project's files for which trust was asked, in the order in which they were read.
+    pub(crate) fn project_files(&self) -> Vec<ProjectFile> {
+        let file = |source: &LoadedSource| {
+            let judged = source.judged.as_ref()?;
+            let hooks = self.listed.iter().filter(|hook| hook.origin.path == source.path);
+            Some(ProjectFile {
+                path: judged.path.clone(),
+                shown: judged.shown.clone(),
+                contract: source.contract.name,
+                sha256: judged.sha256.clone(),
+                judgement: judged.judgement,
+                command: judged.command,
+                hooks: hooks.cloned().collect(),
+            })
+        };
+        self.sources.iter().filter_map(file).collect()
+    }
+
+    /// The project's files that do not count.
+    pub(crate) fn withheld(&self) -> Vec<Withheld> {
+        let withheld = |source: &LoadedSource| {
+            let judged = source.judged.as_ref().filter(|judged| judged.withheld.is_some())?;
+            Some(Withheld {
+                path: judged.path.clone(),
+                shown: judged.shown.clone(),
+                why: judged.judgement,
+                hooks: source.hooks.len(),
+            })
+        };
+        self.sources.iter().filter_map(withheld).collect()
+    }
 }
 
-/// What files looked like at one moment.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stamp(Vec<Option<FileStamp>>);
-
-#[derive(Debug, PartialEq, Eq)]
+/// What a file looked like at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileStamp {
     device: u64,
     inode: u64,
     length: u64,
     modified: (i64, i64),
     changed: (i64, i64),
-}
-
-impl Stamp {
-    pub(crate) fn take(which: &Which, around: &Surroundings) -> Self {
-        let candidates = candidates(which, around);
-        Self(
-            candidates
-                .iter()
-                .map(|candidate| FileStamp::of(&Look::at(&candidate.path)))
-                .collect(),
-        )
-    }
 }
 
 impl FileStamp {
@@ -131,134 +150,223 @@ impl FileStamp {
     }
 }
 
-/// A file that may be there.
-struct Candidate {
-    path: PathBuf,
-    shown: String,
-    /// Unknown where the caller named a file that lies nowhere in particular.
-    contract: Option<&'static Contract>,
+/// Reads all files. What a file said stays in force while it cannot be read: a half-saved file must not open a guard.
+pub(crate) fn load(request: &Request, before: Option<&Loaded>) -> Loaded {
+    let mut loading = Loading {
+        request,
+        before,
+        sources: Vec::new(),
+        looks: Vec::new(),
+        seen: Vec::new(),
+        trust: OnceCell::new(),
+        project_is_the_users: OnceCell::new(),
+    };
+    match &request.which {
+        Which::Discovered => {
+            for contract in CONTRACTS {
+                loading.contract(contract, |_| true);
+            }
+        }
+        Which::Guest(agent) => {
+            loading.contract(&NATIVE, |_| true);
+            if let Some(agent) = agent {
+                loading.return_to(agent.contract, agent.title);
+            }
+            for (contract, reach) in loading.borrowed() {
+                let own = agent.is_some_and(|agent| agent.contract == contract.name);
+                if !own {
+                    loading.contract(contract, |place| reach == Reach::All || place.base == Base::Project);
+                }
+            }
+        }
+        Which::Only(files) => {
+            for file in files {
+                loading.file(&Candidate::named(file, &request.around));
+            }
+        }
+    }
+    let listed = arrange(&loading.sources);
+    Loaded {
+        hooks: listed.iter().filter(|hook| !hook.withheld).cloned().collect(),
+        listed,
+        sources: loading.sources,
+        looks: loading.looks,
+    }
 }
 
-/// Reads all files. What a file said stays in force while it cannot be read: a half-saved file must not open a guard.
-pub(crate) fn load(which: &Which, around: &Surroundings, before: Option<&Loaded>) -> Loaded {
-    let mut stamps = Vec::new();
-    let mut sources = Vec::new();
-    let mut seen = Vec::new();
-    for candidate in candidates(which, around) {
+/// Which of a contract's files are borrowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// The user borrows them.
+    All,
+    /// Only the project borrows them, which has no say about files of the user.
+    Project,
+}
+
+/// Files being read.
+struct Loading<'a> {
+    request: &'a Request,
+    before: Option<&'a Loaded>,
+    sources: Vec<LoadedSource>,
+    looks: Vec<(PathBuf, Option<FileStamp>)>,
+    seen: Vec<Option<Identity>>,
+    trust: OnceCell<Trust>,
+    project_is_the_users: OnceCell<bool>,
+}
+
+/// A contract and the file that it reads: device and inode.
+type Identity = (Option<&'static str>, u64, u64);
+
+impl Loading<'_> {
+    fn contract(&mut self, contract: &'static Contract, wanted: impl Fn(&Place) -> bool) {
+        let places = contract.places.iter().filter(|place| wanted(place));
+        for place in places {
+            if let Some(candidate) = Candidate::at(contract, place, &self.request.around) {
+                self.file(&candidate);
+            }
+        }
+    }
+
+    fn file(&mut self, candidate: &Candidate) {
         let look = Look::at(&candidate.path);
         let stamp = FileStamp::of(&look);
         // Two names of one file (a link, or a project that is the home directory) are one file, unless two contracts
         // read it: then it means something else to each.
-        let identity = stamp.as_ref().map(|stamp| {
+        let identity = stamp.map(|stamp| {
             let contract = candidate.contract.map(|contract| contract.name);
             (contract, stamp.device, stamp.inode)
         });
-        stamps.push(stamp);
-        if identity.is_some() && seen.contains(&identity) {
-            continue;
+        self.looks.push((candidate.path.clone(), stamp));
+        if identity.is_some() && self.seen.contains(&identity) {
+            return;
         }
         let read_before = identity.is_some_and(|(_, device, inode)| {
-            let same = |earlier: &(Option<&str>, u64, u64)| (earlier.1, earlier.2) == (device, inode);
-            seen.iter().flatten().any(same)
+            let same = |earlier: &Identity| (earlier.1, earlier.2) == (device, inode);
+            self.seen.iter().flatten().any(same)
         });
-        seen.push(identity);
-        let source = match Source::open(&candidate.path, candidate.shown.clone(), &look) {
-            Found::Nothing => match which {
-                Which::Discovered => continue,
-                Which::Only(_) => {
-                    let missing = Diagnostic::whole_file(Severity::Error, &candidate.shown, "does not exist");
-                    broken(&candidate, missing, None)
-                }
-            },
-            Found::Unreadable(diagnostic) => broken(&candidate, diagnostic, before),
-            Found::Text(source) if source.text.trim().is_empty() && said_something(&candidate, before) => {
+        self.seen.push(identity);
+        let mut source = match Source::open(&candidate.path, candidate.shown.clone(), &look) {
+            Found::Nothing if candidate.whose != Whose::Named => return,
+            Found::Nothing => {
+                let missing = Diagnostic::whole_file(Severity::Error, &candidate.shown, "does not exist");
+                broken(candidate, missing, None)
+            }
+            Found::Unreadable(diagnostic) => broken(candidate, diagnostic, self.before),
+            Found::Text(source) if source.text.trim().is_empty() && earlier(candidate, self.before).is_some() => {
                 let diagnostic = source.diagnostic(
                     Severity::Error,
                     0,
                     "is empty all at once; remove it to be rid of its hooks",
                 );
-                broken(&candidate, diagnostic, before)
+                // Whoever saves a file empties it first, so an empty one may be half a save.
+                broken(candidate, diagnostic, self.before)
             }
-            Found::Text(source) => match read(&candidate, &source) {
+            Found::Text(source) => match read(candidate, &source) {
                 Ok(mut loaded) => {
                     // Entries of a third contract's shape were found the first time already.
                     let lane = loaded.contract.lane;
                     loaded.hooks.retain(|hook| !read_before || hook.contract.lane == lane);
+                    loaded.judged = self.to_be_judged(candidate, &source, &loaded);
                     loaded
                 }
                 Err(fault) => {
                     let diagnostic = source.diagnostic(Severity::Error, fault.at, fault.message);
-                    broken(&candidate, diagnostic, before)
+                    broken(candidate, diagnostic, self.before)
                 }
             },
         };
-        sources.push(source);
+        if let Some(judged) = &mut source.judged {
+            judged.decide(self.trust(), self.request.unpinned);
+        }
+        if let Some(judged) = source.judged.as_ref().filter(|judged| judged.withheld.is_some()) {
+            // What is wrong in a file that does not count is for whoever will trust it.
+            let message = judged.cost(source.hooks.len(), self.trust());
+            source.diagnostics = vec![Diagnostic::whole_file(Severity::Warning, &candidate.shown, message)];
+            // A project must not take a file of the user out of force by a link to it.
+            self.seen.pop();
+        }
+        self.sources.push(source);
     }
-    let hooks = arrange(&sources);
-    Loaded {
-        sources,
-        hooks,
-        stamp: Stamp(stamps),
-    }
-}
 
-fn candidates(which: &Which, around: &Surroundings) -> Vec<Candidate> {
-    match which {
-        Which::Discovered => CONTRACTS
-            .iter()
-            .flat_map(|contract| contract.places.iter().map(move |place| (*contract, place)))
-            .filter_map(|(contract, place)| {
-                let base = match place.base {
-                    Base::Home => around.home.as_deref()?,
-                    Base::Project => &around.project,
-                    Base::Config => around.config_dir.as_deref()?,
-                };
-                let path = base.join(place.path);
-                Some(Candidate {
-                    shown: shown(&path, around),
-                    path,
-                    contract: Some(contract),
-                })
-            })
-            .collect(),
-        Which::Only(files) => files
-            .iter()
-            .map(|file| Candidate {
-                shown: shown(&file.path, around),
-                path: file.path.clone(),
-                contract: file
-                    .contract
-                    .and_then(contract::by_name)
-                    .or_else(|| contract_by_place(&file.path)),
-            })
-            .collect(),
-    }
-}
-
-/// The contract in whose place a file lies: as one of its files, or beside them in a directory of its own.
-fn contract_by_place(path: &Path) -> Option<&'static Contract> {
-    let lies_in = |directory: &Path| path.parent().is_some_and(|parent| parent.ends_with(directory));
-    let placed = CONTRACTS.iter().copied().find(|contract| {
-        contract.places.iter().any(|place| {
-            let directory = Path::new(place.path)
-                .parent()
-                .filter(|parent| !parent.as_os_str().is_empty());
-            path.ends_with(place.path) || directory.is_some_and(lies_in)
+    /// Takes down what is to be judged, where trust is to be asked for: the very text that was read, so that there is no
+    /// moment in which the file could become another.
+    fn to_be_judged(&self, candidate: &Candidate, source: &Source, loaded: &LoadedSource) -> Option<Judged> {
+        self.asks_for_trust(candidate, loaded).then(|| Judged {
+            path: self.request.around.pin_path(&candidate.path),
+            shown: candidate.shown.clone(),
+            sha256: sha256(source.text.as_bytes()),
+            judgement: Judgement::Untrusted,
+            command: if self.counts_for_a_guest(loaded.contract) {
+                "snell trust"
+            } else {
+                "snell trust --all"
+            },
+            withheld: None,
         })
-    });
-    let toml = path.extension().is_some_and(|extension| extension == "toml");
-    placed.or(toml.then_some(&contract::NATIVE))
-}
+    }
 
-/// The path as people are shown it: from the project, from `~`, or whole.
-fn shown(path: &Path, around: &Surroundings) -> String {
-    let home = around.home.as_deref();
-    if let Ok(inside) = path.strip_prefix(&around.project) {
-        inside.display().to_string()
-    } else if let Some(inside) = home.and_then(|home| path.strip_prefix(home).ok()) {
-        format!("~/{}", inside.display())
-    } else {
-        path.display().to_string()
+    fn trust(&self) -> &Trust {
+        let ask = || self.request.pins.as_ref().map(|pins| (pins.0)());
+        self.trust.get_or_init(|| ask().unwrap_or_default())
+    }
+
+    /// A file that says nothing needs no trust, and neither does one that lies in the user's own place.
+    fn asks_for_trust(&self, candidate: &Candidate, loaded: &LoadedSource) -> bool {
+        let of_the_project = match candidate.whose {
+            Whose::User => false,
+            Whose::Project => true,
+            Whose::Named => candidate.path.starts_with(&self.request.around.project),
+        };
+        let concerned = || self.request.judged == Scope::All || self.counts_for_a_guest(loaded.contract);
+        let users_own = || {
+            let around = &self.request.around;
+            *self.project_is_the_users.get_or_init(|| around.project_is_the_users())
+        };
+        self.request.pins.is_some() && of_the_project && loaded.says_something() && concerned() && !users_own()
+    }
+
+    fn counts_for_a_guest(&self, contract: &Contract) -> bool {
+        *contract == NATIVE || self.borrowed().iter().any(|(borrowed, _)| **borrowed == *contract)
+    }
+
+    /// The contracts that are borrowed, in the order in which their hooks run.
+    fn borrowed(&self) -> Vec<(&'static Contract, Reach)> {
+        let lists: Vec<_> = self
+            .sources
+            .iter()
+            .filter(|source| source.withheld().is_none())
+            .flat_map(|source| source.settings.borrow.iter().map(|borrowed| (source.whose, borrowed)))
+            .collect();
+        let reach = |contract: &&'static Contract| {
+            let mut owners = lists
+                .iter()
+                .filter(|(_, borrowed)| borrowed.contract == contract.name)
+                .map(|(whose, _)| *whose);
+            let first = owners.next()?;
+            let only_the_project = first == Whose::Project && owners.all(|whose| whose == Whose::Project);
+            Some(if only_the_project { Reach::Project } else { Reach::All })
+        };
+        CONTRACTS
+            .iter()
+            .filter_map(|contract| Some((*contract, reach(contract)?)))
+            .collect()
+    }
+
+    /// Says that the calling agent's own files cannot be borrowed: it runs them by itself.
+    fn return_to(&mut self, contract: &str, agent: &str) {
+        for source in self.sources.iter_mut().filter(|source| source.withheld().is_none()) {
+            let own = source
+                .settings
+                .borrow
+                .iter()
+                .filter(|borrowed| borrowed.contract == contract);
+            let warnings = own.map(|Borrowed { origin, .. }| {
+                origin.warning(format!(
+                    "{agent} runs the hooks of \"{contract}\" by itself; they are not borrowed here"
+                ))
+            });
+            source.diagnostics.extend(warnings);
+        }
     }
 }
 
@@ -272,7 +380,7 @@ fn read(candidate: &Candidate, source: &Source) -> Result<LoadedSource, SyntaxEr
         Node::from_json(&source.text)?
     };
     let contract = candidate.contract.unwrap_or_else(|| contract::for_document(&node));
-    let mut reading = Reading::new(source);
+    let mut reading = Reading::new(source, candidate.whose);
     contract::read(contract, &mut reading, &node);
     // Several entries under one bad name are one finding; people read findings from top to bottom.
     let mut diagnostics = reading.diagnostics;
@@ -280,10 +388,13 @@ fn read(candidate: &Candidate, source: &Source) -> Result<LoadedSource, SyntaxEr
     diagnostics.dedup();
     Ok(LoadedSource {
         path: candidate.path.clone(),
+        whose: candidate.whose,
         contract,
         hooks: reading.hooks,
         switches: reading.switches,
+        settings: reading.settings,
         diagnostics,
+        judged: None,
     })
 }
 
@@ -295,93 +406,26 @@ fn broken(candidate: &Candidate, mut diagnostic: Diagnostic, before: Option<&Loa
     }
     LoadedSource {
         path: candidate.path.clone(),
+        whose: candidate.whose,
         contract: known
             .map(|source| source.contract)
             .or(candidate.contract)
-            .unwrap_or(&contract::NATIVE),
+            .unwrap_or(&NATIVE),
         hooks: known.map(|source| source.hooks.clone()).unwrap_or_default(),
         switches: known.map(|source| source.switches.clone()).unwrap_or_default(),
+        settings: known.map(|source| source.settings.clone()).unwrap_or_default(),
         diagnostics: vec![diagnostic],
+        judged: known.and_then(|source| source.judged.clone()),
     }
 }
 
-/// Whether the file said something. Whoever saves a file empties it first, so an empty one may be half a save.
-fn said_something(candidate: &Candidate, before: Option<&Loaded>) -> bool {
-    earlier(candidate, before).is_some()
-}
-
-/// What the file said before, if that was anything: a hook, or a switch.
+/// What the file said before, if that was anything.
 fn earlier<'a>(candidate: &Candidate, before: Option<&'a Loaded>) -> Option<&'a LoadedSource> {
     let same = |source: &LoadedSource| {
         source.path == candidate.path && candidate.contract.is_none_or(|contract| *contract == *source.contract)
     };
-    let says_something = |source: &LoadedSource| !source.hooks.is_empty() || source.switches != Switches::default();
     before?
         .sources
         .iter()
-        .find(|source| same(source) && says_something(source))
-}
-
-/// All hooks in the order in which they run, with what the switches of the files of their file's lane say about them.
-fn arrange(sources: &[LoadedSource]) -> Vec<Arc<Hook>> {
-    let mut hooks = Vec::new();
-    for source in sources {
-        let switches = Switched::of(source.contract.lane, sources);
-        hooks.extend(source.hooks.iter().map(|hook| Arc::new(switches.apply(hook.clone()))));
-    }
-    let lane = |hook: &Arc<Hook>| {
-        CONTRACTS
-            .iter()
-            .position(|contract| contract.lane == hook.contract.lane)
-    };
-    hooks.sort_by_key(lane);
-    hooks
-}
-
-/// What all files of a lane say together about its hooks.
-struct Switched {
-    disabled: Option<String>,
-    urls: Option<Vec<String>>,
-    variables: Option<Vec<String>>,
-}
-
-impl Switched {
-    fn of(lane: &str, sources: &[LoadedSource]) -> Self {
-        let switches: Vec<_> = sources
-            .iter()
-            .filter(|source| source.contract.lane == lane)
-            .map(|source| &source.switches)
-            .collect();
-        // The file that is read last is the nearest one, and its word counts.
-        let disabled = switches.iter().rev().find_map(|switches| switches.disable_all.as_ref());
-        Self {
-            disabled: disabled
-                .filter(|(disabled, _)| *disabled)
-                .map(|(_, origin)| format!("disableAllHooks is set at {origin}")),
-            urls: merged(switches.iter().map(|switches| switches.allowed_http_urls.as_ref())),
-            variables: merged(switches.iter().map(|switches| switches.http_env_vars.as_ref())),
-        }
-    }
-
-    fn apply(&self, mut hook: Hook) -> Hook {
-        if self.disabled.is_some() {
-            hook.disabled.clone_from(&self.disabled);
-        }
-        if let Action::Http(call) = &mut hook.action {
-            let allowed = |pattern: &String| Glob::new(pattern, Dialect::PLAIN).matches(&call.url);
-            if self.urls.as_ref().is_some_and(|urls| !urls.iter().any(allowed)) {
-                call.refused = Some("its address is not in allowedHttpHookUrls".into());
-            }
-            if let Some(variables) = &self.variables {
-                call.allowed_env_vars.retain(|name| variables.contains(name));
-            }
-        }
-        hook
-    }
-}
-
-/// A list that every file may add to; none where no file has it.
-fn merged<'a>(lists: impl Iterator<Item = Option<&'a Vec<String>>>) -> Option<Vec<String>> {
-    let lists: Vec<_> = lists.flatten().collect();
-    (!lists.is_empty()).then(|| lists.into_iter().flatten().cloned().collect())
+        .find(|source| same(source) && source.says_something())
 }

@@ -1,11 +1,19 @@
 //! Configuration: which files there are, what they say, and what is wrong with them.
 
+mod arrange;
+mod judged;
 mod load;
 mod node;
+mod places;
 mod reading;
+mod settings;
 mod source;
 
-pub use load::ConfigFile;
-pub(crate) use load::{Loaded, Stamp, Surroundings, Which, load};
+pub(crate) use judged::{Pins, Scope, Unpinned};
+pub(crate) use load::{Loaded, Request, load};
 pub(crate) use node::{Member, Node, NodeValue};
+pub use places::ConfigFile;
+pub(crate) use places::{Surroundings, Which};
 pub(crate) use reading::{Fields, LONGEST_TIMEOUT, Reading, Unit, Vocabulary, show_duration};
+pub(crate) use settings::{HANDLERS, SETTING_KEYS, borrowable, read as read_settings};
+pub use settings::{Handler, Handlers, Keep, Settings};

@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use super::node::{Member, Node, NodeValue};
+use super::places::Whose;
+use super::settings::FileSettings;
 use super::source::Source;
 use crate::diagnostic::{Diagnostic, Severity, hint};
 use crate::event::EventName;
@@ -18,6 +20,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) source: &'a Source,
     pub(crate) hooks: Vec<Hook>,
     pub(crate) switches: Switches,
+    pub(crate) settings: FileSettings,
+    pub(crate) whose: Whose,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
@@ -40,11 +44,13 @@ pub(crate) enum Unit {
 }
 
 impl<'a> Reading<'a> {
-    pub(crate) fn new(source: &'a Source) -> Self {
+    pub(crate) fn new(source: &'a Source, whose: Whose) -> Self {
         Self {
             source,
+            whose,
             hooks: Vec::new(),
             switches: Switches::default(),
+            settings: FileSettings::default(),
             diagnostics: Vec::new(),
         }
     }

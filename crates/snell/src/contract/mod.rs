@@ -27,7 +27,8 @@ use crate::outcome::{End, Outcome};
 use crate::runner::{Runner, Spill, Variable};
 use crate::verdict::{Answer, Decision, Status};
 
-pub(crate) use native::{HOOK_KEYS, Kind, NATIVE};
+pub(crate) use claude::{CLAUDE, EVENT_NAMES as CLAUDE_EVENTS};
+pub(crate) use native::{HOOK_KEYS, Key, Kind, NATIVE, key};
 
 /// Every contract, in the order in which their hooks run.
 pub(crate) static CONTRACTS: &[&Contract] = &[

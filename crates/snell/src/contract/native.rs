@@ -11,7 +11,9 @@ use super::{
     WorkingDirectory, blocked_by, failed, is_yet_to_happen, json_line, no_rules, no_switches, own_failure, printed,
     said, same_name, tool_subject,
 };
-use crate::config::{Fields, LONGEST_TIMEOUT, Node, NodeValue, Reading, Vocabulary, show_duration};
+use crate::config::{
+    Fields, LONGEST_TIMEOUT, Node, NodeValue, Reading, SETTING_KEYS, Vocabulary, read_settings, show_duration,
+};
 use crate::diagnostic::hint;
 use crate::event::{Event, EventName, ToolClass, parse_json};
 use crate::hook::{Action, Condition, Hook, OnFailure, Timeout};
@@ -55,7 +57,7 @@ pub(crate) static NATIVE: Contract = Contract {
     answer,
 };
 
-/// A key of a `[[hook]]`, for reading and for the schema.
+/// A key of a `[[hook]]`, or of the file itself, for reading and for the schema.
 #[derive(Debug)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
@@ -72,6 +74,12 @@ pub(crate) enum Kind {
     /// A text, or a list of texts.
     Events,
     Arguments,
+    /// A list of contracts.
+    Contracts,
+    /// A duration, or "forever".
+    Retention,
+    /// A table of switches.
+    Handlers,
     OneOf(&'static [&'static str]),
 }
 
@@ -121,7 +129,7 @@ pub(crate) const HOOK_KEYS: &[Key] = &[
     ),
 ];
 
-const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
+pub(crate) const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
     Key { name, kind, about }
 }
 
@@ -136,7 +144,10 @@ fn read(reading: &mut Reading<'_>, node: &Node) {
         // A whole file of hooks would have no effect; that is more than a warning.
         reading.error(hooks.at, "there is no \"hooks\" in snell.toml; write [[hook]]");
     }
-    reading.unknown_keys(&root, &["hook", "hooks"], "snell.toml");
+    let settings = SETTING_KEYS.iter().map(|key| key.name);
+    let known: Vec<_> = ["hook", "hooks"].into_iter().chain(settings).collect();
+    reading.unknown_keys(&root, &known, "snell.toml");
+    read_settings(reading, &root);
     let Some(hooks) = root.get("hook") else {
         return;
     };
@@ -156,7 +167,15 @@ fn read_hook(reading: &mut Reading<'_>, node: &Node) {
     let Some(fields) = reading.object(node, "a [[hook]]") else {
         return;
     };
-    let known: Vec<_> = HOOK_KEYS.iter().map(|key| key.name).collect();
+    let mut known: Vec<_> = HOOK_KEYS.iter().map(|key| key.name).collect();
+    for Key { name, .. } in SETTING_KEYS {
+        if let Some(member) = fields.members.iter().find(|member| member.key == *name) {
+            // In TOML, what stands below a [[hook]] belongs to it.
+            let message = format!("\"{name}\" is no key of a [[hook]]; write it above the first [[hook]] of the file");
+            reading.error(member.key_at, message);
+            known.push(name);
+        }
+    }
     reading.unknown_keys(&fields, &known, "a [[hook]]");
     let events = read_events(reading, &fields);
     let action = read_action(reading, &fields);

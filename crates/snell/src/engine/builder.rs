@@ -8,9 +8,11 @@ use std::sync::{Arc, Mutex, RwLock};
 use jiff::Timestamp;
 
 use super::{DEPTH_VARIABLE, Engine, Shared};
-use crate::config::{self, ConfigFile, Surroundings, Which};
+use crate::config::{self, ConfigFile, Pins, Request, Scope, Surroundings, Unpinned, Which};
 use crate::diagnostic::Diagnostic;
+use crate::guest::Guest;
 use crate::runner::{Background, Finished, Launcher, Observer, Runner, default_max_running};
+use crate::trust::Trust;
 
 /// Builds an [`Engine`].
 #[derive(Default)]
@@ -18,7 +20,10 @@ pub struct EngineBuilder {
     project: Option<PathBuf>,
     home: Option<PathBuf>,
     config_dir: Option<PathBuf>,
-    files: Option<Vec<ConfigFile>>,
+    which: Option<Which>,
+    pins: Option<Pins>,
+    judged: Option<Scope>,
+    requires_trust: bool,
     environment: Option<BTreeMap<OsString, OsString>>,
     now: Option<Timestamp>,
     background: Background,
@@ -33,7 +38,7 @@ impl std::fmt::Debug for EngineBuilder {
             .field("project", &self.project)
             .field("home", &self.home)
             .field("config_dir", &self.config_dir)
-            .field("files", &self.files)
+            .field("which", &self.which)
             .finish_non_exhaustive()
     }
 }
@@ -63,7 +68,53 @@ impl EngineBuilder {
     /// Reads these files and no others.
     #[must_use]
     pub fn files(mut self, files: impl IntoIterator<Item = ConfigFile>) -> Self {
-        self.files = Some(files.into_iter().collect());
+        self.which = Some(Which::Only(files.into_iter().collect()));
+        self
+    }
+
+    /// Reads what counts where Snell is a guest of this agent: the `snell.toml` of the user and of the project, and what
+    /// they borrow. The agent's own files are never read, because it runs them by itself. Trust is required.
+    #[must_use]
+    pub fn guest(mut self, agent: &'static Guest) -> Self {
+        self.which = Some(Which::Guest(Some(agent)));
+        self.require_trust()
+    }
+
+    /// Reads what would count where Snell is a guest of any agent, if everything were trusted. It is for those who are
+    /// about to trust: [`Engine::project_files`] then says what there is. Fire nothing on such an engine.
+    #[must_use]
+    pub fn survey(mut self) -> Self {
+        self.which = Some(Which::Guest(None));
+        self
+    }
+
+    /// As [`EngineBuilder::survey`], for what would count in a host that requires trust: files of every contract.
+    #[must_use]
+    pub fn survey_all(mut self) -> Self {
+        self.judged = Some(Scope::All);
+        self
+    }
+
+    /// Which files of projects are trusted. Without [`EngineBuilder::require_trust`] it changes nothing but what
+    /// [`Engine::project_files`] answers.
+    #[must_use]
+    pub fn trust(self, trust: Trust) -> Self {
+        self.trust_from(move || trust.clone())
+    }
+
+    /// As [`EngineBuilder::trust`], from somewhere that is asked only when there is a file to be judged: at most once
+    /// for each time that files are read.
+    #[must_use]
+    pub fn trust_from(mut self, pins: impl Fn() -> Trust + Send + Sync + 'static) -> Self {
+        self.pins = Some(Pins(Arc::new(pins)));
+        self
+    }
+
+    /// Lets hooks in files of the project run only where these files are trusted. Without pins none is.
+    #[must_use]
+    pub fn require_trust(mut self) -> Self {
+        self.requires_trust = true;
+        self.judged = Some(Scope::All);
         self
     }
 
@@ -124,7 +175,18 @@ impl EngineBuilder {
             home: self.home,
             config_dir,
         };
-        let which = self.files.map_or(Which::Discovered, Which::Only);
+        let nothing = || Pins(Arc::new(Trust::default));
+        let request = Request {
+            which: self.which.unwrap_or(Which::Discovered),
+            around,
+            pins: self.pins.or_else(|| self.requires_trust.then(nothing)),
+            judged: self.judged.unwrap_or(Scope::Guest),
+            unpinned: if self.requires_trust {
+                Unpinned::Withheld
+            } else {
+                Unpinned::Counts
+            },
+        };
         let variable = |name: &str| self.environment.as_ref()?.get(OsStr::new(name));
         let temp_dir = variable("TMPDIR")
             .filter(|directory| !directory.is_empty())
@@ -134,12 +196,11 @@ impl EngineBuilder {
             .filter(|depth| !depth.is_empty() && depth.bytes().all(|byte| byte.is_ascii_digit()))
             // A number that is too great to be read is too deep in any case.
             .map_or(0, |depth| depth.parse().unwrap_or(u32::MAX));
-        let loaded = config::load(&which, &around, None);
+        let loaded = config::load(&request, None);
         let diagnostics = loaded.diagnostics();
         let engine = Engine {
             shared: Arc::new(Shared {
-                which,
-                around,
+                request,
                 now: self.now,
                 depth,
                 runner: Runner::new(self.environment, self.max_running.unwrap_or_else(default_max_running)),

@@ -13,12 +13,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use jiff::Timestamp;
 
-use crate::config::{self, Loaded, Surroundings, Which};
+use crate::config::{self, Loaded, Request, Settings};
 use crate::contract::{self, Scene};
 use crate::diagnostic::{Diagnostic, hint};
 use crate::event::{Event, EventName};
 use crate::hook::Hook;
 use crate::runner::{Launcher, Runner};
+use crate::trust::{ProjectFile, Withheld};
 
 pub use builder::EngineBuilder;
 pub use explain::Explanation;
@@ -40,8 +41,7 @@ pub struct Engine {
 
 #[derive(Debug)]
 struct Shared {
-    which: Which,
-    around: Surroundings,
+    request: Request,
     temp_dir: PathBuf,
     /// A fixed clock, for tests and replays.
     now: Option<Timestamp>,
@@ -59,9 +59,26 @@ impl Engine {
         EngineBuilder::default()
     }
 
-    /// The hooks that are configured, in the order in which they run.
+    /// The hooks that are configured, in the order in which they run. Those of files that are not trusted, where trust
+    /// is required, are among them as [disabled](Hook::disabled).
     pub fn hooks(&self) -> Vec<Arc<Hook>> {
-        self.loaded().hooks.clone()
+        self.loaded().listed.clone()
+    }
+
+    /// What the files say beside their hooks.
+    pub fn settings(&self) -> Settings {
+        self.loaded().settings()
+    }
+
+    /// The project's files whose hooks do not run, because they are not trusted as they are. Tell the user of them.
+    pub fn withheld(&self) -> Vec<Withheld> {
+        self.loaded().withheld()
+    }
+
+    /// The project's files that run hooks only where they are trusted, and what trust says about each. There are none
+    /// where the engine was given no pins.
+    pub fn project_files(&self) -> Vec<ProjectFile> {
+        self.loaded().project_files()
     }
 
     /// The files that were read.
@@ -72,7 +89,8 @@ impl Engine {
     /// Reads all files again. Each one's hooks are replaced, never appended.
     ///
     /// A file that cannot be read or parsed any more keeps the hooks it had, and a diagnostic says so: a half-saved file
-    /// must not open a guard. A file that is gone takes its hooks with it.
+    /// must not open a guard. A file that is gone takes its hooks with it. Where trust is required, pins are asked for
+    /// again, and a file that says something else than it is pinned for takes its hooks with it as well.
     pub fn reload(&self) -> Vec<Diagnostic> {
         let _one_at_a_time = self.reloading();
         self.reload_now()
@@ -80,7 +98,7 @@ impl Engine {
 
     fn reload_now(&self) -> Vec<Diagnostic> {
         let before = self.loaded();
-        let after = config::load(&self.shared.which, &self.shared.around, Some(&before));
+        let after = config::load(&self.shared.request, Some(&before));
         let diagnostics = after.diagnostics();
         match self.shared.loaded.write() {
             Ok(mut loaded) => *loaded = Arc::new(after),
@@ -94,8 +112,7 @@ impl Engine {
     /// This looks at each file's metadata and costs microseconds, so a host may well call it before every event.
     pub fn reload_if_changed(&self) -> Option<Vec<Diagnostic>> {
         let _one_at_a_time = self.reloading();
-        let stamp = config::Stamp::take(&self.shared.which, &self.shared.around);
-        (stamp != self.loaded().stamp).then(|| self.reload_now())
+        self.loaded().is_out_of_date().then(|| self.reload_now())
     }
 
     /// What is odd about an event: a name that looks like a slip of the pen, a tool event without its tool. It is fired
@@ -140,14 +157,14 @@ impl Engine {
 
     /// The event with the agent's directory in full: every hook and every rule then understands it alike.
     fn located(&self, mut event: Event) -> Event {
-        event.cwd = event.cwd.map(|cwd| self.shared.around.project.join(cwd));
+        event.cwd = event.cwd.map(|cwd| self.shared.request.around.project.join(cwd));
         event
     }
 
     fn scene(&self) -> Scene<'_> {
         Scene {
-            project: &self.shared.around.project,
-            home: self.shared.around.home.as_deref(),
+            project: &self.shared.request.around.project,
+            home: self.shared.request.around.home.as_deref(),
             now: self.shared.now.unwrap_or_else(Timestamp::now),
             runner: &self.shared.runner,
         }

@@ -100,6 +100,14 @@ impl EventName {
             .flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
     }
 
+    /// The name that was probably meant by one that is in no vocabulary.
+    pub fn meant_by(name: &str) -> Option<&'static str> {
+        if crate::contract::is_known_event(name) {
+            return None;
+        }
+        crate::diagnostic::did_you_mean(name, Self::all_names()).filter(|near| *near != name)
+    }
+
     /// The canonical names, in the order of a session.
     pub fn canonical_names() -> impl Iterator<Item = &'static str> {
         ROWS.iter().map(|row| row.name)
@@ -134,6 +142,19 @@ mod tests {
             assert_eq!(owners, 1, "{name}");
             let event = EventName::parse(name);
             assert_eq!(EventName::parse(event.as_str()), event, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_was_meant_is_found_for_slips_of_the_pen_only() {
+        let cases = [
+            ("PreToolUze", Some("PreToolUse")),
+            ("PreToolUse", None),
+            ("Setup", None),
+            ("Banana", None),
+        ];
+        for (name, meant) in cases {
+            assert_eq!(EventName::meant_by(name), meant, "{name}");
         }
     }
 

@@ -54,12 +54,17 @@ impl Event {
             parse_json(text).map_err(EventError::NotJson)?
         };
         match value {
-            Value::Object(fields) => Self::from_fields(name, fields),
+            Value::Object(fields) => Self::from_object(name, fields),
             other => Err(EventError::NotAnObject(kind_of(&other))),
         }
     }
 
-    fn from_fields(name: Option<&str>, raw: Map<String, Value>) -> Result<(Self, Vec<Diagnostic>), EventError> {
+    /// As [`Event::from_json`], from an object that is read already.
+    ///
+    /// # Errors
+    ///
+    /// When nothing names the event.
+    pub fn from_object(name: Option<&str>, raw: Map<String, Value>) -> Result<(Self, Vec<Diagnostic>), EventError> {
         let mut fields = Fields {
             raw: &raw,
             notes: Vec::new(),

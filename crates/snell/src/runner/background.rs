@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::process::Command;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -210,12 +211,13 @@ fn detach(supervisor: &[OsString], batch: &Batch, runner: &Runner, temp_dir: &Pa
 
 /// Runs the hooks that [`Background::Detached`] handed over on `input`, all at once, and records each outcome.
 ///
-/// This is the whole of a supervising process.
+/// This is the whole of a supervising process. `telling` is told of each hook that ended, and answers what is recorded
+/// of it.
 ///
 /// # Errors
 ///
 /// When the input is not what [`Background::Detached`] writes, or an outcome cannot be recorded.
-pub async fn supervise(input: impl Read) -> std::io::Result<()> {
+pub async fn supervise(input: impl Read, mut telling: impl FnMut(&Finished) -> Value) -> std::io::Result<()> {
     let batch: Batch = serde_json::from_reader(input)?;
     let runner = Runner::new(None, default_max_running());
     let mut running = JoinSet::new();
@@ -228,23 +230,21 @@ pub async fn supervise(input: impl Read) -> std::io::Result<()> {
     while let Some(finished) = running.join_next().await {
         let recorded = finished
             .map_err(std::io::Error::from)
-            .and_then(|finished| append(Path::new(&batch.record), &finished));
+            .and_then(|finished| append(Path::new(&batch.record), &telling(&finished)));
         result = result.and(recorded);
     }
     result
 }
 
-fn append(record: &Path, finished: &Finished) -> std::io::Result<()> {
+fn append(record: &Path, line: &Value) -> std::io::Result<()> {
     if fs::metadata(record).is_ok_and(|metadata| metadata.len() > MAX_RECORD_BYTES) {
         // Another supervisor may have done it a moment ago.
         let mut older = record.as_os_str().to_owned();
         older.push(".1");
         let _ = fs::rename(record, older);
     }
-    let mut line = serde_json::to_vec(finished)?;
-    line.push(b'\n');
     // One write to a file opened for appending: lines of several supervisors do not mix.
-    open_record(record)?.write_all(&line)
+    open_record(record)?.write_all(format!("{line}\n").as_bytes())
 }
 
 /// Opens the record for appending. It and its directory are for their owner only, because outcomes may hold what tools

@@ -11,6 +11,7 @@ mod support;
 
 mod background;
 mod deadlines;
+mod guest;
 mod many;
 mod processes;
 mod properties;

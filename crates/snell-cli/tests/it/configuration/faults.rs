@@ -472,6 +472,57 @@ const FAULTS: &[Row] = &[
         1,
         &[r#"1:1: warning: a hook that is not awaited cannot block; remove "background" or "on_failure""#],
     ),
+    // Settings: the default counts.
+    (
+        "snell:an-unknown-contract-to-borrow.toml",
+        1,
+        &[
+            "1:11: error: \"borrow\" names \"wavee\" (did you mean \"wave\"?), whose files cannot be borrowed; write \
+             one of wave, microai, claude, whale",
+            "1:29: error: \"borrow\" names \"snell\", whose files cannot be borrowed; write one of wave, microai, \
+             claude, whale",
+            r#"1:38: error: "borrow" must be a string, not a number"#,
+        ],
+    ),
+    (
+        "snell:a-borrow-that-is-a-string.toml",
+        0,
+        &[r#"1:10: error: "borrow" must be an array, not a string"#],
+    ),
+    (
+        "snell:a-keep-without-a-unit.toml",
+        0,
+        &[
+            "1:8: error: \"keep\" must be a duration with its unit; write \"30d\", \"2w\" or \"forever\" (the default \
+             of 30d counts)",
+        ],
+    ),
+    (
+        "snell:a-negative-keep.toml",
+        0,
+        &[
+            "1:8: error: \"keep\" must be a duration with its unit; write \"30d\", \"2w\" or \"forever\" (the default \
+             of 30d counts)",
+        ],
+    ),
+    (
+        "snell:a-misspelled-handler.toml",
+        0,
+        &[
+            r#"2:1: warning: unknown key "trak" in [handlers] (did you mean "track"?); it has no effect"#,
+            r#"3:9: error: "track" must be true or false, not a string"#,
+        ],
+    ),
+    (
+        "snell:handlers-that-are-a-list.toml",
+        0,
+        &["1:12: error: [handlers] must be an object, not an array"],
+    ),
+    (
+        "snell:a-setting-below-a-hook.toml",
+        1,
+        &[r#"4:1: error: "keep" is no key of a [[hook]]; write it above the first [[hook]] of the file"#],
+    ),
 ];
 
 fn fixtures() -> PathBuf {

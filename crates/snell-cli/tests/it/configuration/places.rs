@@ -310,3 +310,20 @@ fn a_current_directory_that_is_gone_is_not_one_without_hooks() {
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
     assert!(ran.stderr.contains("the current directory is gone"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_project_has_no_say_in_what_is_recorded() {
+    let settings = "borrow = [\"wave\"]\nkeep = \"1h\"\n\n[handlers]\ntrack = false\n";
+    let users = Sandbox::new().home_file(".config/snell/snell.toml", settings);
+    let linted = users.snell(&["lint"], "");
+    assert_eq!(linted.stdout, "No problems in 1 file (0 hooks).\n");
+    let projects = Sandbox::new().file("snell.toml", settings);
+    let linted = projects.snell(&["lint"], "");
+    let elsewhere = "has no effect in a project's file; write it in ~/.config/snell/snell.toml";
+    let expected = [
+        format!("snell.toml:2:1: warning: \"keep\" {elsewhere}"),
+        format!("snell.toml:4:2: warning: \"handlers\" {elsewhere}"),
+        "0 errors, 2 warnings in 1 file (0 hooks loaded).".to_owned(),
+    ];
+    assert_eq!(linted.stdout.lines().collect::<Vec<_>>(), expected);
+}

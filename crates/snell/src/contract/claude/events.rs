@@ -193,7 +193,7 @@ const TASK: &[&str] = &[
 pub(super) const COMMON_FIELDS: &[&str] = &["prompt_id", "permission_mode", "effort"];
 
 /// The names of all rows.
-pub(super) const EVENT_NAMES: &[&str] = &{
+pub(crate) const EVENT_NAMES: &[&str] = &{
     let mut names = [""; ROWS.len()];
     let mut index = 0;
     while index < ROWS.len() {

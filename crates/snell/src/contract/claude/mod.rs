@@ -18,6 +18,8 @@ use crate::config::Vocabulary;
 use crate::event::{Event, EventName};
 use crate::matcher::Subject;
 
+pub(crate) use events::EVENT_NAMES;
+
 /// What all `SessionEnd` hooks may take together: the agent is on its way out.
 const SESSION_END_BUDGET: SharedBudget = SharedBudget {
     variable: "CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS",
@@ -25,7 +27,7 @@ const SESSION_END_BUDGET: SharedBudget = SharedBudget {
     at_most: Duration::from_secs(60),
 };
 
-pub(super) static CLAUDE: Contract = Contract {
+pub(crate) static CLAUDE: Contract = Contract {
     name: "claude",
     lane: "claude",
     places: &[

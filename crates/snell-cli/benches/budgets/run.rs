@@ -1,45 +1,28 @@
-//! What Snell costs, as ratios within one run on one machine, printed as a table.
-//!
-//! `cargo xtask bench`. Timings never gate a test: this prints figures and always succeeds.
-
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    missing_docs,
-    reason = "a bench that cannot go on must stop, and its output is its purpose"
-)]
+//! What `snell run` and an embedded engine cost.
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use snell::{Engine, Event};
 
-/// Rounds of each whole process; the contenders take turns so that the machine's moods hit all alike.
-const ROUNDS: usize = 400;
+use crate::measure::{Times, figure, micros, millis, per_call, ratio, resident_kib, row, timed, wait};
 
-fn main() {
-    // `cargo test --benches` runs this file too; there it only has to build.
-    if std::env::args().any(|argument| argument == "--test") {
-        return;
-    }
-    let scratch = tempfile::tempdir().unwrap();
-    let root = scratch.path();
-    println!(
-        "{:<52} {:>10} {:>10} {:>10}   ratio",
-        "whole processes, spawn to exit", "min", "p50", "p99"
-    );
+/// Whole processes.
+pub(crate) fn processes(root: &Path) {
     one_true_hook(&root.join("one"));
     hooks_that_do_not_match(root);
-    println!();
+}
+
+/// An engine inside a host.
+pub(crate) fn embedded(root: &Path) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .unwrap();
-    println!("{:<52} {:>10}", "in process", "figure");
     runtime.block_on(sixteen_in_parallel(&root.join("parallel")));
     selecting_and_payloads(&root.join("select"));
     runtime.block_on(ten_thousand_events(&root.join("many")));
@@ -233,82 +216,4 @@ fn payload_file(project: &Path) -> std::path::PathBuf {
     let path = project.join("event.json");
     fs::write(&path, event().to_json().to_string()).unwrap();
     path
-}
-
-fn wait(command: &mut Command) {
-    command.stdout(Stdio::null()).spawn().unwrap().wait().unwrap();
-}
-
-/// Lets the contenders take turns and times each turn.
-fn timed<const N: usize>(mut contenders: [&mut dyn FnMut(); N]) -> [Times; N] {
-    let mut times = [const { Vec::new() }; N];
-    for round in 0..ROUNDS + 20 {
-        for (contender, times) in contenders.iter_mut().zip(&mut times) {
-            let started = Instant::now();
-            contender();
-            if round >= 20 {
-                times.push(started.elapsed());
-            }
-        }
-    }
-    times.map(Times::new)
-}
-
-fn per_call(calls: u32, mut call: impl FnMut()) -> Duration {
-    let started = Instant::now();
-    for _ in 0..calls {
-        call();
-    }
-    started.elapsed() / calls
-}
-
-/// Measured times, sorted.
-struct Times(Vec<Duration>);
-
-impl Times {
-    fn new(mut times: Vec<Duration>) -> Self {
-        times.sort();
-        Self(times)
-    }
-
-    fn at(&self, fraction: f64) -> Duration {
-        self.0[((self.0.len() - 1) as f64 * fraction) as usize]
-    }
-
-    fn p50(&self) -> Duration {
-        self.at(0.5)
-    }
-}
-
-fn row(what: &str, times: &Times, remark: Option<String>) {
-    println!(
-        "{what:<52} {:>7.3} ms {:>7.3} ms {:>7.3} ms   {}",
-        millis(times.at(0.0)),
-        millis(times.p50()),
-        millis(times.at(0.99)),
-        remark.unwrap_or_default()
-    );
-}
-
-fn figure(what: &str, figure: &str) {
-    println!("{what:<52} {figure}");
-}
-
-fn ratio(a: Duration, b: Duration) -> String {
-    format!("{:.2}", a.as_secs_f64() / b.as_secs_f64())
-}
-
-fn millis(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1e3
-}
-
-fn micros(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1e6
-}
-
-fn resident_kib() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse().ok())
-        .unwrap_or(0)
 }

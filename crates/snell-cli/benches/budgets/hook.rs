@@ -1,0 +1,187 @@
+//! What `snell hook` costs the agent that calls it.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use serde_json::json;
+use snell::{Event, Timestamp};
+use snell_store::{Judgement, Observation, Recorder};
+
+use crate::measure::{Times, ratio, row, timed, wait};
+
+/// How many events the large database holds.
+const MANY: usize = 1_000_000;
+/// How many of them are written at once.
+const AT_ONCE: usize = 2_000;
+/// How many others write meanwhile.
+const OTHERS: usize = 16;
+
+pub(crate) fn processes(root: &Path) {
+    let recorded = Desk::new(&root.join("recorded"));
+    let unrecorded = Desk::new(&root.join("unrecorded")).without_recording();
+    let alone = Desk::new(&root.join("alone")).without_scribe();
+    let [bare, shell, hook, off, direct] = timed([
+        &mut bare_true,
+        &mut || wait(Command::new("/bin/sh").args(["-c", "true"])),
+        &mut || recorded.hook(),
+        &mut || unrecorded.hook(),
+        &mut || alone.hook(),
+    ]);
+    let of_true = |times: &Times, budget: &str| Some(format!("{} of true{budget}", ratio(times.p50(), bare.p50())));
+    row("/bin/true", &bare, None);
+    row("/bin/sh -c true", &shell, None);
+    for (program, argument, code) in [("python3", "-c", "pass"), ("node", "-e", "0")] {
+        if let Some(times) = interpreter(program, argument, code) {
+            row(&format!("{program} {argument} {code}"), &times, of_true(&times, ""));
+        }
+    }
+    row("snell hook, recorded", &hook, of_true(&hook, "; budget 2.00"));
+    row("snell hook, not recorded", &off, of_true(&off, "; budget 1.50"));
+    row("snell hook, recorded without a scribe", &direct, of_true(&direct, ""));
+
+    let large = Desk::new(&root.join("large"));
+    large.fill(MANY);
+    against_true("snell hook, 1 000 000 events in the database", || large.hook());
+
+    let crowded = Desk::new(&root.join("crowded"));
+    let others: Vec<_> = (0..OTHERS).map(|_| Desk::sharing(&crowded)).collect();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for other in &others {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    other.hook();
+                }
+            });
+        }
+        against_true("snell hook, while 16 others write without a pause", || crowded.hook());
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+/// Times a hook beside `/bin/true` under the same conditions.
+fn against_true(what: &str, mut hook: impl FnMut()) {
+    let [bare, hook] = timed([&mut bare_true, &mut hook]);
+    let remark = format!("{} of true then; budget 2.00", ratio(hook.p50(), bare.p50()));
+    row(what, &hook, Some(remark));
+}
+
+fn bare_true() {
+    wait(&mut Command::new("/bin/true"));
+}
+
+fn interpreter(program: &str, argument: &str, code: &str) -> Option<Times> {
+    Command::new(program).arg("--version").output().ok()?;
+    let [times] = timed([&mut || wait(Command::new(program).args([argument, code]))]);
+    Some(times)
+}
+
+/// An agent's project and its Snell.
+struct Desk {
+    home: PathBuf,
+    data: PathBuf,
+    project: PathBuf,
+    session: String,
+    scribe: &'static str,
+    calls: AtomicU64,
+}
+
+static DESKS: AtomicU64 = AtomicU64::new(0);
+
+impl Desk {
+    fn new(root: &Path) -> Self {
+        let number = DESKS.fetch_add(1, Ordering::Relaxed);
+        let project = root.join(format!("project-{number}"));
+        fs::create_dir_all(project.join(".git")).unwrap();
+        Self {
+            home: root.to_owned(),
+            data: root.join("data"),
+            project,
+            session: format!("session-{number}"),
+            scribe: "on",
+            calls: AtomicU64::new(0),
+        }
+    }
+
+    /// Another agent in another project, with the same database.
+    fn sharing(desk: &Self) -> Self {
+        Self::new(&desk.home)
+    }
+
+    fn without_scribe(self) -> Self {
+        Self { scribe: "off", ..self }
+    }
+
+    fn without_recording(self) -> Self {
+        let config = self.home.join(".config/snell");
+        fs::create_dir_all(&config).unwrap();
+        fs::write(config.join("snell.toml"), "[handlers]\ntrack = false\n").unwrap();
+        self
+    }
+
+    fn payload(&self, number: u64) -> String {
+        json!({
+            "session_id": self.session,
+            "transcript_path": self.home.join("transcript.jsonl"),
+            "cwd": self.project,
+            "permission_mode": "default",
+            "hook_event_name": "PreToolUse",
+            "tool_name": "Bash",
+            "tool_input": {"command": "git status --short", "description": "Show what changed"},
+            "tool_use_id": format!("toolu_{number}"),
+        })
+        .to_string()
+    }
+
+    /// Calls the hook as an agent does: the payload comes through a pipe, and the answer is awaited.
+    fn hook(&self) {
+        let payload = self.payload(self.calls.fetch_add(1, Ordering::Relaxed));
+        let mut child = self.start();
+        child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success());
+    }
+
+    fn start(&self) -> Child {
+        Command::new(env!("CARGO_BIN_EXE_snell"))
+            .arg("hook")
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", &self.home)
+            .env("SNELL_HOME", &self.data)
+            .env("SNELL_SCRIBE", self.scribe)
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_PROJECT_DIR", &self.project)
+            .current_dir(&self.project)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
+    /// Writes so many events of an earlier time into the database.
+    fn fill(&self, events: usize) {
+        let mut recorder = Recorder::new(&self.data);
+        for batch in 0..events / AT_ONCE {
+            let observations = (0..AT_ONCE)
+                .map(|index| self.observation(batch * AT_ONCE + index))
+                .collect();
+            assert_eq!(recorder.record(observations).len(), AT_ONCE);
+            recorder.store().unwrap().tidy().unwrap();
+        }
+        recorder.close();
+    }
+
+    fn observation(&self, number: usize) -> Observation {
+        let payload = self.payload(u64::MAX - number as u64);
+        let (mut event, _) = Event::from_json(None, payload.as_bytes()).unwrap();
+        let session = format!("earlier-{}", number / 1_000);
+        event.session_id = Some(session.clone());
+        event.raw.insert("session_id".into(), session.into());
+        let mut observation = Observation::new(&event, Timestamp::now());
+        observation.judgement = Some(Judgement::default());
+        observation
+    }
+}

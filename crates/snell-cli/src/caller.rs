@@ -1,0 +1,129 @@
+//! Who calls `snell hook`, and where: what the environment tells about the agent.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use snell::{EngineBuilder, Guest, Timestamp};
+use snell_store::{Process, Sender};
+
+use crate::around::{self, Around, variable};
+
+/// Variables that agents and their launchers set.
+mod variables {
+    /// Set by Claude Code.
+    pub(super) const CLAUDE_PID: &str = "CLAUDE_PID";
+    /// Set by launchers, for what they start.
+    pub(super) const SESSION_ID: &str = "CLAUDE_SESSION_ID";
+    pub(super) const SESSION_ROLE: &str = "CLAUDE_SESSION_ROLE";
+    pub(super) const SESSION_MODE: &str = "CLAUDE_SESSION_MODE";
+    pub(super) const MISSION: &str = "MISSION_EXECUTION_ID";
+    pub(super) const HEADSPACE_SESSION_ID: &str = "CLAUDE_HEADSPACE_SESSION_ID";
+    pub(super) const HEADSPACE_TMUX_SESSION: &str = "CLAUDE_HEADSPACE_TMUX_SESSION";
+    /// Set by tmux.
+    pub(super) const TMUX: &str = "TMUX";
+    pub(super) const TMUX_PANE: &str = "TMUX_PANE";
+}
+
+/// What surrounds a call.
+#[derive(Debug)]
+pub(crate) struct Caller {
+    /// Where Snell keeps what it records.
+    pub(crate) data: PathBuf,
+    /// A fixed clock, for tests and replays.
+    pub(crate) now: Option<Timestamp>,
+}
+
+impl Caller {
+    pub(crate) fn look() -> anyhow::Result<Self> {
+        Ok(Self {
+            data: Around::of(None, None).data_dir(),
+            now: around::now()?,
+        })
+    }
+
+    /// An engine for this project, in the making.
+    pub(crate) fn engine(project: PathBuf) -> anyhow::Result<EngineBuilder> {
+        // A directory that is gone has no hooks; what happens in it is judged and recorded all the same.
+        let project = if project.is_dir() { project } else { PathBuf::from("/") };
+        Around::of(Some(project), None).engine_with_pins()
+    }
+
+    /// The nearest directory above that looks like a project, else the directory itself.
+    pub(crate) fn project_at(directory: &Path) -> PathBuf {
+        let is_root = |candidate: &&Path| {
+            ["snell.toml", ".git"]
+                .iter()
+                .any(|marker| candidate.join(marker).exists())
+        };
+        directory.ancestors().find(is_root).unwrap_or(directory).to_owned()
+    }
+
+    /// What is known of the agent beside its payload.
+    pub(crate) fn sender(&self, guest: Option<&'static Guest>) -> Sender {
+        let told = variable(variables::CLAUDE_PID).and_then(|pid| pid.parse().ok());
+        // The server's socket, its process and the session's number, separated by commas.
+        let tmux_server = variable(variables::TMUX).and_then(|tmux| tmux.split(',').next().map(str::to_owned));
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        Sender {
+            product: guest.map(|guest| guest.name.to_owned()),
+            process: told.map(Process::now).or_else(Process::calling),
+            host: Some(host).filter(|host| !host.is_empty()),
+            launcher_session_id: variable(variables::SESSION_ID),
+            headspace_session_id: variable(variables::HEADSPACE_SESSION_ID),
+            tmux_pane: variable(variables::TMUX_PANE),
+            tmux_session: variable(variables::HEADSPACE_TMUX_SESSION),
+            tmux_server,
+            role: variable(variables::SESSION_ROLE),
+            mode: variable(variables::SESSION_MODE),
+            mission_execution_id: variable(variables::MISSION),
+        }
+    }
+
+    /// Whether nobody has been told this yet. Where that cannot be remembered, everybody is told every time.
+    pub(crate) fn is_first_time(&self, key: &[&str]) -> bool {
+        let mut hash = Sha256::new();
+        for part in key {
+            hash.update(part.len().to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+        let name: String = hash
+            .finalize()
+            .iter()
+            .take(12)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        match leave_mark(&self.data.join("told"), &name) {
+            Err(error) => error.kind() != io::ErrorKind::AlreadyExists,
+            Ok(()) => true,
+        }
+    }
+}
+
+fn leave_mark(directory: &Path, name: &str) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(directory.join(name));
+    made.map(drop)
+}
+
+/// Forgets what was told long ago: those sessions are over.
+pub(crate) fn forget_told(data: &Path, before: std::time::SystemTime) {
+    let Ok(entries) = fs::read_dir(data.join("told")) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let old = entry
+            .metadata()
+            .and_then(|metadata| metadata.modified())
+            .is_ok_and(|time| time < before);
+        if old {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}

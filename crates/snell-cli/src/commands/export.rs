@@ -1,0 +1,163 @@
+//! `snell export`: everything that is known about one session.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use snell::Timestamp;
+use snell_store::SessionView;
+
+use super::DONE;
+use crate::memory::Memory;
+use crate::output;
+use crate::times::how_long;
+
+/// How many sessions are named when one has to be chosen.
+const NAMED: usize = 8;
+
+/// Write everything about one session as JSON Lines
+///
+/// The first line is the session itself; events with what became of their hooks, and turns, follow in the order in which
+/// they happened. Each line says in `type` which it is.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  snell export 5f3a | jq -r 'select(.type == \"turn\") | .text'\n  \
+    snell export 5f3a2b --output session.jsonl"
+)]
+pub(crate) struct Args {
+    /// The session's id, or the beginning of it
+    session: String,
+    /// Write to this file, which then is whole or not there at all
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
+    let mut memory = Memory::find()?;
+    let session = find(&args.session, &mut memory)?;
+    match &args.output {
+        None => match write(&session, &mut memory, &mut output::stream()) {
+            // Whoever reads it has seen enough.
+            Err(Stopped::By(error)) if error.kind() == ErrorKind::BrokenPipe => {}
+            Err(Stopped::By(error)) => return Err(error).context("cannot write the session"),
+            Err(Stopped::Unread(error)) => return Err(error),
+            Ok(_) => {}
+        },
+        Some(path) => {
+            let lines = write_file(&session, &mut memory, path)?;
+            output::line(&format!(
+                "Wrote {} to {}.",
+                output::count(lines, "line"),
+                path.display()
+            ));
+        }
+    }
+    Ok(DONE)
+}
+
+/// The one session that is meant.
+fn find(id: &str, memory: &mut Memory) -> anyhow::Result<SessionView> {
+    if memory.is_blank() {
+        bail!("nothing has been recorded yet");
+    }
+    let mut found = memory.ask(|store| store.sessions(id))?;
+    if let Some(exact) = found
+        .iter()
+        .position(|session| session.session_ids.iter().any(|known| known == id))
+    {
+        return Ok(found.swap_remove(exact));
+    }
+    if found.len() == 1 {
+        return Ok(found.remove(0));
+    }
+    let now = memory.now();
+    if found.is_empty() {
+        let latest = memory.ask(|store| store.sessions(""))?;
+        if latest.is_empty() {
+            bail!("no session has been recorded yet");
+        }
+        bail!(
+            "no session begins with \"{id}\"; the latest ones are {}",
+            named(&latest, now)
+        );
+    }
+    let number = found.len();
+    bail!(
+        "{number} sessions begin with \"{id}\", so write more of the id: {}",
+        named(&found, now)
+    );
+}
+
+fn named(sessions: &[SessionView], now: Timestamp) -> String {
+    let name = |session: &SessionView| {
+        let project = Path::new(&session.project_path)
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        format!(
+            "{} ({project}, {} ago)",
+            session.session_id,
+            how_long(session.last_seen_at, now)
+        )
+    };
+    let names: Vec<_> = sessions.iter().take(NAMED).map(name).collect();
+    let more = if sessions.len() > NAMED { " …" } else { "" };
+    format!("{}{more}", names.join(", "))
+}
+
+/// Why not everything was written.
+enum Stopped {
+    /// It cannot be written.
+    By(io::Error),
+    /// It cannot be read.
+    Unread(anyhow::Error),
+}
+
+/// Writes the session line by line, and answers how many lines there were.
+fn write(session: &SessionView, memory: &mut Memory, to: &mut dyn Write) -> Result<usize, Stopped> {
+    let mut lines = 0;
+    let mut written = Ok(());
+    let told = memory.ask(|store| {
+        store.export(session, &mut |exported| {
+            written = serde_json::to_writer(&mut *to, &exported)
+                .map_err(io::Error::from)
+                .and_then(|()| to.write_all(b"\n"));
+            lines += 1;
+            written.is_ok()
+        })
+    });
+    told.map_err(Stopped::Unread)?;
+    written.and_then(|()| to.flush()).map_err(Stopped::By)?;
+    Ok(lines)
+}
+
+/// Writes the session beside the file, and puts it in its place when it is whole.
+fn write_file(session: &SessionView, memory: &mut Memory, path: &Path) -> anyhow::Result<usize> {
+    let cannot = || format!("cannot write {}", path.display());
+    let name = path.file_name().with_context(cannot)?;
+    let mut half = std::ffi::OsString::from(".");
+    half.push(name);
+    half.push(format!(".{}", std::process::id()));
+    let half = path.with_file_name(half);
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&half)
+        .with_context(cannot)?;
+    let mut to = BufWriter::new(file);
+    let written = write(session, memory, &mut to).and_then(|lines| {
+        let whole = to.get_ref().sync_all().and_then(|()| fs::rename(&half, path));
+        whole.map(|()| lines).map_err(Stopped::By)
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(&half);
+    }
+    written.or_else(|stopped| match stopped {
+        Stopped::By(error) => Err(error).with_context(cannot),
+        Stopped::Unread(error) => Err(error),
+    })
+}

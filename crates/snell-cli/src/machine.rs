@@ -1,0 +1,37 @@
+//! How busy this machine is.
+
+use std::fs::File;
+use std::io::Read;
+
+/// Whether so much wants to run that waiting for another process would take longer than what it is to do.
+pub(crate) fn is_crowded() -> bool {
+    let processors = rustix::thread::sched_getaffinity(None).map_or(1, |set| set.count());
+    running().is_some_and(|running| running > 2 * processors)
+}
+
+/// How many processes run or want to, this one among them.
+fn running() -> Option<u32> {
+    // Three averages, then `running/all`, then the last process: `0.20 0.18 0.12 1/80 11206`.
+    let mut line = [0; 128];
+    let length = File::open("/proc/loadavg")
+        .and_then(|mut file| file.read(&mut line))
+        .ok()?;
+    parse(std::str::from_utf8(&line[..length]).ok()?)
+}
+
+fn parse(line: &str) -> Option<u32> {
+    let (running, _) = line.split_ascii_whitespace().nth(3)?.split_once('/')?;
+    running.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_system_says_is_understood() {
+        assert_eq!(parse("0.20 0.18 0.12 17/80 11206\n"), Some(17));
+        assert_eq!(parse("nothing of the kind"), None);
+        assert_eq!(running().is_some(), std::path::Path::new("/proc/loadavg").exists());
+    }
+}

@@ -1,0 +1,100 @@
+//! What the store knows, for the commands that show it.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use snell::Timestamp;
+use snell_store::{AgentView, Recorder, Result, State, Store, StoreError, Which, scribe};
+
+use crate::caller::Caller;
+use crate::output;
+use crate::recording::scribe_is_off;
+
+/// What was recorded, as a command looks at it.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    data: PathBuf,
+    now: Option<Timestamp>,
+    recorder: Recorder,
+    /// What was told last, so that a command which looks again and again does not repeat it.
+    told: Vec<String>,
+}
+
+impl Memory {
+    pub(crate) fn find() -> anyhow::Result<Self> {
+        let Caller { data, now } = Caller::look()?;
+        Ok(Self {
+            recorder: Recorder::new(&data),
+            data,
+            now,
+            told: Vec::new(),
+        })
+    }
+
+    /// Where Snell keeps what it records.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.data
+    }
+
+    /// The database.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.recorder.path()
+    }
+
+    /// The time, which tests and replays may set.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.now.unwrap_or_else(Timestamp::now)
+    }
+
+    /// Whether nothing was ever recorded. Then nothing is made for the sake of looking either.
+    pub(crate) fn is_blank(&self) -> bool {
+        !self.path().exists() && self.recorder.notes().is_empty()
+    }
+
+    /// How many events wait on disk to be stored.
+    pub(crate) fn waiting(&self) -> usize {
+        self.recorder.notes().count()
+    }
+
+    /// Asks the store, which takes in first what waits. What people should know about that is told beside the output.
+    pub(crate) fn ask<T>(&mut self, question: impl FnOnce(&mut Store) -> Result<T>) -> anyhow::Result<T> {
+        let (answer, remarks) = self.try_to_ask(question);
+        if !remarks.is_empty() && remarks != self.told {
+            output::note(&remarks.join("; "));
+            self.told = remarks;
+        }
+        answer.with_context(|| format!("cannot read {} (`snell status` says more)", self.path().display()))
+    }
+
+    /// Leaves without tidying up, because somebody waits.
+    pub(crate) fn leave(mut self) {
+        self.recorder.leave();
+    }
+
+    /// As [`Memory::ask`], for those who tell themselves what goes wrong.
+    pub(crate) fn try_to_ask<T>(&mut self, question: impl FnOnce(&mut Store) -> Result<T>) -> (Result<T>, Vec<String>) {
+        if !scribe_is_off() {
+            scribe::settle(&self.data);
+        }
+        let answer = self.recorder.look().and_then(question);
+        (answer, self.recorder.take_remarks())
+    }
+}
+
+/// Looks after all agents of which nothing was heard. While somebody else writes, what is known has to do.
+pub(crate) fn look_after(store: &mut Store, now: Timestamp) -> Result<()> {
+    match store.reconcile(Which::All, now) {
+        Err(StoreError::Locked) => Ok(()),
+        other => other,
+    }
+}
+
+/// Sorts agents by what they want from their user: those that wait first, those that are gone last.
+pub(crate) fn by_urgency(agents: &mut [AgentView]) {
+    agents.sort_by_key(|agent| match agent.state {
+        State::AwaitingInput => 0,
+        State::Processing => 1,
+        State::Idle => 2,
+        State::Ended => 3,
+    });
+}

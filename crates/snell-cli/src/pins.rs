@@ -1,0 +1,149 @@
+//! The file of pins, `trust.json`: read by whoever asks for trust, written by `snell trust` alone.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use snell::{Trust, TrustError};
+
+/// A larger file is none of ours.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The file of pins.
+#[derive(Clone, Debug)]
+pub(crate) struct Pins {
+    directory: PathBuf,
+}
+
+/// What became of a change.
+#[derive(Debug)]
+pub(crate) struct Changed<T> {
+    /// What the change answered.
+    pub(crate) answer: T,
+    /// Where the file is now that could not be understood, if there was one.
+    pub(crate) moved_aside: Option<PathBuf>,
+}
+
+/// Why the file cannot be used.
+enum Fault {
+    Unreadable(io::Error),
+    /// What it says is nothing that this program wrote.
+    Corrupt(TrustError),
+}
+
+impl Pins {
+    /// The file of pins in the directory where Snell keeps what it records.
+    pub(crate) fn in_directory(directory: PathBuf) -> Self {
+        Self { directory }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.directory.join("trust.json")
+    }
+
+    /// What is trusted. Nothing is where the file cannot be understood, and whoever asks for a file is told why.
+    pub(crate) fn read(&self) -> Trust {
+        self.load().unwrap_or_else(|fault| {
+            let path = self.path();
+            let path = path.display();
+            Trust::nothing_because(match fault {
+                Fault::Unreadable(error) => format!("{path} cannot be read: {error}"),
+                Fault::Corrupt(error) => format!("{path} cannot be understood: {error}"),
+            })
+        })
+    }
+
+    fn load(&self) -> Result<Trust, Fault> {
+        match self.text() {
+            Ok(text) => Trust::from_json(&text).map_err(Fault::Corrupt),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Trust::default()),
+            Err(error) if error.kind() == ErrorKind::InvalidData => Err(Fault::Corrupt(TrustError::NotPins)),
+            Err(error) => Err(Fault::Unreadable(error)),
+        }
+    }
+
+    /// What the file says, if nobody else could have written that.
+    fn text(&self) -> io::Result<String> {
+        let file = File::open(self.path())?;
+        let metadata = file.metadata()?;
+        if metadata.uid() != rustix::process::geteuid().as_raw() {
+            return Err(io::Error::new(
+                ErrorKind::PermissionDenied,
+                "it belongs to another user",
+            ));
+        }
+        if metadata.mode() & 0o022 != 0 {
+            let writable = "others may write to it; run chmod go-w on it";
+            return Err(io::Error::new(ErrorKind::PermissionDenied, writable));
+        }
+        let mut text = String::new();
+        file.take(MAX_BYTES).read_to_string(&mut text)?;
+        Ok(text)
+    }
+
+    /// Changes what is trusted. Others who do so at the same time wait for each other, so no pin is lost; whoever reads
+    /// meanwhile sees the old pins or the new ones.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Trust) -> T) -> anyhow::Result<Changed<T>> {
+        let shown = self.directory.display().to_string();
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.directory)
+            .with_context(|| format!("cannot create {shown}"))?;
+        // Closing the file, which the end of this function does, lets the next one in.
+        let lock = private(
+            &self.directory.join("trust.lock"),
+            OpenOptions::new().create(true).truncate(false),
+        )
+        .with_context(|| format!("cannot write to {shown}"))?;
+        lock.lock().with_context(|| format!("cannot lock {shown}/trust.lock"))?;
+        let (mut trust, moved_aside) = match self.load() {
+            Ok(trust) => (trust, None),
+            Err(Fault::Unreadable(error)) => {
+                return Err(error).with_context(|| format!("cannot read {}", self.path().display()));
+            }
+            // Whoever has two versions installed keeps the pins of both.
+            Err(Fault::Corrupt(error @ TrustError::Later)) => bail!("cannot use {}: {error}", self.path().display()),
+            Err(Fault::Corrupt(_)) => (Trust::default(), Some(self.move_aside()?)),
+        };
+        let answer = change(&mut trust);
+        self.write(&trust.to_json())
+            .with_context(|| format!("cannot write {}", self.path().display()))?;
+        Ok(Changed { answer, moved_aside })
+    }
+
+    /// Writes the whole file beside its place and puts it there in one step: half a file would trust nothing.
+    fn write(&self, text: &str) -> io::Result<()> {
+        let unfinished = self.directory.join("trust.json.new");
+        // Left by somebody who did not get to the end; nobody else writes it while we hold the lock.
+        remove_if_there(&unfinished)?;
+        let mut file = private(&unfinished, OpenOptions::new().create_new(true))?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&unfinished, self.path())?;
+        File::open(&self.directory)?.sync_all()
+    }
+
+    /// Moves the file to a name that is free, and answers which.
+    fn move_aside(&self) -> anyhow::Result<PathBuf> {
+        let names = (1..).map(|number| self.directory.join(format!("trust.json.broken-{number}")));
+        let free = names.into_iter().find(|path| fs::symlink_metadata(path).is_err());
+        let aside = free.context("no name is free to move trust.json to")?;
+        fs::rename(self.path(), &aside).with_context(|| format!("cannot move {} aside", self.path().display()))?;
+        Ok(aside)
+    }
+}
+
+/// Opens a file for writing that only its owner may read.
+fn private(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
+    how.write(true).mode(0o600).open(path)
+}
+
+fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,268 @@
+//! `snell agents`: who is doing what, who waits, how that is known; and the same again and again.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::{Sandbox, start, wait_until};
+
+/// Three agents: one works, one waits for its user, one is idle; and one that has ended.
+fn four_agents() -> Sandbox {
+    let sandbox = Sandbox::recording();
+    let of = |name: &str, more: Value| {
+        let mut payload = json!({"session_id": name, "cwd": sandbox.home().join(name)});
+        payload
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        payload
+    };
+    for name in ["idler", "worker", "asker", "leaver"] {
+        std::fs::create_dir(sandbox.home().join(name)).unwrap();
+        sandbox.tell("11:00:00", "SessionStart", of(name, json!({"source": "startup"})));
+    }
+    sandbox.tell(
+        "11:50:00",
+        "UserPromptSubmit",
+        of("worker", json!({"prompt": "Build\n  it."})),
+    );
+    let bash = json!({"tool_name": "Bash", "tool_input": {"command": "make"}});
+    sandbox.tell("11:59:48", "PreToolUse", of("worker", bash));
+    let asks = json!({"notification_type": "permission_prompt", "message": "May I use Bash?"});
+    sandbox.tell("11:57:00", "Notification", of("asker", asks));
+    sandbox.tell(
+        "11:58:00",
+        "SessionEnd",
+        of("leaver", json!({"reason": "prompt_input_exit"})),
+    );
+    sandbox
+}
+
+#[test]
+fn without_any_agent_it_says_how_one_is_seen_and_makes_nothing() {
+    let sandbox = Sandbox::recording();
+    let ran = sandbox.snell(&["agents"], "");
+    assert_eq!(ran.code, 0);
+    assert!(ran.stdout.starts_with("No agent has been seen yet."), "{}", ran.stdout);
+    assert_eq!(sandbox.snell(&["agents", "--json"], "").stdout, "[]\n");
+    assert_eq!(std::fs::read_dir(sandbox.data()).unwrap().count(), 0);
+}
+
+#[test]
+fn those_that_wait_come_first_and_those_that_ended_are_asked_for() {
+    let sandbox = four_agents();
+    let ran = sandbox.snell(&["agents"], "");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    insta::assert_snapshot!(ran.stdout, @"
+    AGENT  STATE            SINCE  PROJECT  LAST WORDS  LAST ACTIVE
+    3      awaiting_input   3m     asker                3m ago
+    2      processing Bash  10m    worker   Build it.   12s ago
+    1      idle             1h     idler                1h ago
+    ");
+    let ran = sandbox.snell(&["agents", "--all"], "");
+    assert!(
+        ran.stdout.lines().last().unwrap().starts_with("4      ended"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn when_all_have_ended_it_says_so() {
+    let sandbox = Sandbox::recording();
+    sandbox.tell("11:00:00", "SessionStart", json!({}));
+    sandbox.tell("11:01:00", "SessionEnd", json!({"reason": "other"}));
+    let ran = sandbox.snell(&["agents"], "");
+    assert_eq!(
+        ran.stdout,
+        "No agent is at work. 1 agent ended; `snell agents --all` shows them.\n"
+    );
+}
+
+#[test]
+fn as_json_an_agent_has_all_its_fields() {
+    let json = four_agents().snell(&["agents", "--json"], "").json();
+    let names: Vec<_> = json
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|agent| agent["project"].clone())
+        .collect();
+    assert_eq!(names, ["asker", "worker", "idler"]);
+    for field in [
+        "agent_id",
+        "project_id",
+        "project",
+        "session_id",
+        "state",
+        "state_since",
+        "state_source",
+        "confidence",
+        "why",
+        "current_tool",
+        "tmux_session",
+        "tmux_pane",
+        "role",
+        "mode",
+        "context_percent",
+        "started_at",
+        "last_seen_at",
+        "ended_at",
+        "end_reason",
+    ] {
+        assert!(json[0].get(field).is_some(), "{field}");
+    }
+    assert_eq!(json[0]["state"], "awaiting_input");
+    assert_eq!(json[1]["current_tool"], "Bash");
+    assert_eq!(json[1]["state_since"], "2026-03-01T11:50:00Z");
+}
+
+/// A process that was ended, so that its number belongs to nobody.
+fn dead_process() -> String {
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    child.id().to_string()
+}
+
+#[test]
+fn a_state_that_no_hook_told_says_how_it_is_known() {
+    let sandbox = Sandbox::recording().env("CLAUDE_PID", &dead_process());
+    sandbox.tell("11:00:00", "UserPromptSubmit", json!({"prompt": "Go on."}));
+    let ran = sandbox.snell(&["agents", "--all"], "");
+    let line = ran.stdout.lines().nth(1).unwrap();
+    assert!(
+        line.contains("ended") && line.contains("(process, medium confidence)"),
+        "{line}"
+    );
+    assert!(ran.stdout.lines().next().unwrap().ends_with("WHY"), "{}", ran.stdout);
+    let json = sandbox.snell(&["agents", "--all", "--json"], "").json();
+    assert_eq!(json[0]["end_reason"], "process_gone");
+}
+
+#[test]
+fn an_interruption_is_seen_in_the_transcript() {
+    let sandbox = Sandbox::recording();
+    let path = sandbox.home().join("transcript.jsonl");
+    let line = |kind: &str, uuid: &str, message: Value, time: &str| {
+        let entry =
+            json!({"type": kind, "uuid": uuid, "sessionId": "session-one", "timestamp": time, "message": message});
+        format!("{entry}\n")
+    };
+    let prompt = line(
+        "user",
+        "a",
+        json!({"role": "user", "content": "Go on."}),
+        "2026-03-01T11:00:00Z",
+    );
+    std::fs::write(&path, &prompt).unwrap();
+    let at = json!({"prompt": "Go on.", "transcript_path": path});
+    sandbox.tell("11:00:01", "UserPromptSubmit", at);
+    let text = json!({"role": "user", "content": [{"type": "text", "text": "[Request interrupted by user]"}]});
+    let interrupted = line("user", "b", text, "2026-03-01T11:00:05Z");
+    std::fs::write(&path, prompt + &interrupted).unwrap();
+    let json = sandbox.snell(&["agents", "--json"], "").json();
+    assert_eq!(
+        (&json[0]["state"], &json[0]["state_source"]),
+        (&json!("idle"), &json!("transcript"))
+    );
+    let ran = sandbox.snell(&["agents"], "");
+    assert!(ran.stdout.contains("(transcript, "), "{}", ran.stdout);
+}
+
+#[test]
+fn nothing_that_was_said_can_steer_a_terminal() {
+    let sandbox = Sandbox::recording();
+    sandbox.tell("11:00:00", "UserPromptSubmit", json!({"prompt": "\u{1b}[2J gone"}));
+    let ran = sandbox.snell(&["agents"], "");
+    assert!(
+        ran.stdout.contains("gone") && !ran.stdout.contains('\u{1b}'),
+        "{:?}",
+        ran.stdout
+    );
+}
+
+/// A watcher, and what it prints line by line.
+struct Watcher {
+    child: Child,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+fn watch(sandbox: &Sandbox, args: &[&str]) -> Watcher {
+    let mut child = start(&mut sandbox.command(args), "");
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    Watcher { child, lines }
+}
+
+impl Watcher {
+    fn next(&mut self) -> String {
+        self.lines.next().unwrap().unwrap()
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        let sent = std::process::Command::new("kill")
+            .args(["-s", name, &pid])
+            .status()
+            .unwrap();
+        assert!(sent.success());
+    }
+}
+
+#[test]
+fn watching_as_json_prints_a_line_for_every_change() {
+    let sandbox = Sandbox::recording();
+    let mut watcher = watch(&sandbox, &["agents", "--watch", "--json"]);
+    assert_eq!(watcher.next(), "[]");
+    sandbox.tell("11:00:00", "UserPromptSubmit", json!({"prompt": "Go on."}));
+    let state = |line: &str| serde_json::from_str::<Value>(line).unwrap()[0]["state"].clone();
+    assert_eq!(state(&watcher.next()), "processing");
+    sandbox.tell("11:00:05", "Stop", json!({}));
+    assert_eq!(state(&watcher.next()), "idle");
+    watcher.signal("TERM");
+    assert_eq!(watcher.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn watching_without_a_terminal_prints_a_table_for_every_change() {
+    let sandbox = Sandbox::recording();
+    sandbox.tell("11:00:00", "UserPromptSubmit", json!({"prompt": "Go on."}));
+    let mut watcher = watch(&sandbox, &["agents", "--watch"]);
+    assert!(watcher.next().starts_with("AGENT"));
+    assert!(watcher.next().starts_with("1      processing"));
+    sandbox.tell("11:00:05", "Stop", json!({}));
+    let next: Vec<_> = (0..3).map(|_| watcher.next()).collect();
+    assert_eq!(next[0], "");
+    assert!(next[2].starts_with("1      idle"), "{next:?}");
+    watcher.signal("INT");
+    assert_eq!(watcher.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn watching_ends_when_nobody_reads_any_more() {
+    let sandbox = four_agents();
+    let mut child = sandbox
+        .command(&["agents", "--watch"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let status = wait_until(|| child.try_wait().unwrap());
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn while_somebody_else_writes_what_is_known_is_shown() {
+    let sandbox = four_agents();
+    let held = sandbox.hold_database("BEGIN IMMEDIATE");
+    let ran = sandbox.snell(&["agents", "--json"], "");
+    drop(held);
+    assert_eq!(
+        (ran.code, ran.json().as_array().unwrap().len()),
+        (0, 3),
+        "{}",
+        ran.stderr
+    );
+}

@@ -1,0 +1,410 @@
+//! `snell log`: what happened, found again by every mark; followed while it happens; and forgotten when it is old.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+use snell_store::{Judgement, Observation, Run, Store};
+
+use crate::support::{Ran, Sandbox, start, wait_until};
+
+/// A session in which a hook forbids one command.
+fn a_session() -> Sandbox {
+    let sandbox = Sandbox::recording().home_file(
+        ".config/snell/snell.toml",
+        "[[hook]]\nevent = 'PreToolUse'\nrun = 'grep -q push || exit 0; printf \"not\\n  today\" >&2; exit 2'\n",
+    );
+    let bash = |command: &str| json!({"tool_name": "Bash", "tool_input": {"command": command}});
+    sandbox.tell("09:00:00", "SessionStart", json!({"source": "startup"}));
+    sandbox.tell(
+        "10:00:00",
+        "UserPromptSubmit",
+        json!({"prompt": "Publish\nit,  please."}),
+    );
+    sandbox.tell("10:00:01", "PreToolUse", bash("make"));
+    sandbox.tell("10:00:02", "PreToolUse", bash("git push origin"));
+    sandbox.tell("11:30:00", "Stop", json!({"last_assistant_message": "I may not."}));
+    sandbox
+}
+
+/// The events that were found, the first one first.
+fn events(ran: &Ran) -> Vec<String> {
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let lines = ran.stdout.lines();
+    let entries = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
+    entries
+        .map(|entry| entry["event"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn before_anything_happened_it_says_so() {
+    let ran = Sandbox::recording().snell(&["log"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    assert_eq!(ran.stderr, "snell: nothing has been recorded yet\n");
+}
+
+#[test]
+fn people_see_a_line_for_every_event() {
+    let ran = a_session().snell(&["log"], "");
+    insta::assert_snapshot!(ran.stdout, @"
+    11:30:00    1  project       Stop               I may not.
+    10:00:02    1  project       PreToolUse         Bash git push origin  -> block: not today  (1 hook)
+    10:00:01    1  project       PreToolUse         Bash make  (1 hook)
+    10:00:00    1  project       UserPromptSubmit   Publish it, please.
+    09:00:00    1  project       SessionStart       startup
+    ");
+    let mut later = a_session();
+    later = later.env("SNELL_NOW", "2026-03-02T12:00:00Z");
+    let ran = later.snell(&["log", "--limit", "1"], "");
+    assert!(ran.stdout.starts_with("2026-03-01 11:30:00    1"), "{}", ran.stdout);
+}
+
+#[test]
+fn every_filter_finds_what_it_names() {
+    let sandbox = a_session();
+    let elsewhere = json!({"session_id": "another", "cwd": sandbox.home(), "prompt": "Hello."});
+    let mut command = sandbox.command(&["hook"]);
+    command.env("CLAUDE_PID", "1").env("SNELL_NOW", "2026-03-01T11:45:00Z");
+    let mut payload = json!({"hook_event_name": "UserPromptSubmit"});
+    payload
+        .as_object_mut()
+        .unwrap()
+        .extend(elsewhere.as_object().unwrap().clone());
+    start(&mut command, &payload.to_string()).wait_with_output().unwrap();
+    let cases: &[(&[&str], &[&str])] = &[
+        (&["--agent", "2"], &["UserPromptSubmit"]),
+        (&["--agent", "7"], &[]),
+        (
+            &["--session", "session-o", "--tool", "Bash"],
+            &["PreToolUse", "PreToolUse"],
+        ),
+        (&["--session", "another"], &["UserPromptSubmit"]),
+        (&["--session", "%"], &[]),
+        (&["--event", "AfterAgent"], &["Stop"]),
+        (&["--event", "stop"], &["Stop"]),
+        (&["--tool", "Bash"], &["PreToolUse", "PreToolUse"]),
+        (&["--verdict", "block"], &["PreToolUse"]),
+        (&["--verdict", "deny"], &["PreToolUse"]),
+        (&["--verdict", "ask"], &[]),
+        (&["--since", "1h"], &["UserPromptSubmit", "Stop"]),
+        (&["--since", "2026-03-01T10:00:02Z", "--until", "30m"], &["PreToolUse"]),
+        (&["--until", "2026-03-01T09:30"], &["SessionStart"]),
+        (&["--until", "2026-03-01"], &[]),
+        (&["--limit", "2"], &["UserPromptSubmit", "Stop"]),
+        (&["--before", "2"], &["SessionStart"]),
+        (&["--limit", "0"], &[]),
+    ];
+    for (args, expected) in cases {
+        let ran = sandbox.snell(&[&["log", "--json"], *args].concat(), "");
+        assert_eq!(events(&ran), *expected, "{args:?}");
+    }
+}
+
+#[test]
+fn an_event_that_nobody_knows_is_found_and_a_slip_of_the_pen_is_named() {
+    let sandbox = a_session();
+    sandbox.tell("11:40:00", "TeammateIdle", json!({}));
+    let ran = sandbox.snell(&["log", "--json", "--event", "TeammateIdle"], "");
+    assert_eq!(
+        (events(&ran), ran.stderr.as_str()),
+        (vec!["TeammateIdle".to_owned()], "")
+    );
+    let ran = sandbox.snell(&["log", "--event", "PreToolUze"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    assert!(ran.stderr.contains("did you mean \"PreToolUse\"?"), "{}", ran.stderr);
+    assert!(ran.stderr.ends_with("snell: no entry is like that\n"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_page_names_the_next_one() {
+    let sandbox = a_session();
+    let ran = sandbox.snell(&["log", "--limit", "2"], "");
+    assert_eq!(ran.stdout.lines().count(), 2);
+    assert_eq!(ran.stderr, "snell: there is more; older entries: --before 4\n");
+    let ran = sandbox.snell(&["log", "--limit", "3", "--before", "4"], "");
+    assert_eq!((ran.stdout.lines().count(), ran.stderr.as_str()), (3, ""));
+}
+
+#[test]
+fn as_json_an_entry_has_its_payload() {
+    let ran = a_session().snell(&["log", "--json", "--verdict", "block"], "");
+    let entry = ran.json();
+    assert_eq!(entry["payload"]["tool_input"]["command"], "git push origin");
+    assert_eq!((&entry["hooks"], &entry["decision"]), (&json!(1), &json!("block")));
+    assert_eq!(entry["session_id"], "session-one");
+}
+
+#[test]
+fn what_waits_on_disk_is_in_the_log() {
+    let sandbox = a_session();
+    let held = sandbox.hold_database("BEGIN IMMEDIATE");
+    sandbox.tell("11:50:00", "SessionEnd", json!({"reason": "other"}));
+    drop(held);
+    let ran = sandbox.snell(&["log", "--json", "--limit", "1"], "");
+    assert_eq!(events(&ran), ["SessionEnd"]);
+}
+
+#[test]
+fn following_begins_with_the_last_few_and_goes_on_with_what_others_write() {
+    let sandbox = a_session();
+    let args = ["log", "--follow", "--limit", "1", "--json"];
+    let mut child = start(&mut sandbox.command(&args), "");
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || {
+        let entry: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        entry["event"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(next(), "Stop");
+    sandbox.tell("11:40:00", "UserPromptSubmit", json!({"prompt": "Go on."}));
+    assert_eq!(next(), "UserPromptSubmit");
+    sandbox.tell("11:41:00", "Stop", json!({}));
+    sandbox.tell("11:42:00", "SessionEnd", json!({"reason": "other"}));
+    assert_eq!((next(), next()), ("Stop".to_owned(), "SessionEnd".to_owned()));
+    // Numbers begin anew in a new database.
+    for part in ["", "-wal", "-shm"] {
+        fs::remove_file(sandbox.data().join(format!("snell.db{part}"))).unwrap();
+    }
+    sandbox.tell("11:43:00", "SessionStart", json!({}));
+    assert_eq!(next(), "SessionStart");
+    let pid = child.id().to_string();
+    std::process::Command::new("kill")
+        .args(["-s", "INT", &pid])
+        .status()
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn following_can_begin_before_anything_happened_and_filters() {
+    let sandbox = Sandbox::recording();
+    let args = ["log", "--follow", "--event", "Stop"];
+    let mut child = start(&mut sandbox.command(&args), "");
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    sandbox.tell("11:40:00", "SessionStart", json!({}));
+    sandbox.tell("11:41:00", "Stop", json!({}));
+    let line = lines.next().unwrap().unwrap();
+    assert!(line.starts_with("11:41:00    1  project       Stop"), "{line}");
+    drop(lines);
+    let status = wait_until(|| child.try_wait().unwrap());
+    assert_eq!(status.code(), Some(0), "it ends when nobody reads any more");
+}
+
+/// Fills the store: every event a minute after the one before, the last one half a minute before noon of the day on which the tests are.
+/// Every hundredth begins a session of its own, which ends with the ninety-ninth after it.
+fn fill(sandbox: &Sandbox, number: i64) {
+    let noon: snell::Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
+    let mut store = Store::open(&sandbox.database()).unwrap().store;
+    let numbers: Vec<_> = (0..number).collect();
+    for some in numbers.chunks(1000) {
+        let observations = some.iter().map(|index| {
+            let session = format!("session-{}", index / 100);
+            let at = noon - Duration::from_secs(30 + 60 * u64::try_from(number - 1 - index).unwrap());
+            let (name, mut payload) = match index % 100 {
+                0 => ("SessionStart", json!({"source": "startup"})),
+                1 => ("UserPromptSubmit", json!({"prompt": format!("Do number {index}.")})),
+                98 => (
+                    "Stop",
+                    json!({"last_assistant_message": format!("Did number {index}.")}),
+                ),
+                99 => ("SessionEnd", json!({"reason": "other"})),
+                _ => (
+                    "PreToolUse",
+                    json!({"tool_name": "Read", "tool_input": {"file_path": "x".repeat(600)}}),
+                ),
+            };
+            let fields = payload.as_object_mut().unwrap();
+            fields.insert("session_id".into(), json!(session));
+            fields.insert("hook_event_name".into(), json!(name));
+            fields.insert("cwd".into(), json!(format!("/project-{}", index / 1000)));
+            let (event, _) = snell::Event::from_json(None, payload.to_string().as_bytes()).unwrap();
+            let mut observation = Observation::new(&event, at);
+            observation.sender.mission_execution_id = Some(format!("mission of {session}"));
+            observation.judgement = Some(Judgement {
+                runs: vec![Run {
+                    status: "ok".into(),
+                    ..Run::default()
+                }],
+                ..Judgement::default()
+            });
+            observation
+        });
+        for receipt in store.ingest_all(observations.collect()).unwrap() {
+            receipt.unwrap();
+        }
+    }
+    store.close().unwrap();
+}
+
+/// How many rows each table has.
+fn rows(sandbox: &Sandbox) -> Vec<(&'static str, i64)> {
+    let connection = sandbox.hold_database("");
+    let count = |table: &&'static str| {
+        let sql = format!("SELECT count(*) FROM {table}");
+        (*table, connection.query_row(&sql, [], |row| row.get(0)).unwrap())
+    };
+    let tables = [
+        "events",
+        "payloads",
+        "hook_runs",
+        "turns",
+        "commands",
+        "session_ids",
+        "conversations",
+        "agents",
+        "missions",
+        "projects",
+    ];
+    tables.iter().map(count).collect()
+}
+
+fn size(sandbox: &Sandbox) -> u64 {
+    fs::metadata(sandbox.database()).unwrap().len()
+}
+
+#[test]
+fn pruning_removes_everything_that_is_old_and_nothing_else() {
+    let sandbox = Sandbox::recording();
+    fill(&sandbox, 10_000);
+    let (before, full) = (rows(&sandbox), size(&sandbox));
+    assert_eq!((before[0].1, before[6].1), (10_000, 100));
+    let newest = sandbox.snell(&["log", "--json", "--limit", "2000"], "").stdout;
+    let ran = sandbox.snell(&["log", "--prune", "--keep", "2000m", "--dry-run"], "");
+    let expected = "8000 events, 160 turns, 0 replaced sessions and 80 agents older than 2000m \
+                    (before 2026-02-28 02:40:00 UTC).\n";
+    assert_eq!(ran.stdout, format!("Would remove {expected}"));
+    assert_eq!(rows(&sandbox), before, "a dry run removes nothing");
+    let ran = sandbox.snell(&["log", "--prune", "--keep", "2000m"], "");
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.stdout, format!("Removed {expected}"));
+    let after = rows(&sandbox);
+    for ((table, before), (_, after)) in before.iter().zip(&after) {
+        assert_eq!(*after, before / 5, "{table}");
+    }
+    assert_eq!(sandbox.snell(&["log", "--json", "--limit", "2001"], "").stdout, newest);
+    assert!(size(&sandbox) < full / 3, "{} of {full} bytes are left", size(&sandbox));
+    let ran = sandbox.snell(&["log", "--prune", "--keep", "2000m"], "");
+    assert!(ran.stdout.starts_with("Nothing is older than 2000m"), "{}", ran.stdout);
+    let integrity: String = sandbox
+        .hold_database("")
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(integrity, "ok");
+}
+
+#[test]
+fn the_file_does_not_grow_when_as_much_goes_as_comes() {
+    let sandbox = Sandbox::recording();
+    let mut sizes = Vec::new();
+    for _ in 0..4 {
+        fill(&sandbox, 1000);
+        let ran = sandbox.snell(&["log", "--prune", "--keep", "1s", "--json"], "");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        sizes.push(size(&sandbox));
+    }
+    assert!(sizes[3] <= sizes[0], "{sizes:?}");
+}
+
+#[test]
+fn an_agent_that_only_waits_stays() {
+    let sandbox = Sandbox::recording();
+    sandbox.tell("09:00:00", "UserPromptSubmit", json!({"prompt": "Go on."}));
+    let ran = sandbox.snell(&["log", "--prune", "--keep", "1h", "--json"], "");
+    assert_eq!((&ran.json()["events"], &ran.json()["agents"]), (&json!(1), &json!(0)));
+    sandbox.tell("11:59:00", "Stop", json!({"last_assistant_message": "Done."}));
+    let agents = sandbox.snell(&["agents", "--json"], "").json();
+    assert_eq!(
+        (&agents[0]["agent_id"], &agents[0]["last_words"]),
+        (&json!(1), &json!("Done."))
+    );
+}
+
+#[test]
+fn what_is_kept_is_what_the_users_file_says() {
+    let sandbox = Sandbox::recording().home_file(".config/snell/snell.toml", "keep = '2h'\n");
+    sandbox.tell("09:00:00", "SessionStart", json!({}));
+    sandbox.tell("11:00:00", "SessionEnd", json!({"reason": "other"}));
+    let ran = sandbox.snell(&["log", "--prune", "--keep", "forever"], "");
+    assert_eq!(ran.stdout, "Nothing is removed: everything is kept forever.\n");
+    let ran = sandbox.snell(&["log", "--prune"], "");
+    assert!(ran.stdout.starts_with("Removed 1 event, 0 turns,"), "{}", ran.stdout);
+    assert_eq!(events(&sandbox.snell(&["log", "--json"], "")), ["SessionEnd"]);
+}
+
+#[test]
+fn pruning_where_nothing_was_recorded_makes_nothing() {
+    let sandbox = Sandbox::recording();
+    let ran = sandbox.snell(&["log", "--prune"], "");
+    assert!(ran.stdout.starts_with("Nothing is older than 30d"), "{}", ran.stdout);
+    assert_eq!(fs::read_dir(sandbox.data()).unwrap().count(), 0);
+}
+
+#[test]
+fn pruning_forgets_what_was_told_long_ago() {
+    let sandbox = Sandbox::recording().file("snell.toml", "[[hook]]\nevent = 'Stop'\nrun = 'true'\n");
+    sandbox.tell("11:00:00", "SessionStart", json!({"session_id": "long ago"}));
+    let told = || fs::read_dir(sandbox.data().join("told")).unwrap().count();
+    let mark = fs::read_dir(sandbox.data().join("told"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let long_ago = SystemTime::now() - Duration::from_secs(31 * 24 * 60 * 60);
+    File::options()
+        .write(true)
+        .open(mark)
+        .unwrap()
+        .set_modified(long_ago)
+        .unwrap();
+    sandbox.tell("11:01:00", "SessionStart", json!({"session_id": "today"}));
+    assert_eq!(told(), 2);
+    sandbox.snell(&["log", "--prune", "--dry-run"], "");
+    assert_eq!(told(), 2);
+    sandbox.snell(&["log", "--prune"], "");
+    assert_eq!(told(), 1);
+}
+
+#[test]
+fn pruning_goes_on_beside_hooks_that_record() {
+    let sandbox = Sandbox::recording();
+    fill(&sandbox, 4000);
+    let pruning = start(&mut sandbox.command(&["log", "--prune", "--keep", "1s"]), "");
+    for _ in 0..10 {
+        let ran = sandbox.tell(
+            "12:00:01",
+            "UserPromptSubmit",
+            json!({"prompt": "Go on.", "session_id": "new"}),
+        );
+        assert_eq!(ran.stderr, "", "nobody is held up");
+    }
+    assert!(pruning.wait_with_output().unwrap().status.success());
+    assert_eq!(
+        events(&sandbox.snell(&["log", "--json", "--session", "new"], "")).len(),
+        10
+    );
+}
+
+#[test]
+fn a_session_that_was_replaced_long_ago_goes_and_its_agent_stays() {
+    let sandbox = Sandbox::recording();
+    sandbox.tell("08:00:00", "SessionStart", json!({"session_id": "old"}));
+    sandbox.tell(
+        "08:01:00",
+        "UserPromptSubmit",
+        json!({"session_id": "old", "prompt": "Go on."}),
+    );
+    sandbox.tell("08:02:00", "Stop", json!({"session_id": "old"}));
+    sandbox.tell("11:59:00", "SessionStart", json!({"session_id": "new"}));
+    let would = sandbox
+        .snell(&["log", "--prune", "--keep", "1h", "--dry-run", "--json"], "")
+        .json();
+    let done = sandbox.snell(&["log", "--prune", "--keep", "1h", "--json"], "").json();
+    for field in ["events", "turns", "sessions", "agents"] {
+        assert_eq!(would[field], done[field], "{field}");
+    }
+    assert_eq!((&done["sessions"], &done["agents"]), (&json!(1), &json!(0)));
+    let left: std::collections::BTreeMap<_, _> = rows(&sandbox).into_iter().collect();
+    assert_eq!((left["session_ids"], left["conversations"], left["agents"]), (1, 1, 1));
+}

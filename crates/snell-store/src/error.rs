@@ -1,0 +1,41 @@
+//! Why the store could not do what it was asked.
+
+use std::path::PathBuf;
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The directory or a file in it cannot be used.
+    #[error("cannot use {}", path.display())]
+    File {
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Somebody else holds the database, and did not let go in time.
+    #[error("the database is locked")]
+    Locked,
+    /// The database is damaged.
+    #[error("the database is damaged: {0}")]
+    Damaged(String),
+    /// The database was written by a later version.
+    #[error("the database is of version {found}, and this program knows versions up to {known}; use a newer one")]
+    TooNew {
+        /// The version that the file says.
+        found: i64,
+        /// The latest that is known.
+        known: i64,
+    },
+    /// What is to be recorded is no event.
+    #[error("{0}")]
+    NoEvent(#[from] snell::EventError),
+    /// Anything else that the database said.
+    #[error("the database said: {0}")]
+    Database(String),
+}
+
+/// The result of asking the store.
+pub type Result<T> = std::result::Result<T, StoreError>;

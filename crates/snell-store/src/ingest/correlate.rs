@@ -1,0 +1,387 @@
+//! Which agent an event belongs to. Six strategies are tried in order, and the answer names the one that found it.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use snell::{Event, EventName, Timestamp};
+
+use crate::error::Result;
+use crate::model::{Agent, Confidence, Conversation, Correlation, Process, Source, State};
+use crate::observation::Sender;
+use crate::project;
+use crate::rows::{Known, Rows};
+
+/// Sessions that this process has seen already, and the agents they led to.
+pub(crate) type Seen = HashMap<String, Known>;
+
+/// The agent of an event, and what the event may do to it.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) agent: Agent,
+    pub(crate) conversation: Option<Conversation>,
+    pub(crate) correlation: Correlation,
+    pub(crate) is_new_agent: bool,
+    /// Whether the event may change the agent: not if its session was replaced, or if the agent has ended and the event
+    /// does not begin anything.
+    pub(crate) touches: bool,
+}
+
+/// What an event says about where it comes from.
+#[derive(Debug)]
+pub(crate) struct Signs<'a> {
+    pub(crate) event: &'a Event,
+    pub(crate) sender: &'a Sender,
+    pub(crate) at: Timestamp,
+    /// The host this program runs on: only its processes can be looked for.
+    pub(crate) host: Option<&'a str>,
+}
+
+impl Signs<'_> {
+    /// The agent's own id of its session.
+    pub(crate) fn session_id(&self) -> Option<&str> {
+        self.event.session_id.as_deref().filter(|id| !id.is_empty())
+    }
+
+    /// The ids of the session, the launcher's first: that is the one a conversation is known by.
+    fn ids(&self) -> Vec<&str> {
+        let launcher = self.sender.launcher_session_id.as_deref();
+        let mut ids: Vec<_> = launcher.into_iter().chain(self.session_id()).collect();
+        ids.dedup();
+        ids
+    }
+
+    /// A session start or a prompt begins something; everything else may as well be late.
+    fn begins(&self) -> bool {
+        matches!(self.event.name, EventName::SessionStart | EventName::UserPromptSubmit)
+    }
+
+    fn is_own_host(&self, host: Option<&str>) -> bool {
+        host.is_none() || host == self.sender.host.as_deref() || host == self.host
+    }
+
+    /// Whether something shows that the agent is busy where this event does not come from.
+    fn is_elsewhere(&self, agent: &Agent) -> bool {
+        let other_process = agent.process.is_some_and(|process| {
+            self.sender.process.is_none_or(|own| own != process)
+                && !(self.is_own_host(agent.host.as_deref()) && process.is_gone())
+        });
+        let other_pane = agent.tmux_pane.is_some() && !self.is_same_pane(agent);
+        other_process || other_pane
+    }
+
+    fn is_same_pane(&self, agent: &Agent) -> bool {
+        let differ = |a: &Option<String>, b: &Option<String>| matches!((a, b), (Some(a), Some(b)) if a != b);
+        agent.tmux_pane == self.sender.tmux_pane
+            && !differ(&agent.tmux_server, &self.sender.tmux_server)
+            && !differ(&agent.host, &self.sender.host)
+    }
+}
+
+/// Finds the agent of an event, or makes one.
+pub(crate) fn correlate(rows: &mut dyn Rows, seen: &mut Seen, signs: &Signs<'_>) -> Result<Found> {
+    let ids = signs.ids();
+    if let Some((known, correlation)) = known(rows, seen, &ids)? {
+        let agent = rows.agent(known.agent_id)?;
+        let conversation = rows.conversation(known.conversation_id)?;
+        if let (Some(agent), Some(conversation)) = (agent, conversation) {
+            return of_known_session(rows, seen, signs, agent, conversation, correlation);
+        }
+    }
+    let (agent, correlation) = match continued(rows, signs)? {
+        Some(found) => found,
+        None => (new_agent(rows, signs)?, Correlation::Created),
+    };
+    of_new_session(rows, seen, signs, agent, correlation)
+}
+
+/// Strategies 1 and 2: an id of the session is known.
+fn known(rows: &mut dyn Rows, seen: &mut Seen, ids: &[&str]) -> Result<Option<(Known, Correlation)>> {
+    for id in ids {
+        if let Some(known) = seen.get(*id) {
+            return Ok(Some((known.clone(), Correlation::SessionId)));
+        }
+        if let Some(known) = rows.known_session(id)? {
+            seen.insert((*id).to_owned(), known.clone());
+            return Ok(Some((known, Correlation::DbSessionId)));
+        }
+    }
+    Ok(None)
+}
+
+/// Strategies 3 to 5: the session is new, and its agent is not.
+fn continued(rows: &mut dyn Rows, signs: &Signs<'_>) -> Result<Option<(Agent, Correlation)>> {
+    if let Some(id) = signs.sender.headspace_session_id.as_deref()
+        && let Some(agent) = rows.agent_of_headspace(id)?
+    {
+        return Ok(Some((agent, Correlation::HeadspaceSessionId)));
+    }
+    let project_id = project_of(rows, signs)?;
+    if let Some(pane) = signs.sender.tmux_pane.as_deref() {
+        // Whoever left the pane for another project with another process is somebody else.
+        let moved_in = |agent: &Agent| {
+            agent.project_id != project_id
+                && agent
+                    .process
+                    .is_some_and(|process| signs.sender.process != Some(process) && process.is_gone())
+        };
+        let on_pane = rows.agents_on_pane(pane)?;
+        let found = on_pane
+            .into_iter()
+            .find(|agent| signs.is_same_pane(agent) && !moved_in(agent));
+        if let Some(agent) = found {
+            return Ok(Some((agent, Correlation::TmuxPaneId)));
+        }
+    }
+    let in_project = rows.agents_in_project(project_id)?;
+    let free = |agent: &Agent| agent.session_id.is_none() || (may_be_left(agent, signs) && !signs.is_elsewhere(agent));
+    let found = in_project.into_iter().find(free);
+    Ok(found.map(|agent| (agent, Correlation::WorkingDirectory)))
+}
+
+/// Whether an agent may have left its conversation for a new one. It must be idle, unless its own process says that the
+/// conversation was cleared or compacted.
+fn may_be_left(agent: &Agent, signs: &Signs<'_>) -> bool {
+    let same_process = agent.process.is_some() && agent.process == signs.sender.process;
+    let starts_over = matches!(signs.event.source.as_deref(), Some("clear" | "compact"));
+    agent.state == State::Idle || (same_process && starts_over && signs.event.name == EventName::SessionStart)
+}
+
+fn project_of(rows: &mut dyn Rows, signs: &Signs<'_>) -> Result<i64> {
+    let directory = signs.event.cwd.as_deref().or(signs.event.project_dir.as_deref());
+    let root = project::root_of(directory.unwrap_or(Path::new("/")));
+    rows.project(&root.to_string_lossy(), &project::name_of(&root), signs.at)
+}
+
+fn new_agent(rows: &mut dyn Rows, signs: &Signs<'_>) -> Result<Agent> {
+    let mut agent = Agent {
+        agent_id: 0,
+        project_id: project_of(rows, signs)?,
+        product: signs.sender.product.clone(),
+        session_id: None,
+        conversation_id: None,
+        command_id: None,
+        state: State::Idle,
+        state_since: signs.at,
+        state_source: Source::Hook,
+        confidence: Confidence::High,
+        why: "it was seen for the first time".into(),
+        current_tool: None,
+        tmux_session: None,
+        tmux_pane: None,
+        tmux_server: None,
+        process: None,
+        host: None,
+        headspace_session_id: None,
+        context_percent: None,
+        context_source: None,
+        last_words: None,
+        started_at: signs.at,
+        last_seen_at: signs.at,
+        ended_at: None,
+        end_reason: None,
+    };
+    rows.save_agent(&mut agent)?;
+    Ok(agent)
+}
+
+fn of_known_session(
+    rows: &mut dyn Rows,
+    seen: &mut Seen,
+    signs: &Signs<'_>,
+    agent: Agent,
+    conversation: Conversation,
+    correlation: Correlation,
+) -> Result<Found> {
+    let mut replaced = false;
+    for id in signs.ids() {
+        let is_known = seen.contains_key(id) || rows.known_session(id)?.is_some();
+        if !is_known {
+            bind(rows, seen, id, &conversation)?;
+        } else if Some(id) == signs.session_id() {
+            // An id that is not new, of an agent that has gone on to another one.
+            replaced = agent.session_id.as_deref().is_some_and(|current| current != id);
+        }
+    }
+    let ended_by_itself = agent.state == State::Ended && agent.state_source == Source::Hook;
+    let touches = signs.begins() || !(replaced || ended_by_itself);
+    Ok(Found {
+        agent,
+        conversation: Some(conversation),
+        correlation,
+        is_new_agent: false,
+        touches,
+    })
+}
+
+fn of_new_session(
+    rows: &mut dyn Rows,
+    seen: &mut Seen,
+    signs: &Signs<'_>,
+    agent: Agent,
+    correlation: Correlation,
+) -> Result<Found> {
+    let mut conversation = None;
+    let ended_by_itself = agent.state == State::Ended && agent.state_source == Source::Hook;
+    let touches = signs.begins() || !ended_by_itself;
+    let ids = signs.ids();
+    if let Some(id) = ids.first() {
+        let mut new = Conversation {
+            conversation_id: 0,
+            session_id: (*id).to_owned(),
+            agent_id: agent.agent_id,
+            role: None,
+            mode: None,
+            tmux_pane: None,
+            model: None,
+            permission_mode: None,
+            mission_execution_id: None,
+            started_at: signs.at,
+            last_seen_at: signs.at,
+            ended_at: None,
+            end_reason: None,
+        };
+        rows.save_conversation(&mut new)?;
+        for id in &ids {
+            bind(rows, seen, id, &new)?;
+        }
+        conversation = Some(new);
+    }
+    Ok(Found {
+        agent,
+        conversation,
+        correlation,
+        is_new_agent: correlation == Correlation::Created,
+        touches,
+    })
+}
+
+fn bind(rows: &mut dyn Rows, seen: &mut Seen, id: &str, conversation: &Conversation) -> Result<()> {
+    rows.bind_session_id(id, conversation.conversation_id)?;
+    let known = Known {
+        conversation_id: conversation.conversation_id,
+        agent_id: conversation.agent_id,
+    };
+    seen.insert(id.to_owned(), known);
+    Ok(())
+}
+
+/// Makes this the agent's current conversation, and notes what the event says about both.
+pub(crate) fn enter(rows: &mut dyn Rows, signs: &Signs<'_>, found: &mut Found) -> Result<()> {
+    let (agent, sender) = (&mut found.agent, signs.sender);
+    let Some(conversation) = &mut found.conversation else {
+        note_sender(agent, signs);
+        return Ok(());
+    };
+    if agent.conversation_id != Some(conversation.conversation_id) {
+        if let Some(former) = agent.conversation_id.take() {
+            leave(rows, signs, former, agent.last_seen_at)?;
+        }
+        agent.conversation_id = Some(conversation.conversation_id);
+        agent.context_percent = None;
+        agent.context_source = None;
+    }
+    // Whoever is heard of has not ended.
+    conversation.ended_at = None;
+    conversation.end_reason = None;
+    if signs.event.name == EventName::SessionStart
+        && let Some(pane) = sender.tmux_pane.as_deref()
+    {
+        take_pane(rows, signs, pane, conversation.conversation_id)?;
+    }
+    set(&mut conversation.role, &sender.role);
+    set(&mut conversation.mode, &sender.mode);
+    set(&mut conversation.tmux_pane, &sender.tmux_pane);
+    set(&mut conversation.model, &signs.event.model);
+    set(&mut conversation.permission_mode, &signs.event.permission_mode);
+    if let Some(mission) = &sender.mission_execution_id
+        && conversation.mission_execution_id.as_ref() != Some(mission)
+    {
+        conversation.mission_execution_id = Some(mission.clone());
+        rows.link_mission(mission, &conversation.session_id, signs.at)?;
+    }
+    note_sender(agent, signs);
+    Ok(())
+}
+
+/// Notes what an event says about its agent. The tmux session is the one the agent was first seen in; the pane and the
+/// process are the latest.
+fn note_sender(agent: &mut Agent, signs: &Signs<'_>) {
+    let sender = signs.sender;
+    agent.last_seen_at = agent.last_seen_at.max(signs.at);
+    if let Some(id) = signs.session_id() {
+        agent.session_id = Some(id.to_owned());
+    }
+    set_once(&mut agent.product, &sender.product);
+    set_once(&mut agent.tmux_session, &sender.tmux_session);
+    set_once(&mut agent.headspace_session_id, &sender.headspace_session_id);
+    set(&mut agent.tmux_pane, &sender.tmux_pane);
+    set(&mut agent.tmux_server, &sender.tmux_server);
+    set(&mut agent.host, &sender.host);
+    agent.process = sender.process.or(agent.process);
+}
+
+fn set(slot: &mut Option<String>, value: &Option<String>) {
+    if value.is_some() {
+        slot.clone_from(value);
+    }
+}
+
+fn set_once(slot: &mut Option<String>, value: &Option<String>) {
+    if slot.is_none() {
+        slot.clone_from(value);
+    }
+}
+
+/// Ends the conversation that the agent has left for another one.
+fn leave(rows: &mut dyn Rows, signs: &Signs<'_>, conversation_id: i64, last_seen_at: Timestamp) -> Result<()> {
+    let Some(mut former) = rows.conversation(conversation_id)? else {
+        return Ok(());
+    };
+    former.last_seen_at = last_seen_at;
+    if former.ended_at.is_none() {
+        let same_pane = former.tmux_pane.is_some() && former.tmux_pane == signs.sender.tmux_pane;
+        former.ended_at = Some(signs.at);
+        former.end_reason = Some(if same_pane { "pane_reused" } else { "replaced" }.to_owned());
+    }
+    rows.save_conversation(&mut former)
+}
+
+/// A pane holds one session at a time: whoever was there before is gone, and with a session its agent.
+fn take_pane(rows: &mut dyn Rows, signs: &Signs<'_>, pane: &str, conversation_id: i64) -> Result<()> {
+    for mut other in rows.conversations_on_pane(pane)? {
+        if other.conversation_id == conversation_id {
+            continue;
+        }
+        let Some(mut agent) = rows.agent(other.agent_id)? else {
+            continue;
+        };
+        if !signs.is_same_pane(&agent) {
+            continue;
+        }
+        other.ended_at = Some(signs.at);
+        other.end_reason = Some("pane_reused".into());
+        rows.save_conversation(&mut other)?;
+        let current = agent.conversation_id == Some(other.conversation_id);
+        if current && agent.state != State::Ended {
+            agent.state = State::Ended;
+            agent.state_since = signs.at;
+            agent.state_source = Source::Hook;
+            agent.confidence = Confidence::High;
+            agent.why = "another session began in its pane".into();
+            agent.current_tool = None;
+            agent.ended_at = Some(signs.at);
+            agent.end_reason = Some("pane_reused".into());
+            rows.save_agent(&mut agent)?;
+        }
+    }
+    Ok(())
+}
+
+/// The process and host that an event tells of itself, as receivers get them.
+pub(crate) fn told_process(event: &Event) -> Option<Process> {
+    let pid = event.raw.get("pid")?.as_u64()?;
+    Some(Process {
+        pid: u32::try_from(pid).ok()?,
+        started: event.raw.get("pid_started").and_then(serde_json::Value::as_u64),
+    })
+}

@@ -1,0 +1,341 @@
+//! Recording one event: find its agent, see what it changes, keep what was said, keep the event.
+//!
+//! What was observed is always kept. What follows from it is derived afterwards, and an event that changes nothing is
+//! kept all the same.
+
+mod correlate;
+mod transition;
+mod turns;
+
+use serde::Serialize;
+use serde_json::Value;
+use snell::{Event, EventName, Timestamp};
+
+use crate::error::Result;
+use crate::intent::{self, Intent};
+use crate::model::{Agent, Confidence, ContextSource, Correlation, Source, State};
+use crate::observation::{Judgement, Observation, Sender};
+use crate::rows::{EventRow, Owner, Rows};
+use crate::transcript::Read;
+
+pub(crate) use correlate::Seen;
+use correlate::{Found, Signs, correlate, enter};
+use transition::{Before, Change, ToolChange, transition};
+use turns::Said;
+
+/// How many tokens fit into a model's context, unless its name says otherwise.
+const CONTEXT_WINDOW_TOKENS: f64 = 200_000.0;
+/// The window of models whose name ends in `[1m]`.
+const WIDE_CONTEXT_WINDOW_TOKENS: f64 = 1_000_000.0;
+
+/// What became of an observation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Receipt {
+    /// The agent it belongs to.
+    pub agent_id: i64,
+    /// The agent's project.
+    pub project_id: i64,
+    /// Whether the agent is new.
+    pub is_new_agent: bool,
+    /// How the agent was found.
+    pub correlation_method: Correlation,
+    /// The agent's state, now that the event has counted.
+    pub state: State,
+    /// Whether that is another one than before.
+    pub state_changed: bool,
+    /// Whether it was there already, so that nothing was stored.
+    pub duplicate: bool,
+}
+
+impl Receipt {
+    fn of_duplicate(agent: &Agent, correlation_method: Correlation) -> Self {
+        Self {
+            agent_id: agent.agent_id,
+            project_id: agent.project_id,
+            is_new_agent: false,
+            correlation_method,
+            state: agent.state,
+            state_changed: false,
+            duplicate: true,
+        }
+    }
+}
+
+/// What was read of the transcript of an event's session, before the transaction began.
+#[derive(Debug)]
+pub(crate) struct CaughtUp {
+    pub(crate) path: String,
+    /// The mark from which it was read. If the store has another one by now, somebody else was faster.
+    pub(crate) from: Option<String>,
+    /// Whether the store knew of another file.
+    pub(crate) is_other_file: bool,
+    /// Nothing if it could not be read.
+    pub(crate) read: Option<Read>,
+}
+
+impl CaughtUp {
+    /// Whether there is anything to take in.
+    pub(crate) fn is_news(&self) -> bool {
+        let further = |read: &Read| self.from.as_deref() != Some(read.mark.to_string().as_str());
+        self.is_other_file || self.read.as_ref().is_some_and(further)
+    }
+}
+
+/// What surrounds recording.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Around<'a> {
+    /// The host this program runs on.
+    pub(crate) host: Option<&'a str>,
+}
+
+/// Records one observation, which is fit to be kept.
+pub(crate) fn ingest(
+    rows: &mut dyn Rows,
+    seen: &mut Seen,
+    observation: &Observation,
+    caught_up: Option<&CaughtUp>,
+    around: Around<'_>,
+) -> Result<Receipt> {
+    let event = observation.decoded()?;
+    let sender = sender_of(observation, &event);
+    let signs = Signs {
+        event: &event,
+        sender: &sender,
+        at: observation.at,
+        host: around.host,
+    };
+    if let Some(agent_id) = rows.agent_of_event(&observation.event_id)?
+        && let Some(agent) = rows.agent(agent_id)?
+    {
+        return Ok(Receipt::of_duplicate(&agent, Correlation::DbSessionId));
+    }
+    let mut found = correlate(rows, seen, &signs)?;
+    let tool_use = event.tool.as_ref().and_then(|tool| tool.use_id.as_deref());
+    if let Some(tool_use) = tool_use
+        && rows.has_tool_event(found.agent.agent_id, &observation.event, tool_use)?
+    {
+        return Ok(Receipt::of_duplicate(&found.agent, found.correlation));
+    }
+    // An event that was delayed changes nothing if a later one has counted already.
+    let outrun = observation.delayed && !found.is_new_agent && found.agent.last_seen_at > observation.at;
+    found.touches &= !outrun;
+    let before = found.agent.state;
+    if found.touches {
+        enter(rows, &signs, &mut found)?;
+        // Whatever the transcript says was written before this event.
+        if let (Some(caught_up), Some(session)) = (caught_up, signs.session_id()) {
+            catch_up(rows, &mut found.agent, session, caught_up, observation.at)?;
+        }
+    }
+    let change = if found.touches {
+        change_by(rows, &found, &event, observation.judgement.as_ref())?
+    } else {
+        None
+    };
+    let state = change.as_ref().map_or(found.agent.state, |change| change.state);
+    let event_row = keep(rows, observation, &event, &found, state)?;
+    if found.touches {
+        say(rows, &mut found.agent, &event, observation)?;
+        apply(&mut found, change, observation.at);
+        if event.name == EventName::Stop && state != State::Processing {
+            turns::conclude(rows, &mut found.agent, observation.at)?;
+        }
+        save(rows, &mut found)?;
+    } else if outrun && event.name == EventName::UserPromptSubmit {
+        turns::earlier_prompt(rows, &found.agent, event.prompt.as_deref(), observation.at)?;
+    }
+    keep_details(rows, observation, &found, event_row)?;
+    Ok(Receipt {
+        state_changed: found.is_new_agent || state != before,
+        state,
+        is_new_agent: found.is_new_agent,
+        duplicate: false,
+        ..Receipt::of_duplicate(&found.agent, found.correlation)
+    })
+}
+
+fn save(rows: &mut dyn Rows, found: &mut Found) -> Result<()> {
+    rows.save_agent(&mut found.agent)?;
+    let Some(conversation) = &mut found.conversation else {
+        return Ok(());
+    };
+    // It is the same after most events, and then there is nothing to write.
+    if rows.conversation(conversation.conversation_id)?.as_ref() == Some(conversation) {
+        return Ok(());
+    }
+    rows.save_conversation(conversation)
+}
+
+/// Who sent it: what the one who observed it knows, else what the payload tells.
+fn sender_of(observation: &Observation, event: &Event) -> Sender {
+    let mut sender = observation.sender.clone();
+    let text = |field: &str| event.raw.get(field).and_then(Value::as_str).map(str::to_owned);
+    let tmux = event.tmux.as_ref();
+    sender.tmux_pane = sender
+        .tmux_pane
+        .or_else(|| tmux?.pane.clone())
+        .filter(|pane| !pane.is_empty());
+    sender.tmux_session = sender
+        .tmux_session
+        .or_else(|| tmux?.session.clone())
+        .filter(|session| !session.is_empty());
+    sender.headspace_session_id = sender.headspace_session_id.or_else(|| text("headspace_session_id"));
+    sender.host = sender.host.or_else(|| text("host"));
+    sender.process = sender.process.or_else(|| correlate::told_process(event));
+    sender.product = sender.product.or_else(|| event.platform.clone());
+    sender
+}
+
+fn change_by(
+    rows: &mut dyn Rows,
+    found: &Found,
+    event: &Event,
+    judgement: Option<&Judgement>,
+) -> Result<Option<Change>> {
+    let told = event.raw.get("last_assistant_message").and_then(Value::as_str);
+    let remembered = if event.name == EventName::Stop && told.is_none() {
+        turns::last_words(rows, &found.agent)?.map(|turn| turn.text)
+    } else {
+        None
+    };
+    let before = Before {
+        state: found.agent.state,
+        last_words: told.or(remembered.as_deref()),
+        blocked: judgement.is_some_and(Judgement::blocks),
+    };
+    let heard_again = Change {
+        state: State::Idle,
+        tool: ToolChange::None,
+        why: "it was heard of again".into(),
+        end_reason: None,
+    };
+    let revived = found.agent.state == State::Ended;
+    Ok(transition(event, before).or(revived.then_some(heard_again)))
+}
+
+/// Keeps the event itself, and answers its row.
+fn keep(rows: &mut dyn Rows, observation: &Observation, event: &Event, found: &Found, state: State) -> Result<i64> {
+    let judgement = observation.judgement.as_ref();
+    let payload = Value::Object(observation.payload.clone()).to_string();
+    rows.keep_event(&EventRow {
+        event_id: &observation.event_id,
+        agent_id: found.agent.agent_id,
+        conversation_id: found
+            .conversation
+            .as_ref()
+            .map(|conversation| conversation.conversation_id),
+        name: &observation.event,
+        tool: event.tool_name(),
+        tool_use_id: event.tool.as_ref().and_then(|tool| tool.use_id.as_deref()),
+        decision: judgement.and_then(|judgement| judgement.decision.as_deref()),
+        reason: judgement.and_then(|judgement| judgement.reason.as_deref()),
+        state,
+        correlation: found.correlation,
+        at: observation.at,
+        took_us: judgement.map(|judgement| judgement.took_us),
+        payload: &payload,
+    })
+}
+
+fn keep_details(rows: &mut dyn Rows, observation: &Observation, found: &Found, event_row: i64) -> Result<()> {
+    let Some(judgement) = &observation.judgement else {
+        return Ok(());
+    };
+    let owner = Owner {
+        event_row: Some(event_row),
+        agent_id: Some(found.agent.agent_id),
+        event: &observation.event,
+        at: observation.at,
+    };
+    for run in &judgement.runs {
+        rows.keep_run(owner, run)?;
+    }
+    for verdict in &judgement.guard {
+        rows.keep_guard_verdict(owner, verdict)?;
+    }
+    Ok(())
+}
+
+/// What was said in the event itself.
+fn say(rows: &mut dyn Rows, agent: &mut Agent, event: &Event, observation: &Observation) -> Result<()> {
+    let blocked = observation.judgement.as_ref().is_some_and(Judgement::blocks);
+    let said = Said::now(observation.at);
+    match event.name {
+        EventName::UserPromptSubmit if !blocked => {
+            turns::prompt(rows, agent, event.prompt.as_deref().unwrap_or_default(), said)
+        }
+        EventName::Stop => {
+            let told = event.raw.get("last_assistant_message").and_then(Value::as_str);
+            let Some(text) = told else {
+                return Ok(());
+            };
+            let intent = if blocked {
+                Intent::Progress
+            } else {
+                intent::of_last_words(text)
+            };
+            turns::words(rows, agent, text, intent, said)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn apply(found: &mut Found, change: Option<Change>, at: Timestamp) {
+    let Some(change) = change else {
+        return;
+    };
+    let agent = &mut found.agent;
+    if agent.state != change.state {
+        agent.state_since = at;
+    }
+    agent.state = change.state;
+    agent.state_source = Source::Hook;
+    agent.confidence = Confidence::High;
+    agent.why = change.why;
+    match change.tool {
+        ToolChange::Keep => {}
+        ToolChange::None => agent.current_tool = None,
+        ToolChange::Is(tool) => agent.current_tool = Some(tool),
+    }
+    agent.end_reason.clone_from(&change.end_reason);
+    agent.ended_at = (change.state == State::Ended).then_some(at);
+    if change.state == State::Ended
+        && let Some(conversation) = &mut found.conversation
+    {
+        conversation.ended_at = Some(at);
+        conversation.end_reason = change.end_reason;
+    }
+}
+
+/// Takes in what was read of a transcript, unless somebody else has by now.
+pub(crate) fn catch_up(
+    rows: &mut dyn Rows,
+    agent: &mut Agent,
+    session_id: &str,
+    caught_up: &CaughtUp,
+    now: Timestamp,
+) -> Result<()> {
+    let mut reached = rows.reached(session_id)?;
+    if reached.mark != caught_up.from || !caught_up.is_news() {
+        return Ok(());
+    }
+    reached.path = Some(caught_up.path.clone());
+    if let Some(read) = &caught_up.read {
+        turns::from_transcript(rows, agent, &read.entries, now)?;
+        reached.mark = Some(read.mark.to_string());
+    }
+    if let Some(usage) = caught_up.read.as_ref().and_then(|read| read.usage.as_ref())
+        && agent.context_source != Some(ContextSource::StatusLine)
+    {
+        let wide = usage.model.as_deref().is_some_and(|model| model.ends_with("[1m]"));
+        let window = if wide {
+            WIDE_CONTEXT_WINDOW_TOKENS
+        } else {
+            CONTEXT_WINDOW_TOKENS
+        };
+        let percent = usage.context_tokens as f64 / window * 100.0;
+        agent.context_percent = Some(percent.min(100.0));
+        agent.context_source = Some(ContextSource::Transcript);
+    }
+    rows.set_reached(session_id, &reached)
+}

@@ -1,0 +1,137 @@
+//! Secrets of known forms, masked before anything is written.
+//!
+//! A secret is known by how it begins (`forms`) or by what stands before it (`context`); in the second case its name
+//! and its own looks must agree (`credential`). There are no regular expressions: this runs for every event in a
+//! process that lives for milliseconds, and compiling them would take longer than all the rest.
+
+mod context;
+mod credential;
+mod forms;
+mod runs;
+mod scan;
+
+#[cfg(test)]
+mod corpus;
+
+use std::borrow::Cow;
+use std::mem;
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+use credential::Kind;
+use scan::Scanner;
+
+/// What stands in the place of a secret begins and ends so.
+const MARK: (&str, &str) = ("[masked: ", "]");
+
+/// The longest name of a form, and more.
+const MAX_MARK_BYTES: usize = 48;
+
+/// How often a text is looked at. A second look finds what only a masked neighbour had hidden, which is rare; a third
+/// finds nothing but in texts made to have it find something.
+const MAX_PASSES: usize = 8;
+
+/// `text` with `[masked: …]` in the place of each secret.
+pub fn mask(text: &str) -> Cow<'_, str> {
+    let mut masked = Cow::Borrowed(text);
+    for _ in 0..MAX_PASSES {
+        match pass(&masked).0 {
+            Some(next) => masked = Cow::Owned(next),
+            None => break,
+        }
+    }
+    masked
+}
+
+/// Masks the secrets in all strings of `value`, in the names of its members, and under names that mean a credential.
+pub fn mask_json(value: &mut Value) {
+    // A stack rather than recursion: a payload may be nested deeper than a thread's stack is large.
+    let mut rest = vec![(value, None)];
+    while let Some((value, kind)) = rest.pop() {
+        match value {
+            Value::String(text) => mask_member(text, kind),
+            Value::Array(items) => rest.extend(items.iter_mut().map(|item| (item, kind))),
+            Value::Object(members) => {
+                mask_names(members);
+                let named = kind_of_named_value(members);
+                rest.extend(members.iter_mut().map(|(name, value)| {
+                    let kind = credential::kind_of(name).or(named.filter(|_| name == "value"));
+                    (value, kind)
+                }));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+fn mask_member(text: &mut String, kind: Option<Kind>) {
+    match kind {
+        Some(kind) if context::is_member_credential(kind, text) => {
+            *text = format!("{}{}{}", MARK.0, kind.name(), MARK.1);
+        }
+        _ => {
+            if let Cow::Owned(masked) = mask(text) {
+                *text = masked;
+            }
+        }
+    }
+}
+
+fn mask_names(members: &mut Map<String, Value>) {
+    if members.keys().any(|name| matches!(mask(name), Cow::Owned(_))) {
+        *members = mem::take(members)
+            .into_iter()
+            .map(|(name, value)| (mask(&name).into_owned(), value))
+            .collect();
+    }
+}
+
+/// What `{"name": …, "value": …}` says about its value, as lists of headers and variables have it.
+fn kind_of_named_value(members: &Map<String, Value>) -> Option<Kind> {
+    let name = members.get("name").or_else(|| members.get("key"))?;
+    credential::kind_of(name.as_str()?)
+}
+
+/// `text` with its secrets masked, if it has any, and how many bytes were looked at for it.
+fn pass(text: &str) -> (Option<String>, usize) {
+    let mut masked: Option<String> = None;
+    let mut steps = 0;
+    let mut copied = 0;
+    for piece in between_marks(text) {
+        let mut scanner = Scanner::new(&text[piece.clone()]);
+        while let Some(found) = scanner.next() {
+            let masked = masked.get_or_insert_default();
+            masked.push_str(&text[copied..piece.start + found.start]);
+            masked.extend([MARK.0, found.name, MARK.1]);
+            copied = piece.start + found.end;
+        }
+        steps += piece.len() + scanner.runs.steps;
+    }
+    if let Some(masked) = &mut masked {
+        masked.push_str(&text[copied..]);
+    }
+    (masked, steps)
+}
+
+/// The pieces of a text that are not masked yet.
+fn between_marks(text: &str) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
+    let mut begin = 0;
+    for (at, open) in text.match_indices(MARK.0) {
+        let name = at + open.len();
+        let inside = text.as_bytes()[name..].iter().take(MAX_MARK_BYTES);
+        let length = inside
+            .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b' ')
+            .count();
+        if text[name + length..].starts_with(MARK.1) {
+            pieces.push(begin..at);
+            begin = name + length + MARK.1.len();
+        }
+    }
+    pieces.push(begin..text.len());
+    pieces
+}
+
+#[cfg(test)]
+mod tests;

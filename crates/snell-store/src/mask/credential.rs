@@ -1,0 +1,396 @@
+//! Names that mean a credential, and values that are one.
+
+/// What a name says about its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Any word can be a password.
+    Password,
+    Secret,
+    /// A token is long; many a short word is called so too.
+    Token,
+    Key,
+    /// A scheme and a credential.
+    Authorization,
+    /// Name and password in Base64.
+    Basic,
+    /// A signature that stands for a credential.
+    Signature,
+}
+
+impl Kind {
+    /// What is written in the place of the value.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::Secret => "secret",
+            Self::Token => "token",
+            Self::Key => "key",
+            Self::Authorization | Self::Basic => "authorization",
+            Self::Signature => "signature",
+        }
+    }
+}
+
+/// How a value is given to its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// `NAME=value`, as in an environment.
+    Environment,
+    /// `name=value`, as in a query, a settings file or an argument.
+    Assigned,
+    /// `name: value` or `name = value`, as in prose and code as well.
+    Stated,
+    /// `name: "value"`, with any of the separators.
+    Quoted,
+}
+
+/// The longest name that is looked at.
+pub(super) const MAX_NAME_BYTES: usize = 64;
+
+/// How much of a value is looked at to judge it.
+const MAX_JUDGED_BYTES: usize = 256;
+
+/// How a name ends, as words joined by `_`, and what it then means.
+pub(super) const NAMES: &[(&str, Kind)] = &[
+    ("authorization", Kind::Authorization),
+    ("secret_access_key", Kind::Key),
+    ("secret", Kind::Secret),
+    ("token", Kind::Token),
+    ("bearer", Kind::Token),
+    ("api_key", Kind::Key),
+    ("apikey", Kind::Key),
+    ("api_token", Kind::Token),
+    ("apitoken", Kind::Token),
+    ("auth_token", Kind::Token),
+    ("authtoken", Kind::Token),
+    ("access_key", Kind::Key),
+    ("accesskey", Kind::Key),
+    ("secret_key", Kind::Key),
+    ("secretkey", Kind::Key),
+    ("private_key", Kind::Key),
+    ("privatekey", Kind::Key),
+    ("account_key", Kind::Key),
+    ("encryption_key", Kind::Key),
+    ("signing_key", Kind::Key),
+    ("master_key", Kind::Key),
+    ("auth_key", Kind::Key),
+    ("identitytoken", Kind::Token),
+    ("registrytoken", Kind::Token),
+    ("auth", Kind::Basic),
+    ("sig", Kind::Signature),
+    ("signature", Kind::Signature),
+];
+
+/// Ends of names that mean a password even within a word, as in `PGPASSWORD`.
+pub(super) const PASSWORD_ENDS: [&str; 5] = ["password", "passwd", "passphrase", "_pwd", "_pass"];
+
+/// Ends of names that mean something harmless, though one of the above ends them too.
+const HARMLESS_ENDS: &[&str] = &[
+    "page_token",
+    "next_token",
+    "continuation_token",
+    "sync_token",
+    "cancellation_token",
+    "cancel_token",
+    "stop_token",
+    "pad_token",
+    "eos_token",
+    "bos_token",
+    "unk_token",
+    "mask_token",
+    "public_key",
+    "no_password",
+];
+
+/// What `name` means. `Name`, `NAME`, `some-name` and `someName` are the same.
+pub(super) fn kind_of(name: &str) -> Option<Kind> {
+    if !ends_like_one(name.as_bytes()) || name.len() > MAX_NAME_BYTES {
+        return None;
+    }
+    let words = words_of(name);
+    if HARMLESS_ENDS.iter().any(|end| ends_with_words(&words, end)) {
+        return None;
+    }
+    if PASSWORD_ENDS.iter().any(|end| words.ends_with(end)) {
+        return Some(Kind::Password);
+    }
+    NAMES
+        .iter()
+        .find(|(end, _)| ends_with_words(&words, end))
+        .map(|(_, kind)| *kind)
+}
+
+/// Whether a name ends with two letters that one of the above ends with. Most do not and are done with.
+fn ends_like_one(name: &[u8]) -> bool {
+    const ENDS: [&[u8; 2]; 12] = [
+        b"rd", b"wd", b"se", b"ss", b"on", b"et", b"en", b"er", b"ey", b"th", b"ig", b"re",
+    ];
+    let end = &name[name.len().saturating_sub(2)..];
+    ENDS.iter().any(|known| end.eq_ignore_ascii_case(*known))
+}
+
+fn ends_with_words(words: &str, end: &str) -> bool {
+    words
+        .strip_suffix(end)
+        .is_some_and(|before| before.is_empty() || before.ends_with('_'))
+}
+
+/// The words of a name in lower case, joined by `_`.
+fn words_of(name: &str) -> String {
+    let bytes = name.as_bytes();
+    let mut words = String::with_capacity(name.len() + 8);
+    for (at, character) in name.char_indices() {
+        let before = at.checked_sub(1).map(|before| bytes[before]);
+        let starts_word = character.is_ascii_uppercase()
+            && before.is_some_and(|before| {
+                let after_lower = before.is_ascii_lowercase() || before.is_ascii_digit();
+                let ends_capitals =
+                    before.is_ascii_uppercase() && bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+                after_lower || ends_capitals
+            });
+        if starts_word {
+            words.push('_');
+        }
+        match character {
+            '-' | '.' | ' ' => words.push('_'),
+            _ => words.push(character.to_ascii_lowercase()),
+        }
+    }
+    words
+}
+
+/// The part of a value by which it is judged, so that a text of nothing but values is not read over and over.
+pub(super) fn judged(value: &str) -> &str {
+    &value[..value.floor_char_boundary(MAX_JUDGED_BYTES)]
+}
+
+/// Whether `value` is a credential, given what its name means.
+pub(super) fn is_credential(kind: Kind, style: Style, value: &str) -> bool {
+    let judged = judged(value);
+    let seen = Seen::of(judged);
+    if is_placeholder(judged) || (style != Style::Quoted && is_expression(judged, style)) {
+        return false;
+    }
+    let min = min_length(kind, style);
+    match kind {
+        _ if value.len() < min => false,
+        Kind::Password if seen.space => style == Style::Quoted && !is_sentence(judged),
+        _ if seen.space => false,
+        Kind::Password => style != Style::Stated || seen.digit || seen.special,
+        Kind::Secret => style == Style::Environment || seen.digit || seen.special || seen.is_random(judged),
+        Kind::Token | Kind::Key => {
+            let random = style != Style::Stated && style != Style::Assigned && seen.is_random(judged);
+            !seen.is_path(judged) && seen.letter() && (seen.digit || random)
+        }
+        Kind::Authorization => seen.letter() && (seen.digit || seen.is_random(judged)),
+        Kind::Basic => value.len().is_multiple_of(4) && seen.lower && seen.upper && !seen.special,
+        Kind::Signature => seen.digit && seen.letter(),
+    }
+}
+
+/// How long a credential is at least. The more a value can be something else, the longer it must be.
+const fn min_length(kind: Kind, style: Style) -> usize {
+    match (kind, style) {
+        (Kind::Password, Style::Environment) => 3,
+        (Kind::Password, Style::Assigned | Style::Quoted) => 4,
+        (Kind::Password, Style::Stated) | (Kind::Secret, Style::Environment | Style::Quoted) => 6,
+        (Kind::Token, Style::Quoted | Style::Stated) => 16,
+        (Kind::Token, Style::Assigned) | (Kind::Key, Style::Stated) | (Kind::Basic, _) => 12,
+        (Kind::Signature, _) => 32,
+        (Kind::Authorization | Kind::Secret | Kind::Key | Kind::Token, _) => 8,
+    }
+}
+
+/// What characters a value has.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    digit: bool,
+    lower: bool,
+    upper: bool,
+    space: bool,
+    special: bool,
+}
+
+impl Seen {
+    fn of(value: &str) -> Self {
+        value.bytes().fold(Self::default(), |mut seen, byte| {
+            match byte {
+                b'0'..=b'9' => seen.digit = true,
+                b'a'..=b'z' => seen.lower = true,
+                b'A'..=b'Z' => seen.upper = true,
+                b' ' | b'\t' => seen.space = true,
+                b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'*' | b'~' | b'?' => seen.special = true,
+                _ => {}
+            }
+            seen
+        })
+    }
+
+    fn letter(self) -> bool {
+        self.lower || self.upper
+    }
+
+    /// Long, without digits, in both cases and without marks between words.
+    fn is_random(self, value: &str) -> bool {
+        value.len() >= 16 && self.lower && self.upper && !value.contains(['_', '-', '.', ' '])
+    }
+
+    /// A file rather than a key: `/` is also a digit of Base64, which has letters of both cases.
+    fn is_path(self, value: &str) -> bool {
+        ["./", "../", "~/"].iter().any(|start| value.starts_with(start))
+            || (value.starts_with('/') && !(self.upper && self.lower && self.digit))
+            || [".pem", ".key", ".json", ".txt"].iter().any(|end| value.ends_with(end))
+    }
+}
+
+/// Values that stand for a credential without being one.
+const PLACEHOLDERS: &[&str] = &[
+    "any",
+    "argon2",
+    "argon2id",
+    "ask",
+    "bar",
+    "bcrypt",
+    "bool",
+    "boolean",
+    "bytes",
+    "changeit",
+    "changeme",
+    "default",
+    "disabled",
+    "empty",
+    "enabled",
+    "false",
+    "foo",
+    "hidden",
+    "input",
+    "invalid",
+    "masked",
+    "missing",
+    "nil",
+    "none",
+    "null",
+    "number",
+    "object",
+    "optional",
+    "pass",
+    "passwd",
+    "password",
+    "placeholder",
+    "prompt",
+    "pwd",
+    "redacted",
+    "required",
+    "scrypt",
+    "secret",
+    "sha256",
+    "sha512",
+    "str",
+    "string",
+    "tbd",
+    "test",
+    "text",
+    "todo",
+    "token",
+    "true",
+    "undefined",
+    "unknown",
+    "unset",
+    "user",
+    "value",
+    "yes",
+    "basic",
+    "bearer",
+];
+
+/// Words that a placeholder is made with.
+const PLACEHOLDER_WORDS: [&str; 11] = [
+    "your",
+    "example",
+    "changeme",
+    "change",
+    "placeholder",
+    "redacted",
+    "dummy",
+    "insert",
+    "replace",
+    "sample",
+    "here",
+];
+
+/// Words that make an identifier of a value: it names a credential rather than being one.
+const CREDENTIAL_WORDS: [&str; 9] = [
+    "password",
+    "passwd",
+    "secret",
+    "token",
+    "key",
+    "credentials",
+    "auth",
+    "pass",
+    "value",
+];
+
+/// Whether `value` stands for a credential without being one.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    is_reference(value) || is_blank(value) || is_placeholder_word(value)
+}
+
+/// Whether a value is to be filled in: `$NAME`, `%NAME%`, `<name>`, `{name}`, a list, or cut short by whoever wrote it.
+fn is_reference(value: &str) -> bool {
+    let opens = value.starts_with(['$', '<', '{', '[', '(', '&']) || value.starts_with("%(");
+    let in_percents = value.len() > 1 && value.starts_with('%') && value.ends_with('%');
+    opens || in_percents || ["${", "$(", "{{", "..."].iter().any(|mark| value.contains(mark))
+}
+
+/// Whether a value is one character over and over, or nothing but marks.
+fn is_blank(value: &str) -> bool {
+    let mut characters = value.chars();
+    let first = characters.next();
+    characters.all(|character| Some(character) == first)
+        || !value.contains(|mark: char| mark.is_alphanumeric() && mark != 'x')
+}
+
+fn is_placeholder_word(value: &str) -> bool {
+    if !value
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b' '))
+    {
+        return false;
+    }
+    let words = words_of(value);
+    let has = |known: &[&str]| words.split('_').any(|word| known.contains(&word));
+    let names_one =
+        || !value.contains(|digit: char| digit.is_ascii_digit()) && words.contains('_') && has(&CREDENTIAL_WORDS);
+    PLACEHOLDERS.contains(&words.as_str()) || has(&PLACEHOLDER_WORDS) || names_one()
+}
+
+/// Whether an unquoted value is code that yields one: a call, an index, or a path of names.
+fn is_expression(value: &str, style: Style) -> bool {
+    let name_end = value
+        .find(|mark: char| !(mark.is_ascii_alphanumeric() || matches!(mark, '_' | '.' | ':' | '-')))
+        .unwrap_or(value.len());
+    let (name, after) = value.split_at(name_end);
+    if !name.is_empty() && after.starts_with(['(', '[', '{', '!']) && !name.ends_with('-') && after.len() > 1 {
+        return after.starts_with(['(', '[']) || style != Style::Environment;
+    }
+    const ENVIRONMENTS: [&str; 4] = ["process.env", "import.meta.env", "os.environ", "env."];
+    if ENVIRONMENTS.iter().any(|start| value.starts_with(start)) {
+        return true;
+    }
+    let names = || value.split(['.', ':']).filter(|name| !name.is_empty());
+    let is_name =
+        |name: &str| name.len() <= 24 && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    style != Style::Environment && after.is_empty() && names().count() > 1 && names().all(is_name)
+}
+
+/// Whether a quoted value with spaces is something to read: it begins like a sentence, or speaks of credentials.
+fn is_sentence(value: &str) -> bool {
+    let mut characters = value.chars();
+    let capital =
+        characters.next().is_some_and(char::is_uppercase) && characters.next().is_some_and(char::is_lowercase);
+    let speaks = value
+        .split(' ')
+        .any(|word| CREDENTIAL_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)));
+    capital || speaks || value.contains('{')
+}

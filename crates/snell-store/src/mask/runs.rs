@@ -1,0 +1,96 @@
+//! Runs of characters of one kind, each looked at once.
+
+/// A kind of characters, by what may stand in a run of them. All of them end at an ASCII character, so that the end of
+/// a run is never inside a character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chars {
+    /// `0-9 a-f A-F`.
+    Hex,
+    /// `0-9 A-Z`.
+    Upper,
+    /// `0-9 a-z A-Z`.
+    Alnum,
+    /// [`Chars::Alnum`] with `_` and `-`.
+    Url,
+    /// [`Chars::Url`] with `.`.
+    Dotted,
+    /// [`Chars::Alnum`] with `+ / = _ -`.
+    Base64,
+    /// A path in a URL: [`Chars::Dotted`] with `/`.
+    Path,
+    /// The part of a URL between `//` and the next `/`.
+    Authority,
+    /// A value without quotes.
+    Value,
+    /// What a shell takes as one word, without quotes.
+    Word,
+    /// What stands between `"`.
+    Double,
+    /// What stands between `'`.
+    Single,
+    /// What stands between backticks.
+    Backtick,
+}
+
+/// How many kinds there are.
+const KINDS: usize = Chars::Backtick as usize + 1;
+
+impl Chars {
+    /// Whether `byte` may stand in such a run. Bytes of characters beyond ASCII stand in the lax ones only.
+    pub(super) fn has(self, byte: u8) -> bool {
+        match self {
+            Self::Hex => byte.is_ascii_hexdigit(),
+            Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+            Self::Alnum => byte.is_ascii_alphanumeric(),
+            Self::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
+            Self::Dotted => Self::Url.has(byte) || byte == b'.',
+            Self::Base64 => Self::Url.has(byte) || matches!(byte, b'+' | b'/' | b'='),
+            Self::Path => Self::Dotted.has(byte) || byte == b'/',
+            Self::Authority => Self::Word.has(byte) && !matches!(byte, b'/' | b'?' | b'#' | b'<' | b'>' | b'\\'),
+            Self::Value => {
+                Self::Word.has(byte)
+                    && !matches!(
+                        byte,
+                        b',' | b';' | b'&' | b'<' | b'>' | b')' | b'}' | b']' | b'|' | b'\\'
+                    )
+            }
+            Self::Word => !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`'),
+            Self::Double => !matches!(byte, b'"' | b'\n'),
+            Self::Single => !matches!(byte, b'\'' | b'\n'),
+            Self::Backtick => !matches!(byte, b'`' | b'\n'),
+        }
+    }
+}
+
+/// The runs of a text. The last run of each kind is remembered: whoever asks again from inside it is answered without
+/// a second look, so that all questions together cost no more than one pass for each kind.
+#[derive(Debug)]
+pub(super) struct Runs<'a> {
+    bytes: &'a [u8],
+    last: [(usize, usize); KINDS],
+    /// How many bytes were looked at.
+    pub(super) steps: usize,
+}
+
+impl<'a> Runs<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            last: [(0, 0); KINDS],
+            steps: 0,
+        }
+    }
+
+    /// Where the run of `chars` that goes through `from` ends.
+    pub(super) fn end(&mut self, chars: Chars, from: usize) -> usize {
+        let (start, end) = self.last[chars as usize];
+        if (start..end).contains(&from) {
+            return end;
+        }
+        let rest = self.bytes.get(from..).unwrap_or_default();
+        let length = rest.iter().take_while(|byte| chars.has(**byte)).count();
+        self.steps += length + 1;
+        self.last[chars as usize] = (from, from + length);
+        from + length
+    }
+}

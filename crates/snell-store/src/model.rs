@@ -1,0 +1,244 @@
+//! What the store knows, as types: agents, their states, conversations, turns.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use snell::Timestamp;
+
+use crate::intent::Intent;
+
+/// Words that stand in the database and in JSON: an enum, and its spelling.
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident { $($(#[$on:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum $name { $($(#[$on])* #[serde(rename = $word)] $variant),+ }
+
+        impl $name {
+            /// Every one of them.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// How it is written.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+
+            /// Reads what [`Self::as_str`] writes.
+            pub fn parse(word: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|one| one.as_str() == word)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+    };
+}
+
+words! {
+    /// What an agent is doing.
+    State {
+        /// It waits for a prompt.
+        Idle = "idle",
+        /// It works.
+        Processing = "processing",
+        /// It cannot go on before its user answers.
+        AwaitingInput = "awaiting_input",
+        /// It is gone.
+        Ended = "ended",
+    }
+}
+
+words! {
+    /// How a state is known.
+    Source {
+        /// The agent said so.
+        Hook = "hook",
+        /// Its transcript shows it.
+        Transcript = "transcript",
+        /// Its process shows it.
+        Process = "process",
+        /// Somebody looked at its terminal.
+        Poll = "poll",
+    }
+}
+
+words! {
+    /// How sure a state is.
+    Confidence {
+        /// The agent said so itself.
+        High = "high",
+        /// It follows from what the agent left behind.
+        Medium = "medium",
+        /// It is a guess.
+        Low = "low",
+    }
+}
+
+words! {
+    /// Who speaks in a turn.
+    Actor {
+        /// The person.
+        User = "USER",
+        /// The agent.
+        Agent = "AGENT",
+    }
+}
+
+words! {
+    /// Whose clock a turn's time is from.
+    TimestampSource {
+        /// The clock of whoever received the event.
+        Server = "server",
+        /// The transcript.
+        Jsonl = "jsonl",
+    }
+}
+
+words! {
+    /// How the agent of an event was found. The strategies are tried in this order.
+    Correlation {
+        /// Its session is known in memory.
+        SessionId = "session_id",
+        /// Its session is known in the store.
+        DbSessionId = "db_session_id",
+        /// The launcher's id is known.
+        HeadspaceSessionId = "headspace_session_id",
+        /// It sits in the same tmux pane.
+        TmuxPaneId = "tmux_pane_id",
+        /// It sits in the same project, and nothing shows it to be busy elsewhere.
+        WorkingDirectory = "working_directory",
+        /// It is new.
+        Created = "created",
+    }
+}
+
+words! {
+    /// Where a figure for how full the context is comes from.
+    ContextSource {
+        /// The agent's own status line.
+        StatusLine = "statusline",
+        /// The token counts in its transcript.
+        Transcript = "transcript",
+    }
+}
+
+/// One running coding agent.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Agent {
+    /// Its number. Zero while it has none.
+    pub(crate) agent_id: i64,
+    /// The project it works in.
+    pub(crate) project_id: i64,
+    /// Which agent it is: `claude`, `gemini` …
+    pub(crate) product: Option<String>,
+    /// The agent's own id of its current session.
+    pub(crate) session_id: Option<String>,
+    /// Its current conversation.
+    pub(crate) conversation_id: Option<i64>,
+    /// What it is working on.
+    pub(crate) command_id: Option<i64>,
+    /// What it is doing.
+    pub(crate) state: State,
+    /// Since when.
+    pub(crate) state_since: Timestamp,
+    /// How that is known.
+    pub(crate) state_source: Source,
+    /// How sure that is.
+    pub(crate) confidence: Confidence,
+    /// Why, in words.
+    pub(crate) why: String,
+    /// The tool that is running or waits for permission.
+    pub(crate) current_tool: Option<String>,
+    /// The tmux session it was first seen in.
+    pub(crate) tmux_session: Option<String>,
+    /// The tmux pane it was last seen in.
+    pub(crate) tmux_pane: Option<String>,
+    /// The tmux server that the pane belongs to.
+    pub(crate) tmux_server: Option<String>,
+    /// Its process.
+    pub(crate) process: Option<Process>,
+    /// The host it runs on.
+    pub(crate) host: Option<String>,
+    /// The id its launcher gave it.
+    pub(crate) headspace_session_id: Option<String>,
+    /// How full its context is, in percent.
+    pub(crate) context_percent: Option<f64>,
+    /// Where that figure is from.
+    pub(crate) context_source: Option<ContextSource>,
+    /// What was said last.
+    pub(crate) last_words: Option<String>,
+    /// When it was first seen.
+    pub(crate) started_at: Timestamp,
+    /// When it was last heard of.
+    pub(crate) last_seen_at: Timestamp,
+    /// When it ended.
+    pub(crate) ended_at: Option<Timestamp>,
+    /// Why it ended.
+    pub(crate) end_reason: Option<String>,
+}
+
+/// A process, told from later ones with the same number by when it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// When it began, in the system's own count; unknown where the sender did not say.
+    pub started: Option<u64>,
+}
+
+/// One conversation of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Conversation {
+    /// Its number. Zero while it has none.
+    pub(crate) conversation_id: i64,
+    /// The launcher's id of the session, else the agent's own.
+    pub(crate) session_id: String,
+    /// The agent that holds it.
+    pub(crate) agent_id: i64,
+    /// The role that its launcher gave it.
+    pub(crate) role: Option<String>,
+    /// The mode that its launcher gave it: interactive, mission, background.
+    pub(crate) mode: Option<String>,
+    /// The pane it was last seen in.
+    pub(crate) tmux_pane: Option<String>,
+    /// The model in use.
+    pub(crate) model: Option<String>,
+    /// The agent's permission mode.
+    pub(crate) permission_mode: Option<String>,
+    /// The mission that it carries out.
+    pub(crate) mission_execution_id: Option<String>,
+    /// When it began.
+    pub(crate) started_at: Timestamp,
+    /// When it was last heard of.
+    pub(crate) last_seen_at: Timestamp,
+    /// When it ended.
+    pub(crate) ended_at: Option<Timestamp>,
+    /// Why it ended.
+    pub(crate) end_reason: Option<String>,
+}
+
+/// Something that was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Turn {
+    /// Its number. Zero while it has none.
+    pub(crate) turn_id: i64,
+    /// The agent of the conversation.
+    pub(crate) agent_id: i64,
+    /// What it belongs to.
+    pub(crate) command_id: i64,
+    /// Who speaks.
+    pub(crate) actor: Actor,
+    /// What for.
+    pub(crate) intent: Intent,
+    /// The words.
+    pub(crate) text: String,
+    /// When.
+    pub(crate) timestamp: Timestamp,
+    /// By whose clock.
+    pub(crate) timestamp_source: TimestampSource,
+    /// The words without their blanks, as a number.
+    pub(crate) content_hash: i64,
+}

@@ -1,0 +1,315 @@
+//! What is recorded of one event: what the agent sent, who sent it, and what was decided.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use snell::{Decision, Event, EventError, Finished, HookRun, Timestamp, Verdict};
+
+use crate::mask;
+use crate::model::Process;
+
+/// The longest text that is kept of one field. What agents read and write may be as large as any file.
+const MAX_TEXT_BYTES: usize = 64 * 1024;
+
+/// The longest output of a hook that is kept.
+const MAX_OUTPUT_BYTES: usize = 16 * 1024;
+
+/// One event as it was observed. Also what one process hands another, and what waits on disk to be stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// An id by which the same event is known if it comes twice.
+    pub event_id: String,
+    /// When it was received.
+    pub at: Timestamp,
+    /// Whether it comes to the store late, so that newer events may be there already.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub delayed: bool,
+    /// The event's canonical name.
+    pub event: String,
+    /// Every field as the agent sent it.
+    pub payload: Map<String, Value>,
+    /// Who sent it.
+    #[serde(default)]
+    pub sender: Sender,
+    /// What was decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judgement: Option<Judgement>,
+}
+
+/// What is known of the agent beside its payload.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sender {
+    /// Which agent it is: `claude`, `gemini` …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub product: Option<String>,
+    /// The agent's process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<Process>,
+    /// The host it runs on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The session id that its launcher gave it (`CLAUDE_SESSION_ID`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launcher_session_id: Option<String>,
+    /// The id that its launcher gave it (`CLAUDE_HEADSPACE_SESSION_ID`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headspace_session_id: Option<String>,
+    /// The tmux pane it sits in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tmux_pane: Option<String>,
+    /// The tmux session it sits in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tmux_session: Option<String>,
+    /// The tmux server's socket.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tmux_server: Option<String>,
+    /// The role that its launcher gave it (`CLAUDE_SESSION_ROLE`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// The mode that its launcher gave it (`CLAUDE_SESSION_MODE`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// The mission that it carries out (`MISSION_EXECUTION_ID`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mission_execution_id: Option<String>,
+}
+
+/// What was decided about an event.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// `allow`, `ask` or `block`; nothing if nobody had an opinion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<String>,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// How long judging took.
+    pub took_us: u64,
+    /// Every hook that matched, and what became of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<Run>,
+    /// What the guard said.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guard: Vec<GuardVerdict>,
+}
+
+/// What became of one hook.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Run {
+    /// The contract it was run under.
+    pub contract: String,
+    /// The file it is written in.
+    pub source: String,
+    /// The line there.
+    pub line: u32,
+    /// What it runs.
+    pub command: String,
+    /// Its matcher, as written.
+    pub matcher: Option<String>,
+    /// `ok`, `failed`, `blocked`, `timed_out`, `skipped` or `started`.
+    pub status: String,
+    /// Its exit code.
+    pub exit_code: Option<i32>,
+    /// The signal it died by.
+    pub signal: Option<i32>,
+    /// How long it took.
+    pub duration_us: u64,
+    /// What it wrote to standard output.
+    pub stdout: String,
+    /// What it wrote to standard error.
+    pub stderr: String,
+    /// Why it was skipped, or what else there is to know.
+    pub why: Option<String>,
+}
+
+/// How a hook ended that nobody waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FinishedRun {
+    /// The session of the event that started it.
+    pub session_id: String,
+    /// That event.
+    pub event: String,
+    /// When it ended.
+    pub at: Timestamp,
+    /// What became of it.
+    pub run: Run,
+}
+
+impl FinishedRun {
+    /// What the store keeps of it.
+    pub fn of(finished: &Finished, session_id: &str) -> Self {
+        let hook = &finished.hook;
+        Self {
+            session_id: session_id.to_owned(),
+            event: finished.event.clone(),
+            at: finished.finished_at,
+            run: Run {
+                contract: hook.contract.clone(),
+                source: hook.source.clone(),
+                line: u32::try_from(hook.line).unwrap_or(u32::MAX),
+                command: hook.command.clone(),
+                matcher: hook.matcher.clone(),
+                status: hook.status.as_str().to_owned(),
+                exit_code: hook.exit_code,
+                signal: hook.signal,
+                duration_us: (hook.duration_ms * 1000.0) as u64,
+                stdout: hook.stdout.clone(),
+                stderr: hook.stderr.clone(),
+                why: hook.why.clone(),
+            }
+            .fit_to_keep(),
+        }
+    }
+}
+
+/// What the guard said about a tool call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuardVerdict {
+    /// `allow`, `ask` or `deny`.
+    pub decision: String,
+    /// The rule that decided.
+    pub rule: String,
+    /// How grave it is.
+    pub tier: String,
+    /// Why.
+    pub reason: String,
+    /// What to do instead.
+    pub advice: Option<String>,
+}
+
+impl Observation {
+    /// What is recorded of an event, before anything was decided about it. The sender's id of it counts; an event that
+    /// has none gets one, which is told from all others by when and by whom it was received.
+    pub fn new(event: &Event, at: Timestamp) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let told = event
+            .raw
+            .get("event_id")
+            .and_then(Value::as_str)
+            .filter(|id| !id.is_empty());
+        let own = || {
+            let clock = Timestamp::now().as_nanosecond();
+            let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+            format!("{clock:x}-{process:x}-{count:x}")
+        };
+        Self {
+            event_id: told.map_or_else(own, str::to_owned),
+            at,
+            delayed: false,
+            event: event.name.as_str().to_owned(),
+            payload: event.raw.clone(),
+            sender: Sender::default(),
+            judgement: None,
+        }
+    }
+
+    /// The event as the engine knows it.
+    ///
+    /// # Errors
+    ///
+    /// When nothing names the event.
+    pub fn decoded(&self) -> Result<Event, EventError> {
+        Event::from_object(Some(&self.event), self.payload.clone()).map(|(event, _)| event)
+    }
+
+    /// The same, fit to be written: secrets are masked, and what is too long is cut.
+    #[must_use]
+    pub fn fit_to_keep(mut self) -> Self {
+        let mut payload = Value::Object(std::mem::take(&mut self.payload));
+        mask::mask_json(&mut payload);
+        cut_texts(&mut payload);
+        if let Value::Object(payload) = payload {
+            self.payload = payload;
+        }
+        if let Some(judgement) = &mut self.judgement {
+            judgement.reason = judgement.reason.take().map(|text| kept(&text, MAX_TEXT_BYTES));
+            judgement.runs = judgement.runs.drain(..).map(Run::fit_to_keep).collect();
+            for verdict in &mut judgement.guard {
+                verdict.reason = kept(&verdict.reason, MAX_TEXT_BYTES);
+                verdict.advice = verdict.advice.take().map(|text| kept(&text, MAX_TEXT_BYTES));
+            }
+        }
+        self
+    }
+}
+
+impl Judgement {
+    /// What the store keeps of a verdict.
+    pub fn of(verdict: &Verdict, took: std::time::Duration) -> Self {
+        Self {
+            decision: match verdict.decision {
+                Decision::None => None,
+                Decision::Allow => Some("allow".into()),
+                Decision::Ask => Some("ask".into()),
+                Decision::Deny => Some("block".into()),
+            },
+            reason: verdict.reason.clone(),
+            took_us: micros(took),
+            runs: verdict.hooks.iter().map(Run::of).collect(),
+            guard: Vec::new(),
+        }
+    }
+
+    /// Whether the event was kept from happening.
+    pub fn blocks(&self) -> bool {
+        self.decision.as_deref() == Some("block")
+    }
+}
+
+impl Run {
+    fn fit_to_keep(mut self) -> Self {
+        self.command = kept(&self.command, MAX_OUTPUT_BYTES);
+        self.stdout = kept(&self.stdout, MAX_OUTPUT_BYTES);
+        self.stderr = kept(&self.stderr, MAX_OUTPUT_BYTES);
+        self.why = self.why.map(|text| kept(&text, MAX_OUTPUT_BYTES));
+        self
+    }
+
+    fn of(run: &HookRun) -> Self {
+        let outcome = run.outcome.as_ref();
+        Self {
+            contract: run.hook.contract().to_owned(),
+            source: run.hook.origin.shown.clone(),
+            line: u32::try_from(run.hook.origin.line).unwrap_or(u32::MAX),
+            command: run.hook.command(),
+            matcher: run.hook.matcher().map(str::to_owned),
+            status: run.status.as_str().to_owned(),
+            exit_code: outcome.and_then(|outcome| outcome.exit_code()),
+            signal: outcome.and_then(|outcome| outcome.signal()),
+            duration_us: outcome.map_or(0, |outcome| micros(outcome.duration)),
+            stdout: outcome.map(|outcome| outcome.stdout.clone()).unwrap_or_default(),
+            stderr: outcome.map(|outcome| outcome.stderr.clone()).unwrap_or_default(),
+            why: run.why.clone(),
+        }
+    }
+}
+
+fn micros(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// A text fit to be written.
+pub(crate) fn kept(text: &str, most: usize) -> String {
+    cut(&mask::mask(text), most).into_owned()
+}
+
+fn cut_texts(value: &mut Value) {
+    match value {
+        Value::String(text) if text.len() > MAX_TEXT_BYTES => *text = cut(text, MAX_TEXT_BYTES).into_owned(),
+        Value::Array(items) => items.iter_mut().for_each(cut_texts),
+        Value::Object(fields) => fields.values_mut().for_each(cut_texts),
+        _ => {}
+    }
+}
+
+/// The beginning of a text that is too long, with a remark on how much was left out.
+fn cut(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
+    if text.len() <= most {
+        return text.into();
+    }
+    let end = text.floor_char_boundary(most);
+    format!("{}… [{} bytes left out]", &text[..end], text.len() - end).into()
+}

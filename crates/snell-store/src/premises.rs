@@ -1,0 +1,117 @@
+//! The directory of the store as it lies on disk: how large, what was set aside, who else can read it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use serde::Serialize;
+use snell::Timestamp;
+
+use crate::recorder::Recorder;
+use crate::scribe;
+
+/// What can be said of the store's directory without opening the database.
+#[derive(Clone, Debug, Default)]
+pub struct Premises {
+    /// How large the database is, with its log.
+    pub database_bytes: u64,
+    /// Databases that were moved aside because they were damaged, the latest first.
+    pub set_aside: Vec<SetAside>,
+    /// Events that waited to be stored and could not be understood.
+    pub unreadable_notes: Vec<PathBuf>,
+    /// The directory and the files in it that others may read or write.
+    pub open_to_others: Vec<PathBuf>,
+    /// Whether a scribe is at work.
+    pub scribe_is_running: bool,
+}
+
+/// A database that was moved aside because it was damaged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SetAside {
+    /// Where it is now.
+    pub path: PathBuf,
+    /// When it was last written.
+    pub written_at: Timestamp,
+    /// How large it is, with its log.
+    pub bytes: u64,
+}
+
+/// What belongs to one database, each with the database's own name before it.
+const PARTS: &[&str] = &["", "-wal", "-shm"];
+
+impl Premises {
+    /// Looks at a directory. What cannot be seen counts as not there.
+    pub fn look(directory: &Path) -> Self {
+        let database = Recorder::database_in(directory);
+        Self {
+            database_bytes: size(&database),
+            set_aside: set_aside(&database),
+            unreadable_notes: unreadable_notes(&directory.join("pending")),
+            open_to_others: open_to_others(directory),
+            scribe_is_running: scribe_is_running(directory),
+        }
+    }
+}
+
+fn size(database: &Path) -> u64 {
+    let part = |suffix: &&str| {
+        let mut path = database.as_os_str().to_owned();
+        path.push(suffix);
+        fs::metadata(path).map_or(0, |found| found.len())
+    };
+    PARTS.iter().map(part).sum()
+}
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+fn name_of(path: &Path) -> &str {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
+}
+
+fn set_aside(database: &Path) -> Vec<SetAside> {
+    let prefix = format!("{}.damaged-", name_of(database));
+    let is_whole = |name: &str| !PARTS.iter().any(|part| !part.is_empty() && name.ends_with(part));
+    let found = entries(database.parent().unwrap_or(Path::new("/")))
+        .into_iter()
+        .filter_map(|path| {
+            let name = name_of(&path);
+            let written = fs::metadata(&path).and_then(|metadata| metadata.modified()).ok()?;
+            (name.starts_with(&prefix) && is_whole(name)).then(|| SetAside {
+                bytes: size(&path),
+                written_at: Timestamp::try_from(written).unwrap_or_default(),
+                path,
+            })
+        });
+    let mut found: Vec<_> = found.collect();
+    found.sort_by_key(|aside| std::cmp::Reverse(aside.written_at));
+    found
+}
+
+fn unreadable_notes(pending: &Path) -> Vec<PathBuf> {
+    let is_unreadable = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "unreadable");
+    entries(pending).into_iter().filter(is_unreadable).collect()
+}
+
+/// A closed directory keeps others from everything in it, and one without a database has nothing to hide.
+fn open_to_others(directory: &Path) -> Vec<PathBuf> {
+    let is_open = |path: &Path| fs::metadata(path).is_ok_and(|metadata| metadata.mode() & 0o077 != 0);
+    if !is_open(directory) || !Recorder::database_in(directory).exists() {
+        return Vec::new();
+    }
+    let files = entries(directory)
+        .into_iter()
+        .filter(|path| path.is_file() && is_open(path));
+    std::iter::once(directory.to_owned()).chain(files).collect()
+}
+
+/// Whoever holds the lock is at work. Asking for it shared takes it from nobody.
+fn scribe_is_running(directory: &Path) -> bool {
+    fs::File::open(scribe::lock_in(directory))
+        .is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK))
+}

@@ -1,0 +1,117 @@
+//! Whether an agent's process is still there.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use crate::model::Process;
+
+/// How far up from a hook its agent is looked for.
+const MAX_STEPS: usize = 8;
+
+impl Process {
+    /// The process of this number, as it is now.
+    pub fn now(pid: u32) -> Self {
+        Self {
+            pid,
+            started: Stat::of(pid).map(|stat| stat.started),
+        }
+    }
+
+    /// The agent that called us: the parent, unless that is only a shell that was told to run us.
+    pub fn calling() -> Option<Self> {
+        let mut pid = rustix::process::getppid()?.as_raw_nonzero().get().cast_unsigned();
+        for _ in 0..MAX_STEPS {
+            let Some(stat) = Stat::of(pid) else {
+                return Some(Self { pid, started: None });
+            };
+            if !is_messenger(pid, &stat.name) || stat.parent <= 1 {
+                return Some(Self {
+                    pid,
+                    started: Some(stat.started),
+                });
+            }
+            pid = stat.parent;
+        }
+        None
+    }
+
+    /// Whether it is certain that the process is gone. Without a look into the system's list nothing is.
+    pub fn is_gone(self) -> bool {
+        if !Path::new("/proc/self/stat").exists() {
+            return rustix::process::Pid::from_raw(self.pid.cast_signed())
+                .is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH));
+        }
+        match Stat::of(self.pid) {
+            None => true,
+            Some(stat) => stat.dead || self.started.is_some_and(|started| started != stat.started),
+        }
+    }
+}
+
+/// A shell that was handed one command to run, as agents do: it lives no longer than the hook.
+fn is_messenger(pid: u32, name: &str) -> bool {
+    const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "env"];
+    SHELLS.contains(&name)
+        && fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| {
+            let mut words = line.split(|byte| *byte == 0);
+            name == "env"
+                || words
+                    .nth(1)
+                    .is_some_and(|word| word.starts_with(b"-") && word.ends_with(b"c"))
+        })
+}
+
+/// What the system says of a process.
+struct Stat {
+    name: String,
+    parent: u32,
+    started: u64,
+    /// It has ended, and nobody has asked how.
+    dead: bool,
+}
+
+impl Stat {
+    fn of(pid: u32) -> Option<Self> {
+        // It is one short line; reading it in one go spares asking again and again.
+        let mut line = [0; 1024];
+        let length = fs::File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read(&mut line));
+        Self::parse(&String::from_utf8_lossy(&line[..length.ok()?]))
+    }
+
+    /// Reads a line such as `12 (a name) S 1 …`; the name may itself hold brackets and blanks.
+    fn parse(line: &str) -> Option<Self> {
+        let (before, after) = line.rsplit_once(')')?;
+        let (_, name) = before.split_once('(')?;
+        let fields: Vec<_> = after.split_ascii_whitespace().collect();
+        Some(Self {
+            name: name.to_owned(),
+            dead: matches!(*fields.first()?, "Z" | "X" | "x"),
+            parent: fields.get(1)?.parse().ok()?,
+            started: fields.get(19)?.parse().ok()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_there_and_one_that_began_at_another_time_is_not() {
+        let own = Process::now(std::process::id());
+        assert!(!own.is_gone());
+        let other = Process {
+            started: own.started.map(|started| started + 1),
+            ..own
+        };
+        assert_eq!(other.is_gone(), own.started.is_some());
+    }
+
+    #[test]
+    fn a_name_with_brackets_and_blanks_does_not_shift_the_fields() {
+        let line = "7 (a) (b c) S 3 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 1000 200";
+        let stat = Stat::parse(line).unwrap();
+        assert_eq!((stat.name.as_str(), stat.parent, stat.started), ("a) (b c", 3, 4711));
+    }
+}

@@ -1,0 +1,44 @@
+//! Which project a directory belongs to.
+
+use std::path::{Path, PathBuf};
+
+/// What a project's root has in it.
+const MARKERS: &[&str] = &[
+    ".git",
+    ".hg",
+    ".jj",
+    ".svn",
+    "Cargo.toml",
+    "package.json",
+    "pyproject.toml",
+    "setup.py",
+    "go.mod",
+    "Makefile",
+    "CMakeLists.txt",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "Gemfile",
+    "composer.json",
+    "mix.exs",
+    "deno.json",
+    "snell.toml",
+];
+
+/// The nearest directory from here upwards that has a marker in it, else the directory itself.
+pub fn root_of(directory: &Path) -> PathBuf {
+    let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+    let marked = |candidate: &&Path| MARKERS.iter().any(|marker| candidate.join(marker).exists());
+    directory
+        .ancestors()
+        .find(marked)
+        .map_or_else(|| directory.clone(), Path::to_owned)
+}
+
+/// What people call a project.
+pub(crate) fn name_of(root: &Path) -> String {
+    root.file_name().map_or_else(
+        || root.display().to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}

@@ -1,0 +1,252 @@
+//! What can be asked of the store, and what it answers.
+
+use serde::Serialize;
+use serde_json::Value;
+use snell::Timestamp;
+
+use crate::intent::Intent;
+use crate::model::{Actor, Confidence, Source, State, TimestampSource};
+
+/// Which agents.
+#[derive(Clone, Debug, Default)]
+pub struct AgentFilter {
+    /// Only this one.
+    pub agent_id: Option<i64>,
+    /// Ended ones too, if they ended after this.
+    pub ended_after: Option<Timestamp>,
+}
+
+/// An agent as people and programs see it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names are those of the table that the design gives")]
+pub struct AgentView {
+    pub agent_id: i64,
+    pub project_id: i64,
+    pub project: String,
+    pub project_path: String,
+    pub product: Option<String>,
+    pub session_id: Option<String>,
+    pub state: State,
+    pub state_since: Timestamp,
+    pub state_source: Source,
+    pub confidence: Confidence,
+    pub why: String,
+    pub current_tool: Option<String>,
+    pub last_words: Option<String>,
+    pub tmux_session: Option<String>,
+    pub tmux_pane: Option<String>,
+    pub pid: Option<u32>,
+    pub host: Option<String>,
+    pub role: Option<String>,
+    pub mode: Option<String>,
+    pub model: Option<String>,
+    pub context_percent: Option<f64>,
+    pub started_at: Timestamp,
+    pub last_seen_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    pub end_reason: Option<String>,
+}
+
+/// Which events.
+#[derive(Clone, Debug, Default)]
+pub struct LogFilter {
+    /// Of this agent.
+    pub agent_id: Option<i64>,
+    /// Of a session whose id begins like this.
+    pub session: Option<String>,
+    /// With this canonical name.
+    pub event: Option<String>,
+    /// About this tool.
+    pub tool: Option<String>,
+    /// Decided like this: `allow`, `ask` or `block`.
+    pub decision: Option<String>,
+    /// At this time or later.
+    pub since: Option<Timestamp>,
+    /// Before this time.
+    pub until: Option<Timestamp>,
+    /// Before this entry, to page on.
+    pub before_id: Option<i64>,
+    /// After this entry, the oldest first, to follow.
+    pub after_id: Option<i64>,
+    /// At most so many.
+    pub limit: u32,
+}
+
+/// One event in the log.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LogEntry {
+    /// Its number in the log.
+    pub id: i64,
+    /// When it was received.
+    pub at: Timestamp,
+    /// The agent.
+    pub agent_id: i64,
+    /// The agent's project.
+    pub project: String,
+    /// The session.
+    pub session_id: Option<String>,
+    /// The event's canonical name.
+    pub event: String,
+    /// The tool it is about.
+    pub tool: Option<String>,
+    /// What was decided: `allow`, `ask` or `block`; nothing if nobody had an opinion.
+    pub decision: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+    /// The agent's state, once the event had counted.
+    pub state: State,
+    /// How the agent was found.
+    pub correlation_method: String,
+    /// How long judging it took.
+    pub took_us: Option<i64>,
+    /// How many hooks matched.
+    pub hooks: i64,
+    /// What the agent sent.
+    pub payload: Value,
+}
+
+/// A session as the store knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SessionView {
+    /// The id that it is known by.
+    pub session_id: String,
+    /// Its number.
+    #[serde(skip)]
+    pub conversation_id: i64,
+    /// Its agent.
+    pub agent_id: i64,
+    /// Its project.
+    pub project_path: String,
+    /// Every id that leads to it.
+    pub session_ids: Vec<String>,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it was last heard of.
+    pub last_seen_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// Why it ended.
+    pub end_reason: Option<String>,
+}
+
+/// One line of an export.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Exported {
+    /// The session itself; always the first line.
+    Session(SessionView),
+    /// An event, with what became of its hooks.
+    Event {
+        /// The event.
+        #[serde(flatten)]
+        event: Box<LogEntry>,
+        /// Every hook that matched, and what became of it.
+        hook_runs: Vec<HookRunView>,
+        /// What the guard said.
+        guard_verdicts: Vec<GuardVerdictView>,
+    },
+    /// Something that was said.
+    Turn(TurnView),
+}
+
+/// A turn as people and programs see it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names are those of the table that the design gives")]
+pub struct TurnView {
+    pub turn_id: i64,
+    pub agent_id: i64,
+    pub command_id: i64,
+    pub actor: Actor,
+    pub intent: Intent,
+    pub text: String,
+    pub timestamp: Timestamp,
+    pub timestamp_source: TimestampSource,
+}
+
+/// What became of one hook.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names are those of `snell run`'s result")]
+pub struct HookRunView {
+    pub contract: String,
+    pub source: String,
+    pub line: i64,
+    pub command: String,
+    pub matcher: Option<String>,
+    pub status: String,
+    pub exit_code: Option<i32>,
+    pub signal: Option<i32>,
+    pub duration_us: i64,
+    pub stdout: String,
+    pub stderr: String,
+    pub why: Option<String>,
+}
+
+/// What the guard said.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names are those of the guard's judgement")]
+pub struct GuardVerdictView {
+    pub decision: String,
+    pub rule: String,
+    pub tier: String,
+    pub reason: String,
+    pub advice: Option<String>,
+}
+
+/// How much there is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Events.
+    pub events: i64,
+    /// Events that were blocked.
+    pub blocked: i64,
+    /// Turns.
+    pub turns: i64,
+    /// Runs of hooks.
+    pub hook_runs: i64,
+    /// Projects.
+    pub projects: i64,
+    /// Agents by state, in the order of [`State::ALL`].
+    #[serde(serialize_with = "as_object")]
+    pub agents: Vec<(State, i64)>,
+    /// When the first event that is kept was received.
+    pub first_event_at: Option<Timestamp>,
+    /// When the last one was.
+    pub last_event_at: Option<Timestamp>,
+}
+
+fn as_object<S: serde::Serializer>(agents: &[(State, i64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(agents.iter().copied())
+}
+
+/// What was removed, or would be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Pruned {
+    /// Events, with their payloads, hook runs and guard verdicts.
+    pub events: usize,
+    /// Turns.
+    pub turns: usize,
+    /// Sessions that their agents have left behind.
+    pub sessions: usize,
+    /// Agents of which nothing is left, with all their sessions.
+    pub agents: usize,
+    /// What hung on any of these and nobody else.
+    #[serde(skip)]
+    pub(crate) rest: usize,
+}
+
+impl std::ops::AddAssign for Pruned {
+    fn add_assign(&mut self, other: Self) {
+        self.events += other.events;
+        self.turns += other.turns;
+        self.sessions += other.sessions;
+        self.agents += other.agents;
+        self.rest += other.rest;
+    }
+}
+
+impl Pruned {
+    /// Whether there was nothing left to remove.
+    pub fn is_nothing(self) -> bool {
+        self == Self::default()
+    }
+}

@@ -1,0 +1,268 @@
+//! Recording that does not lose anything: what cannot be stored now waits on disk, and a damaged database is replaced.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use snell::Timestamp;
+
+use crate::error::{Result, StoreError};
+use crate::ingest::Receipt;
+use crate::notes::{Notes, WaitsFor};
+use crate::observation::Observation;
+use crate::store::{Opened, Store};
+
+/// The name of the database in its directory.
+const DATABASE: &str = "snell.db";
+
+/// How many notes are taken in with one transaction.
+const NOTES_AT_ONCE: usize = 100;
+
+/// Records observations in the database of one directory.
+#[derive(Debug)]
+pub struct Recorder {
+    directory: PathBuf,
+    store: Option<Store>,
+    notes: Notes,
+    /// Whether notes are taken in only when that is asked for.
+    patient: bool,
+    /// What people should be told, since they last were.
+    remarks: Vec<String>,
+}
+
+impl Recorder {
+    /// A recorder for this directory. Nothing is opened before there is something to record.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        let directory = directory.into();
+        Self {
+            notes: Notes::beside(&directory),
+            directory,
+            store: None,
+            patient: false,
+            remarks: Vec::new(),
+        }
+    }
+
+    /// The same, but what waits on disk is taken in only by [`Recorder::take_in_notes`]: for whoever has a quiet moment
+    /// now and then.
+    #[must_use]
+    pub fn patient(self) -> Self {
+        Self { patient: true, ..self }
+    }
+
+    /// The database's path.
+    pub fn path(&self) -> PathBuf {
+        Self::database_in(&self.directory)
+    }
+
+    /// The path of the database in a directory.
+    pub fn database_in(directory: &Path) -> PathBuf {
+        directory.join(DATABASE)
+    }
+
+    /// What waits on disk to be stored.
+    pub fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// What people should be told: a database that was moved aside, an event that has to wait.
+    pub fn take_remarks(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.remarks)
+    }
+
+    /// The store, opened if it was not, with everything that waited taken in.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn store(&mut self) -> Result<&mut Store> {
+        self.open()?;
+        if !self.patient {
+            self.store_notes()?;
+        }
+        self.opened()
+    }
+
+    /// As [`Recorder::store`], for those who only look: what cannot be taken in now goes on waiting, and a remark says so.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn look(&mut self) -> Result<&mut Store> {
+        self.open()?;
+        if let Err(error) = self.store_notes() {
+            let waiting = self.notes.count();
+            self.remarks.push(format!(
+                "what waits on disk cannot be stored now ({error}); waiting: {waiting}"
+            ));
+        }
+        self.opened()
+    }
+
+    fn open(&mut self) -> Result<()> {
+        if self.store.as_ref().is_some_and(Store::is_in_place) {
+            return Ok(());
+        }
+        self.store = None;
+        let path = self.path();
+        let first_time = !path.exists();
+        let Opened { store, set_aside } = Store::open(&path)?;
+        if first_time {
+            keep_to_owner(&self.directory);
+        }
+        self.say_set_aside(set_aside);
+        self.store = Some(store);
+        Ok(())
+    }
+
+    fn opened(&mut self) -> Result<&mut Store> {
+        self.store
+            .as_mut()
+            .ok_or_else(|| StoreError::Database("it was closed".into()))
+    }
+
+    /// Takes in what waits on disk.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn take_in_notes(&mut self) -> Result<()> {
+        self.store()?;
+        self.store_notes()
+    }
+
+    /// Records these observations, in this order. If that cannot be done now they are written down, to be recorded by
+    /// whoever comes next, and a remark says so.
+    pub fn record(&mut self, observations: Vec<Observation>) -> Vec<Result<Receipt>> {
+        match self.try_record(&observations) {
+            Ok(receipts) => receipts,
+            Err(error) => {
+                self.write_down(observations, &error);
+                Vec::new()
+            }
+        }
+    }
+
+    /// As [`Recorder::record`], but nothing is written down if it fails.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn try_record(&mut self, observations: &[Observation]) -> Result<Vec<Result<Receipt>>> {
+        let attempt = |recorder: &mut Self| recorder.store()?.ingest_all(observations.to_vec());
+        match attempt(self) {
+            Err(StoreError::Damaged(_)) => {
+                self.replace_damaged()?;
+                attempt(self)
+            }
+            other => other,
+        }
+    }
+
+    /// Moves a database aside that turned out to be damaged after it had been opened.
+    fn replace_damaged(&mut self) -> Result<()> {
+        if let Some(store) = self.store.take() {
+            let set_aside = store.set_aside(Timestamp::now())?;
+            self.say_set_aside(set_aside);
+        }
+        Ok(())
+    }
+
+    fn say_set_aside(&mut self, set_aside: Option<PathBuf>) {
+        self.remarks.extend(set_aside.map(|aside| {
+            format!(
+                "the database was damaged; it was moved to {}, and a new one was begun",
+                aside.display()
+            )
+        }));
+    }
+
+    fn write_down(&mut self, observations: Vec<Observation>, error: &StoreError) {
+        let error = with_causes(error);
+        for observation in observations {
+            let written = if self.notes.has_room() {
+                self.notes
+                    .write(&observation, WaitsFor::Anybody)
+                    .map_err(|fault| fault.to_string())
+            } else {
+                Err("too many events wait already".to_owned())
+            };
+            let event = &observation.event;
+            self.remarks.push(match written {
+                Ok(_) => format!("cannot record {event} now ({error}); it waits on disk for the next call"),
+                Err(fault) => format!("cannot record {event} ({error}), nor write it down ({fault}); it is lost"),
+            });
+        }
+    }
+
+    fn store_notes(&mut self) -> Result<()> {
+        if self.notes.is_empty() {
+            return Ok(());
+        }
+        let mut notes = self.notes.all();
+        let Some(store) = &mut self.store else {
+            return Ok(());
+        };
+        while !notes.is_empty() {
+            let later = notes.split_off(notes.len().min(NOTES_AT_ONCE));
+            store.ingest_all(notes.iter().map(|note| note.observation.clone()).collect())?;
+            for note in notes {
+                note.remove();
+            }
+            notes = later;
+        }
+        Ok(())
+    }
+
+    /// Puts the database in good order, as the last thing to do.
+    pub fn close(self) {
+        if let Some(store) = self.store {
+            // If it cannot be tidied now, whoever comes next does it.
+            let _ = store.close();
+        }
+    }
+
+    /// Folds the log into the database if it has become long, in a process that records alone: the next one would have to
+    /// read all of it.
+    pub fn tidy_alone(&mut self) {
+        if let Some(store) = &mut self.store {
+            let _ = store.tidy_alone();
+        }
+    }
+
+    /// Leaves without tidying up, because somebody waits. The database is made to bear that.
+    pub fn leave(&mut self) {
+        std::mem::forget(self.store.take());
+    }
+}
+
+/// An error with all that led to it, on one line.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        text.push_str(": ");
+        text.push_str(&deeper.to_string());
+        cause = deeper.source();
+    }
+    text
+}
+
+/// A directory that holds nothing but our own is closed to others. One that holds more is somebody's, and stays as it is.
+fn keep_to_owner(directory: &Path) {
+    let Ok(metadata) = fs::metadata(directory) else {
+        return;
+    };
+    let ours = |entry: fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        ["snell.db", "pending", "scribe.", "trust.", "background.", "told"]
+            .iter()
+            .any(|known| name.starts_with(known))
+    };
+    let open = metadata.mode() & 0o077 != 0 && metadata.uid() == rustix::process::geteuid().as_raw();
+    if open && fs::read_dir(directory).is_ok_and(|entries| entries.flatten().all(ours)) {
+        // If it cannot be closed, the files in it still are.
+        let _ = fs::set_permissions(directory, Permissions::from_mode(0o700));
+    }
+}

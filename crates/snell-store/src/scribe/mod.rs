@@ -1,0 +1,54 @@
+//! The scribe: a process that keeps the database open for a while, so that hooks need not open it each time.
+//!
+//! Opening a database costs a hook more than everything else it does. So the first hook that finds nobody there records
+//! its event itself and starts a scribe; the next ones hand theirs over a socket and wait until it is stored. The scribe
+//! leaves when nothing has come for a minute. Nobody depends on it: without one, every hook records for itself.
+
+mod client;
+mod server;
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::observation::Observation;
+
+pub use client::{Delivery, HandOver, deliver, hand_over, hire, settle};
+pub use server::{Settings, serve};
+
+/// The socket of the scribe of a directory.
+pub fn socket_in(directory: &Path) -> PathBuf {
+    directory.join("scribe.sock")
+}
+
+/// Held by the scribe of a directory for as long as it lives.
+pub(crate) fn lock_in(directory: &Path) -> PathBuf {
+    directory.join("scribe.lock")
+}
+
+/// What a scribe is asked to write.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// An event.
+    Record(Box<Observation>),
+    /// Nothing: the answer says that everything that came before is stored.
+    Settle,
+    /// How full the context of a session is.
+    Context {
+        /// The session.
+        session_id: String,
+        /// In percent.
+        percent: f64,
+        /// The model in use.
+        model: Option<String>,
+    },
+}
+
+/// What the scribe answers when a request is dealt with: perhaps there is something to tell.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Response {
+    /// What people should be told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+}

@@ -1,0 +1,350 @@
+//! The scribe itself: one thread, one database, many short visitors.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use snell::Timestamp;
+
+use super::{Request, Response, socket_in};
+use crate::observation::Observation;
+use crate::recorder::Recorder;
+use crate::store::Which;
+
+/// Visitors that are let in at a time; the others wait at the door.
+const MAX_VISITORS: usize = 128;
+/// A visitor who says more than this is sent away.
+const MAX_REQUEST_BYTES: usize = 80 * 1024 * 1024;
+/// A visitor who says nothing for so long is sent away.
+const MAX_SILENCE: Duration = Duration::from_secs(2);
+/// How often the scribe looks whether it is still wanted.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often it looks after agents of which nothing was heard.
+const RECONCILE_EVERY: Duration = Duration::from_secs(5);
+/// The last words of a turn may be written after the turn has ended: so long, and so often, they are looked for.
+const LATE_WORDS_WITHIN: Duration = Duration::from_secs(2);
+const LATE_WORDS_EVERY: Duration = Duration::from_millis(100);
+/// How many requests may come before the log is folded in, even if nobody ever pauses.
+const TIDY_AFTER: usize = 64;
+/// When nobody has come for so long, there is time to tidy up.
+const QUIET: Duration = Duration::from_millis(20);
+
+/// How a scribe works.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// It leaves when nothing has come for so long.
+    pub linger: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            linger: Duration::from_secs(60),
+        }
+    }
+}
+
+/// A visitor, and what it has said so far.
+struct Visitor {
+    stream: UnixStream,
+    said: Vec<u8>,
+    since: Instant,
+}
+
+/// An agent whose turn has just ended.
+struct Ended {
+    agent_id: i64,
+    at: Instant,
+}
+
+struct Scribe {
+    recorder: Recorder,
+    listener: UnixListener,
+    socket: PathBuf,
+    /// Which socket is ours: if another one is in its place, we are not wanted.
+    inode: u64,
+    /// The program as it was when we started: after an update, the new one takes over.
+    program: Option<(PathBuf, u64)>,
+    visitors: Vec<Visitor>,
+    ended: VecDeque<Ended>,
+    last_visit: Instant,
+    last_reconciled: Instant,
+    /// Requests since the log was last folded in.
+    untidy: usize,
+}
+
+/// Serves the hooks of this directory until nothing has come for a while.
+///
+/// The caller holds the lock that makes it the only one.
+///
+/// # Errors
+///
+/// When the socket cannot be made.
+pub fn serve(directory: &Path, settings: Settings) -> io::Result<()> {
+    let mut scribe = Scribe::new(directory)?;
+    while scribe.last_visit.elapsed() < settings.linger {
+        scribe.wait()?;
+        let requests = scribe.listen();
+        if !requests.is_empty() {
+            scribe.answer(requests);
+        }
+        if !scribe.is_wanted() {
+            break;
+        }
+        scribe.look_after();
+    }
+    scribe.leave();
+    Ok(())
+}
+
+impl Scribe {
+    fn new(directory: &Path) -> io::Result<Self> {
+        let socket = socket_in(directory);
+        // Whoever left it there is gone: we hold the lock.
+        match fs::remove_file(&socket) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let listener = UnixListener::bind(&socket)?;
+        fs::set_permissions(&socket, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+        listener.set_nonblocking(true)?;
+        let program = std::env::current_exe().ok().map(|path| {
+            let inode = inode(&path);
+            (path, inode)
+        });
+        let now = Instant::now();
+        Ok(Self {
+            recorder: Recorder::new(directory).patient(),
+            listener,
+            inode: inode(&socket),
+            socket,
+            program,
+            visitors: Vec::new(),
+            ended: VecDeque::new(),
+            last_visit: now,
+            last_reconciled: now,
+            untidy: 0,
+        })
+    }
+
+    fn is_wanted(&self) -> bool {
+        inode(&self.socket) == self.inode
+            && self
+                .program
+                .as_ref()
+                .is_none_or(|(path, started_as)| inode(path) == *started_as)
+    }
+
+    /// Waits for somebody to come or to speak, or until it is time to look around.
+    fn wait(&self) -> io::Result<()> {
+        let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(self.visitors.len() + 1);
+        fds.extend(self.visitors.iter().map(|visitor| watched(visitor.stream.as_fd())));
+        if self.visitors.len() < MAX_VISITORS {
+            fds.push(watched(self.listener.as_fd()));
+        }
+        let patience = if self.untidy > 0 {
+            QUIET
+        } else if !self.ended.is_empty() {
+            LATE_WORDS_EVERY
+        } else {
+            LOOK_EVERY
+        };
+        let patience = Timespec::try_from(patience).ok();
+        match poll(&mut fds, patience.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Lets visitors in and hears them; answers those who have finished.
+    fn listen(&mut self) -> Vec<(UnixStream, Vec<u8>)> {
+        while self.visitors.len() < MAX_VISITORS {
+            let Ok((stream, _)) = self.listener.accept() else {
+                break;
+            };
+            if stream.set_nonblocking(true).is_ok() {
+                self.visitors.push(Visitor {
+                    stream,
+                    said: Vec::new(),
+                    since: Instant::now(),
+                });
+            }
+        }
+        let mut finished = Vec::new();
+        let mut others = Vec::new();
+        for mut visitor in std::mem::take(&mut self.visitors) {
+            match visitor.hear() {
+                Heard::All => finished.push((visitor.stream, visitor.said)),
+                Heard::NotAll => others.push(visitor),
+                Heard::Nonsense => {}
+            }
+        }
+        self.visitors = others;
+        finished
+    }
+
+    /// Records what was asked for in one transaction, and tells everybody so.
+    fn answer(&mut self, requests: Vec<(UnixStream, Vec<u8>)>) {
+        self.last_visit = Instant::now();
+        self.untidy += requests.len();
+        let mut to_record = Vec::new();
+        let mut waiting = Vec::new();
+        let mut settled = Vec::new();
+        for (stream, said) in requests {
+            match serde_json::from_slice(&said) {
+                Ok(Request::Record(observation)) => {
+                    to_record.push(*observation);
+                    waiting.push(stream);
+                }
+                Ok(Request::Settle) => settled.push(stream),
+                Ok(Request::Context {
+                    session_id,
+                    percent,
+                    model,
+                }) => {
+                    let store = self.recorder.store();
+                    let stored = store.and_then(|store| store.set_context(&session_id, percent, model.as_deref()));
+                    let remarks = match stored {
+                        Ok(_) => self.recorder.take_remarks(),
+                        Err(error) => vec![format!("cannot record how full the context is ({error})")],
+                    };
+                    tell(stream, remarks);
+                }
+                // Not one of ours; it gets no answer.
+                Err(_) => {}
+            }
+        }
+        if !to_record.is_empty() {
+            self.record(to_record);
+        }
+        let mut remarks = self.recorder.take_remarks();
+        for stream in waiting {
+            // Everybody's trouble is told once.
+            tell(stream, std::mem::take(&mut remarks));
+        }
+        for stream in settled {
+            tell(stream, Vec::new());
+        }
+    }
+
+    fn record(&mut self, observations: Vec<Observation>) {
+        let stops: Vec<_> = observations
+            .iter()
+            .map(|observation| observation.event == "Stop")
+            .collect();
+        let receipts = self.recorder.record(observations);
+        for (receipt, stops) in receipts.into_iter().zip(stops) {
+            if let (Ok(receipt), true) = (receipt, stops) {
+                self.ended.push_back(Ended {
+                    agent_id: receipt.agent_id,
+                    at: Instant::now(),
+                });
+            }
+        }
+    }
+
+    /// What is done when nobody waits for it.
+    fn look_after(&mut self) {
+        while self
+            .ended
+            .front()
+            .is_some_and(|ended| ended.at.elapsed() > LATE_WORDS_WITHIN)
+        {
+            self.ended.pop_front();
+        }
+        let late: Vec<_> = self.ended.iter().map(|ended| Which::Agent(ended.agent_id)).collect();
+        let all = self.last_reconciled.elapsed() >= RECONCILE_EVERY;
+        let which = if all { vec![Which::All] } else { late };
+        if all {
+            self.last_reconciled = Instant::now();
+        }
+        for which in which {
+            // What cannot be looked after now is looked after the next time.
+            let _ = self
+                .recorder
+                .store()
+                .and_then(|store| store.reconcile(which, Timestamp::now()));
+        }
+        let quiet = self.untidy > 0 && self.last_visit.elapsed() >= QUIET;
+        if quiet || self.untidy > TIDY_AFTER {
+            let _ = self.recorder.take_in_notes();
+            let _ = self.recorder.store().and_then(|store| store.tidy());
+            self.untidy = 0;
+        }
+    }
+
+    fn leave(mut self) {
+        // Nobody must come to a door behind which nobody is. Whoever has come already is still heard.
+        if inode(&self.socket) == self.inode {
+            let _ = fs::remove_file(&self.socket);
+        }
+        let closing = Instant::now();
+        loop {
+            let requests = self.listen();
+            let nobody = requests.is_empty() && self.visitors.is_empty();
+            if !requests.is_empty() {
+                self.answer(requests);
+            }
+            if nobody || closing.elapsed() > MAX_SILENCE {
+                break;
+            }
+            let _ = self.wait();
+        }
+        // A directory that was removed is not made again.
+        if self.socket.parent().is_some_and(Path::exists) {
+            let _ = self.recorder.take_in_notes();
+        }
+        self.recorder.close();
+    }
+}
+
+enum Heard {
+    All,
+    NotAll,
+    Nonsense,
+}
+
+impl Visitor {
+    fn hear(&mut self) -> Heard {
+        let mut part = [0; 16 * 1024];
+        loop {
+            match self.stream.read(&mut part) {
+                Ok(0) => return Heard::All,
+                Ok(length) => self.said.extend_from_slice(&part[..length]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return Heard::Nonsense,
+            }
+            if self.said.len() > MAX_REQUEST_BYTES {
+                return Heard::Nonsense;
+            }
+        }
+        if self.since.elapsed() > MAX_SILENCE {
+            Heard::Nonsense
+        } else {
+            Heard::NotAll
+        }
+    }
+}
+
+fn tell(mut stream: UnixStream, remarks: Vec<String>) {
+    let response = Response { remarks };
+    // Whoever does not hear it records by itself, and it is found to be stored already.
+    if let Ok(text) = serde_json::to_string(&response) {
+        let _ = stream.write_all(text.as_bytes());
+    }
+}
+
+fn watched(fd: BorrowedFd<'_>) -> PollFd<'_> {
+    PollFd::from_borrowed_fd(fd, PollFlags::IN)
+}
+
+fn inode(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |metadata| metadata.ino())
+}

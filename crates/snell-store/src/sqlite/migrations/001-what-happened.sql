@@ -1,0 +1,188 @@
+-- What happened in every agent's session.
+--
+-- Times are whole microseconds since 1970-01-01T00:00:00Z. Texts are masked before they come here.
+
+-- A directory in which agents work.
+CREATE TABLE projects (
+  project_id INTEGER PRIMARY KEY,
+  path       TEXT    NOT NULL UNIQUE,
+  name       TEXT    NOT NULL,
+  created_at INTEGER NOT NULL
+);
+
+-- One running coding agent. It outlives its conversations: a new session in the same pane is the same agent.
+CREATE TABLE agents (
+  agent_id             INTEGER PRIMARY KEY,
+  project_id           INTEGER NOT NULL REFERENCES projects,
+  product              TEXT,              -- which agent it is: claude, gemini …
+  session_id           TEXT,              -- the agent's own id of its current session
+  conversation_id      INTEGER,           -- the current one
+  command_id           INTEGER,           -- the one that is being worked on
+  state                TEXT    NOT NULL CHECK (state IN ('idle', 'processing', 'awaiting_input', 'ended')),
+  state_since          INTEGER NOT NULL,
+  state_source         TEXT    NOT NULL CHECK (state_source IN ('hook', 'transcript', 'process', 'poll')),
+  confidence           TEXT    NOT NULL CHECK (confidence IN ('high', 'medium', 'low')),
+  why                  TEXT    NOT NULL,
+  current_tool         TEXT,
+  tmux_session         TEXT,
+  tmux_pane            TEXT,
+  tmux_server          TEXT,              -- the server's socket: two servers have panes of the same name
+  pid                  INTEGER,
+  pid_started          INTEGER,           -- tells a process from a later one with the same number
+  host                 TEXT,
+  headspace_session_id TEXT,
+  context_percent      REAL,
+  context_source       TEXT CHECK (context_source IN ('statusline', 'transcript')),
+  last_words           TEXT,              -- of the agent, or of its user if the agent has not spoken since
+  started_at           INTEGER NOT NULL,
+  last_seen_at         INTEGER NOT NULL,
+  ended_at             INTEGER,
+  end_reason           TEXT
+);
+CREATE INDEX agents_at_work ON agents (project_id) WHERE ended_at IS NULL;
+CREATE INDEX agents_by_pane ON agents (tmux_pane) WHERE ended_at IS NULL;
+CREATE INDEX agents_by_headspace ON agents (headspace_session_id) WHERE headspace_session_id IS NOT NULL;
+
+-- One conversation. Its session id is the launcher's where there is one, else the agent's own.
+CREATE TABLE conversations (
+  conversation_id       INTEGER PRIMARY KEY,
+  session_id            TEXT    NOT NULL UNIQUE,
+  agent_id              INTEGER NOT NULL REFERENCES agents,
+  role                  TEXT,
+  mode                  TEXT,
+  tmux_pane             TEXT,
+  model                 TEXT,
+  permission_mode       TEXT,
+  mission_execution_id  TEXT,
+  context_warning_level INTEGER NOT NULL DEFAULT 0,
+  status_text           TEXT,
+  started_at            INTEGER NOT NULL,
+  last_seen_at          INTEGER NOT NULL,  -- of the agent's current conversation, the agent's counts
+  ended_at              INTEGER,
+  end_reason            TEXT
+);
+CREATE INDEX conversations_of_agent ON conversations (agent_id);
+
+-- Every id by which a conversation is known, and how far its transcript has been read.
+CREATE TABLE session_ids (
+  session_id      TEXT    PRIMARY KEY,
+  conversation_id INTEGER NOT NULL REFERENCES conversations,
+  transcript_path TEXT,
+  transcript_mark TEXT
+) WITHOUT ROWID;
+CREATE INDEX session_ids_of_conversation ON session_ids (conversation_id);
+
+-- What a user asked for; its turns are what was said about it.
+CREATE TABLE commands (
+  command_id      INTEGER PRIMARY KEY,
+  agent_id        INTEGER NOT NULL REFERENCES agents,
+  conversation_id INTEGER,
+  opened_at       INTEGER NOT NULL,
+  closed_at       INTEGER
+);
+CREATE INDEX commands_of_agent ON commands (agent_id);
+
+CREATE TABLE turns (
+  turn_id          INTEGER PRIMARY KEY,
+  agent_id         INTEGER NOT NULL REFERENCES agents,
+  command_id       INTEGER NOT NULL REFERENCES commands,
+  actor            TEXT    NOT NULL CHECK (actor IN ('USER', 'AGENT')),
+  intent           TEXT    NOT NULL CHECK (intent IN ('command', 'answer', 'question', 'progress', 'completion')),
+  text             TEXT    NOT NULL,
+  timestamp        INTEGER NOT NULL,
+  timestamp_source TEXT    NOT NULL CHECK (timestamp_source IN ('server', 'jsonl')),
+  content_hash     INTEGER NOT NULL      -- of the text without its blanks: the same words are the same turn
+);
+CREATE INDEX turns_of_agent ON turns (agent_id, content_hash);
+CREATE INDEX turns_of_command ON turns (command_id);
+
+-- Every event, whether or not it changed anything.
+CREATE TABLE events (
+  id              INTEGER PRIMARY KEY,
+  event_id        TEXT    NOT NULL UNIQUE, -- the sender's, or ours: the same one twice is one event
+  agent_id        INTEGER NOT NULL REFERENCES agents,
+  conversation_id INTEGER,
+  name            TEXT    NOT NULL,
+  tool            TEXT,
+  tool_use_id     TEXT,
+  decision        TEXT CHECK (decision IN ('allow', 'ask', 'block')),
+  reason          TEXT,
+  state           TEXT    NOT NULL,      -- the agent's, once the event had counted
+  correlation     TEXT    NOT NULL,      -- how its agent was found
+  at              INTEGER NOT NULL,
+  took_us         INTEGER                -- how long judging it took
+);
+CREATE INDEX events_of_agent ON events (agent_id);
+CREATE UNIQUE INDEX events_of_tool_use ON events (tool_use_id, agent_id, name) WHERE tool_use_id IS NOT NULL;
+CREATE INDEX events_decided ON events (decision) WHERE decision IS NOT NULL;
+
+-- What the agent sent, apart from the rows that are searched.
+CREATE TABLE payloads (
+  id      INTEGER PRIMARY KEY REFERENCES events ON DELETE CASCADE,
+  payload TEXT NOT NULL
+);
+
+-- What became of each hook that matched an event.
+CREATE TABLE hook_runs (
+  hook_run_id INTEGER PRIMARY KEY,
+  id          INTEGER REFERENCES events ON DELETE CASCADE,
+  agent_id    INTEGER,                    -- no reference: each would be looked for when an agent is removed
+  event       TEXT    NOT NULL,
+  at          INTEGER NOT NULL,
+  contract    TEXT    NOT NULL,
+  source      TEXT    NOT NULL,
+  line        INTEGER NOT NULL,
+  command     TEXT    NOT NULL,
+  matcher     TEXT,
+  status      TEXT    NOT NULL,
+  exit_code   INTEGER,
+  signal      INTEGER,
+  duration_us INTEGER NOT NULL,
+  stdout      TEXT    NOT NULL,
+  stderr      TEXT    NOT NULL,
+  why         TEXT
+);
+CREATE INDEX hook_runs_of_event ON hook_runs (id);
+CREATE INDEX hook_runs_by_time ON hook_runs (at);
+
+-- What the guard said about a tool call.
+CREATE TABLE guard_verdicts (
+  guard_verdict_id INTEGER PRIMARY KEY,
+  id               INTEGER REFERENCES events ON DELETE CASCADE,
+  agent_id         INTEGER,
+  at               INTEGER NOT NULL,
+  decision         TEXT    NOT NULL CHECK (decision IN ('allow', 'ask', 'deny')),
+  rule             TEXT    NOT NULL,
+  tier             TEXT    NOT NULL,
+  reason           TEXT    NOT NULL,
+  advice           TEXT
+);
+CREATE INDEX guard_verdicts_of_event ON guard_verdicts (id);
+
+-- Which session carries out a mission.
+CREATE TABLE missions (
+  mission_execution_id TEXT PRIMARY KEY,
+  session_id           TEXT NOT NULL,
+  linked_at            TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- Sessions as launchers and dashboards know them: one row per session id.
+CREATE VIEW sessions AS
+SELECT
+  c.session_id, c.role, c.mode,
+  CASE
+    WHEN c.ended_at IS NOT NULL THEN 'ended'
+    WHEN a.current_tool IS NOT NULL THEN 'tool_active'
+    WHEN a.state = 'processing' THEN 'active'
+    ELSE 'idle'
+  END AS current_state,
+  strftime(
+    '%Y-%m-%dT%H:%M:%fZ',
+    CASE WHEN a.conversation_id = c.conversation_id THEN a.last_seen_at ELSE c.last_seen_at END / 1e6,
+    'unixepoch'
+  ) AS last_seen_at,
+  strftime('%Y-%m-%dT%H:%M:%fZ', c.ended_at / 1e6, 'unixepoch') AS ended_at,
+  c.end_reason, c.tmux_pane, c.context_warning_level, c.mission_execution_id, c.status_text,
+  strftime('%Y-%m-%dT%H:%M:%fZ', c.started_at / 1e6, 'unixepoch') AS started_at,
+  c.agent_id, p.path AS project_path, a.context_percent, c.model, c.permission_mode
+FROM conversations c JOIN agents a USING (agent_id) JOIN projects p USING (project_id);

@@ -1,0 +1,261 @@
+//! The embedded database: one file, which many short processes and one server write at once.
+
+mod prune;
+mod query;
+mod rows;
+
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rustix::fs::{FlockOperation, flock};
+use snell::Timestamp;
+
+use crate::backend::{Backend, Tidying};
+use crate::error::{Result, StoreError};
+use crate::rows::Rows;
+
+/// Every change to the schema, in order. The database's `user_version` says how many it has had.
+const MIGRATIONS: &[&str] = &[include_str!("migrations/001-what-happened.sql")];
+
+/// How often a process asks for the lock before it gives up, and how long it waits between: about half a second.
+const ATTEMPTS: i32 = 600;
+
+/// Beyond this the write-ahead log is folded into the database: each process that comes alone reads all of it.
+const LONG_LOG_BYTES: u64 = 256 * 1024;
+
+/// An open database.
+#[derive(Debug)]
+pub(crate) struct Sqlite {
+    connection: Connection,
+    path: PathBuf,
+    /// Which file was opened: the one at this path may be another by now.
+    inode: u64,
+}
+
+impl Sqlite {
+    /// Opens the database, and makes it if it is not there.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let connection = connect(path)?;
+        let mut database = Self {
+            connection,
+            path: path.to_owned(),
+            inode: inode(path),
+        };
+        let version = database.version()?;
+        let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+        if version > known {
+            return Err(StoreError::TooNew { found: version, known });
+        }
+        if version < known {
+            database.migrate()?;
+        }
+        // The log survives a killed process as it is. Only when the machine itself dies may the last moments be lost,
+        // and then whole transactions, never parts.
+        database.connection.pragma_update(None, "synchronous", "normal")?;
+        // Folding the log in takes time that an agent would wait for; `tidy` does it when nobody waits.
+        database.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+        Ok(database)
+    }
+
+    fn version(&self) -> Result<i64> {
+        Ok(self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
+    }
+
+    /// Brings the schema up to date. Of several processes that find it out of date, one does it.
+    fn migrate(&mut self) -> Result<()> {
+        let _one_at_a_time = lock(&self.path)?;
+        if self.version()? == 0 {
+            self.connection.pragma_update(None, "auto_vacuum", "incremental")?;
+            self.connection
+                .pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+        }
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        let done = usize::try_from(version).unwrap_or(0);
+        for (number, migration) in MIGRATIONS.iter().enumerate().skip(done) {
+            transaction.execute_batch(migration)?;
+            transaction.pragma_update(None, "user_version", i64::try_from(number + 1).unwrap_or(i64::MAX))?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Moves a damaged database out of the way, for somebody to look at. Answers its new path, unless another process
+    /// was faster.
+    pub(crate) fn set_aside(path: &Path, damaged: u64, now: Timestamp) -> Result<Option<PathBuf>> {
+        let _one_at_a_time = lock(path)?;
+        if inode(path) != damaged {
+            return Ok(None);
+        }
+        let stamp = now.strftime("%Y%m%dT%H%M%S");
+        let mut aside = with_suffix(path, &format!(".damaged-{stamp}"));
+        for number in 2..100 {
+            if !aside.exists() {
+                break;
+            }
+            aside = with_suffix(path, &format!(".damaged-{stamp}-{number}"));
+        }
+        for part in ["-wal", "-shm"] {
+            // The log belongs to the damaged file, and would damage a new one.
+            match fs::rename(with_suffix(path, part), with_suffix(&aside, part)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(file_error(path, error)),
+                _ => {}
+            }
+        }
+        fs::rename(path, &aside).map_err(|error| file_error(path, error))?;
+        Ok(Some(aside))
+    }
+
+    /// Which file is at this path now.
+    pub(crate) fn inode_at(path: &Path) -> u64 {
+        inode(path)
+    }
+}
+
+impl Backend for Sqlite {
+    fn transact(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>) -> Result<()> {
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        work(&mut rows::Within(&transaction))?;
+        transaction.commit()?;
+        Ok(())
+    }
+
+    fn look(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>) -> Result<()> {
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Deferred)?;
+        work(&mut rows::Within(&transaction))?;
+        // Nothing was written. Rolling back would make every prepared statement be prepared anew.
+        transaction.commit()?;
+        Ok(())
+    }
+
+    fn queries(&mut self) -> &mut dyn crate::backend::Queries {
+        self
+    }
+
+    fn tidy(&mut self, tidying: Tidying) -> Result<()> {
+        let log = fs::metadata(with_suffix(&self.path, "-wal")).map_or(0, |metadata| metadata.len());
+        let how = match tidying {
+            Tidying::IfNeeded | Tidying::BeforeLeaving if log < LONG_LOG_BYTES => return Ok(()),
+            // The log is used again from its beginning, as long as somebody has it open.
+            Tidying::IfNeeded => "PASSIVE",
+            Tidying::BeforeLeaving | Tidying::Thorough => "TRUNCATE",
+        };
+        // Whoever reads or writes just now is not held up: then the next one tidies.
+        self.connection.busy_handler(None::<fn(i32) -> bool>)?;
+        let sql = format!("PRAGMA wal_checkpoint({how})");
+        let tidied = self.connection.query_row(&sql, [], |_| Ok(()));
+        self.connection.busy_handler(Some(wait_a_little))?;
+        tidied.or_else(|error| if is_locked(&error) { Ok(()) } else { Err(error) })?;
+        Ok(())
+    }
+
+    fn file(&self) -> Option<(&Path, u64)> {
+        Some((&self.path, self.inode))
+    }
+}
+
+fn connect(path: &Path) -> Result<Connection> {
+    // Made by us rather than by SQLite, so that nobody else can read it for even a moment.
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let directory = path.parent().unwrap_or(Path::new("/"));
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(directory)
+                .and_then(|()| {
+                    OpenOptions::new()
+                        .write(true)
+                        .create(true)
+                        .truncate(false)
+                        .mode(0o600)
+                        .open(path)
+                })
+                .map_err(|error| file_error(path, error))?;
+        }
+        Err(error) => return Err(file_error(path, error)),
+    }
+    let metadata = fs::metadata(path).map_err(|error| file_error(path, error))?;
+    if metadata.mode() & 0o077 != 0 {
+        // Somebody else's file stays as it is; whether it can be used will be seen.
+        let _ = fs::set_permissions(path, Permissions::from_mode(0o600));
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_handler(Some(wait_a_little))?;
+    // The process that is the last to close would fold the log in, and its agent would wait for that.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+/// Waits for a lock: first a moment, for that is how long others hold it, then longer.
+fn wait_a_little(attempt: i32) -> bool {
+    let pause = match attempt {
+        0..20 => Duration::from_micros(100),
+        _ => Duration::from_micros(900),
+    };
+    std::thread::sleep(pause);
+    attempt < ATTEMPTS
+}
+
+/// Held while the file itself is made, changed in form, or moved away.
+fn lock(path: &Path) -> Result<fs::File> {
+    let path = with_suffix(path, ".lock");
+    let open = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&path);
+    let file = open.map_err(|error| file_error(&path, error))?;
+    flock(&file, FlockOperation::LockExclusive).map_err(|error| file_error(&path, error.into()))?;
+    Ok(file)
+}
+
+fn inode(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |metadata| metadata.ino())
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn file_error(path: &Path, source: io::Error) -> StoreError {
+    StoreError::File {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+fn is_locked(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+    )
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked,
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
+            _ => Self::Database(error.to_string()),
+        }
+    }
+}

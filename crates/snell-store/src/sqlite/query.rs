@@ -1,0 +1,381 @@
+//! What can be asked, in SQLite.
+
+use rusqlite::types::Value as Sql;
+use rusqlite::{OptionalExtension, Row, params, params_from_iter};
+use serde_json::Value;
+use snell::Timestamp;
+
+use super::Sqlite;
+use super::rows::{optional_time, time, word};
+use crate::backend::Queries;
+use crate::error::Result;
+use crate::intent::Intent;
+use crate::model::{Actor, Confidence, Source, State, TimestampSource};
+use crate::observation::FinishedRun;
+use crate::query::{
+    AgentFilter, AgentView, Exported, GuardVerdictView, HookRunView, LogEntry, LogFilter, Pruned, SessionView, Totals,
+    TurnView,
+};
+
+/// How many events an export holds in memory at a time.
+const EXPORT_PAGE: u32 = 500;
+
+const AGENT_VIEW: &str = "SELECT a.agent_id, a.project_id, p.name, p.path, a.product, \
+    coalesce(c.session_id, a.session_id), a.state, a.state_since, a.state_source, a.confidence, a.why, a.current_tool, \
+    a.last_words, a.tmux_session, a.tmux_pane, a.pid, a.host, c.role, c.mode, c.model, a.context_percent, a.started_at, \
+    a.last_seen_at, a.ended_at, a.end_reason \
+    FROM agents a JOIN projects p USING (project_id) LEFT JOIN conversations c USING (conversation_id)";
+
+const LOG_ENTRY: &str = "SELECT e.id, e.at, e.agent_id, p.name, c.session_id, e.name, e.tool, e.decision, e.reason, \
+    e.state, e.correlation, e.took_us, (SELECT count(*) FROM hook_runs h WHERE h.id = e.id), d.payload \
+    FROM events e JOIN agents a USING (agent_id) JOIN projects p USING (project_id) \
+    LEFT JOIN conversations c ON c.conversation_id = e.conversation_id LEFT JOIN payloads d ON d.id = e.id";
+
+const SESSION_VIEW: &str = "SELECT c.session_id, c.conversation_id, c.agent_id, p.path, c.started_at, \
+    CASE WHEN a.conversation_id = c.conversation_id THEN a.last_seen_at ELSE c.last_seen_at END, c.ended_at, c.end_reason FROM conversations c JOIN agents a USING (agent_id) JOIN projects p USING (project_id)";
+
+impl Queries for Sqlite {
+    fn agents(&mut self, filter: &AgentFilter) -> Result<Vec<AgentView>> {
+        let ended_after = filter.ended_after.map_or(i64::MAX, Timestamp::as_microsecond);
+        let (condition, value) = match filter.agent_id {
+            Some(agent_id) => ("a.agent_id = ?1", agent_id),
+            None => ("a.ended_at IS NULL OR a.ended_at > ?1", ended_after),
+        };
+        let sql = format!("{AGENT_VIEW} WHERE {condition} ORDER BY a.last_seen_at DESC, a.agent_id DESC");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let found = statement
+            .query_map([value], agent_view)?
+            .collect::<rusqlite::Result<_>>()?;
+        Ok(found)
+    }
+
+    fn count_agents(&mut self, state: State) -> Result<i64> {
+        let sql = "SELECT count(*) FROM agents WHERE state = ?1";
+        Ok(self
+            .connection
+            .prepare_cached(sql)?
+            .query_row([state.as_str()], |row| row.get(0))?)
+    }
+
+    fn log(&mut self, filter: &LogFilter) -> Result<Vec<LogEntry>> {
+        let mut conditions = Vec::new();
+        let mut values = Vec::new();
+        let mut only = |condition: &str, value: Option<Sql>| {
+            if let Some(value) = value {
+                values.push(value);
+                conditions.push(condition.replace('?', &format!("?{}", values.len())));
+            }
+        };
+        let text = |value: &Option<String>| value.clone().map(Sql::Text);
+        let when = |time: Option<Timestamp>| time.map(|time| Sql::Integer(time.as_microsecond()));
+        only("e.agent_id = ?", filter.agent_id.map(Sql::Integer));
+        only("e.name = ?", text(&filter.event));
+        only("e.tool = ?", text(&filter.tool));
+        only("e.decision = ?", text(&filter.decision));
+        only("e.at >= ?", when(filter.since));
+        only("e.at < ?", when(filter.until));
+        only("e.id < ?", filter.before_id.map(Sql::Integer));
+        only("e.id > ?", filter.after_id.map(Sql::Integer));
+        only(
+            "e.conversation_id IN (SELECT conversation_id FROM session_ids WHERE substr(session_id, 1, length(?)) = ?)",
+            text(&filter.session),
+        );
+        let conditions = if conditions.is_empty() {
+            "1".to_owned()
+        } else {
+            conditions.join(" AND ")
+        };
+        let order = if filter.after_id.is_some() { "ASC" } else { "DESC" };
+        let limit = filter.limit;
+        let sql = format!("{LOG_ENTRY} WHERE {conditions} ORDER BY e.id {order} LIMIT {limit}");
+        let mut statement = self.connection.prepare(&sql)?;
+        let found = statement.query_map(params_from_iter(values), log_entry)?;
+        Ok(found.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn last_id(&mut self) -> Result<i64> {
+        let sql = "SELECT coalesce(max(id), 0) FROM events";
+        Ok(self.connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+    }
+
+    fn sessions(&mut self, prefix: &str) -> Result<Vec<SessionView>> {
+        let sql = format!(
+            "{SESSION_VIEW} WHERE c.conversation_id IN \
+             (SELECT conversation_id FROM session_ids WHERE substr(session_id, 1, length(?1)) = ?1) \
+             ORDER BY 6 DESC"
+        );
+        let mut statement = self.connection.prepare(&sql)?;
+        let found: Vec<_> = statement
+            .query_map([prefix], session_view)?
+            .collect::<rusqlite::Result<_>>()?;
+        drop(statement);
+        found.into_iter().map(|session| self.with_ids(session)).collect()
+    }
+
+    fn export(&mut self, session: &SessionView, listener: &mut dyn FnMut(Exported) -> bool) -> Result<()> {
+        let mut turns = self.turns_of(session.conversation_id)?.into_iter().peekable();
+        if !listener(Exported::Session(session.clone())) {
+            return Ok(());
+        }
+        let sql = format!("{LOG_ENTRY} WHERE e.conversation_id = ?1 AND e.id > ?2 ORDER BY e.id LIMIT {EXPORT_PAGE}");
+        let mut after = 0;
+        loop {
+            let page: Vec<_> = self
+                .connection
+                .prepare_cached(&sql)?
+                .query_map([session.conversation_id, after], log_entry)?
+                .collect::<rusqlite::Result<_>>()?;
+            let Some(last) = page.last() else {
+                break;
+            };
+            after = last.id;
+            for event in page {
+                while let Some(turn) = turns.next_if(|turn| turn.timestamp < event.at) {
+                    if !listener(Exported::Turn(turn)) {
+                        return Ok(());
+                    }
+                }
+                let line = Exported::Event {
+                    hook_runs: self.hook_runs_of(event.id)?,
+                    guard_verdicts: self.guard_verdicts_of(event.id)?,
+                    event: Box::new(event),
+                };
+                if !listener(line) {
+                    return Ok(());
+                }
+            }
+        }
+        for turn in turns {
+            if !listener(Exported::Turn(turn)) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn totals(&mut self) -> Result<Totals> {
+        let mut agents = Vec::new();
+        for state in State::ALL {
+            agents.push((*state, self.count_agents(*state)?));
+        }
+        let connection = &self.connection;
+        let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+        let times = |sql: &str| connection.query_row(sql, [], |row| optional_time(row, 0)).optional();
+        Ok(Totals {
+            events: count("SELECT count(*) FROM events")?,
+            blocked: count("SELECT count(*) FROM events WHERE decision = 'block'")?,
+            turns: count("SELECT count(*) FROM turns")?,
+            hook_runs: count("SELECT count(*) FROM hook_runs")?,
+            projects: count("SELECT count(*) FROM projects")?,
+            agents,
+            first_event_at: times("SELECT at FROM events ORDER BY id LIMIT 1")?.flatten(),
+            last_event_at: times("SELECT at FROM events ORDER BY id DESC LIMIT 1")?.flatten(),
+        })
+    }
+
+    fn stops_blocked(&mut self, session_id: &str) -> Result<u32> {
+        let sql = "WITH own AS (SELECT e.id, e.name, e.decision FROM events e JOIN session_ids s USING (conversation_id) \
+            WHERE s.session_id = ?1) \
+            SELECT count(*) FROM own WHERE name = 'Stop' AND decision = 'block' \
+            AND id > (SELECT coalesce(max(id), 0) FROM own WHERE name = 'UserPromptSubmit' \
+            OR (name = 'Stop' AND decision IS NOT 'block'))";
+        Ok(self.connection.query_row(sql, [session_id], |row| row.get(0))?)
+    }
+
+    fn set_context(&mut self, session_id: &str, percent: f64, model: Option<&str>) -> Result<bool> {
+        let sql = "SELECT a.agent_id, c.conversation_id, a.context_percent IS NOT ?2 OR a.context_source IS NOT 'statusline', \
+            ?3 IS NOT NULL AND c.model IS NOT ?3 \
+            FROM session_ids s JOIN conversations c USING (conversation_id) JOIN agents a USING (agent_id) \
+            WHERE s.session_id = ?1 AND a.session_id = ?1";
+        let known = self
+            .connection
+            .query_row(sql, params![session_id, percent, model], |row| {
+                Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get(2)?, row.get(3)?))
+            })
+            .optional()?;
+        let Some((agent_id, conversation_id, other_percent, other_model)) = known else {
+            return Ok(false);
+        };
+        // A status line is drawn several times a second, and mostly says what it said before.
+        if other_percent {
+            let sql = "UPDATE agents SET context_percent = ?2, context_source = 'statusline' WHERE agent_id = ?1";
+            self.connection.execute(sql, params![agent_id, percent])?;
+        }
+        if other_model {
+            let sql = "UPDATE conversations SET model = ?2 WHERE conversation_id = ?1";
+            self.connection.execute(sql, params![conversation_id, model])?;
+        }
+        Ok(true)
+    }
+
+    fn finish_run(&mut self, finished: &FinishedRun) -> Result<bool> {
+        let sql = "UPDATE hook_runs SET status = ?6, exit_code = ?7, signal = ?8, duration_us = ?9, stdout = ?10, \
+            stderr = ?11, why = coalesce(?12, why) WHERE hook_run_id = (SELECT hook_run_id FROM hook_runs h \
+            JOIN events e ON e.id = h.id JOIN session_ids s USING (conversation_id) \
+            WHERE s.session_id = ?1 AND h.event = ?2 AND h.source = ?3 AND h.line = ?4 AND h.command = ?5 \
+            AND h.status = 'started' ORDER BY hook_run_id LIMIT 1)";
+        let run = &finished.run;
+        let changed = self.connection.execute(
+            sql,
+            params![
+                finished.session_id,
+                finished.event,
+                run.source,
+                run.line,
+                run.command,
+                run.status,
+                run.exit_code,
+                run.signal,
+                run.duration_us.cast_signed(),
+                run.stdout,
+                run.stderr,
+                run.why,
+            ],
+        )?;
+        Ok(changed > 0)
+    }
+
+    fn prune(&mut self, before: Timestamp, at_most: u32) -> Result<Pruned> {
+        self.prune_some(before, at_most)
+    }
+
+    fn older(&mut self, before: Timestamp) -> Result<Pruned> {
+        self.count_older(before)
+    }
+}
+
+impl Sqlite {
+    fn with_ids(&self, mut session: SessionView) -> Result<SessionView> {
+        let sql = "SELECT session_id FROM session_ids WHERE conversation_id = ?1 ORDER BY session_id";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        session.session_ids = statement
+            .query_map([session.conversation_id], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        Ok(session)
+    }
+
+    fn turns_of(&self, conversation_id: i64) -> Result<Vec<TurnView>> {
+        let sql = "SELECT turn_id, t.agent_id, t.command_id, actor, intent, text, timestamp, timestamp_source \
+            FROM turns t JOIN commands USING (command_id) WHERE conversation_id = ?1 ORDER BY timestamp, turn_id";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let found = statement.query_map([conversation_id], turn_view)?;
+        Ok(found.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn hook_runs_of(&self, event_row: i64) -> Result<Vec<HookRunView>> {
+        let sql = "SELECT contract, source, line, command, matcher, status, exit_code, signal, duration_us, stdout, \
+            stderr, why FROM hook_runs WHERE id = ?1 ORDER BY hook_run_id";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let found = statement.query_map([event_row], |row| {
+            Ok(HookRunView {
+                contract: row.get(0)?,
+                source: row.get(1)?,
+                line: row.get(2)?,
+                command: row.get(3)?,
+                matcher: row.get(4)?,
+                status: row.get(5)?,
+                exit_code: row.get(6)?,
+                signal: row.get(7)?,
+                duration_us: row.get(8)?,
+                stdout: row.get(9)?,
+                stderr: row.get(10)?,
+                why: row.get(11)?,
+            })
+        })?;
+        Ok(found.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn guard_verdicts_of(&self, event_row: i64) -> Result<Vec<GuardVerdictView>> {
+        let sql = "SELECT decision, rule, tier, reason, advice FROM guard_verdicts WHERE id = ?1 \
+            ORDER BY guard_verdict_id";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let found = statement.query_map([event_row], |row| {
+            Ok(GuardVerdictView {
+                decision: row.get(0)?,
+                rule: row.get(1)?,
+                tier: row.get(2)?,
+                reason: row.get(3)?,
+                advice: row.get(4)?,
+            })
+        })?;
+        Ok(found.collect::<rusqlite::Result<_>>()?)
+    }
+}
+
+fn agent_view(row: &Row<'_>) -> rusqlite::Result<AgentView> {
+    Ok(AgentView {
+        agent_id: row.get(0)?,
+        project_id: row.get(1)?,
+        project: row.get(2)?,
+        project_path: row.get(3)?,
+        product: row.get(4)?,
+        session_id: row.get(5)?,
+        state: word(row, 6, State::parse)?,
+        state_since: time(row, 7)?,
+        state_source: word(row, 8, Source::parse)?,
+        confidence: word(row, 9, Confidence::parse)?,
+        why: row.get(10)?,
+        current_tool: row.get(11)?,
+        last_words: row.get(12)?,
+        tmux_session: row.get(13)?,
+        tmux_pane: row.get(14)?,
+        pid: row.get(15)?,
+        host: row.get(16)?,
+        role: row.get(17)?,
+        mode: row.get(18)?,
+        model: row.get(19)?,
+        context_percent: row.get(20)?,
+        started_at: time(row, 21)?,
+        last_seen_at: time(row, 22)?,
+        ended_at: optional_time(row, 23)?,
+        end_reason: row.get(24)?,
+    })
+}
+
+fn log_entry(row: &Row<'_>) -> rusqlite::Result<LogEntry> {
+    let payload: Option<String> = row.get(13)?;
+    let payload = payload.and_then(|text| serde_json::from_str(&text).ok());
+    Ok(LogEntry {
+        id: row.get(0)?,
+        at: time(row, 1)?,
+        agent_id: row.get(2)?,
+        project: row.get(3)?,
+        session_id: row.get(4)?,
+        event: row.get(5)?,
+        tool: row.get(6)?,
+        decision: row.get(7)?,
+        reason: row.get(8)?,
+        state: word(row, 9, State::parse)?,
+        correlation_method: row.get(10)?,
+        took_us: row.get(11)?,
+        hooks: row.get(12)?,
+        payload: payload.unwrap_or(Value::Null),
+    })
+}
+
+fn session_view(row: &Row<'_>) -> rusqlite::Result<SessionView> {
+    Ok(SessionView {
+        session_id: row.get(0)?,
+        conversation_id: row.get(1)?,
+        agent_id: row.get(2)?,
+        project_path: row.get(3)?,
+        session_ids: Vec::new(),
+        started_at: time(row, 4)?,
+        last_seen_at: time(row, 5)?,
+        ended_at: optional_time(row, 6)?,
+        end_reason: row.get(7)?,
+    })
+}
+
+fn turn_view(row: &Row<'_>) -> rusqlite::Result<TurnView> {
+    Ok(TurnView {
+        turn_id: row.get(0)?,
+        agent_id: row.get(1)?,
+        command_id: row.get(2)?,
+        actor: word(row, 3, Actor::parse)?,
+        intent: word(row, 4, Intent::parse)?,
+        text: row.get(5)?,
+        timestamp: time(row, 6)?,
+        timestamp_source: word(row, 7, TimestampSource::parse)?,
+    })
+}

@@ -1,0 +1,492 @@
+//! Single rows in SQLite.
+
+use rusqlite::types::Type;
+use rusqlite::{OptionalExtension, Params, Row, Transaction, named_params, params};
+use snell::Timestamp;
+
+use crate::error::Result;
+use crate::intent::Intent;
+use crate::model::{
+    Actor, Agent, Confidence, ContextSource, Conversation, Process, Source, State, TimestampSource, Turn,
+};
+use crate::observation::{GuardVerdict, Run};
+use crate::rows::{EventRow, Known, Owner, Reached, Rows};
+
+/// Inside a transaction.
+pub(super) struct Within<'a, 'c>(pub(super) &'a Transaction<'c>);
+
+const AGENT_COLUMNS: &str = "agent_id, project_id, product, session_id, conversation_id, command_id, state, state_since, \
+    state_source, confidence, why, current_tool, tmux_session, tmux_pane, tmux_server, pid, pid_started, host, \
+    headspace_session_id, context_percent, context_source, last_words, started_at, last_seen_at, ended_at, end_reason";
+
+const CONVERSATION_COLUMNS: &str = "conversation_id, session_id, agent_id, role, mode, tmux_pane, model, \
+    permission_mode, mission_execution_id, started_at, last_seen_at, ended_at, end_reason";
+
+const TURN_COLUMNS: &str =
+    "turn_id, agent_id, command_id, actor, intent, text, timestamp, timestamp_source, content_hash";
+
+impl Within<'_, '_> {
+    fn one<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        Ok(self.0.prepare_cached(sql)?.query_row(params, read).optional()?)
+    }
+
+    fn all<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut statement = self.0.prepare_cached(sql)?;
+        let found = statement.query_map(params, read)?.collect::<rusqlite::Result<_>>()?;
+        Ok(found)
+    }
+
+    fn write(&self, sql: &str, params: impl Params) -> Result<usize> {
+        Ok(self.0.prepare_cached(sql)?.execute(params)?)
+    }
+
+    /// Runs an INSERT and answers the new row's number.
+    fn insert(&self, sql: &str, params: impl Params) -> Result<i64> {
+        self.write(sql, params)?;
+        Ok(self.0.last_insert_rowid())
+    }
+}
+
+impl Rows for Within<'_, '_> {
+    fn known_session(&mut self, session_id: &str) -> Result<Option<Known>> {
+        let sql = "SELECT conversation_id, agent_id FROM session_ids JOIN conversations USING (conversation_id) \
+                   WHERE session_ids.session_id = ?1";
+        self.one(sql, [session_id], |row| {
+            Ok(Known {
+                conversation_id: row.get(0)?,
+                agent_id: row.get(1)?,
+            })
+        })
+    }
+
+    fn bind_session_id(&mut self, session_id: &str, conversation_id: i64) -> Result<()> {
+        let sql = "INSERT INTO session_ids (session_id, conversation_id) VALUES (?1, ?2) \
+                   ON CONFLICT (session_id) DO UPDATE SET conversation_id = excluded.conversation_id";
+        self.write(sql, params![session_id, conversation_id]).map(drop)
+    }
+
+    fn session_ids(&mut self, conversation_id: i64) -> Result<Vec<String>> {
+        let sql = "SELECT session_id FROM session_ids WHERE conversation_id = ?1";
+        self.all(sql, [conversation_id], |row| row.get(0))
+    }
+
+    fn agent(&mut self, agent_id: i64) -> Result<Option<Agent>> {
+        let sql = format!("SELECT {AGENT_COLUMNS} FROM agents WHERE agent_id = ?1");
+        self.one(&sql, [agent_id], agent)
+    }
+
+    fn agent_of_headspace(&mut self, headspace_session_id: &str) -> Result<Option<Agent>> {
+        let sql = format!(
+            "SELECT {AGENT_COLUMNS} FROM agents WHERE headspace_session_id = ?1 \
+             ORDER BY last_seen_at DESC, agent_id DESC LIMIT 1"
+        );
+        self.one(&sql, [headspace_session_id], agent)
+    }
+
+    fn agents_on_pane(&mut self, pane: &str) -> Result<Vec<Agent>> {
+        let sql = format!(
+            "SELECT {AGENT_COLUMNS} FROM agents WHERE ended_at IS NULL AND tmux_pane = ?1 \
+             ORDER BY last_seen_at DESC, agent_id DESC"
+        );
+        self.all(&sql, [pane], agent)
+    }
+
+    fn agents_in_project(&mut self, project_id: i64) -> Result<Vec<Agent>> {
+        let sql = format!(
+            "SELECT {AGENT_COLUMNS} FROM agents WHERE ended_at IS NULL AND project_id = ?1 \
+             ORDER BY last_seen_at DESC, agent_id DESC"
+        );
+        self.all(&sql, [project_id], agent)
+    }
+
+    fn agents_at_work(&mut self) -> Result<Vec<Agent>> {
+        let sql = format!("SELECT {AGENT_COLUMNS} FROM agents WHERE ended_at IS NULL ORDER BY agent_id");
+        self.all(&sql, [], agent)
+    }
+
+    fn save_agent(&mut self, agent: &mut Agent) -> Result<()> {
+        if agent.agent_id == 0 {
+            let sql = "INSERT INTO agents (project_id, state, state_since, state_source, confidence, why, started_at, \
+                last_seen_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+            agent.agent_id = self.insert(
+                sql,
+                params![
+                    agent.project_id,
+                    agent.state.as_str(),
+                    agent.state_since.as_microsecond(),
+                    agent.state_source.as_str(),
+                    agent.confidence.as_str(),
+                    agent.why,
+                    agent.started_at.as_microsecond(),
+                    agent.last_seen_at.as_microsecond(),
+                ],
+            )?;
+        }
+        // What is in an index is written only when it changes: an index is written even if its columns stay the same.
+        let sql = "UPDATE agents SET tmux_pane = :tmux_pane, ended_at = :ended_at, \
+            headspace_session_id = :headspace_session_id WHERE agent_id = :agent_id AND (tmux_pane IS NOT :tmux_pane \
+            OR ended_at IS NOT :ended_at OR headspace_session_id IS NOT :headspace_session_id)";
+        self.write(
+            sql,
+            named_params! {
+                ":agent_id": agent.agent_id,
+                ":tmux_pane": agent.tmux_pane,
+                ":ended_at": agent.ended_at.map(Timestamp::as_microsecond),
+                ":headspace_session_id": agent.headspace_session_id,
+            },
+        )?;
+        let sql = "UPDATE agents SET product = :product, session_id = :session_id, conversation_id = :conversation_id, \
+            command_id = :command_id, state = :state, state_since = :state_since, state_source = :state_source, \
+            confidence = :confidence, why = :why, current_tool = :current_tool, tmux_session = :tmux_session, \
+            tmux_server = :tmux_server, pid = :pid, pid_started = :pid_started, host = :host, \
+            context_percent = :context_percent, context_source = :context_source, last_words = :last_words, \
+            last_seen_at = :last_seen_at, end_reason = :end_reason WHERE agent_id = :agent_id";
+        self.write(
+            sql,
+            named_params! {
+                ":agent_id": agent.agent_id,
+                ":product": agent.product,
+                ":session_id": agent.session_id,
+                ":conversation_id": agent.conversation_id,
+                ":command_id": agent.command_id,
+                ":state": agent.state.as_str(),
+                ":state_since": agent.state_since.as_microsecond(),
+                ":state_source": agent.state_source.as_str(),
+                ":confidence": agent.confidence.as_str(),
+                ":why": agent.why,
+                ":current_tool": agent.current_tool,
+                ":tmux_session": agent.tmux_session,
+                ":tmux_server": agent.tmux_server,
+                ":pid": agent.process.map(|process| process.pid),
+                ":pid_started": agent.process.and_then(|process| process.started).map(u64::cast_signed),
+                ":host": agent.host,
+                ":context_percent": agent.context_percent,
+                ":context_source": agent.context_source.map(ContextSource::as_str),
+                ":last_words": agent.last_words,
+                ":last_seen_at": agent.last_seen_at.as_microsecond(),
+                ":end_reason": agent.end_reason,
+            },
+        )
+        .map(drop)
+    }
+
+    fn project(&mut self, path: &str, name: &str, now: Timestamp) -> Result<i64> {
+        let sql = "SELECT project_id FROM projects WHERE path = ?1";
+        if let Some(known) = self.one(sql, [path], |row| row.get(0))? {
+            return Ok(known);
+        }
+        let sql = "INSERT INTO projects (path, name, created_at) VALUES (?1, ?2, ?3)";
+        self.insert(sql, params![path, name, now.as_microsecond()])
+    }
+
+    fn conversation(&mut self, conversation_id: i64) -> Result<Option<Conversation>> {
+        let sql = format!("SELECT {CONVERSATION_COLUMNS} FROM conversations WHERE conversation_id = ?1");
+        self.one(&sql, [conversation_id], conversation)
+    }
+
+    fn save_conversation(&mut self, conversation: &mut Conversation) -> Result<()> {
+        let sql = "INSERT INTO conversations (conversation_id, session_id, agent_id, role, mode, tmux_pane, model, \
+            permission_mode, mission_execution_id, started_at, last_seen_at, ended_at, end_reason) \
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+            ON CONFLICT (conversation_id) DO UPDATE SET role = ?4, mode = ?5, tmux_pane = ?6, model = ?7, \
+            permission_mode = ?8, mission_execution_id = ?9, last_seen_at = ?11, ended_at = ?12, end_reason = ?13";
+        let number = self.insert(
+            sql,
+            params![
+                numbered(conversation.conversation_id),
+                conversation.session_id,
+                conversation.agent_id,
+                conversation.role,
+                conversation.mode,
+                conversation.tmux_pane,
+                conversation.model,
+                conversation.permission_mode,
+                conversation.mission_execution_id,
+                conversation.started_at.as_microsecond(),
+                conversation.last_seen_at.as_microsecond(),
+                conversation.ended_at.map(Timestamp::as_microsecond),
+                conversation.end_reason,
+            ],
+        )?;
+        if conversation.conversation_id == 0 {
+            conversation.conversation_id = number;
+        }
+        Ok(())
+    }
+
+    fn conversations_on_pane(&mut self, pane: &str) -> Result<Vec<Conversation>> {
+        let sql = format!("SELECT {CONVERSATION_COLUMNS} FROM conversations WHERE ended_at IS NULL AND tmux_pane = ?1");
+        self.all(&sql, [pane], conversation)
+    }
+
+    fn link_mission(&mut self, mission_execution_id: &str, session_id: &str, at: Timestamp) -> Result<()> {
+        let sql = "INSERT INTO missions (mission_execution_id, session_id, linked_at) VALUES (?1, ?2, ?3) \
+                   ON CONFLICT (mission_execution_id) DO UPDATE SET session_id = ?2, linked_at = ?3";
+        self.write(sql, params![mission_execution_id, session_id, at.to_string()])
+            .map(drop)
+    }
+
+    fn reached(&mut self, session_id: &str) -> Result<Reached> {
+        let sql = "SELECT transcript_path, transcript_mark FROM session_ids WHERE session_id = ?1";
+        let found = self.one(sql, [session_id], |row| {
+            Ok(Reached {
+                path: row.get(0)?,
+                mark: row.get(1)?,
+            })
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
+    fn set_reached(&mut self, session_id: &str, reached: &Reached) -> Result<()> {
+        let sql = "UPDATE session_ids SET transcript_path = ?2, transcript_mark = ?3 WHERE session_id = ?1";
+        self.write(sql, params![session_id, reached.path, reached.mark])
+            .map(drop)
+    }
+
+    fn open_command(&mut self, agent_id: i64, conversation_id: Option<i64>, at: Timestamp) -> Result<i64> {
+        let sql = "INSERT INTO commands (agent_id, conversation_id, opened_at) VALUES (?1, ?2, ?3)";
+        self.insert(sql, params![agent_id, conversation_id, at.as_microsecond()])
+    }
+
+    fn close_command(&mut self, command_id: i64, at: Timestamp) -> Result<()> {
+        let sql = "UPDATE commands SET closed_at = ?2 WHERE command_id = ?1 AND closed_at IS NULL";
+        self.write(sql, params![command_id, at.as_microsecond()]).map(drop)
+    }
+
+    fn last_turn(&mut self, command_id: i64) -> Result<Option<Turn>> {
+        let sql = format!("SELECT {TURN_COLUMNS} FROM turns WHERE command_id = ?1 ORDER BY turn_id DESC LIMIT 1");
+        self.one(&sql, [command_id], turn)
+    }
+
+    fn turns_saying(&mut self, agent_id: i64, content_hash: i64) -> Result<Vec<Turn>> {
+        let sql = format!(
+            "SELECT {TURN_COLUMNS} FROM turns WHERE agent_id = ?1 AND content_hash = ?2 ORDER BY turn_id DESC LIMIT 20"
+        );
+        self.all(&sql, [agent_id, content_hash], turn)
+    }
+
+    fn save_turn(&mut self, turn: &mut Turn) -> Result<()> {
+        let sql = "INSERT INTO turns (turn_id, agent_id, command_id, actor, intent, text, timestamp, timestamp_source, \
+            content_hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \
+            ON CONFLICT (turn_id) DO UPDATE SET intent = ?5, timestamp = ?7, timestamp_source = ?8";
+        let number = self.insert(
+            sql,
+            params![
+                numbered(turn.turn_id),
+                turn.agent_id,
+                turn.command_id,
+                turn.actor.as_str(),
+                turn.intent.as_str(),
+                turn.text,
+                turn.timestamp.as_microsecond(),
+                turn.timestamp_source.as_str(),
+                turn.content_hash,
+            ],
+        )?;
+        if turn.turn_id == 0 {
+            turn.turn_id = number;
+        }
+        Ok(())
+    }
+
+    fn agent_of_event(&mut self, event_id: &str) -> Result<Option<i64>> {
+        let sql = "SELECT agent_id FROM events WHERE event_id = ?1";
+        self.one(sql, [event_id], |row| row.get(0))
+    }
+
+    fn has_tool_event(&mut self, agent_id: i64, name: &str, tool_use_id: &str) -> Result<bool> {
+        let sql = "SELECT 1 FROM events WHERE tool_use_id = ?1 AND agent_id = ?2 AND name = ?3";
+        let found = self.one(sql, params![tool_use_id, agent_id, name], |_| Ok(()))?;
+        Ok(found.is_some())
+    }
+
+    fn keep_event(&mut self, event: &EventRow<'_>) -> Result<i64> {
+        let sql = "INSERT INTO events (event_id, agent_id, conversation_id, name, tool, tool_use_id, decision, reason, \
+            state, correlation, at, took_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+        let row = self.insert(
+            sql,
+            params![
+                event.event_id,
+                event.agent_id,
+                event.conversation_id,
+                event.name,
+                event.tool,
+                event.tool_use_id,
+                event.decision,
+                event.reason,
+                event.state.as_str(),
+                event.correlation.as_str(),
+                event.at.as_microsecond(),
+                event.took_us.map(u64::cast_signed),
+            ],
+        )?;
+        self.write(
+            "INSERT INTO payloads (id, payload) VALUES (?1, ?2)",
+            params![row, event.payload],
+        )?;
+        Ok(row)
+    }
+
+    fn keep_run(&mut self, owner: Owner<'_>, run: &Run) -> Result<()> {
+        let sql = "INSERT INTO hook_runs (id, agent_id, event, at, contract, source, line, command, matcher, status, \
+            exit_code, signal, duration_us, stdout, stderr, why) \
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
+        self.write(
+            sql,
+            params![
+                owner.event_row,
+                owner.agent_id,
+                owner.event,
+                owner.at.as_microsecond(),
+                run.contract,
+                run.source,
+                run.line,
+                run.command,
+                run.matcher,
+                run.status,
+                run.exit_code,
+                run.signal,
+                run.duration_us.cast_signed(),
+                run.stdout,
+                run.stderr,
+                run.why,
+            ],
+        )
+        .map(drop)
+    }
+
+    fn keep_guard_verdict(&mut self, owner: Owner<'_>, verdict: &GuardVerdict) -> Result<()> {
+        let sql = "INSERT INTO guard_verdicts (id, agent_id, at, decision, rule, tier, reason, advice) \
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+        self.write(
+            sql,
+            params![
+                owner.event_row,
+                owner.agent_id,
+                owner.at.as_microsecond(),
+                verdict.decision,
+                verdict.rule,
+                verdict.tier,
+                verdict.reason,
+                verdict.advice,
+            ],
+        )
+        .map(drop)
+    }
+}
+
+/// A row's number, or none for one that is to get its own.
+fn numbered(number: i64) -> Option<i64> {
+    (number != 0).then_some(number)
+}
+
+fn agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
+    let pid: Option<u32> = row.get(15)?;
+    let started: Option<i64> = row.get(16)?;
+    Ok(Agent {
+        agent_id: row.get(0)?,
+        project_id: row.get(1)?,
+        product: row.get(2)?,
+        session_id: row.get(3)?,
+        conversation_id: row.get(4)?,
+        command_id: row.get(5)?,
+        state: word(row, 6, State::parse)?,
+        state_since: time(row, 7)?,
+        state_source: word(row, 8, Source::parse)?,
+        confidence: word(row, 9, Confidence::parse)?,
+        why: row.get(10)?,
+        current_tool: row.get(11)?,
+        tmux_session: row.get(12)?,
+        tmux_pane: row.get(13)?,
+        tmux_server: row.get(14)?,
+        process: pid.map(|pid| Process {
+            pid,
+            started: started.map(i64::cast_unsigned),
+        }),
+        host: row.get(17)?,
+        headspace_session_id: row.get(18)?,
+        context_percent: row.get(19)?,
+        context_source: optional_word(row, 20, ContextSource::parse)?,
+        last_words: row.get(21)?,
+        started_at: time(row, 22)?,
+        last_seen_at: time(row, 23)?,
+        ended_at: optional_time(row, 24)?,
+        end_reason: row.get(25)?,
+    })
+}
+
+fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {
+    Ok(Conversation {
+        conversation_id: row.get(0)?,
+        session_id: row.get(1)?,
+        agent_id: row.get(2)?,
+        role: row.get(3)?,
+        mode: row.get(4)?,
+        tmux_pane: row.get(5)?,
+        model: row.get(6)?,
+        permission_mode: row.get(7)?,
+        mission_execution_id: row.get(8)?,
+        started_at: time(row, 9)?,
+        last_seen_at: time(row, 10)?,
+        ended_at: optional_time(row, 11)?,
+        end_reason: row.get(12)?,
+    })
+}
+
+fn turn(row: &Row<'_>) -> rusqlite::Result<Turn> {
+    Ok(Turn {
+        turn_id: row.get(0)?,
+        agent_id: row.get(1)?,
+        command_id: row.get(2)?,
+        actor: word(row, 3, Actor::parse)?,
+        intent: word(row, 4, Intent::parse)?,
+        text: row.get(5)?,
+        timestamp: time(row, 6)?,
+        timestamp_source: word(row, 7, TimestampSource::parse)?,
+        content_hash: row.get(8)?,
+    })
+}
+
+/// A time, kept in microseconds.
+pub(super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
+    let microseconds: i64 = row.get(column)?;
+    from_microseconds(microseconds, column)
+}
+
+pub(super) fn optional_time(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+    let microseconds: Option<i64> = row.get(column)?;
+    microseconds
+        .map(|microseconds| from_microseconds(microseconds, column))
+        .transpose()
+}
+
+fn from_microseconds(microseconds: i64, column: usize) -> rusqlite::Result<Timestamp> {
+    Timestamp::from_microsecond(microseconds)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Integer, Box::new(error)))
+}
+
+/// A word of ours. Anything else there means that somebody else wrote it.
+pub(super) fn word<T>(row: &Row<'_>, column: usize, parse: fn(&str) -> Option<T>) -> rusqlite::Result<T> {
+    optional_word(row, column, parse)?
+        .ok_or_else(|| rusqlite::Error::InvalidColumnType(column, "a word".into(), Type::Null))
+}
+
+pub(super) fn optional_word<T>(
+    row: &Row<'_>,
+    column: usize,
+    parse: fn(&str) -> Option<T>,
+) -> rusqlite::Result<Option<T>> {
+    let word: Option<String> = row.get(column)?;
+    word.map(|word| parse(&word).ok_or(rusqlite::Error::InvalidColumnType(column, word, Type::Text)))
+        .transpose()
+}

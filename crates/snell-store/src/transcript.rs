@@ -1,0 +1,119 @@
+//! An agent's transcript, read as it grows.
+//!
+//! Claude Code appends one line of JSON to a file for whatever is said or done in a session. Hooks carry little of what
+//! the agent says and nothing of an interruption, so the words are taken from there. Each call reads on from where the
+//! last one ended, which a [`Mark`] remembers between processes:
+//!
+//! ```text
+//!  file ──► lines (whole ones, within limits) ──► entries (own session, no subagents) ──► Read
+//!    └───────────────────────── mark: how far, and of which file ◄──────────────────────────┘
+//! ```
+
+mod entry;
+mod lines;
+mod mark;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+pub use entry::{Entry, Usage};
+pub use mark::{FileId, Mark, MarkError};
+
+use entry::Found;
+use lines::{Lines, Step};
+
+/// How much one call reads, apart from the line it is in the middle of. The first reading of a larger file begins this
+/// far from its end.
+pub const MAX_READ_BYTES: u64 = 8 * 1024 * 1024;
+
+/// The longest line that is looked at.
+pub const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
+
+/// The longest text that is kept of an entry.
+pub const MAX_TEXT_BYTES: usize = 64 * 1024;
+
+/// What was new in a transcript.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Read {
+    /// What was said and what happened, in order.
+    pub entries: Vec<Entry>,
+    /// How full the context was at the last of the agent's messages that says so.
+    pub usage: Option<Usage>,
+    /// Where to read on.
+    pub mark: Mark,
+    /// Whether a limit ended the call before the end of the file; the next call goes on.
+    pub more: bool,
+    /// Whether the file was replaced, truncated or rewritten, so that it was read as a new one: entries that were
+    /// read before may come again.
+    pub restarted: bool,
+}
+
+/// Reads what was appended to the transcript at `path` since `from`; all of it for [`Mark::default`].
+///
+/// Only whole lines count: one that is still being written is left for the next call. What cannot be understood is
+/// skipped, and so is a line of a session for which `is_own` answers `false`; one that names no session counts.
+///
+/// # Errors
+///
+/// If the file cannot be read, or is no regular file; a named pipe is never waited for.
+pub fn read(path: &Path, from: &Mark, is_own: &dyn Fn(&str) -> bool) -> io::Result<Read> {
+    let file = open(path)?;
+    let continues = from.file.is_some() && from.is_of(&file)?;
+    let start = if continues { from.clone() } else { Mark::first(&file)? };
+    let mut read = Read {
+        entries: Vec::new(),
+        usage: None,
+        mark: start.clone(),
+        more: false,
+        restarted: !continues && from.offset > 0,
+    };
+    let mut lines = Lines::new(&file, start.offset, start.in_long_line)?;
+    loop {
+        match lines.next()? {
+            Step::Line(line) => read.take(entry::of_line(line, is_own)),
+            Step::Skipped => {}
+            Step::End => break,
+        }
+        if lines.offset() - start.offset >= MAX_READ_BYTES {
+            read.more = !lines.is_at_end()?;
+            break;
+        }
+    }
+    read.mark = Mark::at(&file, lines.offset(), lines.is_in_long_line())?;
+    Ok(read)
+}
+
+impl Read {
+    fn take(&mut self, found: Found) {
+        self.entries.extend(found.entry);
+        self.usage = found.usage.or(self.usage.take());
+    }
+}
+
+/// Opens a regular file. It is looked at before it is opened, since opening a device can have effects, and again
+/// afterwards, since it may have been replaced in between; it is opened so that a named pipe does not block.
+fn open(path: &Path) -> io::Result<File> {
+    let regular = |metadata: fs::Metadata| match metadata.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "a transcript is a regular file",
+        )),
+    };
+    regular(fs::metadata(path)?)?;
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)?;
+    regular(file.metadata()?)?;
+    Ok(file)
+}

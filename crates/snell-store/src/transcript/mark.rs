@@ -1,0 +1,146 @@
+//! How far a transcript was read, and how to see that it is still the same file.
+
+use std::fmt;
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::str::FromStr;
+
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use super::MAX_READ_BYTES;
+
+/// How many bytes at the start of a file, and how many before the mark, are remembered by their hash.
+const CHECKED_BYTES: u64 = 4096;
+
+/// Which file it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FileId {
+    /// The device it is on.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
+}
+
+/// How far a transcript was read. As text, for a column of a database, it is `device:inode:offset:hash`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Mark {
+    /// The file, if any was read yet.
+    pub file: Option<FileId>,
+    /// How many bytes of it were read.
+    pub offset: u64,
+    /// Whether the mark stands inside a line that is skipped, because it is too long or its start was not read.
+    pub(super) in_long_line: bool,
+    /// A hash of bytes before the mark. A file that is rewritten in place, or a new one that got the inode of the old,
+    /// has others there.
+    pub(super) hash: u64,
+}
+
+/// A text that is no [`Mark`].
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("a mark in a transcript is written device:inode:offset:hash, not {0:?}")]
+pub struct MarkError(String);
+
+impl Mark {
+    /// The mark at `offset` of `file`.
+    pub(super) fn at(file: &File, offset: u64, in_long_line: bool) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        Ok(Self {
+            file: Some(FileId {
+                device: metadata.dev(),
+                inode: metadata.ino(),
+            }),
+            offset,
+            in_long_line,
+            hash: hash_before(file, offset)?,
+        })
+    }
+
+    /// Where the first reading of `file` begins. Of a large one only the end is read; the byte before it tells whether
+    /// a line starts there.
+    pub(super) fn first(file: &File) -> io::Result<Self> {
+        let length = file.metadata()?.len();
+        match length.checked_sub(MAX_READ_BYTES + 1) {
+            Some(offset) => Self::at(file, offset, true),
+            None => Self::at(file, 0, false),
+        }
+    }
+
+    /// Whether the file looks as if nothing had been written to it since. It costs nothing to ask.
+    pub fn is_at_end_of(&self, metadata: &Metadata) -> bool {
+        let file = FileId {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        };
+        self.file == Some(file) && self.offset == metadata.len()
+    }
+
+    /// Whether `file` is still the file of this mark, with what was read still in it.
+    pub(super) fn is_of(&self, file: &File) -> io::Result<bool> {
+        let same = file.metadata()?.len() >= self.offset && *self == Self::at(file, self.offset, self.in_long_line)?;
+        Ok(same)
+    }
+}
+
+/// A hash of the first bytes of a file and of the bytes before `offset`, none of them after it.
+fn hash_before(file: &File, offset: u64) -> io::Result<u64> {
+    let size = offset.min(CHECKED_BYTES);
+    let mut hash = Sha256::new();
+    hash.update(read_range(file, 0, size)?);
+    hash.update(read_range(file, offset - size, size)?);
+    let digest = hash.finalize();
+    Ok(digest.iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
+}
+
+/// What there is of `size` bytes at `start`: fewer if the file was truncated under way, which the next call will see.
+fn read_range(file: &File, start: u64, size: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(&mut bytes[filled..], start + filled as u64) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.truncate(filled);
+    Ok(bytes)
+}
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(FileId { device, inode }) = self.file else {
+            return Ok(());
+        };
+        let long = if self.in_long_line { "+" } else { "" };
+        write!(f, "{device}:{inode}:{}{long}:{:016x}", self.offset, self.hash)
+    }
+}
+
+impl FromStr for Mark {
+    type Err = MarkError;
+
+    fn from_str(text: &str) -> Result<Self, MarkError> {
+        if text.is_empty() {
+            return Ok(Self::default());
+        }
+        parse(text).ok_or_else(|| MarkError(text.to_owned()))
+    }
+}
+
+fn parse(text: &str) -> Option<Mark> {
+    let mut parts = text.split(':');
+    let (device, inode) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    let (offset, hash) = (parts.next()?, parts.next()?);
+    let whole = offset.strip_suffix('+');
+    let mark = Mark {
+        file: Some(FileId { device, inode }),
+        offset: whole.unwrap_or(offset).parse().ok()?,
+        in_long_line: whole.is_some(),
+        hash: u64::from_str_radix(hash, 16).ok()?,
+    };
+    parts.next().is_none().then_some(mark)
+}

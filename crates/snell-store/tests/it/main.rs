@@ -1,0 +1,19 @@
+//! The store from outside: what is handed to it, and what it answers.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on must fail"
+)]
+#![allow(missing_docs, unreachable_pub, reason = "tests are named as sentences")]
+
+mod support;
+
+mod correlation;
+mod delayed;
+mod notes;
+mod projects;
+mod reconciling;
+mod recorder;
+mod transitions;
+mod turns;

@@ -1,0 +1,90 @@
+//! Which project a directory belongs to.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use snell_store::project::root_of;
+
+use crate::support::{Kept, sent};
+
+#[test]
+fn the_nearest_directory_with_a_marker_is_the_project() {
+    // What there is, where the agent works, and where its project is.
+    let cases: &[(&[&str], &str, &str)] = &[
+        (&["a/.git/"], "a/b/c", "a"),
+        (&["a/.git"], "a/b/c", "a"),
+        (&["a/.hg/"], "a/b", "a"),
+        (&["a/.jj/"], "a/b", "a"),
+        (&["a/.svn/"], "a/b", "a"),
+        (&["a/Cargo.toml"], "a/src", "a"),
+        (&["a/package.json"], "a/src", "a"),
+        (&["a/pyproject.toml"], "a/src", "a"),
+        (&["a/go.mod"], "a/cmd", "a"),
+        (&["a/snell.toml"], "a/b", "a"),
+        (&["a/.git/", "a/b/package.json"], "a/b/c", "a/b"),
+        (&["a/.git/", "a/b/package.json"], "a/d", "a"),
+        (&["a/README.md"], "a/b/c", "a/b/c"),
+    ];
+    for (files, directory, project) in cases {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join(directory)).unwrap();
+        for file in *files {
+            let path = root.path().join(file);
+            if file.ends_with('/') {
+                fs::create_dir_all(path).unwrap();
+            } else {
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, "").unwrap();
+            }
+        }
+        let found = root_of(&root.path().join(directory));
+        let expected = root.path().join(project).canonicalize().unwrap();
+        assert_eq!(found, expected, "{files:?} {directory}");
+    }
+}
+
+#[test]
+fn a_directory_is_one_project_by_whatever_way_it_is_reached() {
+    let mut kept = Kept::new();
+    fs::create_dir_all(kept.project().join("src/deep")).unwrap();
+    symlink(kept.project(), kept.path("link")).unwrap();
+    let ways = [
+        "project",
+        "project/src",
+        "project/src/deep",
+        "project/src/../",
+        "link",
+        "link/src",
+    ];
+    let mut seen = Vec::new();
+    for (number, way) in ways.iter().enumerate() {
+        let directory = kept.path(way).to_str().unwrap().to_owned();
+        let receipt = kept.take(sent("PreToolUse", &format!("s{number}")).with("cwd", directory));
+        seen.push(receipt.project_id);
+    }
+    seen.dedup();
+    assert_eq!(seen.len(), 1);
+    assert!(kept.agents().iter().all(|agent| agent.project == "project"));
+}
+
+#[test]
+fn a_directory_that_is_gone_or_not_told_is_a_project_all_the_same() {
+    let mut kept = Kept::new();
+    let gone = kept.take(sent("PreToolUse", "s1").with("cwd", "/nowhere/at/all"));
+    let untold = kept.take(sent("PreToolUse", "s2").with("cwd", ""));
+    assert_ne!(gone.project_id, untold.project_id);
+    assert!(
+        kept.agents()
+            .iter()
+            .any(|agent| agent.project_path == "/nowhere/at/all")
+    );
+}
+
+#[test]
+fn an_agent_that_goes_into_another_directory_stays_the_same_agent() {
+    let mut kept = Kept::new();
+    let elsewhere = kept.other_project("elsewhere");
+    let first = kept.take(sent("SessionStart", "s"));
+    let later = kept.take(sent("PreToolUse", "s").with("cwd", elsewhere));
+    assert_eq!((first.agent_id, first.project_id), (later.agent_id, later.project_id));
+}

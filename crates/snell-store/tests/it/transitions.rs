@@ -1,0 +1,234 @@
+//! What each event says about its agent's state.
+
+use serde_json::{Value, json};
+use snell_store::{Confidence, Judgement, Source};
+
+use crate::support::{Kept, Sent, at, sent};
+
+fn step(name: &str, fields: &Value) -> Sent {
+    sent(name, "s").fields(fields)
+}
+
+fn blocked(kept: &mut Kept, sent: Sent) -> &'static str {
+    let mut observation = sent.observed_in(&kept.project());
+    observation.judgement = Some(Judgement {
+        decision: Some("block".into()),
+        ..Judgement::default()
+    });
+    kept.store.ingest(observation).unwrap().state.as_str()
+}
+
+/// How an agent gets into each state, and the tool that is then the current one.
+fn ways() -> [(&'static str, Vec<Sent>); 4] {
+    let start = step("SessionStart", &json!({"source": "startup"}));
+    let prompt = step("UserPromptSubmit", &json!({"prompt": "Tidy up."}));
+    let tool = step("PreToolUse", &json!({"tool_name": "Bash", "tool_use_id": "t0"}));
+    let permission = step("PermissionRequest", &json!({"tool_name": "Bash"}));
+    let end = step("SessionEnd", &json!({"reason": "other"}));
+    [
+        ("idle -", vec![start.clone()]),
+        ("processing Bash", vec![start.clone(), prompt.clone(), tool.clone()]),
+        ("awaiting_input Bash", vec![start.clone(), prompt, tool, permission]),
+        ("ended -", vec![start, end]),
+    ]
+}
+
+#[test]
+fn every_event_leads_from_every_state_to_the_right_one() {
+    let tool = |name: &str| json!({"tool_name": name, "tool_use_id": "t1"});
+    let told = |kind: &str| json!({"notification_type": kind, "message": "Look here"});
+    let done = json!({"last_assistant_message": "All done."});
+    let question = json!({"last_assistant_message": "Which of the two should I take?"});
+    let subagents = json!({"tool_name": "Grep", "tool_use_id": "t1", "agent_id": "a1", "agent_type": "Explore"});
+    // From idle, from processing, from awaiting_input and from ended; "=" stands for no change.
+    let bash = ["processing Bash", "processing Bash", "processing Bash", "="];
+    let after = ["processing -", "processing -", "processing -", "="];
+    let asks = |tool: &'static str| [tool, tool, tool, "="];
+    let idle = ["idle -"; 4];
+    let nothing = ["="; 4];
+    let waits = ["awaiting_input -", "awaiting_input Bash", "awaiting_input Bash", "="];
+    let cases: Vec<(&str, Value, [&str; 4])> = vec![
+        ("SessionStart", json!({"source": "startup"}), idle),
+        ("SessionStart", json!({"source": "resume"}), idle),
+        ("SessionStart", json!({"source": "clear"}), idle),
+        (
+            "SessionStart",
+            json!({"source": "compact"}),
+            ["idle -", "=", "=", "idle -"],
+        ),
+        ("SessionStart", json!({}), idle),
+        ("UserPromptSubmit", json!({"prompt": "Go on."}), ["processing -"; 4]),
+        ("PreToolUse", tool("Bash"), bash),
+        (
+            "PreToolUse",
+            tool("AskUserQuestion"),
+            asks("awaiting_input AskUserQuestion"),
+        ),
+        ("PreToolUse", tool("ExitPlanMode"), asks("awaiting_input ExitPlanMode")),
+        ("PostToolUse", tool("Bash"), after),
+        ("PostToolUseFailure", tool("Bash"), after),
+        (
+            "PostToolUseFailure",
+            json!({"tool_name": "Bash", "is_interrupt": true}),
+            ["idle -", "idle -", "idle -", "="],
+        ),
+        ("PermissionRequest", tool("Bash"), asks("awaiting_input Bash")),
+        ("Notification", told("permission_prompt"), waits),
+        ("Notification", told("elicitation_dialog"), waits),
+        ("Notification", told("agent_needs_input"), waits),
+        (
+            "Notification",
+            json!({"message": "Claude needs your permission to use Bash"}),
+            waits,
+        ),
+        // It says that nobody has typed anything, which is no question; but whoever seemed to work does not.
+        ("Notification", told("idle_prompt"), ["=", "idle -", "=", "="]),
+        ("Notification", told("auth_success"), nothing),
+        ("Notification", told("of a later version"), nothing),
+        (
+            "Notification",
+            json!({"message": "Claude is waiting for your input"}),
+            nothing,
+        ),
+        ("Stop", done, ["idle -", "idle -", "idle -", "="]),
+        (
+            "Stop",
+            question,
+            ["awaiting_input -", "awaiting_input -", "awaiting_input -", "="],
+        ),
+        ("Stop", json!({}), ["idle -", "idle -", "idle -", "="]),
+        (
+            "StopFailure",
+            json!({"error": "rate_limit"}),
+            ["idle -", "idle -", "idle -", "="],
+        ),
+        ("SubagentStart", json!({"agent_id": "a1"}), nothing),
+        ("SubagentStop", json!({"agent_id": "a1"}), nothing),
+        ("PreCompact", json!({"trigger": "auto"}), nothing),
+        ("SessionEnd", json!({"reason": "prompt_input_exit"}), ["ended -"; 4]),
+        ("SessionEnd", json!({"reason": "logout"}), ["ended -"; 4]),
+        ("SessionEnd", json!({}), ["ended -"; 4]),
+        ("SessionEnd", json!({"reason": "clear"}), nothing),
+        ("SomethingNobodyKnowsYet", json!({"novelty": 1}), nothing),
+        // A subagent in the background does not wake its agent; one that the agent waits for is its work.
+        (
+            "PreToolUse",
+            subagents.clone(),
+            ["=", "processing Grep", "processing Grep", "="],
+        ),
+        ("PostToolUse", subagents, ["=", "processing -", "processing -", "="]),
+    ];
+    let mut wrong = Vec::new();
+    for (name, fields, expected) in &cases {
+        for ((from, way), expected) in ways().into_iter().zip(expected) {
+            let mut kept = Kept::new();
+            for sent in way {
+                kept.take(sent);
+            }
+            let receipt = kept.take(step(name, fields).at(10));
+            let agent = kept.agent();
+            let now = format!("{} {}", agent.state, agent.current_tool.as_deref().unwrap_or("-"));
+            let expected = if *expected == "=" { from } else { *expected };
+            if now != expected || receipt.state != agent.state {
+                wrong.push(format!("{name} {fields} from {from}: {now}, not {expected}"));
+            }
+            let changed = receipt.state_changed;
+            assert_eq!(
+                changed,
+                from.split(' ').next() != expected.split(' ').next(),
+                "{name} {fields} {from}"
+            );
+            // Whether or not it changed anything, it is there.
+            assert_eq!(kept.events().last().unwrap().state, agent.state);
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_a_hook_blocked_did_not_happen() {
+    let cases = [
+        ("idle -", "UserPromptSubmit", json!({"prompt": "x"}), "idle"),
+        ("idle -", "PreToolUse", json!({"tool_name": "Bash"}), "idle"),
+        (
+            "processing Bash",
+            "PreToolUse",
+            json!({"tool_name": "AskUserQuestion"}),
+            "processing",
+        ),
+        (
+            "processing Bash",
+            "PermissionRequest",
+            json!({"tool_name": "Bash"}),
+            "processing",
+        ),
+        (
+            "processing Bash",
+            "Stop",
+            json!({"last_assistant_message": "Done."}),
+            "processing",
+        ),
+        (
+            "processing Bash",
+            "Stop",
+            json!({"last_assistant_message": "Shall I?"}),
+            "processing",
+        ),
+    ];
+    for (from, name, fields, expected) in cases {
+        let mut kept = Kept::new();
+        let (_, way) = ways().into_iter().find(|(state, _)| *state == from).unwrap();
+        for sent in way {
+            kept.take(sent);
+        }
+        assert_eq!(blocked(&mut kept, step(name, &fields)), expected, "{name} {fields}");
+        assert!(kept.said("s").iter().all(|turn| !turn.ends_with(" x")));
+    }
+}
+
+#[test]
+fn a_state_says_since_when_by_whom_how_sure_and_why() {
+    let mut kept = Kept::new();
+    kept.take(step("SessionStart", &json!({"source": "startup"})));
+    kept.take(step("UserPromptSubmit", &json!({"prompt": "Go."})).at(5));
+    kept.take(step("PreToolUse", &json!({"tool_name": "Bash"})).at(7));
+    let agent = kept.agent();
+    assert_eq!((agent.state_since, agent.last_seen_at), (at(5), at(7)));
+    assert_eq!((agent.state_source, agent.confidence), (Source::Hook, Confidence::High));
+    assert_eq!(agent.why, "it uses Bash");
+    let permission = json!({"notification_type": "permission_prompt", "message": "Claude needs your permission"});
+    kept.take(step("Notification", &permission).at(9));
+    let agent = kept.agent();
+    assert_eq!(
+        (agent.state_since, agent.why.as_str()),
+        (at(9), "Claude needs your permission")
+    );
+    kept.take(step("SessionEnd", &json!({"reason": "logout"})).at(11));
+    let agent = kept.agent();
+    assert_eq!(
+        (agent.ended_at, agent.end_reason.as_deref()),
+        (Some(at(11)), Some("logout"))
+    );
+    let session = kept.session("s");
+    assert_eq!(
+        (session.ended_at, session.end_reason.as_deref()),
+        (Some(at(11)), Some("logout"))
+    );
+}
+
+#[test]
+fn an_agent_that_comes_back_has_not_ended() {
+    for (name, fields) in [
+        ("SessionStart", json!({"source": "resume"})),
+        ("UserPromptSubmit", json!({"prompt": "One more thing."})),
+    ] {
+        let mut kept = Kept::new();
+        kept.take(step("SessionStart", &json!({"source": "startup"})));
+        kept.take(step("SessionEnd", &json!({"reason": "other"})).at(1));
+        kept.take(step(name, &fields).at(2));
+        let agent = kept.agent();
+        assert_eq!((agent.ended_at, agent.end_reason), (None, None), "{name}");
+        let session = kept.session("s");
+        assert_eq!((session.ended_at, session.end_reason), (None, None), "{name}");
+    }
+}

@@ -1,0 +1,290 @@
+//! What a `snell.toml` says beside its hooks: whose hooks are borrowed, how long records are kept, which of the built-in
+//! handlers run.
+
+use std::time::Duration;
+
+use jiff::{Span, SpanRelativeTo};
+
+use super::node::{Node, NodeValue};
+use super::places::Whose;
+use super::reading::{Fields, Reading};
+use crate::contract::{CONTRACTS, Key, Kind, NATIVE, key};
+use crate::diagnostic::hint;
+use crate::hook::Origin;
+
+/// How long records are kept where no file says otherwise.
+const DEFAULT_KEEP: Duration = Duration::from_secs(30 * DAY_SECONDS);
+const DAY_SECONDS: u64 = 24 * 60 * 60;
+
+/// Longer is forever: the arithmetic of calendars stays far from its limits.
+const LONGEST_KEEP: Duration = Duration::from_secs(100 * 365 * DAY_SECONDS);
+
+/// What the files that count say beside their hooks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// The contracts whose files a guest also runs, in the order in which they do.
+    pub borrow: Vec<&'static str>,
+    /// How long records are kept.
+    pub keep: Keep,
+    /// Which of the built-in handlers run.
+    pub handlers: Handlers,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::of(std::iter::empty())
+    }
+}
+
+/// How long records are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// This long.
+    For(Duration),
+    /// Until somebody removes them.
+    Forever,
+}
+
+impl Keep {
+    /// Reads a duration with its unit, or `forever`.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text == "forever" {
+            return Some(Self::Forever);
+        }
+        duration(text).map(|duration| {
+            if duration > LONGEST_KEEP {
+                Self::Forever
+            } else {
+                Self::For(duration)
+            }
+        })
+    }
+}
+
+/// A reaction that is built into Snell as a guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Handler {
+    /// Records sessions, and what state each is in.
+    Track,
+}
+
+/// A row of the table of handlers.
+pub(crate) struct HandlerRow {
+    handler: Handler,
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+}
+
+/// Every handler. Each runs unless it is switched off.
+pub(crate) const HANDLERS: &[HandlerRow] = &[HandlerRow {
+    handler: Handler::Track,
+    name: "track",
+    about: "Whether sessions are recorded, and what state each is in. Default: true.",
+}];
+
+/// Which of the built-in handlers run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Handlers {
+    off: Vec<Handler>,
+}
+
+impl Handlers {
+    /// Whether this one runs.
+    pub fn is_on(&self, handler: Handler) -> bool {
+        !self.off.contains(&handler)
+    }
+}
+
+impl Handler {
+    /// What it is called in `[handlers]`.
+    pub fn name(self) -> &'static str {
+        let row = HANDLERS.iter().find(|row| row.handler == self);
+        row.map_or("", |row| row.name)
+    }
+}
+
+/// The keys of a `snell.toml` beside its hooks.
+pub(crate) const SETTING_KEYS: &[Key] = &[
+    key(
+        "borrow",
+        Kind::Contracts,
+        "Contracts whose files also count where Snell is a guest of another agent.",
+    ),
+    key(
+        "keep",
+        Kind::Retention,
+        "How long records are kept, with its unit, or \"forever\". Only in the user's own file. Default: 30d.",
+    ),
+    key(
+        "handlers",
+        Kind::Handlers,
+        "Which of the built-in handlers run. Only in the user's own file.",
+    ),
+];
+
+/// What one file says. Nothing where it says nothing, so that another file may.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct FileSettings {
+    pub(super) borrow: Vec<Borrowed>,
+    keep: Option<Keep>,
+    handlers: Vec<(Handler, bool)>,
+}
+
+/// A contract whose files are borrowed, and where that is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Borrowed {
+    pub(super) contract: &'static str,
+    pub(super) origin: Origin,
+}
+
+impl Settings {
+    /// All files together. Of several that set one thing, the last counts.
+    pub(super) fn of<'a>(files: impl Iterator<Item = &'a FileSettings>) -> Self {
+        let files: Vec<_> = files.collect();
+        let is_borrowed = |name: &&str| {
+            let mut borrowed = files.iter().flat_map(|file| &file.borrow);
+            borrowed.any(|borrowed| borrowed.contract == *name)
+        };
+        let is_off = |handler: &Handler| {
+            let mut said = files.iter().flat_map(|file| &file.handlers).rev();
+            said.find(|(said, _)| said == handler).is_some_and(|(_, on)| !on)
+        };
+        Self {
+            borrow: borrowable().filter(is_borrowed).collect(),
+            keep: files
+                .iter()
+                .rev()
+                .find_map(|file| file.keep)
+                .unwrap_or(Keep::For(DEFAULT_KEEP)),
+            handlers: Handlers {
+                off: HANDLERS.iter().map(|row| row.handler).filter(is_off).collect(),
+            },
+        }
+    }
+}
+
+/// The contracts that have files of their own which a guest does not run by itself, in the order in which they run.
+pub(crate) fn borrowable() -> impl Iterator<Item = &'static str> {
+    CONTRACTS
+        .iter()
+        .filter(|contract| **contract != &NATIVE && !contract.places.is_empty())
+        .map(|contract| contract.name)
+}
+
+/// Reads the settings at the root of a `snell.toml`.
+pub(crate) fn read(reading: &mut Reading<'_>, root: &Fields<'_>) {
+    if let Some(node) = root.get("borrow") {
+        reading.settings.borrow = read_borrow(reading, node);
+    }
+    if let Some(node) = own(reading, root, "keep") {
+        reading.settings.keep = read_keep(reading, node);
+    }
+    if let Some(node) = own(reading, root, "handlers") {
+        reading.settings.handlers = read_handlers(reading, node);
+    }
+}
+
+/// A setting that counts in the user's own file only: a project must not change what is recorded of its user's work.
+fn own<'n>(reading: &mut Reading<'_>, root: &Fields<'n>, key: &str) -> Option<&'n Node> {
+    let member = root.members.iter().find(|member| member.key == key)?;
+    if reading.whose == Whose::Project {
+        reading.warn(
+            member.key_at,
+            format!("\"{key}\" has no effect in a project's file; write it in ~/.config/snell/snell.toml"),
+        );
+        return None;
+    }
+    Some(&member.node)
+}
+
+fn read_borrow(reading: &mut Reading<'_>, node: &Node) -> Vec<Borrowed> {
+    let mut list: Vec<Borrowed> = Vec::new();
+    for item in reading.array(node, "\"borrow\"").unwrap_or_default() {
+        let Some(name) = reading.as_text(item, "borrow") else {
+            continue;
+        };
+        let Some(contract) = borrowable().find(|known| *known == name) else {
+            let near = hint(&name, borrowable());
+            let known: Vec<_> = borrowable().collect();
+            let known = known.join(", ");
+            reading.error(
+                item.at,
+                format!("\"borrow\" names \"{name}\"{near}, whose files cannot be borrowed; write one of {known}"),
+            );
+            continue;
+        };
+        if list.iter().all(|earlier| earlier.contract != contract) {
+            let origin = reading.origin(item.at);
+            list.push(Borrowed { contract, origin });
+        }
+    }
+    list
+}
+
+fn read_keep(reading: &mut Reading<'_>, node: &Node) -> Option<Keep> {
+    let kept = match &node.value {
+        NodeValue::String(text) => Keep::parse(text),
+        _ => None,
+    };
+    if kept.is_none() {
+        reading.error(
+            node.at,
+            "\"keep\" must be a duration with its unit; write \"30d\", \"2w\" or \"forever\" (the default of 30d counts)",
+        );
+    }
+    kept
+}
+
+/// A duration of which a day is 24 hours; months and years have no length that everybody agrees on.
+fn duration(text: &str) -> Option<Duration> {
+    let span: Span = text.parse().ok()?;
+    let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
+    Duration::try_from(duration).ok().filter(|duration| !duration.is_zero())
+}
+
+fn read_handlers(reading: &mut Reading<'_>, node: &Node) -> Vec<(Handler, bool)> {
+    let Some(fields) = reading.object(node, "[handlers]") else {
+        return Vec::new();
+    };
+    let known: Vec<_> = HANDLERS.iter().map(|row| row.name).collect();
+    reading.unknown_keys(&fields, &known, "[handlers]");
+    HANDLERS
+        .iter()
+        .filter_map(|row| Some((row.handler, reading.boolean(&fields, row.name)?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_units_up_to_weeks() {
+        let days = |days: u64| Some(Duration::from_secs(days * DAY_SECONDS));
+        let cases = [
+            ("30d", days(30)),
+            ("2w", days(14)),
+            ("1w 1d", days(8)),
+            ("90m", Some(Duration::from_secs(5400))),
+            ("30", None),
+            ("1mo", None),
+            ("1y", None),
+            ("0d", None),
+            ("-3d", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(duration(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_handler_runs_unless_it_is_switched_off() {
+        for row in HANDLERS {
+            assert!(Settings::default().handlers.is_on(row.handler), "{}", row.name);
+            assert_eq!(row.handler.name(), row.name);
+        }
+    }
+}

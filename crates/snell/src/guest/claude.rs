@@ -1,0 +1,312 @@
+//! Claude Code: which payloads are its own, and how a verdict is told to it.
+//!
+//! It is told as little as possible. An explicit "allow" would skip the user's own permission prompt, so a call that
+//! nobody objects to gets no answer at all. An answer is JSON on standard output with exit code 0: with exit code 2 only
+//! a reason could be told, and no context, message or change beside it.
+
+use serde_json::{Map, Value, json};
+
+use super::{Caller, Guest, Reply};
+use crate::contract::{CLAUDE, CLAUDE_EVENTS};
+use crate::event::Event;
+use crate::verdict::{Decision, Verdict};
+
+pub(super) static GUEST: Guest = Guest {
+    name: "claude",
+    title: "Claude Code",
+    contract: CLAUDE.name,
+    recognises,
+    answer,
+};
+
+/// The reason of a block for which none was given; Claude Code wants one.
+const NO_REASON: &str = "Blocked by a hook";
+
+/// What one of Claude Code's events takes for an answer.
+struct Row {
+    event: &'static str,
+    refusal: Refusal,
+    context: Context,
+    /// Further fields of its `hookSpecificOutput`.
+    fields: &'static [&'static str],
+}
+
+/// How a "no" is told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Refusal {
+    /// Nothing can be refused, or not by an answer: the user is told why somebody would have.
+    Told,
+    /// `decision: "block"` at the top.
+    Block,
+    /// `permissionDecision`, which also knows "ask".
+    Permission,
+    /// `decision.behavior`.
+    Behavior,
+    /// `action: "decline"`.
+    Decline,
+}
+
+/// Whether the model is told something by `additionalContext`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Context {
+    No,
+    Yes,
+    /// It makes the agent go on, so it is told once: not when the agent already goes on because of a hook.
+    GoesOn,
+}
+
+use Context::{GoesOn, No, Yes};
+use Refusal::{Behavior, Block, Decline, Permission, Told};
+
+/// Events that are not here take nothing but what every event takes: a message, and the end of the turn.
+///
+/// `TaskCompleted`, `TeammateIdle` and `WorktreeCreate` are refused by exit codes only, which say nothing else; a "no" is
+/// told to the user there.
+static ROWS: &[Row] = &[
+    row(
+        "SessionStart",
+        Told,
+        Yes,
+        &["initialUserMessage", "sessionTitle", "watchPaths", "reloadSkills"],
+    ),
+    row("Setup", Told, Yes, &[]),
+    row(
+        "UserPromptSubmit",
+        Block,
+        Yes,
+        &["sessionTitle", "suppressOriginalPrompt"],
+    ),
+    row("UserPromptExpansion", Block, Yes, &["suppressOriginalPrompt"]),
+    row("MessageDisplay", Told, No, &["displayContent"]),
+    row("PreToolUse", Permission, Yes, &[]),
+    row("PermissionRequest", Behavior, No, &[]),
+    row("PermissionDenied", Told, No, &["retry"]),
+    row("PostToolUse", Block, Yes, &["classifierContext"]),
+    row("PostToolUseFailure", Block, Yes, &[]),
+    row("PostToolBatch", Block, Yes, &[]),
+    row("Notification", Told, Yes, &[]),
+    row("SubagentStart", Told, Yes, &[]),
+    row("SubagentStop", Block, GoesOn, &[]),
+    row("TaskCreated", Block, No, &[]),
+    row("Stop", Block, GoesOn, &[]),
+    row("ConfigChange", Block, No, &[]),
+    row("CwdChanged", Told, No, &["watchPaths"]),
+    row("FileChanged", Told, No, &["watchPaths"]),
+    row("WorktreeCreate", Told, No, &["worktreePath"]),
+    row("PreCompact", Block, No, &[]),
+    row("Elicitation", Decline, No, &["action", "content"]),
+    row("ElicitationResult", Decline, No, &["action", "content"]),
+];
+
+const fn row(event: &'static str, refusal: Refusal, context: Context, fields: &'static [&'static str]) -> Row {
+    Row {
+        event,
+        refusal,
+        context,
+        fields,
+    }
+}
+
+/// What an event without a row takes.
+static NOTHING: Row = row("", Told, No, &[]);
+
+/// A name of Claude Code's vocabulary is enough. The vocabulary grows by the month, so any other name in its style counts
+/// as well, where the payload or the environment shows that it is Claude Code's.
+fn recognises(caller: &Caller<'_>) -> bool {
+    let Some(name) = caller.text("hook_event_name") else {
+        return false;
+    };
+    if CLAUDE_EVENTS.contains(&name) {
+        return true;
+    }
+    let in_its_style =
+        name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(|c| c.is_ascii_alphabetic());
+    let shown = caller.text("transcript_path").is_some() || caller.has_variable("CLAUDECODE");
+    in_its_style && caller.text("session_id").is_some() && shown
+}
+
+fn answer(event: &Event, verdict: &Verdict) -> Reply {
+    let mut answer = Answer::new(event);
+    answer.refuse(verdict);
+    answer.change(event, verdict);
+    answer.add_fields(verdict);
+    answer.add_context(event, verdict);
+    answer.stop(verdict);
+    answer.tell(verdict);
+    Reply {
+        stdout: answer.into_line(),
+        exit_code: 0,
+    }
+}
+
+/// An answer in the making.
+struct Answer<'a> {
+    row: &'static Row,
+    /// The event's name as it came.
+    name: &'a str,
+    top: Map<String, Value>,
+    specific: Map<String, Value>,
+    messages: Vec<String>,
+}
+
+impl<'a> Answer<'a> {
+    fn new(event: &'a Event) -> Self {
+        let name = event.name.as_str();
+        Self {
+            row: ROWS.iter().find(|row| row.event == name).unwrap_or(&NOTHING),
+            name: event.raw.get("hook_event_name").and_then(Value::as_str).unwrap_or(name),
+            top: Map::new(),
+            specific: Map::new(),
+            messages: Vec::new(),
+        }
+    }
+
+    fn put(&mut self, key: &str, value: impl Into<Value>) {
+        self.specific.insert(key.to_owned(), value.into());
+    }
+
+    fn refuse(&mut self, verdict: &Verdict) {
+        let reason = || verdict.reason.clone().unwrap_or_else(|| NO_REASON.to_owned());
+        match (verdict.decision, self.row.refusal) {
+            (Decision::None | Decision::Allow, _) => {}
+            (Decision::Ask, Permission) => {
+                self.put("permissionDecision", "ask");
+                if let Some(reason) = &verdict.reason {
+                    self.put("permissionDecisionReason", reason.as_str());
+                }
+            }
+            // The user is being asked.
+            (Decision::Ask, Behavior) => {}
+            (Decision::Ask, _) => self.messages.extend(verdict.reason.clone()),
+            (Decision::Deny, Permission) => {
+                self.put("permissionDecision", "deny");
+                self.put("permissionDecisionReason", reason());
+            }
+            (Decision::Deny, Behavior) => self.put("decision", json!({"behavior": "deny", "message": reason()})),
+            (Decision::Deny, Block) => {
+                self.top.insert("decision".into(), "block".into());
+                self.top.insert("reason".into(), reason().into());
+            }
+            (Decision::Deny, Decline) => {
+                self.put("action", "decline");
+                self.messages.push(reason());
+            }
+            (Decision::Deny, Told) => self.messages.push(reason()),
+        }
+    }
+
+    /// What hooks changed of the tool's input or output. What is refused needs no change.
+    fn change(&mut self, event: &Event, verdict: &Verdict) {
+        let refused = verdict.is_blocked();
+        match self.row.event {
+            // Without a `permissionDecision` the user's own permission prompt still comes, for the changed input.
+            "PreToolUse" if !refused => {
+                if let Some(input) = &verdict.tool_input {
+                    self.put("updatedInput", input.clone());
+                }
+            }
+            "PermissionRequest" if !refused => {
+                let changed = verdict.tool_input.is_some() || verdict.extra.contains_key("updatedPermissions");
+                if changed {
+                    self.messages.push(
+                        "A hook changed what is asked for, which Claude Code takes only together with an approval; the \
+                         change is left out."
+                            .into(),
+                    );
+                }
+            }
+            "PostToolUse" => {
+                let of_a_server = event.tool_name().is_some_and(|name| name.starts_with("mcp__"));
+                let key = if of_a_server {
+                    "updatedMCPToolOutput"
+                } else {
+                    "updatedToolOutput"
+                };
+                if let Some(output) = &verdict.tool_output {
+                    self.put(key, output.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn add_fields(&mut self, verdict: &Verdict) {
+        let refused = verdict.is_blocked() && self.row.refusal == Decline;
+        for key in self.row.fields.iter().filter(|_| !refused) {
+            if let Some(value) = verdict.extra.get(*key) {
+                self.put(key, value.clone());
+            }
+        }
+        if let Some(sequence) = verdict.extra.get("terminalSequence") {
+            self.top.insert("terminalSequence".into(), sequence.clone());
+        }
+    }
+
+    /// Context that an event does not take is not lost: the user sees it.
+    fn add_context(&mut self, event: &Event, verdict: &Verdict) {
+        let said: Vec<_> = verdict
+            .context
+            .iter()
+            .map(String::as_str)
+            .filter(|text| !text.is_empty())
+            .collect();
+        if said.is_empty() {
+            return;
+        }
+        let taken = match self.row.context {
+            Yes => true,
+            No => false,
+            GoesOn => event.stop_hook_active != Some(true),
+        };
+        if taken {
+            self.put("additionalContext", said.join("\n"));
+        } else {
+            self.messages.extend(said.into_iter().map(str::to_owned));
+        }
+    }
+
+    fn stop(&mut self, verdict: &Verdict) {
+        let Some(reason) = &verdict.stop else {
+            return;
+        };
+        self.top.insert("continue".into(), false.into());
+        if !reason.is_empty() {
+            self.top.insert("stopReason".into(), reason.as_str().into());
+        }
+    }
+
+    /// What the user is told. The reason for which the turn ends is shown to the user already.
+    fn tell(&mut self, verdict: &Verdict) {
+        let told = verdict
+            .messages
+            .iter()
+            .filter(|text| Some(*text) != verdict.stop.as_ref());
+        self.messages.extend(told.cloned());
+        self.messages.retain(|text| !text.is_empty());
+        if !self.messages.is_empty() {
+            self.top.insert("systemMessage".into(), self.messages.join("\n").into());
+        }
+    }
+
+    fn into_line(mut self) -> Option<String> {
+        if !self.specific.is_empty() {
+            let mut specific = Map::from_iter([("hookEventName".to_owned(), self.name.into())]);
+            specific.extend(self.specific);
+            self.top.insert("hookSpecificOutput".into(), Value::Object(specific));
+        }
+        (!self.top.is_empty()).then(|| Value::Object(self.top).to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_an_event_of_claude_code_and_stands_there_once() {
+        for (index, row) in ROWS.iter().enumerate() {
+            assert!(CLAUDE_EVENTS.contains(&row.event), "{}", row.event);
+            assert!(ROWS[..index].iter().all(|earlier| earlier.event != row.event));
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Agents that call Snell as one of their own hooks: how each is recognised, and how a verdict is told to it.
+//!
+//! One file and one row per agent. What only one agent has (its vocabulary, the form of its answers) stays in its file.
+
+mod claude;
+mod strangers;
+
+use serde_json::{Map, Value};
+
+use crate::event::Event;
+use crate::verdict::Verdict;
+
+/// Every agent that Snell can be a guest of. An agent whose payloads look like another's stands before it.
+static GUESTS: &[&Guest] = &[&claude::GUEST];
+
+/// An agent that calls Snell as one of its own hooks.
+#[non_exhaustive]
+pub struct Guest {
+    /// What it is called in options and files: `claude`.
+    pub name: &'static str,
+    /// What it is called among people: `Claude Code`.
+    pub title: &'static str,
+    /// The contract of its own hook files, which it runs by itself.
+    pub contract: &'static str,
+    /// Whether it sent this payload. That it was no stranger is known already.
+    recognises: fn(&Caller<'_>) -> bool,
+    /// A verdict in its own words.
+    answer: fn(&Event, &Verdict) -> Reply,
+}
+
+impl std::fmt::Debug for Guest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for Guest {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// What is to be written to the agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reply {
+    /// One line for standard output, without its end; nothing where there is nothing to say.
+    pub stdout: Option<String>,
+    /// The exit code. It is 0 for every agent that reads its answers from standard output.
+    pub exit_code: u8,
+}
+
+impl Guest {
+    /// Every agent that Snell can be a guest of.
+    pub fn all() -> &'static [&'static Guest] {
+        GUESTS
+    }
+
+    /// The agent of this name.
+    pub fn by_name(name: &str) -> Option<&'static Guest> {
+        GUESTS.iter().copied().find(|guest| guest.name == name)
+    }
+
+    /// The agent that sent this payload, as far as payload and environment tell.
+    ///
+    /// Several agents run the hook files of others, so a flag in such a file does not say who calls: the payload does.
+    /// Nothing is answered for an agent that Snell knows by its marks and cannot answer, and for one that it does not
+    /// know: a verdict in the wrong words could be read as its opposite.
+    pub fn recognise(
+        payload: &Map<String, Value>,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Option<&'static Guest> {
+        let caller = Caller { payload, environment };
+        match strangers::recognise(&caller) {
+            Some(_) => None,
+            None => GUESTS.iter().copied().find(|guest| (guest.recognises)(&caller)),
+        }
+    }
+
+    /// What an agent is called that Snell knows by its marks and cannot answer: `Cursor`.
+    pub fn stranger(
+        payload: &Map<String, Value>,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Option<&'static str> {
+        strangers::recognise(&Caller { payload, environment })
+    }
+
+    /// The verdict on an event as this agent expects it.
+    ///
+    /// The event is the one that the payload was read into: its [`Event::raw`] says under which name it came.
+    pub fn answer(&self, event: &Event, verdict: &Verdict) -> Reply {
+        (self.answer)(event, verdict)
+    }
+}
+
+/// What is known of whoever calls.
+struct Caller<'a> {
+    payload: &'a Map<String, Value>,
+    environment: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl Caller<'_> {
+    /// A field of the payload, if it is a text that says something.
+    fn text(&self, key: &str) -> Option<&str> {
+        self.payload
+            .get(key)
+            .and_then(Value::as_str)
+            .filter(|text| !text.is_empty())
+    }
+
+    fn has_variable(&self, name: &str) -> bool {
+        (self.environment)(name).is_some_and(|value| !value.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract;
+
+    #[test]
+    fn every_guest_has_its_own_name_and_a_contract() {
+        for (index, guest) in GUESTS.iter().enumerate() {
+            assert_eq!(Guest::by_name(guest.name), Some(*guest));
+            assert!(GUESTS[..index].iter().all(|earlier| earlier.name != guest.name));
+            assert!(contract::by_name(guest.contract).is_some(), "{}", guest.name);
+        }
+        assert_eq!(Guest::by_name("nobody"), None);
+    }
+}

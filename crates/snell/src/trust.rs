@@ -1,0 +1,332 @@
+//! Which files of projects may run hooks where Snell sits in every directory that its user opens.
+//!
+//! A file is trusted by its content: a pin is its path and the SHA-256 of what it said when somebody looked at it. This
+//! module only compares; where pins are kept is the caller's affair.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::contract::{Base, CONTRACTS};
+use crate::hook::Hook;
+
+/// The version of the form in which pins are written.
+const VERSION: u64 = 1;
+
+/// Begins the key of a path that is not text. No absolute path begins like it.
+const NOT_TEXT: &str = "hex:";
+
+/// The files that are trusted, each with the content it had when it was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trust {
+    pins: BTreeMap<PathBuf, String>,
+    fault: Option<String>,
+}
+
+/// What trust says about a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// It says what it said when it was trusted.
+    Trusted,
+    /// Nobody has trusted it.
+    Untrusted,
+    /// It was trusted, and says something else now.
+    Changed,
+}
+
+/// Why pins could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrustError {
+    /// They are not JSON.
+    #[error("it is not valid JSON")]
+    NotJson(#[source] serde_json::Error),
+    /// They are JSON of another form.
+    #[error("it is not a list of trusted files")]
+    NotPins,
+    /// They were written by a later version.
+    #[error("it was written by a later version of Snell")]
+    Later,
+}
+
+/// A file of a project that runs hooks only where it is trusted.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ProjectFile {
+    /// The path by which it is pinned: the project's directory without links, and the file as it is named in it.
+    pub path: PathBuf,
+    /// The file as people are shown it: relative to the project.
+    pub shown: String,
+    /// The contract that its place belongs to.
+    pub contract: &'static str,
+    /// The SHA-256 of what was read, in hexadecimal digits.
+    pub sha256: String,
+    /// What trust says about what was read.
+    pub judgement: Judgement,
+    /// What is to be typed to have it trusted: `snell trust`, with `--all` where a guest would not read it.
+    pub command: &'static str,
+    /// The hooks in it, whether they may run or not.
+    pub hooks: Vec<Arc<Hook>>,
+}
+
+/// A file of a project whose hooks do not run, because it is not trusted as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Withheld {
+    /// The path by which it would be pinned.
+    pub path: PathBuf,
+    /// The file as people are shown it: relative to the project.
+    pub shown: String,
+    /// What trust says about it; never [`Judgement::Trusted`].
+    pub why: Judgement,
+    /// How many hooks do not run because of that.
+    pub hooks: usize,
+}
+
+impl Trust {
+    /// Nothing is trusted, for this reason: whoever asks for a file is told.
+    pub fn nothing_because(fault: impl Into<String>) -> Self {
+        Self {
+            pins: BTreeMap::new(),
+            fault: Some(fault.into()),
+        }
+    }
+
+    /// Why nothing is trusted, if that has a reason of its own.
+    pub fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+
+    /// Reads what [`Trust::to_json`] wrote.
+    ///
+    /// # Errors
+    ///
+    /// When it is anything else. A part of the pins is never taken for all of them.
+    pub fn from_json(text: &str) -> Result<Self, TrustError> {
+        let value: Value = serde_json::from_str(text).map_err(TrustError::NotJson)?;
+        let version = value
+            .get("version")
+            .and_then(Value::as_u64)
+            .ok_or(TrustError::NotPins)?;
+        if version > VERSION {
+            return Err(TrustError::Later);
+        }
+        let pins = value
+            .get("pins")
+            .and_then(Value::as_object)
+            .ok_or(TrustError::NotPins)?;
+        let pins = pins.iter().map(|(key, hash)| Some((path_of(key)?, hash_of(hash)?)));
+        Ok(Self {
+            pins: pins.collect::<Option<_>>().ok_or(TrustError::NotPins)?,
+            fault: None,
+        })
+    }
+
+    /// The pins as JSON.
+    pub fn to_json(&self) -> String {
+        let pins: Map<_, _> = self
+            .pins
+            .iter()
+            .map(|(path, hash)| (key_of(path), Value::from(hash.as_str())))
+            .collect();
+        format!("{:#}\n", json!({"version": VERSION, "pins": pins}))
+    }
+
+    /// Trusts a file as long as it says this.
+    pub fn pin(&mut self, path: impl Into<PathBuf>, content: &[u8]) {
+        self.pins.insert(path.into(), sha256(content));
+    }
+
+    /// Trusts a file as long as it says what it said when the engine read it.
+    pub fn pin_file(&mut self, file: &ProjectFile) {
+        self.pins.insert(file.path.clone(), file.sha256.clone());
+    }
+
+    /// Ends the trust in every file in this directory and below, and answers which there were.
+    pub fn revoke(&mut self, directory: &Path) -> Vec<PathBuf> {
+        let revoked: Vec<_> = self
+            .pins
+            .keys()
+            .filter(|path| path.starts_with(directory))
+            .cloned()
+            .collect();
+        self.pins.retain(|path, _| !path.starts_with(directory));
+        revoked
+    }
+
+    /// The files that were trusted, in order.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.pins.keys().map(PathBuf::as_path)
+    }
+
+    /// The files that were trusted, by the project that each belongs to.
+    pub fn projects(&self) -> BTreeMap<PathBuf, Vec<PathBuf>> {
+        let mut projects: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+        for path in self.pins.keys() {
+            let project = project_of(path).or(path.parent()).unwrap_or(path);
+            projects.entry(project.to_owned()).or_default().push(path.clone());
+        }
+        projects
+    }
+
+    /// Whether a file is trusted that says this.
+    pub fn judge(&self, path: &Path, content: &[u8]) -> Judgement {
+        self.judge_hash(path, &sha256(content))
+    }
+
+    pub(crate) fn judge_hash(&self, path: &Path, hash: &str) -> Judgement {
+        match self.pins.get(path) {
+            None => Judgement::Untrusted,
+            Some(pinned) if pinned == hash => Judgement::Trusted,
+            Some(_) => Judgement::Changed,
+        }
+    }
+}
+
+/// The directory in which a contract would have a file at this path.
+fn project_of(path: &Path) -> Option<&Path> {
+    let mut places = CONTRACTS.iter().flat_map(|contract| contract.places);
+    let place = places.find(|place| place.base == Base::Project && path.ends_with(place.path))?;
+    path.ancestors().nth(Path::new(place.path).components().count())
+}
+
+/// The SHA-256 of a text, in hexadecimal digits. A byte order mark at its beginning means nothing, so it does not count.
+pub(crate) fn sha256(content: &[u8]) -> String {
+    let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
+    hex(&Sha256::digest(content))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+            // Writing to a text does not fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+}
+
+fn key_of(path: &Path) -> String {
+    path.to_str().map_or_else(
+        || format!("{NOT_TEXT}{}", hex(path.as_os_str().as_bytes())),
+        str::to_owned,
+    )
+}
+
+fn path_of(key: &str) -> Option<PathBuf> {
+    let Some(digits) = key.strip_prefix(NOT_TEXT) else {
+        return Path::new(key).is_absolute().then(|| key.into());
+    };
+    let bytes: Option<Vec<u8>> = (0..digits.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok())
+        .collect();
+    Some(OsString::from_vec(bytes?).into())
+}
+
+fn hash_of(value: &Value) -> Option<String> {
+    let hash = value.as_str()?;
+    let is_one = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_one.then(|| hash.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_pin_holds_for_one_path_and_one_content() {
+        let mut trust = Trust::default();
+        trust.pin("/w/snell.toml", b"a");
+        let cases = [
+            ("/w/snell.toml", "a", Judgement::Trusted),
+            ("/w/snell.toml", "\u{feff}a", Judgement::Trusted),
+            ("/w/snell.toml", "b", Judgement::Changed),
+            ("/v/snell.toml", "a", Judgement::Untrusted),
+        ];
+        for (path, content, expected) in cases {
+            assert_eq!(
+                trust.judge(Path::new(path), content.as_bytes()),
+                expected,
+                "{path} {content}"
+            );
+        }
+        assert_eq!(
+            sha256(b"abc"),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+    }
+
+    #[test]
+    fn revoking_a_directory_leaves_its_neighbours() {
+        let mut trust = Trust::default();
+        for path in ["/w/a/snell.toml", "/w/a/.wave/settings.json", "/w/ab/snell.toml"] {
+            trust.pin(path, b"");
+        }
+        assert_eq!(trust.revoke(Path::new("/w/a")).len(), 2);
+        assert_eq!(trust.paths().collect::<Vec<_>>(), [Path::new("/w/ab/snell.toml")]);
+        assert_eq!(trust.revoke(Path::new("/w/a")), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn pins_belong_to_projects() {
+        let mut trust = Trust::default();
+        for path in [
+            "/w/a/snell.toml",
+            "/w/a/.wave/settings.json",
+            "/w/b/.whale/hooks.json",
+            "/c/odd",
+        ] {
+            trust.pin(path, b"");
+        }
+        let projects: Vec<_> = trust
+            .projects()
+            .into_iter()
+            .map(|(project, files)| (project, files.len()))
+            .collect();
+        let expected = [("/c", 1), ("/w/a", 2), ("/w/b", 1)];
+        assert_eq!(
+            projects,
+            expected.map(|(project, files)| (PathBuf::from(project), files))
+        );
+    }
+
+    #[test]
+    fn what_is_not_exactly_a_list_of_pins_trusts_nothing() {
+        let hash = "a".repeat(64);
+        let good = format!(r#"{{"version":1,"pins":{{"/w/snell.toml":"{hash}"}}}}"#);
+        assert_eq!(Trust::from_json(&good).unwrap().paths().count(), 1);
+        let bad = [
+            String::new(),
+            "{}".into(),
+            "[]".into(),
+            good.replace("\"version\":1", "\"version\":2"),
+            good.replace("/w/", "w/"),
+            good.replace("aaaa", "zzzz"),
+            good.replace("aaaa", ""),
+            good.replace("/w/snell.toml", "hex:2"),
+            good[..good.len() - 1].to_owned(),
+        ];
+        for text in bad {
+            assert!(Trust::from_json(&text).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pins_survive_being_written(names in prop::collection::vec(prop::collection::vec(1_u8.., 1..12), 0..5)) {
+            let mut trust = Trust::default();
+            for name in names {
+                trust.pin(Path::new("/").join(OsString::from_vec(name.clone())), &name);
+            }
+            prop_assert_eq!(Trust::from_json(&trust.to_json()).unwrap(), trust);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Who calls: by payload and environment, never by what a hook file claims.
+
+use serde_json::{Map, Value, json};
+use snell::Guest;
+
+fn object(payload: Value) -> Map<String, Value> {
+    match payload {
+        Value::Object(object) => object,
+        other => panic!("{other}"),
+    }
+}
+
+fn recognised(payload: &Value, variables: &[&str]) -> Option<&'static str> {
+    let environment = |name: &str| variables.contains(&name).then(|| "1".to_owned());
+    Guest::recognise(&object(payload.clone()), &environment).map(|guest| guest.name)
+}
+
+/// What Claude Code sends before a tool runs.
+fn tool_call() -> Value {
+    json!({
+        "session_id": "s", "transcript_path": "/t.jsonl", "cwd": "/w", "permission_mode": "default",
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "u",
+    })
+}
+
+fn with(mut payload: Value, more: Value) -> Value {
+    payload.as_object_mut().unwrap().extend(object(more));
+    payload
+}
+
+#[test]
+fn claude_code_is_known_by_its_events() {
+    let names = [
+        "SessionStart",
+        "Setup",
+        "InstructionsLoaded",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolBatch",
+        "Stop",
+        "TeammateIdle",
+        "ElicitationResult",
+        "SessionEnd",
+    ];
+    for name in names {
+        let payload = json!({"session_id": "s", "hook_event_name": name});
+        assert_eq!(recognised(&payload, &[]), Some("claude"), "{name}");
+        assert_eq!(recognised(&payload, &["CLAUDECODE"]), Some("claude"), "{name}");
+    }
+    let shown = json!({"session_id": "s", "hook_event_name": "MessageDisplay", "turn_id": "t", "delta": "Hello"});
+    assert_eq!(recognised(&shown, &[]), Some("claude"));
+    let started = json!({"session_id": "s", "hook_event_name": "SessionStart", "source": "startup", "model": "m"});
+    assert_eq!(recognised(&started, &[]), Some("claude"));
+}
+
+#[test]
+fn an_event_that_claude_code_may_know_by_now_is_still_its_own() {
+    let named = |name: &str| json!({"session_id": "s", "hook_event_name": name});
+    let transcript = json!({"transcript_path": "/t.jsonl"});
+    let cases = [
+        (with(named("Brainwave"), transcript.clone()), &[][..], Some("claude")),
+        (named("Brainwave"), &["CLAUDECODE"], Some("claude")),
+        (named("Brainwave"), &[], None),
+        (named("Brainwave"), &["CLAUDE_PROJECT_DIR"], None),
+        (
+            json!({"hook_event_name": "Brainwave", "transcript_path": "/t"}),
+            &["CLAUDECODE"],
+            None,
+        ),
+        // Names in the style of other agents.
+        (with(named("pre_tool"), transcript.clone()), &[], None),
+        (with(named("preToolUse"), transcript), &["CLAUDECODE"], None),
+        (
+            json!({"session_id": "s", "transcript_path": "/t"}),
+            &["CLAUDECODE"],
+            None,
+        ),
+        (json!({"event": "PreToolUse", "session_id": "s"}), &[], None),
+        (json!({}), &["CLAUDECODE"], None),
+    ];
+    for (payload, variables, expected) in cases {
+        assert_eq!(recognised(&payload, variables), expected, "{payload} {variables:?}");
+    }
+}
+
+#[test]
+fn another_agent_that_runs_claude_codes_files_is_not_taken_for_it() {
+    let cases = [
+        ("Cursor", with(tool_call(), json!({"cursor_version": "3.9.16"}))),
+        (
+            "Cline",
+            json!({"clineVersion": "4", "hookName": "PreToolUse", "taskId": "t"}),
+        ),
+        (
+            "Windsurf",
+            json!({"agent_action_name": "pre_run_command", "tool_info": {}}),
+        ),
+        ("Codex", with(tool_call(), json!({"turn_id": "t", "model": "gpt-5.5"}))),
+        (
+            "Gemini CLI",
+            with(
+                tool_call(),
+                json!({"hook_event_name": "BeforeTool", "timestamp": "2026-08-01T00:00:00Z"}),
+            ),
+        ),
+        (
+            "Gemini CLI",
+            with(tool_call(), json!({"hook_event_name": "PreCompress"})),
+        ),
+        (
+            "Grok Build",
+            json!({"hookEventName": "pre_tool_use", "workspaceRoot": "/w", "sessionId": "s"}),
+        ),
+        ("Antigravity", json!({"toolCall": {"name": "x"}, "conversationId": "c"})),
+        ("Copilot", json!({"sessionId": "s", "toolArgs": {}, "toolName": "bash"})),
+        ("Goose", with(tool_call(), json!({"matcher_context": "Bash"}))),
+        ("Qwen Code", with(tool_call(), json!({"permission_mode": "yolo"}))),
+        (
+            "Factory droid",
+            with(tool_call(), json!({"permission_mode": "auto-low"})),
+        ),
+    ];
+    let claude_code = |name: &str| (name == "CLAUDECODE").then(|| "1".to_owned());
+    for (agent, payload) in cases {
+        assert_eq!(recognised(&payload, &["CLAUDECODE"]), None, "{agent}");
+        assert_eq!(Guest::stranger(&object(payload), &claude_code), Some(agent));
+    }
+    for variable in [
+        "GEMINI_SESSION_ID",
+        "GROK_SESSION_ID",
+        "CRUSH",
+        "QWEN_PROJECT_DIR",
+        "FACTORY_PROJECT_DIR",
+        "CURSOR_VERSION",
+    ] {
+        assert_eq!(recognised(&tool_call(), &[variable]), None, "{variable}");
+    }
+    assert_eq!(recognised(&tool_call(), &["CLAUDE_PROJECT_DIR"]), Some("claude"));
+    assert_eq!(Guest::stranger(&object(tool_call()), &claude_code), None);
+}
