@@ -186,7 +186,7 @@ fn data_dir(home: Option<&Path>) -> PathBuf {
         .and_then(|directory| std::path::absolute(directory).ok())
         .or_else(|| directory_from(variables::XDG_DATA_HOME).map(|data| data.join("snell")))
         .or_else(|| home.map(|home| home.join(".local/share/snell")))
-        .unwrap_or_else(|| std::env::temp_dir().join("snell"))
+        .unwrap_or_else(|| std::env::temp_dir().join(format!("snell-{}", rustix::process::getuid().as_raw())))
 }
 
 /// A directory from the environment. As the XDG rules say, one that is not absolute does not count.

@@ -69,8 +69,10 @@ impl Caller {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         Sender {
             product: guest.map(|guest| guest.name.to_owned()),
+            process_is_told: told.is_some(),
             process: told.map(Process::now).or_else(Process::calling),
             host: Some(host).filter(|host| !host.is_empty()),
+            cwd: None,
             launcher_session_id: variable(variables::SESSION_ID),
             headspace_session_id: variable(variables::HEADSPACE_SESSION_ID),
             tmux_pane: variable(variables::TMUX_PANE),
@@ -84,31 +86,43 @@ impl Caller {
 
     /// Whether nobody has been told this yet. Where that cannot be remembered, everybody is told every time.
     pub(crate) fn is_first_time(&self, key: &[&str]) -> bool {
+        match leave_mark(&self.mark(key)) {
+            Err(error) => error.kind() != io::ErrorKind::AlreadyExists,
+            Ok(()) => true,
+        }
+    }
+
+    /// How often this was counted; nothing if that cannot be known.
+    pub(crate) fn counted(&self, key: &[&str]) -> Option<u32> {
+        fs::read_to_string(self.mark(key)).ok()?.trim().parse().ok()
+    }
+
+    /// Remembers how often this was counted.
+    pub(crate) fn count(&self, key: &[&str], times: u32) {
+        let mark = self.mark(key);
+        // Where it cannot be remembered, nothing can be counted, and that is seen.
+        let _ = leave_mark(&mark);
+        let _ = fs::write(mark, times.to_string());
+    }
+
+    /// The file that stands for this among what sessions have to remember.
+    fn mark(&self, key: &[&str]) -> PathBuf {
         let mut hash = Sha256::new();
         for part in key {
             hash.update(part.len().to_le_bytes());
             hash.update(part.as_bytes());
         }
-        let name: String = hash
-            .finalize()
-            .iter()
-            .take(12)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        match leave_mark(&self.data.join("told"), &name) {
-            Err(error) => error.kind() != io::ErrorKind::AlreadyExists,
-            Ok(()) => true,
-        }
+        let digest = hash.finalize();
+        let name: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+        self.data.join("told").join(name)
     }
 }
 
-fn leave_mark(directory: &Path, name: &str) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-    let made = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(directory.join(name));
+fn leave_mark(mark: &Path) -> io::Result<()> {
+    if let Some(directory) = mark.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    }
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(mark);
     made.map(drop)
 }
 

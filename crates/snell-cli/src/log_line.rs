@@ -10,6 +10,9 @@ use crate::times;
 /// How much is shown of what an event is about, and of why something was decided, where no terminal sets the limit.
 const TEXT_SHOWN: usize = 100;
 
+/// How much of each is shown at least, however narrow the terminal is.
+const LEAST_SHOWN: usize = 12;
+
 /// What an event without a tool is about: the first of these that its payload has.
 const SUBJECTS: &[&str] = &[
     "prompt",
@@ -23,7 +26,7 @@ const SUBJECTS: &[&str] = &[
     "notification_type",
 ];
 
-/// The entry as a line. On a terminal it fits, and what stands at its end is never what is cut.
+/// The entry as a line. On a terminal what it was about and why it was decided are shortened until the line fits.
 pub(crate) fn of(entry: &LogEntry, now: Timestamp) -> String {
     let before = format!(
         "{}  {:>3}  {:<12}  {:<17}  ",
@@ -32,23 +35,29 @@ pub(crate) fn of(entry: &LogEntry, now: Timestamp) -> String {
         shortened(&harmless(&entry.project), 12),
         harmless(&entry.event),
     );
-    let (decision, style) = decision(entry);
     let hooks = match usize::try_from(entry.hooks).unwrap_or(0) {
         0 => String::new(),
         number => format!("  ({})", output::count(number, "hook")),
     };
     let length = |text: &str| text.chars().count();
-    let room = output::terminal_width().map_or(TEXT_SHOWN, |width| {
-        let taken = length(&before) + length(&decision) + length(&hooks);
-        width.saturating_sub(taken).clamp(10, TEXT_SHOWN)
+    let room = output::terminal_width().map_or(2 * TEXT_SHOWN, |width| {
+        width
+            .saturating_sub(length(&before) + length(&hooks))
+            .max(2 * LEAST_SHOWN)
     });
-    let subject = in_brief(&harmless(&in_brief(&subject(entry), room)), room);
+    let (decision, style) = decision(entry, room / 2);
+    let subject = brief(&subject(entry), (room - length(&decision)).min(TEXT_SHOWN));
     let line = format!(
         "{before}{subject}{}{}",
         styled(&decision, style),
         styled(&hooks, Style::Faint)
     );
     format!("{}\n", line.trim_end())
+}
+
+/// A text on one line that cannot steer a terminal, and at most so long.
+fn brief(text: &str, width: usize) -> String {
+    shortened(&harmless(&in_brief(text, width)), width)
 }
 
 /// What the event is about.
@@ -68,7 +77,8 @@ fn subject(entry: &LogEntry) -> String {
     }
 }
 
-fn decision(entry: &LogEntry) -> (String, Style) {
+/// What was decided, at most so long.
+fn decision(entry: &LogEntry, width: usize) -> (String, Style) {
     let Some(decision) = entry.decision.as_deref() else {
         return (String::new(), Style::Plain);
     };
@@ -78,8 +88,8 @@ fn decision(entry: &LogEntry) -> (String, Style) {
         _ => Style::Plain,
     };
     let text = match &entry.reason {
-        Some(reason) => format!("  -> {decision}: {}", harmless(&in_brief(reason, TEXT_SHOWN))),
+        Some(reason) => format!("  -> {decision}: {}", in_brief(reason, TEXT_SHOWN)),
         None => format!("  -> {decision}"),
     };
-    (text, style)
+    (shortened(&harmless(&text), width), style)
 }

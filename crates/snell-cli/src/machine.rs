@@ -6,7 +6,7 @@ use std::io::Read;
 /// Whether so much wants to run that waiting for another process would take longer than what it is to do.
 pub(crate) fn is_crowded() -> bool {
     let processors = rustix::thread::sched_getaffinity(None).map_or(1, |set| set.count());
-    running().is_some_and(|running| running > 2 * processors)
+    running().is_some_and(|running| running > 4 * processors)
 }
 
 /// How many processes run or want to, this one among them.

@@ -23,6 +23,7 @@ pub(crate) struct Memory {
 impl Memory {
     pub(crate) fn find() -> anyhow::Result<Self> {
         let Caller { data, now } = Caller::look()?;
+        anyhow::ensure!(!data.exists() || data.is_dir(), "{} is not a directory", data.display());
         Ok(Self {
             recorder: Recorder::new(&data),
             data,
@@ -48,7 +49,8 @@ impl Memory {
 
     /// Whether nothing was ever recorded. Then nothing is made for the sake of looking either.
     pub(crate) fn is_blank(&self) -> bool {
-        !self.path().exists() && self.recorder.notes().is_empty()
+        // What cannot even be looked for is something else than nothing.
+        matches!(self.path().try_exists(), Ok(false)) && self.recorder.notes().is_empty()
     }
 
     /// How many events wait on disk to be stored.
@@ -63,7 +65,7 @@ impl Memory {
             output::note(&remarks.join("; "));
             self.told = remarks;
         }
-        answer.with_context(|| format!("cannot read {} (`snell status` says more)", self.path().display()))
+        answer.with_context(|| format!("cannot use {} (`snell status` says more)", self.path().display()))
     }
 
     /// Leaves without tidying up, because somebody waits.

@@ -74,7 +74,7 @@ pub(crate) fn diagnostic(found: &Diagnostic) {
 /// A value as JSON: on one line, or indented for a terminal.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     let text = if io::stdout().is_terminal() {
-        serde_json::to_string_pretty(value)?
+        harmless_json(&serde_json::to_string_pretty(value)?)
     } else {
         serde_json::to_string(value)?
     };
@@ -88,7 +88,11 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
 
 /// A value as JSON, on one line whoever reads it. It is out when this returns.
 pub(crate) fn json_line(value: &impl Serialize) -> anyhow::Result<()> {
-    write_out(&format!("{}\n", serde_json::to_string(value)?));
+    let mut text = serde_json::to_string(value)?;
+    if io::stdout().is_terminal() {
+        text = harmless_json(&text);
+    }
+    write_out(&format!("{text}\n"));
     Ok(())
 }
 
@@ -291,9 +295,23 @@ pub(crate) fn harmless(text: &str) -> String {
         .collect()
 }
 
-/// Characters that turn the direction of text around, and with it what a reader sees.
+/// JSON in which nothing steers a terminal. Only texts hold such characters, and there an escape means the same.
+pub(crate) fn harmless_json(text: &str) -> String {
+    let steers = |c: char| (c.is_control() && c != '\n') || is_bidi_control(c);
+    let mut harmless = String::with_capacity(text.len());
+    for c in text.chars() {
+        if steers(c) {
+            harmless.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            harmless.push(c);
+        }
+    }
+    harmless
+}
+
+/// Characters that turn the direction of text around or break its lines, and with it what a reader sees.
 fn is_bidi_control(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A text as it is shown to people who see colours; plain for everybody else.
@@ -303,6 +321,7 @@ pub(crate) fn styled(text: &str, style: Style) -> String {
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
     match style {
         Style::Plain => text.to_owned(),
+        _ if text.is_empty() => String::new(),
         style if colours => format!("{}{text}\u{1b}[0m", style.code()),
         _ => text.to_owned(),
     }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -66,7 +66,11 @@ impl Pins {
 
     /// What the file says, if nobody else could have written that.
     fn text(&self) -> io::Result<String> {
-        let file = File::open(self.path())?;
+        let path = self.path();
+        if std::fs::metadata(&path)?.file_type().is_fifo() {
+            return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
+        }
+        let file = File::open(path)?;
         let metadata = file.metadata()?;
         if metadata.uid() != rustix::process::geteuid().as_raw() {
             return Err(io::Error::new(

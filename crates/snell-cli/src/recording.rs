@@ -1,9 +1,9 @@
 //! How a short process records: through the scribe if there is one, by itself if not.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use snell::{Engine, Handler};
+use snell::{Diagnostic, Engine, Handler, Keep, Severity};
 use snell_store::scribe::{self, Delivery, HandOver, Request};
 use snell_store::{Note, Observation, Recorder, WaitsFor};
 
@@ -27,13 +27,21 @@ pub(crate) struct Recording {
     enabled: bool,
     /// Whether the scribe is turned off.
     alone: bool,
+    keep: Keep,
     recorder: Recorder,
 }
 
 impl Recording {
-    pub(crate) fn new(caller: &Caller, engine: &Engine) -> Self {
+    pub(crate) fn new(caller: &Caller, engine: &Engine, findings: &[Diagnostic]) -> Self {
+        let settings = engine.settings();
         Self {
-            enabled: engine.settings().handlers.is_on(Handler::Track),
+            enabled: settings.handlers.is_on(Handler::Track),
+            // What cannot be read may have said something else, and what is removed does not come back.
+            keep: if findings.iter().any(|found| found.severity == Severity::Error) {
+                Keep::Forever
+            } else {
+                settings.keep
+            },
             alone: scribe_is_off(),
             recorder: Recorder::new(&caller.data),
             data: caller.data.clone(),
@@ -52,56 +60,71 @@ impl Recording {
         if !self.enabled {
             return;
         }
-        let request = Request::Record(Box::new(observation));
-        if !self.through_scribe(&request) {
-            self.by_itself(request);
+        if self.alone {
+            self.by_itself(observation);
+        } else {
+            let request = Request::Record {
+                note: note.as_ref().map(|note| note.name().to_owned()),
+                observation: Box::new(observation),
+            };
+            // To wait for another process is cheap while there is a processor for both. When there is not, the scribe
+            // stores it when its turn comes, and removes what was written down of it.
+            let request = if machine::is_crowded() {
+                match self.hand_over(request, note.is_some()) {
+                    Some(request) => request,
+                    None => return,
+                }
+            } else {
+                request
+            };
+            self.deliver(request);
         }
         note.into_iter().for_each(Note::remove);
     }
 
-    /// Lets the scribe store it; answers whether there was one that did, or will.
-    fn through_scribe(&self, request: &Request) -> bool {
-        if self.alone {
-            return false;
-        }
-        // To wait for another process is cheap while there is a processor for both. When there is not, it is the scribe's
-        // turn when ours is over.
-        if machine::is_crowded() {
-            match scribe::hand_over(&self.data, request) {
-                HandOver::Taken => return true,
-                HandOver::NobodyThere => return false,
-                HandOver::Busy => {}
+    /// Lets the scribe store it in its own time; answers what it did not take. A copy stays on disk until it is stored.
+    fn hand_over(&self, mut request: Request, is_noted: bool) -> Option<Request> {
+        if let Request::Record { observation, .. } = &mut request {
+            // What comes after it may be stored before it.
+            observation.delayed = true;
+            if !is_noted && self.recorder.spool().append(observation).is_err() {
+                return Some(request);
             }
         }
-        match scribe::deliver(&self.data, request) {
-            Delivery::Done(response) => {
-                say(&response.remarks);
-                true
-            }
-            Delivery::NobodyThere | Delivery::NoAnswer => false,
+        match scribe::hand_over(&self.data, &request) {
+            HandOver::Taken => None,
+            HandOver::Busy | HandOver::NobodyThere => Some(request),
         }
     }
 
-    /// Records in this process. A scribe that did not answer may have stored it all the same; then it is not stored again.
-    fn by_itself(&mut self, request: Request) {
-        let Request::Record(observation) = request else {
+    /// Lets the scribe store it, and waits for that.
+    fn deliver(&mut self, request: Request) {
+        let delivery = scribe::deliver(&self.data, &request);
+        let Request::Record { observation, .. } = request else {
             return;
         };
-        self.recorder.record(vec![*observation]);
+        match delivery {
+            Delivery::Done(response) => say(&response.remarks),
+            Delivery::NobodyThere => self.by_itself(*observation),
+            // It may have stored it, or will. The agent has waited long enough.
+            Delivery::NoAnswer => match self.recorder.notes().write(&observation, WaitsFor::Anybody) {
+                Ok(_) => say(&["the scribe does not answer; the event waits on disk".to_owned()]),
+                Err(_) => self.by_itself(*observation),
+            },
+        }
+    }
+
+    /// Records in this process. What is stored already is not stored again.
+    fn by_itself(&mut self, observation: Observation) {
+        self.recorder.record(vec![observation]);
         say(&self.recorder.take_remarks());
         if self.alone {
             // Nobody else is there to do it.
             self.recorder.tidy_alone();
         } else {
-            hire(&self.data);
+            hire(&self.data, self.keep);
         }
         self.recorder.leave();
-    }
-
-    /// How often the end of a turn was blocked in this session since its user last spoke; 0 if that cannot be known.
-    pub(crate) fn stops_blocked(&mut self, session_id: &str) -> u32 {
-        let store = self.recorder.store();
-        store.and_then(|store| store.stops_blocked(session_id)).unwrap_or(0)
     }
 }
 
@@ -136,8 +159,13 @@ fn say(remarks: &[String]) {
 }
 
 /// Starts a scribe for the next ones. If there is none, they are only slower.
-fn hire(data: &Path) {
-    if let Ok(program) = std::env::current_exe() {
-        let _ = scribe::hire(data, &program, &[OsStr::new("scribe")]);
+fn hire(data: &Path, keep: Keep) {
+    let Ok(program) = std::env::current_exe() else {
+        return;
+    };
+    let mut arguments = vec![OsString::from("scribe"), data.into()];
+    if let Keep::For(keep) = keep {
+        arguments.push(format!("--keep={}", keep.as_secs()).into());
     }
+    let _ = scribe::hire(data, &program, &arguments);
 }

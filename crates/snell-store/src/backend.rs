@@ -48,8 +48,6 @@ pub(crate) trait Queries {
     /// Tells everything about a session, in the order in which it happened, until the listener has heard enough.
     fn export(&mut self, session: &SessionView, listener: &mut dyn FnMut(Exported) -> bool) -> Result<()>;
     fn totals(&mut self) -> Result<Totals>;
-    /// How often the end of a turn was blocked in this session since its user last spoke.
-    fn stops_blocked(&mut self, session_id: &str) -> Result<u32>;
     /// Records how full the context of a session is.
     fn set_context(&mut self, session_id: &str, percent: f64, model: Option<&str>) -> Result<bool>;
     /// Records how a hook ended that nobody waited for. Answers whether its event is known.

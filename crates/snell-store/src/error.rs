@@ -29,6 +29,9 @@ pub enum StoreError {
         /// The latest that is known.
         known: i64,
     },
+    /// The database does not take what was to be written: it breaks a rule of the schema.
+    #[error("the database refuses it: {0}")]
+    Refused(String),
     /// What is to be recorded is no event.
     #[error("{0}")]
     NoEvent(#[from] snell::EventError),

@@ -10,12 +10,13 @@
 //! ```
 //!
 //! Any number of processes may do this at once on one file. Everything that decides is written once, above the trait
-//! [`rows::Rows`](rows); the database below it is SQLite.
+//! `rows::Rows`; the database below it is SQLite.
 
 mod backend;
 mod error;
 mod ingest;
 pub mod intent;
+mod json;
 pub mod mask;
 mod model;
 mod notes;
@@ -27,6 +28,7 @@ mod query;
 mod recorder;
 mod rows;
 pub mod scribe;
+mod spool;
 mod sqlite;
 mod store;
 pub mod transcript;
@@ -43,4 +45,5 @@ pub use query::{
     TurnView,
 };
 pub use recorder::Recorder;
+pub use spool::Spool;
 pub use store::{Opened, Store, Which};

@@ -160,6 +160,8 @@ pub(crate) struct Agent {
     pub(crate) tmux_server: Option<String>,
     /// Its process.
     pub(crate) process: Option<Process>,
+    /// Whether that is certain: the agent said so, or it was seen twice. What calls us once may be a mere messenger.
+    pub(crate) process_is_certain: bool,
     /// The host it runs on.
     pub(crate) host: Option<String>,
     /// The id its launcher gave it.

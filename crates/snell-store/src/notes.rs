@@ -1,9 +1,10 @@
 //! Observations that wait on disk to be stored: because their process is about to answer and may be killed before it
 //! records, or because the database could not be written.
 //!
-//! One file each, whole or not there at all. Whoever writes to the database next takes them in; each has an id, so that
-//! taking one in twice stores it once.
+//! One file each. Whoever writes to the database next takes them in; each has an id, so that taking one in twice stores it
+//! once. A note that was not finished belongs to a process that was ended before it had answered anybody.
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -13,6 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::process::{Pid, test_kill_process};
 
+use crate::json;
 use crate::observation::Observation;
 
 /// More are not kept: a database that cannot be written for so long needs a person.
@@ -71,17 +73,15 @@ impl Notes {
             delayed: true,
             ..observation.clone().fit_to_keep()
         };
-        let half = self.directory.join(format!(".{name}"));
         let path = self.directory.join(format!("{name}.json"));
         let written = OpenOptions::new()
             .write(true)
             .create_new(true)
             .mode(0o600)
-            .open(&half)
-            .and_then(|mut file| file.write_all(serde_json::to_string(&kept)?.as_bytes()))
-            .and_then(|()| fs::rename(&half, &path));
+            .open(&path)
+            .and_then(|mut file| file.write_all(serde_json::to_string(&kept)?.as_bytes()));
         if written.is_err() {
-            let _ = fs::remove_file(&half);
+            let _ = fs::remove_file(&path);
         }
         written.map(|()| Note {
             path,
@@ -104,23 +104,56 @@ impl Notes {
         self.is_empty() || self.paths().len() < MAX_NOTES
     }
 
-    /// What waits, the oldest first. A note that cannot be read is put aside.
-    pub fn all(&self) -> Vec<Note> {
+    /// Some of what waits, the oldest first. A note that cannot be read is put aside.
+    pub fn some(&self, at_most: usize) -> Vec<Note> {
         let mut notes = Vec::new();
         for path in self.paths() {
+            if notes.len() == at_most {
+                break;
+            }
             if is_still_owned(&path) {
                 continue;
             }
-            match fs::read(&path).map(|text| serde_json::from_slice(&text)) {
+            match fs::read(&path).map(|text| json::from_slice(&text)) {
                 Ok(Ok(observation)) => notes.push(Note { path, observation }),
-                Ok(Err(_)) => {
-                    let _ = fs::rename(&path, path.with_extension("unreadable"));
-                }
+                // It may still be written to.
+                Ok(Err(_)) if is_recent(&path) && is_alive(&path, WRITER) => {}
+                // It never will: its process was ended before it had answered anybody.
+                Ok(Err(error)) if error.is_eof() => drop(fs::remove_file(&path)),
+                Ok(Err(_)) => self.put_aside(&path),
                 // Somebody else has taken it in.
                 Err(_) => {}
             }
         }
         notes
+    }
+
+    /// Removes the note of this name: what it says is stored.
+    pub fn remove(&self, name: &OsStr) {
+        // Only a name, so that nobody can have something else removed.
+        if Path::new(name).components().count() == 1 {
+            let _ = fs::remove_file(self.directory.join(name));
+        }
+    }
+
+    /// Where notes are that cannot be understood.
+    pub(crate) fn unreadable_beside(data_directory: &Path) -> PathBuf {
+        data_directory.join("unreadable")
+    }
+
+    /// Puts a note that cannot be stored where somebody can look at it, and nobody else has to.
+    pub(crate) fn refuse(&self, note: Note) {
+        self.put_aside(&note.path);
+    }
+
+    /// Puts a note that cannot be understood where somebody can look at it, and nobody else has to.
+    fn put_aside(&self, path: &Path) {
+        let (Some(data), Some(name)) = (self.directory.parent(), path.file_name()) else {
+            return;
+        };
+        let aside = Self::unreadable_beside(data);
+        let _ = DirBuilder::new().recursive(true).mode(0o700).create(&aside);
+        let _ = fs::rename(path, aside.join(name));
     }
 
     fn paths(&self) -> Vec<PathBuf> {
@@ -135,6 +168,11 @@ impl Notes {
 }
 
 impl Note {
+    /// Its name among the notes.
+    pub fn name(&self) -> &OsStr {
+        self.path.file_name().unwrap_or_default()
+    }
+
     /// Removes the note: what it says is stored.
     pub fn remove(self) {
         // If it stays, it is found to be stored already.
@@ -142,18 +180,26 @@ impl Note {
     }
 }
 
-/// Whether the process that wrote the note is still about to record it.
+/// Where in a note's name the process stands that is to store it, and where the one that wrote it.
+const OWNER: usize = 1;
+const WRITER: usize = 2;
+
+/// Whether the process that is to store the note is still about to.
 fn is_still_owned(path: &Path) -> bool {
+    is_recent(path) && is_alive(path, OWNER)
+}
+
+fn is_alive(path: &Path, place: usize) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let pid = name
-        .split('-')
-        .nth(1)
-        .and_then(|pid| pid.parse().ok())
-        .and_then(Pid::from_raw);
-    let alive = pid.is_some_and(|pid| test_kill_process(pid).is_ok());
-    let age = fs::metadata(path)
+    let pid = name.split('-').nth(place).and_then(|pid| pid.parse().ok());
+    pid.and_then(Pid::from_raw)
+        .is_some_and(|pid| test_kill_process(pid).is_ok())
+}
+
+fn is_recent(path: &Path) -> bool {
+    fs::metadata(path)
         .and_then(|metadata| metadata.modified())
         .ok()
-        .and_then(|modified| SystemTime::now().duration_since(modified).ok());
-    alive && age.is_some_and(|age| age < OWN_FOR)
+        .and_then(|modified| SystemTime::now().duration_since(modified).ok())
+        .is_some_and(|age| age < OWN_FOR)
 }

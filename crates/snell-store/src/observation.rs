@@ -1,5 +1,6 @@
 //! What is recorded of one event: what the agent sent, who sent it, and what was decided.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,9 @@ use crate::model::Process;
 
 /// The longest text that is kept of one field. What agents read and write may be as large as any file.
 const MAX_TEXT_BYTES: usize = 64 * 1024;
+
+/// The longest name that is kept.
+const MAX_NAME_BYTES: usize = 1024;
 
 /// The longest output of a hook that is kept.
 const MAX_OUTPUT_BYTES: usize = 16 * 1024;
@@ -47,9 +51,15 @@ pub struct Sender {
     /// The agent's process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<Process>,
+    /// Whether the agent itself named its process, rather than somebody who looked for it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub process_is_told: bool,
     /// The host it runs on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
+    /// The directory it is in, where its payload does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<PathBuf>,
     /// The session id that its launcher gave it (`CLAUDE_SESSION_ID`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launcher_session_id: Option<String>,
@@ -85,6 +95,9 @@ pub struct Judgement {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether the agent, which was about to stop, was given something to go on with.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub goes_on: bool,
     /// How long judging took.
     pub took_us: u64,
     /// Every hook that matched, and what became of it.
@@ -224,6 +237,23 @@ impl Observation {
         if let Value::Object(payload) = payload {
             self.payload = payload;
         }
+        self.event = kept(&self.event, MAX_NAME_BYTES);
+        self.event_id = cut(&self.event_id, MAX_NAME_BYTES).into_owned();
+        let sender = &mut self.sender;
+        for told in [
+            &mut sender.product,
+            &mut sender.host,
+            &mut sender.launcher_session_id,
+            &mut sender.headspace_session_id,
+            &mut sender.tmux_pane,
+            &mut sender.tmux_session,
+            &mut sender.tmux_server,
+            &mut sender.role,
+            &mut sender.mode,
+            &mut sender.mission_execution_id,
+        ] {
+            *told = told.take().map(|text| kept(&text, MAX_NAME_BYTES));
+        }
         if let Some(judgement) = &mut self.judgement {
             judgement.reason = judgement.reason.take().map(|text| kept(&text, MAX_TEXT_BYTES));
             judgement.runs = judgement.runs.drain(..).map(Run::fit_to_keep).collect();
@@ -247,6 +277,7 @@ impl Judgement {
                 Decision::Deny => Some("block".into()),
             },
             reason: verdict.reason.clone(),
+            goes_on: false,
             took_us: micros(took),
             runs: verdict.hooks.iter().map(Run::of).collect(),
             guard: Vec::new(),
@@ -305,11 +336,13 @@ fn cut_texts(value: &mut Value) {
     }
 }
 
-/// The beginning of a text that is too long, with a remark on how much was left out.
+/// The beginning and the end of a text that is too long, with a remark on how much was left out between.
 fn cut(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
     if text.len() <= most {
         return text.into();
     }
-    let end = text.floor_char_boundary(most);
-    format!("{}… [{} bytes left out]", &text[..end], text.len() - end).into()
+    let end = text.floor_char_boundary(most / 4 * 3);
+    let begin = text.ceil_char_boundary(text.len() - most / 4);
+    let left_out = begin - end;
+    format!("{}… [{left_out} bytes left out] …{}", &text[..end], &text[begin..]).into()
 }

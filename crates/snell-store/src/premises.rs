@@ -4,10 +4,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{Access, FlockOperation, access, flock};
 use serde::Serialize;
 use snell::Timestamp;
 
+use crate::notes::Notes;
 use crate::recorder::Recorder;
 use crate::scribe;
 
@@ -16,12 +17,16 @@ use crate::scribe;
 pub struct Premises {
     /// How large the database is, with its log.
     pub database_bytes: u64,
+    /// How much room is left on the disk; nothing if that cannot be known.
+    pub free_bytes: Option<u64>,
     /// Databases that were moved aside because they were damaged, the latest first.
     pub set_aside: Vec<SetAside>,
     /// Events that waited to be stored and could not be understood.
     pub unreadable_notes: Vec<PathBuf>,
     /// The directory and the files in it that others may read or write.
     pub open_to_others: Vec<PathBuf>,
+    /// Whether the directory is there and cannot be written.
+    pub is_read_only: bool,
     /// Whether a scribe is at work.
     pub scribe_is_running: bool,
 }
@@ -46,9 +51,13 @@ impl Premises {
         let database = Recorder::database_in(directory);
         Self {
             database_bytes: size(&database),
+            free_bytes: rustix::fs::statvfs(directory)
+                .ok()
+                .map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)),
             set_aside: set_aside(&database),
-            unreadable_notes: unreadable_notes(&directory.join("pending")),
+            unreadable_notes: entries(&Notes::unreadable_beside(directory)),
             open_to_others: open_to_others(directory),
+            is_read_only: directory.exists() && access(directory, Access::WRITE_OK).is_err(),
             scribe_is_running: scribe_is_running(directory),
         }
     }
@@ -91,11 +100,6 @@ fn set_aside(database: &Path) -> Vec<SetAside> {
     let mut found: Vec<_> = found.collect();
     found.sort_by_key(|aside| std::cmp::Reverse(aside.written_at));
     found
-}
-
-fn unreadable_notes(pending: &Path) -> Vec<PathBuf> {
-    let is_unreadable = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "unreadable");
-    entries(pending).into_iter().filter(is_unreadable).collect()
 }
 
 /// A closed directory keeps others from everything in it, and one without a database has nothing to hide.

@@ -8,15 +8,16 @@ use snell::Timestamp;
 
 use crate::error::{Result, StoreError};
 use crate::ingest::Receipt;
-use crate::notes::{Notes, WaitsFor};
+use crate::notes::{Note, Notes, WaitsFor};
 use crate::observation::Observation;
+use crate::spool::Spool;
 use crate::store::{Opened, Store};
 
 /// The name of the database in its directory.
 const DATABASE: &str = "snell.db";
 
-/// How many notes are taken in with one transaction.
-const NOTES_AT_ONCE: usize = 100;
+/// How many notes are taken in with one transaction, and by somebody who has something else to do.
+const NOTES_AT_ONCE: usize = 50;
 
 /// Records observations in the database of one directory.
 #[derive(Debug)]
@@ -24,8 +25,7 @@ pub struct Recorder {
     directory: PathBuf,
     store: Option<Store>,
     notes: Notes,
-    /// Whether notes are taken in only when that is asked for.
-    patient: bool,
+    spool: Spool,
     /// What people should be told, since they last were.
     remarks: Vec<String>,
 }
@@ -36,18 +36,16 @@ impl Recorder {
         let directory = directory.into();
         Self {
             notes: Notes::beside(&directory),
+            spool: Spool::beside(&directory),
             directory,
             store: None,
-            patient: false,
             remarks: Vec::new(),
         }
     }
 
-    /// The same, but what waits on disk is taken in only by [`Recorder::take_in_notes`]: for whoever has a quiet moment
-    /// now and then.
-    #[must_use]
-    pub fn patient(self) -> Self {
-        Self { patient: true, ..self }
+    /// The directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// The database's path.
@@ -65,6 +63,11 @@ impl Recorder {
         &self.notes
     }
 
+    /// What was handed to the scribe and may not be stored.
+    pub fn spool(&self) -> &Spool {
+        &self.spool
+    }
+
     /// What people should be told: a database that was moved aside, an event that has to wait.
     pub fn take_remarks(&mut self) -> Vec<String> {
         std::mem::take(&mut self.remarks)
@@ -77,9 +80,8 @@ impl Recorder {
     /// When the database cannot be used.
     pub fn store(&mut self) -> Result<&mut Store> {
         self.open()?;
-        if !self.patient {
-            self.store_notes()?;
-        }
+        // In the order in which things happened; but nobody waits for more than a few of them.
+        self.store_some_notes()?;
         self.opened()
     }
 
@@ -90,7 +92,7 @@ impl Recorder {
     /// When the database cannot be read.
     pub fn look(&mut self) -> Result<&mut Store> {
         self.open()?;
-        if let Err(error) = self.store_notes() {
+        if let Err(error) = self.take_in_all() {
             let waiting = self.notes.count();
             self.remarks.push(format!(
                 "what waits on disk cannot be stored now ({error}); waiting: {waiting}"
@@ -121,14 +123,29 @@ impl Recorder {
             .ok_or_else(|| StoreError::Database("it was closed".into()))
     }
 
-    /// Takes in what waits on disk.
+    /// Takes in everything that waits on disk, also what a scribe was handed and may not have stored.
     ///
     /// # Errors
     ///
     /// When the database cannot be used.
-    pub fn take_in_notes(&mut self) -> Result<()> {
-        self.store()?;
-        self.store_notes()
+    pub fn take_in_all(&mut self) -> Result<()> {
+        self.open()?;
+        self.store_notes()?;
+        if self.spool.is_empty() {
+            return Ok(());
+        }
+        let Some(store) = &mut self.store else {
+            return Ok(());
+        };
+        self.spool
+            .empty(&mut |observations| match store.ingest_all(observations.clone()) {
+                // One that the database does not take must not stop the others.
+                Err(StoreError::Refused(_)) => observations.into_iter().try_for_each(|one| match store.ingest(one) {
+                    Err(StoreError::Refused(_)) | Ok(_) => Ok(()),
+                    Err(error) => Err(error),
+                }),
+                other => other.map(drop),
+            })
     }
 
     /// Records these observations, in this order. If that cannot be done now they are written down, to be recorded by
@@ -154,6 +171,11 @@ impl Recorder {
             Err(StoreError::Damaged(_)) => {
                 self.replace_damaged()?;
                 attempt(self)
+            }
+            // One that the database does not take must not stop the others.
+            Err(StoreError::Refused(_)) if observations.len() > 1 => {
+                let store = self.store()?;
+                Ok(observations.iter().map(|one| store.ingest(one.clone())).collect())
             }
             other => other,
         }
@@ -195,23 +217,40 @@ impl Recorder {
         }
     }
 
+    /// Stores all that waits.
     fn store_notes(&mut self) -> Result<()> {
-        if self.notes.is_empty() {
-            return Ok(());
-        }
-        let mut notes = self.notes.all();
-        let Some(store) = &mut self.store else {
-            return Ok(());
-        };
-        while !notes.is_empty() {
-            let later = notes.split_off(notes.len().min(NOTES_AT_ONCE));
-            store.ingest_all(notes.iter().map(|note| note.observation.clone()).collect())?;
-            for note in notes {
-                note.remove();
-            }
-            notes = later;
-        }
+        while self.store_some_notes()? > 0 {}
         Ok(())
+    }
+
+    /// Stores some of what waits, and answers how much.
+    fn store_some_notes(&mut self) -> Result<usize> {
+        if self.notes.is_empty() {
+            return Ok(0);
+        }
+        let notes = self.notes.some(NOTES_AT_ONCE);
+        let Some(store) = &mut self.store else {
+            return Ok(0);
+        };
+        let count = notes.len();
+        if notes.is_empty() {
+            return Ok(0);
+        }
+        match store.ingest_all(notes.iter().map(|note| note.observation.clone()).collect()) {
+            Ok(_) => notes.into_iter().for_each(Note::remove),
+            // One that the database does not take must not stop the others.
+            Err(StoreError::Refused(_)) => {
+                for note in notes {
+                    match store.ingest(note.observation.clone()) {
+                        Err(StoreError::Refused(_)) => self.notes.refuse(note),
+                        Err(error) => return Err(error),
+                        Ok(_) => note.remove(),
+                    }
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(count)
     }
 
     /// Puts the database in good order, as the last thing to do.
@@ -256,9 +295,18 @@ fn keep_to_owner(directory: &Path) {
     let ours = |entry: fs::DirEntry| {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        ["snell.db", "pending", "scribe.", "trust.", "background.", "told"]
-            .iter()
-            .any(|known| name.starts_with(known))
+        [
+            "snell.db",
+            "pending",
+            "handed",
+            "unreadable",
+            "scribe.",
+            "trust.",
+            "background.",
+            "told",
+        ]
+        .iter()
+        .any(|known| name.starts_with(known))
     };
     let open = metadata.mode() & 0o077 != 0 && metadata.uid() == rustix::process::geteuid().as_raw();
     if open && fs::read_dir(directory).is_ok_and(|entries| entries.flatten().all(ours)) {

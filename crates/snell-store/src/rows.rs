@@ -92,8 +92,8 @@ pub(crate) trait Rows {
 
     /// The agent of the event that has this id, if it is there already.
     fn agent_of_event(&mut self, event_id: &str) -> Result<Option<i64>>;
-    /// Whether an event of this name about this call of a tool is there already.
-    fn has_tool_event(&mut self, agent_id: i64, name: &str, tool_use_id: &str) -> Result<bool>;
+    /// Payloads of events of this name in this conversation about calls of a tool with this id.
+    fn tool_events(&mut self, conversation_id: i64, name: &str, tool_use_id: &str) -> Result<Vec<String>>;
     /// Keeps an event, and answers its row.
     fn keep_event(&mut self, event: &EventRow<'_>) -> Result<i64>;
     fn keep_run(&mut self, owner: Owner<'_>, run: &Run) -> Result<()>;

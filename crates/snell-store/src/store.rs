@@ -1,13 +1,14 @@
 //! The store: everything that is recorded goes in here, and everything that is shown comes from here.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use snell::Timestamp;
 
 use crate::backend::{Backend, Tidying};
 use crate::error::{Result, StoreError};
 use crate::ingest::{self, Around, CaughtUp, Receipt, Seen};
-use crate::model::{Agent, Confidence, Source, State};
+use crate::model::{Agent, Confidence, Process, Source, State};
 use crate::observation::{FinishedRun, Observation};
 use crate::query::{AgentFilter, AgentView, Exported, LogEntry, LogFilter, Pruned, SessionView, Totals};
 use crate::rows::{Reached, Rows};
@@ -154,7 +155,9 @@ impl Store {
             }
             Ok(())
         })?;
-        Ok(Some(read_on(path.to_owned(), reached, &ids)))
+        let mut caught_up = read_on(path.to_owned(), reached, &ids);
+        caught_up.session_begins = observation.event == "SessionStart";
+        Ok(Some(caught_up))
     }
 
     /// Looks after agents of which nothing was heard: their transcripts and their processes tell what no hook does.
@@ -190,6 +193,7 @@ impl Store {
             let caught_up = reached.path.clone().map(|path| read_on(path, reached, &ids));
             let news = caught_up.as_ref().is_some_and(CaughtUp::is_news);
             if news || gone {
+                let gone = agent.process.filter(|_| gone);
                 findings.push((agent.agent_id, agent.session_id, caught_up.filter(|_| news), gone));
             }
         }
@@ -206,7 +210,8 @@ impl Store {
                 {
                     ingest::catch_up(rows, &mut agent, session, caught_up, now)?;
                 }
-                if *gone && agent.state != State::Ended {
+                // It may have come back in another process meanwhile.
+                if gone.is_some() && agent.process == *gone && agent.state != State::Ended {
                     end_by_process(rows, &mut agent, now)?;
                 }
                 rows.save_agent(&mut agent)?;
@@ -218,7 +223,8 @@ impl Store {
     /// Whether the agent's process is certainly gone. Only those of this host can be looked for.
     fn is_gone(&self, agent: &Agent) -> bool {
         let here = agent.host.is_none() || agent.host == self.host;
-        here && agent.state != State::Ended && agent.process.is_some_and(crate::model::Process::is_gone)
+        let known = agent.process.filter(|_| agent.process_is_certain);
+        here && agent.state != State::Ended && known.is_some_and(Process::is_gone)
     }
 
     /// Agents, the one that was last heard of first.
@@ -284,15 +290,6 @@ impl Store {
         self.backend.queries().totals()
     }
 
-    /// How often the end of a turn was blocked in this session since its user last spoke.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    pub fn stops_blocked(&mut self, session_id: &str) -> Result<u32> {
-        self.backend.queries().stops_blocked(session_id)
-    }
-
     /// Records how full the context of a session is, as its agent's status line says. Answers whether the session is
     /// known.
     ///
@@ -340,6 +337,22 @@ impl Store {
     /// When the database cannot be read.
     pub fn older(&mut self, before: Timestamp) -> Result<Pruned> {
         self.backend.queries().older(before)
+    }
+
+    /// Removes what is older than this, counted from the last events rather than from now: where the clock was set for a
+    /// replay nothing of it is old, and where it was wrong for a moment not everything is.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be written.
+    pub fn forget_older_than(&mut self, keep: Duration) -> Result<Pruned> {
+        let newest = LogFilter {
+            limit: 100,
+            ..LogFilter::default()
+        };
+        let last = self.log(&newest)?.iter().map(|entry| entry.at).min();
+        let before = last.and_then(|last| last.min(Timestamp::now()).checked_sub(keep).ok());
+        before.map_or(Ok(Pruned::default()), |before| self.prune(before, &mut |_| {}))
     }
 
     /// Does what would otherwise slow down whoever comes next, if there is enough of it.
@@ -432,6 +445,7 @@ fn read_on(path: String, reached: Reached, ids: &[String]) -> CaughtUp {
     let read = transcript::read(Path::new(&path), &from, &is_own).ok();
     CaughtUp {
         is_other_file: !same_file,
+        session_begins: false,
         path,
         from: reached.mark,
         read,

@@ -59,6 +59,11 @@ const PAGES: &[Page] = &[
         "Which projects' hooks may run where Snell is a guest",
         "trust.md"
     ),
+    page!(
+        "memory",
+        "What is recorded, how long it is kept, and what states mean",
+        "memory.md"
+    ),
     page!("running", "How a hook's process is run, and its limits", "running.md"),
     page!("commands", "Every command, its options and exit codes", "commands.md"),
     page!(

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut memory = Memory::find()?;
     let session = find(&args.session, &mut memory)?;
     match &args.output {
-        None => match write(&session, &mut memory, &mut output::stream()) {
+        None => match write(&session, &mut memory, &mut output::stream(), for_terminal) {
             // Whoever reads it has seen enough.
             Err(Stopped::By(error)) if error.kind() == ErrorKind::BrokenPipe => {}
             Err(Stopped::By(error)) => return Err(error).context("cannot write the session"),
@@ -117,14 +117,19 @@ enum Stopped {
 }
 
 /// Writes the session line by line, and answers how many lines there were.
-fn write(session: &SessionView, memory: &mut Memory, to: &mut dyn Write) -> Result<usize, Stopped> {
+fn write(
+    session: &SessionView,
+    memory: &mut Memory,
+    to: &mut dyn Write,
+    shown: fn(String) -> String,
+) -> Result<usize, Stopped> {
     let mut lines = 0;
     let mut written = Ok(());
     let told = memory.ask(|store| {
         store.export(session, &mut |exported| {
-            written = serde_json::to_writer(&mut *to, &exported)
+            written = serde_json::to_string(&exported)
                 .map_err(io::Error::from)
-                .and_then(|()| to.write_all(b"\n"));
+                .and_then(|line| writeln!(to, "{}", shown(line)));
             lines += 1;
             written.is_ok()
         })
@@ -132,6 +137,15 @@ fn write(session: &SessionView, memory: &mut Memory, to: &mut dyn Write) -> Resu
     told.map_err(Stopped::Unread)?;
     written.and_then(|()| to.flush()).map_err(Stopped::By)?;
     Ok(lines)
+}
+
+/// A line as a terminal may be shown it.
+fn for_terminal(line: String) -> String {
+    if output::is_terminal() {
+        output::harmless_json(&line)
+    } else {
+        line
+    }
 }
 
 /// Writes the session beside the file, and puts it in its place when it is whole.
@@ -149,7 +163,7 @@ fn write_file(session: &SessionView, memory: &mut Memory, path: &Path) -> anyhow
         .open(&half)
         .with_context(cannot)?;
     let mut to = BufWriter::new(file);
-    let written = write(session, memory, &mut to).and_then(|lines| {
+    let written = write(session, memory, &mut to, std::convert::identity).and_then(|lines| {
         let whole = to.get_ref().sync_all().and_then(|()| fs::rename(&half, path));
         whole.map(|()| lines).map_err(Stopped::By)
     });

@@ -4,10 +4,11 @@
 //! line, and the exit code stays 0. Only a verdict that cannot be delivered any other way ends with 2.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
-use snell::{Decision, Diagnostic, Engine, Event, EventName, Guest, Severity, Timestamp, Verdict};
-use snell_store::{Judgement, Observation};
+use snell::{Decision, Diagnostic, Engine, Event, EventName, Guest, Hook, Severity, Timestamp, Verdict};
+use snell_store::{Judgement, Note, Observation};
 
 use super::run::payload_from_stdin;
 use super::{BLOCKED, DONE, adopt_orphans, block_on};
@@ -26,7 +27,8 @@ const STOP_CAP: u32 = 8;
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Example, in .claude/settings.json:\n  \
     {\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"snell hook\"}]}]}}\n\n\
-    Exit codes: 0, whatever happens to Snell itself; 2 only if a block cannot be told on standard output.")]
+    Exit codes: 0, whatever happens to Snell itself; 2 only if a block cannot be told on standard output; 1 for a \
+    mistake on the command line.")]
 pub(crate) struct Args {
     /// Which agent calls [default: whoever the payload shows]
     #[arg(long, value_name = "NAME", value_parser = guest_names())]
@@ -52,24 +54,17 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
     let started = Instant::now();
     let caller = Caller::look()?;
     let (mut event, _) = Event::from_json(None, &payload_from_stdin()?)?;
-    event.cwd = event.cwd.or_else(|| std::env::current_dir().ok());
+    let added_cwd = event.cwd.is_none().then(std::env::current_dir).and_then(Result::ok);
+    event.cwd = event.cwd.or_else(|| added_cwd.clone());
     let guest = match &args.agent {
         Some(name) => Guest::by_name(name),
         None => Guest::recognise(&event.raw, &variable),
     };
     let (engine, findings) = engine_for(guest, &event)?;
-    let mut recording = Recording::new(&caller, &engine);
-    let mut verdict = match guest {
-        Some(_) => judge(&engine, &event)?,
-        None => Verdict::new(event.name.clone()),
-    };
-    tell_withheld(&engine, &findings, &event, &caller, &mut verdict);
-    if event.name == EventName::Stop && verdict.is_blocked() {
-        end_loop(&event, &mut verdict, &mut recording);
-    }
+    let recording = Recording::new(&caller, &engine, &findings);
     let mut observation = Observation::new(&event, caller.now.unwrap_or_else(Timestamp::now));
     observation.sender = caller.sender(guest);
-    observation.judgement = Some(Judgement::of(&verdict, started.elapsed()));
+    observation.sender.cwd.clone_from(&added_cwd);
     let Some(guest) = guest else {
         let who = Guest::stranger(&event.raw, &variable).unwrap_or("an agent that Snell does not know");
         output::note(&format!(
@@ -78,20 +73,40 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
         recording.record(observation, None);
         return Ok(DONE);
     };
-    let reply = guest.answer(&event, &verdict);
-    let code = match reply.stdout {
-        None => {
-            recording.record(observation, None);
-            reply.exit_code
-        }
-        Some(line) => {
-            // Once the agent has its answer it may end us at any moment.
-            let note = recording.write_down(&observation);
-            let code = tell(&line, &verdict).unwrap_or(reply.exit_code);
-            recording.record(observation, note);
-            code
-        }
+    // Hooks take their time, and meanwhile the agent may lose its patience with us.
+    let concerns = |hook: &Arc<Hook>| hook.disabled.is_none() && hook.events.contains(&event.name);
+    let concerned = engine.hooks().iter().any(concerns);
+    let mut note = concerned.then(|| recording.write_down(&observation)).flatten();
+    event.platform.get_or_insert_with(|| guest.name.to_owned());
+    let mut verdict = if concerned {
+        adopt_orphans();
+        block_on(engine.fire(event.clone()))?
+    } else {
+        Verdict::new(event.name.clone())
     };
+    tell_faults(&findings, &event, &caller, &mut verdict);
+    tell_withheld(&engine, &findings, &event, &caller, &mut verdict);
+    for warning in &verdict.warnings {
+        output::note(&warning.to_string());
+    }
+    if matches!(event.name, EventName::Stop | EventName::SubagentStop) && verdict.is_blocked() {
+        end_loop(&event, &mut verdict, &caller);
+    }
+    let mut judgement = Judgement::of(&verdict, started.elapsed());
+    judgement.goes_on = event.name == EventName::Stop && is_told_more(&event, &verdict);
+    observation.judgement = Some(judgement);
+    // While its hooks ran, other events may have been stored.
+    observation.delayed = concerned;
+    let reply = guest.answer(&event, &verdict);
+    let mut code = reply.exit_code;
+    if let Some(line) = reply.stdout {
+        // Once the agent has its answer it may end us at any moment.
+        if let Some(judged) = recording.write_down(&observation) {
+            note.replace(judged).into_iter().for_each(Note::remove);
+        }
+        code = tell(&line, &verdict).unwrap_or(code);
+    }
+    recording.record(observation, note);
     Ok(code)
 }
 
@@ -114,11 +129,7 @@ fn engine_for(guest: Option<&'static Guest>, event: &Event) -> anyhow::Result<(E
         // Nobody can be answered, so no hook runs; our own settings count all the same.
         None => builder.survey(),
     };
-    let (engine, findings) = builder.load();
-    for found in findings.iter().filter(|found| found.severity == Severity::Error) {
-        output::note(&found.to_string());
-    }
-    Ok((engine, findings))
+    Ok(builder.load())
 }
 
 /// The project as the agent has it, else the nearest directory that looks like one.
@@ -130,16 +141,6 @@ fn project_of(event: &Event) -> PathBuf {
         return project;
     }
     Caller::project_at(event.cwd.as_deref().unwrap_or(Path::new("/")))
-}
-
-/// What the hooks say. Without one for this event there is nothing to start.
-fn judge(engine: &Engine, event: &Event) -> anyhow::Result<Verdict> {
-    let concerns = |hook: &std::sync::Arc<snell::Hook>| hook.events.contains(&event.name);
-    if !engine.hooks().iter().any(concerns) {
-        return Ok(Verdict::new(event.name.clone()));
-    }
-    adopt_orphans();
-    block_on(engine.fire(event.clone()))
 }
 
 /// A file whose hooks do not run because nobody trusts it is never passed over in silence. Its user is told once in each
@@ -156,7 +157,12 @@ fn tell_withheld(engine: &Engine, findings: &[Diagnostic], event: &Event, caller
             .find(|known| known.path == file.path)
             .map(|known| known.sha256.as_str());
         let session = event.session_id.as_deref().unwrap_or_default();
-        let key = [session, &file.path.to_string_lossy(), content.unwrap_or_default()];
+        let key = [
+            session,
+            &file.path.to_string_lossy(),
+            content.unwrap_or_default(),
+            why(file.why),
+        ];
         if caller.is_first_time(&key) {
             let finding = findings.iter().find(|found| found.path == file.shown);
             let why = finding.map_or("is not trusted", |found| found.message.as_str());
@@ -165,20 +171,55 @@ fn tell_withheld(engine: &Engine, findings: &[Diagnostic], event: &Event, caller
     }
 }
 
+/// What trust says about a file, as a part of what was told.
+fn why(judgement: snell::Judgement) -> &'static str {
+    match judgement {
+        snell::Judgement::Trusted => "trusted",
+        snell::Judgement::Untrusted => "untrusted",
+        snell::Judgement::Changed => "changed",
+    }
+}
+
+/// A file that cannot be read has no hooks, and its user believes that it has. That is told once in each session.
+fn tell_faults(findings: &[Diagnostic], event: &Event, caller: &Caller, verdict: &mut Verdict) {
+    let session = event.session_id.as_deref().unwrap_or_default();
+    for fault in findings.iter().filter(|found| found.severity == Severity::Error) {
+        let fault = fault.to_string();
+        output::note(&fault);
+        if caller.is_first_time(&["fault", session, &fault]) {
+            verdict.message(format!("Snell: {fault}"));
+        }
+    }
+}
+
+/// Whether an agent that is about to stop is told something that makes it go on.
+fn is_told_more(event: &Event, verdict: &Verdict) -> bool {
+    event.stop_hook_active != Some(true) && !verdict.context.is_empty()
+}
+
 /// Lets an agent end its turn that hooks have kept from it too often in a row.
-fn end_loop(event: &Event, verdict: &mut Verdict, recording: &mut Recording) {
+fn end_loop(event: &Event, verdict: &mut Verdict, caller: &Caller) {
     let told = variable("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").and_then(|cap| cap.parse().ok());
     let cap: u32 = told.unwrap_or(STOP_CAP);
-    let session = event.session_id.as_deref().unwrap_or_default();
-    if cap == 0 || event.stop_hook_active != Some(true) || session.is_empty() {
-        return;
-    }
-    let blocked = recording.stops_blocked(session);
-    if blocked >= cap {
+    let subagent = event.subagent.as_ref().and_then(|subagent| subagent.id.as_deref());
+    let key = [
+        "stop",
+        event.session_id.as_deref().unwrap_or_default(),
+        subagent.unwrap_or_default(),
+    ];
+    // The agent says whether it goes on already because of a hook. If not, this is the first time.
+    let goes_on = event.stop_hook_active == Some(true);
+    let before = if goes_on { caller.counted(&key) } else { Some(0) };
+    // Where nothing can be counted, once is enough.
+    let exhausted = before.map_or(goes_on, |before| before >= cap);
+    if cap > 0 && exhausted {
         verdict.decision = Decision::None;
         let reason = verdict.reason.take().unwrap_or_default();
+        let often = before.map_or("again and again".into(), |before| format!("{before} times in a row"));
         verdict.message(format!(
-            "hooks have kept the agent going {blocked} times in a row, so it may stop now; the last reason was: {reason}"
+            "hooks have kept the agent going {often}, so it may stop now; the last reason was: {reason}"
         ));
+    } else {
+        caller.count(&key, before.unwrap_or(0) + 1);
     }
 }

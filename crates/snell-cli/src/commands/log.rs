@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use serde::Serialize;
-use snell::{EventName, Keep, Timestamp};
+use snell::{Diagnostic, EventName, Keep, Severity, Timestamp};
 use snell_store::{LogEntry, LogFilter, Pruned};
 
 use super::{DONE, again_and_again};
@@ -37,14 +37,14 @@ const TOLD_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
     snell log --follow\n  snell log --prune --keep 7d --dry-run"
 )]
 pub(crate) struct Args {
-    #[command(flatten)]
-    which: Filters,
     /// Show new entries as they come, the oldest first, until interrupted
     #[arg(long, conflicts_with = "before")]
     follow: bool,
     /// Print JSON: one object on each line, with the payload
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    which: Filters,
     #[command(flatten)]
     pruning: Pruning,
 }
@@ -244,13 +244,24 @@ fn follow(args: &Args, filter: &LogFilter, memory: &mut Memory) -> anyhow::Resul
     })
 }
 
+/// How long the user's settings say. Where they cannot be read they may say something else, and what is removed does not
+/// come back.
+fn keep_of_settings() -> anyhow::Result<Keep> {
+    let (engine, findings) = Around::of(None, None).engine()?.load();
+    let fault = |found: &&Diagnostic| found.severity == Severity::Error && found.path.ends_with("snell.toml");
+    if let Some(fault) = findings.iter().find(fault) {
+        bail!("how long records are kept is not certain ({fault}); mend that, or say it with --keep");
+    }
+    Ok(engine.settings().keep)
+}
+
 fn prune(args: &Pruning, json: bool, memory: &mut Memory) -> anyhow::Result<()> {
     let keep = match args.keep.as_deref() {
         Some(text) => match Keep::parse(text) {
             Some(keep) => keep,
             None => bail!("--keep is \"{text}\"; write a duration with its unit, such as 7d or 2w, or \"forever\""),
         },
-        None => Around::of(None, None).engine()?.load().0.settings().keep,
+        None => keep_of_settings()?,
     };
     let before = times::kept_since(keep, memory.now());
     let removed = match before {

@@ -1,21 +1,39 @@
 //! `snell scribe`: keeps the database open for a while, so that hooks need not. Started by `snell hook`, never by people.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use snell_store::scribe::{Settings, serve};
+use snell_store::scribe::{Settings, serve, settle};
 
-use super::DONE;
+use super::{DONE, block_on};
 
 /// Keep the database open for hooks, for a while
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Where Snell keeps what it records
     directory: PathBuf,
+    /// How long records are kept, in seconds
+    #[arg(long)]
+    keep: Option<u64>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     // It outlives the terminal that its first hook was called from.
     let _ = rustix::process::setsid();
-    serve(&args.directory, Settings::default())?;
+    let settings = Settings {
+        keep: args.keep.map(Duration::from_secs),
+        ..Settings::default()
+    };
+    static STOP: AtomicBool = AtomicBool::new(false);
+    let directory = args.directory.clone();
+    std::thread::spawn(move || {
+        // Whoever is told to end stores first what it was handed.
+        if block_on(std::future::pending::<()>()).is_err() {
+            STOP.store(true, Ordering::Relaxed);
+            settle(&directory);
+        }
+    });
+    serve(&args.directory, settings, &STOP)?;
     Ok(DONE)
 }

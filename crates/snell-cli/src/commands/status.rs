@@ -14,6 +14,9 @@ use crate::output::{self, Style};
 use crate::recording::scribe_is_off;
 use crate::times;
 
+/// A disk with less room than this will soon take nothing more.
+const LITTLE_ROOM_BYTES: u64 = 16 * 1024 * 1024;
+
 /// Show what is recorded where, which agents wait for you, and what needs attention
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  snell status\n\n\
@@ -57,6 +60,8 @@ struct Database {
     state: &'static str,
     error: Option<String>,
     bytes: u64,
+    /// The room that is left on its disk.
+    free_bytes: Option<u64>,
 }
 
 /// The project that was looked at.
@@ -138,6 +143,7 @@ impl Status {
                 state: asked.state,
                 error: asked.error,
                 bytes: premises.database_bytes,
+                free_bytes: premises.free_bytes,
             },
             totals: asked.totals,
             waiting_agents: asked.waiting_agents,
@@ -184,7 +190,9 @@ fn ask(memory: &mut Memory, attention: &mut Vec<Attention>) -> Asked {
         memory::look_after(store, now)?;
         Ok((store.totals()?, store.agents(&AgentFilter::default())?))
     });
-    attention.extend(remarks.into_iter().map(|what| Attention {
+    // A database that was set aside just now is found on disk like all others.
+    let remarks = remarks.into_iter().filter(|_| memory.waiting() > 0);
+    attention.extend(remarks.map(|what| Attention {
         what,
         remedy: "nothing that waits is lost; it is stored when the database can be written".into(),
     }));
@@ -220,6 +228,18 @@ fn ask(memory: &mut Memory, attention: &mut Vec<Attention>) -> Asked {
 /// What is wrong with the files themselves.
 fn faults_of(premises: &Premises) -> Vec<Attention> {
     let mut faults = Vec::new();
+    if premises.is_read_only {
+        faults.push(Attention {
+            what: "the directory of the database cannot be written".into(),
+            remedy: "give yourself the right to write there; what cannot be recorded is lost".into(),
+        });
+    }
+    if let Some(free) = premises.free_bytes.filter(|free| *free < LITTLE_ROOM_BYTES) {
+        faults.push(Attention {
+            what: format!("the disk of the database has only {} left", size(free)),
+            remedy: "make room; what cannot be recorded is lost".into(),
+        });
+    }
     for aside in &premises.set_aside {
         let path = aside.path.display();
         let (at, bytes) = (times::shown(aside.written_at), size(aside.bytes));
@@ -235,7 +255,7 @@ fn faults_of(premises: &Premises) -> Vec<Attention> {
         let directory = note.parent().unwrap_or(Path::new("/")).display();
         faults.push(Attention {
             what: format!("{number} in {directory} cannot be understood, and will not be stored"),
-            remedy: format!("look at them, then delete them: rm '{directory}'/*.unreadable"),
+            remedy: format!("look at them, then delete them: rm -r '{directory}'"),
         });
     }
     if let Some(first) = premises.open_to_others.first() {

@@ -408,3 +408,23 @@ fn a_session_that_was_replaced_long_ago_goes_and_its_agent_stays() {
     let left: std::collections::BTreeMap<_, _> = rows(&sandbox).into_iter().collect();
     assert_eq!((left["session_ids"], left["conversations"], left["agents"]), (1, 1, 1));
 }
+
+/// A scribe remembers where sessions led to. What was removed meanwhile must not lead to somebody else.
+#[test]
+fn a_session_that_was_removed_and_comes_back_is_not_taken_for_another_one() {
+    let sandbox = Sandbox::new().env("SNELL_NOW", "2026-03-01T12:00:00Z");
+    let of = |session: &str| json!({"session_id": session, "cwd": sandbox.home().join(session), "reason": "other"});
+    sandbox.tell("09:00:00", "SessionStart", of("first"));
+    let socket = sandbox.data().join("scribe.sock");
+    wait_until(|| socket.exists().then_some(()));
+    sandbox.tell("09:01:00", "SessionEnd", of("first"));
+    let removed = sandbox.snell(&["log", "--prune", "--keep", "1h", "--json"], "").json();
+    assert_eq!((&removed["events"], &removed["agents"]), (&json!(2), &json!(1)));
+    sandbox.tell("11:58:00", "SessionStart", of("second"));
+    sandbox.tell("11:59:00", "UserPromptSubmit", of("first"));
+    let of_second = sandbox.snell(&["log", "--json", "--session", "second"], "");
+    assert_eq!(events(&of_second), ["SessionStart"]);
+    let of_first = sandbox.snell(&["log", "--json", "--session", "first"], "");
+    assert_eq!(events(&of_first), ["UserPromptSubmit"]);
+    fs::remove_file(socket).unwrap();
+}

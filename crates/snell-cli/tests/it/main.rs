@@ -17,6 +17,7 @@ mod commands;
 mod configuration;
 mod events;
 mod export;
+mod hook;
 mod log;
 mod microai;
 mod native;

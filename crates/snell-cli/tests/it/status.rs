@@ -166,6 +166,44 @@ fn a_database_that_cannot_be_used_is_said_to_be() {
 }
 
 #[test]
+fn a_directory_that_cannot_be_there_is_not_taken_for_an_empty_one() {
+    let sandbox = Sandbox::recording().env("SNELL_HOME", "/dev/null/snell");
+    let ran = sandbox.snell(&["status", "--json"], "");
+    assert_eq!(ran.json()["database"]["state"], "unusable");
+    assert!(attention(&ran)[0].contains("Not a directory"), "{}", ran.stdout);
+    for args in [&["agents"][..], &["log"], &["export", "x"], &["log", "--prune"]] {
+        let ran = sandbox.snell(args, "");
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}");
+    }
+}
+
+#[test]
+fn a_database_of_which_a_part_is_damaged_is_said_to_be() {
+    let sandbox = some_events();
+    let connection = sandbox.hold_database("PRAGMA wal_checkpoint(truncate)");
+    let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'agents'";
+    let page: u16 = connection.query_row(sql, [], |row| row.get(0)).unwrap();
+    let page = usize::from(page);
+    drop(connection);
+    let mut content = fs::read(sandbox.database()).unwrap();
+    content[(page - 1) * 4096..page * 4096].fill(0xa5);
+    fs::write(sandbox.database(), content).unwrap();
+    let ran = sandbox.snell(&["status", "--json"], "");
+    let found = attention(&ran);
+    assert_eq!(ran.json()["database"]["state"], "damaged", "{found:?}");
+    assert!(found[0].contains("is moved aside"), "{found:?}");
+    // The next event does what was said.
+    let ran = sandbox.tell("11:59:00", "Stop", json!({}));
+    assert!(ran.stderr.contains("was damaged"), "{}", ran.stderr);
+    let json = sandbox.snell(&["status", "--json"], "").json();
+    assert_eq!(
+        (&json["database"]["state"], &json["totals"]["events"]),
+        (&json!("ok"), &json!(1))
+    );
+    assert_eq!(json["set_aside"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn a_database_of_a_later_version_is_left_alone() {
     let sandbox = some_events();
     drop(sandbox.hold_database("PRAGMA user_version = 99"));
@@ -195,7 +233,7 @@ fn what_others_can_read_is_told() {
 fn notes_that_cannot_be_understood_are_told() {
     let sandbox = some_events();
     fs::create_dir_all(sandbox.data().join("pending")).unwrap();
-    fs::write(sandbox.data().join("pending/1-0-1-1.json"), "{").unwrap();
+    fs::write(sandbox.data().join("pending/1-0-0-1.json"), "nonsense").unwrap();
     let ran = sandbox.snell(&["status", "--json"], "");
     assert_eq!(ran.json()["unreadable_notes"].as_array().unwrap().len(), 1);
     let found = attention(&ran);

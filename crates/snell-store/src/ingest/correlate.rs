@@ -59,6 +59,20 @@ impl Signs<'_> {
         host.is_none() || host == self.sender.host.as_deref() || host == self.host
     }
 
+    /// Whether the agent is known to live in another process than the one this event comes from. An agent may start
+    /// another one, which then sits in the same pane and has inherited whatever its launcher gave it.
+    fn is_another_process(&self, agent: &Agent) -> bool {
+        let (Some(known), Some(own)) = (agent.process, self.sender.process) else {
+            return false;
+        };
+        known != own && !(self.is_own_host(agent.host.as_deref()) && known.is_gone())
+    }
+
+    /// Whether the agent is at work in another process. What an agent starts while it works is not the agent.
+    fn is_at_work_elsewhere(&self, agent: &Agent) -> bool {
+        matches!(agent.state, State::Processing | State::AwaitingInput) && self.is_another_process(agent)
+    }
+
     /// Whether something shows that the agent is busy where this event does not come from.
     fn is_elsewhere(&self, agent: &Agent) -> bool {
         let other_process = agent.process.is_some_and(|process| {
@@ -79,11 +93,19 @@ impl Signs<'_> {
 
 /// Finds the agent of an event, or makes one.
 pub(crate) fn correlate(rows: &mut dyn Rows, seen: &mut Seen, signs: &Signs<'_>) -> Result<Found> {
-    let ids = signs.ids();
-    if let Some((known, correlation)) = known(rows, seen, &ids)? {
+    for id in signs.ids() {
+        let Some((known, correlation)) = known(rows, seen, id)? else {
+            continue;
+        };
         let agent = rows.agent(known.agent_id)?;
         let conversation = rows.conversation(known.conversation_id)?;
-        if let (Some(agent), Some(conversation)) = (agent, conversation) {
+        let (Some(agent), Some(conversation)) = (agent, conversation) else {
+            // It was removed, because it was old.
+            seen.remove(id);
+            continue;
+        };
+        // An id that was inherited is not its own.
+        if Some(id) == signs.session_id() || !signs.is_at_work_elsewhere(&agent) {
             return of_known_session(rows, seen, signs, agent, conversation, correlation);
         }
     }
@@ -95,34 +117,32 @@ pub(crate) fn correlate(rows: &mut dyn Rows, seen: &mut Seen, signs: &Signs<'_>)
 }
 
 /// Strategies 1 and 2: an id of the session is known.
-fn known(rows: &mut dyn Rows, seen: &mut Seen, ids: &[&str]) -> Result<Option<(Known, Correlation)>> {
-    for id in ids {
-        if let Some(known) = seen.get(*id) {
-            return Ok(Some((known.clone(), Correlation::SessionId)));
-        }
-        if let Some(known) = rows.known_session(id)? {
-            seen.insert((*id).to_owned(), known.clone());
-            return Ok(Some((known, Correlation::DbSessionId)));
-        }
+fn known(rows: &mut dyn Rows, seen: &mut Seen, id: &str) -> Result<Option<(Known, Correlation)>> {
+    if let Some(known) = seen.get(id) {
+        return Ok(Some((known.clone(), Correlation::SessionId)));
     }
-    Ok(None)
+    let found = rows.known_session(id)?;
+    if let Some(known) = &found {
+        seen.insert(id.to_owned(), known.clone());
+    }
+    Ok(found.map(|known| (known, Correlation::DbSessionId)))
 }
 
 /// Strategies 3 to 5: the session is new, and its agent is not.
 fn continued(rows: &mut dyn Rows, signs: &Signs<'_>) -> Result<Option<(Agent, Correlation)>> {
     if let Some(id) = signs.sender.headspace_session_id.as_deref()
         && let Some(agent) = rows.agent_of_headspace(id)?
+        && !signs.is_at_work_elsewhere(&agent)
     {
         return Ok(Some((agent, Correlation::HeadspaceSessionId)));
     }
     let project_id = project_of(rows, signs)?;
     if let Some(pane) = signs.sender.tmux_pane.as_deref() {
-        // Whoever left the pane for another project with another process is somebody else.
+        // Whoever left the pane for another project with another process is somebody else, and so is whoever was started
+        // by an agent at work.
         let moved_in = |agent: &Agent| {
-            agent.project_id != project_id
-                && agent
-                    .process
-                    .is_some_and(|process| signs.sender.process != Some(process) && process.is_gone())
+            let gone = |process: Process| signs.sender.process != Some(process) && process.is_gone();
+            signs.is_at_work_elsewhere(agent) || (agent.project_id != project_id && agent.process.is_some_and(gone))
         };
         let on_pane = rows.agents_on_pane(pane)?;
         let found = on_pane
@@ -147,7 +167,8 @@ fn may_be_left(agent: &Agent, signs: &Signs<'_>) -> bool {
 }
 
 fn project_of(rows: &mut dyn Rows, signs: &Signs<'_>) -> Result<i64> {
-    let directory = signs.event.cwd.as_deref().or(signs.event.project_dir.as_deref());
+    let told = signs.event.cwd.as_deref().or(signs.event.project_dir.as_deref());
+    let directory = told.or(signs.sender.cwd.as_deref());
     let root = project::root_of(directory.unwrap_or(Path::new("/")));
     rows.project(&root.to_string_lossy(), &project::name_of(&root), signs.at)
 }
@@ -170,6 +191,7 @@ fn new_agent(rows: &mut dyn Rows, signs: &Signs<'_>) -> Result<Agent> {
         tmux_pane: None,
         tmux_server: None,
         process: None,
+        process_is_certain: false,
         host: None,
         headspace_session_id: None,
         context_percent: None,
@@ -202,6 +224,9 @@ fn of_known_session(
             replaced = agent.session_id.as_deref().is_some_and(|current| current != id);
         }
     }
+    if replaced && signs.begins() && signs.is_another_process(&agent) {
+        return taken_up_elsewhere(rows, seen, signs, conversation);
+    }
     let ended_by_itself = agent.state == State::Ended && agent.state_source == Source::Hook;
     let touches = signs.begins() || !(replaced || ended_by_itself);
     Ok(Found {
@@ -210,6 +235,28 @@ fn of_known_session(
         correlation,
         is_new_agent: false,
         touches,
+    })
+}
+
+/// A conversation that its agent has left, and that is taken up in another process while the agent lives on.
+fn taken_up_elsewhere(
+    rows: &mut dyn Rows,
+    seen: &mut Seen,
+    signs: &Signs<'_>,
+    mut conversation: Conversation,
+) -> Result<Found> {
+    let agent = new_agent(rows, signs)?;
+    conversation.agent_id = agent.agent_id;
+    rows.save_conversation(&mut conversation)?;
+    for id in rows.session_ids(conversation.conversation_id)? {
+        seen.remove(&id);
+    }
+    Ok(Found {
+        agent,
+        conversation: Some(conversation),
+        correlation: Correlation::Created,
+        is_new_agent: true,
+        touches: true,
     })
 }
 
@@ -223,7 +270,13 @@ fn of_new_session(
     let mut conversation = None;
     let ended_by_itself = agent.state == State::Ended && agent.state_source == Source::Hook;
     let touches = signs.begins() || !ended_by_itself;
-    let ids = signs.ids();
+    // An id that leads to somebody else's conversation was inherited.
+    let mut ids = Vec::new();
+    for id in signs.ids() {
+        if known(rows, seen, id)?.is_none() {
+            ids.push(id);
+        }
+    }
     if let Some(id) = ids.first() {
         let mut new = Conversation {
             conversation_id: 0,
@@ -317,7 +370,10 @@ fn note_sender(agent: &mut Agent, signs: &Signs<'_>) {
     set(&mut agent.tmux_pane, &sender.tmux_pane);
     set(&mut agent.tmux_server, &sender.tmux_server);
     set(&mut agent.host, &sender.host);
-    agent.process = sender.process.or(agent.process);
+    if let Some(process) = sender.process {
+        agent.process_is_certain = sender.process_is_told || agent.process == Some(process);
+        agent.process = Some(process);
+    }
 }
 
 fn set(slot: &mut Option<String>, value: &Option<String>) {
@@ -355,7 +411,7 @@ fn take_pane(rows: &mut dyn Rows, signs: &Signs<'_>, pane: &str, conversation_id
         let Some(mut agent) = rows.agent(other.agent_id)? else {
             continue;
         };
-        if !signs.is_same_pane(&agent) {
+        if !signs.is_same_pane(&agent) || signs.is_at_work_elsewhere(&agent) {
             continue;
         }
         other.ended_at = Some(signs.at);

@@ -13,6 +13,7 @@ use snell::{Event, EventName, Timestamp};
 
 use crate::error::Result;
 use crate::intent::{self, Intent};
+use crate::json;
 use crate::model::{Agent, Confidence, ContextSource, Correlation, Source, State};
 use crate::observation::{Judgement, Observation, Sender};
 use crate::rows::{EventRow, Owner, Rows};
@@ -69,6 +70,8 @@ pub(crate) struct CaughtUp {
     pub(crate) from: Option<String>,
     /// Whether the store knew of another file.
     pub(crate) is_other_file: bool,
+    /// Whether it is read because the session begins.
+    pub(crate) session_begins: bool,
     /// Nothing if it could not be read.
     pub(crate) read: Option<Read>,
 }
@@ -110,10 +113,7 @@ pub(crate) fn ingest(
         return Ok(Receipt::of_duplicate(&agent, Correlation::DbSessionId));
     }
     let mut found = correlate(rows, seen, &signs)?;
-    let tool_use = event.tool.as_ref().and_then(|tool| tool.use_id.as_deref());
-    if let Some(tool_use) = tool_use
-        && rows.has_tool_event(found.agent.agent_id, &observation.event, tool_use)?
-    {
+    if is_known_tool_event(rows, observation, &event, &found)? {
         return Ok(Receipt::of_duplicate(&found.agent, found.correlation));
     }
     // An event that was delayed changes nothing if a later one has counted already.
@@ -154,6 +154,22 @@ pub(crate) fn ingest(
     })
 }
 
+/// Whether the same was told already: the same event about the same call of a tool. The id of a call alone does not say
+/// that, because not every model gives each call its own.
+fn is_known_tool_event(rows: &mut dyn Rows, observation: &Observation, event: &Event, found: &Found) -> Result<bool> {
+    let tool_use = event.tool.as_ref().and_then(|tool| tool.use_id.as_deref());
+    let (Some(tool_use), Some(conversation)) = (tool_use.filter(|id| !id.is_empty()), &found.conversation) else {
+        return Ok(false);
+    };
+    let input = observation.payload.get("tool_input");
+    let same = |payload: &String| {
+        let kept: Option<Value> = json::from_slice(payload.as_bytes()).ok();
+        kept.is_some_and(|kept| kept.get("tool_input") == input)
+    };
+    let known = rows.tool_events(conversation.conversation_id, &observation.event, tool_use)?;
+    Ok(known.iter().any(same))
+}
+
 fn save(rows: &mut dyn Rows, found: &mut Found) -> Result<()> {
     rows.save_agent(&mut found.agent)?;
     let Some(conversation) = &mut found.conversation else {
@@ -181,7 +197,10 @@ fn sender_of(observation: &Observation, event: &Event) -> Sender {
         .filter(|session| !session.is_empty());
     sender.headspace_session_id = sender.headspace_session_id.or_else(|| text("headspace_session_id"));
     sender.host = sender.host.or_else(|| text("host"));
-    sender.process = sender.process.or_else(|| correlate::told_process(event));
+    if sender.process.is_none() {
+        sender.process = correlate::told_process(event);
+        sender.process_is_told = sender.process.is_some();
+    }
     sender.product = sender.product.or_else(|| event.platform.clone());
     sender
 }
@@ -201,7 +220,8 @@ fn change_by(
     let before = Before {
         state: found.agent.state,
         last_words: told.or(remembered.as_deref()),
-        blocked: judgement.is_some_and(Judgement::blocks),
+        current_tool: found.agent.current_tool.as_deref(),
+        blocked: judgement.is_some_and(|judgement| judgement.blocks() || judgement.goes_on),
     };
     let heard_again = Change {
         state: State::Idle,
@@ -321,7 +341,13 @@ pub(crate) fn catch_up(
     }
     reached.path = Some(caught_up.path.clone());
     if let Some(read) = &caught_up.read {
-        turns::from_transcript(rows, agent, &read.entries, now)?;
+        let entries = match caught_up.from {
+            // What stands there when a session begins was said in an earlier one.
+            None if caught_up.session_begins => &[],
+            None => turns::unfinished(&read.entries),
+            Some(_) => read.entries.as_slice(),
+        };
+        turns::from_transcript(rows, agent, entries, now)?;
         reached.mark = Some(read.mark.to_string());
     }
     if let Some(usage) = caught_up.read.as_ref().and_then(|read| read.usage.as_ref())

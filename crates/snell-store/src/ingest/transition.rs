@@ -44,15 +44,15 @@ pub(crate) struct Before<'a> {
     pub(crate) state: State,
     /// What the agent said last, as far as it is known.
     pub(crate) last_words: Option<&'a str>,
+    /// The tool that runs or waits for permission.
+    pub(crate) current_tool: Option<&'a str>,
     /// Whether the event was kept from happening.
     pub(crate) blocked: bool,
 }
 
 /// What the event changes; nothing if it says nothing about the state.
 pub(crate) fn transition(event: &Event, before: Before<'_>) -> Option<Change> {
-    // What a subagent does in the background is no work of an agent that has ended its turn.
-    let in_subagent = event.subagent.as_ref().is_some_and(|subagent| subagent.id.is_some());
-    if in_subagent && before.state == State::Idle && event.name.is_about_a_tool() {
+    if is_beside_the_point(event, before) {
         return None;
     }
     match &event.name {
@@ -72,7 +72,7 @@ pub(crate) fn transition(event: &Event, before: Before<'_>) -> Option<Change> {
             Some(change(State::AwaitingInput, ToolChange::Is(tool.to_owned()), why))
         }
         EventName::PostToolUse | EventName::PostToolUseFailure => Some(post_tool(event)),
-        EventName::Notification => notification(event, before.state),
+        EventName::Notification => notification(event, before),
         // A stop that was blocked makes the agent go on.
         EventName::Stop if before.blocked => {
             Some(change(State::Processing, ToolChange::None, "a hook told it to go on"))
@@ -80,6 +80,26 @@ pub(crate) fn transition(event: &Event, before: Before<'_>) -> Option<Change> {
         EventName::Stop => Some(stop(before.last_words)),
         EventName::Other(name) => other(name, event, before.state),
         EventName::SubagentStart | EventName::SubagentStop | EventName::PreCompact | EventName::PostCompact => None,
+    }
+}
+
+/// Whether the event is about a tool, and says nothing about what the agent as a whole is doing.
+fn is_beside_the_point(event: &Event, before: Before<'_>) -> bool {
+    let in_subagent = event.subagent.as_ref().is_some_and(|subagent| subagent.id.is_some());
+    let ends = matches!(event.name, EventName::PostToolUse | EventName::PostToolUseFailure);
+    let other_tool = before.current_tool.is_some() && before.current_tool != event.tool_name();
+    match (&event.name, before.state) {
+        // The user has to be asked, whoever wants it.
+        (EventName::PermissionRequest, _) => false,
+        (name, _) if !name.is_about_a_tool() => false,
+        // What a subagent does in the background is no work of an agent that has ended its turn.
+        (_, State::Idle) => in_subagent,
+        // Tools run side by side. When one ends, the user still has to answer about the other; and what a subagent does
+        // answers no question.
+        (_, State::AwaitingInput) => {
+            (in_subagent && before.current_tool.is_none()) || (other_tool && (ends || in_subagent))
+        }
+        _ => false,
     }
 }
 
@@ -135,7 +155,9 @@ fn post_tool(event: &Event) -> Change {
     change(State::Processing, ToolChange::None, format!("{tool} {how}"))
 }
 
-fn notification(event: &Event, state: State) -> Option<Change> {
+fn notification(event: &Event, before: Before<'_>) -> Option<Change> {
+    let state = before.state;
+    let waits_for_tool = state == State::AwaitingInput && before.current_tool.is_some();
     let message = event.message.as_deref().unwrap_or_default();
     let told = |kind: &str| {
         if message.is_empty() {
@@ -150,8 +172,9 @@ fn notification(event: &Event, state: State) -> Option<Change> {
         Some(kind) if INPUT_GIVEN.contains(&kind) && state == State::AwaitingInput => {
             Some(change(State::Processing, ToolChange::Keep, "the user answered"))
         }
-        // It has waited for a prompt for a while. If it seemed to work, its user interrupted it, and no hook told us.
-        Some("idle_prompt") if state == State::Processing => Some(change(
+        // It has waited for a prompt for a while. If it seemed to work, or to wait for permission, its user interrupted
+        // it, and no hook told us.
+        Some("idle_prompt") if state == State::Processing || waits_for_tool => Some(change(
             State::Idle,
             ToolChange::None,
             "it says that it waits for a prompt",
@@ -180,6 +203,14 @@ fn other(name: &str, event: &Event, state: State) -> Option<Change> {
             let error = text("error").unwrap_or("unknown");
             let why = format!("its turn ended with an error ({error})");
             Some(change(State::Idle, ToolChange::None, why))
+        }
+        "PermissionDenied" => {
+            let tool = event.tool_name().unwrap_or("a tool");
+            Some(change(
+                State::Processing,
+                ToolChange::None,
+                format!("{tool} was not permitted"),
+            ))
         }
         "Elicitation" => {
             let server = text("mcp_server_name").unwrap_or("a server");

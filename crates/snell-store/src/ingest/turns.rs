@@ -198,6 +198,13 @@ pub(crate) fn conclude(rows: &mut dyn Rows, agent: &mut Agent, at: Timestamp) ->
     Ok(())
 }
 
+/// What a transcript that is read for the first time says about what is going on: the last prompt, and the words since. What
+/// was said before, perhaps days ago, was not heard by us.
+pub(crate) fn unfinished(entries: &[Entry]) -> &[Entry] {
+    let last = entries.iter().rposition(|entry| matches!(entry, Entry::Prompt { .. }));
+    &entries[last.unwrap_or(0)..]
+}
+
 /// What a transcript has to say that no event said: words, prompts that were missed, and turns that ended without one.
 pub(crate) fn from_transcript(rows: &mut dyn Rows, agent: &mut Agent, entries: &[Entry], now: Timestamp) -> Result<()> {
     let mut cut_short = None;

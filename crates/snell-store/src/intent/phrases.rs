@@ -495,3 +495,17 @@ pub(super) const REPORTS: &[&str] = &[
     "完了しました",
     "しました",
 ];
+
+/// Whole sentences that ask for an answer to what stands before them, and for nothing by themselves.
+pub(super) const BARE_COURTESY: &[&str] = &[
+    "let me know",
+    "just let me know",
+    "please let me know",
+    "thanks",
+    "thank you",
+];
+
+/// How a question begins.
+pub(super) const QUESTION_WORDS: &[&str] = &[
+    "which", "what", "how", "where", "when", "who", "would", "should", "do", "can", "could",
+];

@@ -4,8 +4,8 @@
 //! their words.
 
 use super::phrases::{
-    ACTIVITIES, ADDRESSES, ANNOUNCEMENTS, COURTESY, COURTESY_QUESTIONS, LAST_ANNOUNCEMENTS, OPENING_FILLERS,
-    OPENING_REPORTS, OPENING_REQUESTS, OUTCOMES, REPORTS, REQUESTS,
+    ACTIVITIES, ADDRESSES, ANNOUNCEMENTS, BARE_COURTESY, COURTESY, COURTESY_QUESTIONS, LAST_ANNOUNCEMENTS,
+    OPENING_FILLERS, OPENING_REPORTS, OPENING_REQUESTS, OUTCOMES, QUESTION_WORDS, REPORTS, REQUESTS,
 };
 use super::words::{Ending, Form, Sentence};
 
@@ -35,12 +35,20 @@ pub(super) fn of(sentence: &Sentence) -> Sense {
     match sentence.form {
         Form::Code => Sense::Stating,
         _ if asks => asked(words),
-        _ if any_in(words, COURTESY) => Sense::Courtesy,
+        _ if any_in(words, COURTESY) || BARE_COURTESY.contains(&words) => Sense::Courtesy,
         _ if any_in(words, REQUESTS) || any_starts(words, OPENING_REQUESTS) => Sense::Asking,
         // What a list names was done, is to do or is to choose: it neither announces nor reports.
         Form::Item | Form::Option | Form::Heading => Sense::Stating,
+        // "Which of these do you prefer:" is a question, whatever it ends with.
+        Form::Prose if is_open_question(sentence) => Sense::Asking,
         Form::Prose => stated(sentence),
     }
+}
+
+/// Whether a sentence that more is to follow begins like a question to the user.
+fn is_open_question(sentence: &Sentence) -> bool {
+    let words = sentence.words.as_str();
+    sentence.ending == Ending::Open && any_starts(words, QUESTION_WORDS) && any_in(words, &["you", "your"])
 }
 
 fn asked(words: &str) -> Sense {

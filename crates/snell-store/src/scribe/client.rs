@@ -1,24 +1,23 @@
 //! Handing a request to the scribe, and hiring one.
 
-use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType, connect, send, socket_with};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 
-use super::{Request, Response, lock_in, socket_in};
+use super::{Request, Response, lock_in, socket_in, trouble_in};
 
-/// How long a hook waits for the scribe. It is longer than the scribe itself waits for the database.
-const PATIENCE: Duration = Duration::from_millis(900);
+/// How long a hook waits for the scribe in all. It is longer than the scribe itself waits for the database.
+const PATIENCE: Duration = Duration::from_millis(700);
 
 /// What became of a request.
 #[derive(Debug)]
@@ -31,14 +30,43 @@ pub enum Delivery {
     NoAnswer,
 }
 
-/// Hands a request to the scribe of this directory, and waits until it is stored.
+/// What became of a request that nobody waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandOver {
+    /// The scribe has it.
+    Taken,
+    /// Somebody is there, and has more to do than can be taken at once, or trouble of its own.
+    Busy,
+    /// Nobody is there.
+    NobodyThere,
+}
+
+/// Hands a request to the scribe of this directory, and waits until it is dealt with.
 pub fn deliver(directory: &Path, request: &Request) -> Delivery {
-    let Ok(mut stream) = UnixStream::connect(socket_in(directory)) else {
-        return Delivery::NobodyThere;
-    };
-    match ask(&mut stream, request) {
-        Ok(response) => Delivery::Done(response),
+    let deadline = Instant::now() + PATIENCE;
+    match knock(directory) {
+        Ok(stream) => ask(stream, request, deadline).map_or(Delivery::NoAnswer, Delivery::Done),
+        Err(HandOver::NobodyThere) => Delivery::NobodyThere,
         Err(_) => Delivery::NoAnswer,
+    }
+}
+
+/// Hands a request to the scribe of this directory, and leaves without waiting for anything.
+pub fn hand_over(directory: &Path, request: &Request) -> HandOver {
+    if trouble_in(directory).exists() {
+        return HandOver::Busy;
+    }
+    let stream = match knock(directory) {
+        Ok(stream) => stream,
+        Err(refused) => return refused,
+    };
+    let Ok(text) = serde_json::to_string(request) else {
+        return HandOver::Busy;
+    };
+    // A part of it is of no use to anybody, and the scribe sees that.
+    match (&stream).write(text.as_bytes()) {
+        Ok(written) if written == text.len() => HandOver::Taken,
+        Ok(_) | Err(_) => HandOver::Busy,
     }
 }
 
@@ -47,74 +75,75 @@ pub fn settle(directory: &Path) {
     deliver(directory, &Request::Settle);
 }
 
-/// What became of a request that nobody waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HandOver {
-    /// The scribe has it.
-    Taken,
-    /// The scribe has more to do than it can take at once.
-    Busy,
-    /// Nobody is there.
-    NobodyThere,
-}
-
-/// Hands a request to the scribe of this directory, and leaves without waiting for anything.
-pub fn hand_over(directory: &Path, request: &Request) -> HandOver {
+/// Comes to the scribe's door. Whoever would have to wait there is told so.
+fn knock(directory: &Path) -> Result<UnixStream, HandOver> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let (Ok(address), Ok(text)) = (
-        SocketAddrUnix::new(socket_in(directory)),
-        serde_json::to_string(request),
-    ) else {
-        return HandOver::NobodyThere;
-    };
-    let Ok(socket) = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None) else {
-        return HandOver::NobodyThere;
-    };
+    let path = socket_in(directory);
+    // What is said there is not for others.
+    let own = rustix::process::geteuid().as_raw();
+    if fs::metadata(&path).map_or(true, |door| door.uid() != own) {
+        return Err(HandOver::NobodyThere);
+    }
+    let address = SocketAddrUnix::new(path).map_err(|_| HandOver::NobodyThere)?;
+    let socket =
+        socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).map_err(|_| HandOver::NobodyThere)?;
     match connect(&socket, &address) {
-        Ok(()) => {}
-        Err(Errno::WOULDBLOCK) => return HandOver::Busy,
-        Err(_) => return HandOver::NobodyThere,
-    }
-    // A part of it is of no use to anybody, and the scribe sees that.
-    match send(&socket, text.as_bytes(), SendFlags::NOSIGNAL) {
-        Ok(sent) if sent == text.len() => HandOver::Taken,
-        Ok(_) | Err(_) => HandOver::Busy,
+        Ok(()) => Ok(socket.into()),
+        Err(Errno::WOULDBLOCK) => Err(HandOver::Busy),
+        Err(_) => Err(HandOver::NobodyThere),
     }
 }
 
-fn say(stream: &mut UnixStream, request: &Request) -> io::Result<()> {
-    stream.set_write_timeout(Some(PATIENCE))?;
-    stream.write_all(serde_json::to_string(request)?.as_bytes())?;
-    stream.shutdown(Shutdown::Write)
-}
-
-fn ask(stream: &mut UnixStream, request: &Request) -> io::Result<Response> {
-    say(stream, request)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+fn ask(mut stream: UnixStream, request: &Request, deadline: Instant) -> io::Result<Response> {
+    stream.set_nonblocking(false)?;
+    let text = serde_json::to_string(request)?;
+    let mut rest = text.as_bytes();
+    while !rest.is_empty() {
+        stream.set_write_timeout(Some(left(deadline)?))?;
+        let written = stream.write(rest)?;
+        rest = &rest[written..];
+    }
+    stream.shutdown(Shutdown::Write)?;
     let mut answer = Vec::with_capacity(256);
-    stream.read_to_end(&mut answer)?;
+    let mut part = [0; 1024];
+    loop {
+        stream.set_read_timeout(Some(left(deadline)?))?;
+        match stream.read(&mut part)? {
+            0 => break,
+            length => answer.extend_from_slice(&part[..length]),
+        }
+    }
     Ok(serde_json::from_slice(&answer)?)
+}
+
+/// How much time is left, which is never nothing.
+fn left(deadline: Instant) -> io::Result<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    Ok(left)
 }
 
 /// Starts a scribe for this directory, unless there is one or somebody else is starting one. It runs on by itself.
 ///
-/// `program` is called with `arguments` and the directory; the lock that makes it the only one is its standard input.
+/// `program` is called with `arguments`, and the lock that makes it the only one as its standard input.
 ///
 /// # Errors
 ///
 /// When it cannot be started.
-pub fn hire(directory: &Path, program: &Path, arguments: &[&OsStr]) -> io::Result<()> {
+pub fn hire(directory: &Path, program: &Path, arguments: &[OsString]) -> io::Result<()> {
+    // Nobody could ever come to a door whose address is too long.
+    SocketAddrUnix::new(socket_in(directory))?;
     let Some(lock) = only_one(directory)? else {
         return Ok(());
     };
     Command::new(program)
         .args(arguments)
-        .arg(directory)
         .current_dir("/")
         .stdin(lock)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .process_group(0)
         .spawn()
         .map(drop)
 }

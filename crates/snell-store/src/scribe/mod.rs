@@ -7,6 +7,7 @@
 mod client;
 mod server;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -26,12 +27,23 @@ pub(crate) fn lock_in(directory: &Path) -> PathBuf {
     directory.join("scribe.lock")
 }
 
+/// There while the scribe of a directory cannot store what it is handed.
+fn trouble_in(directory: &Path) -> PathBuf {
+    directory.join("scribe.trouble")
+}
+
 /// What a scribe is asked to write.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
     /// An event.
-    Record(Box<Observation>),
+    Record {
+        /// What was observed.
+        observation: Box<Observation>,
+        /// The name of the note that was written of it, to be removed when it is stored.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<OsString>,
+    },
     /// Nothing: the answer says that everything that came before is stored.
     Settle,
     /// How full the context of a session is.

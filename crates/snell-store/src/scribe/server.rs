@@ -7,12 +7,15 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use snell::Timestamp;
 
-use super::{Request, Response, socket_in};
+use super::{Request, Response, socket_in, trouble_in};
+use crate::error::{Result, StoreError};
+use crate::json;
 use crate::observation::Observation;
 use crate::recorder::Recorder;
 use crate::store::Which;
@@ -30,22 +33,26 @@ const RECONCILE_EVERY: Duration = Duration::from_secs(5);
 /// The last words of a turn may be written after the turn has ended: so long, and so often, they are looked for.
 const LATE_WORDS_WITHIN: Duration = Duration::from_secs(2);
 const LATE_WORDS_EVERY: Duration = Duration::from_millis(100);
-/// How many requests may come before the log is folded in, even if nobody ever pauses.
-const TIDY_AFTER: usize = 64;
-/// When nobody has come for so long, there is time to tidy up.
-const QUIET: Duration = Duration::from_millis(20);
+/// How long what can be done later is put off while somebody else holds the database.
+const LATER: Duration = Duration::from_secs(2);
+/// How many requests come before the log is folded into the database. To do it after each would cost the disk more than
+/// the requests themselves.
+const TIDY_AFTER: usize = 128;
 
 /// How a scribe works.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// It leaves when nothing has come for so long.
     pub linger: Duration,
+    /// Before it leaves it removes what is older than this.
+    pub keep: Option<Duration>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
             linger: Duration::from_secs(60),
+            keep: None,
         }
     }
 }
@@ -75,20 +82,30 @@ struct Scribe {
     ended: VecDeque<Ended>,
     last_visit: Instant,
     last_reconciled: Instant,
+    last_emptied: Instant,
     /// Requests since the log was last folded in.
     untidy: usize,
+    /// What nobody has heard yet.
+    untold: Vec<String>,
+    /// Whether the last batch could not be stored.
+    troubled: bool,
+    /// Somebody else holds the database; what can be done later is not tried before this.
+    locked_until: Option<Instant>,
 }
 
-/// Serves the hooks of this directory until nothing has come for a while.
+/// Serves the hooks of this directory until nothing has come for a while, or until it is told to stop. Then everything that
+/// has come is stored first.
 ///
-/// The caller holds the lock that makes it the only one.
+/// The caller holds the lock that makes it the only one. Whoever sets `stop` also comes to the door, so that it is seen.
 ///
 /// # Errors
 ///
 /// When the socket cannot be made.
-pub fn serve(directory: &Path, settings: Settings) -> io::Result<()> {
+pub fn serve(directory: &Path, settings: Settings, stop: &AtomicBool) -> io::Result<()> {
     let mut scribe = Scribe::new(directory)?;
-    while scribe.last_visit.elapsed() < settings.linger {
+    // Whatever the last one could not store any more.
+    scribe.unless_locked(Recorder::take_in_all);
+    while scribe.last_visit.elapsed() < settings.linger && !stop.load(Ordering::Relaxed) {
         scribe.wait()?;
         let requests = scribe.listen();
         if !requests.is_empty() {
@@ -99,7 +116,7 @@ pub fn serve(directory: &Path, settings: Settings) -> io::Result<()> {
         }
         scribe.look_after();
     }
-    scribe.leave();
+    scribe.leave(settings.keep);
     Ok(())
 }
 
@@ -120,7 +137,7 @@ impl Scribe {
         });
         let now = Instant::now();
         Ok(Self {
-            recorder: Recorder::new(directory).patient(),
+            recorder: Recorder::new(directory),
             listener,
             inode: inode(&socket),
             socket,
@@ -129,7 +146,12 @@ impl Scribe {
             ended: VecDeque::new(),
             last_visit: now,
             last_reconciled: now,
+            last_emptied: now,
             untidy: 0,
+            untold: Vec::new(),
+            // Whatever was wrong with the last scribe is to be seen.
+            troubled: true,
+            locked_until: None,
         })
     }
 
@@ -148,9 +170,7 @@ impl Scribe {
         if self.visitors.len() < MAX_VISITORS {
             fds.push(watched(self.listener.as_fd()));
         }
-        let patience = if self.untidy > 0 {
-            QUIET
-        } else if !self.ended.is_empty() {
+        let patience = if !self.ended.is_empty() {
             LATE_WORDS_EVERY
         } else {
             LOOK_EVERY
@@ -196,10 +216,12 @@ impl Scribe {
         let mut to_record = Vec::new();
         let mut waiting = Vec::new();
         let mut settled = Vec::new();
+        let mut notes = Vec::new();
         for (stream, said) in requests {
-            match serde_json::from_slice(&said) {
-                Ok(Request::Record(observation)) => {
+            match json::from_slice(&said) {
+                Ok(Request::Record { observation, note }) => {
                     to_record.push(*observation);
+                    notes.extend(note);
                     waiting.push(stream);
                 }
                 Ok(Request::Settle) => settled.push(stream),
@@ -214,7 +236,7 @@ impl Scribe {
                         Ok(_) => self.recorder.take_remarks(),
                         Err(error) => vec![format!("cannot record how full the context is ({error})")],
                     };
-                    tell(stream, remarks);
+                    tell(stream, &remarks);
                 }
                 // Not one of ours; it gets no answer.
                 Err(_) => {}
@@ -223,14 +245,33 @@ impl Scribe {
         if !to_record.is_empty() {
             self.record(to_record);
         }
-        let mut remarks = self.recorder.take_remarks();
+        for note in notes {
+            self.recorder.notes().remove(&note);
+        }
+        // Everybody's trouble is told once, to the first who hears it.
+        let mut remarks = std::mem::take(&mut self.untold);
+        remarks.extend(self.recorder.take_remarks());
+        self.mark_trouble(!remarks.is_empty());
         for stream in waiting {
-            // Everybody's trouble is told once.
-            tell(stream, std::mem::take(&mut remarks));
+            if tell(stream, &remarks) {
+                remarks.clear();
+            }
         }
+        self.untold = remarks;
         for stream in settled {
-            tell(stream, Vec::new());
+            tell(stream, &[]);
         }
+    }
+
+    /// Lets hooks know whether what they hand over is stored. If not, they wait for an answer, and tell their users.
+    fn mark_trouble(&mut self, trouble: bool) {
+        let mark = trouble_in(self.recorder.directory());
+        match (trouble, self.troubled) {
+            (true, false) => drop(fs::File::create(&mark)),
+            (false, true) => drop(fs::remove_file(&mark)),
+            _ => {}
+        }
+        self.troubled = trouble;
     }
 
     fn record(&mut self, observations: Vec<Observation>) {
@@ -251,6 +292,9 @@ impl Scribe {
 
     /// What is done when nobody waits for it.
     fn look_after(&mut self) {
+        if self.locked_until.is_some_and(|until| Instant::now() < until) {
+            return;
+        }
         while self
             .ended
             .front()
@@ -259,27 +303,34 @@ impl Scribe {
             self.ended.pop_front();
         }
         let late: Vec<_> = self.ended.iter().map(|ended| Which::Agent(ended.agent_id)).collect();
+        if self.last_emptied.elapsed() >= LOOK_EVERY {
+            self.last_emptied = Instant::now();
+            self.unless_locked(Recorder::take_in_all);
+        }
         let all = self.last_reconciled.elapsed() >= RECONCILE_EVERY;
         let which = if all { vec![Which::All] } else { late };
         if all {
             self.last_reconciled = Instant::now();
         }
         for which in which {
-            // What cannot be looked after now is looked after the next time.
-            let _ = self
-                .recorder
-                .store()
-                .and_then(|store| store.reconcile(which, Timestamp::now()));
+            self.unless_locked(|recorder| recorder.store()?.reconcile(which, Timestamp::now()));
         }
-        let quiet = self.untidy > 0 && self.last_visit.elapsed() >= QUIET;
-        if quiet || self.untidy > TIDY_AFTER {
-            let _ = self.recorder.take_in_notes();
-            let _ = self.recorder.store().and_then(|store| store.tidy());
+        if self.untidy > TIDY_AFTER {
+            self.unless_locked(|recorder| recorder.store()?.tidy());
             self.untidy = 0;
         }
     }
 
-    fn leave(mut self) {
+    /// Does something that can as well be done later. While somebody else holds the database, visitors would wait for it.
+    fn unless_locked(&mut self, work: impl FnOnce(&mut Recorder) -> Result<()>) {
+        if self.locked_until.is_none()
+            && let Err(StoreError::Locked) = work(&mut self.recorder)
+        {
+            self.locked_until = Some(Instant::now() + LATER);
+        }
+    }
+
+    fn leave(mut self, keep: Option<Duration>) {
         // Nobody must come to a door behind which nobody is. Whoever has come already is still heard.
         if inode(&self.socket) == self.inode {
             let _ = fs::remove_file(&self.socket);
@@ -298,7 +349,10 @@ impl Scribe {
         }
         // A directory that was removed is not made again.
         if self.socket.parent().is_some_and(Path::exists) {
-            let _ = self.recorder.take_in_notes();
+            let _ = self.recorder.take_in_all();
+            if let Some(keep) = keep {
+                let _ = self.recorder.store().and_then(|store| store.forget_older_than(keep));
+            }
         }
         self.recorder.close();
     }
@@ -333,12 +387,13 @@ impl Visitor {
     }
 }
 
-fn tell(mut stream: UnixStream, remarks: Vec<String>) {
-    let response = Response { remarks };
+/// Answers a visitor; says whether it heard it.
+fn tell(mut stream: UnixStream, remarks: &[String]) -> bool {
+    let response = Response {
+        remarks: remarks.to_vec(),
+    };
     // Whoever does not hear it records by itself, and it is found to be stored already.
-    if let Ok(text) = serde_json::to_string(&response) {
-        let _ = stream.write_all(text.as_bytes());
-    }
+    serde_json::to_string(&response).is_ok_and(|text| stream.write_all(text.as_bytes()).is_ok())
 }
 
 fn watched(fd: BorrowedFd<'_>) -> PollFd<'_> {

@@ -13,6 +13,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use snell::Timestamp;
 
 use crate::backend::{Backend, Tidying};
@@ -26,7 +27,7 @@ const MIGRATIONS: &[&str] = &[include_str!("migrations/001-what-happened.sql")];
 const ATTEMPTS: i32 = 600;
 
 /// Beyond this the write-ahead log is folded into the database: each process that comes alone reads all of it.
-const LONG_LOG_BYTES: u64 = 256 * 1024;
+const LONG_LOG_BYTES: u64 = 512 * 1024;
 
 /// An open database.
 #[derive(Debug)]
@@ -189,6 +190,12 @@ fn connect(path: &Path) -> Result<Connection> {
         Err(error) => return Err(file_error(path, error)),
     }
     let metadata = fs::metadata(path).map_err(|error| file_error(path, error))?;
+    let own = rustix::process::geteuid().as_raw();
+    if metadata.uid() != own && own != 0 {
+        // It would be read by whoever put it there, in a directory that anybody may write to.
+        let foreign = io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to somebody else");
+        return Err(file_error(path, foreign));
+    }
     if metadata.mode() & 0o077 != 0 {
         // Somebody else's file stays as it is; whether it can be used will be seen.
         let _ = fs::set_permissions(path, Permissions::from_mode(0o600));
@@ -222,7 +229,14 @@ fn lock(path: &Path) -> Result<fs::File> {
         .mode(0o600)
         .open(&path);
     let file = open.map_err(|error| file_error(&path, error))?;
-    flock(&file, FlockOperation::LockExclusive).map_err(|error| file_error(&path, error.into()))?;
+    for attempt in 0.. {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => break,
+            Err(Errno::WOULDBLOCK | Errno::INTR) if wait_a_little(attempt) => {}
+            Err(Errno::WOULDBLOCK | Errno::INTR) => return Err(StoreError::Locked),
+            Err(error) => return Err(file_error(&path, error.into())),
+        }
+    }
     Ok(file)
 }
 
@@ -255,6 +269,9 @@ impl From<rusqlite::Error> for StoreError {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
+            Some(ErrorCode::ConstraintViolation | ErrorCode::TooBig | ErrorCode::TypeMismatch) => {
+                Self::Refused(error.to_string())
+            }
             _ => Self::Database(error.to_string()),
         }
     }

@@ -1,5 +1,7 @@
 //! What can be asked, in SQLite.
 
+use std::collections::VecDeque;
+
 use rusqlite::types::Value as Sql;
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 use serde_json::Value;
@@ -10,6 +12,7 @@ use super::rows::{optional_time, time, word};
 use crate::backend::Queries;
 use crate::error::Result;
 use crate::intent::Intent;
+use crate::json;
 use crate::model::{Actor, Confidence, Source, State, TimestampSource};
 use crate::observation::FinishedRun;
 use crate::query::{
@@ -17,8 +20,8 @@ use crate::query::{
     TurnView,
 };
 
-/// How many events an export holds in memory at a time.
-const EXPORT_PAGE: u32 = 500;
+/// How many events and turns an export holds in memory at a time.
+const EXPORT_PAGE: u32 = 50;
 
 const AGENT_VIEW: &str = "SELECT a.agent_id, a.project_id, p.name, p.path, a.product, \
     coalesce(c.session_id, a.session_id), a.state, a.state_since, a.state_source, a.confidence, a.why, a.current_tool, \
@@ -113,7 +116,7 @@ impl Queries for Sqlite {
     }
 
     fn export(&mut self, session: &SessionView, listener: &mut dyn FnMut(Exported) -> bool) -> Result<()> {
-        let mut turns = self.turns_of(session.conversation_id)?.into_iter().peekable();
+        let mut turns = Turns::of(session.conversation_id);
         if !listener(Exported::Session(session.clone())) {
             return Ok(());
         }
@@ -130,7 +133,7 @@ impl Queries for Sqlite {
             };
             after = last.id;
             for event in page {
-                while let Some(turn) = turns.next_if(|turn| turn.timestamp < event.at) {
+                while let Some(turn) = turns.next_before(self, event.at)? {
                     if !listener(Exported::Turn(turn)) {
                         return Ok(());
                     }
@@ -145,7 +148,7 @@ impl Queries for Sqlite {
                 }
             }
         }
-        for turn in turns {
+        while let Some(turn) = turns.next_before(self, Timestamp::MAX)? {
             if !listener(Exported::Turn(turn)) {
                 break;
             }
@@ -171,15 +174,6 @@ impl Queries for Sqlite {
             first_event_at: times("SELECT at FROM events ORDER BY id LIMIT 1")?.flatten(),
             last_event_at: times("SELECT at FROM events ORDER BY id DESC LIMIT 1")?.flatten(),
         })
-    }
-
-    fn stops_blocked(&mut self, session_id: &str) -> Result<u32> {
-        let sql = "WITH own AS (SELECT e.id, e.name, e.decision FROM events e JOIN session_ids s USING (conversation_id) \
-            WHERE s.session_id = ?1) \
-            SELECT count(*) FROM own WHERE name = 'Stop' AND decision = 'block' \
-            AND id > (SELECT coalesce(max(id), 0) FROM own WHERE name = 'UserPromptSubmit' \
-            OR (name = 'Stop' AND decision IS NOT 'block'))";
-        Ok(self.connection.query_row(sql, [session_id], |row| row.get(0))?)
     }
 
     fn set_context(&mut self, session_id: &str, percent: f64, model: Option<&str>) -> Result<bool> {
@@ -254,11 +248,15 @@ impl Sqlite {
         Ok(session)
     }
 
-    fn turns_of(&self, conversation_id: i64) -> Result<Vec<TurnView>> {
-        let sql = "SELECT turn_id, t.agent_id, t.command_id, actor, intent, text, timestamp, timestamp_source \
-            FROM turns t JOIN commands USING (command_id) WHERE conversation_id = ?1 ORDER BY timestamp, turn_id";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let found = statement.query_map([conversation_id], turn_view)?;
+    /// Turns of a conversation after this one, in the order in which they were said.
+    fn turns_after(&self, conversation_id: i64, time: i64, turn_id: i64) -> Result<VecDeque<TurnView>> {
+        let sql = format!(
+            "SELECT turn_id, t.agent_id, t.command_id, actor, intent, text, timestamp, timestamp_source \
+             FROM turns t JOIN commands USING (command_id) WHERE conversation_id = ?1 \
+             AND (timestamp, turn_id) > (?2, ?3) ORDER BY timestamp, turn_id LIMIT {EXPORT_PAGE}"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let found = statement.query_map([conversation_id, time, turn_id], turn_view)?;
         Ok(found.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -302,6 +300,38 @@ impl Sqlite {
     }
 }
 
+/// The turns of a conversation, a page at a time.
+struct Turns {
+    conversation_id: i64,
+    page: VecDeque<TurnView>,
+    /// The last turn that was fetched.
+    reached: (i64, i64),
+    is_last_page: bool,
+}
+
+impl Turns {
+    fn of(conversation_id: i64) -> Self {
+        Self {
+            conversation_id,
+            page: VecDeque::new(),
+            reached: (i64::MIN, 0),
+            is_last_page: false,
+        }
+    }
+
+    /// The next one, if it was said before this time.
+    fn next_before(&mut self, database: &Sqlite, time: Timestamp) -> Result<Option<TurnView>> {
+        if self.page.is_empty() && !self.is_last_page {
+            self.page = database.turns_after(self.conversation_id, self.reached.0, self.reached.1)?;
+            match self.page.back() {
+                Some(last) => self.reached = (last.timestamp.as_microsecond(), last.turn_id),
+                None => self.is_last_page = true,
+            }
+        }
+        Ok(self.page.pop_front_if(|turn| turn.timestamp < time))
+    }
+}
+
 fn agent_view(row: &Row<'_>) -> rusqlite::Result<AgentView> {
     Ok(AgentView {
         agent_id: row.get(0)?,
@@ -334,7 +364,7 @@ fn agent_view(row: &Row<'_>) -> rusqlite::Result<AgentView> {
 
 fn log_entry(row: &Row<'_>) -> rusqlite::Result<LogEntry> {
     let payload: Option<String> = row.get(13)?;
-    let payload = payload.and_then(|text| serde_json::from_str(&text).ok());
+    let payload = payload.and_then(|text| json::from_slice(text.as_bytes()).ok());
     Ok(LogEntry {
         id: row.get(0)?,
         at: time(row, 1)?,

@@ -16,7 +16,7 @@ use crate::rows::{EventRow, Known, Owner, Reached, Rows};
 pub(super) struct Within<'a, 'c>(pub(super) &'a Transaction<'c>);
 
 const AGENT_COLUMNS: &str = "agent_id, project_id, product, session_id, conversation_id, command_id, state, state_since, \
-    state_source, confidence, why, current_tool, tmux_session, tmux_pane, tmux_server, pid, pid_started, host, \
+    state_source, confidence, why, current_tool, tmux_session, tmux_pane, tmux_server, pid, pid_started, pid_certain, host, \
     headspace_session_id, context_percent, context_source, last_words, started_at, last_seen_at, ended_at, end_reason";
 
 const CONVERSATION_COLUMNS: &str = "conversation_id, session_id, agent_id, role, mode, tmux_pane, model, \
@@ -148,7 +148,7 @@ impl Rows for Within<'_, '_> {
         let sql = "UPDATE agents SET product = :product, session_id = :session_id, conversation_id = :conversation_id, \
             command_id = :command_id, state = :state, state_since = :state_since, state_source = :state_source, \
             confidence = :confidence, why = :why, current_tool = :current_tool, tmux_session = :tmux_session, \
-            tmux_server = :tmux_server, pid = :pid, pid_started = :pid_started, host = :host, \
+            tmux_server = :tmux_server, pid = :pid, pid_started = :pid_started, pid_certain = :pid_certain, host = :host, \
             context_percent = :context_percent, context_source = :context_source, last_words = :last_words, \
             last_seen_at = :last_seen_at, end_reason = :end_reason WHERE agent_id = :agent_id";
         self.write(
@@ -169,6 +169,7 @@ impl Rows for Within<'_, '_> {
                 ":tmux_server": agent.tmux_server,
                 ":pid": agent.process.map(|process| process.pid),
                 ":pid_started": agent.process.and_then(|process| process.started).map(u64::cast_signed),
+                ":pid_certain": agent.process_is_certain,
                 ":host": agent.host,
                 ":context_percent": agent.context_percent,
                 ":context_source": agent.context_source.map(ContextSource::as_str),
@@ -198,7 +199,7 @@ impl Rows for Within<'_, '_> {
         let sql = "INSERT INTO conversations (conversation_id, session_id, agent_id, role, mode, tmux_pane, model, \
             permission_mode, mission_execution_id, started_at, last_seen_at, ended_at, end_reason) \
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
-            ON CONFLICT (conversation_id) DO UPDATE SET role = ?4, mode = ?5, tmux_pane = ?6, model = ?7, \
+            ON CONFLICT (conversation_id) DO UPDATE SET agent_id = ?3, role = ?4, mode = ?5, tmux_pane = ?6, model = ?7, \
             permission_mode = ?8, mission_execution_id = ?9, last_seen_at = ?11, ended_at = ?12, end_reason = ?13";
         let number = self.insert(
             sql,
@@ -304,10 +305,10 @@ impl Rows for Within<'_, '_> {
         self.one(sql, [event_id], |row| row.get(0))
     }
 
-    fn has_tool_event(&mut self, agent_id: i64, name: &str, tool_use_id: &str) -> Result<bool> {
-        let sql = "SELECT 1 FROM events WHERE tool_use_id = ?1 AND agent_id = ?2 AND name = ?3";
-        let found = self.one(sql, params![tool_use_id, agent_id, name], |_| Ok(()))?;
-        Ok(found.is_some())
+    fn tool_events(&mut self, conversation_id: i64, name: &str, tool_use_id: &str) -> Result<Vec<String>> {
+        let sql = "SELECT payload FROM events JOIN payloads USING (id) WHERE tool_use_id = ?1 AND conversation_id = ?2 \
+            AND name = ?3 ORDER BY id DESC LIMIT 20";
+        self.all(sql, params![tool_use_id, conversation_id, name], |row| row.get(0))
     }
 
     fn keep_event(&mut self, event: &EventRow<'_>) -> Result<i64> {
@@ -413,15 +414,16 @@ fn agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
             pid,
             started: started.map(i64::cast_unsigned),
         }),
-        host: row.get(17)?,
-        headspace_session_id: row.get(18)?,
-        context_percent: row.get(19)?,
-        context_source: optional_word(row, 20, ContextSource::parse)?,
-        last_words: row.get(21)?,
-        started_at: time(row, 22)?,
-        last_seen_at: time(row, 23)?,
-        ended_at: optional_time(row, 24)?,
-        end_reason: row.get(25)?,
+        process_is_certain: row.get(17)?,
+        host: row.get(18)?,
+        headspace_session_id: row.get(19)?,
+        context_percent: row.get(20)?,
+        context_source: optional_word(row, 21, ContextSource::parse)?,
+        last_words: row.get(22)?,
+        started_at: time(row, 23)?,
+        last_seen_at: time(row, 24)?,
+        ended_at: optional_time(row, 25)?,
+        end_reason: row.get(26)?,
     })
 }
 

@@ -86,7 +86,6 @@ fn a_late_event_does_not_undo_what_came_after_it() {
 }
 
 #[test]
-#[ignore = "a known fault: it becomes the current command"]
 fn a_late_prompt_is_not_what_is_worked_on_now() {
     let mut kept = Kept::new();
     kept.take(prompt("s", "Second.").at(5));

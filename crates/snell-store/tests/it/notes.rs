@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use snell_store::{Notes, WaitsFor};
+use snell_store::{Notes, Recorder, WaitsFor};
 
 use crate::support::{Living, sent};
 
@@ -20,7 +20,7 @@ fn names(directory: &std::path::Path) -> Vec<String> {
 fn a_note_is_private_masked_marked_as_late_and_read_in_order() {
     let root = tempfile::tempdir().unwrap();
     let notes = Notes::beside(root.path());
-    assert!(notes.is_empty() && notes.all().is_empty() && notes.has_room());
+    assert!(notes.is_empty() && notes.some(100).is_empty() && notes.has_room());
     for second in [3, 1, 2] {
         let observation = sent("PreToolUse", &format!("s{second}"))
             .with("tool_input", format!("curl -H 'Authorization: token {SECRET}'"))
@@ -29,7 +29,7 @@ fn a_note_is_private_masked_marked_as_late_and_read_in_order() {
         notes.write(&observation, WaitsFor::Anybody).unwrap();
     }
     assert_eq!((notes.is_empty(), notes.count()), (false, 3));
-    let all = notes.all();
+    let all = notes.some(100);
     let sessions: Vec<_> = all
         .iter()
         .map(|note| note.observation.payload["session_id"].as_str().unwrap())
@@ -55,7 +55,7 @@ fn a_note_of_a_living_process_is_its_own_to_record() {
     let notes = Notes::beside(root.path());
     let observation = sent("Stop", "s").observed_in(root.path());
     notes.write(&observation, WaitsFor::ItsProcess).unwrap();
-    assert_eq!((notes.count(), notes.all().len()), (1, 0));
+    assert_eq!((notes.count(), notes.some(100).len()), (1, 0));
     // The same note of a process that is gone is anybody's.
     let mut gone = Living::new();
     gone.dies();
@@ -64,7 +64,7 @@ fn a_note_of_a_living_process_is_its_own_to_record() {
     let own = std::process::id().to_string();
     let pending = root.path().join("pending");
     fs::rename(pending.join(&name), pending.join(name.replace(&own, &pid.to_string()))).unwrap();
-    assert_eq!(notes.all().len(), 1);
+    assert_eq!(notes.some(100).len(), 1);
 }
 
 #[test]
@@ -74,9 +74,22 @@ fn a_note_that_cannot_be_read_is_put_aside_and_the_others_are_read() {
     notes
         .write(&sent("Stop", "s").observed_in(root.path()), WaitsFor::Anybody)
         .unwrap();
-    fs::write(root.path().join("pending/0-0-0-0.json"), "{\"half").unwrap();
-    assert_eq!(notes.all().len(), 1);
-    let left = names(root.path());
-    assert!(left.iter().any(|name| name == "0-0-0-0.unreadable"), "{left:?}");
-    assert_eq!(notes.all().len(), 1);
+    fs::write(root.path().join("pending/0-0-0-0.json"), "nonsense").unwrap();
+    assert_eq!(notes.some(100).len(), 1);
+    assert_eq!(names(root.path()).len(), 1);
+    assert!(root.path().join("unreadable/0-0-0-0.json").exists());
+}
+
+#[test]
+fn what_a_killed_process_left_half_written_is_cleared_away() {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir(root.path().join("pending")).unwrap();
+    fs::write(
+        root.path().join("pending/01767607200000000000-4194000-4194000-0.json"),
+        "{\"ev",
+    )
+    .unwrap();
+    let mut recorder = Recorder::new(root.path());
+    recorder.record(vec![sent("Stop", "s").observed_in(root.path())]);
+    assert_eq!(names(root.path()), Vec::<String>::new());
 }

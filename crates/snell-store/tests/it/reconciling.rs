@@ -77,7 +77,6 @@ fn an_agent_that_went_on_after_an_interruption_works() {
 }
 
 #[test]
-#[ignore = "a known fault: the transcript mark moves although the agent is not saved"]
 fn an_event_that_comes_twice_does_not_hide_an_interruption() {
     let (mut kept, path) = working(|sent| sent);
     kept.write_transcript(&[interruption_line("s", 4)]);
@@ -125,7 +124,6 @@ fn a_process_that_cannot_be_looked_for_is_not_gone() {
 }
 
 #[test]
-#[ignore = "a known fault: the session's row stays ended"]
 fn an_agent_that_was_thought_gone_and_is_heard_again_has_not_ended() {
     let mut process = Living::new();
     let (mut kept, _) = working(|sent| sent.process(&process));

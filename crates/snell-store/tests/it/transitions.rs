@@ -82,7 +82,7 @@ fn every_event_leads_from_every_state_to_the_right_one() {
             waits,
         ),
         // It says that nobody has typed anything, which is no question; but whoever seemed to work does not.
-        ("Notification", told("idle_prompt"), ["=", "idle -", "=", "="]),
+        ("Notification", told("idle_prompt"), ["=", "idle -", "idle -", "="]),
         ("Notification", told("auth_success"), nothing),
         ("Notification", told("of a later version"), nothing),
         (
@@ -111,12 +111,8 @@ fn every_event_leads_from_every_state_to_the_right_one() {
         ("SessionEnd", json!({"reason": "clear"}), nothing),
         ("SomethingNobodyKnowsYet", json!({"novelty": 1}), nothing),
         // A subagent in the background does not wake its agent; one that the agent waits for is its work.
-        (
-            "PreToolUse",
-            subagents.clone(),
-            ["=", "processing Grep", "processing Grep", "="],
-        ),
-        ("PostToolUse", subagents, ["=", "processing -", "processing -", "="]),
+        ("PreToolUse", subagents.clone(), ["=", "processing Grep", "=", "="]),
+        ("PostToolUse", subagents, ["=", "processing -", "=", "="]),
     ];
     let mut wrong = Vec::new();
     for (name, fields, expected) in &cases {
@@ -231,4 +227,18 @@ fn an_agent_that_comes_back_has_not_ended() {
         let session = kept.session("s");
         assert_eq!((session.ended_at, session.end_reason), (None, None), "{name}");
     }
+}
+
+#[test]
+fn a_prompt_that_was_blocked_brings_nobody_back() {
+    let mut kept = Kept::new();
+    kept.take(step("SessionStart", &json!({"source": "startup"})));
+    kept.take(step("SessionEnd", &json!({"reason": "other"})).at(1));
+    let state = blocked(&mut kept, step("UserPromptSubmit", &json!({"prompt": "x"})).at(2));
+    // Whatever it means, the agent and its session must agree on it.
+    let session_ended = kept.session("s").ended_at.is_some();
+    assert_eq!(
+        (state == "ended", kept.agent().ended_at.is_some()),
+        (session_ended, session_ended)
+    );
 }

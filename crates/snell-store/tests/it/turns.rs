@@ -146,7 +146,6 @@ fn reconciling_again_and_again_changes_nothing() {
 }
 
 #[test]
-#[ignore = "a known fault: the agent is not saved after a duplicate"]
 fn a_duplicate_of_an_event_does_not_cost_what_the_transcript_says() {
     let tool = json!({"tool_name": "Bash", "tool_use_id": "t1"});
     let mut kept = Kept::new();
@@ -189,7 +188,6 @@ fn words_of_other_sessions_and_of_subagents_are_not_the_agents() {
 }
 
 #[test]
-#[ignore = "a known fault: the prompt becomes a second turn and a second command"]
 fn a_prompt_that_comes_later_than_its_line_in_the_transcript_is_said_once() {
     let mut kept = Kept::new();
     let path = kept.write_transcript(&[

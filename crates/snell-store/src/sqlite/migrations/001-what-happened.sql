@@ -12,7 +12,7 @@ CREATE TABLE projects (
 
 -- One running coding agent. It outlives its conversations: a new session in the same pane is the same agent.
 CREATE TABLE agents (
-  agent_id             INTEGER PRIMARY KEY,
+  agent_id             INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice: others may remember one that was removed
   project_id           INTEGER NOT NULL REFERENCES projects,
   product              TEXT,              -- which agent it is: claude, gemini …
   session_id           TEXT,              -- the agent's own id of its current session
@@ -29,6 +29,7 @@ CREATE TABLE agents (
   tmux_server          TEXT,              -- the server's socket: two servers have panes of the same name
   pid                  INTEGER,
   pid_started          INTEGER,           -- tells a process from a later one with the same number
+  pid_certain          INTEGER NOT NULL DEFAULT 0, -- whether the agent said so, or it was seen twice
   host                 TEXT,
   headspace_session_id TEXT,
   context_percent      REAL,
@@ -45,7 +46,7 @@ CREATE INDEX agents_by_headspace ON agents (headspace_session_id) WHERE headspac
 
 -- One conversation. Its session id is the launcher's where there is one, else the agent's own.
 CREATE TABLE conversations (
-  conversation_id       INTEGER PRIMARY KEY,
+  conversation_id       INTEGER PRIMARY KEY AUTOINCREMENT, -- never given twice, either
   session_id            TEXT    NOT NULL UNIQUE,
   agent_id              INTEGER NOT NULL REFERENCES agents,
   role                  TEXT,
@@ -62,6 +63,7 @@ CREATE TABLE conversations (
   end_reason            TEXT
 );
 CREATE INDEX conversations_of_agent ON conversations (agent_id);
+CREATE INDEX conversations_by_pane ON conversations (tmux_pane) WHERE ended_at IS NULL;
 
 -- Every id by which a conversation is known, and how far its transcript has been read.
 CREATE TABLE session_ids (
@@ -113,7 +115,7 @@ CREATE TABLE events (
   took_us         INTEGER                -- how long judging it took
 );
 CREATE INDEX events_of_agent ON events (agent_id);
-CREATE UNIQUE INDEX events_of_tool_use ON events (tool_use_id, agent_id, name) WHERE tool_use_id IS NOT NULL;
+CREATE INDEX events_of_tool_use ON events (tool_use_id, conversation_id, name) WHERE tool_use_id IS NOT NULL;
 CREATE INDEX events_decided ON events (decision) WHERE decision IS NOT NULL;
 
 -- What the agent sent, apart from the rows that are searched.
@@ -144,6 +146,7 @@ CREATE TABLE hook_runs (
 );
 CREATE INDEX hook_runs_of_event ON hook_runs (id);
 CREATE INDEX hook_runs_by_time ON hook_runs (at);
+CREATE INDEX hook_runs_under_way ON hook_runs (id) WHERE status = 'started';
 
 -- What the guard said about a tool call.
 CREATE TABLE guard_verdicts (

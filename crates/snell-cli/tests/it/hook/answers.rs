@@ -1,0 +1,302 @@
+//! What Claude Code is answered, and what is recorded of it.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{Mode, Watched, in_both_modes, saying};
+use crate::support::Sandbox;
+
+#[test]
+fn every_event_is_kept_and_nothing_is_said_about_it() {
+    let events = [
+        "SessionStart",
+        "Setup",
+        "InstructionsLoaded",
+        "UserPromptSubmit",
+        "UserPromptExpansion",
+        "MessageDisplay",
+        "PreToolUse",
+        "PermissionRequest",
+        "PermissionDenied",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PostToolBatch",
+        "Notification",
+        "SubagentStart",
+        "SubagentStop",
+        "TaskCreated",
+        "TaskCompleted",
+        "TeammateIdle",
+        "Stop",
+        "StopFailure",
+        "ConfigChange",
+        "CwdChanged",
+        "DirectoryAdded",
+        "FileChanged",
+        "WorktreeCreate",
+        "WorktreeRemove",
+        "PreCompact",
+        "PostCompact",
+        "Elicitation",
+        "ElicitationResult",
+        "SomethingOfALaterVersion",
+        "SessionEnd",
+    ];
+    in_both_modes(|watched| {
+        for event in events {
+            watched.event(
+                "s1",
+                event,
+                json!({"transcript_path": "/nowhere.jsonl", "novelty": {"of": [event]}}),
+            );
+        }
+        let kept = watched.rows("SELECT name, payload FROM events JOIN payloads USING (id) ORDER BY id");
+        assert_eq!(kept.len(), events.len());
+        for (kept, event) in kept.iter().zip(events) {
+            assert_eq!(kept["name"], event);
+            let payload: Value = serde_json::from_str(kept["payload"].as_str().unwrap()).unwrap();
+            assert_eq!(payload["novelty"], json!({"of": [event]}));
+        }
+        assert_eq!(watched.count("agents"), 1);
+    });
+}
+
+#[test]
+fn the_answer_is_in_the_agents_own_words_and_the_decision_is_kept() {
+    let tool = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf build"}, "tool_use_id": "t1"});
+    let specific = |event: &str, fields: Value| {
+        let mut output = json!({"hookEventName": event});
+        output.as_object_mut().unwrap().extend(super::object(fields));
+        json!({"hookSpecificOutput": output})
+    };
+    let cases = [
+        (
+            "PreToolUse",
+            &tool,
+            json!({"decision": "allow"}),
+            json!(null),
+            json!("allow"),
+        ),
+        ("PreToolUse", &tool, json!({}), json!(null), json!(null)),
+        (
+            "PreToolUse",
+            &tool,
+            json!({"decision": "block", "reason": "Not here."}),
+            specific(
+                "PreToolUse",
+                json!({"permissionDecision": "deny", "permissionDecisionReason": "Not here."}),
+            ),
+            json!("block"),
+        ),
+        (
+            "PreToolUse",
+            &tool,
+            json!({"decision": "ask", "reason": "Sure?"}),
+            specific(
+                "PreToolUse",
+                json!({"permissionDecision": "ask", "permissionDecisionReason": "Sure?"}),
+            ),
+            json!("ask"),
+        ),
+        (
+            "PreToolUse",
+            &tool,
+            json!({"tool_input": {"command": "true"}}),
+            specific("PreToolUse", json!({"updatedInput": {"command": "true"}})),
+            json!(null),
+        ),
+        (
+            "UserPromptSubmit",
+            &json!({"prompt": "Go."}),
+            json!({"context": "It rains."}),
+            specific("UserPromptSubmit", json!({"additionalContext": "It rains."})),
+            json!(null),
+        ),
+        (
+            "UserPromptSubmit",
+            &json!({"prompt": "Go."}),
+            json!({"decision": "block", "reason": "No."}),
+            json!({"decision": "block", "reason": "No."}),
+            json!("block"),
+        ),
+        (
+            "Notification",
+            &json!({"message": "m"}),
+            json!({"message": "Hello."}),
+            json!({"systemMessage": "Hello."}),
+            json!(null),
+        ),
+        (
+            "Stop",
+            &json!({"stop_hook_active": false}),
+            json!({"decision": "block", "reason": "Run the tests."}),
+            json!({"decision": "block", "reason": "Run the tests."}),
+            json!("block"),
+        ),
+    ];
+    for mode in [Mode::Alone, Mode::WithScribe] {
+        for (event, fields, answer, expected, decision) in &cases {
+            let watched = Watched::with_hooks(mode, &saying(event, answer));
+            let ran = watched.hook(&watched.payload("s1", event, (*fields).clone()));
+            assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{event} {answer}");
+            if expected.is_null() {
+                assert_eq!(ran.stdout, "", "{event} {answer}");
+            } else {
+                assert_eq!(ran.json(), *expected, "{event} {answer}");
+                assert_eq!(ran.stdout.lines().count(), 1);
+            }
+            let kept = &watched.rows("SELECT decision, reason FROM events")[0];
+            assert_eq!(kept["decision"], *decision, "{event} {answer}");
+            assert_eq!(
+                kept["reason"],
+                answer.get("reason").cloned().unwrap_or_default(),
+                "{event} {answer}"
+            );
+            let run = &watched
+                .rows("SELECT contract, source, line, status, exit_code, stdout, duration_us FROM hook_runs")[0];
+            assert_eq!(run["stdout"], answer.to_string());
+            assert_eq!(
+                (&run["contract"], &run["line"], &run["exit_code"]),
+                (&json!("snell"), &json!(1), &json!(0))
+            );
+            assert!(run["duration_us"].as_i64().unwrap() > 0);
+            assert_eq!(watched.pending(), 0);
+        }
+    }
+}
+
+#[test]
+fn hooks_of_a_project_run_only_once_it_is_trusted() {
+    let text = saying("PreToolUse", &json!({"decision": "block", "reason": "no"}));
+    let watched = Watched::with(Mode::Alone, Sandbox::new().file("snell.toml", &text));
+    let tool = |session: &str| watched.payload(session, "PreToolUse", json!({"tool_name": "Bash"}));
+    let told = watched.hook(&tool("s1"));
+    let message = told.json()["systemMessage"].as_str().unwrap().to_owned();
+    assert!(
+        message.contains("snell.toml is not trusted") && message.contains("snell trust"),
+        "{message}"
+    );
+    assert_eq!(told.json().as_object().unwrap().len(), 1);
+    // Once in each session is enough.
+    watched.hook(&tool("s1")).is_silent();
+    assert!(watched.hook(&tool("s2")).json()["systemMessage"].is_string());
+    assert_eq!(watched.sandbox.snell(&["trust"], "").code, 0);
+    let denied = watched.hook(&tool("s1")).json();
+    assert_eq!(denied["hookSpecificOutput"]["permissionDecision"], "deny");
+}
+
+#[test]
+fn whoever_is_told_to_call_as_claude_is_answered_as_claude() {
+    let text = saying("PreToolUse", &json!({"decision": "block", "reason": "no"}));
+    let watched = Watched::with_hooks(Mode::Alone, &text);
+    // Nothing here shows who calls.
+    let payload = json!({"event": "PreToolUse", "tool_name": "Bash", "cwd": watched.sandbox.project()}).to_string();
+    let stranger = watched.sandbox.snell(&["hook"], &payload);
+    assert!(stranger.is_trouble().contains("only recorded"), "{stranger:?}");
+    let told = watched.sandbox.snell(&["hook", "--agent", "claude"], &payload);
+    assert_eq!(told.json()["hookSpecificOutput"]["permissionDecision"], "deny");
+    assert_eq!(watched.count("events"), 2);
+}
+
+#[test]
+fn an_agent_is_kept_from_stopping_only_so_often() {
+    let text = saying("Stop", &json!({"decision": "block", "reason": "Not yet."}));
+    for mode in [Mode::Alone, Mode::WithScribe] {
+        for (cap, blocked) in [(None, 8), (Some("2"), 2), (Some("nonsense"), 8)] {
+            let watched = Watched::with_hooks(mode, &text);
+            let variables: Vec<_> = cap
+                .iter()
+                .map(|cap| ("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", *cap))
+                .collect();
+            // Twice, because the user's word makes it begin anew.
+            for _ in 0..2 {
+                watched.prompt("s1", "Go.");
+                for number in 0..blocked + 1 {
+                    let again = json!({"stop_hook_active": number > 0, "last_assistant_message": "Done."});
+                    let ran = watched.hook_from(&variables, &watched.payload("s1", "Stop", again));
+                    let answer = ran.json();
+                    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{cap:?}");
+                    if number < blocked {
+                        assert_eq!(
+                            answer,
+                            json!({"decision": "block", "reason": "Not yet."}),
+                            "{cap:?} {number}"
+                        );
+                        assert_eq!(watched.states(), ["processing"]);
+                    } else {
+                        let message = answer["systemMessage"].as_str().unwrap();
+                        assert!(
+                            message.contains("Not yet.") && answer.get("decision").is_none(),
+                            "{answer}"
+                        );
+                        assert_eq!(watched.states(), ["idle"]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hook_that_fails_does_not_become_the_agents_trouble() {
+    let commands = [
+        "exit 1",
+        "exit 127",
+        "kill -9 $$",
+        "echo '{\"decision\": 7}'",
+        "echo '{broken'",
+        "no-such-program",
+    ];
+    for command in commands {
+        let text = format!("[[hook]]\nevent = \"PreToolUse\"\nrun = '''{command}'''\n");
+        let watched = Watched::with_hooks(Mode::Alone, &text);
+        let ran = watched.hook(&watched.payload("s1", "PreToolUse", json!({"tool_name": "Bash"})));
+        assert_eq!(ran.code, 0, "{command}: {ran:?}");
+        if !ran.stdout.is_empty() {
+            let answer = ran.json();
+            assert!(
+                answer.get("decision").is_none() && answer.get("hookSpecificOutput").is_none(),
+                "{command}: {ran:?}"
+            );
+        }
+        assert_eq!(
+            (watched.count("events"), watched.count("hook_runs")),
+            (1, 1),
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn a_block_that_cannot_be_said_is_told_by_the_exit_code() {
+    let text = saying("PreToolUse", &json!({"decision": "block", "reason": "Not here."}));
+    let watched = Watched::with_hooks(Mode::Alone, &text);
+    let payload = watched
+        .payload("s1", "PreToolUse", json!({"tool_name": "Bash"}))
+        .to_string();
+    let mut command = watched.sandbox.shell("exec \"$0\" \"$@\" >/dev/full", &["hook"]);
+    let ran: crate::support::Ran = crate::support::start(&mut command, &payload)
+        .wait_with_output()
+        .unwrap()
+        .into();
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("Not here."), "{ran:?}");
+    assert_eq!(watched.count("events WHERE decision = 'block'"), 1);
+}
+
+#[test]
+fn tracking_that_is_turned_off_records_nothing_and_hooks_run_all_the_same() {
+    let text = format!(
+        "[handlers]\ntrack = false\n{}",
+        saying("Stop", &json!({"message": "Bye."}))
+    );
+    let watched = Watched::with_hooks(Mode::WithScribe, &text);
+    let ran = watched.hook(&watched.payload("s1", "Stop", json!({})));
+    assert_eq!(
+        (ran.json(), ran.stderr.as_str()),
+        (json!({"systemMessage": "Bye."}), "")
+    );
+    let left: Vec<_> = fs::read_dir(watched.sandbox.data()).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}

@@ -1,0 +1,133 @@
+//! Hooks that are killed at any moment.
+
+use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{Mode, Watched, saying};
+use crate::support::start;
+
+const AT_ONCE: usize = 4;
+const KILLS: usize = 1000;
+
+/// How long hooks live here and now: moments are chosen so that some die before they answer and some after.
+struct Lives(AtomicU64);
+
+impl Lives {
+    /// A moment within the life of a hook, no two alike.
+    fn some_moment(&self, number: u64) -> Duration {
+        let mut state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        state = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        state = (state ^ (state >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        Duration::from_micros((state ^ (state >> 31)) % self.0.load(Ordering::Relaxed))
+    }
+
+    fn learn(&self, answered: bool) {
+        let micros = self.0.load(Ordering::Relaxed);
+        let better = if answered {
+            micros - micros / 50
+        } else {
+            micros + micros / 50
+        };
+        self.0.store(better.clamp(2_000, 500_000), Ordering::Relaxed);
+    }
+}
+
+/// Kills hooks until so many have been, and answers which events their agents were told about.
+fn kill_many(watched: &Watched, kills: usize) -> Vec<String> {
+    let answered = Mutex::new(Vec::new());
+    let counts = Mutex::new((0, 0));
+    let lives = Lives(AtomicU64::new(16_000));
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let number = {
+                        let mut counts = counts.lock().unwrap();
+                        if counts.0 >= kills {
+                            break;
+                        }
+                        counts.1 += 1;
+                        counts.1
+                    };
+                    // Half of them are denied, and have an answer to write before they record.
+                    let tool = if number % 2 == 0 { "Bash" } else { "Read" };
+                    let fields = json!({"tool_name": tool, "tool_input": {"command": format!("n{number}")}});
+                    let payload = watched.payload(&format!("s{}", number % 5), "PreToolUse", fields);
+                    let mut hook = start(&mut watched.command(), &payload.to_string());
+                    // Nothing is waited for here: any moment is as good as another.
+                    std::thread::sleep(lives.some_moment(number));
+                    hook.kill().unwrap();
+                    let output = hook.wait_with_output().unwrap();
+                    if output.status.signal() == Some(9) {
+                        counts.lock().unwrap().0 += 1;
+                    }
+                    let stdout = String::from_utf8(output.stdout).unwrap();
+                    let told = output.status.code() == Some(0) || stdout.ends_with('\n');
+                    lives.learn(told);
+                    if told {
+                        assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+                        answered.lock().unwrap().push(format!("n{number}"));
+                    }
+                }
+            });
+        }
+    });
+    answered.into_inner().unwrap()
+}
+
+fn whatever_an_agent_was_answered_is_kept(mode: Mode) {
+    let text = saying("PreToolUse", &json!({"decision": "block", "reason": "no"}));
+    let text = text.replace("modify", "tool = \"Bash\"\nmodify");
+    let watched = Watched::with_hooks(mode, &text);
+    watched.prompt("s0", "Go.");
+    let answered = kill_many(&watched, KILLS);
+    // One more call takes in what was left behind.
+    watched.prompt("s0", "Go on.");
+    assert_eq!(watched.value("PRAGMA integrity_check"), "ok");
+    assert_eq!(
+        watched.rows("PRAGMA foreign_key_check"),
+        Vec::<serde_json::Value>::new()
+    );
+    let sql = "SELECT json_extract(payload, '$.tool_input.command') AS name, count(*) AS times \
+               FROM payloads JOIN events USING (id) WHERE name = 'PreToolUse' GROUP BY 1";
+    let rows = watched.rows(sql);
+    let kept: BTreeMap<_, _> = rows
+        .iter()
+        .map(|row| (row["name"].as_str().unwrap(), row["times"].as_i64()))
+        .collect();
+    let twice: Vec<_> = kept.iter().filter(|(_, times)| **times != Some(1)).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+    let lost: Vec<_> = answered
+        .iter()
+        .filter(|name| !kept.contains_key(name.as_str()))
+        .collect();
+    assert!(
+        lost.is_empty(),
+        "of {} answered, {} are lost: {lost:?}",
+        answered.len(),
+        lost.len()
+    );
+    assert!(
+        answered.len() > KILLS / 10,
+        "only {} were answered: kill them later",
+        answered.len()
+    );
+    assert_eq!(watched.pending(), 0);
+    // A denied call ran no tool, and whoever was killed left no agent behind that is nobody's.
+    assert!(watched.count("agents") <= 5);
+}
+
+#[test]
+fn a_thousand_killed_hooks_lose_nothing_their_agents_were_told() {
+    whatever_an_agent_was_answered_is_kept(Mode::Alone);
+}
+
+#[test]
+fn a_thousand_killed_hooks_with_a_scribe_lose_nothing_their_agents_were_told() {
+    whatever_an_agent_was_answered_is_kept(Mode::WithScribe);
+}

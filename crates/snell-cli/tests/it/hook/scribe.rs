@@ -1,0 +1,164 @@
+//! The process that keeps the database open for hooks: nobody depends on it, and it does not outstay its welcome.
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::{Mode, Watched};
+use crate::support::wait_until;
+
+fn is_running(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')')
+        .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}
+
+/// Sends a signal to a scribe that this test had started.
+fn signal(name: &str, pid: u32) {
+    let sent = Command::new("kill").args([name, &pid.to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// A project with a scribe, which has recorded one event.
+fn served() -> (Watched, u32) {
+    let watched = Watched::new(Mode::WithScribe);
+    watched.prompt("s1", "Go.");
+    watched.wait_for_scribe();
+    let pid = wait_until(|| watched.scribe());
+    (watched, pid)
+}
+
+#[test]
+fn the_first_hook_hires_one_and_the_next_ones_use_it() {
+    let (watched, pid) = served();
+    for number in 0..20 {
+        watched.prompt("s1", &format!("Number {number}"));
+    }
+    assert_eq!(watched.scribe(), Some(pid));
+    let found = watched.rows("SELECT correlation FROM events WHERE id > 2");
+    assert!(found.iter().all(|row| row["correlation"] == "session_id"), "{found:?}");
+}
+
+#[test]
+fn many_first_hooks_hire_only_one() {
+    let watched = Watched::new(Mode::WithScribe);
+    std::thread::scope(|scope| {
+        for number in 0..16 {
+            let watched = &watched;
+            scope.spawn(move || watched.prompt(&format!("s{number}"), "Go."));
+        }
+    });
+    watched.wait_for_scribe();
+    let pid = wait_until(|| watched.scribe());
+    watched.prompt("s1", "Once more.");
+    assert_eq!(watched.scribe(), Some(pid));
+    assert_eq!(watched.count("events"), 17);
+}
+
+#[test]
+fn it_ends_soon_after_its_directory_is_removed() {
+    let (watched, pid) = served();
+    let data = watched.sandbox.data();
+    let removed = Instant::now();
+    // It may be writing while its files are being removed.
+    wait_until(|| fs::remove_dir_all(&data).is_ok().then_some(()));
+    wait_until(|| (!is_running(pid)).then_some(()));
+    assert!(removed.elapsed() < Duration::from_secs(4), "{:?}", removed.elapsed());
+}
+
+#[test]
+fn it_does_not_bring_back_a_directory_that_was_removed() {
+    let (watched, pid) = served();
+    watched.event("s1", "Stop", json!({"last_assistant_message": "Done."}));
+    fs::remove_dir_all(watched.sandbox.data()).unwrap();
+    wait_until(|| (!is_running(pid)).then_some(()));
+    assert!(
+        !watched.sandbox.data().exists(),
+        "{:?}",
+        fs::read_dir(watched.sandbox.data()).unwrap().collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn it_ends_when_its_socket_is_removed_and_the_next_hook_hires_another() {
+    let (watched, pid) = served();
+    fs::remove_file(watched.sandbox.data().join("scribe.sock")).unwrap();
+    wait_until(|| (!is_running(pid)).then_some(()));
+    watched.prompt("s1", "Again.");
+    watched.wait_for_scribe();
+    assert_ne!(wait_until(|| watched.scribe()), pid);
+    watched.prompt("s1", "And again.");
+    assert_eq!(watched.count("events"), 3);
+}
+
+#[test]
+fn its_death_is_nobodys_trouble() {
+    let (watched, pid) = served();
+    signal("-KILL", pid);
+    wait_until(|| (!is_running(pid)).then_some(()));
+    watched.prompt("s1", "Are you there?");
+    watched.wait_for_scribe();
+    watched.prompt("s1", "Now?");
+    assert_eq!(watched.count("events"), 3);
+    assert_eq!(watched.value("PRAGMA integrity_check"), "ok");
+}
+
+#[test]
+fn one_that_does_not_answer_costs_time_and_nothing_else() {
+    let (watched, pid) = served();
+    signal("-STOP", pid);
+    let ran = watched.hook(&watched.payload("s1", "UserPromptSubmit", json!({"prompt": "Wake up."})));
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    assert_eq!(
+        ran.stderr,
+        "snell: the scribe does not answer; the event waits on disk\n"
+    );
+    signal("-CONT", pid);
+    watched.prompt("s1", "Good morning.");
+    // It was told while it slept, and found a note of it: that is one event.
+    assert_eq!(watched.count("events"), 3);
+    assert_eq!(watched.count("turns"), 3);
+}
+
+#[test]
+fn nonsense_at_its_door_does_not_disturb_it() {
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+    let (watched, pid) = served();
+    let socket = watched.sandbox.data().join("scribe.sock");
+    for nonsense in ["", "x", "{\"record\": 7}", "{\"record\": {}}", "[1, 2"] {
+        let mut stream = UnixStream::connect(&socket).unwrap();
+        stream.write_all(nonsense.as_bytes()).unwrap();
+    }
+    let _silent = UnixStream::connect(&socket).unwrap();
+    watched.prompt("s1", "Still here?");
+    assert_eq!((watched.scribe(), watched.count("events")), (Some(pid), 2));
+}
+
+#[test]
+fn it_holds_nothing_of_the_agent_that_hired_it() {
+    // Were its output still the agent's, an agent that reads to the end would wait for it.
+    let (watched, pid) = served();
+    for (descriptor, target) in [(1, "/dev/null"), (2, "/dev/null")] {
+        let path = fs::read_link(format!("/proc/{pid}/fd/{descriptor}")).unwrap();
+        assert_eq!(path.to_str(), Some(target));
+    }
+    let input = fs::read_link(format!("/proc/{pid}/fd/0")).unwrap();
+    assert_eq!(
+        input,
+        watched.sandbox.data().canonicalize().unwrap().join("scribe.lock")
+    );
+    let directory = fs::read_link(format!("/proc/{pid}/cwd")).unwrap();
+    assert_eq!(directory.to_str(), Some("/"));
+}
+
+#[test]
+fn it_is_in_a_session_of_its_own() {
+    let (_watched, pid) = served();
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let (_, rest) = stat.rsplit_once(')').unwrap();
+    let session = rest.split_ascii_whitespace().nth(3).unwrap();
+    assert_eq!(session, pid.to_string());
+}

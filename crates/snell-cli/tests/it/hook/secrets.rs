@@ -1,0 +1,134 @@
+//! Nothing secret is written anywhere.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::{Mode, Watched};
+
+/// Secrets of several kinds, in pieces, so that they stand nowhere as they are.
+fn secrets() -> [String; 4] {
+    [
+        format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a"),
+        format!(
+            "sk-ant-api03-{}AA",
+            "Qz7xTb3kLm9PvRw2Ys5Nd8Hf1Gc4Jj6Kt0Xe-BuVaWiZoSyMqDrElFpCgHhIkOn7tT_u2w4y6A8b"
+        ),
+        format!("AKIA{}", "IOSFODNN7RXAMPLQ"),
+        format!("xoxb-{}", "263594206564-2343594206574-FGqddMF8t08v8N7Oq4i57vs1"),
+    ]
+}
+
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found
+}
+
+fn check_all(watched: &Watched, what: &str) {
+    for file in files(&watched.sandbox.data()) {
+        // A socket cannot be read, and keeps nothing.
+        let Ok(content) = fs::read(&file) else {
+            continue;
+        };
+        for secret in secrets() {
+            let found = content.windows(secret.len()).any(|part| part == secret.as_bytes());
+            assert!(!found, "{what}: {secret} in {}", file.display());
+        }
+    }
+}
+
+#[test]
+fn no_secret_is_written_in_any_way() {
+    let secrets = secrets();
+    let all = secrets.join(" ");
+    let text = format!(
+        "[[hook]]\nevent = \"PreToolUse\"\nrun = '''echo '{{\"decision\": \"block\", \"reason\": \"No: {all}\"}}'; echo '{all}' >&2'''\n\
+         [[hook]]\nevent = \"PostToolUse\"\nrun = '''echo out {all}; echo err {all} >&2; exit 1'''\n",
+    );
+    for mode in [Mode::Alone, Mode::WithScribe] {
+        let watched = Watched::with_hooks(mode, &text);
+        let transcript = watched.sandbox.project().join("t.jsonl");
+        let line = |kind: &str, error: bool| {
+            json!({
+                "type": kind, "sessionId": "s1", "timestamp": "2026-01-05T10:00:00Z", "isApiErrorMessage": error,
+                "message": {"role": kind, "content": format!("said {error}: {all}")},
+            })
+        };
+        let lines = [line("user", false), line("assistant", false), line("assistant", true)];
+        fs::write(&transcript, lines.map(|line| format!("{line}\n")).concat()).unwrap();
+        let steps = [
+            ("UserPromptSubmit", json!({"prompt": format!("Use {all}")})),
+            (
+                "PreToolUse",
+                json!({"tool_name": "Bash", "tool_input": {"command": format!("curl -H 'X: {all}'"), &secrets[0]: 1}}),
+            ),
+            (
+                "PostToolUse",
+                json!({"tool_name": "Bash", "tool_response": {"stdout": all, "nested": [{"deep": all}]}}),
+            ),
+            (
+                "Notification",
+                json!({"message": all, "notification_type": "permission_prompt"}),
+            ),
+            ("PermissionRequest", json!({"tool_name": all})),
+            ("SessionEnd", json!({"reason": all})),
+            ("SessionStart", json!({"source": all, "model": all})),
+            ("SomethingNew", json!({"field": all})),
+            (
+                "Stop",
+                json!({"last_assistant_message": format!("It is {all}. Shall I go on?")}),
+            ),
+        ];
+        for (event, fields) in &steps {
+            let mut payload = watched.payload("s1", event, fields.clone());
+            payload["transcript_path"] = transcript.to_str().unwrap().into();
+            assert_eq!(watched.hook(&payload).code, 0);
+        }
+        check_all(&watched, "recorded");
+        assert_eq!(usize::try_from(watched.count("events")).unwrap(), steps.len());
+        assert!(
+            watched
+                .value("SELECT group_concat(text) FROM turns")
+                .as_str()
+                .unwrap()
+                .contains("[masked: ")
+        );
+        assert!(
+            watched
+                .value("SELECT group_concat(stdout || stderr) FROM hook_runs")
+                .as_str()
+                .unwrap()
+                .contains("[masked: ")
+        );
+
+        // What waits on disk is masked as well.
+        let holder = rusqlite::Connection::open(watched.database()).unwrap();
+        holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+        for (event, fields) in &steps[..3] {
+            assert_eq!(watched.hook(&watched.payload("s1", event, fields.clone())).code, 0);
+        }
+        assert!(watched.pending() >= 3);
+        check_all(&watched, "waiting");
+        holder.execute_batch("ROLLBACK").unwrap();
+    }
+}
+
+#[test]
+fn what_a_hook_says_in_the_background_is_masked_as_well() {
+    let all = secrets().join(" ");
+    let text =
+        format!("[[hook]]\nevent = \"Stop\"\nbackground = true\nrun = '''echo out {all}; echo err {all} >&2'''\n");
+    let watched = Watched::with_hooks(Mode::Alone, &text);
+    watched.event("s1", "Stop", json!({}));
+    assert_eq!(watched.sandbox.background_outcomes(1).len(), 1);
+    check_all(&watched, "recorded");
+}
