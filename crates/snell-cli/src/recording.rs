@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use snell::{Diagnostic, Engine, Handler, Keep, Severity};
 use snell_store::scribe::{self, Delivery, HandOver, Request};
@@ -12,8 +13,12 @@ use crate::caller::Caller;
 use crate::memory::Memory;
 use crate::{machine, output};
 
-/// Turns the scribe off: `SNELL_SCRIBE=off`. Every hook then records by itself.
+/// `SNELL_SCRIBE=off` turns the scribe off: every hook records by itself. With `SNELL_SCRIBE=wait` hooks wait until it has
+/// stored what they bring, however crowded the machine is.
 const SCRIBE_VARIABLE: &str = "SNELL_SCRIBE";
+
+/// How long a hook that records by itself may spend on what others left behind.
+const TIME_FOR_OTHERS: Duration = Duration::from_millis(300);
 
 /// Whether the user does without a scribe.
 pub(crate) fn scribe_is_off() -> bool {
@@ -69,7 +74,8 @@ impl Recording {
             };
             // To wait for another process is cheap while there is a processor for both. When there is not, the scribe
             // stores it when its turn comes, and removes what was written down of it.
-            let request = if machine::is_crowded() {
+            let waits = variable(SCRIBE_VARIABLE).is_some_and(|value| value == "wait");
+            let request = if !waits && machine::is_crowded() {
                 match self.hand_over(request, note.is_some()) {
                     Some(request) => request,
                     None => return,
@@ -92,8 +98,9 @@ impl Recording {
             }
         }
         match scribe::hand_over(&self.data, &request) {
-            HandOver::Taken => None,
-            HandOver::Busy | HandOver::NobodyThere => Some(request),
+            // If it is too busy to take it, it finds the copy when it has a moment.
+            HandOver::Taken | HandOver::Busy => None,
+            HandOver::Troubled | HandOver::NobodyThere => Some(request),
         }
     }
 
@@ -120,6 +127,7 @@ impl Recording {
         say(&self.recorder.take_remarks());
         if self.alone {
             // Nobody else is there to do it.
+            self.recorder.take_in_for(TIME_FOR_OTHERS);
             self.recorder.tidy_alone();
         } else {
             hire(&self.data, self.keep);

@@ -35,7 +35,7 @@ pub(crate) trait Backend: Send {
     fn file(&self) -> Option<(&Path, u64)>;
 }
 
-/// What people and programs ask about.
+/// What people and programs ask about, and the little that they write by themselves.
 pub(crate) trait Queries {
     fn agents(&mut self, filter: &AgentFilter) -> Result<Vec<AgentView>>;
     fn count_agents(&mut self, state: State) -> Result<i64>;

@@ -140,6 +140,8 @@ pub(crate) struct Agent {
     pub(crate) conversation_id: Option<i64>,
     /// What it is working on.
     pub(crate) command_id: Option<i64>,
+    /// When the last event came that said what it is doing.
+    pub(crate) told_at: Option<Timestamp>,
     /// What it is doing.
     pub(crate) state: State,
     /// Since when.

@@ -20,8 +20,12 @@ use crate::observation::Observation;
 /// More are not kept: a database that cannot be written for so long needs a person.
 const MAX_NOTES: usize = 20_000;
 
-/// A note of a process that still lives is its own to record, for this long.
-const OWN_FOR: Duration = Duration::from_secs(5);
+/// A note of a process that still lives is its own to record, for as long as a hook may take. A number that old may have
+/// been given to another process.
+const LONGEST_HOOK: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A note that is not finished after so long will not be.
+const UNFINISHED_FOR: Duration = Duration::from_secs(5);
 
 /// The directory of what waits.
 #[derive(Clone, Debug)]
@@ -104,28 +108,42 @@ impl Notes {
         self.is_empty() || self.paths().len() < MAX_NOTES
     }
 
-    /// Some of what waits, the oldest first. A note that cannot be read is put aside.
-    pub fn some(&self, at_most: usize) -> Vec<Note> {
-        let mut notes = Vec::new();
-        for path in self.paths() {
-            if notes.len() == at_most {
-                break;
-            }
-            if is_still_owned(&path) {
-                continue;
-            }
-            match fs::read(&path).map(|text| json::from_slice(&text)) {
-                Ok(Ok(observation)) => notes.push(Note { path, observation }),
-                // It may still be written to.
-                Ok(Err(_)) if is_recent(&path) && is_alive(&path, WRITER) => {}
-                // It never will: its process was ended before it had answered anybody.
-                Ok(Err(error)) if error.is_eof() => drop(fs::remove_file(&path)),
-                Ok(Err(_)) => self.put_aside(&path),
-                // Somebody else has taken it in.
-                Err(_) => {}
-            }
+    /// The names of what waits, the oldest first, if there are no more than so many. Of more, nobody has the time to make
+    /// a list.
+    pub(crate) fn if_few(&self, at_most: usize) -> Option<Vec<PathBuf>> {
+        let entries = fs::read_dir(&self.directory).ok()?;
+        let some: Vec<_> = entries.flatten().take(at_most + 1).map(|entry| entry.path()).collect();
+        (some.len() <= at_most).then(|| notes_among(some))
+    }
+
+    /// The names of all that waits, the oldest first.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
+        notes_among(entries.map(|entry| entry.path()).collect())
+    }
+
+    /// All that waits, the oldest first.
+    pub fn all(&self) -> Vec<Note> {
+        self.paths().into_iter().filter_map(|path| self.read(path)).collect()
+    }
+
+    /// The note in this file, unless its process is about to store it by itself. One that cannot be understood is put
+    /// aside.
+    pub(crate) fn read(&self, path: PathBuf) -> Option<Note> {
+        if is_still_owned(&path) {
+            return None;
         }
-        notes
+        match fs::read(&path).map(|text| json::from_slice(&text)) {
+            Ok(Ok(observation)) => return Some(Note { path, observation }),
+            // It may still be written to.
+            Ok(Err(_)) if is_recent(&path) && is_alive(&path, WRITER) => {}
+            // It never will: its process was ended before it had answered anybody.
+            Ok(Err(error)) if error.is_eof() => drop(fs::remove_file(&path)),
+            Ok(Err(_)) => self.put_aside(&path),
+            // Somebody else has taken it in.
+            Err(_) => {}
+        }
+        None
     }
 
     /// Removes the note of this name: what it says is stored.
@@ -155,16 +173,6 @@ impl Notes {
         let _ = DirBuilder::new().recursive(true).mode(0o700).create(&aside);
         let _ = fs::rename(path, aside.join(name));
     }
-
-    fn paths(&self) -> Vec<PathBuf> {
-        let Ok(entries) = fs::read_dir(&self.directory) else {
-            return Vec::new();
-        };
-        let is_note = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
-        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).filter(is_note).collect();
-        paths.sort();
-        paths
-    }
 }
 
 impl Note {
@@ -180,13 +188,19 @@ impl Note {
     }
 }
 
+fn notes_among(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.sort();
+    paths
+}
+
 /// Where in a note's name the process stands that is to store it, and where the one that wrote it.
 const OWNER: usize = 1;
 const WRITER: usize = 2;
 
 /// Whether the process that is to store the note is still about to.
 fn is_still_owned(path: &Path) -> bool {
-    is_recent(path) && is_alive(path, OWNER)
+    is_younger(path, LONGEST_HOOK) && is_alive(path, OWNER)
 }
 
 fn is_alive(path: &Path, place: usize) -> bool {
@@ -197,9 +211,13 @@ fn is_alive(path: &Path, place: usize) -> bool {
 }
 
 fn is_recent(path: &Path) -> bool {
+    is_younger(path, UNFINISHED_FOR)
+}
+
+fn is_younger(path: &Path, limit: Duration) -> bool {
     fs::metadata(path)
         .and_then(|metadata| metadata.modified())
         .ok()
         .and_then(|modified| SystemTime::now().duration_since(modified).ok())
-        .is_some_and(|age| age < OWN_FOR)
+        .is_some_and(|age| age < limit)
 }

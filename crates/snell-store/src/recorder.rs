@@ -3,6 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use snell::Timestamp;
 
@@ -16,8 +17,11 @@ use crate::store::{Opened, Store};
 /// The name of the database in its directory.
 const DATABASE: &str = "snell.db";
 
-/// How many notes are taken in with one transaction, and by somebody who has something else to do.
+/// How many notes are taken in with one transaction.
 const NOTES_AT_ONCE: usize = 50;
+
+/// So many notes are taken in before something else is recorded, to keep the order. More have to wait.
+const FEW_NOTES: usize = 100;
 
 /// Records observations in the database of one directory.
 #[derive(Debug)]
@@ -81,7 +85,11 @@ impl Recorder {
     pub fn store(&mut self) -> Result<&mut Store> {
         self.open()?;
         // In the order in which things happened; but nobody waits for more than a few of them.
-        self.store_some_notes()?;
+        if !self.notes.is_empty()
+            && let Some(paths) = self.notes.if_few(FEW_NOTES)
+        {
+            self.store_notes(&paths)?;
+        }
         self.opened()
     }
 
@@ -129,23 +137,26 @@ impl Recorder {
     ///
     /// When the database cannot be used.
     pub fn take_in_all(&mut self) -> Result<()> {
+        self.take_in(usize::MAX)
+    }
+
+    /// As [`Recorder::take_in_all`], but no more than so many notes, for whoever has visitors.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn take_in(&mut self, at_most: usize) -> Result<()> {
         self.open()?;
-        self.store_notes()?;
+        if !self.notes.is_empty() {
+            let mut paths = self.notes.paths();
+            paths.truncate(at_most);
+            self.store_notes(&paths)?;
+        }
         if self.spool.is_empty() {
             return Ok(());
         }
-        let Some(store) = &mut self.store else {
-            return Ok(());
-        };
-        self.spool
-            .empty(&mut |observations| match store.ingest_all(observations.clone()) {
-                // One that the database does not take must not stop the others.
-                Err(StoreError::Refused(_)) => observations.into_iter().try_for_each(|one| match store.ingest(one) {
-                    Err(StoreError::Refused(_)) | Ok(_) => Ok(()),
-                    Err(error) => Err(error),
-                }),
-                other => other.map(drop),
-            })
+        let spool = self.spool.clone();
+        spool.empty(&mut |observations| self.try_record(&observations).map(drop))
     }
 
     /// Records these observations, in this order. If that cannot be done now they are written down, to be recorded by
@@ -173,11 +184,25 @@ impl Recorder {
                 attempt(self)
             }
             // One that the database does not take must not stop the others.
-            Err(StoreError::Refused(_)) if observations.len() > 1 => {
-                let store = self.store()?;
-                Ok(observations.iter().map(|one| store.ingest(one.clone())).collect())
-            }
+            Err(StoreError::Refused(_)) => observations.iter().map(|one| self.record_one(one)).collect(),
             other => other,
+        }
+    }
+
+    /// Records one observation. One that the database does not take is put where somebody can look at it.
+    fn record_one(&mut self, observation: &Observation) -> Result<Result<Receipt>> {
+        match self.store()?.ingest(observation.clone()) {
+            Err(StoreError::Refused(why)) => {
+                if let Ok(note) = self.notes.write(observation, WaitsFor::Anybody) {
+                    self.notes.refuse(note);
+                }
+                let event = &observation.event;
+                self.remarks
+                    .push(format!("the database refuses {event} ({why}); it is in unreadable/"));
+                Ok(Err(StoreError::Refused(why)))
+            }
+            Err(StoreError::NoEvent(error)) => Ok(Err(StoreError::NoEvent(error))),
+            other => other.map(Ok),
         }
     }
 
@@ -217,25 +242,35 @@ impl Recorder {
         }
     }
 
-    /// Stores all that waits.
-    fn store_notes(&mut self) -> Result<()> {
-        while self.store_some_notes()? > 0 {}
+    /// Takes in what waits on disk for as long as somebody may be kept waiting: in a process that records alone, and has
+    /// nobody to leave it to. What cannot be done is left for the next one.
+    pub fn take_in_for(&mut self, time: Duration) {
+        let deadline = Instant::now() + time;
+        let paths = if self.notes.is_empty() {
+            Vec::new()
+        } else {
+            self.notes.paths()
+        };
+        for paths in paths.chunks(NOTES_AT_ONCE) {
+            if Instant::now() > deadline || self.store_notes(paths).is_err() {
+                return;
+            }
+        }
+        let _ = self.take_in(0);
+    }
+
+    fn store_notes(&mut self, paths: &[PathBuf]) -> Result<()> {
+        for paths in paths.chunks(NOTES_AT_ONCE) {
+            let notes = paths.iter().filter_map(|path| self.notes.read(path.clone())).collect();
+            self.store_together(notes)?;
+        }
         Ok(())
     }
 
-    /// Stores some of what waits, and answers how much.
-    fn store_some_notes(&mut self) -> Result<usize> {
-        if self.notes.is_empty() {
-            return Ok(0);
-        }
-        let notes = self.notes.some(NOTES_AT_ONCE);
-        let Some(store) = &mut self.store else {
-            return Ok(0);
+    fn store_together(&mut self, notes: Vec<Note>) -> Result<()> {
+        let Some(store) = self.store.as_mut().filter(|_| !notes.is_empty()) else {
+            return Ok(());
         };
-        let count = notes.len();
-        if notes.is_empty() {
-            return Ok(0);
-        }
         match store.ingest_all(notes.iter().map(|note| note.observation.clone()).collect()) {
             Ok(_) => notes.into_iter().for_each(Note::remove),
             // One that the database does not take must not stop the others.
@@ -250,7 +285,7 @@ impl Recorder {
             }
             Err(error) => return Err(error),
         }
-        Ok(count)
+        Ok(())
     }
 
     /// Puts the database in good order, as the last thing to do.

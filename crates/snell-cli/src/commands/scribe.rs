@@ -27,13 +27,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     };
     static STOP: AtomicBool = AtomicBool::new(false);
     let directory = args.directory.clone();
+    let (ready, listens) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
+        let told_to_end = block_on(async {
+            let _ = ready.send(());
+            std::future::pending::<()>().await;
+        });
         // Whoever is told to end stores first what it was handed.
-        if block_on(std::future::pending::<()>()).is_err() {
+        if told_to_end.is_err() {
             STOP.store(true, Ordering::Relaxed);
             settle(&directory);
         }
     });
+    // Nobody may come before we can be told to end. If that cannot be, we do without.
+    let _ = listens.recv();
     serve(&args.directory, settings, &STOP)?;
     Ok(DONE)
 }

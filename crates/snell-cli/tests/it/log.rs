@@ -333,6 +333,26 @@ fn what_is_kept_is_what_the_users_file_says() {
 }
 
 #[test]
+fn nothing_is_removed_while_it_is_not_certain_how_long_it_is_kept() {
+    for text in ["keep = \"forever\"\n[[hook]\n", "keep = \"90 dayz\"\n", "keep = 5\n"] {
+        let sandbox = a_session().env("SNELL_NOW", "2027-03-01T12:00:00Z");
+        let file = ".config/snell/snell.toml";
+        let sandbox = sandbox.home_file(file, text);
+        for args in [&["log", "--prune"][..], &["log", "--prune", "--json"]] {
+            let ran = sandbox.snell(args, "");
+            assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{text}: {ran:?}");
+            assert!(
+                ran.stderr.contains("snell.toml:") && ran.stderr.contains("--keep"),
+                "{text}: {ran:?}"
+            );
+        }
+        assert_eq!(events(&sandbox.snell(&["log", "--json"], "")).len(), 5, "{text}");
+        let ran = sandbox.snell(&["log", "--prune", "--keep", "1d"], "");
+        assert!(ran.stdout.starts_with("Removed 5 events"), "{text}: {ran:?}");
+    }
+}
+
+#[test]
 fn pruning_where_nothing_was_recorded_makes_nothing() {
     let sandbox = Sandbox::recording();
     let ran = sandbox.snell(&["log", "--prune"], "");

@@ -93,7 +93,8 @@ impl Signs<'_> {
 
 /// Finds the agent of an event, or makes one.
 pub(crate) fn correlate(rows: &mut dyn Rows, seen: &mut Seen, signs: &Signs<'_>) -> Result<Found> {
-    for id in signs.ids() {
+    // The agent's own id first: the launcher's may have been inherited.
+    for id in signs.ids().into_iter().rev() {
         let Some((known, correlation)) = known(rows, seen, id)? else {
             continue;
         };
@@ -181,6 +182,7 @@ fn new_agent(rows: &mut dyn Rows, signs: &Signs<'_>) -> Result<Agent> {
         session_id: None,
         conversation_id: None,
         command_id: None,
+        told_at: None,
         state: State::Idle,
         state_since: signs.at,
         state_source: Source::Hook,

@@ -116,8 +116,8 @@ pub(crate) fn ingest(
     if is_known_tool_event(rows, observation, &event, &found)? {
         return Ok(Receipt::of_duplicate(&found.agent, found.correlation));
     }
-    // An event that was delayed changes nothing if a later one has counted already.
-    let outrun = observation.delayed && !found.is_new_agent && found.agent.last_seen_at > observation.at;
+    // An event that was delayed changes nothing if a later one has said already what the agent is doing.
+    let outrun = observation.delayed && found.agent.told_at > Some(observation.at);
     found.touches &= !outrun;
     let before = found.agent.state;
     if found.touches {
@@ -305,6 +305,7 @@ fn apply(found: &mut Found, change: Option<Change>, at: Timestamp) {
         return;
     };
     let agent = &mut found.agent;
+    agent.told_at = agent.told_at.max(Some(at));
     if agent.state != change.state {
         agent.state_since = at;
     }

@@ -86,12 +86,15 @@ pub(crate) fn transition(event: &Event, before: Before<'_>) -> Option<Change> {
 /// Whether the event is about a tool, and says nothing about what the agent as a whole is doing.
 fn is_beside_the_point(event: &Event, before: Before<'_>) -> bool {
     let in_subagent = event.subagent.as_ref().is_some_and(|subagent| subagent.id.is_some());
-    let ends = matches!(event.name, EventName::PostToolUse | EventName::PostToolUseFailure);
+    let ends = matches!(
+        event.name.as_str(),
+        "PostToolUse" | "PostToolUseFailure" | "PermissionDenied"
+    );
     let other_tool = before.current_tool.is_some() && before.current_tool != event.tool_name();
     match (&event.name, before.state) {
         // The user has to be asked, whoever wants it.
         (EventName::PermissionRequest, _) => false,
-        (name, _) if !name.is_about_a_tool() => false,
+        (name, _) if !name.is_about_a_tool() && name.as_str() != "PermissionDenied" => false,
         // What a subagent does in the background is no work of an agent that has ended its turn.
         (_, State::Idle) => in_subagent,
         // Tools run side by side. When one ends, the user still has to answer about the other; and what a subagent does

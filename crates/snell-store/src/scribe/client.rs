@@ -35,8 +35,10 @@ pub enum Delivery {
 pub enum HandOver {
     /// The scribe has it.
     Taken,
-    /// Somebody is there, and has more to do than can be taken at once, or trouble of its own.
+    /// Somebody is there, and has more to do than can be taken at once.
     Busy,
+    /// Somebody is there, and cannot store what it is handed.
+    Troubled,
     /// Nobody is there.
     NobodyThere,
 }
@@ -54,7 +56,7 @@ pub fn deliver(directory: &Path, request: &Request) -> Delivery {
 /// Hands a request to the scribe of this directory, and leaves without waiting for anything.
 pub fn hand_over(directory: &Path, request: &Request) -> HandOver {
     if trouble_in(directory).exists() {
-        return HandOver::Busy;
+        return HandOver::Troubled;
     }
     let stream = match knock(directory) {
         Ok(stream) => stream,

@@ -35,6 +35,8 @@ const LATE_WORDS_WITHIN: Duration = Duration::from_secs(2);
 const LATE_WORDS_EVERY: Duration = Duration::from_millis(100);
 /// How long what can be done later is put off while somebody else holds the database.
 const LATER: Duration = Duration::from_secs(2);
+/// How many notes are taken in while visitors may come.
+const NOTES_IN_A_MOMENT: usize = 1_000;
 /// How many requests come before the log is folded into the database. To do it after each would cost the disk more than
 /// the requests themselves.
 const TIDY_AFTER: usize = 128;
@@ -258,6 +260,9 @@ impl Scribe {
             }
         }
         self.untold = remarks;
+        if !settled.is_empty() {
+            self.unless_locked(|recorder| recorder.take_in(NOTES_IN_A_MOMENT));
+        }
         for stream in settled {
             tell(stream, &[]);
         }
@@ -295,6 +300,7 @@ impl Scribe {
         if self.locked_until.is_some_and(|until| Instant::now() < until) {
             return;
         }
+        self.locked_until = None;
         while self
             .ended
             .front()
@@ -305,7 +311,7 @@ impl Scribe {
         let late: Vec<_> = self.ended.iter().map(|ended| Which::Agent(ended.agent_id)).collect();
         if self.last_emptied.elapsed() >= LOOK_EVERY {
             self.last_emptied = Instant::now();
-            self.unless_locked(Recorder::take_in_all);
+            self.unless_locked(|recorder| recorder.take_in(NOTES_IN_A_MOMENT));
         }
         let all = self.last_reconciled.elapsed() >= RECONCILE_EVERY;
         let which = if all { vec![Which::All] } else { late };

@@ -17,7 +17,7 @@ pub(super) struct Within<'a, 'c>(pub(super) &'a Transaction<'c>);
 
 const AGENT_COLUMNS: &str = "agent_id, project_id, product, session_id, conversation_id, command_id, state, state_since, \
     state_source, confidence, why, current_tool, tmux_session, tmux_pane, tmux_server, pid, pid_started, pid_certain, host, \
-    headspace_session_id, context_percent, context_source, last_words, started_at, last_seen_at, ended_at, end_reason";
+    headspace_session_id, context_percent, context_source, last_words, started_at, last_seen_at, ended_at, end_reason, told_at";
 
 const CONVERSATION_COLUMNS: &str = "conversation_id, session_id, agent_id, role, mode, tmux_pane, model, \
     permission_mode, mission_execution_id, started_at, last_seen_at, ended_at, end_reason";
@@ -150,7 +150,7 @@ impl Rows for Within<'_, '_> {
             confidence = :confidence, why = :why, current_tool = :current_tool, tmux_session = :tmux_session, \
             tmux_server = :tmux_server, pid = :pid, pid_started = :pid_started, pid_certain = :pid_certain, host = :host, \
             context_percent = :context_percent, context_source = :context_source, last_words = :last_words, \
-            last_seen_at = :last_seen_at, end_reason = :end_reason WHERE agent_id = :agent_id";
+            last_seen_at = :last_seen_at, end_reason = :end_reason, told_at = :told_at WHERE agent_id = :agent_id";
         self.write(
             sql,
             named_params! {
@@ -176,6 +176,7 @@ impl Rows for Within<'_, '_> {
                 ":last_words": agent.last_words,
                 ":last_seen_at": agent.last_seen_at.as_microsecond(),
                 ":end_reason": agent.end_reason,
+                ":told_at": agent.told_at.map(Timestamp::as_microsecond),
             },
         )
         .map(drop)
@@ -424,6 +425,7 @@ fn agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
         last_seen_at: time(row, 24)?,
         ended_at: optional_time(row, 25)?,
         end_reason: row.get(26)?,
+        told_at: optional_time(row, 27)?,
     })
 }
 

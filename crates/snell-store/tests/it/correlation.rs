@@ -14,6 +14,8 @@ fn started(session: &str) -> Sent {
 fn each_strategy_finds_what_the_ones_before_it_cannot() {
     use Correlation::{Created, DbSessionId, HeadspaceSessionId, SessionId, TmuxPaneId, WorkingDirectory};
     let [one, other] = [Living::new(), Living::new()];
+    let mut gone = Living::new();
+    gone.dies();
     // What there was, what comes, how its agent is found.
     let cases: Vec<(&str, Vec<Sent>, Sent, Correlation)> = vec![
         ("nothing is known", vec![], started("s1"), Created),
@@ -58,6 +60,63 @@ fn each_strategy_finds_what_the_ones_before_it_cannot() {
             vec![started("s1").pane("%1").process(&one)],
             started("s2").pane("%1").process(&other),
             TmuxPaneId,
+        ),
+        (
+            "the same pane, busy in another process",
+            vec![
+                started("s1").pane("%1").process(&one),
+                prompt("s1", "Go.").pane("%1").process(&one),
+            ],
+            started("s2").pane("%1").process(&other),
+            Created,
+        ),
+        (
+            "the same pane, asking in another process",
+            vec![
+                started("s1").pane("%1").process(&one),
+                stop("s1", "Which one?").pane("%1").process(&one),
+            ],
+            started("s2").pane("%1").process(&other),
+            Created,
+        ),
+        (
+            "the same pane, busy until its process was gone",
+            vec![
+                started("s1").pane("%1").process(&gone),
+                prompt("s1", "Go.").pane("%1").process(&gone),
+            ],
+            started("s2").pane("%1").process(&other),
+            TmuxPaneId,
+        ),
+        (
+            "a launcher's id that a busy one handed on",
+            vec![
+                started("s1").launcher("l").process(&one),
+                prompt("s1", "Go.").launcher("l").process(&one),
+            ],
+            started("s2").launcher("l").process(&other),
+            Created,
+        ),
+        (
+            "a launcher's id of an idle one",
+            vec![started("s1").launcher("l").process(&one)],
+            started("s2").launcher("l").process(&other),
+            SessionId,
+        ),
+        (
+            "a headspace that a busy one handed on",
+            vec![
+                started("s1").headspace("h").process(&one),
+                prompt("s1", "Go.").headspace("h").process(&one),
+            ],
+            started("s2").headspace("h").process(&other),
+            Created,
+        ),
+        (
+            "a headspace of an idle one",
+            vec![started("s1").headspace("h").process(&one)],
+            started("s2").headspace("h").process(&other),
+            HeadspaceSessionId,
         ),
         (
             "the same pane in the payload",
@@ -318,6 +377,8 @@ fn the_pane_is_where_the_agent_was_last_seen() {
 
 #[test]
 fn the_same_event_twice_is_stored_once() {
+    let call =
+        |id: &str, command: &str| json!({"tool_use_id": id, "tool_name": "Bash", "tool_input": {"command": command}});
     let twice = [
         (json!({"event_id": "e1"}), json!({"event_id": "e1"}), 1),
         (json!({"event_id": "e1"}), json!({"event_id": "e2"}), 2),
@@ -332,6 +393,10 @@ fn the_same_event_twice_is_stored_once() {
             2,
         ),
         (json!({"tool_name": "Bash"}), json!({"tool_name": "Bash"}), 2),
+        // Not every model gives each call an id of its own.
+        (call("functions.Bash:0", "ls"), call("functions.Bash:0", "ls"), 1),
+        (call("functions.Bash:0", "ls"), call("functions.Bash:0", "pwd"), 2),
+        (call("", "ls"), call("", "ls"), 2),
     ];
     for (first, second, expected) in twice {
         let mut kept = Kept::new();
@@ -351,6 +416,22 @@ fn the_same_event_twice_is_stored_once() {
     kept.take(sent("PostToolUse", "s").fields(&tool));
     kept.take(sent("PreToolUse", "other").fields(&tool).with("cwd", elsewhere));
     assert_eq!(kept.events().len(), 3);
+}
+
+#[test]
+fn a_call_of_the_same_id_in_another_session_is_another_one() {
+    let mut kept = Kept::new();
+    let tool = json!({"tool_use_id": "call_0", "tool_name": "Bash", "tool_input": {"command": "ls"}});
+    kept.take(started("s1").pane("%1"));
+    kept.take(sent("PreToolUse", "s1").fields(&tool).pane("%1").at(1));
+    kept.take(started("s2").pane("%1").at(2));
+    let receipt = kept.take(sent("PreToolUse", "s2").fields(&tool).pane("%1").at(3));
+    assert_eq!((receipt.duplicate, kept.events().len()), (false, 4));
+    let agent = kept.agent();
+    assert_eq!(
+        (agent.state, agent.current_tool.as_deref()),
+        (State::Processing, Some("Bash"))
+    );
 }
 
 #[test]

@@ -15,5 +15,6 @@ mod notes;
 mod projects;
 mod reconciling;
 mod recorder;
+mod side_by_side;
 mod transitions;
 mod turns;

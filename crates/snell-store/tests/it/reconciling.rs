@@ -137,3 +137,39 @@ fn an_agent_that_was_thought_gone_and_is_heard_again_has_not_ended() {
     assert_eq!((kept.agent().state, kept.agent().ended_at), (State::Processing, None));
     assert_eq!(kept.session("s").ended_at, None);
 }
+
+#[test]
+fn a_process_that_was_seen_only_once_may_have_been_a_messenger() {
+    // How often events came from the process, and whether its agent named it.
+    for (times, told, expected) in [
+        (1, false, State::Idle),
+        (2, false, State::Ended),
+        (3, false, State::Ended),
+        (1, true, State::Ended),
+    ] {
+        let mut kept = Kept::new();
+        let mut process = Living::new();
+        for second in 0..times {
+            let mut sent = sent("SessionStart", "s").process(&process).at(second);
+            sent.sender.process_is_told = told;
+            kept.take(sent);
+        }
+        process.dies();
+        kept.store.reconcile(Which::All, at(9)).unwrap();
+        assert_eq!(kept.agent().state, expected, "{times} {told}");
+    }
+}
+
+#[test]
+fn an_agent_with_another_messenger_for_each_event_lives_on() {
+    let mut kept = Kept::new();
+    let events = [sent("SessionStart", "s"), prompt("s", "Go."), sent("PreToolUse", "s")];
+    for (second, event) in (0..).zip(events) {
+        let mut messenger = Living::new();
+        kept.take(event.process(&messenger).at(second));
+        messenger.dies();
+        kept.store.reconcile(Which::All, at(second)).unwrap();
+        assert_ne!(kept.agent().state, State::Ended, "{second}");
+    }
+    assert_eq!(kept.agent().state, State::Processing);
+}

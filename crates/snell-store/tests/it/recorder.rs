@@ -7,7 +7,7 @@ use std::path::Path;
 
 use snell_store::{AgentFilter, LogFilter, Recorder, Store, StoreError};
 
-use crate::support::{prompt, sent};
+use crate::support::{Kept, prompt, sent, stop};
 
 fn record(recorder: &mut Recorder, directory: &Path, session: &str) -> Vec<String> {
     recorder.record(vec![prompt(session, "Go.").observed_in(directory)]);
@@ -229,4 +229,27 @@ fn many_recorders_of_one_directory_agree_on_who_is_who() {
     assert_eq!(events(directory), 200);
     let mut store = Store::open(&directory.join("snell.db")).unwrap().store;
     assert_eq!(store.agents(&AgentFilter::default()).unwrap().len(), 1);
+}
+
+#[test]
+fn a_clock_that_is_wrong_for_a_moment_does_not_make_everything_old() {
+    const DAY: i64 = 24 * 60 * 60;
+    let keep = std::time::Duration::from_secs(30 * 24 * 60 * 60);
+    for at_last in [None, Some(3650 * DAY), Some(-3650 * DAY)] {
+        let mut kept = Kept::new();
+        kept.take(prompt("long ago", "Go.").at(-40 * DAY));
+        kept.take(stop("long ago", "Done.").at(-40 * DAY));
+        for second in 0..200 {
+            kept.take(sent("PreToolUse", "s").with("tool_name", "Bash").at(second));
+        }
+        if let Some(at_last) = at_last {
+            kept.take(sent("PostToolUse", "s").with("tool_name", "Bash").at(at_last));
+        }
+        kept.store.forget_older_than(keep).unwrap();
+        let of_today = kept.events().iter().filter(|event| event.event == "PreToolUse").count();
+        assert_eq!(of_today, 200, "{at_last:?}");
+        let old = kept.events().iter().any(|event| event.event == "UserPromptSubmit");
+        // Where the clock went back nothing is certainly old.
+        assert_eq!(old, at_last == Some(-3650 * DAY), "{at_last:?}");
+    }
 }

@@ -43,6 +43,7 @@ fn every_event_leads_from_every_state_to_the_right_one() {
     // From idle, from processing, from awaiting_input and from ended; "=" stands for no change.
     let bash = ["processing Bash", "processing Bash", "processing Bash", "="];
     let after = ["processing -", "processing -", "processing -", "="];
+    let beside = ["processing -", "processing -", "=", "="];
     let asks = |tool: &'static str| [tool, tool, tool, "="];
     let idle = ["idle -"; 4];
     let nothing = ["="; 4];
@@ -67,12 +68,16 @@ fn every_event_leads_from_every_state_to_the_right_one() {
         ("PreToolUse", tool("ExitPlanMode"), asks("awaiting_input ExitPlanMode")),
         ("PostToolUse", tool("Bash"), after),
         ("PostToolUseFailure", tool("Bash"), after),
+        // Tools run side by side: that one ends does not answer about the other.
+        ("PostToolUse", tool("Read"), beside),
+        ("PostToolUseFailure", tool("Read"), beside),
         (
             "PostToolUseFailure",
             json!({"tool_name": "Bash", "is_interrupt": true}),
             ["idle -", "idle -", "idle -", "="],
         ),
         ("PermissionRequest", tool("Bash"), asks("awaiting_input Bash")),
+        ("PermissionDenied", tool("Bash"), after),
         ("Notification", told("permission_prompt"), waits),
         ("Notification", told("elicitation_dialog"), waits),
         ("Notification", told("agent_needs_input"), waits),
@@ -139,6 +144,33 @@ fn every_event_leads_from_every_state_to_the_right_one() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_question_at_the_end_of_a_turn_is_for_the_user_to_answer() {
+    let subagents = json!({"tool_name": "Grep", "tool_use_id": "t1", "agent_id": "a1", "agent_type": "Explore"});
+    let mut kept = Kept::new();
+    kept.take(step("UserPromptSubmit", &json!({"prompt": "Tidy up."})));
+    kept.take(step("Stop", &json!({"last_assistant_message": "Shall I push it?"})).at(1));
+    let before = kept.agent();
+    let beside = [
+        ("PreToolUse", subagents.clone()),
+        ("PostToolUse", subagents.clone()),
+        ("PostToolUseFailure", subagents),
+        ("SubagentStop", json!({"agent_id": "a1"})),
+        ("Notification", json!({"notification_type": "idle_prompt"})),
+    ];
+    for (second, (name, fields)) in (2..).zip(beside) {
+        kept.take(step(name, &fields).at(second));
+        let agent = kept.agent();
+        assert_eq!(
+            (agent.state, agent.current_tool, agent.why),
+            (before.state, None, before.why.clone()),
+            "{name} {fields}"
+        );
+    }
+    let answered = kept.take(step("UserPromptSubmit", &json!({"prompt": "Yes."})).at(9));
+    assert_eq!(answered.state.as_str(), "processing");
 }
 
 #[test]

@@ -210,3 +210,61 @@ fn a_prompt_that_comes_later_than_its_line_in_the_transcript_is_said_once() {
     commands.dedup();
     assert_eq!(commands.len(), 1);
 }
+
+/// A transcript of an earlier day.
+fn an_old_transcript(kept: &Kept) -> String {
+    kept.write_transcript(&[
+        prompt_line("s", 1, "Fix it."),
+        words_line("s", 2, "It is fixed."),
+        prompt_line("s", 3, "Now the next."),
+        words_line("s", 4, "I begin."),
+        words_line("s", 5, "Shall I go on?"),
+    ])
+}
+
+#[test]
+fn what_was_said_before_a_session_began_is_not_said_now() {
+    for source in ["startup", "resume", "compact"] {
+        let mut kept = Kept::new();
+        let path = an_old_transcript(&kept);
+        let told = |sent: Sent| sent.with("transcript_path", path.as_str());
+        let receipt = kept.take(told(sent("SessionStart", "s").with("source", source)).at(10));
+        assert_eq!((kept.said("s"), receipt.state.as_str()), (vec![], "idle"), "{source}");
+        kept.write_transcript(&[prompt_line("s", 11, "Yes."), words_line("s", 12, "It is done.")]);
+        kept.take(told(prompt("s", "Yes.")).at(11));
+        kept.take(told(stop("s", "It is done.")).at(13));
+        assert_eq!(
+            kept.said("s"),
+            ["USER command: Yes.", "AGENT completion: It is done."],
+            "{source}"
+        );
+    }
+}
+
+#[test]
+fn of_a_transcript_that_is_new_to_us_only_what_is_going_on_counts() {
+    let mut kept = Kept::new();
+    let path = an_old_transcript(&kept);
+    let tool = json!({"tool_name": "Bash", "transcript_path": path});
+    kept.take(sent("PreToolUse", "s").fields(&tool).at(10));
+    let texts: Vec<_> = kept.turns("s").into_iter().map(|turn| turn.text).collect();
+    assert_eq!(texts, ["Now the next.", "I begin.", "Shall I go on?"]);
+}
+
+#[test]
+fn long_words_are_judged_by_their_end() {
+    for (end, state, intent) in [
+        ("Shall I push it?", "awaiting_input", "question"),
+        ("All of it is done.", "idle", "completion"),
+    ] {
+        let mut kept = Kept::new();
+        let words = format!("{}\n\n{end}", "The cause is not known yet. ".repeat(100_000));
+        kept.take(prompt("s", "Go."));
+        let receipt = kept.take(stop("s", &words).at(1));
+        assert_eq!(receipt.state.as_str(), state);
+        let last = kept.turns("s").pop().unwrap();
+        assert_eq!(last.intent.as_str(), intent);
+        assert!(last.text.starts_with("The cause") && last.text.ends_with(end));
+        assert!(last.text.len() < 100_000, "{}", last.text.len());
+    }
+}

@@ -238,6 +238,128 @@ fn an_agent_is_kept_from_stopping_only_so_often() {
     }
 }
 
+/// Lets an agent stop again and again, and answers how often it was kept from it.
+fn blocked_in_a_row(watched: &Watched, event: &str, fields: &Value) -> usize {
+    for number in 0..20 {
+        let mut payload = watched.payload("s1", event, fields.clone());
+        payload["stop_hook_active"] = (number > 0).into();
+        let ran = watched.hook(&payload);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        if ran.json().get("decision").is_none() {
+            let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
+            assert!(message.contains("Not yet."), "{message}");
+            return number;
+        }
+    }
+    panic!("there is no end to it");
+}
+
+#[test]
+fn each_subagent_is_kept_from_stopping_only_so_often() {
+    let text = saying("SubagentStop", &json!({"decision": "block", "reason": "Not yet."}));
+    for mode in [Mode::Alone, Mode::WithScribe] {
+        let watched = Watched::with_hooks(mode, &text);
+        for subagent in ["a1", "a2", "a1"] {
+            let fields = json!({"agent_id": subagent, "agent_type": "Explore"});
+            let blocked = blocked_in_a_row(&watched, "SubagentStop", &fields);
+            assert_eq!(blocked, 8, "{mode:?} {subagent}");
+        }
+    }
+    // Two at once are counted apart.
+    let watched = Watched::with_hooks(Mode::Alone, &text);
+    for number in 0..8 {
+        for subagent in ["a1", "a2"] {
+            let fields = json!({"agent_id": subagent, "stop_hook_active": number > 0});
+            let answer = watched.hook(&watched.payload("s1", "SubagentStop", fields)).json();
+            assert_eq!(answer["decision"], "block", "{number} {subagent}");
+        }
+    }
+}
+
+#[test]
+fn an_agent_is_let_go_at_last_also_where_nothing_is_recorded() {
+    let stop = saying("Stop", &json!({"decision": "block", "reason": "Not yet."}));
+    type Spoil = fn(&Watched);
+    let nothing: Spoil = |_| {};
+    // Where nothing can be counted either, once is enough.
+    let cases: [(&str, &str, Spoil, usize); 3] = [
+        ("tracking is off", "[handlers]\ntrack = false\n", nothing, 8),
+        (
+            "there is no database",
+            "",
+            |watched| fs::create_dir(watched.database()).unwrap(),
+            8,
+        ),
+        (
+            "there is no directory",
+            "",
+            |watched| {
+                fs::remove_dir(watched.sandbox.data()).unwrap();
+                fs::write(watched.sandbox.data(), "").unwrap();
+            },
+            1,
+        ),
+    ];
+    for (what, settings, spoil, expected) in cases {
+        for mode in [Mode::Alone, Mode::WithScribe] {
+            let watched = Watched::with_hooks(mode, &format!("{settings}{stop}"));
+            spoil(&watched);
+            // Twice, because the next turn is another one.
+            for _ in 0..2 {
+                assert_eq!(
+                    blocked_in_a_row(&watched, "Stop", &json!({})),
+                    expected,
+                    "{mode:?}: {what}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_is_given_something_to_go_on_with_goes_on() {
+    let text = saying("Stop", &json!({"context": "The tests fail."}));
+    for mode in [Mode::Alone, Mode::WithScribe] {
+        let watched = Watched::with_hooks(mode, &text);
+        watched.prompt("s1", "Go.");
+        // It is told so once; then it is only a message, and the agent stops.
+        for (again, state) in [(false, "processing"), (true, "idle")] {
+            let fields = json!({"stop_hook_active": again, "last_assistant_message": "Done."});
+            let answer = watched.hook(&watched.payload("s1", "Stop", fields)).json();
+            assert_eq!(
+                answer.get("hookSpecificOutput").is_some(),
+                !again,
+                "{mode:?} {again}: {answer}"
+            );
+            assert_eq!(watched.states(), [state], "{mode:?} {again}");
+        }
+    }
+}
+
+#[test]
+fn a_hook_knows_which_agent_it_answers() {
+    let text = "[[hook]]\nevent = \"PreToolUse\"\nrun = 'echo \"for $SNELL_AGENT\" >&2; exit 2'\n";
+    let watched = Watched::with_hooks(Mode::Alone, text);
+    let answer = watched.hook(&watched.payload("s1", "PreToolUse", json!({"tool_name": "Bash"})));
+    assert_eq!(
+        answer.json()["hookSpecificOutput"]["permissionDecisionReason"],
+        "for claude"
+    );
+}
+
+#[test]
+fn an_answer_that_is_left_out_is_warned_of() {
+    let text = saying("PreToolUse", &json!({"tool_input": {"command": "true"}})).replace("modify = true\n", "");
+    let watched = Watched::with_hooks(Mode::Alone, &text);
+    let tool = json!({"tool_name": "Bash", "tool_input": {"command": "make"}});
+    let warning = watched.hook(&watched.payload("s1", "PreToolUse", tool));
+    let warning = warning.is_trouble();
+    assert!(
+        warning.contains("snell.toml:1") && warning.contains("modify = true"),
+        "{warning}"
+    );
+}
+
 #[test]
 fn a_hook_that_fails_does_not_become_the_agents_trouble() {
     let commands = [

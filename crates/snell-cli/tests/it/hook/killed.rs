@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
@@ -130,4 +131,66 @@ fn a_thousand_killed_hooks_lose_nothing_their_agents_were_told() {
 #[test]
 fn a_thousand_killed_hooks_with_a_scribe_lose_nothing_their_agents_were_told() {
     whatever_an_agent_was_answered_is_kept(Mode::WithScribe);
+}
+
+#[test]
+fn a_scribe_that_is_killed_while_many_hand_over_loses_nothing() {
+    const EVENTS: usize = 30;
+    const SCRIBES_KILLED: usize = 6;
+    let watched = Watched::new(Mode::Hurried);
+    watched.prompt("s0", "Go.");
+    // So many that hooks do not wait for the scribe, but leave their events with it.
+    let processes = 16 * std::thread::available_parallelism().unwrap().get();
+    let answered = Mutex::new(Vec::new());
+    let working = AtomicUsize::new(processes);
+    std::thread::scope(|scope| {
+        for process in 0..processes {
+            let (watched, answered, working) = (&watched, &answered, &working);
+            scope.spawn(move || {
+                for number in 0..EVENTS {
+                    let name = format!("p{process}-{number}");
+                    let tool = json!({"tool_name": "Bash", "tool_input": {"command": name}});
+                    let ran = watched.hook(&watched.payload(&format!("s{}", process % 5), "PreToolUse", tool));
+                    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{ran:?}");
+                    assert!(!ran.stderr.contains("lost"), "{ran:?}");
+                    answered.lock().unwrap().push(name);
+                }
+                working.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+        // Killed whenever another part of the work is done.
+        for part in 1..=SCRIBES_KILLED {
+            let enough = processes * EVENTS * part / (SCRIBES_KILLED + 2);
+            while working.load(Ordering::Relaxed) > 0 && answered.lock().unwrap().len() < enough {
+                std::thread::yield_now();
+            }
+            if let Some(pid) = watched.scribe() {
+                let _ = Command::new("kill").args(["-KILL", &pid.to_string()]).status().unwrap();
+            }
+        }
+    });
+    assert!(
+        watched.sandbox.data().join("handed").exists(),
+        "nobody was in such a hurry: start more at once"
+    );
+    let ran = watched.sandbox.snell(&["log", "--json", "--limit", "1000000"], "");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let mut kept = BTreeMap::new();
+    for line in ran.stdout.lines() {
+        let entry: serde_json::Value = serde_json::from_str(line).unwrap();
+        let name = entry["payload"]["tool_input"]["command"].as_str().unwrap_or("Go.");
+        *kept.entry(name.to_owned()).or_insert(0) += 1;
+    }
+    let answered = answered.into_inner().unwrap();
+    assert_eq!(answered.len(), processes * EVENTS);
+    let lost: Vec<_> = answered.iter().filter(|name| !kept.contains_key(*name)).collect();
+    assert!(
+        lost.is_empty(),
+        "of {}, {} are lost: {lost:?}",
+        answered.len(),
+        lost.len()
+    );
+    assert!(kept.values().all(|times| *times == 1), "{kept:?}");
+    assert_eq!(watched.pending(), 0);
+    assert_eq!(watched.value("PRAGMA integrity_check"), "ok");
 }

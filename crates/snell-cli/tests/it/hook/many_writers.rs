@@ -97,7 +97,7 @@ fn many_agents(mode: Mode, processes: usize, events: usize) {
 
 #[test]
 fn thirty_two_processes_with_two_hundred_events_each_lose_and_disturb_nothing() {
-    many_agents(Mode::WithScribe, 32, 200);
+    many_agents(Mode::Hurried, 32, 200);
 }
 
 #[test]

@@ -7,7 +7,9 @@ mod many_writers;
 mod scribe;
 mod secrets;
 mod sequences;
+mod slow;
 mod stuck;
+mod terminal;
 mod trouble;
 
 use std::fs;
@@ -26,8 +28,11 @@ use crate::support::{Ran, Sandbox, start, wait_until};
 /// How hooks record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// One process keeps the database open for them.
+    /// One process keeps the database open for them. They wait for it, however crowded the machine is: tests run side by
+    /// side.
     WithScribe,
+    /// The same, as it is for users: on a crowded machine they do not wait.
+    Hurried,
     /// Each by itself.
     Alone,
 }
@@ -53,7 +58,8 @@ impl Watched {
     fn with(mode: Mode, sandbox: Sandbox) -> Self {
         let sandbox = sandbox.file(".git/HEAD", "ref: refs/heads/main\n");
         let sandbox = match mode {
-            Mode::WithScribe => sandbox,
+            Mode::WithScribe => sandbox.env("SNELL_SCRIBE", "wait"),
+            Mode::Hurried => sandbox.env("SNELL_SCRIBE", "on"),
             Mode::Alone => sandbox.env("SNELL_SCRIBE", "off"),
         };
         Self { sandbox, mode }
@@ -162,7 +168,7 @@ impl Watched {
 
     /// Waits until a scribe takes requests. There is none in the other mode.
     fn wait_for_scribe(&self) {
-        if self.mode == Mode::WithScribe {
+        if self.mode != Mode::Alone {
             let socket = self.sandbox.data().join("scribe.sock");
             wait_until(|| std::os::unix::net::UnixStream::connect(&socket).ok());
         }

@@ -5,6 +5,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use snell::{Event, Timestamp};
+use snell_store::Observation;
+use snell_store::scribe::{self, HandOver, Request};
 
 use super::{Mode, Watched};
 use crate::support::wait_until;
@@ -19,6 +22,14 @@ fn is_running(pid: u32) -> bool {
 fn signal(name: &str, pid: u32) {
     let sent = Command::new("kill").args([name, &pid.to_string()]).status().unwrap();
     assert!(sent.success());
+}
+
+/// Whether a process has something to do before a signal ends it.
+fn catches(pid: u32, signal: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    caught.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// A project with a scribe, which has recorded one event.
@@ -161,4 +172,31 @@ fn it_is_in_a_session_of_its_own() {
     let (_, rest) = stat.rsplit_once(')').unwrap();
     let session = rest.split_ascii_whitespace().nth(3).unwrap();
     assert_eq!(session, pid.to_string());
+}
+
+#[test]
+fn one_that_is_told_to_end_stores_first_what_it_was_handed() {
+    const EVENTS: i64 = 40;
+    for (name, number) in [("-TERM", 15), ("-INT", 2), ("-HUP", 1)] {
+        let (watched, pid) = served();
+        // It is ready for hooks a moment before it is ready to be ended.
+        wait_until(|| catches(pid, number).then_some(()));
+        // While it sleeps, it is handed more than it can have looked at when it is told to end.
+        signal("-STOP", pid);
+        for number in 0..EVENTS {
+            let payload = watched.payload("s1", "UserPromptSubmit", json!({"prompt": format!("Number {number}")}));
+            let (event, _) = Event::from_json(None, payload.to_string().as_bytes()).unwrap();
+            let request = Request::Record {
+                observation: Box::new(Observation::new(&event, Timestamp::now())),
+                note: None,
+            };
+            let handed = scribe::hand_over(&watched.sandbox.data(), &request);
+            assert_eq!(handed, HandOver::Taken, "{name} {number}");
+        }
+        signal(name, pid);
+        signal("-CONT", pid);
+        wait_until(|| (!is_running(pid)).then_some(()));
+        assert_eq!(watched.count("events"), 1 + EVENTS, "{name}");
+        assert_eq!(watched.value("PRAGMA integrity_check"), "ok", "{name}");
+    }
 }

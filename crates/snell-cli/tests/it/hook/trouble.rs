@@ -5,6 +5,7 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -72,6 +73,7 @@ fn odd_payloads_are_recorded_as_they_are() {
             json!({"transcript_path": "/dev/zero"}),
             json!({"message": "\u{0} and \u{1b}[31m and \u{fffd}"}),
             json!({"message": "x".repeat(300_000)}),
+            json!({"tool_input": (0..200).fold(json!("deep"), |inner, _| json!([inner]))}),
         ];
         for fields in &odd {
             watched.event("s1", "Notification", fields.clone());
@@ -109,6 +111,43 @@ fn while_the_database_is_locked_events_wait_and_verdicts_are_told() {
             (0, vec!["processing".to_owned()]),
             "{mode:?}"
         );
+    }
+}
+
+#[test]
+fn whoever_holds_the_lock_of_the_file_itself_holds_nobody_up() {
+    in_both_modes(|watched| {
+        let lock = fs::File::create(watched.sandbox.data().join("snell.db.lock")).unwrap();
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+        let started = Instant::now();
+        let trouble = watched.hook(&watched.payload("s1", "UserPromptSubmit", json!({"prompt": "Go."})));
+        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+        assert!(trouble.is_trouble().contains("waits on disk"), "{trouble:?}");
+        assert_eq!(watched.pending(), 1);
+        drop(lock);
+        watched.event("s1", "Stop", json!({}));
+        let kept = texts(&watched.rows("SELECT name FROM events ORDER BY id"));
+        assert_eq!(kept, ["UserPromptSubmit", "Stop"]);
+    });
+}
+
+#[test]
+fn a_file_of_the_user_that_cannot_be_read_is_told_once_in_each_session() {
+    for text in ["[[hook]\n", "keep = 5\n", "[[hook]]\nevent = \"PreToolUse\"\n"] {
+        let watched = Watched::with_hooks(Mode::Alone, text);
+        let tool = |session: &str| watched.hook(&watched.payload(session, "PreToolUse", json!({"tool_name": "Bash"})));
+        for session in ["s1", "s2"] {
+            let told = tool(session);
+            let message = told.json()["systemMessage"].as_str().unwrap().to_owned();
+            assert!(
+                message.starts_with("Snell: ") && message.contains("snell.toml:"),
+                "{text}: {message}"
+            );
+            assert_eq!(told.json().as_object().unwrap().len(), 1, "{text}: {told:?}");
+            // Once is enough; who looks at standard error sees it every time.
+            assert!(tool(session).is_trouble().contains("snell.toml:"), "{text}");
+        }
+        assert_eq!(watched.count("events"), 4, "{text}");
     }
 }
 

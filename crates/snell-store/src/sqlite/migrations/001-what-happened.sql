@@ -37,6 +37,7 @@ CREATE TABLE agents (
   last_words           TEXT,              -- of the agent, or of its user if the agent has not spoken since
   started_at           INTEGER NOT NULL,
   last_seen_at         INTEGER NOT NULL,
+  told_at              INTEGER,           -- when the last event came that said what it is doing
   ended_at             INTEGER,
   end_reason           TEXT
 );

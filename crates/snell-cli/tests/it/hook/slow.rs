@@ -1,0 +1,84 @@
+//! Hooks that take their time, while the agent goes on or loses its patience.
+
+use std::fs;
+use std::process::{Child, Command};
+
+use serde_json::{Value, json};
+
+use super::{Mode, Watched, texts};
+use crate::support::start;
+
+/// A project with a hook for this event that takes until it is let go.
+fn with_a_slow_hook(mode: Mode, event: &str) -> Watched {
+    let text = format!(
+        "[[hook]]\nevent = \"{event}\"\n\
+         run = 'cd \"$SNELL_PROJECT_DIR\"; echo yes > begun; until [ -e go ]; do sleep 0.02; done'\n"
+    );
+    Watched::with_hooks(mode, &text)
+}
+
+impl Watched {
+    /// Calls a hook, and waits until its slow part has begun.
+    fn begin(&self, payload: &Value) -> Child {
+        let hook = start(&mut self.command(), &payload.to_string());
+        self.sandbox.wait_for("begun");
+        hook
+    }
+
+    fn let_go(&self) {
+        fs::write(self.sandbox.project().join("go"), "").unwrap();
+    }
+}
+
+#[test]
+fn an_agent_that_does_not_wait_for_its_hooks_loses_no_event() {
+    for mode in [Mode::Alone, Mode::WithScribe] {
+        for (signal, code) in [
+            ("-TERM", Some(0)),
+            ("-INT", Some(0)),
+            ("-HUP", Some(0)),
+            ("-KILL", None),
+        ] {
+            let watched = with_a_slow_hook(mode, "PreToolUse");
+            watched.prompt("s1", "Go.");
+            let tool = json!({"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "make"}});
+            let hook = watched.begin(&watched.payload("s1", "PreToolUse", tool));
+            let pid = hook.id().to_string();
+            assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+            let output = hook.wait_with_output().unwrap();
+            watched.let_go();
+            assert_eq!(output.status.code(), code, "{mode:?} {signal}: {output:?}");
+            assert!(output.stdout.is_empty(), "{mode:?} {signal}: {output:?}");
+            watched.prompt("s1", "Go on.");
+            let kept = texts(&watched.rows("SELECT name FROM events ORDER BY id"));
+            assert_eq!(
+                kept,
+                ["UserPromptSubmit", "PreToolUse", "UserPromptSubmit"],
+                "{mode:?} {signal}"
+            );
+            assert_eq!(watched.pending(), 0, "{mode:?} {signal}");
+        }
+    }
+}
+
+#[test]
+fn an_event_whose_hook_took_long_does_not_undo_what_came_after_it() {
+    for mode in [Mode::Alone, Mode::WithScribe] {
+        let watched = with_a_slow_hook(mode, "PostToolUse");
+        watched.prompt("s1", "Go.");
+        let tool = json!({"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {}, "tool_response": {}});
+        let slow = watched.begin(&watched.payload("s1", "PostToolUse", tool));
+        watched.event("s1", "Stop", json!({"last_assistant_message": "All done."}));
+        assert_eq!(watched.states(), ["idle"], "{mode:?}");
+        watched.let_go();
+        let output = slow.wait_with_output().unwrap();
+        assert!(
+            output.status.success() && output.stderr.is_empty(),
+            "{mode:?}: {output:?}"
+        );
+        assert_eq!(watched.states(), ["idle"], "{mode:?}");
+        // It happened when the agent told it, not when its hook had ended.
+        let kept = texts(&watched.rows("SELECT name FROM events ORDER BY at"));
+        assert_eq!(kept, ["UserPromptSubmit", "PostToolUse", "Stop"], "{mode:?}");
+    }
+}
