@@ -136,15 +136,17 @@ impl Desk {
         .to_string()
     }
 
-    /// Calls the hook as an agent does: the payload comes through a pipe, and the answer is awaited.
+    /// Calls the hook as an agent does: the payload comes through a pipe, and the answer is awaited. It is in the pipe
+    /// before the hook begins, so that what is measured is not how soon its caller is allowed to write it.
     fn hook(&self) {
         let payload = self.payload(self.calls.fetch_add(1, Ordering::Relaxed));
-        let mut child = self.start();
-        child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
-        assert!(child.wait().unwrap().success());
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        writer.write_all(payload.as_bytes()).unwrap();
+        drop(writer);
+        assert!(self.start(reader.into()).wait().unwrap().success());
     }
 
-    fn start(&self) -> Child {
+    fn start(&self, payload: Stdio) -> Child {
         Command::new(env!("CARGO_BIN_EXE_snell"))
             .arg("hook")
             .env_clear()
@@ -155,7 +157,7 @@ impl Desk {
             .env("CLAUDECODE", "1")
             .env("CLAUDE_PROJECT_DIR", &self.project)
             .current_dir(&self.project)
-            .stdin(Stdio::piped())
+            .stdin(payload)
             .stdout(Stdio::null())
             .spawn()
             .unwrap()
