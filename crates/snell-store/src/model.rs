@@ -184,6 +184,40 @@ pub(crate) struct Agent {
     pub(crate) end_reason: Option<String>,
 }
 
+impl Agent {
+    /// Notes what was seen of the agent. Only it can be sure of itself.
+    pub(crate) fn turn_to(&mut self, state: State, source: Source, why: impl Into<String>, at: Timestamp) {
+        if self.state != state {
+            self.state_since = at;
+        }
+        self.state = state;
+        self.state_source = source;
+        self.confidence = match source {
+            Source::Hook => Confidence::High,
+            Source::Transcript | Source::Process | Source::Poll => Confidence::Medium,
+        };
+        self.why = why.into();
+        self.ended_at = (state == State::Ended).then_some(at);
+        self.end_reason = None;
+        if matches!(state, State::Idle | State::Ended) {
+            self.current_tool = None;
+        }
+    }
+
+    /// Notes that the agent is gone.
+    pub(crate) fn end(&mut self, source: Source, why: impl Into<String>, reason: &str, at: Timestamp) {
+        self.turn_to(State::Ended, source, why, at);
+        self.end_reason = Some(reason.to_owned());
+    }
+}
+
+impl Conversation {
+    pub(crate) fn end(&mut self, reason: &str, at: Timestamp) {
+        self.ended_at = Some(at);
+        self.end_reason = Some(reason.to_owned());
+    }
+}
+
 /// A process, told from later ones with the same number by when it began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {

@@ -58,7 +58,7 @@ impl Notes {
         }
     }
 
-    /// Writes an observation down. It must have an id.
+    /// Writes an observation down.
     ///
     /// # Errors
     ///

@@ -77,7 +77,7 @@ impl Recorder {
         std::mem::take(&mut self.remarks)
     }
 
-    /// The store, opened if it was not, with everything that waited taken in.
+    /// The store, opened if it was not, with what waited taken in if that was not much.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use snell::Timestamp;
 use crate::backend::{Backend, Tidying};
 use crate::error::{Result, StoreError};
 use crate::ingest::{self, Around, CaughtUp, Receipt, Seen};
-use crate::model::{Agent, Confidence, Process, Source, State};
+use crate::model::{Agent, Process, Source, State};
 use crate::observation::{FinishedRun, Observation};
 use crate::query::{AgentFilter, AgentView, Exported, LogEntry, LogFilter, Pruned, SessionView, Totals};
 use crate::rows::{Reached, Rows};
@@ -405,19 +405,12 @@ impl Store {
 
 fn end_by_process(rows: &mut dyn Rows, agent: &mut Agent, now: Timestamp) -> Result<()> {
     let pid = agent.process.map_or(0, |process| process.pid);
-    agent.state = State::Ended;
-    agent.state_since = now;
-    agent.state_source = Source::Process;
-    agent.confidence = Confidence::Medium;
-    agent.why = format!("its process ({pid}) is gone, and it did not say goodbye");
-    agent.current_tool = None;
-    agent.ended_at = Some(now);
-    agent.end_reason = Some("process_gone".into());
+    let why = format!("its process ({pid}) is gone, and it did not say goodbye");
+    agent.end(Source::Process, why, "process_gone", now);
     if let Some(id) = agent.conversation_id
         && let Some(mut conversation) = rows.conversation(id)?
     {
-        conversation.ended_at = Some(now);
-        conversation.end_reason.clone_from(&agent.end_reason);
+        conversation.end("process_gone", now);
         rows.save_conversation(&mut conversation)?;
     }
     Ok(())

@@ -62,10 +62,15 @@ impl Signs<'_> {
     /// Whether the agent is known to live in another process than the one this event comes from. An agent may start
     /// another one, which then sits in the same pane and has inherited whatever its launcher gave it.
     fn is_another_process(&self, agent: &Agent) -> bool {
-        let (Some(known), Some(own)) = (agent.process, self.sender.process) else {
-            return false;
-        };
-        known != own && !(self.is_own_host(agent.host.as_deref()) && known.is_gone())
+        self.sender.process.is_some() && self.lives_apart(agent)
+    }
+
+    /// Whether a process is known for the agent that is not this event's own, and not known to be gone.
+    fn lives_apart(&self, agent: &Agent) -> bool {
+        let is_gone = |process: Process| self.is_own_host(agent.host.as_deref()) && process.is_gone();
+        agent
+            .process
+            .is_some_and(|process| self.sender.process != Some(process) && !is_gone(process))
     }
 
     /// Whether the agent is at work in another process. What an agent starts while it works is not the agent.
@@ -75,12 +80,8 @@ impl Signs<'_> {
 
     /// Whether something shows that the agent is busy where this event does not come from.
     fn is_elsewhere(&self, agent: &Agent) -> bool {
-        let other_process = agent.process.is_some_and(|process| {
-            self.sender.process.is_none_or(|own| own != process)
-                && !(self.is_own_host(agent.host.as_deref()) && process.is_gone())
-        });
         let other_pane = agent.tmux_pane.is_some() && !self.is_same_pane(agent);
-        other_process || other_pane
+        self.lives_apart(agent) || other_pane
     }
 
     fn is_same_pane(&self, agent: &Agent) -> bool {
@@ -398,8 +399,7 @@ fn leave(rows: &mut dyn Rows, signs: &Signs<'_>, conversation_id: i64, last_seen
     former.last_seen_at = last_seen_at;
     if former.ended_at.is_none() {
         let same_pane = former.tmux_pane.is_some() && former.tmux_pane == signs.sender.tmux_pane;
-        former.ended_at = Some(signs.at);
-        former.end_reason = Some(if same_pane { "pane_reused" } else { "replaced" }.to_owned());
+        former.end(if same_pane { "pane_reused" } else { "replaced" }, signs.at);
     }
     rows.save_conversation(&mut former)
 }
@@ -416,19 +416,16 @@ fn take_pane(rows: &mut dyn Rows, signs: &Signs<'_>, pane: &str, conversation_id
         if !signs.is_same_pane(&agent) || signs.is_at_work_elsewhere(&agent) {
             continue;
         }
-        other.ended_at = Some(signs.at);
-        other.end_reason = Some("pane_reused".into());
+        other.end("pane_reused", signs.at);
         rows.save_conversation(&mut other)?;
         let current = agent.conversation_id == Some(other.conversation_id);
         if current && agent.state != State::Ended {
-            agent.state = State::Ended;
-            agent.state_since = signs.at;
-            agent.state_source = Source::Hook;
-            agent.confidence = Confidence::High;
-            agent.why = "another session began in its pane".into();
-            agent.current_tool = None;
-            agent.ended_at = Some(signs.at);
-            agent.end_reason = Some("pane_reused".into());
+            agent.end(
+                Source::Hook,
+                "another session began in its pane",
+                "pane_reused",
+                signs.at,
+            );
             rows.save_agent(&mut agent)?;
         }
     }

@@ -14,7 +14,7 @@ use snell::{Event, EventName, Timestamp};
 use crate::error::Result;
 use crate::intent::{self, Intent};
 use crate::json;
-use crate::model::{Agent, Confidence, ContextSource, Correlation, Source, State};
+use crate::model::{Agent, ContextSource, Correlation, Source, State};
 use crate::observation::{Judgement, Observation, Sender};
 use crate::rows::{EventRow, Owner, Rows};
 use crate::transcript::Read;
@@ -306,25 +306,15 @@ fn apply(found: &mut Found, change: Option<Change>, at: Timestamp) {
     };
     let agent = &mut found.agent;
     agent.told_at = agent.told_at.max(Some(at));
-    if agent.state != change.state {
-        agent.state_since = at;
-    }
-    agent.state = change.state;
-    agent.state_source = Source::Hook;
-    agent.confidence = Confidence::High;
-    agent.why = change.why;
+    agent.turn_to(change.state, Source::Hook, change.why, at);
     match change.tool {
         ToolChange::Keep => {}
         ToolChange::None => agent.current_tool = None,
         ToolChange::Is(tool) => agent.current_tool = Some(tool),
     }
     agent.end_reason.clone_from(&change.end_reason);
-    agent.ended_at = (change.state == State::Ended).then_some(at);
-    if change.state == State::Ended
-        && let Some(conversation) = &mut found.conversation
-    {
-        conversation.ended_at = Some(at);
-        conversation.end_reason = change.end_reason;
+    if let (Some(reason), Some(conversation)) = (&change.end_reason, &mut found.conversation) {
+        conversation.end(reason, at);
     }
 }
 

@@ -6,7 +6,7 @@ use snell::Timestamp;
 
 use crate::error::Result;
 use crate::intent::{self, Intent};
-use crate::model::{Actor, Agent, Confidence, Source, State, TimestampSource, Turn};
+use crate::model::{Actor, Agent, Source, State, TimestampSource, Turn};
 use crate::observation::kept;
 use crate::rows::Rows;
 use crate::transcript::Entry;
@@ -229,7 +229,7 @@ pub(crate) fn from_transcript(rows: &mut dyn Rows, agent: &mut Agent, entries: &
     match agent.state {
         State::Processing | State::AwaitingInput => {
             if let Some(why) = cut_short {
-                learn(agent, State::Idle, why, now);
+                agent.turn_to(State::Idle, Source::Transcript, why, now);
             }
         }
         // The turn had ended before its last words were written.
@@ -237,7 +237,12 @@ pub(crate) fn from_transcript(rows: &mut dyn Rows, agent: &mut Agent, entries: &
             conclude(rows, agent, now)?;
             let question = last_words(rows, agent)?.is_some_and(|turn| turn.intent == Intent::Question);
             if question {
-                learn(agent, State::AwaitingInput, "its last words are a question".into(), now);
+                agent.turn_to(
+                    State::AwaitingInput,
+                    Source::Transcript,
+                    "its last words are a question",
+                    now,
+                );
             }
         }
         State::Idle | State::Ended => {}
@@ -258,15 +263,6 @@ fn missed_prompt(rows: &mut dyn Rows, agent: &mut Agent, text: &str, said: Said)
         }
     }
     prompt(rows, agent, text, said)
-}
-
-fn learn(agent: &mut Agent, state: State, why: String, now: Timestamp) {
-    agent.state = state;
-    agent.state_since = now;
-    agent.state_source = Source::Transcript;
-    agent.confidence = Confidence::Medium;
-    agent.why = why;
-    agent.current_tool = None;
 }
 
 /// The words without their blanks, as a number: an agent's payload and its transcript differ in blanks.
