@@ -20,6 +20,9 @@ const SCRIBE_VARIABLE: &str = "SNELL_SCRIBE";
 /// How long a hook that records by itself may spend on what others left behind.
 const TIME_FOR_OTHERS: Duration = Duration::from_millis(300);
 
+/// For so long a scribe may leave events on disk before that is told.
+const STUCK_AFTER: Duration = Duration::from_secs(10);
+
 /// Whether the user does without a scribe.
 pub(crate) fn scribe_is_off() -> bool {
     variable(SCRIBE_VARIABLE).is_some_and(|value| value == "off")
@@ -115,9 +118,17 @@ impl Recording {
             Delivery::NobodyThere => self.by_itself(*observation),
             // It may have stored it, or will. The agent has waited long enough.
             Delivery::NoAnswer => match self.recorder.notes().write(&observation, WaitsFor::Anybody) {
-                Ok(_) => say(&["the scribe does not answer; the event waits on disk".to_owned()]),
+                Ok(_) => self.tell_if_stuck(),
                 Err(_) => self.by_itself(*observation),
             },
+        }
+    }
+
+    /// A disk may be slow for a moment, and nothing is lost by it. A scribe that stores nothing for long needs a person.
+    fn tell_if_stuck(&self) {
+        let waiting = self.recorder.notes().longest_wait();
+        if waiting.is_some_and(|waiting| waiting > STUCK_AFTER) {
+            say(&["the scribe does not answer; events wait on disk".to_owned()]);
         }
     }
 

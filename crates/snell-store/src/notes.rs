@@ -103,6 +103,11 @@ impl Notes {
         self.paths().len()
     }
 
+    /// How long the oldest one has been waiting.
+    pub fn longest_wait(&self) -> Option<Duration> {
+        age(self.paths().first()?)
+    }
+
     /// Whether there is room for another one.
     pub fn has_room(&self) -> bool {
         self.is_empty() || self.paths().len() < MAX_NOTES
@@ -215,9 +220,10 @@ fn is_recent(path: &Path) -> bool {
 }
 
 fn is_younger(path: &Path, limit: Duration) -> bool {
-    fs::metadata(path)
-        .and_then(|metadata| metadata.modified())
-        .ok()
-        .and_then(|modified| SystemTime::now().duration_since(modified).ok())
-        .is_some_and(|age| age < limit)
+    age(path).is_some_and(|age| age < limit)
+}
+
+fn age(path: &Path) -> Option<Duration> {
+    let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok()?;
+    SystemTime::now().duration_since(modified).ok()
 }

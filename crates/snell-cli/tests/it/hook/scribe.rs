@@ -1,8 +1,8 @@
 //! The process that keeps the database open for hooks: nobody depends on it, and it does not outstay its welcome.
 
-use std::fs;
+use std::fs::{self, File};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::json;
 use snell::{Event, Timestamp};
@@ -120,17 +120,28 @@ fn its_death_is_nobodys_trouble() {
 fn one_that_does_not_answer_costs_time_and_nothing_else() {
     let (watched, pid) = served();
     signal("-STOP", pid);
-    let ran = watched.hook(&watched.payload("s1", "UserPromptSubmit", json!({"prompt": "Wake up."})));
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    let prompt = |text: &str| watched.hook(&watched.payload("s1", "UserPromptSubmit", json!({"prompt": text})));
+    prompt("Wake up.").is_silent();
+    // It has not answered for long.
+    let pending = fs::read_dir(watched.sandbox.data().join("pending")).unwrap();
+    let an_hour_ago = SystemTime::now() - Duration::from_secs(3600);
+    for note in pending.flatten() {
+        File::options()
+            .write(true)
+            .open(note.path())
+            .unwrap()
+            .set_modified(an_hour_ago)
+            .unwrap();
+    }
     assert_eq!(
-        ran.stderr,
-        "snell: the scribe does not answer; the event waits on disk\n"
+        prompt("Wake up!").is_trouble(),
+        "snell: the scribe does not answer; events wait on disk\n"
     );
     signal("-CONT", pid);
     watched.prompt("s1", "Good morning.");
-    // It was told while it slept, and found a note of it: that is one event.
-    assert_eq!(watched.count("events"), 3);
-    assert_eq!(watched.count("turns"), 3);
+    // It was told while it slept, and found notes of it: each is one event.
+    assert_eq!(watched.count("events"), 4);
+    assert_eq!(watched.count("turns"), 4);
 }
 
 #[test]
