@@ -91,7 +91,8 @@ impl Around {
         data_dir(self.home().as_deref())
     }
 
-    fn home(&self) -> Option<PathBuf> {
+    /// The home directory, if there is one.
+    pub(crate) fn home(&self) -> Option<PathBuf> {
         let home = self.home.clone().or_else(|| directory_from(variables::HOME))?;
         Some(std::path::absolute(&home).unwrap_or(home))
     }
@@ -190,7 +191,7 @@ fn data_dir(home: Option<&Path>) -> PathBuf {
 }
 
 /// A directory from the environment. As the XDG rules say, one that is not absolute does not count.
-fn directory_from(variable: &str) -> Option<PathBuf> {
+pub(crate) fn directory_from(variable: &str) -> Option<PathBuf> {
     let path = PathBuf::from(std::env::var_os(variable)?);
     path.is_absolute().then_some(path)
 }

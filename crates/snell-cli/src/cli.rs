@@ -4,8 +4,8 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    DONE, FAILED, agents, completions, docs, explain, export, hook, lint, list, log, run, scribe, status, statusline,
-    supervise, trust,
+    DONE, FAILED, agents, completions, docs, doctor, explain, export, forward, hook, install, lint, list, log, notify,
+    run, scribe, serve, status, statusline, supervise, trust, uninstall,
 };
 use crate::output;
 
@@ -28,10 +28,15 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Run(run::Args),
     Hook(hook::Args),
+    Notify(notify::Args),
+    Install(install::Args),
+    Uninstall(uninstall::Args),
+    Doctor(doctor::Args),
     List(list::Args),
     Lint(lint::Args),
     Explain(explain::Args),
     Trust(trust::Args),
+    Serve(serve::Args),
     Agents(agents::Args),
     Status(status::Args),
     Log(log::Args),
@@ -43,13 +48,17 @@ pub(crate) enum Command {
     Supervise(supervise::Args),
     #[command(hide = true)]
     Scribe(scribe::Args),
+    #[command(hide = true)]
+    Forward(forward::Args),
 }
 
-/// Reads the command line. A mistake ends with 1, never with 2: to a host, 2 is a block.
+/// Reads the command line. A mistake ends with 1, never with 2: to a host, 2 is a block. Under some agents any failure of a
+/// hook is one, so `notify`, which only tells others, ends with 0 even then.
 pub(crate) fn parse() -> Result<Command, u8> {
     Cli::try_parse().map(|cli| cli.command).map_err(|error| {
         let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+        let only_tells = std::env::args_os().nth(1).is_some_and(|command| command == "notify");
         output::clap_message(&error);
-        if asked_for { DONE } else { FAILED }
+        if asked_for || only_tells { DONE } else { FAILED }
     })
 }

@@ -4,12 +4,16 @@ mod around;
 mod caller;
 mod cli;
 mod commands;
+mod doctor;
+mod forwarding;
 mod hook_view;
+mod install;
 mod log_line;
 mod machine;
 mod memory;
 mod output;
 mod pins;
+mod post;
 mod recording;
 mod times;
 

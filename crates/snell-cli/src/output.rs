@@ -15,6 +15,7 @@ pub(crate) enum Style {
     Bold,
     Faint,
     Red,
+    Green,
     Yellow,
     /// Somebody should do something about it.
     Urgent,
@@ -27,6 +28,7 @@ impl Style {
             Self::Bold => "\u{1b}[1m",
             Self::Faint => "\u{1b}[2m",
             Self::Red => "\u{1b}[31m",
+            Self::Green => "\u{1b}[32m",
             Self::Yellow => "\u{1b}[33m",
             Self::Urgent => "\u{1b}[1;33m",
         }
@@ -51,6 +53,23 @@ pub(crate) fn heading(text: &str) {
 /// A line that may be overlooked.
 pub(crate) fn faint(text: &str) {
     write_out(&format!("{}\n", styled(&harmless(text), Style::Faint)));
+}
+
+/// A unified diff. What ends a line in other systems is no part of what people want to see.
+pub(crate) fn diff(text: &str) {
+    let mut shown = String::new();
+    for line in text.lines() {
+        let style = match line.as_bytes().first() {
+            Some(b'+') => Style::Green,
+            Some(b'-') => Style::Red,
+            Some(b'@') => Style::Faint,
+            _ => Style::Plain,
+        };
+        let line = harmless(line.strip_suffix('\r').unwrap_or(line));
+        shown.push_str(&styled(&line, style));
+        shown.push('\n');
+    }
+    write_out(&shown);
 }
 
 /// A finding, as `path:line:column: severity: message`.
@@ -149,6 +168,15 @@ pub(crate) fn answer(line: &str) -> anyhow::Result<()> {
 /// A remark beside the output.
 pub(crate) fn note(text: &str) {
     write_err(&format!("snell: {}\n", harmless(text)));
+}
+
+/// As [`note`], unless that would have to wait for somebody to read it.
+pub(crate) fn note_at_once(text: &str) {
+    let stderr = io::stderr();
+    let mut fds = [PollFd::new(&stderr, PollFlags::OUT)];
+    if poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0) {
+        note(text);
+    }
 }
 
 /// Why the command failed.

@@ -10,6 +10,7 @@ use snell_store::{Note, Observation, Recorder, WaitsFor};
 
 use crate::around::variable;
 use crate::caller::Caller;
+use crate::forwarding::Forwarding;
 use crate::memory::Memory;
 use crate::{machine, output};
 
@@ -37,6 +38,8 @@ pub(crate) struct Recording {
     alone: bool,
     keep: Keep,
     recorder: Recorder,
+    /// Where events are also sent, if anywhere.
+    forwarding: Option<Forwarding>,
 }
 
 impl Recording {
@@ -52,6 +55,7 @@ impl Recording {
             },
             alone: scribe_is_off(),
             recorder: Recorder::new(&caller.data),
+            forwarding: Forwarding::new(&caller.data, settings.server),
             data: caller.data.clone(),
         }
     }
@@ -63,11 +67,23 @@ impl Recording {
         self.enabled.then(write).flatten()
     }
 
-    /// Records an observation, of which a note may have been written. What goes wrong is told in one line.
+    /// Records an observation, of which a note may have been written, and sends it where its user wants it. What goes wrong
+    /// is told in one line.
     pub(crate) fn record(mut self, observation: Observation, note: Option<Note>) {
         if !self.enabled {
             return;
         }
+        let forwarding = self.forwarding.take();
+        if let Some(forwarding) = &forwarding {
+            forwarding.put(observation.clone());
+        }
+        self.store(observation, note);
+        if let Some(forwarding) = &forwarding {
+            forwarding.hire();
+        }
+    }
+
+    fn store(&mut self, observation: Observation, note: Option<Note>) {
         if self.alone {
             self.by_itself(observation);
         } else {

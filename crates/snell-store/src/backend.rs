@@ -4,10 +4,13 @@ use std::path::Path;
 
 use snell::Timestamp;
 
+use crate::changes::{Change, ChangeRange};
 use crate::error::Result;
 use crate::model::State;
-use crate::observation::FinishedRun;
-use crate::query::{AgentFilter, AgentView, Exported, LogEntry, LogFilter, Pruned, SessionView, Totals};
+use crate::query::{
+    AgentFilter, AgentView, Exported, GuardEntry, GuardFilter, Heard, HookStats, LogEntry, LogFilter, Pruned,
+    SessionView, Totals, TurnFilter, TurnView,
+};
 use crate::rows::Rows;
 
 /// How much tidying is wanted.
@@ -48,12 +51,24 @@ pub(crate) trait Queries {
     /// Tells everything about a session, in the order in which it happened, until the listener has heard enough.
     fn export(&mut self, session: &SessionView, listener: &mut dyn FnMut(Exported) -> bool) -> Result<()>;
     fn totals(&mut self) -> Result<Totals>;
-    /// Records how full the context of a session is.
-    fn set_context(&mut self, session_id: &str, percent: f64, model: Option<&str>) -> Result<bool>;
-    /// Records how a hook ended that nobody waited for. Answers whether its event is known.
-    fn finish_run(&mut self, finished: &FinishedRun) -> Result<bool>;
+    /// What is wrong with what is kept, as far as a quick look shows; nothing if it is sound.
+    fn damage(&mut self) -> Result<Option<String>>;
     /// Removes some of what is older; answers how much, so that the caller can go on until there is nothing left.
     fn prune(&mut self, before: Timestamp, at_most: u32) -> Result<Pruned>;
     /// How much is older.
     fn older(&mut self, before: Timestamp) -> Result<Pruned>;
+
+    /// Changes after this one, the oldest first.
+    fn changes_after(&mut self, after: i64, at_most: u32) -> Result<Vec<Change>>;
+    fn change_range(&mut self) -> Result<ChangeRange>;
+    /// Removes the oldest changes but for so many.
+    fn trim_changes(&mut self, keep: u32) -> Result<()>;
+    /// How many events came after this row, and what is known of the last ones.
+    fn heard_since(&mut self, event_row: Option<i64>) -> Result<Heard>;
+    /// The newest first.
+    fn turns(&mut self, filter: &TurnFilter) -> Result<Vec<TurnView>>;
+    /// Hooks that ran since then, those that took the most time first.
+    fn hook_stats(&mut self, since: Timestamp) -> Result<Vec<HookStats>>;
+    /// The newest first.
+    fn guard_log(&mut self, filter: &GuardFilter) -> Result<Vec<GuardEntry>>;
 }

@@ -42,3 +42,15 @@ pub enum StoreError {
 
 /// The result of asking the store.
 pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// An error with all that led to it, on one line.
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        text.push_str(": ");
+        text.push_str(&deeper.to_string());
+        cause = deeper.source();
+    }
+    text
+}

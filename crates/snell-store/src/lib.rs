@@ -13,37 +13,47 @@
 //! `rows::Rows`; the database below it is SQLite.
 
 mod backend;
+mod changes;
 mod error;
 mod ingest;
 pub mod intent;
+mod journal;
 mod json;
 pub mod mask;
 mod model;
 mod notes;
 mod observation;
+pub mod outbox;
 mod premises;
+mod prepared;
 mod process;
 pub mod project;
 mod query;
+mod reconcile;
 mod recorder;
 mod rows;
 pub mod scribe;
 mod spool;
 mod sqlite;
 mod store;
+mod tail;
 pub mod transcript;
 
-pub use error::{Result, StoreError};
+pub use changes::{Change, ChangeKind, ChangeRange};
+pub use error::{Result, StoreError, with_causes};
 pub use ingest::Receipt;
 pub use intent::Intent;
 pub use model::{Actor, Confidence, ContextSource, Correlation, Process, Source, State, TimestampSource};
 pub use notes::{Note, Notes, WaitsFor};
 pub use observation::{FinishedRun, GuardVerdict, Judgement, Observation, Run, Sender};
 pub use premises::{Premises, SetAside};
+pub use prepared::Prepared;
 pub use query::{
-    AgentFilter, AgentView, Exported, GuardVerdictView, HookRunView, LogEntry, LogFilter, Pruned, SessionView, Totals,
-    TurnView,
+    AgentFilter, AgentView, Exported, GuardEntry, GuardFilter, GuardVerdictView, Heard, HookRunView, HookStats,
+    LogEntry, LogFilter, Pruned, SessionView, Totals, TurnFilter, TurnView,
 };
+pub use reconcile::{Pane, PaneServer, Which};
 pub use recorder::Recorder;
 pub use spool::Spool;
-pub use store::{Opened, Store, Which};
+pub use store::{Opened, Store};
+pub use tail::{Tail, TailWaker};

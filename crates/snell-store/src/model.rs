@@ -1,7 +1,5 @@
 //! What the store knows, as types: agents, their states, conversations, turns.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use snell::Timestamp;
 
@@ -11,7 +9,7 @@ use crate::intent::Intent;
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($(#[$on:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         pub enum $name { $($(#[$on])* #[serde(rename = $word)] $variant),+ }
 
         impl $name {
@@ -29,13 +27,14 @@ macro_rules! words {
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.as_str())
             }
         }
     };
 }
+pub(crate) use words;
 
 words! {
     /// What an agent is doing.
@@ -185,6 +184,39 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
+    /// An agent of which nothing is known but where it works. It has no number yet.
+    pub(crate) fn first_seen(project_id: i64, at: Timestamp) -> Self {
+        Self {
+            agent_id: 0,
+            project_id,
+            product: None,
+            session_id: None,
+            conversation_id: None,
+            command_id: None,
+            told_at: None,
+            state: State::Idle,
+            state_since: at,
+            state_source: Source::Hook,
+            confidence: Confidence::High,
+            why: "it was seen for the first time".into(),
+            current_tool: None,
+            tmux_session: None,
+            tmux_pane: None,
+            tmux_server: None,
+            process: None,
+            process_is_certain: false,
+            host: None,
+            headspace_session_id: None,
+            context_percent: None,
+            context_source: None,
+            last_words: None,
+            started_at: at,
+            last_seen_at: at,
+            ended_at: None,
+            end_reason: None,
+        }
+    }
+
     /// Notes what was seen of the agent. Only it can be sure of itself.
     pub(crate) fn turn_to(&mut self, state: State, source: Source, why: impl Into<String>, at: Timestamp) {
         if self.state != state {
@@ -204,6 +236,23 @@ impl Agent {
         }
     }
 
+    /// The same, as the database gives it back.
+    pub(crate) fn as_kept(&self) -> Self {
+        Self {
+            told_at: self.told_at.map(as_kept),
+            state_since: as_kept(self.state_since),
+            started_at: as_kept(self.started_at),
+            last_seen_at: as_kept(self.last_seen_at),
+            ended_at: self.ended_at.map(as_kept),
+            ..self.clone()
+        }
+    }
+
+    /// Notes that what was last seen of the agent is no more than a guess.
+    pub(crate) fn is_guessed(&mut self) {
+        self.confidence = Confidence::Low;
+    }
+
     /// Notes that the agent is gone.
     pub(crate) fn end(&mut self, source: Source, why: impl Into<String>, reason: &str, at: Timestamp) {
         self.turn_to(State::Ended, source, why, at);
@@ -212,10 +261,44 @@ impl Agent {
 }
 
 impl Conversation {
+    /// A conversation that was just heard of. It has no number yet.
+    pub(crate) fn begun(session_id: &str, agent_id: i64, at: Timestamp) -> Self {
+        Self {
+            conversation_id: 0,
+            session_id: session_id.to_owned(),
+            agent_id,
+            role: None,
+            mode: None,
+            tmux_pane: None,
+            model: None,
+            permission_mode: None,
+            mission_execution_id: None,
+            started_at: at,
+            last_seen_at: at,
+            ended_at: None,
+            end_reason: None,
+        }
+    }
+
+    /// The same, as the database gives it back.
+    pub(crate) fn as_kept(&self) -> Self {
+        Self {
+            started_at: as_kept(self.started_at),
+            last_seen_at: as_kept(self.last_seen_at),
+            ended_at: self.ended_at.map(as_kept),
+            ..self.clone()
+        }
+    }
+
     pub(crate) fn end(&mut self, reason: &str, at: Timestamp) {
         self.ended_at = Some(at);
         self.end_reason = Some(reason.to_owned());
     }
+}
+
+/// A time as it is kept: in whole microseconds.
+fn as_kept(time: Timestamp) -> Timestamp {
+    Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time)
 }
 
 /// A process, told from later ones with the same number by when it began.

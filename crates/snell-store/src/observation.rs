@@ -337,7 +337,7 @@ fn cut_texts(value: &mut Value) {
 }
 
 /// The beginning and the end of a text that is too long, with a remark on how much was left out between.
-fn cut(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
+pub(crate) fn cut(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
     if text.len() <= most {
         return text.into();
     }

@@ -20,12 +20,26 @@ impl Process {
 
     /// The agent that called us: the parent, unless that is only a shell that was told to run us.
     pub fn calling() -> Option<Self> {
+        Self::above(is_messenger)
+    }
+
+    /// As [`Process::calling`], for what is called by a script: the shell that runs the script is not the agent either.
+    pub fn calling_through_a_script() -> Option<Self> {
+        let mut scripts = 0;
+        Self::above(|pid, name| {
+            scripts += usize::from(!is_messenger(pid, name));
+            is_messenger(pid, name) || (scripts == 1 && runs_a_script(pid))
+        })
+    }
+
+    /// The nearest process above us that does more than pass a call on.
+    fn above(mut passes_on: impl FnMut(u32, &str) -> bool) -> Option<Self> {
         let mut pid = rustix::process::getppid()?.as_raw_nonzero().get().cast_unsigned();
         for _ in 0..MAX_STEPS {
             let Some(stat) = Stat::of(pid) else {
                 return Some(Self { pid, started: None });
             };
-            if !is_messenger(pid, &stat.name) || stat.parent <= 1 {
+            if !passes_on(pid, &stat.name) || stat.parent <= 1 {
                 return Some(Self {
                     pid,
                     started: Some(stat.started),
@@ -34,6 +48,18 @@ impl Process {
             pid = stat.parent;
         }
         None
+    }
+
+    /// The only process of Claude Code that works in this directory.
+    pub(crate) fn of_claude_in(cwd: &Path) -> Option<Self> {
+        let mut found = fs::read_dir("/proc")
+            .ok()?
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .filter(|pid| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|theirs| theirs == cwd))
+            .filter(|pid| is_claude(*pid));
+        let process = found.next().map(Self::now)?;
+        found.next().is_none().then_some(process)
     }
 
     /// Whether it is certain that the process is gone. Without a look into the system's list nothing is.
@@ -49,9 +75,30 @@ impl Process {
     }
 }
 
+/// Whether this is Claude Code: by its own name, or by what its interpreter was told to run.
+fn is_claude(pid: u32) -> bool {
+    let is_its_program =
+        |word: &[u8]| word.ends_with(b"/claude") || word == b"claude" || word.ends_with(b"claude-code/cli.js");
+    Stat::of(pid).is_some_and(|stat| stat.name == "claude")
+        || fs::read(format!("/proc/{pid}/cmdline"))
+            .is_ok_and(|line| line.split(|byte| *byte == 0).take(2).any(is_its_program))
+}
+
+const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "env"];
+
+/// A shell that runs a script. Its name is the script's, so it is known by what it was started as.
+fn runs_a_script(pid: u32) -> bool {
+    fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| {
+        let mut words = line.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+        let program = words.next().unwrap_or_default();
+        let script = words.next().unwrap_or_default();
+        let program = program.rsplit('/').next().unwrap_or_default();
+        SHELLS.contains(&program) && !script.is_empty() && !script.starts_with('-')
+    })
+}
+
 /// A shell that was handed one command to run, as agents do: it lives no longer than the hook.
 fn is_messenger(pid: u32, name: &str) -> bool {
-    const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "env"];
     SHELLS.contains(&name)
         && fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| {
             let mut words = line.split(|byte| *byte == 0);

@@ -14,6 +14,40 @@ pub struct AgentFilter {
     pub agent_id: Option<i64>,
     /// Ended ones too, if they ended after this.
     pub ended_after: Option<Timestamp>,
+    /// Only those of this project.
+    pub project_id: Option<i64>,
+    /// Only those in this state.
+    pub state: Option<State>,
+    /// Only those after this one in the order of the list, to page on.
+    pub after: Option<(Timestamp, i64)>,
+    /// At most so many; all of them if it is not said.
+    pub limit: Option<u32>,
+}
+
+/// Which turns.
+#[derive(Clone, Debug, Default)]
+pub struct TurnFilter {
+    /// Of this agent.
+    pub agent_id: i64,
+    /// Before this one, to page on.
+    pub before_id: Option<i64>,
+    /// At most so many.
+    pub limit: u32,
+}
+
+/// Which of the guard's verdicts.
+#[derive(Clone, Debug, Default)]
+pub struct GuardFilter {
+    /// About this agent.
+    pub agent_id: Option<i64>,
+    /// By this rule.
+    pub rule: Option<String>,
+    /// Decided like this: `allow`, `ask` or `deny`.
+    pub decision: Option<String>,
+    /// Before this one, to page on.
+    pub before_id: Option<i64>,
+    /// At most so many.
+    pub limit: u32,
 }
 
 /// An agent as people and programs see it.
@@ -52,6 +86,8 @@ pub struct AgentView {
 pub struct LogFilter {
     /// Of this agent.
     pub agent_id: Option<i64>,
+    /// Of agents of this project.
+    pub project_id: Option<i64>,
     /// Of a session whose id begins like this.
     pub session: Option<String>,
     /// With this canonical name.
@@ -192,6 +228,70 @@ pub struct GuardVerdictView {
     pub advice: Option<String>,
 }
 
+/// One verdict of the guard, and the call that it is about.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GuardEntry {
+    /// Its number.
+    pub guard_verdict_id: i64,
+    /// When.
+    pub at: Timestamp,
+    /// The agent.
+    pub agent_id: Option<i64>,
+    /// The event's number in the log.
+    pub event_row: Option<i64>,
+    /// The tool.
+    pub tool: Option<String>,
+    /// What the agent sent.
+    pub payload: Value,
+    /// What the guard said.
+    #[serde(flatten)]
+    pub verdict: GuardVerdictView,
+}
+
+/// What one hook costs, and how it fares.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HookStats {
+    /// The contract it is run under.
+    pub contract: String,
+    /// The file it is written in.
+    pub source: String,
+    /// The line there.
+    pub line: i64,
+    /// What it runs.
+    pub command: String,
+    /// How often it ran.
+    pub runs: i64,
+    /// How often it failed.
+    pub failures: i64,
+    /// How often it took too long.
+    pub timeouts: i64,
+    /// How often it blocked.
+    pub blocks: i64,
+    /// Half of its runs took no longer than this.
+    pub p50_ms: f64,
+    /// 95 of 100 runs took no longer than this.
+    pub p95_ms: f64,
+    /// None took longer than this.
+    pub max_ms: f64,
+    /// All runs together.
+    pub total_ms: f64,
+    /// When it last ran.
+    pub last_run_at: Timestamp,
+}
+
+/// What was heard of agents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// How many events came since.
+    pub events: u64,
+    /// The number of the newest event; 0 if there is none.
+    pub last_row: i64,
+    /// When the latest of the newest events happened.
+    pub last_at: Option<Timestamp>,
+    /// The newest event's name.
+    pub last_event: Option<String>,
+}
+
 /// How much there is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
@@ -249,4 +349,13 @@ impl Pruned {
     pub fn is_nothing(self) -> bool {
         self == Self::default()
     }
+}
+
+/// The beginning of a text, if it is long.
+pub(crate) fn cut_short(text: &str, at_most: usize) -> String {
+    if text.len() <= at_most {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(at_most);
+    format!("{}…", &text[..end])
 }

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use snell::Timestamp;
 
-use crate::error::{Result, StoreError};
+use crate::error::{Result, StoreError, with_causes};
 use crate::ingest::Receipt;
 use crate::notes::{Note, Notes, WaitsFor};
 use crate::observation::Observation;
+use crate::prepared::Prepared;
 use crate::spool::Spool;
 use crate::store::{Opened, Store};
 
@@ -27,6 +28,7 @@ const FEW_NOTES: usize = 100;
 #[derive(Debug)]
 pub struct Recorder {
     directory: PathBuf,
+    database: PathBuf,
     store: Option<Store>,
     notes: Notes,
     spool: Spool,
@@ -37,11 +39,18 @@ pub struct Recorder {
 impl Recorder {
     /// A recorder for this directory. Nothing is opened before there is something to record.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
-        let directory = directory.into();
+        Self::at(Self::database_in(&directory.into()))
+    }
+
+    /// A recorder for the database at this path. What waits to be stored in it waits beside it.
+    pub fn at(database: impl Into<PathBuf>) -> Self {
+        let database = database.into();
+        let directory = database.parent().unwrap_or(Path::new("/")).to_owned();
         Self {
             notes: Notes::beside(&directory),
             spool: Spool::beside(&directory),
             directory,
+            database,
             store: None,
             remarks: Vec::new(),
         }
@@ -54,7 +63,7 @@ impl Recorder {
 
     /// The database's path.
     pub fn path(&self) -> PathBuf {
-        Self::database_in(&self.directory)
+        self.database.clone()
     }
 
     /// The path of the database in a directory.
@@ -156,16 +165,36 @@ impl Recorder {
             return Ok(());
         }
         let spool = self.spool.clone();
-        spool.empty(&mut |observations| self.try_record(&observations).map(drop))
+        spool.empty(&mut |observations| {
+            // What nothing names is no event.
+            let prepared: Vec<_> = observations.into_iter().flat_map(Prepared::of).collect();
+            self.try_record(&prepared).map(drop)
+        })
     }
 
     /// Records these observations, in this order. If that cannot be done now they are written down, to be recorded by
     /// whoever comes next, and a remark says so.
     pub fn record(&mut self, observations: Vec<Observation>) -> Vec<Result<Receipt>> {
-        match self.try_record(&observations) {
-            Ok(receipts) => receipts,
+        let mut prepared = Vec::with_capacity(observations.len());
+        // What nothing names is no event, and does not hold up the others.
+        let mut faults = Vec::with_capacity(observations.len());
+        for observation in observations {
+            match Prepared::of(observation) {
+                Ok(one) => {
+                    prepared.push(one);
+                    faults.push(None);
+                }
+                Err(fault) => faults.push(Some(fault)),
+            }
+        }
+        match self.try_record(&prepared) {
+            Ok(receipts) => {
+                let mut receipts = receipts.into_iter();
+                let in_place = |fault: Option<StoreError>| fault.map(Err).or_else(|| receipts.next());
+                faults.into_iter().filter_map(in_place).collect()
+            }
             Err(error) => {
-                self.write_down(observations, &error);
+                self.write_down(&prepared, &error);
                 Vec::new()
             }
         }
@@ -176,33 +205,37 @@ impl Recorder {
     /// # Errors
     ///
     /// When the database cannot be used.
-    pub fn try_record(&mut self, observations: &[Observation]) -> Result<Vec<Result<Receipt>>> {
-        let attempt = |recorder: &mut Self| recorder.store()?.ingest_all(observations.to_vec());
-        match attempt(self) {
+    pub fn try_record(&mut self, observed: &[Prepared]) -> Result<Vec<Result<Receipt>>> {
+        let attempt = |recorder: &mut Self| recorder.store()?.ingest_prepared(observed);
+        let recorded = match attempt(self) {
             Err(StoreError::Damaged(_)) => {
                 self.replace_damaged()?;
                 attempt(self)
             }
             // One that the database does not take must not stop the others.
-            Err(StoreError::Refused(_)) => observations.iter().map(|one| self.record_one(one)).collect(),
+            Err(StoreError::Refused(_)) => return observed.iter().map(|one| self.record_one(one)).collect(),
             other => other,
-        }
+        };
+        Ok(recorded?.into_iter().map(Ok).collect())
     }
 
     /// Records one observation. One that the database does not take is put where somebody can look at it.
-    fn record_one(&mut self, observation: &Observation) -> Result<Result<Receipt>> {
-        match self.store()?.ingest(observation.clone()) {
+    fn record_one(&mut self, observed: &Prepared) -> Result<Result<Receipt>> {
+        let recorded = self.store()?.ingest_prepared(std::slice::from_ref(observed));
+        match recorded {
             Err(StoreError::Refused(why)) => {
-                if let Ok(note) = self.notes.write(observation, WaitsFor::Anybody) {
+                if let Ok(note) = self.notes.write(&observed.to_observation(), WaitsFor::Anybody) {
                     self.notes.refuse(note);
                 }
-                let event = &observation.event;
+                let event = &observed.name;
                 self.remarks
                     .push(format!("the database refuses {event} ({why}); it is in unreadable/"));
                 Ok(Err(StoreError::Refused(why)))
             }
-            Err(StoreError::NoEvent(error)) => Ok(Err(StoreError::NoEvent(error))),
-            other => other.map(Ok),
+            Err(error) => Err(error),
+            Ok(mut receipts) => Ok(receipts
+                .pop()
+                .ok_or_else(|| StoreError::Database("nothing was recorded".into()))),
         }
     }
 
@@ -224,17 +257,17 @@ impl Recorder {
         }));
     }
 
-    fn write_down(&mut self, observations: Vec<Observation>, error: &StoreError) {
+    fn write_down(&mut self, observed: &[Prepared], error: &StoreError) {
         let error = with_causes(error);
-        for observation in observations {
+        for one in observed {
             let written = if self.notes.has_room() {
                 self.notes
-                    .write(&observation, WaitsFor::Anybody)
+                    .write(&one.to_observation(), WaitsFor::Anybody)
                     .map_err(|fault| fault.to_string())
             } else {
                 Err("too many events wait already".to_owned())
             };
-            let event = &observation.event;
+            let event = &one.name;
             self.remarks.push(match written {
                 Ok(_) => format!("cannot record {event} now ({error}); it waits on disk for the next call"),
                 Err(fault) => format!("cannot record {event} ({error}), nor write it down ({fault}); it is lost"),
@@ -274,10 +307,10 @@ impl Recorder {
         match store.ingest_all(notes.iter().map(|note| note.observation.clone()).collect()) {
             Ok(_) => notes.into_iter().for_each(Note::remove),
             // One that the database does not take must not stop the others.
-            Err(StoreError::Refused(_)) => {
+            Err(StoreError::Refused(_) | StoreError::NoEvent(_)) => {
                 for note in notes {
                     match store.ingest(note.observation.clone()) {
-                        Err(StoreError::Refused(_)) => self.notes.refuse(note),
+                        Err(StoreError::Refused(_) | StoreError::NoEvent(_)) => self.notes.refuse(note),
                         Err(error) => return Err(error),
                         Ok(_) => note.remove(),
                     }
@@ -310,18 +343,6 @@ impl Recorder {
     }
 }
 
-/// An error with all that led to it, on one line.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(deeper) = cause {
-        text.push_str(": ");
-        text.push_str(&deeper.to_string());
-        cause = deeper.source();
-    }
-    text
-}
-
 /// A directory that holds nothing but our own is closed to others. One that holds more is somebody's, and stays as it is.
 fn keep_to_owner(directory: &Path) {
     let Ok(metadata) = fs::metadata(directory) else {
@@ -334,11 +355,14 @@ fn keep_to_owner(directory: &Path) {
             "snell.db",
             "pending",
             "handed",
+            "outbox",
             "unreadable",
             "scribe.",
             "trust.",
             "background.",
             "told",
+            "installed",
+            "snell.sock",
         ]
         .iter()
         .any(|known| name.starts_with(known))

@@ -5,9 +5,10 @@
 
 use snell::Timestamp;
 
+use crate::changes::NewChange;
 use crate::error::Result;
 use crate::model::{Agent, Conversation, Correlation, State, Turn};
-use crate::observation::{GuardVerdict, Run};
+use crate::observation::{FinishedRun, GuardVerdict, Run};
 
 /// A session id that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,8 +52,17 @@ pub(crate) struct Owner<'a> {
     pub(crate) at: Timestamp,
 }
 
+/// A hook that nobody waited for, and that was found among the runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Finished {
+    pub(crate) agent_id: i64,
+}
+
 /// Single rows, read and written inside one transaction.
 pub(crate) trait Rows {
+    /// Whether somebody else has written since this was last asked. Whoever cannot know that answers `true`.
+    fn others_have_written(&mut self) -> Result<bool>;
+
     fn known_session(&mut self, session_id: &str) -> Result<Option<Known>>;
     /// Makes this id lead to the conversation.
     fn bind_session_id(&mut self, session_id: &str, conversation_id: i64) -> Result<()>;
@@ -69,6 +79,8 @@ pub(crate) trait Rows {
     fn agents_at_work(&mut self) -> Result<Vec<Agent>>;
     /// Writes the agent, and gives it a number if it has none.
     fn save_agent(&mut self, agent: &mut Agent) -> Result<()>;
+    /// Writes what has changed of an agent that is there already as it was.
+    fn update_agent(&mut self, agent: &Agent, stored: &Agent) -> Result<()>;
     /// The number of the project at this path, which is new if nobody has worked there.
     fn project(&mut self, path: &str, name: &str, now: Timestamp) -> Result<i64>;
 
@@ -97,5 +109,9 @@ pub(crate) trait Rows {
     /// Keeps an event, and answers its row.
     fn keep_event(&mut self, event: &EventRow<'_>) -> Result<i64>;
     fn keep_run(&mut self, owner: Owner<'_>, run: &Run) -> Result<()>;
+    /// Notes how a hook ended that nobody waited for, if it is known.
+    fn finish_run(&mut self, finished: &FinishedRun) -> Result<Option<Finished>>;
     fn keep_guard_verdict(&mut self, owner: Owner<'_>, verdict: &GuardVerdict) -> Result<()>;
+    /// Keeps a change for those who watch.
+    fn keep_change(&mut self, change: &NewChange<'_>) -> Result<()>;
 }

@@ -3,14 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use snell::Timestamp;
+use snell::{EventName, Timestamp};
 
 use crate::backend::{Backend, Tidying};
+use crate::changes::{Change, ChangeRange};
 use crate::error::{Result, StoreError};
 use crate::ingest::{self, Around, CaughtUp, Receipt, Seen};
-use crate::model::{Agent, Process, Source, State};
+use crate::journal::{Journal, Remembered};
+use crate::model::{ContextSource, State};
 use crate::observation::{FinishedRun, Observation};
-use crate::query::{AgentFilter, AgentView, Exported, LogEntry, LogFilter, Pruned, SessionView, Totals};
+use crate::prepared::Prepared;
+use crate::query::{
+    AgentFilter, AgentView, Exported, GuardEntry, GuardFilter, Heard, HookStats, LogEntry, LogFilter, Pruned,
+    SessionView, Totals, TurnFilter, TurnView,
+};
 use crate::rows::{Reached, Rows};
 use crate::sqlite::Sqlite;
 use crate::transcript::{self, Mark};
@@ -18,11 +24,18 @@ use crate::transcript::{self, Mark};
 /// How many rows of each kind are removed at a time, so that nobody waits long for the lock.
 const PRUNE_AT_ONCE: u32 = 500;
 
+/// How many sessions are remembered beside the database. Beyond that, they are looked up again.
+const SESSIONS_REMEMBERED: usize = 10_000;
+
+/// How many changes are kept for those who watch. Whoever was away for longer sees that something is missing.
+const CHANGES_KEPT: u32 = 100_000;
+
 /// What is known about all agents.
 pub struct Store {
-    backend: Box<dyn Backend>,
-    seen: Seen,
-    host: Option<String>,
+    pub(crate) backend: Box<dyn Backend>,
+    pub(crate) seen: Seen,
+    pub(crate) host: Option<String>,
+    remembered: Remembered,
 }
 
 impl std::fmt::Debug for Store {
@@ -40,15 +53,6 @@ pub struct Opened {
     pub store: Store,
     /// Where the damaged database was moved that was found in its place.
     pub set_aside: Option<PathBuf>,
-}
-
-/// Which agents are looked after.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
-    /// Every one that is not ended.
-    All,
-    /// This one.
-    Agent(i64),
 }
 
 impl Store {
@@ -80,6 +84,7 @@ impl Store {
         Self {
             backend,
             seen: Seen::new(),
+            remembered: Remembered::default(),
             host: Some(host).filter(|host| !host.is_empty()),
         }
     }
@@ -95,48 +100,65 @@ impl Store {
     ///
     /// When it cannot be stored; then nothing of it is.
     pub fn ingest(&mut self, observation: Observation) -> Result<Receipt> {
-        let mut receipts = self.ingest_all(vec![observation])?;
+        let mut receipts = self.ingest_prepared(&[Prepared::of(observation)?])?;
         receipts
             .pop()
-            .ok_or_else(|| StoreError::Database("nothing was recorded".into()))?
+            .ok_or_else(|| StoreError::Database("nothing was recorded".into()))
     }
 
-    /// Records several observations in one transaction, in this order. One that is no event does not hold up the others.
+    /// Records several observations in one transaction, in this order.
     ///
     /// # Errors
     ///
     /// When the transaction fails; then nothing of any is stored.
-    pub fn ingest_all(&mut self, observations: Vec<Observation>) -> Result<Vec<Result<Receipt>>> {
-        let mut prepared = Vec::new();
-        for observation in observations {
-            let observation = observation.fit_to_keep();
-            let caught_up = self.read_transcript(&observation)?;
-            prepared.push((observation, caught_up));
+    pub fn ingest_all(&mut self, observations: Vec<Observation>) -> Result<Vec<Receipt>> {
+        let prepared: Result<Vec<_>> = observations.into_iter().map(Prepared::of).collect();
+        self.ingest_prepared(&prepared?)
+    }
+
+    /// As [`Store::ingest_all`], for what was prepared already, perhaps by others.
+    ///
+    /// # Errors
+    ///
+    /// When the transaction fails; then nothing of any is stored.
+    pub fn ingest_prepared(&mut self, observed: &[Prepared]) -> Result<Vec<Receipt>> {
+        let mut caught_up = Vec::with_capacity(observed.len());
+        for one in observed {
+            caught_up.push(self.read_transcript(one)?);
         }
-        let around = Around {
-            host: self.host.as_deref(),
-        };
-        let mut seen = self.seen.clone();
-        let mut receipts = Vec::new();
-        self.backend.transact(&mut |rows| {
+        let host = self.host.clone();
+        let around = Around { host: host.as_deref() };
+        let mut receipts = Vec::with_capacity(observed.len());
+        let Self {
+            backend,
+            seen,
+            remembered,
+            ..
+        } = self;
+        if seen.len() > SESSIONS_REMEMBERED {
+            seen.clear();
+        }
+        let stored = backend.transact(&mut |rows| {
             receipts.clear();
-            for (observation, caught_up) in &prepared {
-                match ingest::ingest(rows, &mut seen, observation, caught_up.as_ref(), around) {
-                    Err(StoreError::NoEvent(error)) => receipts.push(Err(StoreError::NoEvent(error))),
-                    Err(error) => return Err(error),
-                    Ok(receipt) => receipts.push(Ok(receipt)),
-                }
+            let mut journal = Journal::on(rows, remembered)?;
+            for (one, caught_up) in observed.iter().zip(&caught_up) {
+                journal.because_of(&one.name, one.at);
+                receipts.push(ingest::ingest(&mut journal, seen, one, caught_up.as_ref(), around)?);
             }
-            Ok(())
-        })?;
-        // What was learnt in a transaction that failed is not true.
-        self.seen = seen;
+            journal.write()
+        });
+        if let Err(error) = stored {
+            // What was learnt in a transaction that failed is not true.
+            self.seen.clear();
+            self.remembered.forget();
+            return Err(error);
+        }
         Ok(receipts)
     }
 
     /// Reads on in the transcript of an observation's session, before anybody waits for the database.
-    fn read_transcript(&mut self, observation: &Observation) -> Result<Option<CaughtUp>> {
-        let text = |field: &str| observation.payload.get(field).and_then(serde_json::Value::as_str);
+    fn read_transcript(&mut self, observed: &Prepared) -> Result<Option<CaughtUp>> {
+        let text = |field: &str| observed.event.raw.get(field).and_then(serde_json::Value::as_str);
         let (Some(path), Some(session_id)) = (text("transcript_path"), text("session_id")) else {
             return Ok(None);
         };
@@ -156,75 +178,8 @@ impl Store {
             Ok(())
         })?;
         let mut caught_up = read_on(path.to_owned(), reached, &ids);
-        caught_up.session_begins = observation.event == "SessionStart";
+        caught_up.session_begins = observed.event.name == EventName::SessionStart;
         Ok(Some(caught_up))
-    }
-
-    /// Looks after agents of which nothing was heard: their transcripts and their processes tell what no hook does.
-    /// Doing it twice changes nothing.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read or written.
-    pub fn reconcile(&mut self, which: Which, now: Timestamp) -> Result<()> {
-        let mut candidates = Vec::new();
-        self.backend.look(&mut |rows| {
-            candidates.clear();
-            let agents = match which {
-                Which::All => rows.agents_at_work()?,
-                Which::Agent(agent_id) => rows.agent(agent_id)?.into_iter().collect(),
-            };
-            for agent in agents {
-                let reached = match &agent.session_id {
-                    Some(session) => rows.reached(session)?,
-                    None => Reached::default(),
-                };
-                let ids = match agent.conversation_id {
-                    Some(conversation) => rows.session_ids(conversation)?,
-                    None => Vec::new(),
-                };
-                candidates.push((agent, reached, ids));
-            }
-            Ok(())
-        })?;
-        let mut findings = Vec::new();
-        for (agent, reached, ids) in candidates {
-            let gone = self.is_gone(&agent);
-            let caught_up = reached.path.clone().map(|path| read_on(path, reached, &ids));
-            let news = caught_up.as_ref().is_some_and(CaughtUp::is_news);
-            if news || gone {
-                let gone = agent.process.filter(|_| gone);
-                findings.push((agent.agent_id, agent.session_id, caught_up.filter(|_| news), gone));
-            }
-        }
-        if findings.is_empty() {
-            return Ok(());
-        }
-        self.backend.transact(&mut |rows| {
-            for (agent_id, session_id, caught_up, gone) in &findings {
-                let Some(mut agent) = rows.agent(*agent_id)? else {
-                    continue;
-                };
-                if let (Some(session), Some(caught_up)) = (session_id, caught_up)
-                    && agent.session_id.as_ref() == Some(session)
-                {
-                    ingest::catch_up(rows, &mut agent, session, caught_up, now)?;
-                }
-                // It may have come back in another process meanwhile.
-                if gone.is_some() && agent.process == *gone && agent.state != State::Ended {
-                    end_by_process(rows, &mut agent, now)?;
-                }
-                rows.save_agent(&mut agent)?;
-            }
-            Ok(())
-        })
-    }
-
-    /// Whether the agent's process is certainly gone. Only those of this host can be looked for.
-    fn is_gone(&self, agent: &Agent) -> bool {
-        let here = agent.host.is_none() || agent.host == self.host;
-        let known = agent.process.filter(|_| agent.process_is_certain);
-        here && agent.state != State::Ended && known.is_some_and(Process::is_gone)
     }
 
     /// Agents, the one that was last heard of first.
@@ -290,6 +245,16 @@ impl Store {
         self.backend.queries().totals()
     }
 
+    /// What is wrong with the database itself, as far as a quick look shows; nothing if it is sound. It reads all of it, so
+    /// it takes its time with a large one.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn damage(&mut self) -> Result<Option<String>> {
+        self.backend.queries().damage()
+    }
+
     /// Records how full the context of a session is, as its agent's status line says. Answers whether the session is
     /// known.
     ///
@@ -297,7 +262,65 @@ impl Store {
     ///
     /// When the database cannot be written.
     pub fn set_context(&mut self, session_id: &str, percent: f64, model: Option<&str>) -> Result<bool> {
-        self.backend.queries().set_context(session_id, percent, model)
+        let mut is_known = false;
+        let mut is_news = false;
+        let set = |rows: &mut dyn Rows, write: bool| {
+            let Some(known) = rows.known_session(session_id)? else {
+                return Ok(None);
+            };
+            let (agent, conversation) = (rows.agent(known.agent_id)?, rows.conversation(known.conversation_id)?);
+            // A session that its agent has left says nothing about the agent.
+            let agent = agent.filter(|agent| agent.session_id.as_deref() == Some(session_id));
+            let (Some(mut agent), Some(mut conversation)) = (agent, conversation) else {
+                return Ok(None);
+            };
+            let source = Some(ContextSource::StatusLine);
+            let other_percent = agent.context_percent != Some(percent) || agent.context_source != source;
+            let other_model = model.is_some() && conversation.model.as_deref() != model;
+            if write && other_percent {
+                (agent.context_percent, agent.context_source) = (Some(percent), source);
+                rows.save_agent(&mut agent)?;
+            }
+            if write && other_model {
+                conversation.model = model.map(str::to_owned);
+                rows.save_conversation(&mut conversation)?;
+            }
+            Ok(Some(other_percent || other_model))
+        };
+        // A status line is drawn several times a second, and mostly says what it said before.
+        self.backend.look(&mut |rows| {
+            let found = set(rows, false)?;
+            (is_known, is_news) = (found.is_some(), found == Some(true));
+            Ok(())
+        })?;
+        if is_news {
+            self.change("status line", Timestamp::now(), &mut |journal| {
+                set(journal, true).map(drop)
+            })?;
+        }
+        Ok(is_known)
+    }
+
+    /// Does the work in one transaction, and tells those who watch what it changes.
+    pub(crate) fn change(
+        &mut self,
+        reason: &str,
+        at: Timestamp,
+        work: &mut dyn FnMut(&mut Journal<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let Self {
+            backend, remembered, ..
+        } = self;
+        let changed = backend.transact(&mut |rows| {
+            let mut journal = Journal::on(rows, remembered)?;
+            journal.because_of(reason, at);
+            work(&mut journal)?;
+            journal.write()
+        });
+        if changed.is_err() {
+            self.remembered.forget();
+        }
+        changed
     }
 
     /// Records how a hook ended that nobody waited for. Answers whether the event that started it is known.
@@ -306,7 +329,66 @@ impl Store {
     ///
     /// When the database cannot be written.
     pub fn finish_run(&mut self, finished: &FinishedRun) -> Result<bool> {
-        self.backend.queries().finish_run(finished)
+        let mut is_known = false;
+        self.change(&finished.event, finished.at, &mut |journal| {
+            is_known = journal.finish_run(finished)?.is_some();
+            Ok(())
+        })?;
+        Ok(is_known)
+    }
+
+    /// Changes after this one, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn changes_after(&mut self, after: i64, at_most: u32) -> Result<Vec<Change>> {
+        self.backend.queries().changes_after(after, at_most)
+    }
+
+    /// Which changes are kept.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn change_range(&mut self) -> Result<ChangeRange> {
+        self.backend.queries().change_range()
+    }
+
+    /// How many events came after this row, and what is known of the last ones. Without a row, only the latter.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn heard_since(&mut self, event_row: Option<i64>) -> Result<Heard> {
+        self.backend.queries().heard_since(event_row)
+    }
+
+    /// What was said, the latest first.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn turns(&mut self, filter: &TurnFilter) -> Result<Vec<TurnView>> {
+        self.backend.queries().turns(filter)
+    }
+
+    /// Hooks that ran since then, those that took the most time first. Of very many runs the latest count.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn hook_stats(&mut self, since: Timestamp) -> Result<Vec<HookStats>> {
+        self.backend.queries().hook_stats(since)
+    }
+
+    /// What the guard said, the latest first.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn guard_log(&mut self, filter: &GuardFilter) -> Result<Vec<GuardEntry>> {
+        self.backend.queries().guard_log(filter)
     }
 
     /// Removes everything older than this, a little at a time so that nobody is held up.
@@ -318,6 +400,7 @@ impl Store {
         let mut all = Pruned::default();
         loop {
             let pruned = self.backend.queries().prune(before, PRUNE_AT_ONCE)?;
+            self.remembered.forget();
             if pruned.is_nothing() {
                 self.seen.clear();
                 // Only now the file becomes smaller.
@@ -361,6 +444,7 @@ impl Store {
     ///
     /// When the database cannot be written.
     pub fn tidy(&mut self) -> Result<()> {
+        self.backend.queries().trim_changes(CHANGES_KEPT)?;
         self.backend.tidy(Tidying::IfNeeded)
     }
 
@@ -403,19 +487,6 @@ impl Store {
     }
 }
 
-fn end_by_process(rows: &mut dyn Rows, agent: &mut Agent, now: Timestamp) -> Result<()> {
-    let pid = agent.process.map_or(0, |process| process.pid);
-    let why = format!("its process ({pid}) is gone, and it did not say goodbye");
-    agent.end(Source::Process, why, "process_gone", now);
-    if let Some(id) = agent.conversation_id
-        && let Some(mut conversation) = rows.conversation(id)?
-    {
-        conversation.end("process_gone", now);
-        rows.save_conversation(&mut conversation)?;
-    }
-    Ok(())
-}
-
 /// Whether a look at the file is worth it: most events come without a word being written.
 fn may_be_news(path: &str, reached: &Reached) -> bool {
     if reached.path.as_deref() != Some(path) {
@@ -429,7 +500,7 @@ fn may_be_news(path: &str, reached: &Reached) -> bool {
 }
 
 /// Reads on in a transcript from where the store has got to.
-fn read_on(path: String, reached: Reached, ids: &[String]) -> CaughtUp {
+pub(crate) fn read_on(path: String, reached: Reached, ids: &[String]) -> CaughtUp {
     let same_file = reached.path.as_deref() == Some(path.as_str());
     let mark = reached.mark.as_deref().filter(|_| same_file);
     let from: Mark = mark.and_then(|mark| mark.parse().ok()).unwrap_or_default();

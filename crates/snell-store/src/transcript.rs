@@ -23,7 +23,7 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-pub use entry::{Entry, Usage};
+pub use entry::{Activity, Doing, Entry, Usage};
 pub use mark::{FileId, Mark, MarkError};
 
 use entry::Found;
@@ -47,6 +47,10 @@ pub struct Read {
     pub entries: Vec<Entry>,
     /// How full the context was at the last of the agent's messages that says so.
     pub usage: Option<Usage>,
+    /// What the agent was doing last, as far as that shows.
+    pub activity: Option<Activity>,
+    /// The directory that it was in last.
+    pub cwd: Option<String>,
     /// Where to read on.
     pub mark: Mark,
     /// Whether a limit ended the call before the end of the file; the next call goes on.
@@ -71,6 +75,8 @@ pub fn read(path: &Path, from: &Mark, is_own: &dyn Fn(&str) -> bool) -> io::Resu
     let mut read = Read {
         entries: Vec::new(),
         usage: None,
+        activity: None,
+        cwd: None,
         mark: start.clone(),
         more: false,
         restarted: !continues && from.offset > 0,
@@ -95,6 +101,8 @@ impl Read {
     fn take(&mut self, found: Found) {
         self.entries.extend(found.entry);
         self.usage = found.usage.or(self.usage.take());
+        self.activity = found.activity.or(self.activity.take());
+        self.cwd = found.cwd.or(self.cwd.take());
     }
 }
 

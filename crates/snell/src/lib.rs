@@ -49,7 +49,7 @@ mod schema;
 mod trust;
 mod verdict;
 
-pub use config::{ConfigFile, Handler, Handlers, Keep, Settings};
+pub use config::{ConfigFile, Handler, Handlers, Keep, ServerSettings, Settings, receiver_url};
 pub use diagnostic::{Diagnostic, Severity};
 pub use engine::{Engine, EngineBuilder, Explanation, Watch};
 pub use event::{Event, EventError, EventName, JsonError, Subagent, Tmux, Tool, ToolClass};

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::config::{HANDLERS, SETTING_KEYS, borrowable};
+use crate::config::{HANDLERS, SERVER_KEYS, SETTING_KEYS, borrowable};
 use crate::contract::{HOOK_KEYS, Key, Kind};
 use crate::event::EventName;
 
@@ -68,6 +68,22 @@ fn of_kind(kind: Kind) -> Map<String, Value> {
                 .collect();
             json!({"type": "object", "properties": switches, "additionalProperties": false})
         }
+        Kind::Server => {
+            json!({"type": "object", "properties": of_keys(SERVER_KEYS), "additionalProperties": false})
+        }
+        Kind::Switch => json!({"type": "boolean", "default": true}),
+        Kind::Interval(default) => json!({"type": "string", "pattern": "[0-9] *[a-zµ]", "default": default}),
+        Kind::Address => {
+            json!({"type": "string", "pattern": "^([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]+$", "default": "127.0.0.1:7433"})
+        }
+        Kind::Receiver => json!({
+            "type": "string",
+            "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@:][^?#@]*$",
+            "examples": ["https://box.example", "http://127.0.0.1:7433"],
+        }),
+        Kind::Database => json!({"type": "string", "pattern": "^(sqlite:|postgres(ql)?://)."}),
+        Kind::Hosts => json!({"type": "array", "items": {"type": "string", "pattern": "^[^/@?#* ]+$"}, "default": []}),
+        Kind::Count => json!({"type": "integer", "minimum": 1, "maximum": u32::MAX}),
         Kind::OneOf(words) => json!({"enum": words, "default": words.first()}),
         Kind::Events => {
             let names: Vec<_> = EventName::all_names().collect();

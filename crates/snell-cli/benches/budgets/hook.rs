@@ -62,6 +62,12 @@ pub(crate) fn processes(root: &Path) {
     });
 }
 
+/// Writes so many events of earlier times into the database of a directory.
+pub(crate) fn fill(data: &Path, events: usize) {
+    let desk = Desk::new(data.parent().unwrap());
+    desk.fill(events);
+}
+
 /// Times a hook beside `/bin/true` under the same conditions.
 fn against_true(what: &str, mut hook: impl FnMut()) {
     let [bare, hook] = timed([&mut bare_true, &mut hook]);

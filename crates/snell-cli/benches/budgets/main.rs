@@ -1,6 +1,6 @@
 //! What Snell costs, as ratios within one run on one machine, printed as a table.
 //!
-//! `cargo xtask bench`. Timings never gate a test: this prints figures and always succeeds.
+//! `cargo xtask bench`, or one part of it: `cargo bench --bench budgets -- serve`. Timings never gate a test: this prints figures and always succeeds.
 
 #![allow(
     clippy::unwrap_used,
@@ -12,22 +12,44 @@
 mod hook;
 mod measure;
 mod run;
+mod serve;
 
 fn main() {
     // `cargo test --benches` runs this file too; there it only has to build.
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
+    if std::env::args()
+        .nth(1)
+        .is_some_and(|argument| argument == serve::EMPTY_HANDLER)
+    {
+        serve::serve_empty_handler();
+        return;
+    }
     let scratch = tempfile::tempdir().unwrap();
     let root = scratch.path();
-    println!(
-        "{:<58} {:>10} {:>10} {:>10}   ratio",
-        "whole processes, spawn to exit", "min", "p50", "p99"
-    );
-    hook::processes(root);
-    println!();
-    run::processes(root);
-    println!();
-    println!("{:<58} figure", "in process");
-    run::embedded(root);
+    // All parts, or the one that is named.
+    let named = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let is_wanted = |part: &str| named.as_deref().is_none_or(|named| named == part);
+    if is_wanted("hook") || is_wanted("run") {
+        println!(
+            "{:<58} {:>10} {:>10} {:>10}   ratio",
+            "whole processes, spawn to exit", "min", "p50", "p99"
+        );
+    }
+    if is_wanted("hook") {
+        hook::processes(root);
+        println!();
+    }
+    if is_wanted("run") {
+        run::processes(root);
+        println!();
+        println!("{:<58} figure", "in process");
+        run::embedded(root);
+        println!();
+    }
+    if is_wanted("serve") {
+        println!("{:<58} figure", "snell serve");
+        serve::figures(root);
+    }
 }

@@ -78,8 +78,8 @@ pub(crate) fn micros(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e6
 }
 
-pub(crate) fn resident_kib() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+pub(crate) fn resident_kib(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     line.and_then(|line| line.split_whitespace().next()?.parse().ok())
         .unwrap_or(0)

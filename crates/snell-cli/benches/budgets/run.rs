@@ -137,7 +137,7 @@ async fn ten_thousand_events(project: &Path) {
     project_with(project, 1, "*");
     let engine = engine(project);
     fire_many(&engine, 1_000).await;
-    let before = resident_kib();
+    let before = resident_kib(std::process::id());
     let started = Instant::now();
     fire_many(&engine, EVENTS).await;
     let seconds = started.elapsed().as_secs_f64();
@@ -147,7 +147,7 @@ async fn ten_thousand_events(project: &Path) {
     );
     figure(
         "resident memory before and after",
-        &format!("{before} KiB, {} KiB", resident_kib()),
+        &format!("{before} KiB, {} KiB", resident_kib(std::process::id())),
     );
 }
 

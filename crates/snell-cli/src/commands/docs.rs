@@ -50,6 +50,11 @@ const PAGES: &[Page] = &[
     ),
     page!("events", "The events and their names", "events.md"),
     page!(
+        "install",
+        "Snell in an agent's settings: two ways in, the way out, and the doctor",
+        "install.md"
+    ),
+    page!(
         "guest",
         "Inside an agent with hooks of its own: what is read and answered",
         "guest.md"
@@ -63,6 +68,16 @@ const PAGES: &[Page] = &[
         "memory",
         "What is recorded, how long it is kept, and what states mean",
         "memory.md"
+    ),
+    page!(
+        "server",
+        "The receiver: events over HTTP, the stream, security",
+        "server.md"
+    ),
+    page!(
+        "notify",
+        "Sending events to a receiver, here or on another machine",
+        "notify.md"
     ),
     page!("running", "How a hook's process is run, and its limits", "running.md"),
     page!("commands", "Every command, its options and exit codes", "commands.md"),

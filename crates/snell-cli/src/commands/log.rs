@@ -143,6 +143,7 @@ impl Filters {
         });
         Ok(LogFilter {
             agent_id: self.agent,
+            project_id: None,
             session: self.session.clone(),
             event: self.event.as_deref().map(canonical),
             tool: self.tool.clone(),

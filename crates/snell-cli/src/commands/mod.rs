@@ -3,18 +3,24 @@
 pub(crate) mod agents;
 pub(crate) mod completions;
 pub(crate) mod docs;
+pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
+pub(crate) mod forward;
 pub(crate) mod hook;
+pub(crate) mod install;
 pub(crate) mod lint;
 pub(crate) mod list;
 pub(crate) mod log;
+pub(crate) mod notify;
 pub(crate) mod run;
 pub(crate) mod scribe;
+pub(crate) mod serve;
 pub(crate) mod status;
 pub(crate) mod statusline;
 pub(crate) mod supervise;
 pub(crate) mod trust;
+pub(crate) mod uninstall;
 
 use std::time::Duration;
 
@@ -37,10 +43,15 @@ pub(crate) fn run(command: Command) -> u8 {
     let result = match command {
         Command::Run(args) => run::run(&args),
         Command::Hook(args) => Ok(hook::run(&args)),
+        Command::Notify(args) => return notify::run(args),
+        Command::Install(args) => install::run(&args),
+        Command::Uninstall(args) => uninstall::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::List(args) => list::run(&args),
         Command::Lint(args) => lint::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Trust(args) => trust::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Agents(args) => agents::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Log(args) => log::run(&args),
@@ -50,6 +61,7 @@ pub(crate) fn run(command: Command) -> u8 {
         Command::Completions(args) => completions::run(&args),
         Command::Supervise(args) => supervise::run(&args),
         Command::Scribe(args) => scribe::run(&args),
+        Command::Forward(args) => forward::run(&args),
     };
     match result {
         Ok(DONE) if output::has_failed() => FAILED,

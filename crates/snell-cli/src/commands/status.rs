@@ -1,10 +1,12 @@
 //! `snell status`: how Snell's memory is, and what needs attention.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context;
 use serde::Serialize;
 use snell::{Handler, Judgement, ProjectFile, Severity, Timestamp};
+use snell_store::outbox::{Outbox, Waiting};
 use snell_store::{AgentFilter, AgentView, Premises, SetAside, State, StoreError, Totals};
 
 use super::{DONE, FAILED};
@@ -16,6 +18,9 @@ use crate::times;
 
 /// A disk with less room than this will soon take nothing more.
 const LITTLE_ROOM_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Events that could not be sent for so long need a person.
+const LONG_WAIT: Duration = Duration::from_secs(10 * 60);
 
 /// Show what is recorded where, which agents wait for you, and what needs attention
 #[derive(Debug, clap::Args)]
@@ -44,12 +49,21 @@ struct Status {
     scribe_running: bool,
     /// Events that wait on disk to be stored.
     pending: usize,
+    outbox: Letters,
     unreadable_notes: Vec<PathBuf>,
     set_aside: Vec<SetAside>,
     open_to_others: Vec<PathBuf>,
     project: Project,
     configuration_errors: usize,
     attention: Vec<Attention>,
+}
+
+/// Events that wait to be sent to receivers elsewhere.
+#[derive(Serialize)]
+struct Letters {
+    receivers: Vec<Waiting>,
+    /// Those that their receiver will never take.
+    refused: Vec<PathBuf>,
 }
 
 /// The database, and whether it can be used.
@@ -115,6 +129,12 @@ impl Status {
         let asked = ask(memory, &mut attention);
         let premises = Premises::look(memory.directory());
         attention.extend(faults_of(&premises));
+        let outbox = Outbox::beside(memory.directory());
+        let outbox = Letters {
+            receivers: outbox.waiting(),
+            refused: outbox.refused(),
+        };
+        attention.extend(faults_of_forwarding(&outbox, memory.now()));
         let project = project(args)?;
         let builder = Caller::engine(project.clone())?;
         let (engine, findings) = builder.survey().load();
@@ -151,6 +171,7 @@ impl Status {
             keep: times::keep(settings.keep),
             scribe_running: premises.scribe_is_running,
             pending: memory.waiting(),
+            outbox,
             unreadable_notes: premises.unreadable_notes,
             set_aside: premises.set_aside,
             open_to_others: premises.open_to_others,
@@ -273,6 +294,27 @@ fn faults_of(premises: &Premises) -> Vec<Attention> {
     faults
 }
 
+/// What keeps events from reaching receivers elsewhere.
+fn faults_of_forwarding(outbox: &Letters, now: Timestamp) -> Vec<Attention> {
+    let is_long = |since: Timestamp| now.duration_since(since).unsigned_abs() > LONG_WAIT;
+    let long = outbox.receivers.iter().filter(|waiting| is_long(waiting.since));
+    let mut faults: Vec<_> = long
+        .map(|Waiting { url, waiting, .. }| Attention {
+            what: format!("{} cannot be sent to {url}", output::count(*waiting, "event")),
+            remedy: "see that it runs and takes them; they are sent with the next event".into(),
+        })
+        .collect();
+    if let Some(directory) = outbox.refused.first().and_then(|path| path.parent()) {
+        let number = output::count(outbox.refused.len(), "event");
+        let directory = directory.display();
+        faults.push(Attention {
+            what: format!("{number} in {directory} were refused by their receiver, and will not be sent again"),
+            remedy: format!("look at the \"answer\" in them, then delete them: rm -r '{directory}'"),
+        });
+    }
+    faults
+}
+
 fn trusted_file(file: &ProjectFile) -> TrustedFile {
     TrustedFile {
         path: file.path.clone(),
@@ -357,6 +399,10 @@ fn lines(status: &Status, now: Timestamp) -> Vec<(&'static str, String)> {
         "Waiting",
         format!("{} to be stored", output::count(status.pending, "event")),
     ));
+    for Waiting { url, waiting, since } in &status.outbox.receivers {
+        let (number, since) = (output::count(*waiting, "event"), times::how_long(*since, now));
+        lines.push(("To be sent", format!("{number} to {url}, since {since}")));
+    }
     let files: Vec<_> = status
         .project
         .files
@@ -419,4 +465,28 @@ fn size(bytes: u64) -> String {
     };
     let tenths = bytes * 10 / unit;
     format!("{}.{} {letter}", tenths / 10, tenths % 10)
+}
+
+/// What all of this comes to, for `snell doctor`.
+pub(crate) struct Health {
+    /// How things are, each under its label.
+    pub(crate) lines: Vec<(&'static str, String)>,
+    /// What needs attention, each with what to do about it.
+    pub(crate) attention: Vec<(String, String)>,
+}
+
+/// How Snell's memory is, and what this project needs.
+pub(crate) fn health(project: PathBuf) -> anyhow::Result<Health> {
+    let mut memory = Memory::find()?;
+    let args = Args {
+        project: Some(project),
+        json: false,
+    };
+    let status = Status::find(&args, &mut memory)?;
+    let lines = lines(&status, memory.now());
+    let attention = status.attention.into_iter().map(|one| (one.what, one.remedy));
+    Ok(Health {
+        lines,
+        attention: attention.collect(),
+    })
 }

@@ -299,6 +299,7 @@ fn every_command_has_help_with_an_example() {
         "statusline",
         "docs",
         "completions",
+        "notify",
     ] {
         let ran = sandbox.snell(&[command, "--help"], "");
         assert_eq!(ran.code, 0, "{command}");

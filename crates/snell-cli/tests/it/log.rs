@@ -230,9 +230,7 @@ fn fill(sandbox: &Sandbox, number: i64) {
             });
             observation
         });
-        for receipt in store.ingest_all(observations.collect()).unwrap() {
-            receipt.unwrap();
-        }
+        store.ingest_all(observations.collect()).unwrap();
     }
     store.close().unwrap();
 }

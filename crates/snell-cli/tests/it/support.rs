@@ -107,7 +107,8 @@ impl Sandbox {
         command
     }
 
-    fn program(&self, program: &str) -> Command {
+    /// The command that runs this program as `snell` would be run.
+    pub fn program(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command
             .current_dir(self.project())

@@ -6,7 +6,7 @@ use std::path::Path;
 use snell::{Event, EventName, Timestamp};
 
 use crate::error::Result;
-use crate::model::{Agent, Confidence, Conversation, Correlation, Process, Source, State};
+use crate::model::{Agent, Conversation, Correlation, Process, Source, State};
 use crate::observation::Sender;
 use crate::project;
 use crate::rows::{Known, Rows};
@@ -176,34 +176,10 @@ fn project_of(rows: &mut dyn Rows, signs: &Signs<'_>) -> Result<i64> {
 }
 
 fn new_agent(rows: &mut dyn Rows, signs: &Signs<'_>) -> Result<Agent> {
+    let project_id = project_of(rows, signs)?;
     let mut agent = Agent {
-        agent_id: 0,
-        project_id: project_of(rows, signs)?,
         product: signs.sender.product.clone(),
-        session_id: None,
-        conversation_id: None,
-        command_id: None,
-        told_at: None,
-        state: State::Idle,
-        state_since: signs.at,
-        state_source: Source::Hook,
-        confidence: Confidence::High,
-        why: "it was seen for the first time".into(),
-        current_tool: None,
-        tmux_session: None,
-        tmux_pane: None,
-        tmux_server: None,
-        process: None,
-        process_is_certain: false,
-        host: None,
-        headspace_session_id: None,
-        context_percent: None,
-        context_source: None,
-        last_words: None,
-        started_at: signs.at,
-        last_seen_at: signs.at,
-        ended_at: None,
-        end_reason: None,
+        ..Agent::first_seen(project_id, signs.at)
     };
     rows.save_agent(&mut agent)?;
     Ok(agent)
@@ -281,21 +257,7 @@ fn of_new_session(
         }
     }
     if let Some(id) = ids.first() {
-        let mut new = Conversation {
-            conversation_id: 0,
-            session_id: (*id).to_owned(),
-            agent_id: agent.agent_id,
-            role: None,
-            mode: None,
-            tmux_pane: None,
-            model: None,
-            permission_mode: None,
-            mission_execution_id: None,
-            started_at: signs.at,
-            last_seen_at: signs.at,
-            ended_at: None,
-            end_reason: None,
-        };
+        let mut new = Conversation::begun(id, agent.agent_id, signs.at);
         rows.save_conversation(&mut new)?;
         for id in &ids {
             bind(rows, seen, id, &new)?;

@@ -3,6 +3,7 @@
 //! What was observed is always kept. What follows from it is derived afterwards, and an event that changes nothing is
 //! kept all the same.
 
+mod activity;
 mod correlate;
 mod transition;
 mod turns;
@@ -15,7 +16,8 @@ use crate::error::Result;
 use crate::intent::{self, Intent};
 use crate::json;
 use crate::model::{Agent, ContextSource, Correlation, Source, State};
-use crate::observation::{Judgement, Observation, Sender};
+use crate::observation::{Judgement, Sender};
+use crate::prepared::Prepared;
 use crate::rows::{EventRow, Owner, Rows};
 use crate::transcript::Read;
 
@@ -91,60 +93,59 @@ pub(crate) struct Around<'a> {
     pub(crate) host: Option<&'a str>,
 }
 
-/// Records one observation, which is fit to be kept.
+/// Records one observation.
 pub(crate) fn ingest(
     rows: &mut dyn Rows,
     seen: &mut Seen,
-    observation: &Observation,
+    observed: &Prepared,
     caught_up: Option<&CaughtUp>,
     around: Around<'_>,
 ) -> Result<Receipt> {
-    let event = observation.decoded()?;
-    let sender = sender_of(observation, &event);
+    let event = &observed.event;
     let signs = Signs {
-        event: &event,
-        sender: &sender,
-        at: observation.at,
+        event,
+        sender: &observed.sender,
+        at: observed.at,
         host: around.host,
     };
-    if let Some(agent_id) = rows.agent_of_event(&observation.event_id)?
+    if let Some(agent_id) = rows.agent_of_event(&observed.event_id)?
         && let Some(agent) = rows.agent(agent_id)?
     {
         return Ok(Receipt::of_duplicate(&agent, Correlation::DbSessionId));
     }
     let mut found = correlate(rows, seen, &signs)?;
-    if is_known_tool_event(rows, observation, &event, &found)? {
+    if is_known_tool_event(rows, observed, &found)? {
         return Ok(Receipt::of_duplicate(&found.agent, found.correlation));
     }
     // An event that was delayed changes nothing if a later one has said already what the agent is doing.
-    let outrun = observation.delayed && found.agent.told_at > Some(observation.at);
+    let outrun = observed.delayed && found.agent.told_at > Some(observed.at);
     found.touches &= !outrun;
     let before = found.agent.state;
     if found.touches {
         enter(rows, &signs, &mut found)?;
         // Whatever the transcript says was written before this event.
         if let (Some(caught_up), Some(session)) = (caught_up, signs.session_id()) {
-            catch_up(rows, &mut found.agent, session, caught_up, observation.at)?;
+            catch_up(rows, &mut found.agent, session, caught_up, observed.at)?;
         }
     }
     let change = if found.touches {
-        change_by(rows, &found, &event, observation.judgement.as_ref())?
+        change_by(rows, &found, event, observed.judgement.as_ref())?
     } else {
         None
     };
     let state = change.as_ref().map_or(found.agent.state, |change| change.state);
-    let event_row = keep(rows, observation, &event, &found, state)?;
+    let event_row = keep(rows, observed, &found, state)?;
     if found.touches {
-        say(rows, &mut found.agent, &event, observation)?;
-        apply(&mut found, change, observation.at);
+        say(rows, &mut found.agent, observed)?;
+        apply(&mut found, change, observed.at);
         if event.name == EventName::Stop && state != State::Processing {
-            turns::conclude(rows, &mut found.agent, observation.at)?;
+            turns::conclude(rows, &mut found.agent, observed.at)?;
         }
         save(rows, &mut found)?;
     } else if outrun && event.name == EventName::UserPromptSubmit {
-        turns::earlier_prompt(rows, &found.agent, event.prompt.as_deref(), observation.at)?;
+        turns::earlier_prompt(rows, &found.agent, event.prompt.as_deref(), observed.at)?;
     }
-    keep_details(rows, observation, &found, event_row)?;
+    keep_details(rows, observed, &found, event_row)?;
     Ok(Receipt {
         state_changed: found.is_new_agent || state != before,
         state,
@@ -156,17 +157,17 @@ pub(crate) fn ingest(
 
 /// Whether the same was told already: the same event about the same call of a tool. The id of a call alone does not say
 /// that, because not every model gives each call its own.
-fn is_known_tool_event(rows: &mut dyn Rows, observation: &Observation, event: &Event, found: &Found) -> Result<bool> {
-    let tool_use = event.tool.as_ref().and_then(|tool| tool.use_id.as_deref());
+fn is_known_tool_event(rows: &mut dyn Rows, observed: &Prepared, found: &Found) -> Result<bool> {
+    let tool_use = observed.event.tool.as_ref().and_then(|tool| tool.use_id.as_deref());
     let (Some(tool_use), Some(conversation)) = (tool_use.filter(|id| !id.is_empty()), &found.conversation) else {
         return Ok(false);
     };
-    let input = observation.payload.get("tool_input");
+    let input = observed.event.raw.get("tool_input");
     let same = |payload: &String| {
         let kept: Option<Value> = json::from_slice(payload.as_bytes()).ok();
         kept.is_some_and(|kept| kept.get("tool_input") == input)
     };
-    let known = rows.tool_events(conversation.conversation_id, &observation.event, tool_use)?;
+    let known = rows.tool_events(conversation.conversation_id, &observed.name, tool_use)?;
     Ok(known.iter().any(same))
 }
 
@@ -183,8 +184,7 @@ fn save(rows: &mut dyn Rows, found: &mut Found) -> Result<()> {
 }
 
 /// Who sent it: what the one who observed it knows, else what the payload tells.
-fn sender_of(observation: &Observation, event: &Event) -> Sender {
-    let mut sender = observation.sender.clone();
+pub(crate) fn sender_of(mut sender: Sender, event: &Event) -> Sender {
     let text = |field: &str| event.raw.get(field).and_then(Value::as_str).map(str::to_owned);
     let tmux = event.tmux.as_ref();
     sender.tmux_pane = sender
@@ -234,38 +234,37 @@ fn change_by(
 }
 
 /// Keeps the event itself, and answers its row.
-fn keep(rows: &mut dyn Rows, observation: &Observation, event: &Event, found: &Found, state: State) -> Result<i64> {
-    let judgement = observation.judgement.as_ref();
-    let payload = Value::Object(observation.payload.clone()).to_string();
+fn keep(rows: &mut dyn Rows, observed: &Prepared, found: &Found, state: State) -> Result<i64> {
+    let (event, judgement) = (&observed.event, observed.judgement.as_ref());
     rows.keep_event(&EventRow {
-        event_id: &observation.event_id,
+        event_id: &observed.event_id,
         agent_id: found.agent.agent_id,
         conversation_id: found
             .conversation
             .as_ref()
             .map(|conversation| conversation.conversation_id),
-        name: &observation.event,
+        name: &observed.name,
         tool: event.tool_name(),
         tool_use_id: event.tool.as_ref().and_then(|tool| tool.use_id.as_deref()),
         decision: judgement.and_then(|judgement| judgement.decision.as_deref()),
         reason: judgement.and_then(|judgement| judgement.reason.as_deref()),
         state,
         correlation: found.correlation,
-        at: observation.at,
+        at: observed.at,
         took_us: judgement.map(|judgement| judgement.took_us),
-        payload: &payload,
+        payload: &observed.payload,
     })
 }
 
-fn keep_details(rows: &mut dyn Rows, observation: &Observation, found: &Found, event_row: i64) -> Result<()> {
-    let Some(judgement) = &observation.judgement else {
+fn keep_details(rows: &mut dyn Rows, observed: &Prepared, found: &Found, event_row: i64) -> Result<()> {
+    let Some(judgement) = &observed.judgement else {
         return Ok(());
     };
     let owner = Owner {
         event_row: Some(event_row),
         agent_id: Some(found.agent.agent_id),
-        event: &observation.event,
-        at: observation.at,
+        event: &observed.name,
+        at: observed.at,
     };
     for run in &judgement.runs {
         rows.keep_run(owner, run)?;
@@ -277,9 +276,10 @@ fn keep_details(rows: &mut dyn Rows, observation: &Observation, found: &Found, e
 }
 
 /// What was said in the event itself.
-fn say(rows: &mut dyn Rows, agent: &mut Agent, event: &Event, observation: &Observation) -> Result<()> {
-    let blocked = observation.judgement.as_ref().is_some_and(Judgement::blocks);
-    let said = Said::now(observation.at);
+fn say(rows: &mut dyn Rows, agent: &mut Agent, observed: &Prepared) -> Result<()> {
+    let event = &observed.event;
+    let blocked = observed.judgement.as_ref().is_some_and(Judgement::blocks);
+    let said = Said::now(observed.at);
     match event.name {
         EventName::UserPromptSubmit if !blocked => {
             turns::prompt(rows, agent, event.prompt.as_deref().unwrap_or_default(), said)
@@ -339,6 +339,11 @@ pub(crate) fn catch_up(
             Some(_) => read.entries.as_slice(),
         };
         turns::from_transcript(rows, agent, entries, now)?;
+        if let Some(activity) = &read.activity
+            && !caught_up.session_begins
+        {
+            activity::show(rows, agent, activity, caught_up.from.is_some(), now)?;
+        }
         reached.mark = Some(read.mark.to_string());
     }
     if let Some(usage) = caught_up.read.as_ref().and_then(|read| read.usage.as_ref())

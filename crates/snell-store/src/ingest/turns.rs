@@ -17,6 +17,10 @@ const MAX_TURN_BYTES: usize = 64 * 1024;
 /// How far the clock of a transcript may be behind ours.
 const CLOCK_DIFFERENCE: SignedDuration = SignedDuration::from_secs(1);
 
+/// How late something may be written to a transcript. What says that it is older, and yet was not there before, goes by
+/// another clock than ours, and then only its place counts.
+pub(super) const WRITTEN_LATE: SignedDuration = SignedDuration::from_mins(1);
+
 /// When something was said, and by whose clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said {
@@ -219,6 +223,8 @@ pub(crate) fn from_transcript(rows: &mut dyn Rows, agent: &mut Agent, entries: &
                 missed_prompt(rows, agent, text, Said::in_transcript(*at, now))?;
                 (cut_short, spoke) = (None, false);
             }
+            // What happened before a hook last told what the agent is doing is over.
+            Entry::Interrupted { at } | Entry::ApiError { at, .. } if is_over(agent, *at) => {}
             Entry::Interrupted { .. } => cut_short = Some("the user interrupted it".to_owned()),
             Entry::ApiError { text, .. } => {
                 let text = kept(text, 200);
@@ -248,6 +254,13 @@ pub(crate) fn from_transcript(rows: &mut dyn Rows, agent: &mut Agent, entries: &
         State::Idle | State::Ended => {}
     }
     Ok(())
+}
+
+/// Whether a hook has told since what the agent is doing. A hook tells it a little later than it is.
+fn is_over(agent: &Agent, at: Option<Timestamp>) -> bool {
+    let since = |at: Timestamp| agent.told_at.map(|told| told.duration_since(at));
+    at.and_then(since)
+        .is_some_and(|since| since > CLOCK_DIFFERENCE && since < WRITTEN_LATE)
 }
 
 /// A prompt in the transcript. Usually an event told of it already, and only its time becomes better.

@@ -17,8 +17,8 @@ use super::{Request, Response, socket_in, trouble_in};
 use crate::error::{Result, StoreError};
 use crate::json;
 use crate::observation::Observation;
+use crate::reconcile::Which;
 use crate::recorder::Recorder;
-use crate::store::Which;
 
 /// Visitors that are let in at a time; the others wait at the door.
 const MAX_VISITORS: usize = 128;

@@ -1,8 +1,11 @@
 //! The embedded database: one file, which many short processes and one server write at once.
 
+mod agent_rows;
+mod log;
 mod prune;
 mod query;
 mod rows;
+mod watching;
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io;
@@ -21,7 +24,10 @@ use crate::error::{Result, StoreError};
 use crate::rows::Rows;
 
 /// Every change to the schema, in order. The database's `user_version` says how many it has had.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/001-what-happened.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/001-what-happened.sql"),
+    include_str!("migrations/002-changes.sql"),
+];
 
 /// How often a process asks for the lock before it gives up, and how long it waits between: about half a second.
 const ATTEMPTS: i32 = 600;
@@ -36,6 +42,8 @@ pub(crate) struct Sqlite {
     path: PathBuf,
     /// Which file was opened: the one at this path may be another by now.
     inode: u64,
+    /// By which commits of others are told.
+    data_version: i64,
 }
 
 impl Sqlite {
@@ -46,6 +54,7 @@ impl Sqlite {
             connection,
             path: path.to_owned(),
             inode: inode(path),
+            data_version: 0,
         };
         let version = database.version()?;
         let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
@@ -125,7 +134,10 @@ impl Backend for Sqlite {
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
-        work(&mut rows::Within(&transaction))?;
+        work(&mut rows::Within {
+            transaction: &transaction,
+            data_version: &mut self.data_version,
+        })?;
         transaction.commit()?;
         Ok(())
     }
@@ -134,7 +146,10 @@ impl Backend for Sqlite {
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Deferred)?;
-        work(&mut rows::Within(&transaction))?;
+        work(&mut rows::Within {
+            transaction: &transaction,
+            data_version: &mut self.data_version,
+        })?;
         // Nothing was written. Rolling back would make every prepared statement be prepared anew.
         transaction.commit()?;
         Ok(())
@@ -205,6 +220,8 @@ fn connect(path: &Path) -> Result<Connection> {
     connection.busy_handler(Some(wait_a_little))?;
     // The process that is the last to close would fold the log in, and its agent would wait for that.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // Otherwise a statement whose plan may depend on a value is prepared anew for every value.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
 }

@@ -30,6 +30,9 @@ const REST: &[&str] = &[
     "DELETE FROM hook_runs WHERE hook_run_id IN (SELECT hook_run_id FROM hook_runs WHERE at < ?1 LIMIT ?2)",
     "DELETE FROM guard_verdicts WHERE guard_verdict_id IN \
      (SELECT guard_verdict_id FROM guard_verdicts WHERE id IS NULL AND at < ?1 LIMIT ?2)",
+    // The newest stays, so that its number is not given twice.
+    "DELETE FROM changes WHERE change_id IN (SELECT change_id FROM changes WHERE at < ?1 \
+     AND change_id < (SELECT max(change_id) FROM changes) ORDER BY change_id LIMIT ?2)",
     // What an agent works on stays, however long it takes.
     "DELETE FROM commands WHERE command_id IN (SELECT command_id FROM commands c WHERE opened_at < ?1 \
      AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.command_id = c.command_id) \
@@ -118,6 +121,7 @@ impl Batch<'_> {
                 OLD_CONVERSATIONS,
                 &[
                     "DELETE FROM session_ids WHERE conversation_id = ?1",
+                    "DELETE FROM holders WHERE conversation_id = ?1",
                     "DELETE FROM conversations WHERE conversation_id = ?1",
                 ],
             )?,
@@ -126,6 +130,8 @@ impl Batch<'_> {
                 &[
                     "DELETE FROM commands WHERE agent_id = ?1",
                     "DELETE FROM session_ids WHERE conversation_id IN \
+                     (SELECT conversation_id FROM conversations WHERE agent_id = ?1)",
+                    "DELETE FROM holders WHERE conversation_id IN \
                      (SELECT conversation_id FROM conversations WHERE agent_id = ?1)",
                     "DELETE FROM conversations WHERE agent_id = ?1",
                     "DELETE FROM agents WHERE agent_id = ?1",

@@ -3,21 +3,20 @@
 use std::collections::VecDeque;
 
 use rusqlite::types::Value as Sql;
-use rusqlite::{OptionalExtension, Row, params, params_from_iter};
-use serde_json::Value;
+use rusqlite::{OptionalExtension, Row, params_from_iter};
 use snell::Timestamp;
 
 use super::Sqlite;
+use super::log::{Conditions, LOG_ENTRY, log_entry};
 use super::rows::{optional_time, time, word};
 use crate::backend::Queries;
+use crate::changes::{Change, ChangeRange};
 use crate::error::Result;
 use crate::intent::Intent;
-use crate::json;
 use crate::model::{Actor, Confidence, Source, State, TimestampSource};
-use crate::observation::FinishedRun;
 use crate::query::{
-    AgentFilter, AgentView, Exported, GuardVerdictView, HookRunView, LogEntry, LogFilter, Pruned, SessionView, Totals,
-    TurnView,
+    AgentFilter, AgentView, Exported, GuardEntry, GuardFilter, GuardVerdictView, Heard, HookRunView, HookStats,
+    LogEntry, LogFilter, Pruned, SessionView, Totals, TurnFilter, TurnView,
 };
 
 /// How many events and turns an export holds in memory at a time.
@@ -29,25 +28,35 @@ const AGENT_VIEW: &str = "SELECT a.agent_id, a.project_id, p.name, p.path, a.pro
     a.last_seen_at, a.ended_at, a.end_reason \
     FROM agents a JOIN projects p USING (project_id) LEFT JOIN conversations c USING (conversation_id)";
 
-const LOG_ENTRY: &str = "SELECT e.id, e.at, e.agent_id, p.name, c.session_id, e.name, e.tool, e.decision, e.reason, \
-    e.state, e.correlation, e.took_us, (SELECT count(*) FROM hook_runs h WHERE h.id = e.id), d.payload \
-    FROM events e JOIN agents a USING (agent_id) JOIN projects p USING (project_id) \
-    LEFT JOIN conversations c ON c.conversation_id = e.conversation_id LEFT JOIN payloads d ON d.id = e.id";
-
 const SESSION_VIEW: &str = "SELECT c.session_id, c.conversation_id, c.agent_id, p.path, c.started_at, \
     CASE WHEN a.conversation_id = c.conversation_id THEN a.last_seen_at ELSE c.last_seen_at END, c.ended_at, c.end_reason FROM conversations c JOIN agents a USING (agent_id) JOIN projects p USING (project_id)";
 
 impl Queries for Sqlite {
     fn agents(&mut self, filter: &AgentFilter) -> Result<Vec<AgentView>> {
         let ended_after = filter.ended_after.map_or(i64::MAX, Timestamp::as_microsecond);
-        let (condition, value) = match filter.agent_id {
-            Some(agent_id) => ("a.agent_id = ?1", agent_id),
-            None => ("a.ended_at IS NULL OR a.ended_at > ?1", ended_after),
-        };
-        let sql = format!("{AGENT_VIEW} WHERE {condition} ORDER BY a.last_seen_at DESC, a.agent_id DESC");
-        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut conditions = Conditions::default();
+        match filter.agent_id {
+            Some(agent_id) => conditions.only("a.agent_id = ?", Some(Sql::Integer(agent_id))),
+            None => conditions.only(
+                "(a.ended_at IS NULL OR a.ended_at > ?)",
+                Some(Sql::Integer(ended_after)),
+            ),
+        }
+        conditions.only("a.project_id = ?", filter.project_id.map(Sql::Integer));
+        conditions.only("a.state = ?", filter.state.map(|state| Sql::Text(state.to_string())));
+        let after = filter.after.map(|(at, agent_id)| (at.as_microsecond(), agent_id));
+        conditions.only("a.last_seen_at <= ?", after.map(|(at, _)| Sql::Integer(at)));
+        // Of those that were last heard of at the same moment, the ones after it.
+        let passed = after.map(|(at, agent_id)| format!("(a.last_seen_at < {at} OR a.agent_id < {agent_id})"));
+        conditions.written.extend(passed);
+        let limit = filter.limit.map_or(-1, i64::from);
+        let sql = format!(
+            "{AGENT_VIEW} WHERE {} ORDER BY a.last_seen_at DESC, a.agent_id DESC LIMIT {limit}",
+            conditions.sql()
+        );
+        let mut statement = self.connection.prepare(&sql)?;
         let found = statement
-            .query_map([value], agent_view)?
+            .query_map(params_from_iter(conditions.values), agent_view)?
             .collect::<rusqlite::Result<_>>()?;
         Ok(found)
     }
@@ -61,39 +70,7 @@ impl Queries for Sqlite {
     }
 
     fn log(&mut self, filter: &LogFilter) -> Result<Vec<LogEntry>> {
-        let mut conditions = Vec::new();
-        let mut values = Vec::new();
-        let mut only = |condition: &str, value: Option<Sql>| {
-            if let Some(value) = value {
-                values.push(value);
-                conditions.push(condition.replace('?', &format!("?{}", values.len())));
-            }
-        };
-        let text = |value: &Option<String>| value.clone().map(Sql::Text);
-        let when = |time: Option<Timestamp>| time.map(|time| Sql::Integer(time.as_microsecond()));
-        only("e.agent_id = ?", filter.agent_id.map(Sql::Integer));
-        only("e.name = ?", text(&filter.event));
-        only("e.tool = ?", text(&filter.tool));
-        only("e.decision = ?", text(&filter.decision));
-        only("e.at >= ?", when(filter.since));
-        only("e.at < ?", when(filter.until));
-        only("e.id < ?", filter.before_id.map(Sql::Integer));
-        only("e.id > ?", filter.after_id.map(Sql::Integer));
-        only(
-            "e.conversation_id IN (SELECT conversation_id FROM session_ids WHERE substr(session_id, 1, length(?)) = ?)",
-            text(&filter.session),
-        );
-        let conditions = if conditions.is_empty() {
-            "1".to_owned()
-        } else {
-            conditions.join(" AND ")
-        };
-        let order = if filter.after_id.is_some() { "ASC" } else { "DESC" };
-        let limit = filter.limit;
-        let sql = format!("{LOG_ENTRY} WHERE {conditions} ORDER BY e.id {order} LIMIT {limit}");
-        let mut statement = self.connection.prepare(&sql)?;
-        let found = statement.query_map(params_from_iter(values), log_entry)?;
-        Ok(found.collect::<rusqlite::Result<_>>()?)
+        self.read_log(filter)
     }
 
     fn last_id(&mut self) -> Result<i64> {
@@ -120,7 +97,11 @@ impl Queries for Sqlite {
         if !listener(Exported::Session(session.clone())) {
             return Ok(());
         }
-        let sql = format!("{LOG_ENTRY} WHERE e.conversation_id = ?1 AND e.id > ?2 ORDER BY e.id LIMIT {EXPORT_PAGE}");
+        let sql = format!(
+            "{LOG_ENTRY} WHERE e.conversation_id = ?1 AND e.id > ?2 \
+             AND e.agent_id IN (SELECT agent_id FROM holders WHERE conversation_id = ?1) \
+             ORDER BY e.id LIMIT {EXPORT_PAGE}"
+        );
         let mut after = 0;
         loop {
             let page: Vec<_> = self
@@ -156,6 +137,13 @@ impl Queries for Sqlite {
         Ok(())
     }
 
+    fn damage(&mut self) -> Result<Option<String>> {
+        let said: String = self
+            .connection
+            .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        Ok((said != "ok").then_some(said))
+    }
+
     fn totals(&mut self) -> Result<Totals> {
         let mut agents = Vec::new();
         for state in State::ALL {
@@ -176,65 +164,40 @@ impl Queries for Sqlite {
         })
     }
 
-    fn set_context(&mut self, session_id: &str, percent: f64, model: Option<&str>) -> Result<bool> {
-        let sql = "SELECT a.agent_id, c.conversation_id, a.context_percent IS NOT ?2 OR a.context_source IS NOT 'statusline', \
-            ?3 IS NOT NULL AND c.model IS NOT ?3 \
-            FROM session_ids s JOIN conversations c USING (conversation_id) JOIN agents a USING (agent_id) \
-            WHERE s.session_id = ?1 AND a.session_id = ?1";
-        let known = self
-            .connection
-            .query_row(sql, params![session_id, percent, model], |row| {
-                Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get(2)?, row.get(3)?))
-            })
-            .optional()?;
-        let Some((agent_id, conversation_id, other_percent, other_model)) = known else {
-            return Ok(false);
-        };
-        // A status line is drawn several times a second, and mostly says what it said before.
-        if other_percent {
-            let sql = "UPDATE agents SET context_percent = ?2, context_source = 'statusline' WHERE agent_id = ?1";
-            self.connection.execute(sql, params![agent_id, percent])?;
-        }
-        if other_model {
-            let sql = "UPDATE conversations SET model = ?2 WHERE conversation_id = ?1";
-            self.connection.execute(sql, params![conversation_id, model])?;
-        }
-        Ok(true)
-    }
-
-    fn finish_run(&mut self, finished: &FinishedRun) -> Result<bool> {
-        let sql = "UPDATE hook_runs SET status = ?6, exit_code = ?7, signal = ?8, duration_us = ?9, stdout = ?10, \
-            stderr = ?11, why = coalesce(?12, why) WHERE hook_run_id = (SELECT hook_run_id FROM hook_runs h \
-            JOIN events e ON e.id = h.id JOIN session_ids s USING (conversation_id) \
-            WHERE s.session_id = ?1 AND h.event = ?2 AND h.source = ?3 AND h.line = ?4 AND h.command = ?5 \
-            AND h.status = 'started' ORDER BY hook_run_id LIMIT 1)";
-        let run = &finished.run;
-        let changed = self.connection.execute(
-            sql,
-            params![
-                finished.session_id,
-                finished.event,
-                run.source,
-                run.line,
-                run.command,
-                run.status,
-                run.exit_code,
-                run.signal,
-                run.duration_us.cast_signed(),
-                run.stdout,
-                run.stderr,
-                run.why,
-            ],
-        )?;
-        Ok(changed > 0)
-    }
-
     fn prune(&mut self, before: Timestamp, at_most: u32) -> Result<Pruned> {
         self.prune_some(before, at_most)
     }
 
     fn older(&mut self, before: Timestamp) -> Result<Pruned> {
         self.count_older(before)
+    }
+
+    fn changes_after(&mut self, after: i64, at_most: u32) -> Result<Vec<Change>> {
+        self.read_changes(after, at_most)
+    }
+
+    fn change_range(&mut self) -> Result<ChangeRange> {
+        self.read_change_range()
+    }
+
+    fn trim_changes(&mut self, keep: u32) -> Result<()> {
+        self.remove_changes_but(keep)
+    }
+
+    fn heard_since(&mut self, event_row: Option<i64>) -> Result<Heard> {
+        self.read_heard(event_row)
+    }
+
+    fn turns(&mut self, filter: &TurnFilter) -> Result<Vec<TurnView>> {
+        self.read_turns(filter)
+    }
+
+    fn hook_stats(&mut self, since: Timestamp) -> Result<Vec<HookStats>> {
+        self.read_hook_stats(since)
+    }
+
+    fn guard_log(&mut self, filter: &GuardFilter) -> Result<Vec<GuardEntry>> {
+        self.read_guard_log(filter)
     }
 }
 
@@ -362,27 +325,6 @@ fn agent_view(row: &Row<'_>) -> rusqlite::Result<AgentView> {
     })
 }
 
-fn log_entry(row: &Row<'_>) -> rusqlite::Result<LogEntry> {
-    let payload: Option<String> = row.get(13)?;
-    let payload = payload.and_then(|text| json::from_slice(text.as_bytes()).ok());
-    Ok(LogEntry {
-        id: row.get(0)?,
-        at: time(row, 1)?,
-        agent_id: row.get(2)?,
-        project: row.get(3)?,
-        session_id: row.get(4)?,
-        event: row.get(5)?,
-        tool: row.get(6)?,
-        decision: row.get(7)?,
-        reason: row.get(8)?,
-        state: word(row, 9, State::parse)?,
-        correlation_method: row.get(10)?,
-        took_us: row.get(11)?,
-        hooks: row.get(12)?,
-        payload: payload.unwrap_or(Value::Null),
-    })
-}
-
 fn session_view(row: &Row<'_>) -> rusqlite::Result<SessionView> {
     Ok(SessionView {
         session_id: row.get(0)?,
@@ -397,7 +339,7 @@ fn session_view(row: &Row<'_>) -> rusqlite::Result<SessionView> {
     })
 }
 
-fn turn_view(row: &Row<'_>) -> rusqlite::Result<TurnView> {
+pub(super) fn turn_view(row: &Row<'_>) -> rusqlite::Result<TurnView> {
     Ok(TurnView {
         turn_id: row.get(0)?,
         agent_id: row.get(1)?,

@@ -1,23 +1,23 @@
 //! Single rows in SQLite.
 
 use rusqlite::types::Type;
-use rusqlite::{OptionalExtension, Params, Row, Transaction, named_params, params};
+use rusqlite::{OptionalExtension, Params, Row, Transaction, params};
 use snell::Timestamp;
 
-use crate::error::Result;
+use super::agent_rows::{AGENT_COLUMNS, agent, indexed};
+use crate::changes::NewChange;
+use crate::error::{Result, StoreError};
 use crate::intent::Intent;
-use crate::model::{
-    Actor, Agent, Confidence, ContextSource, Conversation, Process, Source, State, TimestampSource, Turn,
-};
-use crate::observation::{GuardVerdict, Run};
-use crate::rows::{EventRow, Known, Owner, Reached, Rows};
+use crate::model::{Actor, Agent, Conversation, TimestampSource, Turn};
+use crate::observation::{FinishedRun, GuardVerdict, Run};
+use crate::rows::{EventRow, Finished, Known, Owner, Reached, Rows};
 
 /// Inside a transaction.
-pub(super) struct Within<'a, 'c>(pub(super) &'a Transaction<'c>);
-
-const AGENT_COLUMNS: &str = "agent_id, project_id, product, session_id, conversation_id, command_id, state, state_since, \
-    state_source, confidence, why, current_tool, tmux_session, tmux_pane, tmux_server, pid, pid_started, pid_certain, host, \
-    headspace_session_id, context_percent, context_source, last_words, started_at, last_seen_at, ended_at, end_reason, told_at";
+pub(super) struct Within<'a, 'c> {
+    pub(super) transaction: &'a Transaction<'c>,
+    /// By which the connection tells others' commits.
+    pub(super) data_version: &'a mut i64,
+}
 
 const CONVERSATION_COLUMNS: &str = "conversation_id, session_id, agent_id, role, mode, tmux_pane, model, \
     permission_mode, mission_execution_id, started_at, last_seen_at, ended_at, end_reason";
@@ -32,7 +32,11 @@ impl Within<'_, '_> {
         params: impl Params,
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>> {
-        Ok(self.0.prepare_cached(sql)?.query_row(params, read).optional()?)
+        Ok(self
+            .transaction
+            .prepare_cached(sql)?
+            .query_row(params, read)
+            .optional()?)
     }
 
     fn all<T>(
@@ -41,19 +45,19 @@ impl Within<'_, '_> {
         params: impl Params,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
-        let mut statement = self.0.prepare_cached(sql)?;
+        let mut statement = self.transaction.prepare_cached(sql)?;
         let found = statement.query_map(params, read)?.collect::<rusqlite::Result<_>>()?;
         Ok(found)
     }
 
-    fn write(&self, sql: &str, params: impl Params) -> Result<usize> {
-        Ok(self.0.prepare_cached(sql)?.execute(params)?)
+    pub(super) fn write(&self, sql: &str, params: impl Params) -> Result<usize> {
+        Ok(self.transaction.prepare_cached(sql)?.execute(params)?)
     }
 
     /// Runs an INSERT and answers the new row's number.
-    fn insert(&self, sql: &str, params: impl Params) -> Result<i64> {
+    pub(super) fn insert(&self, sql: &str, params: impl Params) -> Result<i64> {
         self.write(sql, params)?;
-        Ok(self.0.last_insert_rowid())
+        Ok(self.transaction.last_insert_rowid())
     }
 }
 
@@ -116,70 +120,26 @@ impl Rows for Within<'_, '_> {
 
     fn save_agent(&mut self, agent: &mut Agent) -> Result<()> {
         if agent.agent_id == 0 {
-            let sql = "INSERT INTO agents (project_id, state, state_since, state_source, confidence, why, started_at, \
-                last_seen_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-            agent.agent_id = self.insert(
-                sql,
-                params![
-                    agent.project_id,
-                    agent.state.as_str(),
-                    agent.state_since.as_microsecond(),
-                    agent.state_source.as_str(),
-                    agent.confidence.as_str(),
-                    agent.why,
-                    agent.started_at.as_microsecond(),
-                    agent.last_seen_at.as_microsecond(),
-                ],
-            )?;
+            agent.agent_id = self.insert_agent(agent)?;
         }
+        self.write_indexed(agent)?;
+        self.write_others(agent)
+    }
+
+    fn update_agent(&mut self, agent: &Agent, stored: &Agent) -> Result<()> {
         // What is in an index is written only when it changes: an index is written even if its columns stay the same.
-        let sql = "UPDATE agents SET tmux_pane = :tmux_pane, ended_at = :ended_at, \
-            headspace_session_id = :headspace_session_id WHERE agent_id = :agent_id AND (tmux_pane IS NOT :tmux_pane \
-            OR ended_at IS NOT :ended_at OR headspace_session_id IS NOT :headspace_session_id)";
-        self.write(
-            sql,
-            named_params! {
-                ":agent_id": agent.agent_id,
-                ":tmux_pane": agent.tmux_pane,
-                ":ended_at": agent.ended_at.map(Timestamp::as_microsecond),
-                ":headspace_session_id": agent.headspace_session_id,
-            },
-        )?;
-        let sql = "UPDATE agents SET product = :product, session_id = :session_id, conversation_id = :conversation_id, \
-            command_id = :command_id, state = :state, state_since = :state_since, state_source = :state_source, \
-            confidence = :confidence, why = :why, current_tool = :current_tool, tmux_session = :tmux_session, \
-            tmux_server = :tmux_server, pid = :pid, pid_started = :pid_started, pid_certain = :pid_certain, host = :host, \
-            context_percent = :context_percent, context_source = :context_source, last_words = :last_words, \
-            last_seen_at = :last_seen_at, end_reason = :end_reason, told_at = :told_at WHERE agent_id = :agent_id";
-        self.write(
-            sql,
-            named_params! {
-                ":agent_id": agent.agent_id,
-                ":product": agent.product,
-                ":session_id": agent.session_id,
-                ":conversation_id": agent.conversation_id,
-                ":command_id": agent.command_id,
-                ":state": agent.state.as_str(),
-                ":state_since": agent.state_since.as_microsecond(),
-                ":state_source": agent.state_source.as_str(),
-                ":confidence": agent.confidence.as_str(),
-                ":why": agent.why,
-                ":current_tool": agent.current_tool,
-                ":tmux_session": agent.tmux_session,
-                ":tmux_server": agent.tmux_server,
-                ":pid": agent.process.map(|process| process.pid),
-                ":pid_started": agent.process.and_then(|process| process.started).map(u64::cast_signed),
-                ":pid_certain": agent.process_is_certain,
-                ":host": agent.host,
-                ":context_percent": agent.context_percent,
-                ":context_source": agent.context_source.map(ContextSource::as_str),
-                ":last_words": agent.last_words,
-                ":last_seen_at": agent.last_seen_at.as_microsecond(),
-                ":end_reason": agent.end_reason,
-                ":told_at": agent.told_at.map(Timestamp::as_microsecond),
-            },
-        )
-        .map(drop)
+        if indexed(agent) != indexed(stored) {
+            self.write_indexed(agent)?;
+        }
+        self.write_others(agent)
+    }
+
+    fn others_have_written(&mut self) -> Result<bool> {
+        let now = self
+            .transaction
+            .prepare_cached("PRAGMA data_version")?
+            .query_row([], |row| row.get(0))?;
+        Ok(std::mem::replace(self.data_version, now) != now)
     }
 
     fn project(&mut self, path: &str, name: &str, now: Timestamp) -> Result<i64> {
@@ -223,6 +183,8 @@ impl Rows for Within<'_, '_> {
         if conversation.conversation_id == 0 {
             conversation.conversation_id = number;
         }
+        let sql = "INSERT OR IGNORE INTO holders (conversation_id, agent_id) VALUES (?1, ?2)";
+        self.write(sql, [conversation.conversation_id, conversation.agent_id])?;
         Ok(())
     }
 
@@ -367,6 +329,56 @@ impl Rows for Within<'_, '_> {
         .map(drop)
     }
 
+    fn finish_run(&mut self, finished: &FinishedRun) -> Result<Option<Finished>> {
+        let run = &finished.run;
+        let sql = "SELECT hook_run_id, h.agent_id FROM hook_runs h \
+            JOIN events e ON e.id = h.id JOIN session_ids s USING (conversation_id) \
+            WHERE s.session_id = ?1 AND h.event = ?2 AND h.source = ?3 AND h.line = ?4 AND h.command = ?5 \
+            AND h.status = 'started' ORDER BY hook_run_id LIMIT 1";
+        let found = self.one(
+            sql,
+            params![finished.session_id, finished.event, run.source, run.line, run.command],
+            |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Option<i64>>(1)?)),
+        )?;
+        let Some((hook_run_id, agent_id)) = found else {
+            return Ok(None);
+        };
+        let sql = "UPDATE hook_runs SET status = ?2, exit_code = ?3, signal = ?4, duration_us = ?5, stdout = ?6, \
+            stderr = ?7, why = coalesce(?8, why) WHERE hook_run_id = ?1";
+        self.write(
+            sql,
+            params![
+                hook_run_id,
+                run.status,
+                run.exit_code,
+                run.signal,
+                run.duration_us.cast_signed(),
+                run.stdout,
+                run.stderr,
+                run.why,
+            ],
+        )?;
+        Ok(Some(Finished {
+            agent_id: agent_id.unwrap_or(0),
+        }))
+    }
+
+    fn keep_change(&mut self, change: &NewChange<'_>) -> Result<()> {
+        let sql = "INSERT INTO changes (kind, agent_id, project_id, at, data) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let data = serde_json::to_string(&change.data).map_err(|error| StoreError::Refused(error.to_string()))?;
+        self.write(
+            sql,
+            params![
+                change.kind.as_str(),
+                change.agent_id,
+                change.project_id,
+                change.at.as_microsecond(),
+                data,
+            ],
+        )
+        .map(drop)
+    }
+
     fn keep_guard_verdict(&mut self, owner: Owner<'_>, verdict: &GuardVerdict) -> Result<()> {
         let sql = "INSERT INTO guard_verdicts (id, agent_id, at, decision, rule, tier, reason, advice) \
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
@@ -390,43 +402,6 @@ impl Rows for Within<'_, '_> {
 /// A row's number, or none for one that is to get its own.
 fn numbered(number: i64) -> Option<i64> {
     (number != 0).then_some(number)
-}
-
-fn agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
-    let pid: Option<u32> = row.get(15)?;
-    let started: Option<i64> = row.get(16)?;
-    Ok(Agent {
-        agent_id: row.get(0)?,
-        project_id: row.get(1)?,
-        product: row.get(2)?,
-        session_id: row.get(3)?,
-        conversation_id: row.get(4)?,
-        command_id: row.get(5)?,
-        state: word(row, 6, State::parse)?,
-        state_since: time(row, 7)?,
-        state_source: word(row, 8, Source::parse)?,
-        confidence: word(row, 9, Confidence::parse)?,
-        why: row.get(10)?,
-        current_tool: row.get(11)?,
-        tmux_session: row.get(12)?,
-        tmux_pane: row.get(13)?,
-        tmux_server: row.get(14)?,
-        process: pid.map(|pid| Process {
-            pid,
-            started: started.map(i64::cast_unsigned),
-        }),
-        process_is_certain: row.get(17)?,
-        host: row.get(18)?,
-        headspace_session_id: row.get(19)?,
-        context_percent: row.get(20)?,
-        context_source: optional_word(row, 21, ContextSource::parse)?,
-        last_words: row.get(22)?,
-        started_at: time(row, 23)?,
-        last_seen_at: time(row, 24)?,
-        ended_at: optional_time(row, 25)?,
-        end_reason: row.get(26)?,
-        told_at: optional_time(row, 27)?,
-    })
 }
 
 fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {

@@ -40,6 +40,28 @@ pub enum Entry {
     },
 }
 
+/// What the agent was doing when a line was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doing {
+    /// It had been given something to work on: a prompt, or what a tool answered.
+    Works,
+    /// It used this tool.
+    UsesTool(String),
+    /// It said something, and may go on.
+    Speaks,
+    /// It had ended its turn.
+    EndedTurn,
+}
+
+/// What a line shows of what the agent was doing, and when that was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Activity {
+    /// What.
+    pub doing: Doing,
+    /// When.
+    pub at: Option<Timestamp>,
+}
+
 /// How full the context was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
@@ -54,6 +76,9 @@ pub struct Usage {
 pub(super) struct Found {
     pub(super) entry: Option<Entry>,
     pub(super) usage: Option<Usage>,
+    pub(super) activity: Option<Activity>,
+    /// The directory that the agent was in.
+    pub(super) cwd: Option<String>,
 }
 
 /// The model that Claude Code names for messages it wrote by itself.
@@ -99,13 +124,45 @@ pub(super) fn of_line(line: &[u8], is_own: &dyn Fn(&str) -> bool) -> Found {
     if is_others || NOT_SAID.iter().any(|flag| is_set(&line, flag)) {
         return Found::default();
     }
-    match line["type"].as_str() {
+    let mut found = match line["type"].as_str() {
         Some("assistant") => of_agent(&line),
         Some("user") => Found {
             entry: of_user(&line),
-            usage: None,
+            ..Found::default()
         },
-        _ => Found::default(),
+        _ => return Found::default(),
+    };
+    found.activity = doing(&line, found.entry.as_ref()).map(|doing| Activity {
+        doing,
+        at: timestamp(&line),
+    });
+    found.cwd = line["cwd"].as_str().map(str::to_owned);
+    found
+}
+
+/// Why a message of the agent ended, if that ends its turn.
+const ENDS_TURN: [&str; 4] = ["end_turn", "max_tokens", "refusal", "stop_sequence"];
+
+fn doing(line: &Value, entry: Option<&Entry>) -> Option<Doing> {
+    let message = &line["message"];
+    let blocks = message["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let block = |kind: &str| blocks.iter().rev().find(|block| block["type"] == kind);
+    match entry {
+        Some(Entry::Interrupted { .. } | Entry::ApiError { .. }) => return Some(Doing::EndedTurn),
+        Some(Entry::Prompt { .. }) => return Some(Doing::Works),
+        Some(Entry::Words { .. }) | None => {}
+    }
+    if line["type"] == "user" {
+        return block("tool_result").map(|_| Doing::Works);
+    }
+    let ended = message["stop_reason"]
+        .as_str()
+        .is_some_and(|why| ENDS_TURN.contains(&why));
+    let tool = block("tool_use").and_then(|tool| tool["name"].as_str());
+    match (tool, ended) {
+        (Some(tool), _) => Some(Doing::UsesTool(tool.to_owned())),
+        (None, true) => Some(Doing::EndedTurn),
+        (None, false) => entry.map(|_| Doing::Speaks),
     }
 }
 
@@ -119,7 +176,10 @@ fn of_agent(line: &Value) -> Found {
     let at = timestamp(line);
     if is_set(line, "isApiErrorMessage") {
         let entry = text.map(|text| Entry::ApiError { text, at });
-        return Found { entry, usage: None };
+        return Found {
+            entry,
+            ..Found::default()
+        };
     }
     if message["model"] == NO_MODEL {
         return Found::default();
@@ -127,6 +187,7 @@ fn of_agent(line: &Value) -> Found {
     Found {
         entry: text.map(|text| Entry::Words { text, at, id: id(line) }),
         usage: usage(message),
+        ..Found::default()
     }
 }
 

@@ -11,10 +11,13 @@ mod support;
 
 mod correlation;
 mod delayed;
+mod listing;
 mod notes;
+mod outbox;
 mod projects;
 mod reconciling;
 mod recorder;
 mod side_by_side;
 mod transitions;
 mod turns;
+mod watching;

@@ -32,6 +32,8 @@ pub(crate) struct Request {
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     sources: Vec<LoadedSource>,
+    /// The home directory for which they were read.
+    home: Option<PathBuf>,
     /// All hooks that may run, in the order in which they do.
     pub(crate) hooks: Vec<Arc<Hook>>,
     /// The same, and among them those that are withheld, as off.
@@ -89,7 +91,7 @@ impl Loaded {
     /// What all files that count say beside their hooks.
     pub(crate) fn settings(&self) -> Settings {
         let counting = self.sources.iter().filter(|source| source.withheld().is_none());
-        Settings::of(counting.map(|source| &source.settings))
+        Settings::of(counting.map(|source| &source.settings), self.home.as_deref())
     }
 
     /// The project's files for which trust was asked, in the order in which they were read.
@@ -189,6 +191,7 @@ pub(crate) fn load(request: &Request, before: Option<&Loaded>) -> Loaded {
     Loaded {
         hooks: listed.iter().filter(|hook| !hook.withheld).cloned().collect(),
         listed,
+        home: request.around.home.clone(),
         sources: loading.sources,
         looks: loading.looks,
     }

@@ -15,5 +15,5 @@ pub(crate) use node::{Member, Node, NodeValue};
 pub use places::ConfigFile;
 pub(crate) use places::{Surroundings, Which};
 pub(crate) use reading::{Fields, LONGEST_TIMEOUT, Reading, Unit, Vocabulary, show_duration};
-pub(crate) use settings::{HANDLERS, SETTING_KEYS, borrowable, read as read_settings};
-pub use settings::{Handler, Handlers, Keep, Settings};
+pub(crate) use settings::{HANDLERS, SERVER_KEYS, SETTING_KEYS, borrowable, read as read_settings};
+pub use settings::{Handler, Handlers, Keep, ServerSettings, Settings, receiver_url};

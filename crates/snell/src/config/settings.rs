@@ -1,6 +1,9 @@
 //! What a `snell.toml` says beside its hooks: whose hooks are borrowed, how long records are kept, which of the built-in
-//! handlers run.
+//! handlers run, and where the receiver is.
 
+mod server;
+
+use std::path::Path;
 use std::time::Duration;
 
 use jiff::{Span, SpanRelativeTo};
@@ -11,6 +14,9 @@ use super::reading::{Fields, Reading};
 use crate::contract::{CONTRACTS, Key, Kind, NATIVE, key};
 use crate::diagnostic::hint;
 use crate::hook::Origin;
+
+pub(crate) use server::SERVER_KEYS;
+pub use server::{ServerSettings, receiver_url};
 
 /// How long records are kept where no file says otherwise.
 const DEFAULT_KEEP: Duration = Duration::from_secs(30 * DAY_SECONDS);
@@ -29,11 +35,13 @@ pub struct Settings {
     pub keep: Keep,
     /// Which of the built-in handlers run.
     pub handlers: Handlers,
+    /// The receiver: where it is, and how it works.
+    pub server: ServerSettings,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self::of(std::iter::empty())
+        Self::of(std::iter::empty(), None)
     }
 }
 
@@ -122,6 +130,11 @@ pub(crate) const SETTING_KEYS: &[Key] = &[
         Kind::Handlers,
         "Which of the built-in handlers run. Only in the user's own file.",
     ),
+    key(
+        "server",
+        Kind::Server,
+        "The receiver: where it is, and how it works. Only in the user's own file.",
+    ),
 ];
 
 /// What one file says. Nothing where it says nothing, so that another file may.
@@ -130,6 +143,7 @@ pub(crate) struct FileSettings {
     pub(super) borrow: Vec<Borrowed>,
     keep: Option<Keep>,
     handlers: Vec<(Handler, bool)>,
+    server: ServerSettings,
 }
 
 /// A contract whose files are borrowed, and where that is written.
@@ -140,8 +154,8 @@ pub(super) struct Borrowed {
 }
 
 impl Settings {
-    /// All files together. Of several that set one thing, the last counts.
-    pub(super) fn of<'a>(files: impl Iterator<Item = &'a FileSettings>) -> Self {
+    /// All files together, for whoever has this home directory. Of several that set one thing, the last counts.
+    pub(super) fn of<'a>(files: impl Iterator<Item = &'a FileSettings>, home: Option<&Path>) -> Self {
         let files: Vec<_> = files.collect();
         let is_borrowed = |name: &&str| {
             let mut borrowed = files.iter().flat_map(|file| &file.borrow);
@@ -161,6 +175,12 @@ impl Settings {
             handlers: Handlers {
                 off: HANDLERS.iter().map(|row| row.handler).filter(is_off).collect(),
             },
+            server: files
+                .iter()
+                .fold(ServerSettings::default(), |earlier, file| {
+                    file.server.clone().over(earlier)
+                })
+                .at_home(home),
         }
     }
 }
@@ -184,9 +204,13 @@ pub(crate) fn read(reading: &mut Reading<'_>, root: &Fields<'_>) {
     if let Some(node) = own(reading, root, "handlers") {
         reading.settings.handlers = read_handlers(reading, node);
     }
+    if let Some(node) = own(reading, root, "server") {
+        reading.settings.server = server::read(reading, node);
+    }
 }
 
-/// A setting that counts in the user's own file only: a project must not change what is recorded of its user's work.
+/// A setting that counts in the user's own file only: a project must not change what is recorded of its user's work, nor
+/// where that is sent.
 fn own<'n>(reading: &mut Reading<'_>, root: &Fields<'n>, key: &str) -> Option<&'n Node> {
     let member = root.members.iter().find(|member| member.key == key)?;
     if reading.whose == Whose::Project {

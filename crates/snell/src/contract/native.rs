@@ -80,6 +80,22 @@ pub(crate) enum Kind {
     Retention,
     /// A table of switches.
     Handlers,
+    /// The table `[server]`.
+    Server,
+    /// A flag that is on unless it is switched off.
+    Switch,
+    /// A duration, and what it is where nothing is said.
+    Interval(&'static str),
+    /// Where to listen: `IP:PORT` or `HOST:PORT`.
+    Address,
+    /// The address of a receiver.
+    Receiver,
+    /// `sqlite:PATH` or `postgres://…`.
+    Database,
+    /// A list of hosts.
+    Hosts,
+    /// A whole number above 0.
+    Count,
     OneOf(&'static [&'static str]),
 }
 

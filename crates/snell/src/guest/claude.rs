@@ -15,6 +15,7 @@ pub(super) static GUEST: Guest = Guest {
     name: "claude",
     title: "Claude Code",
     contract: CLAUDE.name,
+    events: CLAUDE_EVENTS,
     recognises,
     answer,
 };

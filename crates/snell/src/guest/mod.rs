@@ -22,6 +22,8 @@ pub struct Guest {
     pub title: &'static str,
     /// The contract of its own hook files, which it runs by itself.
     pub contract: &'static str,
+    /// Its events that are known, by its own names and in the order of its own documentation.
+    pub events: &'static [&'static str],
     /// Whether it sent this payload. That it was no stranger is known already.
     recognises: fn(&Caller<'_>) -> bool,
     /// A verdict in its own words.

@@ -287,12 +287,15 @@ fn a_database_of_a_later_version_is_left_alone_and_what_happens_meanwhile_waits(
         watched.prompt("s1", "Go.");
         // Whoever had it open before the update goes on with it; a new one does not touch it.
         let database = Connection::open(watched.database()).unwrap();
+        let version: i64 = database
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .unwrap();
         database.pragma_update(None, "user_version", 999).unwrap();
         let alone = [("SNELL_SCRIBE", "off")];
         let trouble = watched.hook_from(&alone, &watched.payload("s1", "Stop", json!({})));
         assert!(trouble.is_trouble().contains("newer"), "{trouble:?}");
         assert_eq!((set_aside(watched).len(), watched.pending()), (0, 1));
-        database.pragma_update(None, "user_version", 1).unwrap();
+        database.pragma_update(None, "user_version", version).unwrap();
         watched.prompt("s1", "Go on.");
         assert_eq!((watched.count("events"), watched.pending()), (3, 0));
     });

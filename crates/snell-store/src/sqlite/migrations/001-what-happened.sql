@@ -1,6 +1,7 @@
 -- What happened in every agent's session.
 --
--- Times are whole microseconds since 1970-01-01T00:00:00Z. Texts are masked before they come here.
+-- Times are whole microseconds since 1970-01-01T00:00:00Z. Texts are masked before they come here. Words are checked with
+-- OR rather than IN: for a list of more than two, SQLite makes a table at every write.
 
 -- A directory in which agents work.
 CREATE TABLE projects (
@@ -18,10 +19,10 @@ CREATE TABLE agents (
   session_id           TEXT,              -- the agent's own id of its current session
   conversation_id      INTEGER,           -- the current one
   command_id           INTEGER,           -- the one that is being worked on
-  state                TEXT    NOT NULL CHECK (state IN ('idle', 'processing', 'awaiting_input', 'ended')),
+  state                TEXT    NOT NULL CHECK (state = 'idle' OR state = 'processing' OR state = 'awaiting_input' OR state = 'ended'),
   state_since          INTEGER NOT NULL,
-  state_source         TEXT    NOT NULL CHECK (state_source IN ('hook', 'transcript', 'process', 'poll')),
-  confidence           TEXT    NOT NULL CHECK (confidence IN ('high', 'medium', 'low')),
+  state_source         TEXT    NOT NULL CHECK (state_source = 'hook' OR state_source = 'transcript' OR state_source = 'process' OR state_source = 'poll'),
+  confidence           TEXT    NOT NULL CHECK (confidence = 'high' OR confidence = 'medium' OR confidence = 'low'),
   why                  TEXT    NOT NULL,
   current_tool         TEXT,
   tmux_session         TEXT,
@@ -33,7 +34,7 @@ CREATE TABLE agents (
   host                 TEXT,
   headspace_session_id TEXT,
   context_percent      REAL,
-  context_source       TEXT CHECK (context_source IN ('statusline', 'transcript')),
+  context_source       TEXT CHECK (context_source = 'statusline' OR context_source = 'transcript'),
   last_words           TEXT,              -- of the agent, or of its user if the agent has not spoken since
   started_at           INTEGER NOT NULL,
   last_seen_at         INTEGER NOT NULL,
@@ -89,11 +90,11 @@ CREATE TABLE turns (
   turn_id          INTEGER PRIMARY KEY,
   agent_id         INTEGER NOT NULL REFERENCES agents,
   command_id       INTEGER NOT NULL REFERENCES commands,
-  actor            TEXT    NOT NULL CHECK (actor IN ('USER', 'AGENT')),
-  intent           TEXT    NOT NULL CHECK (intent IN ('command', 'answer', 'question', 'progress', 'completion')),
+  actor            TEXT    NOT NULL CHECK (actor = 'USER' OR actor = 'AGENT'),
+  intent           TEXT    NOT NULL CHECK (intent = 'command' OR intent = 'answer' OR intent = 'question' OR intent = 'progress' OR intent = 'completion'),
   text             TEXT    NOT NULL,
   timestamp        INTEGER NOT NULL,
-  timestamp_source TEXT    NOT NULL CHECK (timestamp_source IN ('server', 'jsonl')),
+  timestamp_source TEXT    NOT NULL CHECK (timestamp_source = 'server' OR timestamp_source = 'jsonl'),
   content_hash     INTEGER NOT NULL      -- of the text without its blanks: the same words are the same turn
 );
 CREATE INDEX turns_of_agent ON turns (agent_id, content_hash);
@@ -108,7 +109,7 @@ CREATE TABLE events (
   name            TEXT    NOT NULL,
   tool            TEXT,
   tool_use_id     TEXT,
-  decision        TEXT CHECK (decision IN ('allow', 'ask', 'block')),
+  decision        TEXT CHECK (decision = 'allow' OR decision = 'ask' OR decision = 'block'),
   reason          TEXT,
   state           TEXT    NOT NULL,      -- the agent's, once the event had counted
   correlation     TEXT    NOT NULL,      -- how its agent was found
@@ -155,7 +156,7 @@ CREATE TABLE guard_verdicts (
   id               INTEGER REFERENCES events ON DELETE CASCADE,
   agent_id         INTEGER,
   at               INTEGER NOT NULL,
-  decision         TEXT    NOT NULL CHECK (decision IN ('allow', 'ask', 'deny')),
+  decision         TEXT    NOT NULL CHECK (decision = 'allow' OR decision = 'ask' OR decision = 'deny'),
   rule             TEXT    NOT NULL,
   tier             TEXT    NOT NULL,
   reason           TEXT    NOT NULL,

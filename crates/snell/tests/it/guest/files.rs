@@ -392,7 +392,10 @@ fn settings_are_the_users_and_their_faults_cost_nothing() {
         desk.builder().load().0.settings()
     };
     assert_eq!(settings("", ""), Settings::default());
-    assert_eq!(settings("keep = 3\nborrow = 4\nhandlers = 5", ""), Settings::default());
+    assert_eq!(
+        settings("keep = 3\nborrow = 4\nhandlers = 5\nserver = 6", ""),
+        Settings::default()
+    );
     let cases = [
         ("", days(30)),
         ("keep = \"2w\"", days(14)),
@@ -408,6 +411,20 @@ fn settings_are_the_users_and_their_faults_cost_nothing() {
     assert!(settings("", off).handlers.is_on(Handler::Track));
     let both = settings("borrow = [\"whale\"]", "borrow = [\"wave\", \"whale\"]");
     assert_eq!(both.borrow, ["wave", "whale"]);
+}
+
+#[test]
+fn the_receiver_is_the_users_choice_and_its_token_lies_in_the_home_directory() {
+    let user = "[server]\nurl = \"https://box.example/\"\ntoken_file = \"~/token\"\npoll_silent = \"500ms\"\naddr = 5";
+    let project = "[server]\nurl = \"https://evil.example\"\nallow_hosts = [\"evil.example\"]";
+    let desk = Desk::new()
+        .home_file(".config/snell/snell.toml", user)
+        .file("snell.toml", project);
+    let server = desk.builder().load().0.settings().server;
+    assert_eq!(server.url.as_deref(), Some("https://box.example"));
+    assert_eq!(server.token_file, Some(desk.home().join("token")));
+    assert_eq!(server.poll_silent, Some(Duration::from_millis(500)));
+    assert_eq!((server.addr, server.allow_hosts), (None, Vec::new()));
 }
 
 #[test]

@@ -1,0 +1,367 @@
+//! What the receiver can take, how soon it tells, and what it costs while nothing happens.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::hook::fill;
+use crate::measure::{Times, figure, millis, resident_kib};
+
+/// What this program is called with to be the yardstick.
+pub(crate) const EMPTY_HANDLER: &str = "empty-handler";
+
+/// How many connections send events at a time.
+const CONNECTIONS: usize = 64;
+/// How long each contender is loaded before it is the other's turn, and how often.
+const TURN: Duration = Duration::from_millis(1500);
+const TURNS: usize = 5;
+/// How many events come in a second while it is measured how soon they are told, and for how long.
+const EVENTS_PER_SECOND: u64 = 1000;
+const SECONDS: u64 = 5;
+/// How many listen at once.
+const LISTENERS: usize = 500;
+/// How many events the large database holds.
+const MANY: usize = 1_000_000;
+
+/// Pages that are looked at in the large database. The numbers are those of an agent and of an event in its midst.
+const PAGES: &[&str] = &[
+    "/api/agents",
+    "/api/agents/1",
+    "/api/agents/1/turns",
+    "/api/events",
+    "/api/events?before=500000",
+    "/api/events?agent_id=500",
+    "/api/events?event=PreToolUse&tool=Bash",
+    "/api/events?event=SessionEnd",
+    "/api/events?session_id=earlier-7",
+    "/api/hooks",
+    "/api/guard",
+    "/hook/status",
+];
+
+pub(crate) fn figures(root: &Path) {
+    let server = Served::snell(&root.join("served"));
+    std::thread::sleep(Duration::from_secs(1));
+    figure(
+        "snell serve, ready after",
+        &format!("{:.1} ms; budget 50", millis(server.ready_after)),
+    );
+    figure(
+        "snell serve, resident while idle",
+        &format!("{:.1} MiB; budget 20", resident_kib(server.child.id()) as f64 / 1024.0),
+    );
+    rates(&server);
+    latency(&server);
+    listeners(&server);
+    drop(server);
+    pages(&root.join("served-many"));
+}
+
+/// Events in a second, beside a handler that does nothing. They take turns.
+fn rates(server: &Served) {
+    let empty = Served::empty_handler();
+    let mut rates = [Vec::new(), Vec::new()];
+    for _ in 0..TURNS {
+        for (rates, served) in rates.iter_mut().zip([&empty, server]) {
+            rates.push(load(served.address));
+        }
+    }
+    let [empty, snell] = rates.map(|mut rates| {
+        rates.sort_by(f64::total_cmp);
+        rates[TURNS / 2]
+    });
+    figure("empty axum handler, 64 connections", &format!("{empty:.0} requests/s"));
+    figure(
+        "events stored and acknowledged, 64 connections",
+        &format!(
+            "{snell:.0} requests/s   {:.2} of the empty handler; budget 0.30",
+            snell / empty
+        ),
+    );
+}
+
+/// Sends events over many connections for a while; answers how many were acknowledged in a second.
+fn load(address: SocketAddr) -> f64 {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let started = Instant::now();
+    let answered = runtime.block_on(async {
+        let senders = (0..CONNECTIONS).map(|number| tokio::spawn(send_until(address, number, started + TURN)));
+        let senders: Vec<_> = senders.collect();
+        let mut answered = 0;
+        for sender in senders {
+            answered += sender.await.unwrap();
+        }
+        answered
+    });
+    answered as f64 / started.elapsed().as_secs_f64()
+}
+
+async fn send_until(address: SocketAddr, connection: usize, end: Instant) -> u64 {
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    stream.set_nodelay(true).unwrap();
+    let mut answer = vec![0; 4096];
+    let mut answered = 0;
+    while Instant::now() < end {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let request = event(&format!("load-{connection}"), "pre-tool-use", number);
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let length = stream.read(&mut answer).await.unwrap();
+        assert!(
+            answer[..length].starts_with(b"HTTP/1.1 200"),
+            "{}",
+            String::from_utf8_lossy(&answer[..length])
+        );
+        answered += 1;
+    }
+    answered
+}
+
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+/// A request as an agent's hook sends it.
+fn event(session: &str, route: &str, number: u64) -> String {
+    let body = format!(
+        r#"{{"session_id":"{session}","cwd":"/tmp","hook_event_name":"PreToolUse","permission_mode":"default","tool_name":"Bash","tool_input":{{"command":"git status --short","description":"Show what changed"}},"tool_use_id":"toolu_{number}","prompt":"number {number}."}}"#
+    );
+    let length = body.len();
+    format!(
+        "POST /hook/{route} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+}
+
+/// How long it takes from an event's being sent to its being told.
+fn latency(server: &Served) {
+    let total = EVENTS_PER_SECOND * SECONDS;
+    let mut stream = listen(server.address, "?types=turn_created");
+    let began = Instant::now();
+    let first = NUMBER.fetch_add(total, Ordering::Relaxed);
+    let heard = std::thread::spawn(move || {
+        let mut heard = vec![None; total as usize];
+        let mut left = total;
+        let mut line = String::new();
+        while left > 0 {
+            line.clear();
+            stream.read_line(&mut line).unwrap();
+            let text = line.split("\"text\":\"number ").nth(1);
+            let number = text.and_then(|text| text.split('.').next()?.parse::<u64>().ok());
+            if let Some(number) = number.and_then(|number| number.checked_sub(first)) {
+                heard[number as usize] = Some(began.elapsed());
+                left -= 1;
+            }
+        }
+        heard
+    });
+    let sent = send_steadily(server.address, began, first, total);
+    let heard = heard.join().unwrap();
+    let times = sent
+        .iter()
+        .zip(&heard)
+        .map(|(sent, heard)| heard.unwrap().saturating_sub(*sent));
+    let times = Times::new(times.collect());
+    figure(
+        "event sent to event told, 1 000 events/s",
+        &format!(
+            "p50 {:.2} ms, p95 {:.2} ms, p99 {:.2} ms; budget p95 20",
+            millis(times.p50()),
+            millis(times.at(0.95)),
+            millis(times.at(0.99))
+        ),
+    );
+}
+
+/// Sends events at a steady rate; answers when each was sent.
+fn send_steadily(address: SocketAddr, began: Instant, first: u64, total: u64) -> Vec<Duration> {
+    const SENDERS: u64 = 8;
+    let mut sent = vec![Duration::ZERO; total as usize];
+    let every = Duration::from_secs(1) / EVENTS_PER_SECOND as u32;
+    let parts: Vec<Vec<(u64, Duration)>> = std::thread::scope(|scope| {
+        let senders = (0..SENDERS).map(|sender| {
+            scope.spawn(move || {
+                let mut stream = TcpStream::connect(address).unwrap();
+                stream.set_nodelay(true).unwrap();
+                let mut answer = [0; 4096];
+                let numbers = (sender..total).step_by(SENDERS as usize);
+                numbers
+                    .map(|number| {
+                        let due = every * number as u32;
+                        std::thread::sleep(due.saturating_sub(began.elapsed()));
+                        let at = began.elapsed();
+                        let session = format!("told-{sender}");
+                        stream
+                            .write_all(event(&session, "user-prompt-submit", first + number).as_bytes())
+                            .unwrap();
+                        let length = stream.read(&mut answer).unwrap();
+                        assert!(answer[..length].starts_with(b"HTTP/1.1 200"));
+                        (number, at)
+                    })
+                    .collect()
+            })
+        });
+        let senders: Vec<_> = senders.collect();
+        senders.into_iter().map(|sender| sender.join().unwrap()).collect()
+    });
+    for (number, at) in parts.into_iter().flatten() {
+        sent[number as usize] = at;
+    }
+    sent
+}
+
+/// Many listen, and each hears everything.
+fn listeners(server: &Served) {
+    let streams: Vec<_> = (0..LISTENERS)
+        .map(|_| listen(server.address, "?types=turn_created"))
+        .collect();
+    let began = Instant::now();
+    let total = 100;
+    let first = NUMBER.fetch_add(total, Ordering::Relaxed);
+    let last = format!("number {}.", first + total - 1);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            send_steadily(server.address, began, first, total);
+        });
+        for mut stream in streams {
+            let mut line = String::new();
+            while !line.contains(&last) {
+                line.clear();
+                assert!(stream.read_line(&mut line).unwrap() > 0);
+            }
+        }
+    });
+    figure(
+        "100 events in 100 ms told to 500 listeners after",
+        &format!(
+            "{:.0} ms; then {:.1} MiB resident",
+            millis(began.elapsed()),
+            resident_kib(server.child.id()) as f64 / 1024.0
+        ),
+    );
+}
+
+/// How long pages take when there is much to look through.
+fn pages(root: &Path) {
+    fill(&root.join("data"), MANY);
+    let server = Served::snell(root);
+    figure(
+        "snell serve, 1 000 000 events, ready after",
+        &format!("{:.1} ms; budget 50", millis(server.ready_after)),
+    );
+    for page in PAGES {
+        let times = (0..20).map(|_| {
+            let started = Instant::now();
+            let answer = get(server.address, page);
+            assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+            started.elapsed()
+        });
+        let times = Times::new(times.collect());
+        figure(
+            &format!("  {page}"),
+            &format!(
+                "p50 {:.1} ms, longest {:.1} ms; budget 50",
+                millis(times.p50()),
+                millis(times.at(1.0))
+            ),
+        );
+    }
+}
+
+fn get(address: SocketAddr, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// Listens to the stream, and has heard that it is heard.
+fn listen(address: SocketAddr, query: &str) -> BufReader<TcpStream> {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "GET /api/events/stream{query} HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    )
+    .unwrap();
+    let mut stream = BufReader::new(stream);
+    let mut line = String::new();
+    while !line.starts_with(": connected") {
+        line.clear();
+        assert!(stream.read_line(&mut line).unwrap() > 0);
+    }
+    stream
+}
+
+/// A server in a process of its own.
+struct Served {
+    child: Child,
+    address: SocketAddr,
+    ready_after: Duration,
+}
+
+impl Served {
+    fn snell(home: &Path) -> Self {
+        std::fs::create_dir_all(home).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_snell"));
+        command
+            .args(["serve", "--addr", "127.0.0.1:0", "--log", "warn"])
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", home)
+            .env("SNELL_HOME", home.join("data"));
+        Self::start(command)
+    }
+
+    fn empty_handler() -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.arg(EMPTY_HANDLER);
+        Self::start(command)
+    }
+
+    fn start(mut command: Command) -> Self {
+        let began = Instant::now();
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let ready_after = began.elapsed();
+        let address = line.trim().rsplit('/').next().unwrap().parse().unwrap();
+        Self {
+            child,
+            address,
+            ready_after,
+        }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The yardstick: a server that answers and does nothing else, with as many threads as ours.
+pub(crate) fn serve_empty_handler() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        println!("http://{}", listener.local_addr().unwrap());
+        let router = axum::Router::new().route("/hook/{event}", axum::routing::post(async || "{}"));
+        axum::serve(listener, router).await.unwrap();
+    });
+}

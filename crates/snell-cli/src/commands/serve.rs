@@ -1,0 +1,219 @@
+//! `snell serve`: the receiver.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use jiff::{Span, SpanRelativeTo};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use snell::{Keep, ServerSettings, Severity};
+use snell_server::{Listener, Rhythm, Settings, Token, serve};
+use tokio::signal::unix::{SignalKind, signal};
+use tracing::level_filters::LevelFilter;
+
+use super::DONE;
+use crate::around::{self, Around};
+use crate::output;
+
+/// Where the receiver listens, unless it is said.
+const DEFAULT_ADDRESS: &str = "127.0.0.1:7433";
+
+/// Threads that serve requests. The database has threads of its own.
+const WORKERS: usize = 2;
+
+/// Threads that read the database for requests, and a few to spare.
+const MAX_BLOCKING_THREADS: usize = 8;
+
+/// Receive events over HTTP, look after agents, and stream what happens
+///
+/// Listens on this machine only, unless it is told otherwise; then a token is required. What the options say comes before
+/// what `server` in your own snell.toml says. It ends on SIGTERM and SIGINT, once everything it has taken is stored.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  snell serve\n  \
+    curl -d '{\"session_id\":\"s1\",\"cwd\":\"'$PWD'\"}' -H 'Content-Type: application/json' \
+    http://127.0.0.1:7433/hook/session-start\n  \
+    curl -N http://127.0.0.1:7433/api/events/stream\n  \
+    snell serve --addr 0.0.0.0:7433 --token-file ~/.config/snell/token --allow-host receiver.example.com")]
+pub(crate) struct Args {
+    /// Where to listen; with port 0, on a free port [default: 127.0.0.1:7433]
+    #[arg(long, value_name = "IP:PORT")]
+    addr: Option<String>,
+    /// The database: sqlite:PATH, or a path [default: the one that `snell hook` records in]
+    #[arg(long, value_name = "DATABASE")]
+    db: Option<String>,
+    /// A file that holds the token which requests must show; only its owner may be able to read it
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Another name by which the receiver may be called, perhaps with its port; may be repeated
+    #[arg(long = "allow-host", value_name = "NAME")]
+    allow_hosts: Vec<String>,
+    /// How often agents are looked after while hooks arrive [default: 60s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    poll_active: Option<Duration>,
+    /// How often they are when hooks are silent [default: 2s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    poll_silent: Option<Duration>,
+    /// After how long without a hook they count as silent [default: 300s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    silent_after: Option<Duration>,
+    /// What is told on standard error: off, error, warn, info, debug or trace
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    log: LevelFilter,
+    /// How it is told
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    log_format: LogFormat,
+}
+
+/// How the log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum LogFormat {
+    /// A line for people
+    Text,
+    /// A line of JSON
+    Json,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
+    start_log(args);
+    let (engine, findings) = Around::of(Some("/".into()), None).engine()?.load();
+    let fault = findings.iter().find(|found| found.severity == Severity::Error);
+    if let Some(fault) = fault {
+        bail!("how to serve is not certain: {fault}");
+    }
+    let told = engine.settings();
+    let address = address(args.addr.as_deref().or(told.server.addr.as_deref()))?;
+    let settings = settings(args, &told.server, told.keep)?;
+    raise_file_limit();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .max_blocking_threads(MAX_BLOCKING_THREADS)
+        .enable_all()
+        .build()
+        .context("cannot start the threads that serve")?;
+    let listener = Listener::bind(address)?.when_ready(|address| {
+        output::line(&format!("Snell listens on http://{address}"));
+    });
+    runtime.block_on(async {
+        let told_to_end = told_to_end()?;
+        serve(settings, listener, told_to_end).await?;
+        Ok(DONE)
+    })
+}
+
+fn settings(args: &Args, told: &ServerSettings, keep: Keep) -> anyhow::Result<Settings> {
+    let mut settings = Settings::new(Around::of(None, None).data_dir());
+    settings.database = database(args.db.as_deref().or(told.db.as_deref()))?;
+    let token_file = args.token_file.as_deref().or(told.token_file.as_deref());
+    settings.token = token_file.map(Token::read).transpose()?;
+    settings.allow_hosts = if args.allow_hosts.is_empty() {
+        told.allow_hosts.clone()
+    } else {
+        args.allow_hosts.clone()
+    };
+    let usual = Rhythm::default();
+    settings.rhythm = Rhythm {
+        poll_active: args.poll_active.or(told.poll_active).unwrap_or(usual.poll_active),
+        poll_silent: args.poll_silent.or(told.poll_silent).unwrap_or(usual.poll_silent),
+        silent_after: args.silent_after.or(told.silent_after).unwrap_or(usual.silent_after),
+    };
+    if let Some(most) = told.max_stream_clients {
+        settings.max_stream_clients = usize::try_from(most)?;
+    }
+    settings.enabled = told.enabled.unwrap_or(true);
+    settings.transcripts = transcripts();
+    settings.keep = match keep {
+        Keep::For(duration) => Some(duration),
+        Keep::Forever => None,
+    };
+    settings.now = around::now()?;
+    Ok(settings)
+}
+
+/// Where Claude Code writes its transcripts.
+fn transcripts() -> Vec<PathBuf> {
+    let told = around::variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+    let usual = || around::variable("HOME").map(|home| Path::new(&home).join(".claude"));
+    told.or_else(usual)
+        .map(|claude| claude.join("projects"))
+        .into_iter()
+        .collect()
+}
+
+fn address(told: Option<&str>) -> anyhow::Result<SocketAddr> {
+    let text = told.unwrap_or(DEFAULT_ADDRESS);
+    let found = text.to_socket_addrs().ok().and_then(|mut found| found.next());
+    found.with_context(|| {
+        format!("the address \"{text}\" cannot be listened on; write IP:PORT, such as {DEFAULT_ADDRESS}")
+    })
+}
+
+/// The file that a database's name leads to; nothing if it is the usual one.
+fn database(told: Option<&str>) -> anyhow::Result<Option<PathBuf>> {
+    let Some(told) = told else {
+        return Ok(None);
+    };
+    if ["postgres://", "postgresql://"]
+        .iter()
+        .any(|scheme| told.starts_with(scheme))
+    {
+        bail!("PostgreSQL is not built in yet; write sqlite:PATH");
+    }
+    let path = told.strip_prefix("sqlite:").unwrap_or(told);
+    if path.is_empty() {
+        bail!("--db is \"{told}\"; write sqlite:PATH");
+    }
+    if let Some((scheme, _)) = told.split_once("://") {
+        bail!("there is no database of the kind \"{scheme}\"; write sqlite:PATH");
+    }
+    let path = std::path::absolute(Path::new(path)).context("cannot find the database")?;
+    if path.is_dir() {
+        bail!("{} is a directory; name the database in it", path.display());
+    }
+    Ok(Some(path))
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let span = text.parse::<Span>().ok();
+    let duration = span.and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours()).ok());
+    let duration = duration.and_then(|duration| Duration::try_from(duration).ok());
+    duration
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| "write a duration with its unit, such as 60s or 5m".into())
+}
+
+fn start_log(args: &Args) {
+    let log = tracing_subscriber::fmt()
+        .with_max_level(args.log)
+        .with_target(false)
+        .with_writer(std::io::stderr);
+    match args.log_format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().init(),
+    }
+}
+
+/// Every connection is a file to the system, which allows few unless it is asked.
+fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    // With fewer, fewer are served at a time.
+    let _ = setrlimit(Resource::Nofile, wanted);
+}
+
+/// Ends when somebody says so.
+fn told_to_end() -> anyhow::Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    })
+}

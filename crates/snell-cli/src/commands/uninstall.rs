@@ -1,0 +1,56 @@
+//! `snell uninstall`: an agent's settings as they were without Snell.
+
+use super::DONE;
+use super::install::Place;
+use crate::install::work::{self, Removal};
+use crate::output;
+
+/// Remove Snell from an agent's settings
+///
+/// If nobody has changed the file since, it says again what it said before, to the last byte. Otherwise only Snell's
+/// entries are taken out.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  snell uninstall claude --dry-run\n  snell uninstall claude --project\n\n\
+    Exit codes: 0 removed, or not installed; 1 nothing was changed."
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    place: Place,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
+    let done = work::uninstall(&args.place.target()?, args.place.dry_run)?;
+    if args.place.json {
+        output::json(&done)?;
+    } else {
+        show(&done);
+    }
+    Ok(DONE)
+}
+
+fn show(done: &Removal) {
+    let file = done.file.display();
+    if !done.changed {
+        output::line(&format!("Nothing to do: Snell is not installed in {file}."));
+    } else if done.dry_run {
+        output::diff(&done.diff);
+        if let Some(script) = &done.script {
+            output::line(&format!("{} would be removed.", script.display()));
+        }
+    } else {
+        output::line(&match (done.removed, done.restored) {
+            (true, _) => format!("Removed {file}, which was not there before Snell."),
+            (false, true) => format!("{file} is again what it was before Snell."),
+            (false, false) => {
+                format!("Took Snell's entries out of {file}. It was changed since they came, and the rest of it stays.")
+            }
+        });
+        if let Some(script) = &done.script {
+            output::line(&format!("Removed {}.", script.display()));
+        }
+    }
+    for warning in &done.warnings {
+        output::note(warning);
+    }
+}

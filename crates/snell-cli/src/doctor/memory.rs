@@ -1,0 +1,73 @@
+//! What is recorded, what waits, what is trusted, and whether the configuration is right.
+
+use snell::Severity;
+
+use super::{Found, Patient, note, ok, problem, warning};
+use crate::around::Around;
+use crate::caller::Caller;
+use crate::commands::status;
+use crate::memory::Memory;
+use crate::output;
+
+/// Of what `snell status` says, this belongs here.
+const LABELS: &[&str] = &["Database", "Waiting", "To be sent", "Project"];
+
+pub(super) fn check(patient: &Patient) -> Vec<Found> {
+    let health = match status::health(Caller::project_at(&patient.project)) {
+        Ok(health) => health,
+        Err(error) => return vec![problem(format!("{error:#}"), "run: snell status")],
+    };
+    let is_well = health.attention.is_empty();
+    let lines = health.lines.into_iter().filter(|(label, _)| LABELS.contains(label));
+    let lines = lines.map(|(label, text)| {
+        let line = format!("{}: {text}", label.to_lowercase());
+        if is_well { ok(line) } else { note(line) }
+    });
+    let attention = health.attention.into_iter().map(|(what, remedy)| warning(what, remedy));
+    lines.chain(attention).chain(soundness()).collect()
+}
+
+/// Whether the database is whole. One that cannot be asked has been told of.
+fn soundness() -> Option<Found> {
+    let mut memory = Memory::find().ok().filter(|memory| !memory.is_blank())?;
+    let (answer, _) = memory.try_to_ask(|store| store.damage());
+    match answer.ok()? {
+        None => Some(ok("every page of the database is sound")),
+        Some(fault) => Some(problem(
+            format!(
+                "{} is damaged: {}",
+                memory.path().display(),
+                output::in_brief(&fault, 200)
+            ),
+            "save what can be saved: `snell docs memory` says how; it is set aside when an event cannot be stored",
+        )),
+    }
+}
+
+pub(super) fn check_configuration(patient: &Patient) -> Vec<Found> {
+    let loaded = Around::of(Some(patient.project.clone()), None)
+        .engine()
+        .map(|builder| builder.load());
+    let (engine, mut found) = match loaded {
+        Ok(loaded) => loaded,
+        Err(error) => return vec![problem(format!("{error:#}"), "run: snell lint")],
+    };
+    found.extend(engine.check());
+    let (files, hooks) = (
+        output::count(engine.files().len(), "file"),
+        output::count(engine.hooks().len(), "hook"),
+    );
+    let errors = found.iter().filter(|one| one.severity == Severity::Error).count();
+    let warnings = output::count(found.len() - errors, "warning");
+    if errors > 0 {
+        let what = format!("{} and {warnings} in {files}", output::count(errors, "error"));
+        return vec![problem(what, "run: snell lint")];
+    }
+    if found.is_empty() {
+        vec![ok(format!("{hooks} in {files}, and nothing is wrong with them"))]
+    } else {
+        vec![note(format!(
+            "{hooks} in {files}, with {warnings}; `snell lint` shows them"
+        ))]
+    }
+}

@@ -1,0 +1,180 @@
+//! What is looked at: this program, the agents' files around here, and what the user's own file says.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use snell::{Diagnostic, Engine, ServerSettings};
+
+use crate::around::Around;
+use crate::caller::Caller;
+use crate::install::agents::{Agent, Scope, Surroundings};
+use crate::install::disk::Seen;
+use crate::install::document::{self, Document};
+use crate::install::entry::Way;
+use crate::install::program::Started;
+use crate::install::script;
+use crate::install::survey::{self, Registered};
+use crate::install::work;
+
+/// What is looked at.
+#[derive(Debug)]
+pub(crate) struct Patient {
+    pub(super) started: Started,
+    /// This program, as it would be registered.
+    pub(super) program: PathBuf,
+    pub(super) project: PathBuf,
+    /// Where Snell keeps what it records.
+    pub(super) data: PathBuf,
+    pub(super) agents: Vec<Inhabited>,
+    /// What the user's own file says about the receiver.
+    pub(super) server: ServerSettings,
+}
+
+/// An agent, and the files here that it reads.
+#[derive(Debug)]
+pub(super) struct Inhabited {
+    pub(super) agent: &'static Agent,
+    pub(super) around: Surroundings,
+    pub(super) files: Vec<File>,
+}
+
+/// A settings file.
+#[derive(Debug)]
+pub(super) struct File {
+    pub(super) scope: Scope,
+    pub(super) path: PathBuf,
+    pub(super) content: Content,
+}
+
+#[derive(Debug)]
+pub(super) enum Content {
+    Missing,
+    /// It cannot be read, or means nothing.
+    Faulty(String),
+    Settings {
+        document: Document,
+        handlers: Vec<Registered>,
+    },
+}
+
+impl Patient {
+    pub(crate) fn look(project: Option<PathBuf>) -> anyhow::Result<Self> {
+        let around = Around::of(project, None);
+        let project = around.project()?;
+        let started = Started::look()?;
+        let program = started.stable_path();
+        let agents = Agent::all().iter().map(|agent| {
+            let around = work::surroundings(agent, Some(project.clone()))?;
+            Ok(Inhabited {
+                files: files(agent, &around, &program),
+                agent,
+                around,
+            })
+        });
+        let agents = agents
+            .collect::<anyhow::Result<_>>()
+            .context("cannot look at the agents")?;
+        let (engine, _) = engine(&project)?;
+        Ok(Self {
+            server: engine.settings().server.clone(),
+            data: around.data_dir(),
+            started,
+            program,
+            project,
+            agents,
+        })
+    }
+
+    /// The files in which Snell is, with the agents whose they are.
+    pub(super) fn homes(&self) -> Vec<(&Inhabited, &File)> {
+        let all = self
+            .agents
+            .iter()
+            .flat_map(|one| one.files.iter().map(move |file| (one, file)));
+        all.filter(|(_, file)| file.own().next().is_some()).collect()
+    }
+
+    /// The receivers that scripts here forward to: the address, or nothing for the usual one.
+    pub(super) fn scripts(&self) -> Vec<Option<String>> {
+        let mut found = Vec::new();
+        for (_, file) in self.homes() {
+            let calls = file.own().filter(|handler| handler.way == Some(Way::Notify));
+            for program in calls
+                .filter_map(|handler| handler.call.as_ref())
+                .map(|call| call.program())
+            {
+                let text = std::fs::read_to_string(program).unwrap_or_default();
+                let url = script::assigned(&text, "url").filter(|url| !url.is_empty());
+                if !found.contains(&url) {
+                    found.push(url);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The engine of a guest in this project.
+pub(super) fn engine(project: &Path) -> anyhow::Result<(Engine, Vec<Diagnostic>)> {
+    Ok(Caller::engine(Caller::project_at(project))?.survey().load())
+}
+
+/// The agent's files around here, each once: in a home directory the user's file is the project's too.
+fn files(agent: &Agent, around: &Surroundings, program: &Path) -> Vec<File> {
+    let mut files: Vec<File> = Vec::new();
+    for (scope, path) in agent.places(around) {
+        let same = |file: &File| match (file.path.canonicalize(), path.canonicalize()) {
+            (Ok(one), Ok(other)) => one == other,
+            _ => file.path == path,
+        };
+        if !files.iter().any(same) {
+            files.push(File::read(scope, path, &program.to_string_lossy()));
+        }
+    }
+    files
+}
+
+impl File {
+    fn read(scope: Scope, path: PathBuf, program: &str) -> Self {
+        let content = match Seen::look(&path) {
+            Err(error) => Content::Faulty(format!("{error:#}")),
+            Ok(seen) => match seen.text {
+                None => Content::Missing,
+                Some(text) => Self::understand(&path, &text, program),
+            },
+        };
+        Self { scope, path, content }
+    }
+
+    fn understand(path: &Path, text: &str, program: &str) -> Content {
+        match Document::parse(text) {
+            Ok(document) => Content::Settings {
+                handlers: survey::handlers(&document, program),
+                document,
+            },
+            Err(fault) => {
+                let (line, column) = document::position(text, fault.at);
+                Content::Faulty(format!("{}:{line}:{column}: {}", path.display(), fault.message))
+            }
+        }
+    }
+
+    pub(super) fn handlers(&self) -> &[Registered] {
+        match &self.content {
+            Content::Settings { handlers, .. } => handlers,
+            Content::Missing | Content::Faulty(_) => &[],
+        }
+    }
+
+    /// Snell's own handlers.
+    pub(super) fn own(&self) -> impl Iterator<Item = &Registered> {
+        self.handlers().iter().filter(|handler| handler.way.is_some())
+    }
+
+    #[cfg(test)]
+    pub(super) fn saying(scope: Scope, path: &str, text: &str) -> Self {
+        let path = PathBuf::from(path);
+        let content = Self::understand(&path, text, "/bin/snell");
+        Self { scope, path, content }
+    }
+}

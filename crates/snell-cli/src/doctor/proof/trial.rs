@@ -1,0 +1,167 @@
+//! One run of a registered command line, as the agent would run it.
+
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tempfile::TempDir;
+
+use crate::install::entry::Call;
+use crate::install::script;
+
+/// Nothing that is tried takes longer, even where little runs as fast as it should.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// A home directory of its own.
+#[derive(Debug)]
+pub(super) struct Room {
+    directory: TempDir,
+}
+
+impl Room {
+    /// A room whose inhabitant trusts what the user trusts.
+    pub(super) fn new(data: &Path) -> io::Result<Self> {
+        let room = Self {
+            directory: tempfile::Builder::new().prefix("snell-doctor-").tempdir()?,
+        };
+        std::fs::create_dir(room.data())?;
+        let trust = "trust.json";
+        match std::fs::copy(data.join(trust), room.data().join(trust)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(room),
+        }
+    }
+
+    fn home(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Where what happens in it is recorded.
+    pub(super) fn data(&self) -> PathBuf {
+        self.home().join("data")
+    }
+}
+
+/// What is to be run.
+#[derive(Debug)]
+pub(super) struct Trial<'a> {
+    pub(super) call: &'a Call,
+    pub(super) room: &'a Room,
+    pub(super) project: &'a Path,
+    /// The receiver that everything is forwarded to.
+    pub(super) receiver: String,
+    pub(super) payload: String,
+}
+
+/// How it ended.
+#[derive(Debug)]
+pub(super) enum End {
+    NotStarted(io::Error),
+    TooLate(Duration),
+    Exited {
+        code: Option<i32>,
+        took: Duration,
+        stdout: String,
+        stderr: String,
+    },
+}
+
+impl Trial<'_> {
+    pub(super) fn run(&self) -> End {
+        let started = Instant::now();
+        let child = self.command().and_then(|mut command| command.spawn());
+        let child = match child {
+            Ok(child) => child,
+            Err(error) => return End::NotStarted(error),
+        };
+        let group = Pid::from_child(&child);
+        let (sender, ended) = mpsc::channel();
+        let payload = self.payload.clone();
+        // Whoever waits for a program that does not end is left behind.
+        thread::spawn(move || sender.send(feed(child, &payload)));
+        match ended.recv_timeout(DEADLINE) {
+            Ok(Ok(output)) => End::Exited {
+                code: output.status.code(),
+                took: started.elapsed(),
+                stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+                stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            },
+            Ok(Err(error)) => End::NotStarted(error),
+            Err(_) => {
+                let _ = kill_process_group(group, Signal::KILL);
+                End::TooLate(DEADLINE)
+            }
+        }
+    }
+
+    fn command(&self) -> io::Result<Command> {
+        let mut command = match self.redirected()? {
+            Call::Exec { command, args } => {
+                let mut exec = Command::new(command);
+                exec.args(args);
+                exec
+            }
+            Call::Shell { command } => {
+                let mut shell = Command::new("/bin/sh");
+                shell.args(["-c", &command]);
+                shell
+            }
+        };
+        command
+            .current_dir(self.project)
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_PROJECT_DIR", self.project)
+            .env("HOME", self.room.home())
+            .env("XDG_CONFIG_HOME", self.room.home().join("config"))
+            .env("SNELL_HOME", self.room.data())
+            .env("SNELL_URL", &self.receiver)
+            // A scribe would outlive the room.
+            .env("SNELL_SCRIBE", "off")
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Ok(command)
+    }
+
+    /// The same call, by a copy of the script where the script itself names a receiver.
+    fn redirected(&self) -> io::Result<Call> {
+        let program = self.call.program();
+        let is_script = Path::new(&program).file_name().is_some_and(|name| name == script::NAME);
+        if !is_script {
+            return Ok(self.call.clone());
+        }
+        let text = std::fs::read_to_string(&program)?;
+        if script::assigned(&text, "url").is_none_or(|url| url.is_empty()) {
+            return Ok(self.call.clone());
+        }
+        let copy = self.room.home().join(script::NAME);
+        // Copied first, because that takes along whether it can be run.
+        std::fs::copy(&program, &copy)?;
+        std::fs::write(&copy, script::without_url(&text))?;
+        let shown = copy.to_string_lossy().into_owned();
+        Ok(match self.call {
+            Call::Exec { args, .. } => Call::Exec {
+                command: shown,
+                args: args.clone(),
+            },
+            Call::Shell { command } => Call::Shell {
+                command: command.replacen(&program, &shown, 1),
+            },
+        })
+    }
+}
+
+/// Tells a program what the agent would, and waits for its end.
+fn feed(mut child: Child, payload: &str) -> io::Result<Output> {
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that does not want to hear it closes its ear, and that is its right.
+        let _ = stdin.write_all(payload.as_bytes());
+    }
+    child.wait_with_output()
+}

@@ -1,0 +1,235 @@
+//! The agents that Snell can be installed in: a new one is a row.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use snell::Guest;
+
+/// An agent that Snell can be installed in.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    /// What it is called in options: `claude`.
+    pub(crate) name: &'static str,
+    /// The variable that names its own directory, and what that directory is called in the home directory otherwise.
+    directory: (&'static str, &'static str),
+    /// The files that it reads hooks from.
+    pub(crate) files: &'static [SettingsFile],
+    /// Events on which Snell does not register, and why.
+    pub(crate) left_out: &'static [(&'static str, &'static str)],
+    /// How many seconds an event's hook may take, where the agent's own limit would be wrong.
+    pub(crate) timeouts: &'static [(&'static str, u32)],
+    /// What a machine that only forwards tells: events, and what the receiver calls them.
+    pub(crate) forwarded: &'static [(&'static str, &'static str)],
+    /// Others that read the same files: what they are called, and what in the home directory shows that they are here.
+    pub(crate) readers: &'static [(&'static str, &'static str)],
+}
+
+/// A file that an agent reads hooks from.
+#[derive(Debug)]
+pub(crate) struct SettingsFile {
+    pub(crate) scope: Scope,
+    /// Below the directory of its scope. In a directory that ends with `.d` every JSON file counts.
+    path: &'static str,
+}
+
+/// Whose hooks a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// The user's, in every project.
+    User,
+    /// A project's, for everybody who works on it.
+    Project,
+    /// The user's, in one project.
+    Local,
+    /// Whoever administers the machine.
+    Managed,
+}
+
+impl Scope {
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Local => "local",
+            Self::Managed => "managed",
+        }
+    }
+}
+
+/// Where an agent's files are looked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Surroundings {
+    pub(crate) home: PathBuf,
+    pub(crate) project: PathBuf,
+    /// What the agent's variable says about its directory.
+    pub(crate) directory: Option<PathBuf>,
+}
+
+static AGENTS: &[&Agent] = &[&CLAUDE];
+
+static CLAUDE: Agent = Agent {
+    name: "claude",
+    directory: ("CLAUDE_CONFIG_DIR", ".claude"),
+    files: &[
+        file(Scope::User, "settings.json"),
+        file(Scope::Project, ".claude/settings.json"),
+        file(Scope::Local, ".claude/settings.local.json"),
+        file(Scope::Managed, "/etc/claude-code/managed-settings.json"),
+        file(Scope::Managed, "/etc/claude-code/managed-settings.d"),
+        file(
+            Scope::Managed,
+            "/Library/Application Support/ClaudeCode/managed-settings.json",
+        ),
+    ],
+    left_out: &[
+        (
+            "WorktreeCreate",
+            "a hook there makes the worktree itself and prints its path, so one that only looks on would break it",
+        ),
+        (
+            "MessageDisplay",
+            "it comes for every piece of text that is shown, and each would cost a process",
+        ),
+    ],
+    timeouts: &[
+        // Claude Code's limit is 30 s here, and 600 s elsewhere. How long a hook may take is said in snell.toml.
+        ("UserPromptSubmit", 600),
+        // All hooks share 1.5 s here, unless one asks for more.
+        ("SessionEnd", 10),
+    ],
+    forwarded: &[
+        ("SessionStart", "session-start"),
+        ("UserPromptSubmit", "user-prompt-submit"),
+        ("PreToolUse", "pre-tool-use"),
+        ("PermissionRequest", "permission-request"),
+        ("PostToolUse", "post-tool-use"),
+        ("Notification", "notification"),
+        ("Stop", "stop"),
+        ("SessionEnd", "session-end"),
+    ],
+    readers: &[
+        ("Cursor", ".cursor"),
+        ("VS Code", ".vscode"),
+        ("Copilot", ".copilot"),
+        ("Grok Build", ".grok"),
+        ("Continue", ".continue"),
+    ],
+};
+
+const fn file(scope: Scope, path: &'static str) -> SettingsFile {
+    SettingsFile { scope, path }
+}
+
+impl Agent {
+    /// The agent of this name.
+    pub(crate) fn named(name: &str) -> anyhow::Result<&'static Self> {
+        match AGENTS.iter().find(|agent| agent.name == name) {
+            Some(agent) => Ok(agent),
+            None => {
+                let names: Vec<_> = AGENTS.iter().map(|agent| agent.name).collect();
+                bail!(
+                    "Snell cannot be installed in \"{name}\" yet; it can in: {}",
+                    names.join(", ")
+                )
+            }
+        }
+    }
+
+    pub(crate) fn all() -> &'static [&'static Self] {
+        AGENTS
+    }
+
+    /// What people call it.
+    pub(crate) fn title(&self) -> &'static str {
+        self.guest().map_or(self.name, |guest| guest.title)
+    }
+
+    fn guest(&self) -> Option<&'static Guest> {
+        Guest::by_name(self.name)
+    }
+
+    /// The variable that names its directory.
+    pub(crate) fn directory_variable(&self) -> &'static str {
+        self.directory.0
+    }
+
+    /// Its own directory.
+    pub(crate) fn directory(&self, around: &Surroundings) -> PathBuf {
+        let usual = || around.home.join(self.directory.1);
+        around.directory.clone().unwrap_or_else(usual)
+    }
+
+    /// Where a file of it is.
+    pub(crate) fn place(&self, file: &SettingsFile, around: &Surroundings) -> PathBuf {
+        match file.scope {
+            Scope::User => self.directory(around).join(file.path),
+            Scope::Project | Scope::Local => around.project.join(file.path),
+            Scope::Managed => PathBuf::from(file.path),
+        }
+    }
+
+    /// All its files, with those of directories in which every file counts.
+    pub(crate) fn places(&self, around: &Surroundings) -> Vec<(Scope, PathBuf)> {
+        let mut places = Vec::new();
+        for file in self.files {
+            let path = self.place(file, around);
+            if !file.path.ends_with(".d") {
+                places.push((file.scope, path));
+                continue;
+            }
+            let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
+            let mut inside: Vec<_> = entries.map(|entry| entry.path()).collect();
+            inside.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+            inside.sort();
+            places.extend(inside.into_iter().map(|path| (file.scope, path)));
+        }
+        places
+    }
+
+    /// Where its file of this scope is.
+    pub(crate) fn place_of(&self, scope: Scope, around: &Surroundings) -> PathBuf {
+        let file = self.files.iter().find(|file| file.scope == scope);
+        file.map_or_else(|| self.directory(around), |file| self.place(file, around))
+    }
+
+    /// The script of a machine that only forwards.
+    pub(crate) fn script(&self, around: &Surroundings) -> PathBuf {
+        self.directory(around).join("hooks").join(super::script::NAME)
+    }
+
+    /// The events on which `snell hook` is registered.
+    pub(crate) fn events(&self) -> impl Iterator<Item = &'static str> {
+        let known = self.guest().map_or(&[][..], |guest| guest.events);
+        let is_left_out = |event: &str| self.left_out.iter().any(|(name, _)| *name == event);
+        known.iter().copied().filter(move |event| !is_left_out(event))
+    }
+
+    /// How many seconds its hook on this event may take, where that has to be said.
+    pub(crate) fn timeout(&self, event: &str) -> Option<u32> {
+        let row = self.timeouts.iter().find(|(name, _)| *name == event);
+        row.map(|(_, seconds)| *seconds)
+    }
+
+    /// Who else reads its files, as far as that can be seen.
+    pub(crate) fn readers_here(&self, home: &Path) -> Vec<&'static str> {
+        let here = self.readers.iter().filter(|(_, sign)| home.join(sign).exists());
+        here.map(|(name, _)| *name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_of_claude_code_is_registered_or_left_out_for_a_reason() {
+        let events: Vec<_> = CLAUDE.events().collect();
+        let known = CLAUDE.guest().unwrap().events;
+        assert_eq!((events.len(), known.len()), (29, 31));
+        let named = CLAUDE.left_out.iter().map(|(event, _)| event);
+        let named = named.chain(CLAUDE.timeouts.iter().map(|(event, _)| event));
+        for event in named.chain(CLAUDE.forwarded.iter().map(|(event, _)| event)) {
+            assert!(known.contains(event), "{event}");
+        }
+    }
+}

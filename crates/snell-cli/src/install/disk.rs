@@ -1,0 +1,336 @@
+//! Files as they lie on disk: looked at, replaced in one step, and never if somebody else was faster.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+
+/// A larger file is no settings file.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// A file as it was seen.
+#[derive(Debug)]
+pub(crate) struct Seen {
+    /// As it was named.
+    pub(crate) path: PathBuf,
+    /// Where it really is, if links lead to it.
+    real: PathBuf,
+    pub(crate) text: Option<String>,
+    mode: u32,
+    owner: (u32, u32),
+    names: u64,
+}
+
+/// Who may read what is made anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Nobody else.
+    Private,
+    /// Whoever the user lets read new files.
+    Usual,
+    /// Whoever gets there, and they may run it.
+    Program,
+}
+
+impl Access {
+    fn file(self) -> u32 {
+        match self {
+            Self::Private => 0o600,
+            Self::Usual => 0o666,
+            Self::Program => 0o755,
+        }
+    }
+
+    fn directory(self) -> u32 {
+        match self {
+            Self::Private | Self::Program => 0o700,
+            Self::Usual => 0o777,
+        }
+    }
+}
+
+impl Seen {
+    /// Looks at a file that need not be there.
+    pub(crate) fn look(path: &Path) -> anyhow::Result<Self> {
+        let shown = path.display();
+        let missing = |path: &Path| Self {
+            path: path.to_owned(),
+            real: path.to_owned(),
+            text: None,
+            mode: 0,
+            owner: (0, 0),
+            names: 0,
+        };
+        let metadata = match fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                if let Ok(target) = fs::read_link(path) {
+                    bail!(
+                        "{shown} is a link to {}, which is not there; make it, or remove the link",
+                        target.display()
+                    );
+                }
+                return Ok(missing(path));
+            }
+            Err(error) => return Err(error).with_context(|| format!("cannot look at {shown}")),
+        };
+        ensure!(
+            metadata.is_file(),
+            "{shown} is {}; it has to be a file",
+            if metadata.is_dir() {
+                "a directory"
+            } else {
+                "no regular file"
+            }
+        );
+        ensure!(
+            metadata.len() <= MAX_BYTES,
+            "{shown} is too large to be a settings file ({} bytes)",
+            metadata.len()
+        );
+        let real = path.canonicalize().with_context(|| format!("cannot find {shown}"))?;
+        let bytes = read(&real).with_context(|| format!("cannot read {shown}"))?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let valid = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]).into_owned();
+            let (line, column) = super::document::position(&valid, valid.len());
+            anyhow::anyhow!("{shown}:{line}:{column}: is not UTF-8 text; save it as UTF-8")
+        })?;
+        Ok(Self {
+            text: Some(text),
+            mode: metadata.mode() & 0o7777,
+            owner: (metadata.uid(), metadata.gid()),
+            names: metadata.nlink(),
+            ..Self { real, ..missing(path) }
+        })
+    }
+
+    pub(crate) fn exists(&self) -> bool {
+        self.text.is_some()
+    }
+
+    /// Whether it is a link to a file elsewhere.
+    pub(crate) fn is_link(&self) -> bool {
+        fs::symlink_metadata(&self.path).is_ok_and(|metadata| metadata.is_symlink())
+    }
+
+    /// Whether it has other names, under which it stays what it is when it is replaced under this one.
+    pub(crate) fn has_other_names(&self) -> bool {
+        self.names > 1
+    }
+
+    /// The directories that have to be made for it, the outermost first.
+    pub(crate) fn missing_directories(&self) -> Vec<PathBuf> {
+        missing_directories(self.real.parent().unwrap_or(Path::new("/")))
+    }
+
+    /// Puts this text in its place, in one step: whoever reads it sees all of the old or all of the new. A file that is
+    /// there keeps its owner and its mode.
+    pub(crate) fn replace(&self, text: &str, access: Access) -> anyhow::Result<()> {
+        let shown = self.path.display().to_string();
+        ensure!(
+            !self.exists() || self.mode & 0o200 != 0,
+            "{shown} may not be written; if that is not on purpose, run: chmod u+w '{shown}'"
+        );
+        let directory = self.real.parent().unwrap_or(Path::new("/"));
+        let made =
+            make_directories(directory, access).with_context(|| format!("cannot create {}", directory.display()))?;
+        let unfinished = self.unfinished();
+        let replaced = self
+            .write_beside(&unfinished, text, access)
+            .with_context(|| format!("cannot write to {}", directory.display()))
+            .and_then(|()| self.ensure_unchanged())
+            .and_then(|()| fs::rename(&unfinished, &self.real).with_context(|| format!("cannot replace {shown}")));
+        if let Err(error) = replaced {
+            // It is not there if it could not even be made.
+            let _ = fs::remove_file(&unfinished);
+            remove_directories(&made);
+            return Err(error);
+        }
+        // The file is in its place; that the directory says so after a power cut is as much as can be done.
+        let _ = File::open(directory).and_then(|directory| directory.sync_all());
+        Ok(())
+    }
+
+    /// Removes it, if nobody has changed it since.
+    pub(crate) fn remove(&self) -> anyhow::Result<()> {
+        self.ensure_unchanged()?;
+        fs::remove_file(&self.path).with_context(|| format!("cannot remove {}", self.path.display()))
+    }
+
+    /// Keeps a copy of it beside it, unless there is one already. Answers where it is if it was made.
+    pub(crate) fn back_up(&self) -> anyhow::Result<Option<PathBuf>> {
+        let Some(text) = &self.text else {
+            return Ok(None);
+        };
+        let path = backup_of(&self.path);
+        if fs::symlink_metadata(&path).is_ok() {
+            return Ok(None);
+        }
+        let written = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)
+            .and_then(|mut file| {
+                file.write_all(text.as_bytes())?;
+                self.dress(&file, self.mode)?;
+                file.sync_all()
+            });
+        if let Err(error) = written {
+            let _ = fs::remove_file(&path);
+            return Err(error).with_context(|| format!("cannot write the copy {}", path.display()));
+        }
+        Ok(Some(path))
+    }
+
+    /// Where a new file is written before it takes its place.
+    fn unfinished(&self) -> PathBuf {
+        let name = self.real.file_name().unwrap_or_default().to_string_lossy();
+        self.real.with_file_name(format!(".{name}.snell-new"))
+    }
+
+    fn write_beside(&self, unfinished: &Path, text: &str, access: Access) -> io::Result<()> {
+        match fs::remove_file(unfinished) {
+            // Left by somebody who did not get to the end.
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        let mode = if self.exists() { 0o600 } else { access.file() };
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(unfinished)?;
+        file.write_all(text.as_bytes())?;
+        match (self.exists(), access) {
+            (true, Access::Private | Access::Usual) => self.dress(&file, self.mode)?,
+            // A program that others could not run would be none.
+            (_, Access::Program) => file.set_permissions(Permissions::from_mode(access.file()))?,
+            (false, _) => {}
+        }
+        file.sync_all()
+    }
+
+    /// Gives a file this one's owner, and a mode.
+    fn dress(&self, file: &File, mode: u32) -> io::Result<()> {
+        let metadata = file.metadata()?;
+        if metadata.uid() != self.owner.0 {
+            fchown(file, Some(self.owner.0), Some(self.owner.1))?;
+        } else if metadata.gid() != self.owner.1 {
+            // A file may belong to a group that its owner is not in. Then the new one cannot, and is the owner's all the same.
+            let _ = fchown(file, None, Some(self.owner.1));
+        }
+        file.set_permissions(Permissions::from_mode(mode))
+    }
+
+    fn ensure_unchanged(&self) -> anyhow::Result<()> {
+        let now = match read(&self.real) {
+            Ok(bytes) => Some(bytes),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error).with_context(|| format!("cannot read {}", self.path.display())),
+        };
+        let shown = self.path.display();
+        ensure!(
+            now.as_deref() == self.text.as_deref().map(str::as_bytes),
+            "{shown} was changed by somebody else just now, so it is left as it is; try again"
+        );
+        Ok(())
+    }
+}
+
+/// The copy of a file as it was before Snell.
+pub(crate) fn backup_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".before-snell");
+    name.into()
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Makes a directory and those above it; answers which had to be made, the outermost first.
+pub(super) fn make_directories(directory: &Path, access: Access) -> io::Result<Vec<PathBuf>> {
+    let missing = missing_directories(directory);
+    for (index, path) in missing.iter().enumerate() {
+        if let Err(error) = DirBuilder::new().mode(access.directory()).create(path) {
+            remove_directories(&missing[..index]);
+            return Err(error);
+        }
+    }
+    Ok(missing)
+}
+
+fn missing_directories(directory: &Path) -> Vec<PathBuf> {
+    let missing = directory.ancestors().take_while(|path| fs::metadata(path).is_err());
+    let mut missing: Vec<_> = missing.map(Path::to_owned).collect();
+    missing.reverse();
+    missing
+}
+
+/// Removes directories, the innermost first. One that is in use stays.
+pub(super) fn remove_directories(made: &[PathBuf]) {
+    for directory in made.iter().rev() {
+        let _ = fs::remove_dir(directory);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_was_faster_is_not_overwritten() {
+        type Meanwhile = fn(&Path);
+        let cases: [(Option<&str>, Meanwhile); 4] = [
+            (Some("{}"), |path| fs::write(path, "{ }").unwrap()),
+            (Some("{}"), |path| fs::remove_file(path).unwrap()),
+            (None, |path| fs::write(path, "{}").unwrap()),
+            (Some(""), |path| fs::write(path, "{}").unwrap()),
+        ];
+        for (text, meanwhile) in cases {
+            let root = tempfile::tempdir().unwrap();
+            let path = root.path().join("settings.json");
+            if let Some(text) = text {
+                fs::write(&path, text).unwrap();
+            }
+            let seen = Seen::look(&path).unwrap();
+            meanwhile(&path);
+            let theirs = fs::read_to_string(&path).ok();
+            for error in [
+                seen.replace("ours", Access::Private).unwrap_err(),
+                seen.remove().unwrap_err(),
+            ] {
+                assert!(error.to_string().contains("try again"), "{error}");
+            }
+            assert_eq!(fs::read_to_string(&path).ok(), theirs);
+            assert!(
+                fs::read_dir(root.path())
+                    .unwrap()
+                    .flatten()
+                    .all(|entry| entry.path() == path)
+            );
+        }
+    }
+
+    #[test]
+    fn directories_are_made_and_taken_back_if_nothing_comes_of_it() {
+        let root = tempfile::tempdir().unwrap();
+        let inner = root.path().join("a/b");
+        assert_eq!(
+            make_directories(&inner, Access::Private).unwrap(),
+            [root.path().join("a"), inner.clone()]
+        );
+        assert_eq!(fs::metadata(&inner).unwrap().mode() & 0o777, 0o700);
+        fs::write(root.path().join("file"), "").unwrap();
+        assert!(make_directories(&root.path().join("file/c/d"), Access::Usual).is_err());
+        fs::write(inner.join("kept"), "").unwrap();
+        remove_directories(&[root.path().join("a"), inner.clone()]);
+        assert!(inner.exists());
+    }
+}

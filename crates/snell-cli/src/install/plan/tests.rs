@@ -1,0 +1,332 @@
+//! Whatever a settings file looks like: Snell comes and goes, and nothing else moves.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::install::agents::Agent;
+
+const PROGRAM: &str = "/opt/a b/snell";
+
+fn wanted(way: Way) -> Wanted {
+    let agent = Agent::named("claude").unwrap();
+    let command = match way {
+        Way::Hook => PROGRAM,
+        Way::Notify => "/home/me/.claude/hooks/notify-headspace.sh",
+    };
+    Wanted {
+        way,
+        entries: Entry::all(agent, way, command),
+        program: PROGRAM.into(),
+    }
+}
+
+fn install_in(text: &str, way: Way) -> Plan {
+    install(Some(text), &Before::Unknown, &wanted(way)).unwrap_or_else(|fault| panic!("{fault:?} in {text}"))
+}
+
+/// Takes Snell out of a file that is not as it was left.
+fn taken_out(text: &str, containers: &[Container]) -> String {
+    let document = Document::parse(text).unwrap();
+    uninstall(&document, &Before::Changed(containers), PROGRAM)
+        .unwrap()
+        .unwrap()
+}
+
+/// A document, before anybody has laid it out.
+#[derive(Clone, Debug)]
+enum Tree {
+    Scalar(&'static str),
+    Array(Vec<Tree>),
+    Object(Vec<(String, Tree)>),
+}
+
+/// What people write between values.
+const GAPS: &[&str] = &[
+    "",
+    "",
+    " ",
+    "\n",
+    "\n  ",
+    "\n\t",
+    "\r\n    ",
+    " /* a */ ",
+    " // b\n",
+    "\n\n  // \"hooks\": []\n  ",
+    " /* c\n */",
+    " // d\r\n\t",
+];
+
+/// Lays a document out, with a choice for every gap.
+struct Writer<'a> {
+    choices: std::iter::Cycle<std::slice::Iter<'a, u8>>,
+    text: String,
+}
+
+impl Writer<'_> {
+    fn choice(&mut self, of: usize) -> usize {
+        usize::from(*self.choices.next().unwrap_or(&0)) % of
+    }
+
+    fn gap(&mut self) {
+        let choice = self.choice(GAPS.len());
+        self.text.push_str(GAPS[choice]);
+    }
+
+    fn write(&mut self, tree: &Tree) {
+        match tree {
+            Tree::Scalar(written) => self.text.push_str(written),
+            Tree::Array(items) => self.all(items, ('[', ']'), Self::write),
+            Tree::Object(members) => self.all(members, ('{', '}'), |writer, (key, value)| {
+                writer.text.push_str(&serde_json::Value::from(key.as_str()).to_string());
+                writer.gap();
+                writer.text.push(':');
+                writer.gap();
+                writer.write(value);
+            }),
+        }
+    }
+
+    fn all<T>(&mut self, items: &[T], (open, close): (char, char), write: impl Fn(&mut Self, &T)) {
+        self.text.push(open);
+        self.gap();
+        for (index, item) in items.iter().enumerate() {
+            write(self, item);
+            self.gap();
+            let is_last = index + 1 == items.len();
+            if !is_last || self.choice(4) == 0 {
+                self.text.push(',');
+                self.gap();
+            }
+        }
+        self.text.push(close);
+    }
+}
+
+fn object(members: Vec<(&str, Tree)>) -> Tree {
+    Tree::Object(
+        members
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect(),
+    )
+}
+
+fn scalar() -> impl Strategy<Value = Tree> {
+    prop::sample::select(vec![
+        "1",
+        "true",
+        "null",
+        "\"http://x//y\"",
+        "\"a \\\" }\"",
+        "\"ü\"",
+        "\"/* no */\"",
+    ])
+    .prop_map(Tree::Scalar)
+}
+
+fn anything() -> impl Strategy<Value = Tree> {
+    scalar().prop_recursive(2, 8, 3, |inner| {
+        let keys = prop::sample::select(vec!["a", "b", "hooks", "Stop"]).prop_map(str::to_owned);
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Tree::Array),
+            prop::collection::vec((keys, inner), 0..3).prop_map(Tree::Object),
+        ]
+    })
+}
+
+/// Somebody else's entry.
+fn group() -> impl Strategy<Value = Tree> {
+    let handler = object(vec![
+        ("type", Tree::Scalar("\"command\"")),
+        ("command", Tree::Scalar("\"say done\"")),
+    ]);
+    let group = |handlers: Vec<Tree>| {
+        let matcher = ("matcher", Tree::Scalar("\"Bash\""));
+        object(vec![matcher, ("hooks", Tree::Array(handlers))])
+    };
+    prop_oneof![
+        prop::collection::vec(Just(handler), 0..3).prop_map(group),
+        Just(Tree::Scalar("\"/path/of/a/script.sh\"")),
+    ]
+}
+
+fn hooks() -> impl Strategy<Value = Tree> {
+    let event = prop::sample::select(vec!["Stop", "SessionStart", "SessionEnd", "Elsewhere"]).prop_map(str::to_owned);
+    let groups = prop::collection::vec(group(), 0..3).prop_map(Tree::Array);
+    prop::collection::vec((event, groups), 0..4).prop_map(|mut events| {
+        events.sort_by(|one, other| one.0.cmp(&other.0));
+        events.dedup_by(|one, other| one.0 == other.0);
+        Tree::Object(events)
+    })
+}
+
+/// A settings file.
+fn settings() -> impl Strategy<Value = String> {
+    let before = prop::collection::vec((prop::sample::select(vec!["model", "env"]), anything()), 0..2);
+    let after = prop::collection::vec(
+        (prop::sample::select(vec!["permissions", "\u{1f980}"]), anything()),
+        0..2,
+    );
+    let layout = prop::collection::vec(any::<u8>(), 1..60);
+    (before, prop::option::of(hooks()), after, layout, any::<[bool; 2]>()).prop_map(
+        |(before, hooks, after, layout, [marked, ended])| {
+            let hooks = hooks.map(|hooks| ("hooks", hooks));
+            let root = object(before.into_iter().chain(hooks).chain(after).collect());
+            let mut writer = Writer {
+                choices: layout.iter().cycle(),
+                text: if marked { "\u{feff}".into() } else { String::new() },
+            };
+            writer.gap();
+            writer.write(&root);
+            writer.gap();
+            let end = if ended { "\n" } else { "" };
+            format!("{}{end}", writer.text)
+        },
+    )
+}
+
+/// Whether one text is the other with something put in.
+fn is_within(inner: &str, outer: &str) -> bool {
+    let mut rest = outer.chars();
+    inner.chars().all(|wanted| rest.any(|found| found == wanted))
+}
+
+proptest! {
+    #[test]
+    fn what_comes_in_goes_out_again(text in settings()) {
+        let plan = install_in(&text, Way::Notify);
+        prop_assert!(is_within(&text, &plan.after), "something was taken away from\n{}\nto\n{}", text, plan.after);
+        prop_assert_eq!(plan.before.as_deref(), Some(text.as_str()));
+        prop_assert_eq!(taken_out(&plan.after, &plan.containers), text.as_str(), "from\n{}", plan.after);
+    }
+
+    #[test]
+    fn what_somebody_else_changes_in_between_stays(text in settings(), at_the_end in any::<bool>()) {
+        let plan = install_in(&text, Way::Notify);
+        let is_empty = Document::parse(&text).unwrap().root().unwrap().members().unwrap().is_empty();
+        let edit = |text: &str| {
+            let document = Document::parse(text).unwrap();
+            let mark = text.len() - text.trim_start_matches('\u{feff}').len();
+            let open = mark + document.root().unwrap().span.start + 1;
+            match (at_the_end, is_empty) {
+                (true, _) => format!("{text}\n// mine\n"),
+                (false, true) => format!("{} /* mine */{}", &text[..open], &text[open..]),
+                (false, false) => format!("{}\n \"mine\": [1],{}", &text[..open], &text[open..]),
+            }
+        };
+        prop_assert_eq!(taken_out(&edit(&plan.after), &plan.containers), edit(&text), "from\n{}", plan.after);
+    }
+
+    #[test]
+    fn installing_again_changes_nothing_and_the_other_way_replaces_it(text in settings()) {
+        let first = install_in(&text, Way::Notify);
+        let known = Before::Known(Some(&text));
+        let changed = Before::Changed(&first.containers);
+        for before in [&known, &changed, &Before::Unknown] {
+            let again = install(Some(&first.after), before, &wanted(Way::Notify)).unwrap();
+            prop_assert_eq!(&again.after, &first.after);
+        }
+        let other = install(Some(&first.after), &changed, &wanted(Way::Hook)).unwrap();
+        prop_assert_eq!(other.before.as_deref(), Some(text.as_str()));
+        prop_assert_eq!(taken_out(&other.after, &other.containers), text.as_str());
+    }
+}
+
+#[test]
+fn files_that_hold_no_value_are_begun_and_ended() {
+    for text in [
+        "",
+        "\n",
+        "  ",
+        "// nothing yet",
+        "/* nothing */\n",
+        "\u{feff}",
+        "\u{feff}\r\n",
+    ] {
+        let plan = install_in(text, Way::Hook);
+        assert!(plan.after.contains("\"SessionStart\": ["), "{}", plan.after);
+        assert_eq!(taken_out(&plan.after, &plan.containers), text, "{}", plan.after);
+    }
+}
+
+#[test]
+fn our_entries_are_brought_up_to_date_where_they_stand() {
+    let ours = r#"{"type": "command", "command": "/old/snell", "args": ["hook"], "timeout": 7}"#;
+    let text = format!(
+        "{{\"hooks\": {{\"Stop\": [{{\"matcher\": \"x\", \"hooks\": [{ours}, {{\"type\": \"command\", \"command\": \"say\"}}]}}],\n\
+         \"Gone\": [{{\"hooks\": [{ours}]}}],\n\"PreToolUse\": [{{\"hooks\": [{ours}]}}, {{\"hooks\": [{ours}]}}]}}}}"
+    );
+    let after = install_in(&text, Way::Hook).after;
+    let new = r#"{"type": "command", "command": "/opt/a b/snell", "args": ["hook"]}"#;
+    let stop = format!(r#""Stop": [{{"matcher": "x", "hooks": [{new}, {{"type": "command", "command": "say"}}]}}]"#);
+    assert!(after.contains(&stop), "{after}");
+    assert!(
+        after.contains(&format!(r#""PreToolUse": [{{"hooks": [{new}]}}]"#)),
+        "{after}"
+    );
+    assert!(!after.contains("Gone") && !after.contains("/old/snell"), "{after}");
+}
+
+#[test]
+fn a_handler_that_its_user_has_changed_stays_as_he_likes_it() {
+    let first = install_in("{}", Way::Hook).after;
+    let mine = first.replace(
+        r#""PreToolUse": [{"hooks": [{"#,
+        r#""PreToolUse": [{"matcher": "Bash", "hooks": [{"timeout": 9, "#,
+    );
+    assert_ne!(first, mine);
+    assert_eq!(install_in(&mine, Way::Hook).after, mine);
+}
+
+#[test]
+fn what_cannot_take_entries_is_refused_with_its_place() {
+    let cases = [
+        ("[]", 0, "the file must be an object, not an array"),
+        ("{\"hooks\": []}", 10, "\"hooks\" must be an object, not an array"),
+        ("{\"hooks\": null}", 10, "\"hooks\" must be an object, not null"),
+        (
+            "{\"hooks\": {\"Stop\": {}}}",
+            19,
+            "\"Stop\" must be an array, not an object",
+        ),
+        (
+            "{\"hooks\": {\"Stop\": \"x\"}}",
+            19,
+            "\"Stop\" must be an array, not a text",
+        ),
+        ("{\"a\": 1,, }", 8, "is not valid JSON"),
+        ("{\"a\": 1", 0, "is not valid JSON"),
+        ("{'a': 1}", 1, "is not valid JSON"),
+        ("{} {}", 3, "is not valid JSON"),
+    ];
+    for (text, at, message) in cases {
+        let fault = install(Some(text), &Before::Unknown, &wanted(Way::Hook)).unwrap_err();
+        assert!(fault.message.contains(message), "{text}: {}", fault.message);
+        assert_eq!(fault.at, at, "{text}");
+    }
+    // An event that Snell does not register on is nobody's business.
+    install_in("{\"hooks\": {\"Elsewhere\": 1}}", Way::Hook);
+}
+
+#[test]
+fn of_members_of_one_name_the_last_counts() {
+    let text = "{\"hooks\": {\"Stop\": []}, \"hooks\": {\"Stop\": 1, \"Stop\": [ ]}}";
+    let plan = install_in(text, Way::Hook);
+    assert!(
+        plan.after
+            .starts_with("{\"hooks\": {\"Stop\": []}, \"hooks\": {\"Stop\": 1, \"Stop\": [{"),
+        "{}",
+        plan.after
+    );
+    assert_eq!(taken_out(&plan.after, &plan.containers), text);
+}
+
+#[test]
+fn comments_of_others_keep_containers_of_ours_alive() {
+    let plan = install_in("{}", Way::Hook);
+    let edited = plan.after.replace("\"Stop\": [", "\"Stop\": [ // mine\n");
+    let left = taken_out(&edited, &plan.containers);
+    assert!(left.contains("\"Stop\": [ // mine\n"), "{left}");
+    assert!(!left.contains("snell"), "{left}");
+    Document::parse(&left).unwrap();
+}

@@ -1,0 +1,162 @@
+//! The script of a machine that only forwards, on disk.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::{Target, difference};
+use crate::install::disk::{self, Access, Seen};
+use crate::install::entry::Way;
+use crate::install::program;
+use crate::install::remembered::{Installed, Remembered};
+use crate::install::script;
+
+/// The script as it is, and as it should be.
+#[derive(Debug)]
+pub(super) struct Script {
+    path: PathBuf,
+    text: String,
+}
+
+/// What was there before a script was written.
+#[derive(Debug)]
+pub(super) struct Replaced {
+    text: Option<String>,
+    made: Vec<PathBuf>,
+    known: Option<Remembered>,
+}
+
+/// What becomes of the script.
+#[derive(Debug, Default)]
+pub(super) struct Fate {
+    pub(super) removed: Option<PathBuf>,
+    pub(super) kept_because: Option<String>,
+}
+
+impl Script {
+    /// The script that forwards to this receiver; if none is named, to the one that it forwards to already.
+    pub(super) fn of(target: &Target, program: &str, url: Option<&str>) -> Self {
+        let own_path = target.agent.script(&target.around);
+        let url = url.map(str::to_owned).or_else(|| receiver_in(&own_path));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let curl = std::env::split_paths(&path)
+            .map(|directory| directory.join("curl"))
+            .find(|curl| program::is_runnable(curl));
+        Self {
+            text: script::text(program, curl.as_deref(), url.as_deref()),
+            path: own_path,
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path as it is registered.
+    pub(super) fn path_text(&self) -> anyhow::Result<&str> {
+        let shown = self.path.display();
+        self.path
+            .to_str()
+            .with_context(|| format!("{shown} is not UTF-8 text, which a settings file has to be"))
+    }
+
+    pub(super) fn is_to_be_written(&self) -> bool {
+        let is_right = std::fs::read_to_string(&self.path).is_ok_and(|text| text == self.text);
+        !is_right || !program::is_runnable(&self.path)
+    }
+
+    pub(super) fn difference(&self) -> String {
+        let current = std::fs::read_to_string(&self.path).ok();
+        difference(&self.path, current.as_deref(), Some(&self.text))
+    }
+
+    /// Writes it, having remembered first what was there.
+    pub(super) fn write(&self, installed: &Installed) -> anyhow::Result<Replaced> {
+        let seen = Seen::look(&self.path)?;
+        let known = installed.of(&self.path);
+        let before = match &known {
+            Some(known) if known.is_as_left(seen.text.as_deref()) => known.before.clone(),
+            _ => seen.text.clone(),
+        };
+        let mut remembered = Remembered::new(&self.path, None, before, &self.text);
+        remembered.made = seen.missing_directories();
+        let replaced = Replaced {
+            text: seen.text.clone(),
+            made: remembered.made.clone(),
+            known,
+        };
+        installed.remember(&remembered.after(replaced.known.as_ref()))?;
+        if let Err(error) = seen.replace(&self.text, Access::Program) {
+            installed.put_back(&self.path, replaced.known.as_ref());
+            return Err(error);
+        }
+        if !program::is_runnable(&self.path) {
+            self.take_back(installed, &replaced);
+            let shown = self.path.display();
+            bail!("{shown} cannot be run where it is, so it is not registered; is its disk mounted noexec?");
+        }
+        Ok(replaced)
+    }
+
+    /// Undoes [`Script::write`], because the rest could not be done.
+    pub(super) fn take_back(&self, installed: &Installed, replaced: &Replaced) {
+        // Why the rest could not be done is what people are told; this is only tidying up.
+        let _ = self.restore(replaced.text.as_deref(), &replaced.made);
+        installed.put_back(&self.path, replaced.known.as_ref());
+    }
+
+    /// What becomes of it once this file does not call it any more: it goes, if nobody else needs it and nobody has
+    /// changed it.
+    pub(super) fn fate(&self, target: &Target, installed: &Installed) -> anyhow::Result<Fate> {
+        let kept = |why: String| Fate {
+            kept_because: Some(why),
+            ..Fate::default()
+        };
+        let shown = self.path.display();
+        let registered = installed.of_others(&target.path()).into_iter().map(|known| known.path);
+        let elsewhere = target.elsewhere().into_iter().map(|(_, path, _)| path);
+        let mut others = registered.chain(elsewhere);
+        if let Some(other) = others.find(|other| target.way_in(other) == Some(Way::Notify)) {
+            return Ok(kept(format!("{shown} stays, because {} calls it", other.display())));
+        }
+        let seen = Seen::look(&self.path)?;
+        let known = installed.of(&self.path);
+        Ok(if known.is_some_and(|known| known.is_as_left(seen.text.as_deref())) {
+            Fate {
+                removed: Some(self.path.clone()),
+                ..Fate::default()
+            }
+        } else if seen.exists() {
+            kept(format!("{shown} stays, because it is not as Snell wrote it"))
+        } else {
+            Fate::default()
+        })
+    }
+
+    /// Puts back what was there before Snell.
+    pub(super) fn put_back(&self, installed: &Installed) -> anyhow::Result<()> {
+        if let Some(known) = installed.of(&self.path) {
+            self.restore(known.before.as_deref(), &known.made)?;
+        }
+        installed.forget(&self.path);
+        Ok(())
+    }
+
+    fn restore(&self, text: Option<&str>, made: &[PathBuf]) -> anyhow::Result<()> {
+        let seen = Seen::look(&self.path)?;
+        match text {
+            Some(text) => seen.replace(text, Access::Usual)?,
+            None if seen.exists() => seen.remove()?,
+            None => {}
+        }
+        disk::remove_directories(made);
+        Ok(())
+    }
+}
+
+/// The receiver that a script of ours forwards to, if it names one.
+fn receiver_in(path: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    script::assigned(&text, "snell")?;
+    script::assigned(&text, "url").filter(|url| !url.is_empty())
+}

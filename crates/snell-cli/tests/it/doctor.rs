@@ -1,0 +1,498 @@
+//! `snell doctor`: what it finds, what it proves, and that it leaves nothing behind.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::thread;
+
+use serde_json::Value;
+
+use crate::install::script::Receiver;
+use crate::install::{Home, tree};
+use crate::support::{Ran, start};
+
+/// The findings, as `check level what | remedy`.
+fn findings(ran: &Ran) -> Vec<String> {
+    let json = ran.json();
+    let found: Vec<_> = json["findings"].as_array().unwrap().iter().map(in_words).collect();
+    let is_faulty = |one: &String| one.contains(" warning ") || one.contains(" problem ");
+    assert_eq!(json["healthy"] == true, !found.iter().any(is_faulty), "{found:#?}");
+    assert_eq!(ran.code, i32::from(json["healthy"] == false), "{found:#?}");
+    found
+}
+
+fn in_words(finding: &Value) -> String {
+    let text = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+    format!(
+        "{} {} {} | {}",
+        text("check"),
+        text("level"),
+        text("what"),
+        text("remedy")
+    )
+}
+
+/// Asks the doctor, and answers what was found.
+fn ask(home: &Home) -> Vec<String> {
+    findings(&home.snell(&["doctor", "--json"]))
+}
+
+/// Everything that needs attention.
+fn faults(home: &Home) -> Vec<String> {
+    let mut found = ask(home);
+    found.retain(|one| one.contains(" warning ") || one.contains(" problem "));
+    found
+}
+
+/// A home in which it is installed, and `snell` is in PATH.
+fn healthy() -> Home {
+    let home = Home::with("{\n  \"model\": \"opus\"\n}\n").with_program_in_path();
+    home.done(&["install", "claude"]);
+    home
+}
+
+#[test]
+fn people_see_that_all_is_well() {
+    let home = healthy();
+    let ran = home.done(&["doctor"]);
+    let root = home.sandbox.home().parent().unwrap().display().to_string();
+    let shown = ran.stdout.replace(&root, "~");
+    let took = duration_in(&shown);
+    // Whether a receiver runs here is not up to the test.
+    let lines = shown.lines().filter(|line| !line.starts_with("Receiver"));
+    let shown: Vec<_> = lines.map(|line| line.replace(&took, "MANY ms")).collect();
+    insta::assert_snapshot!(shown.join("\n"), @"
+    Program        ok       ~/home/bin/snell, version 0.1.0
+    Settings       ok       ~/home/.claude/settings.json (user): snell hook on 29 events
+    Memory         ok       database: ~/data/snell.db: nothing has been recorded yet; `snell docs guest` shows how it begins
+                   ok       waiting: 0 events to be stored
+                   ok       project: ~/project: no file that needs trust
+    Configuration  ok       29 hooks in 1 file, and nothing is wrong with them
+    Proof          ok       Notification by ~/home/bin/snell hook: exit code 0, no answer, MANY ms; recorded
+                   note     all of this was run in a home directory of its own: nothing of yours was called, recorded or forwarded
+
+    All is well.
+    ");
+}
+
+/// How long the proof took, as it is shown.
+fn duration_in(shown: &str) -> String {
+    let before = shown.split(" ms;").next().unwrap();
+    format!("{} ms", before.rsplit(' ').next().unwrap())
+}
+
+#[test]
+fn nothing_of_the_users_is_recorded_called_or_left_behind() {
+    let home = healthy();
+    let mark = home.sandbox.home().join("called");
+    let hook = format!("[[hook]]\nevent = 'Notification'\nrun = 'touch {}'\n", mark.display());
+    for directory in [home.sandbox.home().join(".config/snell"), home.sandbox.project()] {
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("snell.toml"), &hook).unwrap();
+    }
+    home.done(&["trust"]);
+    let rooms = home.sandbox.home().with_file_name("rooms");
+    fs::create_dir(&rooms).unwrap();
+    let before = (tree(&home.sandbox.home()), tree(&home.sandbox.data()));
+    let mut command = home.command(&["doctor", "--json"]);
+    command.env("TMPDIR", &rooms);
+    let found = findings(&start(&mut command, "").wait_with_output().unwrap().into());
+    // Another event than the one that the project waits for.
+    assert!(
+        found
+            .iter()
+            .any(|one| one.contains("Proof ok SubagentStart by") && one.contains("recorded")),
+        "{found:#?}"
+    );
+    assert_eq!((tree(&home.sandbox.home()), tree(&home.sandbox.data())), before);
+    assert!(!mark.exists());
+    assert_eq!(fs::read_dir(&rooms).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_wrong_is_found_and_what_to_do_is_said() {
+    type Harm = fn(&Home);
+    let cases: [(&str, Harm, &str); 15] = [
+        (
+            "an event is missing",
+            |home| {
+                let text = home.text();
+                let kept = text.lines().filter(|line| !line.contains("\"PreCompact\""));
+                fs::write(
+                    home.settings(),
+                    kept.map(|line| format!("{line}\n")).collect::<String>(),
+                )
+                .unwrap();
+            },
+            "Settings warning ~/.claude/settings.json (user): snell hook on 28 events, and not on: PreCompact | run: snell install claude",
+        ),
+        (
+            "the program is gone",
+            |home| replace(home, "/bin/snell\"", "/gone/snell\""),
+            "Settings problem ~/.claude/settings.json:4: ~/gone/snell is not there, so nothing is told | run: snell install claude",
+        ),
+        (
+            "the program cannot be run",
+            |home| {
+                let other = other_program(home, "exit 0", 0o644);
+                replace(
+                    home,
+                    &format!("{}/bin/snell\"", home.sandbox.home().display()),
+                    &format!("{other}\""),
+                );
+            },
+            "~/other/snell cannot be run, so nothing is told | run: snell install claude",
+        ),
+        (
+            "another program is registered",
+            |home| {
+                let other = other_program(home, "exit 0", 0o755);
+                replace(
+                    home,
+                    &format!("{}/bin/snell\"", home.sandbox.home().display()),
+                    &format!("{other}\""),
+                );
+            },
+            "Settings warning ~/.claude/settings.json:4: ~/other/snell is called, and not this program | if this one should be: snell install claude",
+        ),
+        (
+            "what is registered fails",
+            |home| {
+                let other = other_program(home, "echo broken >&2; exit 3", 0o755);
+                replace(
+                    home,
+                    &format!("{}/bin/snell\"", home.sandbox.home().display()),
+                    &format!("{other}\""),
+                );
+            },
+            "Proof problem Notification by ~/other/snell hook: exit code 3, no answer,",
+        ),
+        (
+            "what is registered records nothing",
+            |home| {
+                let other = other_program(home, "exit 0", 0o755);
+                replace(
+                    home,
+                    &format!("{}/bin/snell\"", home.sandbox.home().display()),
+                    &format!("{other}\""),
+                );
+            },
+            "nothing was recorded | if nothing above says why",
+        ),
+        (
+            "hooks are switched off",
+            |home| replace(home, "\"opus\"", "\"opus\", \"disableAllHooks\": true"),
+            "Switches problem ~/.claude/settings.json:2: \"disableAllHooks\" switches all hooks off, Snell's too | remove it, or write false",
+        ),
+        (
+            "a file means nothing",
+            |home| write(&home.sandbox.project().join(".claude/settings.json"), "{\n  oops"),
+            "Settings problem ~project/.claude/settings.json:2:3: is not valid JSON",
+        ),
+        (
+            "two files call it",
+            |home| drop(home.done(&["install", "claude", "--project", "--force"])),
+            "Settings warning ~/.claude/settings.json and ~project/.claude/settings.json both call Snell, so events may be told twice | remove one of them",
+        ),
+        (
+            "one file calls it both ways",
+            |home| {
+                let handler = "{\"type\": \"command\", \"command\": \"/x/notify-headspace.sh stop\"}";
+                replace(home, "\"Stop\": [", &format!("\"Stop\": [{{\"hooks\": [{handler}]}}, "));
+            },
+            "Settings warning ~/.claude/settings.json calls Snell both ways, so events are told twice | run: snell install claude",
+        ),
+        (
+            "PATH has another one",
+            |home| {
+                fs::write(home.first_in_path(), "#!/bin/sh\n").unwrap();
+                fs::set_permissions(home.first_in_path(), fs::Permissions::from_mode(0o755)).unwrap();
+            },
+            "Program warning `snell` in PATH is another program: ~/path/snell | remove one of them",
+        ),
+        (
+            "the project is not trusted",
+            |home| {
+                write(
+                    &home.sandbox.project().join("snell.toml"),
+                    "[[hook]]\nevent = 'Stop'\nrun = 'true'\n",
+                )
+            },
+            "Memory warning snell.toml is not trusted, so its hook does not run in agents | look at it, then run: snell trust",
+        ),
+        (
+            "the configuration is wrong",
+            |home| {
+                write(
+                    &home.sandbox.home().join(".config/snell/snell.toml"),
+                    "[[hook]]\nevent = 'Stopp'\nrun = 'true'\n",
+                )
+            },
+            "Configuration problem 1 error and 0 warnings in 2 files | run: snell lint",
+        ),
+        (
+            "a page of the database is damaged",
+            |home| {
+                home.sandbox.tell("11:00:00", "SessionStart", serde_json::json!({}));
+                let database = home.sandbox.hold_database("PRAGMA wal_checkpoint(TRUNCATE)");
+                let page = "SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'hook_runs' LIMIT 1";
+                let page: u32 = database.query_row(page, [], |row| row.get(0)).unwrap();
+                let size: u32 = database.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
+                drop(database);
+                let mut bytes = fs::read(home.sandbox.database()).unwrap();
+                let (start, end) = ((page - 1) * size, page * size);
+                bytes[start as usize..end as usize].fill(0xff);
+                fs::write(home.sandbox.database(), bytes).unwrap();
+            },
+            "Memory problem ~data/snell.db is damaged:",
+        ),
+        (
+            "a damaged database lies about",
+            |home| {
+                home.sandbox.tell("11:00:00", "SessionStart", serde_json::json!({}));
+                fs::write(home.sandbox.data().join("snell.db.damaged-20260301T120000"), "x").unwrap();
+            },
+            "Memory warning a damaged database was set aside:",
+        ),
+    ];
+    for (name, harm, expected) in cases {
+        let home = healthy();
+        assert_eq!(faults(&home), [""; 0], "{name}");
+        harm(&home);
+        let found = faults(&home);
+        let (project, own) = (home.sandbox.project(), home.sandbox.home());
+        let shown: Vec<_> = found
+            .iter()
+            .map(|one| {
+                one.replace(own.to_str().unwrap(), "~")
+                    .replace(project.to_str().unwrap(), "~project")
+                    .replace(home.sandbox.data().to_str().unwrap(), "~data")
+            })
+            .collect();
+        assert!(
+            shown.iter().any(|one| one.contains(expected)),
+            "{name}: expected {expected}\n{shown:#?}"
+        );
+    }
+}
+
+fn replace(home: &Home, from: &str, to: &str) {
+    assert!(home.text().contains(from), "{from} is not in {}", home.text());
+    fs::write(home.settings(), home.text().replace(from, to)).unwrap();
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// Another program that is called `snell`.
+fn other_program(home: &Home, body: &str, mode: u32) -> String {
+    let path = home.sandbox.home().join("other/snell");
+    write(&path, &format!("#!/bin/sh\n{body}\n"));
+    fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_is_worth_knowing_is_said_and_is_no_fault() {
+    type Change = fn(&Home);
+    let cases: [(&str, Change, &str); 4] = [
+        (
+            "other tools",
+            |home| {
+                replace(
+                    home,
+                    "\"Stop\": [",
+                    "\"Stop\": [\n\"/my/script.sh\", {\"hooks\": [{\"type\": \"http\", \"url\": \"http://x\"}]}, ",
+                )
+            },
+            "Neighbours note ~/.claude/settings.json:22: Stop also calls: http http://x",
+        ),
+        (
+            "another agent",
+            |home| fs::create_dir(home.sandbox.home().join(".cursor")).unwrap(),
+            "Neighbours note Cursor may read these files too",
+        ),
+        (
+            "one tool only",
+            |home| replace(home, "\"PreToolUse\": [{", "\"PreToolUse\": [{\"matcher\": \"Bash\", "),
+            "Settings note ~/.claude/settings.json: PreToolUse only for \"Bash\"",
+        ),
+        (
+            "a shell in between",
+            |home| {
+                let exec = format!("\"{}\", \"args\": [\"hook\"]", home.program().display());
+                replace(home, &exec, &format!("\"{} hook\"", home.program().display()));
+            },
+            "called by a shell, which doubles what it costs",
+        ),
+    ];
+    for (name, change, expected) in cases {
+        let home = healthy();
+        change(&home);
+        assert_eq!(faults(&home), [""; 0], "{name}");
+        let own = home.sandbox.home();
+        let shown: Vec<_> = ask(&home)
+            .iter()
+            .map(|one| one.replace(own.to_str().unwrap(), "~"))
+            .collect();
+        assert!(
+            shown.iter().any(|one| one.contains(expected)),
+            "{name}: expected {expected}\n{shown:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_program_that_is_not_in_path_works_all_the_same() {
+    let home = healthy();
+    let mut command = home.command(&["doctor", "--json"]);
+    command.env("PATH", "/usr/bin:/bin");
+    let ran: Ran = start(&mut command, "").wait_with_output().unwrap().into();
+    let found = findings(&ran);
+    assert_eq!(ran.code, 0, "{found:#?}");
+    assert!(
+        found
+            .iter()
+            .any(|one| one.contains("Program note no `snell` is in PATH")),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn where_the_agent_is_and_snell_is_not_that_is_said() {
+    let home = Home::new();
+    assert_eq!(faults(&home), [""; 0]);
+    assert!(
+        ask(&home)
+            .iter()
+            .any(|one| one.contains("Claude Code has not been used here"))
+    );
+    let home = Home::with("{}");
+    assert_eq!(
+        faults(&home),
+        ["Settings warning Snell is not installed in Claude Code | run: snell install claude"]
+    );
+}
+
+/// A server that answers every request for these paths.
+fn server(answers: &'static [(&'static str, u16, &'static str)]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut request = [0; 4096];
+            let length = stream.read(&mut request).unwrap_or(0);
+            let request = String::from_utf8_lossy(&request[..length]).into_owned();
+            let found = answers.iter().find(|(path, _, _)| request.contains(path));
+            let (code, body) = found.map_or((404, ""), |(_, code, body)| (*code, *body));
+            let code = if request.contains("Bearer sesame") { 200 } else { code };
+            let length = body.len();
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {code} X\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+            );
+        }
+    });
+    url
+}
+
+#[test]
+fn the_receiver_is_asked_how_it_is() {
+    const STATUS: &str = r#"{"enabled":true,"mode":"hooks_active","last_event_ago":12.4}"#;
+    let gone = format!(
+        "http://{}",
+        TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+    );
+    let silent = Receiver::silent();
+    let cases = [
+        (
+            server(&[("/healthz", 200, "ok\n"), ("/hook/status", 200, STATUS)]),
+            "ok",
+            ": hooks active, last event 12s ago",
+        ),
+        (
+            server(&[
+                ("/healthz", 200, "ok"),
+                (
+                    "/hook/status",
+                    200,
+                    r#"{"enabled":false,"mode":"polling_fallback","last_event_ago":null}"#,
+                ),
+            ]),
+            "ok",
+            ": polling fallback, and takes no events",
+        ),
+        (
+            server(&[("/healthz", 200, "ok"), ("/hook/status", 401, STATUS)]),
+            "ok",
+            " is there, and says more only to those who have its token",
+        ),
+        (
+            server(&[]),
+            "warning",
+            "it answers 404 where a receiver of Snell's answers 200",
+        ),
+        (gone, "warning", "and does not answer"),
+        (silent.url(), "warning", "and does not answer"),
+    ];
+    for (url, level, expected) in cases {
+        let home = healthy();
+        write(
+            &home.sandbox.home().join(".config/snell/snell.toml"),
+            &format!("[server]\nurl = '{url}'\n"),
+        );
+        let found = ask(&home);
+        let about: Vec<_> = found.iter().filter(|one| one.starts_with("Receiver")).collect();
+        assert_eq!(about.len(), 1, "{found:#?}");
+        assert!(
+            about[0].starts_with(&format!("Receiver {level} {url}")) && about[0].contains(expected),
+            "{about:?}"
+        );
+    }
+    let home = healthy();
+    let url = server(&[("/healthz", 200, "ok"), ("/hook/status", 401, STATUS)]);
+    write(&home.sandbox.home().join("token"), "sesame\n");
+    let settings = format!("[server]\nurl = '{url}'\ntoken_file = 'token'\n");
+    write(&home.sandbox.home().join(".config/snell/snell.toml"), &settings);
+    assert!(ask(&home).iter().any(|one| one.contains("hooks active")));
+}
+
+#[test]
+fn a_machine_that_only_forwards_is_shown_what_arrives_and_its_receiver_hears_nothing() {
+    for names_receiver in [true, false] {
+        let receiver = Receiver::new();
+        let home = Home::new().with_program_in_path();
+        let url = receiver.url();
+        let options: &[&str] = if names_receiver { &["--url", &url] } else { &[] };
+        home.done(&[&["install", "claude", "--notify"], options].concat());
+        // What the program itself forwards is told elsewhere; without it the script does.
+        fs::remove_file(home.program()).unwrap();
+        symlink(env!("CARGO_BIN_EXE_snell"), home.sandbox.home().join("snell")).unwrap();
+        let mut command = home.sandbox.program(home.sandbox.home().join("snell"));
+        command
+            .args(["doctor", "--json"])
+            .env("CLAUDE_HEADSPACE_TMUX_SESSION", "main")
+            .env("SNELL_URL", &url);
+        let ran: Ran = start(&mut command, "").wait_with_output().unwrap().into();
+        let found = findings(&ran);
+        let proof = found
+            .iter()
+            .find(|one| one.starts_with("Proof ok Notification by"))
+            .unwrap_or_else(|| panic!("{found:#?}"));
+        assert!(
+            proof.contains("; arrived as POST /hook/notification with tmux_session, session_id,"),
+            "{proof}"
+        );
+        assert!(
+            found
+                .iter()
+                .any(|one| one.contains("which is not there; it makes do with curl")),
+            "{found:#?}"
+        );
+        assert!(!receiver.has_more());
+    }
+}

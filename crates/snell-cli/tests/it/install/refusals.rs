@@ -1,0 +1,246 @@
+//! What cannot be done is said, with its place and a remedy, and changes nothing.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use super::{Home, look, tree};
+use crate::support::{Ran, start};
+
+/// It fails, says this, and leaves everything as it was.
+fn refuses(home: &Home, command: &mut Command, message: &str) {
+    let before = tree(&home.sandbox.home());
+    let looked = home.settings().is_file().then(|| look(&home.settings()));
+    let ran: Ran = start(command, "").wait_with_output().unwrap().into();
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{message}: {ran:?}");
+    let said = ran.stderr.replace(home.sandbox.home().to_str().unwrap(), "~");
+    assert!(
+        said.starts_with("snell: ") && said.contains(message),
+        "expected {message}: {said}"
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert_eq!(tree(&home.sandbox.home()), before, "{message}");
+    assert_eq!(
+        home.settings().is_file().then(|| look(&home.settings())),
+        looked,
+        "{message}"
+    );
+}
+
+#[test]
+fn a_file_that_cannot_take_entries_is_left_alone() {
+    let cases = [
+        (
+            "{\n  \"model\": \"opus\",,\n}",
+            "~/.claude/settings.json:2:19: is not valid JSON",
+        ),
+        ("{\n  \"a\": 1\n", "~/.claude/settings.json:1:1: is not valid JSON"),
+        ("nonsense", "~/.claude/settings.json:1:1: is not valid JSON"),
+        ("{'a': 1}", "~/.claude/settings.json:1:2: is not valid JSON"),
+        ("{} {}", "settings.json:1:4: is not valid JSON"),
+        ("[]", "settings.json:1:1: the file must be an object, not an array"),
+        (
+            "\u{feff}[]",
+            "settings.json:1:1: the file must be an object, not an array",
+        ),
+        (
+            "{\"hooks\": []}",
+            "settings.json:1:11: \"hooks\" must be an object, not an array",
+        ),
+        (
+            "{\"ü\": 1,\n \"hooks\": \"no\"}",
+            "settings.json:2:11: \"hooks\" must be an object, not a text",
+        ),
+        (
+            "{\"hooks\": {\r\n\"Stop\": {}}}",
+            "settings.json:2:9: \"Stop\" must be an array, not an object",
+        ),
+    ];
+    for (text, message) in cases {
+        let home = Home::with(text);
+        for args in [
+            &["install", "claude"][..],
+            &["install", "claude", "--notify"],
+            &["install", "claude", "--dry-run"],
+        ] {
+            refuses(&home, &mut home.command(args), message);
+        }
+    }
+    let deep = format!("{{\"a\": {}}}", "[".repeat(100_000));
+    let home = Home::with(&deep);
+    refuses(&home, &mut home.command(&["install", "claude"]), "is not valid JSON");
+    refuses(&home, &mut home.command(&["uninstall", "claude"]), "is not valid JSON");
+}
+
+#[test]
+fn what_is_no_text_file_is_left_alone() {
+    type Prepare = fn(&Path);
+    let cases: [(Prepare, &str); 6] = [
+        (
+            |path| fs::write(path, b"{\"a\":\n\"\xff\"}").unwrap(),
+            "settings.json:2:2: is not UTF-8 text",
+        ),
+        (
+            |path| fs::create_dir(path).unwrap(),
+            "is a directory; it has to be a file",
+        ),
+        (
+            |path| symlink("nowhere.json", path).unwrap(),
+            "is a link to nowhere.json, which is not there",
+        ),
+        (
+            |path| symlink("settings.json", path).unwrap(),
+            "cannot look at ~/.claude/settings.json",
+        ),
+        (|path| symlink("/dev/full", path).unwrap(), "is no regular file"),
+        (
+            |path| fs::write(path, vec![b' '; 5 * 1024 * 1024]).unwrap(),
+            "is too large to be a settings file",
+        ),
+    ];
+    for (prepare, message) in cases {
+        let home = Home::new();
+        fs::create_dir(home.settings().parent().unwrap()).unwrap();
+        prepare(&home.settings());
+        refuses(&home, &mut home.command(&["install", "claude"]), message);
+        refuses(&home, &mut home.command(&["uninstall", "claude"]), message);
+    }
+    let home = Home::new();
+    fs::write(home.sandbox.home().join(".claude"), "a file").unwrap();
+    refuses(
+        &home,
+        &mut home.command(&["install", "claude"]),
+        "cannot look at ~/.claude/settings.json",
+    );
+}
+
+#[test]
+fn a_file_that_may_not_be_written_is_left_alone() {
+    let home = Home::with("{}");
+    fs::set_permissions(home.settings(), fs::Permissions::from_mode(0o444)).unwrap();
+    refuses(
+        &home,
+        &mut home.command(&["install", "claude"]),
+        "may not be written; if that is not on purpose, run: chmod u+w",
+    );
+}
+
+#[test]
+fn a_directory_that_may_not_be_written_is_left_alone() {
+    const NOBODY: u32 = 65_534;
+    for closed in [".claude", "data"] {
+        let home = Home::with("{}");
+        let mut command = home.command(&["install", "claude"]);
+        if rustix::process::geteuid().is_root() {
+            let probe = Command::new(env!("CARGO_BIN_EXE_snell"))
+                .arg("--version")
+                .uid(NOBODY)
+                .output();
+            if probe.is_err() {
+                // A program in a directory that others may not enter cannot be tried this way.
+                return;
+            }
+            let root = home.sandbox.home().parent().unwrap().to_owned();
+            fs::set_permissions(&root, fs::Permissions::from_mode(0o755)).unwrap();
+            for (path, _) in tree(&root) {
+                std::os::unix::fs::lchown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+            }
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        let directory = match closed {
+            "data" => home.sandbox.data(),
+            _ => home.sandbox.home().join(closed),
+        };
+        fs::set_permissions(&directory, fs::Permissions::from_mode(0o500)).unwrap();
+        refuses(&home, &mut command, "Permission denied");
+        fs::set_permissions(&directory, fs::Permissions::from_mode(0o700)).unwrap();
+        let left = tree(&home.sandbox.data())
+            .into_iter()
+            .filter(|(path, _)| path.extension().is_some());
+        assert_eq!(left.count(), 0, "what was not installed is not remembered");
+    }
+}
+
+#[test]
+fn a_full_disk_changes_nothing() {
+    // Without the signal a write beyond the limit fails as on a full disk.
+    let line = "trap '' XFSZ; ulimit -f 0; exec \"$@\"";
+    for args in [&["install", "claude"][..], &["install", "claude", "--notify"]] {
+        let home = Home::with("{\"model\": \"opus\"}");
+        let mut command = home.sandbox.program("/bin/sh");
+        command.args(["-c", line, "sh"]).arg(home.program()).args(args);
+        refuses(&home, &mut command, "File too large");
+    }
+    let home = Home::with("{\"model\": \"opus\"}");
+    home.done(&["install", "claude"]);
+    let mut command = home.sandbox.program("/bin/sh");
+    command
+        .args(["-c", line, "sh"])
+        .arg(home.program())
+        .args(["uninstall", "claude"]);
+    refuses(&home, &mut command, "File too large");
+    home.done(&["uninstall", "claude"]);
+    assert_eq!(home.text(), "{\"model\": \"opus\"}");
+}
+
+#[test]
+fn mistakes_on_the_command_line_are_said() {
+    let home = Home::new();
+    let cases = [
+        (
+            &["install", "codex"][..],
+            "Snell cannot be installed in \"codex\" yet; it can in: claude",
+        ),
+        (&["uninstall", "cursor"], "it can in: claude"),
+        (
+            &["install", "claude", "--notify", "--url", "tower"],
+            "--url is \"tower\"; write http:// or https:// and a host",
+        ),
+        (
+            &["install", "claude", "--project", "/nowhere"],
+            "the project /nowhere is not a directory",
+        ),
+    ];
+    for (args, message) in cases {
+        refuses(&home, &mut home.command(args), message);
+    }
+    let ran = home.snell(&["install", "claude", "--url", "http://x"]);
+    assert!(ran.code == 1 && ran.stderr.contains("--notify"), "{ran:?}");
+    let mut homeless = home.command(&["install", "claude"]);
+    homeless.env_remove("HOME");
+    refuses(&home, &mut homeless, "HOME says nothing");
+}
+
+#[test]
+fn a_program_whose_path_is_no_text_is_not_registered() {
+    let home = Home::with("{}");
+    let directory = home.sandbox.home().join(OsStr::from_bytes(b"b\xffn"));
+    fs::create_dir(&directory).unwrap();
+    let program = directory.join("snell");
+    fs::hard_link(env!("CARGO_BIN_EXE_snell"), &program)
+        .or_else(|_| fs::copy(env!("CARGO_BIN_EXE_snell"), &program).map(drop))
+        .unwrap();
+    let mut command = home.sandbox.program(OsStr::new(&program));
+    command.args(["install", "claude"]);
+    let ran: Ran = start(&mut command, "").wait_with_output().unwrap().into();
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stderr.contains("is not UTF-8 text"), "{ran:?}");
+    assert_eq!(home.text(), "{}");
+}
+
+#[test]
+fn a_file_of_somebody_else_stays_his() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let home = Home::with("{}");
+    chown(home.settings(), Some(65_534), Some(65_534)).unwrap();
+    home.done(&["install", "claude"]);
+    let metadata = fs::metadata(home.settings()).unwrap();
+    use std::os::unix::fs::MetadataExt;
+    assert_eq!((metadata.uid(), metadata.gid()), (65_534, 65_534));
+}

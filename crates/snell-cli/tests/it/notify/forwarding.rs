@@ -1,0 +1,222 @@
+//! What `snell hook` sends to a receiver elsewhere.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::receiver::{Mood, Receiver, nobody};
+use super::waiting;
+use crate::support::{Sandbox, wait_until};
+
+/// A project whose user sends events to this receiver.
+fn sending_to(url: &str, more: &str) -> Sandbox {
+    let settings = format!("[server]\nurl = \"{url}\"\n{more}\n");
+    Sandbox::recording().home_file(".config/snell/snell.toml", &settings)
+}
+
+fn stored(receiver: &Receiver, number: usize) -> Vec<Value> {
+    wait_until(|| Some(receiver.stored()).filter(|stored| stored.len() >= number))
+}
+
+#[test]
+fn every_event_is_sent_with_its_sender_and_what_was_decided() {
+    let receiver = Receiver::new();
+    let guard = "token_file = \"token\"\n[[hook]]\nevent = \"PreToolUse\"\nrun = \"echo not today >&2; exit 2\"";
+    let sandbox = sending_to(&receiver.url(), guard)
+        .home_file("token", "mine")
+        .env("CLAUDE_SESSION_ROLE", "worker")
+        .env("TMUX_PANE", "%3");
+    sandbox.tell("09:00:00", "SessionStart", json!({"source": "startup"}));
+    let blocked = sandbox.tell(
+        "10:00:00",
+        "PreToolUse",
+        json!({"tool_name": "Bash", "tool_input": {"command": "git push"}}),
+    );
+    assert!(blocked.stdout.contains("not today"), "{blocked:?}");
+    sandbox.tell("11:00:00", "SubagentStop", json!({}));
+    let bodies = stored(&receiver, 3);
+    let lines: Vec<_> = receiver.requests().iter().map(|request| request.line.clone()).collect();
+    let routes = ["session-start", "pre-tool-use", "event"].map(|route| format!("POST /hook/{route} HTTP/1.1"));
+    assert_eq!(lines, routes);
+    let tokens = receiver.requests();
+    assert!(
+        tokens
+            .iter()
+            .all(|request| request.headers["authorization"] == "Bearer mine")
+    );
+    let [start, tool, other] = bodies.try_into().unwrap();
+    assert_eq!(
+        (&start["source"], &start["tmux_pane"]),
+        (&json!("startup"), &json!("%3"))
+    );
+    assert_eq!(start["timestamp"], "2026-03-01T09:00:00Z");
+    assert_eq!(start["snell"]["sender"]["product"], "claude");
+    assert_eq!(start["snell"]["sender"]["role"], "worker");
+    assert_eq!(start["snell"]["judgement"]["decision"], Value::Null);
+    assert_eq!(tool["pid"], std::process::id());
+    assert_eq!(tool["snell"]["judgement"]["decision"], "block");
+    assert_eq!(tool["snell"]["judgement"]["reason"], "not today");
+    assert_eq!(tool["snell"]["judgement"]["runs"][0]["status"], "blocked");
+    assert_eq!(other["hook_event_name"], "SubagentStop");
+    // It is the same event here and there.
+    let database = rusqlite::Connection::open(sandbox.database()).unwrap();
+    let mut statement = database.prepare("SELECT event_id FROM events ORDER BY id").unwrap();
+    let ids: Vec<String> = statement
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(
+        [&start, &tool, &other].map(|body| body["event_id"].as_str().unwrap().to_owned()),
+        ids[..]
+    );
+}
+
+#[test]
+fn a_hook_does_not_wait_for_a_receiver_that_hangs() {
+    let receiver = Receiver::in_mood(Mood::IsSilent);
+    let sandbox = sending_to(&receiver.url(), "");
+    sandbox.tell("09:00:00", "SessionStart", json!({}));
+    wait_until(|| (!receiver.requests().is_empty()).then_some(()));
+    // The forwarder waits for an answer, and hooks do not wait for the forwarder.
+    for second in 0..5 {
+        sandbox.tell(
+            &format!("09:00:0{second}"),
+            "UserPromptSubmit",
+            json!({"prompt": second.to_string()}),
+        );
+    }
+    assert_eq!(receiver.stored().len(), 1);
+    assert_eq!(waiting(&sandbox).len(), 6);
+}
+
+#[test]
+fn what_could_not_be_sent_is_shown_and_sent_when_the_receiver_is_back() {
+    let address = nobody();
+    let url = format!("http://{address}");
+    let sandbox = sending_to(&url, "");
+    for second in 0..3 {
+        sandbox.tell(
+            &format!("11:58:0{second}"),
+            "UserPromptSubmit",
+            json!({"prompt": second.to_string()}),
+        );
+    }
+    let shown = sandbox.snell(&["status"], "");
+    assert_eq!(shown.code, 0, "{shown:?}");
+    assert!(
+        shown
+            .stdout
+            .contains(&format!("To be sent     3 events to {url}, since 2m\n")),
+        "{shown:?}"
+    );
+    let outbox = &sandbox.snell(&["status", "--json"], "").json()["outbox"];
+    let receivers = json!([{"url": url, "waiting": 3, "since": "2026-03-01T11:58:00Z"}]);
+    assert_eq!((&outbox["receivers"], &outbox["refused"]), (&receivers, &json!([])));
+    // After a while, somebody should look.
+    let mut later = sandbox.command(&["status"]);
+    let later = later.env("SNELL_NOW", "2026-03-01T12:30:00Z").output().unwrap();
+    let later = String::from_utf8(later.stdout).unwrap();
+    assert!(later.contains(&format!("3 events cannot be sent to {url}")), "{later}");
+    let receiver = Receiver::at(address, Mood::Answers(200));
+    assert_eq!(stored(&receiver, 3).len(), 3);
+    assert_eq!(receiver.prompts(), ["0", "1", "2"]);
+    wait_until(|| waiting(&sandbox).is_empty().then_some(()));
+    assert!(!sandbox.snell(&["status"], "").stdout.contains("To be sent"));
+}
+
+#[test]
+fn what_was_refused_needs_attention() {
+    let receiver = Receiver::in_mood(Mood::Answers(400));
+    let sandbox = sending_to(&receiver.url(), "");
+    sandbox.tell("11:59:00", "SessionStart", json!({}));
+    wait_until(|| (super::files(&sandbox, "refused").len() == 1).then_some(()));
+    let shown = sandbox.snell(&["status"], "");
+    assert_eq!(shown.code, 1);
+    assert!(
+        shown.stdout.contains("1 event in ") && shown.stdout.contains("refused by their receiver"),
+        "{shown:?}"
+    );
+}
+
+#[test]
+fn events_that_come_one_after_the_other_arrive_in_order_and_one_forwarder_is_enough() {
+    let receiver = Receiver::new();
+    let sandbox = sending_to(&receiver.url(), "");
+    for number in 0..30 {
+        sandbox.tell("10:00:00", "UserPromptSubmit", json!({"prompt": number.to_string()}));
+    }
+    stored(&receiver, 30);
+    let expected: Vec<_> = (0..30).map(|number: u32| number.to_string()).collect();
+    assert_eq!(receiver.prompts(), expected);
+    assert_eq!(receiver.requests().len(), 30);
+    let data = sandbox.data();
+    let forwarders = forwarders_of(data.to_str().unwrap());
+    assert_eq!(forwarders.len(), 1, "{forwarders:?}");
+}
+
+#[test]
+fn a_forwarder_that_is_killed_is_replaced_and_nothing_is_lost() {
+    let receiver = Receiver::in_mood(Mood::IsSilent);
+    let sandbox = sending_to(&receiver.url(), "");
+    let data = sandbox.data();
+    for number in 0..3 {
+        sandbox.tell("10:00:00", "UserPromptSubmit", json!({"prompt": number.to_string()}));
+        let pid = wait_until(|| forwarders_of(data.to_str().unwrap()).first().copied());
+        wait_until(|| (receiver.requests().len() > number).then_some(()));
+        let pid = rustix::process::Pid::from_raw(pid).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        wait_until(|| forwarders_of(data.to_str().unwrap()).is_empty().then_some(()));
+    }
+    receiver.is_now(Mood::Answers(200));
+    sandbox.tell("10:00:00", "UserPromptSubmit", json!({"prompt": "3"}));
+    stored(&receiver, 4);
+    assert_eq!(receiver.prompts(), ["0", "1", "2", "3"]);
+}
+
+/// The processes that forward for this directory.
+fn forwarders_of(data: &str) -> Vec<i32> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let is_one = |pid: &i32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words: Vec<_> = line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
+        words.get(1).is_some_and(|word| word == "forward") && words.get(2).is_some_and(|word| word == data)
+    };
+    pids.filter(is_one).collect()
+}
+
+#[test]
+fn nothing_is_sent_unless_its_user_wants_that() {
+    let receiver = Receiver::new();
+    let url = receiver.url();
+    let settings = format!("[server]\nurl = \"{url}\"\n");
+    let rows = [
+        ("nobody said so", Sandbox::recording()),
+        ("recording is off", sending_to(&url, "[handlers]\ntrack = false")),
+        (
+            "only the project says so",
+            Sandbox::recording().file("snell.toml", &settings),
+        ),
+        (
+            "it is no address",
+            Sandbox::recording().home_file(".config/snell/snell.toml", "[server]\nurl = \"box\"\n"),
+        ),
+    ];
+    for (case, sandbox) in rows {
+        sandbox.tell("09:00:00", "SessionStart", json!({}));
+        assert!(!sandbox.data().join("outbox").exists(), "{case}");
+    }
+    assert!(receiver.requests().is_empty());
+}
+
+#[test]
+fn a_notifier_leaves_its_event_to_the_forwarder_that_is_at_work() {
+    let receiver = Receiver::new();
+    let sandbox = sending_to(&receiver.url(), "");
+    sandbox.tell("09:00:00", "UserPromptSubmit", json!({"prompt": "told"}));
+    stored(&receiver, 1);
+    super::notify(&sandbox, &receiver.url(), "notified").says_nothing();
+    stored(&receiver, 2);
+    assert_eq!(receiver.prompts(), ["told", "notified"]);
+}

@@ -1,0 +1,72 @@
+//! `snell notify`, and what `snell hook` sends elsewhere: what a receiver really receives, and what happens without one.
+
+mod forwarding;
+mod once;
+mod receiver;
+mod sent;
+mod server;
+mod trouble;
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{Ran, Sandbox, start};
+
+/// Two seconds are promised; a machine that is busy with other tests may need longer to start and end a process.
+const IN_TIME: Duration = Duration::from_secs(4);
+
+/// Tells `snell notify` about a prompt, for this receiver.
+fn notify(sandbox: &Sandbox, url: &str, prompt: &str) -> Ran {
+    let payload = json!({"session_id": "s1", "prompt": prompt});
+    notify_with(sandbox, &["user-prompt-submit", "--url", url], &payload.to_string())
+}
+
+/// Calls `snell notify`. Whatever happens, it answers nothing, in time, and with 0.
+fn notify_with(sandbox: &Sandbox, args: &[&str], stdin: &str) -> Ran {
+    let args: Vec<_> = ["notify"].iter().chain(args).copied().collect();
+    let started = Instant::now();
+    let ran: Ran = start(&mut sandbox.command(&args), stdin)
+        .wait_with_output()
+        .unwrap()
+        .into();
+    assert!(started.elapsed() < IN_TIME, "{args:?} took {:?}", started.elapsed());
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{args:?}: {ran:?}");
+    ran
+}
+
+impl Ran {
+    /// There was nothing to tell people.
+    fn says_nothing(&self) {
+        assert_eq!(self.stderr, "");
+    }
+
+    /// There was one line for people, and it says this.
+    fn says(&self, text: &str) {
+        let lines: Vec<_> = self.stderr.lines().collect();
+        assert!(lines.len() == 1 && lines[0].starts_with("snell: "), "{self:?}");
+        assert!(lines[0].contains(text), "{text:?} is not in {self:?}");
+    }
+}
+
+/// The files of a directory below `outbox`, in order.
+fn files(sandbox: &Sandbox, directory: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(sandbox.data().join("outbox").join(directory));
+    let mut paths: Vec<_> = entries
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.sort();
+    paths
+}
+
+/// The bodies of what waits.
+fn waiting(sandbox: &Sandbox) -> Vec<Value> {
+    let files = files(sandbox, "").into_iter();
+    let letters = files.map(|path| serde_json::from_slice::<Value>(&fs::read(path).unwrap()).unwrap());
+    letters.map(|letter| letter["body"].clone()).collect()
+}

@@ -1,0 +1,188 @@
+//! A real little receiver: it keeps what it is sent, and can be in any mood.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::wait_until;
+
+/// What a receiver does with a request that it has read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mood {
+    /// It answers with this status.
+    Answers(u16),
+    /// It says nothing, and keeps the connection.
+    IsSilent,
+    /// It says an endless answer, a little at a time.
+    Dribbles,
+    /// It hangs up without an answer, although it has the event.
+    HangsUp,
+    /// It says something that is no HTTP.
+    TalksNonsense,
+}
+
+/// A request as it arrived.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The method and the path.
+    pub line: String,
+    /// Names in lower case.
+    pub headers: BTreeMap<String, String>,
+    pub body: Value,
+}
+
+/// A receiver on a port of its own.
+pub struct Receiver {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    mood: Mutex<Mood>,
+    requests: Mutex<Vec<Request>>,
+    gone: AtomicBool,
+}
+
+impl Receiver {
+    pub fn in_mood(mood: Mood) -> Self {
+        Self::at("127.0.0.1:0".parse().unwrap(), mood)
+    }
+
+    pub fn new() -> Self {
+        Self::in_mood(Mood::Answers(200))
+    }
+
+    /// A receiver at an address at which nobody is.
+    pub fn at(address: SocketAddr, mood: Mood) -> Self {
+        let listener = wait_until(|| TcpListener::bind(address).ok());
+        let shared = Arc::new(Shared {
+            mood: Mutex::new(mood),
+            requests: Mutex::default(),
+            gone: AtomicBool::new(false),
+        });
+        let receiver = Self {
+            address: listener.local_addr().unwrap(),
+            shared: Arc::clone(&shared),
+        };
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                if shared.gone.load(Ordering::Relaxed) {
+                    return;
+                }
+                let shared = Arc::clone(&shared);
+                // A client that goes away is no fault of the receiver.
+                thread::spawn(move || stream.ok().and_then(|stream| shared.serve(stream)));
+            }
+        });
+        receiver
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub fn is_now(&self, mood: Mood) {
+        *self.shared.mood.lock().unwrap() = mood;
+    }
+
+    pub fn requests(&self) -> Vec<Request> {
+        self.shared.requests.lock().unwrap().clone()
+    }
+
+    /// What it would have stored: every event once, by its id, in the order in which they came.
+    pub fn stored(&self) -> Vec<Value> {
+        let mut seen = BTreeSet::new();
+        let bodies = self.requests().into_iter().map(|request| request.body);
+        bodies
+            .filter(|body| seen.insert(body["event_id"].as_str().unwrap().to_owned()))
+            .collect()
+    }
+
+    /// The prompts of what it would have stored.
+    pub fn prompts(&self) -> Vec<String> {
+        let stored = self.stored();
+        stored
+            .iter()
+            .map(|body| body["prompt"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    /// Ends it: from now on, nobody listens at its address.
+    pub fn end(self) -> SocketAddr {
+        self.shared.gone.store(true, Ordering::Relaxed);
+        // It looks when somebody comes.
+        let _ = TcpStream::connect(self.address);
+        wait_until(|| TcpStream::connect(self.address).is_err().then_some(()));
+        self.address
+    }
+}
+
+/// An address at which nobody is.
+pub fn nobody() -> SocketAddr {
+    Receiver::new().end()
+}
+
+impl Shared {
+    /// Serves a connection until the client hangs up.
+    fn serve(&self, stream: TcpStream) -> Option<()> {
+        let mut reader = BufReader::new(stream);
+        loop {
+            let request = read(&mut reader)?;
+            let mood = *self.mood.lock().unwrap();
+            self.requests.lock().unwrap().push(request);
+            let stream = reader.get_mut();
+            match mood {
+                Mood::Answers(status) => {
+                    let body = format!("{{\"status\":\"told {status}\"}}");
+                    let length = body.len();
+                    let answer = format!(
+                        "HTTP/1.1 {status} Told\r\ncontent-length: {length}\r\nlocation: http://127.0.0.1:1/\r\n\r\n{body}"
+                    );
+                    stream.write_all(answer.as_bytes()).ok()?;
+                }
+                Mood::IsSilent => return reader.read(&mut [0]).ok().map(drop),
+                Mood::Dribbles => {
+                    stream.write_all(b"HTTP/1.1 200 OK\r\n").ok()?;
+                    loop {
+                        stream.write_all(b"x-more: y\r\n").ok()?;
+                        thread::sleep(Duration::from_millis(50));
+                    }
+                }
+                Mood::HangsUp => return None,
+                Mood::TalksNonsense => return stream.write_all(b"220 mail.example ready\r\n").ok(),
+            }
+        }
+    }
+}
+
+fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let line = line.trim_end().to_owned();
+        if line.is_empty() {
+            break;
+        }
+        lines.push(line);
+    }
+    let headers: BTreeMap<_, _> = lines
+        .get(1..)?
+        .iter()
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
+        .collect();
+    let mut body = vec![0; headers.get("content-length")?.parse().ok()?];
+    reader.read_exact(&mut body).ok()?;
+    Some(Request {
+        line: lines[0].clone(),
+        headers,
+        body: serde_json::from_slice(&body).ok()?,
+    })
+}

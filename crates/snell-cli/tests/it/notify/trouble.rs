@@ -1,0 +1,214 @@
+//! Receivers that are down, slow or unwilling, and machines on which nothing can be kept.
+
+use std::fs;
+use std::io::Write;
+use std::process::Stdio;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::receiver::{Mood, Receiver, nobody};
+use super::{IN_TIME, files, notify, notify_with, waiting};
+use crate::support::{Ran, Sandbox, start};
+
+#[test]
+fn an_event_that_a_receiver_cannot_take_now_waits_and_is_sent_with_the_next() {
+    let rows = [
+        (Mood::IsSilent, "did not answer in time"),
+        (Mood::Dribbles, "did not answer in time"),
+        (Mood::HangsUp, "cannot be reached"),
+        (Mood::TalksNonsense, "cannot be reached"),
+        (Mood::Answers(302), "answered 302"),
+        (Mood::Answers(401), "answered 401"),
+        (Mood::Answers(403), "answered 403"),
+        (Mood::Answers(408), "answered 408"),
+        (Mood::Answers(421), "answered 421"),
+        (Mood::Answers(429), "answered 429"),
+        (Mood::Answers(500), "answered 500: {\"status\":\"told 500\"}"),
+        (Mood::Answers(503), "answered 503"),
+    ];
+    for (mood, said) in rows {
+        let receiver = Receiver::in_mood(mood);
+        let sandbox = Sandbox::new();
+        let first = notify(&sandbox, &receiver.url(), "first");
+        first.says(said);
+        first.says("waiting for it: 1 event");
+        assert_eq!(receiver.requests().len(), 1, "{mood:?}");
+        notify(&sandbox, &receiver.url(), "second").says("waiting for it: 2 events");
+        receiver.is_now(Mood::Answers(200));
+        notify(&sandbox, &receiver.url(), "third").says_nothing();
+        assert_eq!(receiver.prompts(), ["first", "second", "third"], "{mood:?}");
+        assert_eq!(waiting(&sandbox), [] as [Value; 0], "{mood:?}");
+    }
+}
+
+#[test]
+fn an_event_that_a_receiver_will_never_take_is_put_aside_and_the_next_is_sent() {
+    for status in [400, 404, 405, 413, 415, 422] {
+        let receiver = Receiver::in_mood(Mood::Answers(status));
+        let sandbox = Sandbox::new();
+        notify(&sandbox, &receiver.url(), "unwanted").says(&format!("refuses UserPromptSubmit ({status}: "));
+        receiver.is_now(Mood::Answers(200));
+        notify(&sandbox, &receiver.url(), "wanted").says_nothing();
+        let sent: Vec<_> = receiver
+            .requests()
+            .iter()
+            .map(|request| request.body["prompt"].clone())
+            .collect();
+        assert_eq!(sent, ["unwanted", "wanted"], "{status}");
+        let [refused] = files(&sandbox, "refused").try_into().unwrap();
+        let kept: Value = serde_json::from_slice(&fs::read(refused).unwrap()).unwrap();
+        assert_eq!(kept["body"]["prompt"], "unwanted");
+        assert_eq!(kept["answer"], format!("{status}: {{\"status\":\"told {status}\"}}"));
+    }
+}
+
+#[test]
+fn a_receiver_that_comes_back_gets_everything_in_order() {
+    let address = nobody();
+    let url = format!("http://{address}");
+    let sandbox = Sandbox::new();
+    for prompt in ["1", "2", "3"] {
+        notify(&sandbox, &url, prompt).says("cannot be reached");
+    }
+    let receiver = Receiver::at(address, Mood::Answers(200));
+    notify(&sandbox, &url, "4").says_nothing();
+    assert_eq!(receiver.prompts(), ["1", "2", "3", "4"]);
+    assert_eq!(receiver.requests().len(), 4);
+}
+
+#[test]
+fn a_receiver_that_hangs_does_not_hold_up_another() {
+    let [hanging, good] = [Receiver::in_mood(Mood::IsSilent), Receiver::new()];
+    let sandbox = Sandbox::new();
+    notify(&sandbox, &hanging.url(), "into the void").says("did not answer in time");
+    notify(&sandbox, &good.url(), "on time").says_nothing();
+    assert_eq!(good.prompts(), ["on time"]);
+    hanging.is_now(Mood::Answers(200));
+    // Whoever sends to the one delivers also what waits for the other.
+    notify(&sandbox, &good.url(), "again").says_nothing();
+    assert_eq!(hanging.prompts(), ["into the void"]);
+}
+
+#[test]
+fn names_that_lead_nowhere_and_other_protocols_cost_no_more_than_the_time() {
+    let receiver = Receiver::new();
+    let sandbox = Sandbox::new();
+    // 192.0.2.1 is no machine: whether that is said at once or never depends on the network.
+    let secure = receiver.url().replace("http:", "https:");
+    for url in [
+        "http://no-such-host.invalid:7433",
+        "http://192.0.2.1:7433",
+        secure.as_str(),
+    ] {
+        let ran = notify(&sandbox, url, "lost in the post");
+        assert!(ran.stderr.contains("waiting for it: 1 event"), "{url}: {ran:?}");
+    }
+    assert_eq!(waiting(&sandbox).len(), 3);
+}
+
+#[test]
+fn where_nothing_can_be_kept_the_event_is_sent_all_the_same() {
+    let receiver = Receiver::new();
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.data().join("outbox"), "a file where a directory should be").unwrap();
+    let ran = notify(&sandbox, &receiver.url(), "by itself");
+    ran.says("cannot keep the event on disk");
+    ran.says("it was sent all the same");
+    assert_eq!(receiver.prompts(), ["by itself"]);
+    notify(&sandbox, &format!("http://{}", nobody()), "nowhere").says("it is lost");
+}
+
+#[test]
+fn without_a_home_it_keeps_what_it_must_where_it_can() {
+    let receiver = Receiver::in_mood(Mood::Answers(503));
+    let sandbox = Sandbox::new();
+    for mood in [Mood::Answers(503), Mood::Answers(200)] {
+        receiver.is_now(mood);
+        let mut command = sandbox.command(&["notify", "user-prompt-submit", "--url", &receiver.url()]);
+        command
+            .env_remove("HOME")
+            .env_remove("SNELL_HOME")
+            .env("TMPDIR", sandbox.data());
+        let payload = json!({"session_id": "s1", "prompt": format!("{mood:?}")});
+        let ran: Ran = start(&mut command, &payload.to_string())
+            .wait_with_output()
+            .unwrap()
+            .into();
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{ran:?}");
+    }
+    assert_eq!(receiver.prompts(), ["Answers(503)", "Answers(200)"]);
+}
+
+#[test]
+fn a_standard_error_that_nobody_reads_holds_nobody_up() {
+    let sandbox = Sandbox::new();
+    // A pipe that is full, and whose other end is open.
+    let (_reader, mut writer) = std::io::pipe().unwrap();
+    let flags = rustix::fs::fcntl_getfl(&writer).unwrap();
+    rustix::fs::fcntl_setfl(&writer, flags | rustix::fs::OFlags::NONBLOCK).unwrap();
+    while writer.write(&[b'x'; 1024]).is_ok() {}
+    while writer.write(b"x").is_ok() {}
+    rustix::fs::fcntl_setfl(&writer, flags).unwrap();
+    let mut command = sandbox.command(&["notify", "Stop", "--url", &format!("http://{}", nobody())]);
+    let started = Instant::now();
+    let mut child = command.stdin(Stdio::piped()).stderr(writer).spawn().unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(b"{\"session_id\":\"s1\"}")
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(started.elapsed() < IN_TIME, "{:?}", started.elapsed());
+    assert_eq!(waiting(&sandbox).len(), 1);
+}
+
+#[test]
+fn a_full_outbox_says_that_old_events_had_to_go() {
+    let sandbox = Sandbox::new();
+    let url = format!("http://{}", nobody());
+    notify(&sandbox, &url, "newest so far");
+    let [first] = files(&sandbox, "").try_into().unwrap();
+    let (_, rest) = first.file_name().unwrap().to_str().unwrap().split_once('-').unwrap();
+    for number in 1..10_000 {
+        fs::hard_link(&first, first.with_file_name(format!("{number:020}-{rest}"))).unwrap();
+    }
+    fs::remove_file(sandbox.data().join("outbox/order")).unwrap();
+    let ran = notify(&sandbox, &url, "one too many");
+    ran.says("too many events wait for their receivers; 157 old events had to go");
+    ran.says("waiting for it: 9844 events");
+}
+
+#[test]
+fn a_terminal_on_standard_input_is_not_waited_for() {
+    let receiver = Receiver::new();
+    let sandbox = Sandbox::new();
+    let script = std::process::Command::new("script").arg("--version").output();
+    if !script.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
+        return;
+    }
+    let url = receiver.url();
+    let line = format!("exec script --quiet --return --command \"$0 notify Stop --url {url}\" /dev/null </dev/null");
+    let started = Instant::now();
+    let output = start(&mut sandbox.shell(&line, &[]), "").wait_with_output().unwrap();
+    assert!(started.elapsed() < IN_TIME, "{:?}", started.elapsed());
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && shown.contains("nothing on standard input"),
+        "{shown}"
+    );
+    assert!(receiver.requests().is_empty());
+}
+
+#[test]
+fn what_a_receiver_says_cannot_steer_a_terminal() {
+    let sandbox = Sandbox::new();
+    let receiver = Receiver::in_mood(Mood::Answers(500));
+    let ran = notify_with(
+        &sandbox,
+        &["\u{1b}[31mStop", "--url", &receiver.url()],
+        "{\"session_id\":\"s1\"}",
+    );
+    assert!(!ran.stderr.contains('\u{1b}'), "{ran:?}");
+}

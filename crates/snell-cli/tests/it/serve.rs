@@ -1,0 +1,206 @@
+//! `snell serve`: how it starts, what it says, how it ends.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::support::{Sandbox, wait_until};
+
+/// A receiver in a sandbox, ended with the test.
+struct Receiver {
+    process: Child,
+    address: String,
+}
+
+impl Receiver {
+    fn start(sandbox: &Sandbox, args: &[&str]) -> Self {
+        let mut command = sandbox.command(&["serve"]);
+        command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.as_mut().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let Some(address) = line.trim_end().strip_prefix("Snell listens on http://") else {
+            let mut said = String::new();
+            process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+            panic!("{line:?} {said}");
+        };
+        Self {
+            address: address.to_owned(),
+            process,
+        }
+    }
+
+    fn ask(&self, head: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let (address, length) = (&self.address, body.len());
+        let request = format!(
+            "{head} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\n\
+             Content-Length: {length}\r\n\r\n{body}"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// Ends it with this signal; answers its exit code and what it said on standard error.
+    fn end(mut self, signal: Signal) -> (Option<i32>, String) {
+        kill_process(Pid::from_child(&self.process), signal).unwrap();
+        let mut said = String::new();
+        self.process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (self.process.wait().unwrap().code(), said)
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn it_says_where_it_listens_and_ends_when_it_is_told() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let sandbox = Sandbox::new();
+        let receiver = Receiver::start(&sandbox, &["--addr", "127.0.0.1:0"]);
+        assert!(!receiver.address.ends_with(":0"), "{}", receiver.address);
+        let answer = receiver.ask("POST /hook/session-start", r#"{"session_id":"s1"}"#);
+        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+        assert!(sandbox.data().join("snell.sock").exists());
+        let (code, said) = receiver.end(signal);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("the server listens"), "{said}");
+        assert!(!sandbox.data().join("snell.sock").exists());
+        assert_eq!(sandbox.snell(&["agents", "--json"], "").json()[0]["session_id"], "s1");
+    }
+}
+
+#[test]
+fn it_shows_what_hooks_record_beside_it() {
+    let sandbox = Sandbox::new().env("SNELL_SCRIBE", "off");
+    let receiver = Receiver::start(&sandbox, &["--addr", "127.0.0.1:0"]);
+    let payload = json!({"session_id": "s1", "hook_event_name": "UserPromptSubmit", "cwd": sandbox.project(),
+        "transcript_path": "/none", "prompt": "hello"});
+    assert_eq!(sandbox.snell(&["hook"], &payload.to_string()).code, 0);
+    wait_until(|| {
+        receiver
+            .ask("GET /api/agents", "")
+            .contains("\"processing\"")
+            .then_some(())
+    });
+    let status = receiver.ask("GET /hook/status", "");
+    assert!(status.contains("\"events_received\":1"), "{status}");
+    assert!(status.contains("\"mode\":\"hooks_active\""), "{status}");
+}
+
+#[test]
+fn what_keeps_it_from_starting_is_said() {
+    let sandbox = Sandbox::new();
+    let token = sandbox.home().join("token");
+    fs::write(&token, "secret").unwrap();
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
+    let token = token.to_str().unwrap();
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = other.local_addr().unwrap().to_string();
+    let cases: &[(&[&str], &str)] = &[
+        (&["--addr", &taken], "is in use, perhaps by another `snell serve`"),
+        (
+            &["--addr", "nowhere"],
+            "the address \"nowhere\" cannot be listened on; write IP:PORT, such as 127.0.0.1:7433",
+        ),
+        (
+            &["--addr", "0.0.0.0:0"],
+            "can be reached by others, so a token is required",
+        ),
+        (&["--addr", "127.0.0.1:0", "--token-file", token], "run: chmod 600"),
+        (
+            &["--addr", "127.0.0.1:0", "--token-file", "/nowhere"],
+            "cannot read the token file /nowhere",
+        ),
+        (
+            &["--addr", "127.0.0.1:0", "--db", "postgres://x/y"],
+            "PostgreSQL is not built in yet; write sqlite:PATH",
+        ),
+        (
+            &["--addr", "127.0.0.1:0", "--db", "mysql://x/y"],
+            "there is no database of the kind \"mysql\"",
+        ),
+        (&["--addr", "127.0.0.1:0", "--db", "sqlite:"], "write sqlite:PATH"),
+        (&["--addr", "127.0.0.1:0", "--db", "/"], "/ is a directory"),
+        (
+            &["--poll-active", "60"],
+            "write a duration with its unit, such as 60s or 5m",
+        ),
+        (
+            &["--poll-silent", "0s"],
+            "write a duration with its unit, such as 60s or 5m",
+        ),
+        (&["--log", "loud"], "--log"),
+        (&["--log-format", "xml"], "--log-format"),
+    ];
+    for (args, message) in cases {
+        let args: Vec<_> = ["serve"].iter().chain(*args).copied().collect();
+        let ran = sandbox.snell(&args, "");
+        assert_eq!(ran.code, 1, "{args:?}");
+        assert!(ran.stderr.contains(message), "{args:?}: {}", ran.stderr);
+        assert_eq!(ran.stdout, "", "{args:?}");
+    }
+}
+
+#[test]
+fn the_users_file_says_how_to_serve_and_the_command_line_comes_first() {
+    let sandbox = Sandbox::new();
+    let token = sandbox.home().join("token");
+    fs::write(&token, "secret").unwrap();
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
+    let sandbox = sandbox.home_file(
+        ".config/snell/snell.toml",
+        "[server]\naddr = \"127.0.0.1:0\"\ntoken_file = \"~/token\"\npoll_active = \"90s\"\npoll_silent = \"7s\"\n\
+         max_stream_clients = 3\n",
+    );
+    let receiver = Receiver::start(&sandbox, &["--poll-silent", "9s"]);
+    assert!(receiver.ask("GET /hook/status", "").starts_with("HTTP/1.1 401"));
+    let status = receiver.ask("GET /hook/status HTTP/1.1\r\nAuthorization: Bearer secret\r\nX:", "");
+    assert!(status.contains("\"poll_active\":90,\"poll_silent\":9,"), "{status}");
+    assert!(status.contains("\"max_stream_clients\":3"), "{status}");
+    let (code, said) = receiver.end(Signal::TERM);
+    assert_eq!(code, Some(0));
+    assert!(!said.contains("secret"), "{said}");
+}
+
+#[test]
+fn a_file_that_cannot_be_understood_keeps_it_from_starting() {
+    let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", "[server]\naddr = 7\n");
+    let ran = sandbox.snell(&["serve"], "");
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("how to serve is not certain: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("snell.toml:2:"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_log_tells_of_requests_but_not_of_what_they_carry() {
+    let sandbox = Sandbox::new();
+    let args = ["--addr", "127.0.0.1:0", "--log", "debug", "--log-format", "json"];
+    let receiver = Receiver::start(&sandbox, &args);
+    receiver.ask("POST /hook/stop", r#"{"session_id":"s1","prompt":"very private"}"#);
+    receiver.ask("POST /hook/stop", r#"{"session_id":"very private"#);
+    receiver.ask("GET /nothing?very=private", "");
+    let (_, said) = receiver.end(Signal::TERM);
+    let lines: Vec<serde_json::Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told = |level: &str, status: u64| {
+        let is = |line: &&serde_json::Value| line["level"] == level && line["fields"]["status"] == status;
+        lines.iter().any(|line| is(&line))
+    };
+    assert!(told("DEBUG", 200) && told("WARN", 400) && told("WARN", 404), "{said}");
+    assert!(!said.contains("private"), "{said}");
+}

@@ -1,0 +1,95 @@
+//! Events, hooks and what the guard said.
+
+use std::time::Duration;
+
+use axum::extract::{RawQuery, State};
+use snell::{EventName, Timestamp};
+use snell_store::{GuardFilter, LogFilter};
+
+use super::{Answer, shown};
+use crate::app::Shared;
+use crate::error::Refusal;
+use crate::query::{Page, Query, id};
+
+/// How far back hooks are counted, unless it is said.
+const HOOKS_SINCE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What may be decided about an event.
+const DECISIONS: &[&str] = &["allow", "ask", "block"];
+
+/// What the guard may say.
+const VERDICTS: &[&str] = &["allow", "ask", "deny"];
+
+/// By what events can be chosen.
+const EVENT_FILTERS: &[&str] = &[
+    "agent_id",
+    "project_id",
+    "session_id",
+    "event",
+    "tool",
+    "decision",
+    "since",
+    "until",
+    "limit",
+    "before",
+];
+
+/// `GET /api/events`: the newest first.
+pub(crate) async fn events(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
+    let query = Query::read(query.as_deref(), EVENT_FILTERS)?;
+    let now = app.clock.now();
+    let limit = query.limit()?;
+    let filter = LogFilter {
+        agent_id: query.id("agent_id")?,
+        project_id: query.id("project_id")?,
+        session: query.string("session_id"),
+        event: query
+            .text("event")
+            .map(|name| EventName::parse(name).as_str().to_owned()),
+        tool: query.string("tool"),
+        decision: one_of(&query, DECISIONS)?,
+        since: query.time("since", now)?,
+        until: query.time("until", now)?,
+        before_id: query.before(id)?,
+        after_id: None,
+        limit: limit + 1,
+    };
+    let events = app.readers.ask(move |store| store.log(&filter)).await?;
+    shown(&Page::of(events, limit, |event| event.id.to_string()))
+}
+
+/// `GET /api/hooks`: what each hook costs, the one that took the most time first.
+pub(crate) async fn hooks(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
+    let query = Query::read(query.as_deref(), &["since", "limit"])?;
+    let now = app.clock.now();
+    let limit = query.limit()?;
+    let a_day_ago = || now.checked_sub(HOOKS_SINCE).unwrap_or(Timestamp::MIN);
+    let since = query.time("since", now)?.unwrap_or_else(a_day_ago);
+    let mut hooks = app.readers.ask(move |store| store.hook_stats(since)).await?;
+    // There is no next page: what has run meanwhile would have changed the order.
+    hooks.truncate(limit as usize);
+    shown(&Page::of(hooks, limit, |_| String::new()))
+}
+
+/// `GET /api/guard`: the newest first.
+pub(crate) async fn guard(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
+    let query = Query::read(query.as_deref(), &["agent_id", "rule", "decision", "limit", "before"])?;
+    let limit = query.limit()?;
+    let filter = GuardFilter {
+        agent_id: query.id("agent_id")?,
+        rule: query.string("rule"),
+        decision: one_of(&query, VERDICTS)?,
+        before_id: query.before(id)?,
+        limit: limit + 1,
+    };
+    let verdicts = app.readers.ask(move |store| store.guard_log(&filter)).await?;
+    shown(&Page::of(verdicts, limit, |verdict| {
+        verdict.guard_verdict_id.to_string()
+    }))
+}
+
+fn one_of(query: &Query<'_>, words: &'static [&'static str]) -> Result<Option<String>, Refusal> {
+    let known = |word: &str| words.iter().copied().find(|known| *known == word);
+    let decision = query.word("decision", known, words.iter().copied())?;
+    Ok(decision.map(str::to_owned))
+}

@@ -1,0 +1,222 @@
+//! Connections: how many there may be, how long they may take, and how they end.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+
+use crate::front::Front;
+use crate::gate::Via;
+use crate::settings::Settings;
+
+/// The largest head of a request that is read.
+const MAX_HEAD_BYTES: usize = 64 * 1024;
+
+/// How long to wait when the system has nothing left to let somebody in with.
+const BREATHER: Duration = Duration::from_millis(100);
+
+/// A client that has not taken what was sent to it for so long is gone, or might as well be.
+#[cfg(target_os = "linux")]
+const MAX_DEAFNESS: Duration = Duration::from_secs(120);
+
+/// Told to those who come when the house is full. They are not heard first, for that would need room as well.
+const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\n\
+    connection: close\r\ncontent-length: 70\r\n\r\n\
+    {\"status\":\"error\",\"message\":\"too many connections; try again shortly\"}";
+
+/// How far a server is on its way to its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    /// It serves.
+    #[default]
+    Open,
+    /// Nobody is let in; what is under way is finished, and streams end.
+    Closing,
+    /// Whatever is still under way is given up.
+    Closed,
+}
+
+/// Waits until the server closes.
+pub(crate) async fn closing(phase: &mut watch::Receiver<Phase>) {
+    // If nobody can say so any more, it does.
+    let _ = phase.wait_for(|phase| *phase > Phase::Open).await;
+}
+
+/// What every connection needs. When the last copy is gone, so are all connections.
+#[derive(Clone)]
+pub(crate) struct House {
+    pub(crate) front: Arc<Front>,
+    room: Arc<Semaphore>,
+    head_timeout: Duration,
+    phase: watch::Receiver<Phase>,
+    _presence: mpsc::Sender<Infallible>,
+}
+
+impl House {
+    /// A house, and what ends when nobody is in it any more.
+    pub(crate) fn new(
+        front: Front,
+        settings: &Settings,
+        phase: watch::Receiver<Phase>,
+    ) -> (Self, mpsc::Receiver<Infallible>) {
+        let (presence, absence) = mpsc::channel(1);
+        let house = Self {
+            front: Arc::new(front),
+            room: Arc::new(Semaphore::new(settings.max_connections)),
+            head_timeout: settings.head_timeout,
+            phase,
+            _presence: presence,
+        };
+        (house, absence)
+    }
+
+    /// Lets those in who come over the network, until the server closes.
+    pub(crate) async fn receive_tcp(mut self, listener: TcpListener) {
+        while let Some(accepted) = self.next(listener.accept()).await {
+            let Some((stream, peer)) = let_in(accepted).await else {
+                continue;
+            };
+            let Some(permit) = self.find_room(|| stream.try_write(FULL)) else {
+                continue;
+            };
+            let Ok(via) = prepare(&stream, peer) else {
+                continue;
+            };
+            tokio::spawn(self.clone().serve(stream, via, permit));
+        }
+    }
+
+    /// Lets those in who come through the socket, until the server closes.
+    pub(crate) async fn receive_unix(mut self, listener: UnixListener) {
+        let own = rustix::process::geteuid().as_raw();
+        while let Some(accepted) = self.next(listener.accept()).await {
+            let Some((stream, _)) = let_in(accepted).await else {
+                continue;
+            };
+            // The file's mode says so already, but not in the moment in which it was made.
+            let may = |stream: &UnixStream| stream.peer_cred().is_ok_and(|peer| [own, 0].contains(&peer.uid()));
+            if !may(&stream) {
+                continue;
+            }
+            let Some(permit) = self.find_room(|| stream.try_write(FULL)) else {
+                continue;
+            };
+            tokio::spawn(self.clone().serve(stream, Via::Socket, permit));
+        }
+    }
+
+    /// Waits for the next one to come; nobody does once the server closes.
+    async fn next<T>(&mut self, accept: impl Future<Output = io::Result<T>>) -> Option<io::Result<T>> {
+        tokio::select! {
+            biased;
+            () = closing(&mut self.phase) => None,
+            accepted = accept => Some(accepted),
+        }
+    }
+
+    fn find_room(&self, refuse: impl FnOnce() -> io::Result<usize>) -> Option<OwnedSemaphorePermit> {
+        let permit = self.room.clone().try_acquire_owned().ok();
+        if permit.is_none() {
+            // If even that cannot be said, the connection just ends.
+            let _ = refuse();
+            tracing::warn!("too many connections; one is refused");
+        }
+        permit
+    }
+
+    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin, via: Via, _permit: OwnedSemaphorePermit) {
+        let Self {
+            front,
+            head_timeout,
+            mut phase,
+            _presence,
+            ..
+        } = self;
+        let _counted = front.count_connection();
+        let service = service_fn(|request| {
+            let front = front.clone();
+            async move { Ok::<_, Infallible>(front.answer(via, request).await) }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(head_timeout)
+            .max_buf_size(MAX_HEAD_BYTES)
+            .serve_connection(TokioIo::new(stream), service);
+        let mut connection = pin!(connection);
+        loop {
+            tokio::select! {
+                ended = connection.as_mut() => {
+                    if let Err(error) = ended {
+                        tracing::debug!(%error, "a connection ended early");
+                    }
+                    return;
+                }
+                Ok(()) = phase.changed() => {
+                    let reached = *phase.borrow_and_update();
+                    match reached {
+                        Phase::Open => {}
+                        Phase::Closing => connection.as_mut().graceful_shutdown(),
+                        Phase::Closed => return,
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn prepare(stream: &TcpStream, peer: SocketAddr) -> io::Result<Via> {
+    // What is written is written whole, and somebody waits for it.
+    stream.set_nodelay(true)?;
+    #[cfg(target_os = "linux")]
+    {
+        let most = u32::try_from(MAX_DEAFNESS.as_millis()).unwrap_or(u32::MAX);
+        rustix::net::sockopt::set_tcp_user_timeout(stream, most)?;
+    }
+    Ok(Via::Tcp {
+        own: stream.local_addr()?.ip(),
+        peer: peer.ip(),
+    })
+}
+
+/// The one who has come, if anybody could be let in.
+async fn let_in<T>(accepted: io::Result<T>) -> Option<T> {
+    match accepted {
+        Ok(one) => return Some(one),
+        // That one has changed its mind.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset
+            ) => {}
+        Err(error) => {
+            tracing::warn!(%error, "cannot let anybody in for the moment");
+            tokio::time::sleep(BREATHER).await;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FULL;
+
+    #[test]
+    fn what_is_told_when_the_house_is_full_is_as_long_as_it_says() {
+        let text = std::str::from_utf8(FULL).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        assert!(
+            head.contains(&format!("content-length: {}", body.len())),
+            "{}",
+            body.len()
+        );
+    }
+}

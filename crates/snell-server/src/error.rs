@@ -1,0 +1,215 @@
+//! Why a server cannot start, and why a request is refused. The second is the only place that picks status codes.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use snell_store::StoreError;
+pub(crate) use snell_store::with_causes;
+
+/// Why a server cannot run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// Somebody else has the address.
+    #[error(
+        "{address} is in use, perhaps by another `snell serve`; end that one, or listen elsewhere: --addr 127.0.0.1:0"
+    )]
+    AddressInUse {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}")]
+    Address {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// Others could reach the server, and nothing says who may.
+    #[error(
+        "{address} can be reached by others, so a token is required: write one to a file that only you can read, and name \
+         it with --token-file; or listen on 127.0.0.1"
+    )]
+    TokenRequired {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// Another server serves the same directory.
+    #[error("another `snell serve` is running for {}; end it first", directory.display())]
+    AlreadyServed {
+        /// Where both keep what they record.
+        directory: PathBuf,
+    },
+    /// The unix socket cannot be made.
+    #[error("cannot make the socket {}", path.display())]
+    Socket {
+        /// The socket.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The database cannot be used.
+    #[error("cannot use the database {}", path.display())]
+    Store {
+        /// The database.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: StoreError,
+    },
+    /// Something that the system did not give.
+    #[error("cannot start {what}")]
+    System {
+        /// What.
+        what: &'static str,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Why a request is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// What was sent is wrong; the text says what, and what to send instead.
+    BadRequest(String),
+    /// It does not show the token.
+    NoToken,
+    /// It comes from somebody else's page.
+    ForeignOrigin,
+    /// There is no such thing.
+    NotFound(String),
+    /// There is, but it cannot be done to it.
+    WrongMethod,
+    /// The body did not come in time.
+    TooSlow,
+    /// The body is too large.
+    TooLarge { most: usize },
+    /// It calls the server by a name that is not its own.
+    WrongHost,
+    /// The database does not take it, and will not.
+    NotTaken(String),
+    /// It cannot be done now.
+    Busy { why: String, again_in: Duration },
+    /// It is switched off.
+    SwitchedOff,
+}
+
+/// How long somebody should wait before coming again, when nothing better is known.
+pub(crate) const SHORTLY: Duration = Duration::from_secs(1);
+
+#[derive(Serialize)]
+struct Told<'a> {
+    status: &'static str,
+    message: &'a str,
+}
+
+impl Refusal {
+    /// Something that is wrong with what was sent.
+    pub(crate) fn bad(message: impl Into<String>) -> Self {
+        Self::BadRequest(message.into())
+    }
+
+    /// Something that cannot be done now.
+    pub(crate) fn busy(why: impl Into<String>) -> Self {
+        Self::Busy {
+            why: why.into(),
+            again_in: SHORTLY,
+        }
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            Self::BadRequest(_) => StatusCode::BAD_REQUEST,
+            Self::NoToken => StatusCode::UNAUTHORIZED,
+            Self::ForeignOrigin => StatusCode::FORBIDDEN,
+            Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::WrongHost => StatusCode::MISDIRECTED_REQUEST,
+            Self::NotTaken(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Busy { .. } | Self::SwitchedOff => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// What whoever sent the request is told.
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Self::BadRequest(message) | Self::NotFound(message) => message.clone(),
+            Self::NoToken => "a token is required; send it as: Authorization: Bearer TOKEN".into(),
+            Self::ForeignOrigin => "requests of other pages are refused".into(),
+            Self::WrongMethod => "the method is not allowed here; the header Allow names those that are".into(),
+            Self::TooSlow => "the body did not come in time".into(),
+            Self::TooLarge { most } => format!("the body is larger than {most} bytes"),
+            Self::WrongHost => {
+                "the header Host does not name this server; start it with --allow-host NAME to serve other names".into()
+            }
+            Self::NotTaken(why) => format!("the event cannot be stored: {why}"),
+            Self::Busy { why, .. } => format!("{why}; try again shortly"),
+            Self::SwitchedOff => "taking hook events is switched off (enabled = false in [server])".into(),
+        }
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Refused(why) => Self::NotTaken(why),
+            StoreError::NoEvent(error) => Self::BadRequest(error.to_string()),
+            // A full disk, a lock, a file that is gone: all of that may pass.
+            other => Self::busy(with_causes(&other)),
+        }
+    }
+}
+
+/// Why a request was refused, for the log. It travels with the answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Why(pub(crate) String);
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let message = self.message();
+        let mut answer = json(
+            self.status(),
+            &Told {
+                status: "error",
+                message: &message,
+            },
+        );
+        answer.extensions_mut().insert(Why(message));
+        let headers = answer.headers_mut();
+        match self {
+            Self::NoToken => {
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            Self::Busy { again_in, .. } => {
+                headers.insert(RETRY_AFTER, HeaderValue::from(again_in.as_secs().max(1)));
+            }
+            _ => {}
+        }
+        answer
+    }
+}
+
+/// An answer in JSON.
+pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Response {
+    // What we answer with are maps with names as keys and numbers that are numbers: they can be written.
+    let text = serde_json::to_vec(value).unwrap_or_default();
+    let mut answer = Response::new(Body::from(text));
+    *answer.status_mut() = status;
+    answer
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer
+}

@@ -1,0 +1,218 @@
+//! Who may come in. Pages of other sites can make a browser send requests here; what they cannot do is call this server by
+//! its own name, come from its own origin, or know its token.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::{HeaderMap, Uri};
+
+use crate::error::Refusal;
+use crate::token::Token;
+
+/// Names that lead to this machine and nowhere else.
+const LOOPBACK_NAMES: &[&str] = &["localhost", "127.0.0.1", "[::1]"];
+
+/// Set by browsers: how the page that sends a request is related to us.
+const SEC_FETCH_SITE: &str = "sec-fetch-site";
+
+/// How a request came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Via {
+    /// Over the network.
+    Tcp {
+        /// The address that was called.
+        own: IpAddr,
+        /// Who called it.
+        peer: IpAddr,
+    },
+    /// Through the unix socket, which nobody but its owner can use.
+    Socket,
+}
+
+/// Who may see what is behind a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Openness {
+    /// Whoever can reach the server.
+    Anybody,
+    /// Whoever has the token, also by following a link from elsewhere.
+    Visitors,
+    /// Whoever has the token; no page but our own.
+    Ours,
+}
+
+/// The door.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    /// The address that is listened on.
+    address: SocketAddr,
+    /// Names that the user allows beside ours, each perhaps with a port.
+    allowed: Vec<(String, Option<u16>)>,
+    token: Option<Token>,
+}
+
+impl Gate {
+    pub(crate) fn new(address: SocketAddr, allow_hosts: &[String], token: Option<Token>) -> Self {
+        let named = |host: &String| {
+            let (name, port) = named(host)?;
+            Some((name.to_owned(), port))
+        };
+        Self {
+            address,
+            allowed: allow_hosts.iter().filter_map(named).collect(),
+            token,
+        }
+    }
+
+    /// Lets a request in, or says why not.
+    pub(crate) fn admit(&self, via: Via, uri: &Uri, headers: &HeaderMap, openness: Openness) -> Result<(), Refusal> {
+        let host = self.host(via, uri, headers)?;
+        if openness != Openness::Anybody {
+            self.refuse_foreign(host, headers, openness)?;
+            self.ask_for_token(via, headers)?;
+        }
+        Ok(())
+    }
+
+    /// The name that the server is called by. Somebody else's name that was made to lead here is none of ours.
+    fn host<'r>(&self, via: Via, uri: &'r Uri, headers: &'r HeaderMap) -> Result<Option<&'r str>, Refusal> {
+        let mut told = headers.get_all(HOST).iter();
+        let (host, another) = (told.next(), told.next());
+        let host = host.and_then(|host| host.to_str().ok());
+        if via == Via::Socket {
+            return Ok(host);
+        }
+        let is_ours = |host: &str| self.is_ours(via, host);
+        let in_uri = uri.authority().is_none_or(|authority| is_ours(authority.as_str()));
+        if another.is_some() || !host.is_some_and(is_ours) || !in_uri {
+            return Err(Refusal::WrongHost);
+        }
+        Ok(host)
+    }
+
+    fn is_ours(&self, via: Via, host: &str) -> bool {
+        let Some((name, port)) = named(host) else {
+            return false;
+        };
+        let own_port = port.is_none_or(|port| port == self.address.port());
+        let is = |other: &str| other.eq_ignore_ascii_case(name);
+        let own_name = || LOOPBACK_NAMES.iter().any(|other| is(other)) || self.is_own_address(via, name);
+        let is_allowed = |(other, with): &(String, Option<u16>)| is(other) && (with.is_none() || *with == port);
+        own_port && own_name() || self.allowed.iter().any(is_allowed)
+    }
+
+    /// Whether the name is the address that was called, in figures. No name service has a say in that.
+    fn is_own_address(&self, via: Via, name: &str) -> bool {
+        let figures = name.trim_start_matches('[').trim_end_matches(']');
+        let Ok(named) = figures.parse::<IpAddr>() else {
+            return false;
+        };
+        let called = match via {
+            Via::Tcp { own, .. } => Some(own.to_canonical()),
+            Via::Socket => None,
+        };
+        named == self.address.ip() || Some(named) == called
+    }
+
+    fn refuse_foreign(&self, host: Option<&str>, headers: &HeaderMap, openness: Openness) -> Result<(), Refusal> {
+        let is_own = |origin: &[u8]| {
+            let authority = origin
+                .strip_prefix(b"http://")
+                .or_else(|| origin.strip_prefix(b"https://"));
+            let same = |authority: &[u8]| host.is_some_and(|host| authority.eq_ignore_ascii_case(host.as_bytes()));
+            authority.is_some_and(same)
+        };
+        let from_here = headers.get_all(ORIGIN).iter().all(|origin| is_own(origin.as_bytes()));
+        let is_near = |site: &[u8]| openness == Openness::Visitors || matches!(site, b"same-origin" | b"none");
+        let from_near = headers
+            .get_all(SEC_FETCH_SITE)
+            .iter()
+            .all(|site| is_near(site.as_bytes()));
+        if from_here && from_near {
+            Ok(())
+        } else {
+            Err(Refusal::ForeignOrigin)
+        }
+    }
+
+    fn ask_for_token(&self, via: Via, headers: &HeaderMap) -> Result<(), Refusal> {
+        let Some(token) = &self.token else {
+            return Ok(());
+        };
+        let shown = headers.get(AUTHORIZATION).and_then(|shown| bearer(shown.as_bytes()));
+        if via == Via::Socket || shown.is_some_and(|shown| token.is(shown)) {
+            Ok(())
+        } else {
+            Err(Refusal::NoToken)
+        }
+    }
+}
+
+/// The token of an `Authorization` header.
+fn bearer(shown: &[u8]) -> Option<&[u8]> {
+    let (scheme, token) = shown.split_at_checked(b"Bearer ".len())?;
+    scheme.eq_ignore_ascii_case(b"Bearer ").then(|| token.trim_ascii())
+}
+
+/// A host as it is named in a header: its name, and its port if it has one. Nothing if it is none.
+pub(crate) fn named(host: &str) -> Option<(&str, Option<u16>)> {
+    let end_of_name = match host.strip_prefix('[') {
+        Some(rest) => rest.find(']')? + 2,
+        None => host.find(':').unwrap_or(host.len()),
+    };
+    let (name, port) = host.split_at_checked(end_of_name)?;
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._[]:".contains(&byte);
+    if name.is_empty() || !name.bytes().all(fits) {
+        return None;
+    }
+    match port.strip_prefix(':') {
+        None if port.is_empty() => Some((name, None)),
+        Some(port) if port.bytes().all(|byte| byte.is_ascii_digit()) => Some((name, Some(port.parse().ok()?))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_taken_apart() {
+        let cases = [
+            ("localhost", Some(("localhost", None))),
+            ("localhost:7433", Some(("localhost", Some(7433)))),
+            ("[::1]", Some(("[::1]", None))),
+            ("[::1]:7433", Some(("[::1]", Some(7433)))),
+            ("127.0.0.1:80", Some(("127.0.0.1", Some(80)))),
+            ("", None),
+            (":80", None),
+            ("localhost:", None),
+            ("localhost:+80", None),
+            ("localhost:99999", None),
+            ("localhost:80:80", None),
+            ("[::1", None),
+            ("[::1]80", None),
+            ("local host", None),
+            ("user@localhost", None),
+            ("localhost/x", None),
+            ("löcalhost", None),
+        ];
+        for (host, expected) in cases {
+            assert_eq!(named(host), expected, "{host}");
+        }
+    }
+
+    #[test]
+    fn only_a_bearer_shows_a_token() {
+        let cases: [(&str, Option<&str>); 6] = [
+            ("Bearer secret", Some("secret")),
+            ("bearer  secret ", Some("secret")),
+            ("Basic secret", None),
+            ("Bearer", None),
+            ("secret", None),
+            ("", None),
+        ];
+        for (shown, expected) in cases {
+            assert_eq!(bearer(shown.as_bytes()), expected.map(str::as_bytes), "{shown}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! A body that was checked, as what the store records.
+
+use std::net::IpAddr;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use snell::{EventName, Timestamp};
+use snell_store::Observation;
+
+use super::fields;
+use crate::error::Refusal;
+
+/// What is recorded of a body. `event` is what its route says; else the body names it.
+pub(super) fn observation(
+    event: Option<&EventName>,
+    mut payload: Map<String, Value>,
+    stranger: Option<IpAddr>,
+    now: Timestamp,
+) -> Result<Observation, Refusal> {
+    fields::check(&payload)?;
+    let event = match event {
+        Some(event) => event.as_str().to_owned(),
+        None => {
+            fields::require(&payload, "hook_event_name", "it names the event")?;
+            let told = text(&payload, "hook_event_name").unwrap_or_default();
+            EventName::parse(told.trim()).as_str().to_owned()
+        }
+    };
+    let told_at = text(&payload, "timestamp").and_then(|told| told.parse().ok());
+    // What is told of the future is a wrong clock.
+    let past = told_at.filter(|told: &Timestamp| *told <= now);
+    let mut observation = Observation {
+        event_id: text(&payload, "event_id").map_or_else(own_id, str::to_owned),
+        at: past.unwrap_or(now),
+        delayed: past.is_some(),
+        event,
+        sender: Default::default(),
+        judgement: None,
+        payload: Map::new(),
+    };
+    if let Some(own) = payload.shift_remove("snell") {
+        take_own(&mut observation, own);
+    }
+    if let Some(stranger) = stranger
+        && observation.sender.host.is_none()
+        && text(&payload, "host").is_none()
+    {
+        // Its processes are none of this machine's.
+        observation.sender.host = Some(stranger.to_string());
+    }
+    observation.payload = payload;
+    Ok(observation)
+}
+
+fn text<'p>(payload: &'p Map<String, Value>, name: &str) -> Option<&'p str> {
+    payload.get(name).and_then(Value::as_str)
+}
+
+/// What another Snell knows of the event beside its payload. What cannot be understood does not count.
+fn take_own(observation: &mut Observation, mut own: Value) {
+    if let Some(sender) = part(&mut own, "sender") {
+        observation.sender = sender;
+    }
+    observation.judgement = part(&mut own, "judgement");
+}
+
+fn part<T: DeserializeOwned>(own: &mut Value, name: &str) -> Option<T> {
+    let part = own.get_mut(name).map(Value::take).filter(|part| !part.is_null())?;
+    let read = serde_json::from_value(part);
+    if read.is_err() {
+        tracing::debug!("\"{name}\" in \"snell\" cannot be understood; it is ignored");
+    }
+    read.ok()
+}
+
+/// An id for an event that has none: when this process began, and how many came before.
+fn own_id() -> String {
+    static BEGAN: LazyLock<String> = LazyLock::new(|| {
+        let clock = Timestamp::now().as_nanosecond();
+        format!("{clock:x}-{:x}", std::process::id())
+    });
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    format!("{}-s{:x}", *BEGAN, COUNT.fetch_add(1, Ordering::Relaxed))
+}

@@ -1,0 +1,51 @@
+//! The receiver: hook events over HTTP, a live stream of what happens, and pages of what happened.
+//!
+//! [`serve`] is the only way in. It takes a [`Listener`] that is bound already, so a test and the real program take the same
+//! path, on whatever port.
+//!
+//! ```text
+//!  request ── connections ──► front (gate, headers, log) ──► routes
+//!                                                              │
+//!        POST /hook/… ── hook (body ► Observation) ──► writer ─┤► store        one thread, one transaction for many
+//!        GET  /api/…  ── api ──► readers ──────────────────────┤► store        a few threads
+//!        GET  /api/events/stream ── stream ◄── follower ◄──────┘► store        one thread, whoever wrote
+//!                                                   │
+//!                                     pulse ──► hybrid ──► caretaker ──► store   looks after agents that fell silent
+//! ```
+//!
+//! What is acknowledged is committed. What the stream tells was read from the database, so it does not matter whether this
+//! process wrote it or a hook beside it. Everything that waits is bounded, and what does not fit is told so.
+//!
+//! It needs a tokio runtime with I/O and time enabled; two workers are enough.
+
+mod api;
+mod app;
+mod caretaker;
+mod clock;
+mod connections;
+mod error;
+mod front;
+mod gate;
+mod hook;
+mod hybrid;
+mod listener;
+mod mail;
+mod metrics;
+mod pulse;
+mod query;
+mod readers;
+mod routes;
+mod serve;
+mod settings;
+mod stream;
+mod tmux;
+mod token;
+mod writer;
+
+pub use error::ServeError;
+pub use hybrid::{Mode, Rhythm};
+pub use listener::Listener;
+pub use routes::{OPENAPI, surface};
+pub use serve::serve;
+pub use settings::Settings;
+pub use token::{Token, TokenError};

@@ -1,0 +1,134 @@
+//! Where the server listens: a TCP address, and a unix socket beside what it records.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::net::sockopt;
+
+use crate::error::ServeError;
+use crate::settings::Settings;
+
+/// How many may knock before they are let in.
+const BACKLOG: i32 = 1024;
+
+/// How much may wait in the system for a client to read it. The system would otherwise let it grow to megabytes for each.
+const SEND_BUFFER_BYTES: usize = 128 * 1024;
+
+/// A TCP address that is listened on.
+pub struct Listener {
+    pub(crate) tcp: TcpListener,
+    pub(crate) address: SocketAddr,
+    pub(crate) ready: Option<Box<dyn FnOnce(SocketAddr) + Send>>,
+}
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Listener")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Listener {
+    /// Listens on this address; on a free port if its port is 0.
+    ///
+    /// # Errors
+    ///
+    /// When somebody else does, or the address is not one of this machine.
+    pub fn bind(address: SocketAddr) -> Result<Self, ServeError> {
+        let bound = TcpListener::bind(address).and_then(|tcp| {
+            tcp.set_nonblocking(true)?;
+            sockopt::set_socket_send_buffer_size(&tcp, SEND_BUFFER_BYTES)?;
+            rustix::net::listen(&tcp, BACKLOG)?;
+            let address = tcp.local_addr()?;
+            Ok(Self {
+                tcp,
+                address,
+                ready: None,
+            })
+        });
+        bound.map_err(|source| match source.kind() {
+            io::ErrorKind::AddrInUse => ServeError::AddressInUse { address },
+            _ => ServeError::Address { address, source },
+        })
+    }
+
+    /// The address, with the port that was found.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Calls this once requests are answered.
+    #[must_use]
+    pub fn when_ready(mut self, tell: impl FnOnce(SocketAddr) + Send + 'static) -> Self {
+        self.ready = Some(Box::new(tell));
+        self
+    }
+}
+
+/// The unix socket. It is there for as long as this is.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    path: PathBuf,
+    inode: u64,
+    /// Held for as long as we live, and let go by the system if we are killed: so one that is left behind is known.
+    _lock: File,
+}
+
+impl Socket {
+    /// Makes the socket of a directory, in place of one that was left behind. Only its owner can use it.
+    pub(crate) fn make(directory: &Path) -> Result<(UnixListener, Self), ServeError> {
+        let path = Settings::socket_in(directory);
+        let failed = |source| ServeError::Socket {
+            path: path.clone(),
+            source,
+        };
+        let lock = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(directory.join("snell.sock.lock"))
+            .map_err(failed)?;
+        if let Err(error) = flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            return Err(match error {
+                rustix::io::Errno::WOULDBLOCK => ServeError::AlreadyServed {
+                    directory: directory.to_owned(),
+                },
+                other => failed(other.into()),
+            });
+        }
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+        let made = UnixListener::bind(&path).and_then(|listener| {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+            listener.set_nonblocking(true)?;
+            sockopt::set_socket_send_buffer_size(&listener, SEND_BUFFER_BYTES)?;
+            let inode = fs::metadata(&path)?.ino();
+            Ok((listener, inode))
+        });
+        let (listener, inode) = made.map_err(failed)?;
+        let socket = Self {
+            path,
+            inode,
+            _lock: lock,
+        };
+        Ok((listener, socket))
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        // Somebody may have put another one in its place.
+        if fs::metadata(&self.path).is_ok_and(|metadata| metadata.ino() == self.inode) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}

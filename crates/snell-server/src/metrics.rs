@@ -1,0 +1,217 @@
+//! What is counted, for `GET /metrics`. Labels have few values, and none of them comes from a request.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+use std::time::Duration;
+
+use axum::http::{Method, StatusCode};
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+use snell::EventName;
+
+use crate::hybrid::Mode;
+
+/// What became of something. The words are those of the label `outcome`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Outcome {
+    /// An event was stored.
+    Stored,
+    /// An event was there already.
+    Duplicate,
+    /// What was sent is no event.
+    Invalid,
+    /// The database does not take it.
+    Refused,
+    /// It could not be done then.
+    Unavailable,
+    /// It was done.
+    Done,
+}
+
+impl EncodeLabelValue for Outcome {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> std::fmt::Result {
+        let word = match self {
+            Self::Stored => "stored",
+            Self::Duplicate => "duplicate",
+            Self::Invalid => "invalid",
+            Self::Refused => "refused",
+            Self::Unavailable => "unavailable",
+            Self::Done => "done",
+        };
+        EncodeLabelValue::encode(&word, encoder)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct EventLabels {
+    event: &'static str,
+    outcome: Outcome,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    route: &'static str,
+    method: &'static str,
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RouteLabels {
+    route: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ModeLabels {
+    mode: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OutcomeLabels {
+    outcome: Outcome,
+}
+
+/// Everything that is counted.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    registry: Registry,
+    events: Family<EventLabels, Counter>,
+    requests: Family<RequestLabels, Counter>,
+    request_seconds: Family<RouteLabels, Histogram>,
+    mode: Family<ModeLabels, Gauge>,
+    reconciliations: Family<OutcomeLabels, Counter>,
+    pub(crate) connections: Gauge,
+    pub(crate) stream_clients: Gauge,
+    pub(crate) gaps: Counter,
+    /// Events that wait for the writer.
+    pub(crate) queued: Gauge,
+    pub(crate) batch_events: Histogram,
+    pub(crate) commit_seconds: Histogram,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let mut metrics = Self {
+            registry: Registry::with_prefix("snell"),
+            events: Family::default(),
+            requests: Family::default(),
+            request_seconds: Family::new_with_constructor(seconds),
+            mode: Family::default(),
+            reconciliations: Family::default(),
+            connections: Gauge::default(),
+            stream_clients: Gauge::default(),
+            gaps: Counter::default(),
+            queued: Gauge::default(),
+            batch_events: Histogram::new(exponential_buckets(1.0, 2.0, 10)),
+            commit_seconds: seconds(),
+        };
+        metrics.register();
+        metrics
+    }
+
+    fn register(&mut self) {
+        let to = &mut self.registry;
+        let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+        to.register("build", "The program", build);
+        to.register("events", "Hook events received over HTTP", self.events.clone());
+        to.register("http_requests", "Requests answered", self.requests.clone());
+        let took = "From the head of a request to the head of its answer";
+        to.register_with_unit(
+            "http_request_duration",
+            took,
+            Unit::Seconds,
+            self.request_seconds.clone(),
+        );
+        to.register("http_connections", "Open connections", self.connections.clone());
+        to.register("stream_clients", "Listeners to the stream", self.stream_clients.clone());
+        to.register("stream_gaps", "Gaps that listeners were told of", self.gaps.clone());
+        to.register("queue_depth", "Events that wait to be stored", self.queued.clone());
+        to.register(
+            "commit_batch_size",
+            "Events stored with one transaction",
+            self.batch_events.clone(),
+        );
+        let took = "Time that a transaction took";
+        to.register_with_unit("commit_duration", took, Unit::Seconds, self.commit_seconds.clone());
+        to.register(
+            "reconciler_runs",
+            "Looks after silent agents",
+            self.reconciliations.clone(),
+        );
+        to.register("mode", "1 for the mode that the server is in", self.mode.clone());
+    }
+
+    /// Counts an event. Names that no table knows count together.
+    pub(crate) fn received(&self, event: &EventName, outcome: Outcome) {
+        let event = match event {
+            EventName::Other(_) => "other",
+            known => EventName::canonical_names()
+                .find(|name| *name == known.as_str())
+                .unwrap_or("other"),
+        };
+        self.events.get_or_create(&EventLabels { event, outcome }).inc();
+    }
+
+    pub(crate) fn answered(&self, route: &'static str, method: &Method, status: StatusCode, took: Duration) {
+        let method = match *method {
+            Method::GET => "GET",
+            Method::POST => "POST",
+            Method::HEAD => "HEAD",
+            _ => "other",
+        };
+        let status = status.as_u16();
+        let labels = RequestLabels { route, method, status };
+        self.requests.get_or_create(&labels).inc();
+        self.request_seconds
+            .get_or_create(&RouteLabels { route })
+            .observe(took.as_secs_f64());
+    }
+
+    pub(crate) fn reconciled(&self, outcome: Outcome) {
+        self.reconciliations.get_or_create(&OutcomeLabels { outcome }).inc();
+    }
+
+    pub(crate) fn set_mode(&self, now: Mode) {
+        for mode in Mode::ALL {
+            let labels = ModeLabels { mode: mode.as_str() };
+            self.mode.get_or_create(&labels).set((*mode == now).into());
+        }
+    }
+
+    /// Everything, as Prometheus reads it.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a text does not fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}
+
+fn seconds() -> Histogram {
+    Histogram::new(exponential_buckets(0.000_1, 4.0, 9))
+}
+
+/// One of something that is there, for as long as this is.
+#[derive(Debug)]
+pub(crate) struct Counted(Gauge<i64, AtomicI64>);
+
+impl Counted {
+    pub(crate) fn new(gauge: &Gauge) -> Self {
+        gauge.inc();
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+/// What is counted, shared.
+pub(crate) type SharedMetrics = Arc<Metrics>;

@@ -1,0 +1,208 @@
+//! What a request asks for after the question mark. A name that nobody knows is a mistake, and so is one that stands twice.
+
+use std::borrow::Cow;
+
+use jiff::{Span, SpanRelativeTo};
+use serde::Serialize;
+use snell::Timestamp;
+use url::form_urlencoded;
+
+use crate::error::Refusal;
+
+/// How many items a page has, unless it is said.
+const DEFAULT_LIMIT: u32 = 50;
+/// How many it may have.
+const MAX_LIMIT: u32 = 500;
+
+/// How much of what was sent is repeated in a message.
+const SHOWN: usize = 60;
+
+/// The parameters of a request.
+#[derive(Debug)]
+pub(crate) struct Query<'q> {
+    pairs: Vec<(Cow<'q, str>, Cow<'q, str>)>,
+}
+
+impl<'q> Query<'q> {
+    /// Reads parameters, of which only these are known. One without a value counts as if it were not there.
+    pub(crate) fn read(text: Option<&'q str>, known: &[&str]) -> Result<Self, Refusal> {
+        let mut pairs: Vec<(Cow<'_, str>, Cow<'_, str>)> = Vec::new();
+        for (name, value) in form_urlencoded::parse(text.unwrap_or_default().as_bytes()) {
+            if !known.contains(&name.as_ref()) {
+                let list = match known {
+                    [] => "there are none here".to_owned(),
+                    known => format!("known are {}", known.join(", ")),
+                };
+                return Err(Refusal::bad(format!("unknown parameter \"{}\"; {list}", shown(&name))));
+            }
+            if pairs.iter().any(|(other, _)| *other == name) {
+                return Err(Refusal::bad(format!("\"{name}\" stands twice; send it once")));
+            }
+            pairs.push((name, value));
+        }
+        Ok(Self { pairs })
+    }
+
+    /// The value of a parameter.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        let pair = self.pairs.iter().find(|(other, _)| other == name);
+        pair.map(|(_, value)| value.as_ref()).filter(|value| !value.is_empty())
+    }
+
+    /// The value, owned.
+    pub(crate) fn string(&self, name: &str) -> Option<String> {
+        self.text(name).map(str::to_owned)
+    }
+
+    /// A value that can be read, or why not.
+    fn read_as<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+        expected: impl FnOnce() -> String,
+    ) -> Result<Option<T>, Refusal> {
+        let Some(value) = self.text(name) else {
+            return Ok(None);
+        };
+        match read(value) {
+            Some(read) => Ok(Some(read)),
+            None => Err(Refusal::bad(format!(
+                "\"{name}\" is \"{}\"; it must be {}",
+                shown(value),
+                expected()
+            ))),
+        }
+    }
+
+    /// The number of something.
+    pub(crate) fn id(&self, name: &str) -> Result<Option<i64>, Refusal> {
+        self.read_as(name, id, || "a positive number".into())
+    }
+
+    /// How many items a page may have.
+    pub(crate) fn limit(&self) -> Result<u32, Refusal> {
+        let fits = |text: &str| text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
+        let limit = self.read_as("limit", fits, || format!("a number from 1 to {MAX_LIMIT}"))?;
+        Ok(limit.unwrap_or(DEFAULT_LIMIT))
+    }
+
+    /// `true` or `false`.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, Refusal> {
+        let flag = self.read_as(name, |text| text.parse().ok(), || "true or false".into())?;
+        Ok(flag.unwrap_or(false))
+    }
+
+    /// A time, or how long ago it was.
+    pub(crate) fn time(&self, name: &str, now: Timestamp) -> Result<Option<Timestamp>, Refusal> {
+        self.read_as(
+            name,
+            |text| time(text, now),
+            || "an RFC 3339 time such as 2025-12-31T10:30:00Z, or how long ago it was, such as 2h".into(),
+        )
+    }
+
+    /// One of several words.
+    pub(crate) fn word<T: Copy>(
+        &self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+        all: impl Iterator<Item = &'static str>,
+    ) -> Result<Option<T>, Refusal> {
+        self.read_as(name, parse, || format!("one of {}", all.collect::<Vec<_>>().join(", ")))
+    }
+
+    /// Where a page goes on, as the one before said.
+    pub(crate) fn before<T>(&self, read: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, Refusal> {
+        self.read_as("before", read, || "what \"next\" of the page before says".into())
+    }
+}
+
+/// The number of something.
+pub(crate) fn id(text: &str) -> Option<i64> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|id| is_plain && *id > 0)
+}
+
+fn time(text: &str, now: Timestamp) -> Option<Timestamp> {
+    let ago = || {
+        let span: Span = text.parse().ok()?;
+        let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
+        now.checked_sub(duration.unsigned_abs()).ok()
+    };
+    text.parse().ok().or_else(ago)
+}
+
+/// What was sent, short enough to be repeated.
+fn shown(text: &str) -> &str {
+    &text[..text.floor_char_boundary(SHOWN)]
+}
+
+/// A page of a list.
+#[derive(Debug, Serialize)]
+pub(crate) struct Page<T> {
+    items: Vec<T>,
+    /// What to send as `before` for the next page; nothing if this is the last one.
+    next: Option<String>,
+}
+
+impl<T> Page<T> {
+    /// A page of at most so many items. One more was asked for, to see whether there is a next page.
+    pub(crate) fn of(mut items: Vec<T>, limit: u32, cursor: impl FnOnce(&T) -> String) -> Self {
+        let limit = limit as usize;
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let next = items.last().filter(|_| more).map(cursor);
+        Self { items, next }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(refused: Result<impl std::fmt::Debug, Refusal>) -> String {
+        match refused {
+            Err(Refusal::BadRequest(message)) => message,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn mistakes_are_told_with_what_to_send_instead() {
+        let known = &["limit", "agent_id", "ended", "since", "before"];
+        let read = |text| Query::read(Some(text), known).unwrap();
+        let now = "2026-03-01T12:00:00Z".parse().unwrap();
+        let all = "known are limit, agent_id, ended, since, before";
+        let cases = [
+            (message(Query::read(Some("a=1"), known)), format!("unknown parameter \"a\"; {all}")),
+            (message(Query::read(Some("x"), &[])), "unknown parameter \"x\"; there are none here".into()),
+            (message(Query::read(Some("limit=1&limit=2"), known)), "\"limit\" stands twice; send it once".into()),
+            (message(read("limit=0").limit()), "\"limit\" is \"0\"; it must be a number from 1 to 500".into()),
+            (message(read("limit=501").limit()), "\"limit\" is \"501\"; it must be a number from 1 to 500".into()),
+            (message(read("agent_id=-1").id("agent_id")), "\"agent_id\" is \"-1\"; it must be a positive number".into()),
+            (message(read("ended=yes").flag("ended")), "\"ended\" is \"yes\"; it must be true or false".into()),
+            (
+                message(read("since=then").time("since", now)),
+                "\"since\" is \"then\"; it must be an RFC 3339 time such as 2025-12-31T10:30:00Z, or how long ago it was, \
+                 such as 2h"
+                    .into(),
+            ),
+        ];
+        for (found, expected) in cases {
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn a_page_knows_whether_there_is_another() {
+        let page = |items: Vec<i64>| Page::of(items, 2, i64::to_string);
+        for (items, kept, next) in [
+            (vec![], 0, None),
+            (vec![3, 2], 2, None),
+            (vec![3, 2, 1], 2, Some("2".to_owned())),
+        ] {
+            let page = page(items);
+            assert_eq!((page.items.len(), page.next), (kept, next));
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Reading the database: on threads of their own, a few at a time, each with a connection that stays open.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use snell_store::{Result, Store};
+use tokio::sync::Semaphore;
+
+use crate::error::Refusal;
+
+/// So many read at a time. More would only wait for the same disk.
+const MAX_READERS: usize = 4;
+
+/// How long a question may wait for its turn.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+
+/// A store that is opened when it is needed, and again when another file is in its place.
+#[derive(Debug)]
+pub(crate) struct Held {
+    path: PathBuf,
+    store: Option<Store>,
+    /// Whether it was ever opened.
+    opened: bool,
+}
+
+/// Which store it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// The first one, or the one that was there the last time.
+    Same,
+    /// One that has taken its place.
+    Another,
+}
+
+impl Held {
+    pub(crate) fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            store: None,
+            opened: false,
+        }
+    }
+
+    /// The store, and whether it is still the same.
+    pub(crate) fn store(&mut self) -> Result<(&mut Store, Which)> {
+        if let Some(store) = self.store.take().filter(Store::is_in_place) {
+            return Ok((self.store.insert(store), Which::Same));
+        }
+        let store = Store::open(&self.path)?.store;
+        let which = if self.opened { Which::Another } else { Which::Same };
+        self.opened = true;
+        Ok((self.store.insert(store), which))
+    }
+}
+
+/// Those who read for requests.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    path: PathBuf,
+    turns: Semaphore,
+    idle: Mutex<Vec<Held>>,
+}
+
+impl Readers {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            turns: Semaphore::new(MAX_READERS),
+            idle: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Asks the store, away from the threads that serve requests.
+    pub(crate) async fn ask<T: Send + 'static>(
+        self: &std::sync::Arc<Self>,
+        question: impl FnOnce(&mut Store) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, Refusal> {
+        let too_long = || Refusal::busy("too many are asking");
+        let _turn = match tokio::time::timeout(MAX_WAIT, self.turns.acquire()).await {
+            Ok(Ok(turn)) => turn,
+            Ok(Err(_)) | Err(_) => return Err(too_long()),
+        };
+        let readers = self.clone();
+        let asked = tokio::task::spawn_blocking(move || readers.ask_now(question));
+        // A question that panics has no answer.
+        asked.await.unwrap_or_else(|_| Err(too_long()))
+    }
+
+    fn ask_now<T>(&self, question: impl FnOnce(&mut Store) -> Result<T>) -> std::result::Result<T, Refusal> {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = idle().pop();
+        let mut held = held.unwrap_or_else(|| Held::new(&self.path));
+        let answer = held.store().and_then(|(store, _)| question(store));
+        idle().push(held);
+        Ok(answer?)
+    }
+}

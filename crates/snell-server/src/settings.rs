@@ -1,0 +1,84 @@
+//! How a server works: where it keeps things, and every limit it has.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use snell::Timestamp;
+use snell_store::Recorder;
+
+use crate::hybrid::Rhythm;
+use crate::token::Token;
+
+/// How a server works.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where Snell keeps what it records. The unix socket is made there.
+    pub directory: PathBuf,
+    /// The database, if it is not the one of the directory.
+    pub database: Option<PathBuf>,
+    /// Whether hook events are taken. What was recorded is shown either way.
+    pub enabled: bool,
+    /// What a request must show that does not come through the unix socket. Without it only a loopback address is served.
+    pub token: Option<Token>,
+    /// Names by which the server may be called beside its own: `name`, with any port, or `name:port`.
+    pub allow_hosts: Vec<String>,
+    /// How often agents are looked after.
+    pub rhythm: Rhythm,
+    /// Where agents write transcripts: each holds a directory for every project. Sessions that no hook reported are found
+    /// there.
+    pub transcripts: Vec<PathBuf>,
+    /// What is older than this is removed.
+    pub keep: Option<Duration>,
+    /// How many may listen to the stream at a time.
+    pub max_stream_clients: usize,
+    /// How many changes may wait for one listener before it is told of a gap.
+    pub stream_queue: usize,
+    /// How often a listener is told that the stream is still there.
+    pub heartbeat: Duration,
+    /// How many connections there may be at a time.
+    pub max_connections: usize,
+    /// How long a client may take to send the head of a request, and to begin the next one.
+    pub head_timeout: Duration,
+    /// How long a client may take to send the body of a request.
+    pub body_timeout: Duration,
+    /// How long requests that are under way may take to end once the server is told to.
+    pub grace: Duration,
+    /// A fixed clock, for tests and replays.
+    pub now: Option<Timestamp>,
+}
+
+impl Settings {
+    /// A server that keeps everything in this directory, and works as it does by default.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self {
+            directory: directory.into(),
+            database: None,
+            enabled: true,
+            token: None,
+            allow_hosts: Vec::new(),
+            rhythm: Rhythm::default(),
+            transcripts: Vec::new(),
+            keep: None,
+            max_stream_clients: 1000,
+            stream_queue: 1024,
+            heartbeat: Duration::from_secs(30),
+            max_connections: 4096,
+            head_timeout: Duration::from_secs(30),
+            body_timeout: Duration::from_secs(30),
+            grace: Duration::from_secs(5),
+            now: None,
+        }
+    }
+
+    /// The database's path.
+    pub fn database(&self) -> PathBuf {
+        self.database
+            .clone()
+            .unwrap_or_else(|| Recorder::database_in(&self.directory))
+    }
+
+    /// The unix socket of a server that keeps everything in this directory.
+    pub fn socket_in(directory: &Path) -> PathBuf {
+        directory.join("snell.sock")
+    }
+}

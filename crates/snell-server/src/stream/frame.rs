@@ -1,0 +1,164 @@
+//! Changes as they are sent: written once, for all who listen.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use axum::body::Bytes;
+use snell_store::{Change, ChangeKind};
+
+use super::filter::Filter;
+
+/// What is sent first, so that clients know that they are heard, and how soon to come again when the stream ends.
+pub(super) const GREETING: &str = ": connected\nretry: 2000\n\n";
+
+/// What is sent when there is nothing to say.
+pub(super) const HEARTBEAT: &str = ": heartbeat\n\n";
+
+/// One change among those of a batch.
+#[derive(Debug)]
+pub(super) struct Frame {
+    id: i64,
+    pub(super) kind: ChangeKind,
+    pub(super) agent_id: i64,
+    pub(super) project_id: i64,
+    text: Range<usize>,
+}
+
+/// Several changes, in order.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    frames: Vec<Frame>,
+    text: Bytes,
+}
+
+impl Batch {
+    pub(super) fn of(changes: &[Change]) -> Self {
+        let length = changes.iter().map(|change| change.data.len() + 64).sum();
+        let mut text = String::with_capacity(length);
+        let frame = |change: &Change| {
+            let begin = text.len();
+            let Change { id, kind, data, .. } = change;
+            // Writing to a text does not fail.
+            let _ = write!(text, "id: {id}\nevent: {kind}\ndata: ");
+            // The store writes one line, and a line of ours must not become two.
+            text.extend(data.chars().filter(|c| !matches!(c, '\n' | '\r')));
+            text.push_str("\n\n");
+            Frame {
+                id: change.id,
+                kind: change.kind,
+                agent_id: change.agent_id,
+                project_id: change.project_id,
+                text: begin..text.len(),
+            }
+        };
+        let frames = changes.iter().map(frame).collect();
+        Self {
+            frames,
+            text: text.into(),
+        }
+    }
+
+    /// How many changes there are.
+    pub(super) fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// How long they are.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The number of the first change.
+    pub(super) fn first(&self) -> Option<i64> {
+        self.frames.first().map(|frame| frame.id)
+    }
+
+    /// The number of the last change.
+    pub(super) fn last(&self) -> Option<i64> {
+        self.frames.last().map(|frame| frame.id)
+    }
+
+    /// What is wanted of it by somebody who has seen everything up to a change. Nothing if that is nothing.
+    pub(super) fn wanted(&self, filter: &Filter, seen: i64) -> Option<Bytes> {
+        if filter.is_open() && self.first().is_some_and(|first| first > seen) {
+            return Some(self.text.clone());
+        }
+        let is_wanted = |frame: &&Frame| frame.id > seen && filter.wants(frame);
+        let mut wanted = self.frames.iter().filter(is_wanted).map(|frame| frame.text.clone());
+        let first = wanted.next()?;
+        let Some(second) = wanted.next() else {
+            return Some(self.text.slice(first));
+        };
+        let mut text = Vec::new();
+        for range in [first, second].into_iter().chain(wanted) {
+            text.extend_from_slice(&self.text[range]);
+        }
+        Some(text.into())
+    }
+}
+
+/// What a client is told when changes were left out: all after one number, up to another.
+pub(super) fn gap(from: i64, to: i64) -> Bytes {
+    // A client that has seen more than there is comes from another database, and nobody knows what it has missed.
+    let missed = (to >= from).then(|| to - from);
+    let data = serde_json::json!({ "from": from, "to": to, "missed": missed });
+    format!("id: {to}\nevent: gap\ndata: {data}\n\n").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use snell::Timestamp;
+
+    fn change(id: i64, agent_id: i64) -> Change {
+        Change {
+            id,
+            kind: ChangeKind::CardRefresh,
+            agent_id,
+            project_id: 1,
+            at: Timestamp::UNIX_EPOCH,
+            data: format!("{{\"n\":{id}}}"),
+        }
+    }
+
+    #[test]
+    fn a_listener_gets_what_it_wants_and_has_not_seen() {
+        let batch = Batch::of(&[change(5, 1), change(6, 2), change(7, 1)]);
+        let numbers = |filter: &Filter, seen| {
+            let text = batch.wanted(filter, seen).unwrap_or_default();
+            let text = String::from_utf8(text.to_vec()).unwrap();
+            let lines = text.lines().filter_map(|line| line.strip_prefix("id: "));
+            lines.map(|id| id.parse().unwrap()).collect::<Vec<i64>>()
+        };
+        let of_agent = |agent: i64| {
+            let query = format!("agent_id={agent}");
+            let query = crate::query::Query::read(Some(&query), &["agent_id"]).unwrap();
+            Filter::read(&query).unwrap()
+        };
+        let cases = [
+            (Filter::default(), 0, vec![5, 6, 7]),
+            (Filter::default(), 5, vec![6, 7]),
+            (Filter::default(), 7, vec![]),
+            (of_agent(1), 0, vec![5, 7]),
+            (of_agent(1), 5, vec![7]),
+            (of_agent(2), 0, vec![6]),
+            (of_agent(3), 0, vec![]),
+        ];
+        for (filter, seen, expected) in cases {
+            assert_eq!(numbers(&filter, seen), expected, "{filter:?} {seen}");
+        }
+    }
+
+    #[test]
+    fn a_gap_says_what_is_missing_if_that_is_known() {
+        let told = |from, to| String::from_utf8(gap(from, to).to_vec()).unwrap();
+        assert_eq!(
+            told(3, 10),
+            "id: 10\nevent: gap\ndata: {\"from\":3,\"to\":10,\"missed\":7}\n\n"
+        );
+        assert_eq!(
+            told(30, 10),
+            "id: 10\nevent: gap\ndata: {\"from\":30,\"to\":10,\"missed\":null}\n\n"
+        );
+    }
+}

@@ -1,0 +1,110 @@
+//! The secret that requests must show where others could reach the server.
+
+use std::fs::OpenOptions;
+use std::io::{self, Read};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use sha2::{Digest, Sha256};
+
+/// No token is longer.
+const MAX_BYTES: u64 = 4096;
+
+/// A secret. Only its digest is kept, so it is in no log and in no memory dump.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token {
+    digest: [u8; 32],
+}
+
+/// Why a file cannot be used as a token.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// It cannot be read.
+    #[error("cannot read the token file {}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It is a directory, a pipe or a device.
+    #[error("the token file {} is not a regular file", path.display())]
+    NotAFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Others can read it.
+    #[error("the token file {0} can be read by others (mode {mode:03o}); run: chmod 600 {0}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// What stands in it cannot be sent in a header.
+    #[error("the token file {} must hold one word of visible ASCII characters, at most {MAX_BYTES} bytes", path.display())]
+    NotAWord {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl Token {
+    /// Reads the token from a file that only its owner can read. White space around it does not count.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such file, others can read it, or it does not hold one word.
+    pub fn read(path: &Path) -> Result<Self, TokenError> {
+        let unreadable = |source| TokenError::Unreadable {
+            path: path.to_owned(),
+            source,
+        };
+        // Opening a pipe would otherwise wait for somebody at its other end.
+        let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
+        let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path);
+        let file = file.map_err(unreadable)?;
+        let metadata = file.metadata().map_err(unreadable)?;
+        if !metadata.is_file() {
+            return Err(TokenError::NotAFile { path: path.to_owned() });
+        }
+        let mode = metadata.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(TokenError::Open {
+                path: path.to_owned(),
+                mode,
+            });
+        }
+        let mut text = Vec::new();
+        file.take(MAX_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?;
+        let word = text.trim_ascii();
+        let is_word = !word.is_empty() && word.iter().all(u8::is_ascii_graphic);
+        if !is_word || text.len() as u64 > MAX_BYTES {
+            return Err(TokenError::NotAWord { path: path.to_owned() });
+        }
+        Ok(Self::of(word))
+    }
+
+    /// The token with this text.
+    pub fn of(text: impl AsRef<[u8]>) -> Self {
+        Self {
+            digest: Sha256::digest(text.as_ref()).into(),
+        }
+    }
+
+    /// Whether this is the token. It takes as long whatever is shown, but for its length.
+    pub(crate) fn is(&self, shown: &[u8]) -> bool {
+        let shown = Self::of(shown);
+        let differences = self.digest.iter().zip(shown.digest).map(|(own, shown)| own ^ shown);
+        differences.fold(0, |all, one| all | one) == 0
+    }
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token(…)")
+    }
+}

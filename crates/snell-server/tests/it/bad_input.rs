@@ -1,0 +1,361 @@
+//! What is refused, and what is said about it.
+
+use serde_json::json;
+
+use crate::support::TestApp;
+
+#[test]
+fn a_body_that_is_wrong_is_refused_by_name() {
+    let app = TestApp::start();
+    let id = "must be a string that is not empty, of at most 1024 bytes";
+    let long = format!(r#"{{"session_id":"{}"}}"#, "x".repeat(1025));
+    let cases: &[(&str, &str)] = &[
+        ("", "the body is empty; send a JSON object with a \"session_id\""),
+        (
+            "nonsense",
+            "the body is not valid JSON: it is wrong at line 1, column 2",
+        ),
+        (
+            "{\"session_id\":",
+            "the body is not valid JSON: it ends too early at line 1, column 14",
+        ),
+        ("[]", "the body must be a JSON object such as {\"session_id\": \"…\"}"),
+        (
+            "\"s\"",
+            "the body must be a JSON object such as {\"session_id\": \"…\"}",
+        ),
+        ("null", "the body must be a JSON object such as {\"session_id\": \"…\"}"),
+        ("{}", "\"session_id\" is missing: it names the agent's session"),
+        (
+            r#"{"session_id":null}"#,
+            "\"session_id\" is missing: it names the agent's session",
+        ),
+        (r#"{"session_id":7}"#, &format!("\"session_id\" {id}")),
+        (r#"{"session_id":""}"#, &format!("\"session_id\" {id}")),
+        (r#"{"session_id":"  "}"#, &format!("\"session_id\" {id}")),
+        (&long, &format!("\"session_id\" {id}")),
+        (r#"{"session_id":"s","cwd":7}"#, "\"cwd\" must be a string"),
+        (
+            r#"{"session_id":"s","working_directory":[]}"#,
+            "\"working_directory\" must be a string",
+        ),
+        (
+            r#"{"session_id":"s","transcript_path":{}}"#,
+            "\"transcript_path\" must be a string",
+        ),
+        (r#"{"session_id":"s","prompt":true}"#, "\"prompt\" must be a string"),
+        (r#"{"session_id":"s","message":1}"#, "\"message\" must be a string"),
+        (r#"{"session_id":"s","title":1}"#, "\"title\" must be a string"),
+        (
+            r#"{"session_id":"s","notification_type":1}"#,
+            "\"notification_type\" must be a string",
+        ),
+        (r#"{"session_id":"s","tool_name":1}"#, "\"tool_name\" must be a string"),
+        (
+            r#"{"session_id":"s","tool_input":"ls"}"#,
+            "\"tool_input\" must be an object",
+        ),
+        (r#"{"session_id":"s","tmux_pane":3}"#, "\"tmux_pane\" must be a string"),
+        (
+            r#"{"session_id":"s","tmux_session":3}"#,
+            "\"tmux_session\" must be a string",
+        ),
+        (
+            r#"{"session_id":"s","headspace_session_id":3}"#,
+            "\"headspace_session_id\" must be a string",
+        ),
+        (
+            r#"{"session_id":"s","pid":"7"}"#,
+            "\"pid\" must be the number of a process",
+        ),
+        (
+            r#"{"session_id":"s","pid":-1}"#,
+            "\"pid\" must be the number of a process",
+        ),
+        (
+            r#"{"session_id":"s","pid":0}"#,
+            "\"pid\" must be the number of a process",
+        ),
+        (
+            r#"{"session_id":"s","pid":1e99}"#,
+            "\"pid\" must be the number of a process",
+        ),
+        (r#"{"session_id":"s","host":1}"#, "\"host\" must be a string"),
+        (r#"{"session_id":"s","reason":1}"#, "\"reason\" must be a string"),
+        (r#"{"session_id":"s","source":1}"#, "\"source\" must be a string"),
+        (
+            r#"{"session_id":"s","stop_hook_active":"no"}"#,
+            "\"stop_hook_active\" must be true or false",
+        ),
+        (r#"{"session_id":"s","event_id":""}"#, &format!("\"event_id\" {id}")),
+        (r#"{"session_id":"s","event_id":5}"#, &format!("\"event_id\" {id}")),
+        (
+            r#"{"session_id":"s","timestamp":"yesterday"}"#,
+            "\"timestamp\" must be an RFC 3339 time such as 2025-12-31T10:30:00Z",
+        ),
+        (
+            r#"{"session_id":"s","timestamp":1700000000}"#,
+            "\"timestamp\" must be an RFC 3339 time such as 2025-12-31T10:30:00Z",
+        ),
+        (
+            r#"{"session_id":"s","session_id":"t"}"#,
+            "\"session_id\" stands in the body twice; send it once",
+        ),
+        (
+            r#"{"session_id":"s","x":1,"x":2}"#,
+            "a field stands in the body twice; send it once",
+        ),
+    ];
+    for (body, message) in cases {
+        let answer = app.request("POST", "/hook/stop").json(body).send();
+        assert_eq!(answer.status, 400, "{body}: {}", answer.body);
+        assert_eq!(answer.message(), *message, "{body}");
+    }
+    assert_eq!(app.json("/api/events")["items"], json!([]), "nothing of it was stored");
+}
+
+#[test]
+fn an_event_without_a_route_must_name_itself() {
+    let app = TestApp::start();
+    for body in [
+        json!({"session_id": "s"}),
+        json!({"session_id": "s", "hook_event_name": null}),
+    ] {
+        let answer = app.hook("event", &body);
+        assert_eq!(
+            (answer.status, answer.message().as_str()),
+            (400, "\"hook_event_name\" is missing: it names the event")
+        );
+    }
+    let answer = app.hook("event", &json!({"session_id": "s", "hook_event_name": ""}));
+    assert_eq!(answer.status, 400);
+}
+
+#[test]
+fn a_body_must_say_that_it_is_json() {
+    let app = TestApp::start();
+    let cases = [
+        (None, 400),
+        (Some("text/plain"), 400),
+        (Some("application/x-www-form-urlencoded"), 400),
+        (Some("multipart/form-data; boundary=x"), 400),
+        (Some("application/jsonp"), 400),
+        (Some("application/json"), 200),
+        (Some("application/json; charset=utf-8"), 200),
+        (Some("Application/JSON"), 200),
+    ];
+    for (kind, status) in cases {
+        let mut request = app.request("POST", "/hook/stop");
+        if let Some(kind) = kind {
+            request = request.header(&format!("Content-Type: {kind}"));
+        }
+        let answer = request.body(br#"{"session_id":"s"}"#).send();
+        assert_eq!(answer.status, status, "{kind:?}: {}", answer.body);
+        if status == 400 {
+            assert_eq!(answer.message(), "the header Content-Type must be application/json");
+        }
+    }
+}
+
+#[test]
+fn a_body_may_be_neither_large_nor_deep_nor_other_than_utf_8() {
+    let app = TestApp::start();
+    let padded = |bytes: usize| {
+        let frame = r#"{"session_id":"s","x":""}"#.len();
+        format!(r#"{{"session_id":"s","x":"{}"}}"#, "x".repeat(bytes - frame)).into_bytes()
+    };
+    let nested = |levels: usize| {
+        format!(
+            r#"{{"session_id":"s","x":{}1{}}}"#,
+            "[".repeat(levels),
+            "]".repeat(levels)
+        )
+        .into_bytes()
+    };
+    let most = 1024 * 1024;
+    let cases = [
+        ("exactly 1 MiB", padded(most), 200),
+        ("a byte more", padded(most + 1), 413),
+        ("2 MiB", padded(2 * most), 413),
+        ("100 levels", nested(100), 200),
+        ("10 000 levels", nested(10_000), 400),
+        ("500 000 levels", nested(500_000), 400),
+        ("invalid UTF-8", b"{\"session_id\":\"\xff\xfe\"}".to_vec(), 400),
+        ("an overlong form", b"{\"session_id\":\"\xc0\xaf\"}".to_vec(), 400),
+        ("a byte order mark", b"\xef\xbb\xbf{\"session_id\":\"s\"}".to_vec(), 400),
+        (
+            "half a character",
+            br#"{"session_id":"s","prompt":"\ud83d"}"#.to_vec(),
+            200,
+        ),
+        (
+            "a huge number",
+            format!(r#"{{"session_id":"s","n":{}}}"#, "9".repeat(10_000)).into_bytes(),
+            200,
+        ),
+    ];
+    for (what, body, status) in cases {
+        let request = app
+            .request("POST", "/hook/notification")
+            .header("Content-Type: application/json");
+        let answer = request.body(&body).send();
+        assert_eq!(answer.status, status, "{what}: {}", answer.body);
+        if status != 200 {
+            assert!(answer.message().len() < 200, "{what}: {}", answer.body);
+        }
+    }
+}
+
+#[test]
+fn a_body_in_pieces_is_put_together_and_counted() {
+    let app = TestApp::start();
+    let chunked = |pieces: &[&[u8]]| {
+        let mut body = Vec::new();
+        for piece in pieces {
+            body.extend_from_slice(format!("{:x}\r\n", piece.len()).as_bytes());
+            body.extend_from_slice(piece);
+            body.extend_from_slice(b"\r\n");
+        }
+        body.extend_from_slice(b"0\r\n\r\n");
+        let mut request = app
+            .request("POST", "/hook/stop")
+            .header("Content-Type: application/json")
+            .header("Transfer-Encoding: chunked")
+            .header("Connection: close")
+            .bytes();
+        request.extend_from_slice(&body);
+        crate::connections::say(app.address, &request)
+    };
+    assert_eq!(chunked(&[b"{\"session_id\"", b":", b"\"s\"}"]).status, 200);
+    let piece = [b' '; 64 * 1024];
+    assert_eq!(chunked(&[&piece[..]; 40]).status, 413);
+}
+
+#[test]
+fn a_client_that_asks_before_it_sends_is_told_at_once() {
+    let app = TestApp::start();
+    let request = app
+        .request("POST", "/hook/stop")
+        .header("Content-Type: application/json")
+        .header("Content-Length: 2097152")
+        .header("Expect: 100-continue");
+    let answer = crate::connections::say(app.address, &request.header("Connection: close").bytes());
+    assert_eq!(answer.status, 413);
+}
+
+#[test]
+fn what_is_not_there_and_what_cannot_be_done_is_said() {
+    let app = TestApp::start();
+    let cases = [
+        ("GET", "/nothing", 404, None),
+        ("POST", "/", 405, Some("GET,HEAD")),
+        ("GET", "/hook/stop", 405, Some("POST")),
+        ("PUT", "/hook/stop", 405, Some("POST")),
+        ("OPTIONS", "/hook/stop", 405, Some("POST")),
+        ("DELETE", "/api/agents/1", 405, Some("GET,HEAD")),
+        ("POST", "/hook/nothing", 404, None),
+        ("GET", "/api/agents/", 404, None),
+        ("GET", "/API/agents", 404, None),
+        ("GET", "/api/agents/17", 404, None),
+        ("GET", "/api/agents/x", 400, None),
+        ("GET", "/api/agents/%ff", 400, None),
+        ("GET", "/api/agents/99999999999999999999", 400, None),
+        ("GET", "/api/agents/17/turns", 404, None),
+        ("GET", "/hook/../api/agents", 404, None),
+    ];
+    for (method, path, status, allow) in cases {
+        let answer = app.request(method, path).send();
+        assert_eq!(answer.status, status, "{method} {path}: {}", answer.body);
+        assert_eq!(answer.header("allow"), allow, "{method} {path}");
+        answer.message();
+    }
+    let answer = app.request("POST", "/hook/subagent-stop").json("{}").send();
+    assert_eq!(
+        answer.message(),
+        "there is nothing here; events without a route of their own go to /hook/event"
+    );
+}
+
+#[test]
+fn a_question_that_is_wrong_is_refused_by_name() {
+    let app = TestApp::start();
+    let cases = [
+        (
+            "/api/agents?limit=0",
+            "\"limit\" is \"0\"; it must be a number from 1 to 500",
+        ),
+        (
+            "/api/agents?limit=501",
+            "\"limit\" is \"501\"; it must be a number from 1 to 500",
+        ),
+        (
+            "/api/agents?limit=many",
+            "\"limit\" is \"many\"; it must be a number from 1 to 500",
+        ),
+        ("/api/agents?limit=1&limit=2", "\"limit\" stands twice; send it once"),
+        (
+            "/api/agents?colour=red",
+            "unknown parameter \"colour\"; known are state, project_id, ended, limit, before",
+        ),
+        (
+            "/api/agents?state=busy",
+            "\"state\" is \"busy\"; it must be one of idle, processing, awaiting_input, ended",
+        ),
+        ("/api/agents?ended=1", "\"ended\" is \"1\"; it must be true or false"),
+        (
+            "/api/agents?before=x",
+            "\"before\" is \"x\"; it must be what \"next\" of the page before says",
+        ),
+        (
+            "/api/agents?before=x_1",
+            "\"before\" is \"x_1\"; it must be what \"next\" of the page before says",
+        ),
+        (
+            "/api/agents?project_id=0",
+            "\"project_id\" is \"0\"; it must be a positive number",
+        ),
+        (
+            "/api/events?agent_id=%2b1",
+            "\"agent_id\" is \"+1\"; it must be a positive number",
+        ),
+        (
+            "/api/events?decision=deny",
+            "\"decision\" is \"deny\"; it must be one of allow, ask, block",
+        ),
+        (
+            "/api/guard?decision=block",
+            "\"decision\" is \"block\"; it must be one of allow, ask, deny",
+        ),
+        (
+            "/api/events?since=soon",
+            "\"since\" is \"soon\"; it must be an RFC 3339 time such as 2025-12-31T10:30:00Z, or how long ago it was, such \
+             as 2h",
+        ),
+        (
+            "/api/hooks?before=1",
+            "unknown parameter \"before\"; known are since, limit",
+        ),
+        ("/hook/status?x=1", "unknown parameter \"x\"; there are none here"),
+        ("/api/agents/1?x=1", "unknown parameter \"x\"; there are none here"),
+        (
+            "/api/events/stream?types=turn_created,nothing",
+            "\"types\" names something that is not sent; known are turn_created, turn_updated, state_changed, \
+             session_created, session_ended, card_refresh, hook_run, guard_verdict",
+        ),
+        (
+            "/api/events/stream?agent_id=x",
+            "\"agent_id\" is \"x\"; it must be a positive number",
+        ),
+        (
+            "/api/events/stream?last_event_id=x",
+            "Last-Event-ID must be the \"id\" of an event that this stream has sent",
+        ),
+    ];
+    for (path, message) in cases {
+        let answer = app.get(path);
+        assert_eq!((answer.status, answer.message().as_str()), (400, message), "{path}");
+    }
+    for seen in ["x", "-1", "1.5", "99999999999999999999"] {
+        assert_eq!(app.listen_after("", Some(seen)).head.status, 400, "{seen}");
+    }
+}

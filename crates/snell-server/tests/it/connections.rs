@@ -1,0 +1,194 @@
+//! Clients that are slow, silent, rude or many.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::support::{Answer, PATIENCE, TestApp, wait_until};
+
+/// Says this, and hears the answer.
+pub fn say(address: SocketAddr, bytes: &[u8]) -> Answer {
+    let mut stream = connect(address);
+    stream.write_all(bytes).unwrap();
+    Answer::parse(&hear(&mut stream))
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+/// Everything that comes until the connection ends, however it does. It must end.
+fn hear(stream: &mut TcpStream) -> Vec<u8> {
+    let mut told = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        match stream.read(&mut buffer) {
+            Ok(0) => return told,
+            Ok(length) => told.extend_from_slice(&buffer[..length]),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => panic!("the connection does not end"),
+            Err(_) => return told,
+        }
+    }
+}
+
+fn is_well(app: &TestApp) {
+    app.tell("notification", &json!({"session_id": "well"}));
+    assert_eq!(app.get("/healthz").status, 200);
+}
+
+#[test]
+fn a_thousand_silent_connections_hold_up_nobody() {
+    let app = TestApp::start();
+    // Both ends are files of this process.
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let wanted = rustix::process::Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, wanted).unwrap();
+    let silent: Vec<_> = (0..1000).map(|_| connect(app.address)).collect();
+    is_well(&app);
+    wait_until(|| {
+        app.get("/metrics")
+            .body
+            .contains("snell_http_connections 1001")
+            .then_some(())
+    });
+    drop(silent);
+    wait_until(|| {
+        app.get("/metrics")
+            .body
+            .contains("snell_http_connections 1\n")
+            .then_some(())
+    });
+}
+
+#[test]
+fn more_connections_than_there_is_room_for_are_told_so() {
+    let app = TestApp::with(|settings| settings.max_connections = 2);
+    let held: Vec<_> = (0..2).map(|_| connect(app.address)).collect();
+    let mut refused = wait_until(|| {
+        let mut third = connect(app.address);
+        let told = hear(&mut third);
+        (!told.is_empty()).then(|| Answer::parse(&told))
+    });
+    assert_eq!(refused.status, 503);
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    assert_eq!(refused.message(), "too many connections; try again shortly");
+    drop(held);
+    refused = wait_until(|| {
+        let mut stream = connect(app.address);
+        stream
+            .write_all(&app.request("GET", "/healthz").header("Connection: close").bytes())
+            .ok()?;
+        let told = hear(&mut stream);
+        let answer = (!told.is_empty()).then(|| Answer::parse(&told))?;
+        (answer.status == 200).then_some(answer)
+    });
+    assert_eq!(refused.body, "ok\n");
+}
+
+#[test]
+fn a_client_that_does_not_finish_is_sent_away() {
+    let app = TestApp::with(|settings| {
+        settings.head_timeout = Duration::from_millis(200);
+        settings.body_timeout = Duration::from_millis(200);
+    });
+    let request = app.request("POST", "/hook/stop").json(r#"{"session_id":"s"}"#).bytes();
+    let head = request.len() - r#"{"session_id":"s"}"#.len();
+    // Nothing at all, part of the head, all but the end of the head.
+    for length in [0, 10, head - 2] {
+        let started = Instant::now();
+        let mut stream = connect(app.address);
+        stream.write_all(&request[..length]).unwrap();
+        let told = hear(&mut stream);
+        assert!(told.is_empty() || Answer::parse(&told).status == 408, "{length}");
+        assert!(started.elapsed() < PATIENCE / 2, "{length}");
+    }
+    // The head, and part of the body.
+    for length in [head, head + 5] {
+        let mut stream = connect(app.address);
+        stream.write_all(&request[..length]).unwrap();
+        let answer = Answer::parse(&hear(&mut stream));
+        assert_eq!(
+            (answer.status, answer.message().as_str()),
+            (408, "the body did not come in time")
+        );
+    }
+    is_well(&app);
+}
+
+#[test]
+fn a_client_that_goes_in_the_middle_is_forgotten() {
+    let app = TestApp::start();
+    let request = app.request("POST", "/hook/stop").json(r#"{"session_id":"s"}"#).bytes();
+    for length in [1, 20, request.len() - 1] {
+        let mut half_closed = connect(app.address);
+        half_closed.write_all(&request[..length]).unwrap();
+        half_closed.shutdown(Shutdown::Write).unwrap();
+        let told = hear(&mut half_closed);
+        assert!(
+            told.is_empty() || (400..500).contains(&Answer::parse(&told).status),
+            "{length}"
+        );
+        let mut gone = connect(app.address);
+        gone.write_all(&request[..length]).unwrap();
+        drop(gone);
+    }
+    is_well(&app);
+    assert_eq!(app.json("/api/events?event=Stop")["items"], json!([]));
+    // One that only stops talking once it has said everything may hear the answer or not; the event counts.
+    let mut all_said = connect(app.address);
+    all_said.write_all(&request).unwrap();
+    all_said.shutdown(Shutdown::Write).unwrap();
+    hear(&mut all_said);
+}
+
+#[test]
+fn requests_follow_each_other_on_one_connection() {
+    let app = TestApp::start();
+    let mut stream = connect(app.address);
+    let request = app
+        .request("POST", "/hook/notification")
+        .json(r#"{"session_id":"s"}"#)
+        .bytes();
+    for _ in 0..3 {
+        stream.write_all(&request).unwrap();
+    }
+    stream
+        .write_all(&app.request("GET", "/healthz").header("Connection: close").bytes())
+        .unwrap();
+    let told = String::from_utf8(hear(&mut stream)).unwrap();
+    assert_eq!(told.matches("HTTP/1.1 200 OK").count(), 4, "{told}");
+}
+
+#[test]
+fn what_is_not_http_is_sent_away() {
+    let app = TestApp::start();
+    let long = format!("GET /{} HTTP/1.1\r\n\r\n", "x".repeat(100_000));
+    let many = format!("GET / HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(5_000));
+    let cases: [&[u8]; 6] = [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"nonsense\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        long.as_bytes(),
+        many.as_bytes(),
+    ];
+    for bytes in cases {
+        let mut stream = connect(app.address);
+        // It may close while we still write.
+        let _ = stream.write_all(bytes);
+        let told = hear(&mut stream);
+        assert!(
+            told.is_empty() || (400..500).contains(&Answer::parse(&told).status),
+            "{}",
+            String::from_utf8_lossy(&told)
+        );
+    }
+    is_well(&app);
+}

@@ -1,0 +1,135 @@
+//! How a server begins and ends.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixListener;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use snell_server::{Listener, Settings};
+
+use crate::support::{Answer, PATIENCE, TestApp, wait_until};
+
+#[test]
+fn what_is_under_way_is_finished_before_the_end() {
+    let mut app = TestApp::start();
+    let body = r#"{"session_id":"s1","prompt":"last words"}"#;
+    let request = app.request("POST", "/hook/user-prompt-submit").json(body).bytes();
+    let mut stream = TcpStream::connect(app.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let (first, rest) = request.split_at(request.len() - 5);
+    stream.write_all(first).unwrap();
+    wait_until(|| {
+        app.get("/metrics")
+            .body
+            .contains("snell_http_connections 2")
+            .then_some(())
+    });
+    app.tell_to_stop();
+    // Nobody else is let in.
+    wait_until(|| TcpStream::connect(app.address).is_err().then_some(()));
+    stream.write_all(rest).unwrap();
+    let mut told = Vec::new();
+    stream.read_to_end(&mut told).unwrap();
+    assert_eq!(Answer::parse(&told).status, 200);
+    app.stop();
+    assert!(!app.path().join("snell.sock").exists());
+    let app = app.restart();
+    assert_eq!(app.json("/api/agents/1/turns")["items"][0]["text"], "last words");
+}
+
+#[test]
+fn streams_and_silent_connections_do_not_hold_up_the_end() {
+    let mut app = TestApp::with(|settings| settings.grace = Duration::from_secs(600));
+    let mut streams: Vec<_> = (0..3).map(|_| app.listen("")).collect();
+    let _silent: Vec<_> = (0..3).map(|_| TcpStream::connect(app.address).unwrap()).collect();
+    app.stop();
+    for stream in &mut streams {
+        assert_eq!(stream.heard(), None);
+    }
+}
+
+#[test]
+fn a_client_that_does_not_finish_holds_up_the_end_only_for_a_while() {
+    let mut app = TestApp::with(|settings| settings.grace = Duration::from_millis(100));
+    let mut stream = TcpStream::connect(app.address).unwrap();
+    let request = app.request("POST", "/hook/stop").json(r#"{"session_id":"s1"}"#).bytes();
+    stream.write_all(&request[..request.len() - 1]).unwrap();
+    wait_until(|| {
+        app.get("/metrics")
+            .body
+            .contains("snell_http_connections 2")
+            .then_some(())
+    });
+    let started = Instant::now();
+    app.stop();
+    assert!(started.elapsed() < PATIENCE);
+}
+
+#[test]
+fn one_directory_has_one_server() {
+    let app = TestApp::start();
+    let message = TestApp::refused(Settings::new(app.path()), "127.0.0.1:0");
+    let shown = app.path().display();
+    assert_eq!(
+        message,
+        format!("another `snell serve` is running for {shown}; end it first")
+    );
+    assert_eq!(app.request("GET", "/healthz").send_through(app.path()).status, 200);
+    let message = Listener::bind(app.address).unwrap_err().to_string();
+    assert!(
+        message.starts_with(&format!("{} is in use, perhaps by another", app.address)),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_socket_that_was_left_behind_is_replaced() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("snell.sock");
+    drop(UnixListener::bind(&path).unwrap());
+    assert!(path.exists());
+    let app = TestApp::with(|settings| settings.directory = directory.path().to_owned());
+    assert_eq!(
+        app.request("GET", "/healthz").send_through(directory.path()).status,
+        200
+    );
+}
+
+#[test]
+fn a_database_may_be_elsewhere() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let database = elsewhere.path().join("other.db");
+    let app = TestApp::with(|settings| settings.database = Some(database.clone()));
+    let mut stream = app.listen("");
+    app.begin("s1");
+    assert_eq!(stream.next().event, "session_created");
+    assert!(database.exists());
+    assert!(!app.database().exists());
+    assert_eq!(app.json("/api/agents")["items"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_database_that_cannot_be_used_is_said_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut settings = Settings::new(directory.path());
+    let database = directory.path().join("a-file/snell.db");
+    std::fs::write(directory.path().join("a-file"), "").unwrap();
+    settings.database = Some(database.clone());
+    let message = TestApp::refused(settings, "127.0.0.1:0");
+    assert_eq!(message, format!("cannot use the database {}", database.display()));
+}
+
+#[test]
+fn everything_that_was_acknowledged_is_there_after_a_restart() {
+    let app = TestApp::start();
+    for number in 0..20 {
+        app.tell(
+            "user-prompt-submit",
+            &json!({"session_id": "s1", "prompt": format!("{number}"), "event_id": format!("{number}")}),
+        );
+    }
+    let app = app.restart();
+    let events = app.json("/api/events?limit=500");
+    assert_eq!(events["items"].as_array().unwrap().len(), 20);
+}

@@ -1,0 +1,294 @@
+//! Who may not come in: pages of other sites, and whoever does not have the token.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+use serde_json::json;
+use snell_server::{Settings, Token};
+
+use crate::support::{Request, TestApp};
+
+const EVENT: &str = r#"{"session_id":"s"}"#;
+
+#[test]
+fn a_name_that_was_made_to_lead_here_is_not_ours() {
+    let app = TestApp::with(|settings| settings.allow_hosts = vec!["receiver.test".into(), "proxy.test:8443".into()]);
+    let port = app.address.port();
+    let ours = [
+        "localhost".to_owned(),
+        format!("localhost:{port}"),
+        format!("LOCALHOST:{port}"),
+        "127.0.0.1".into(),
+        format!("127.0.0.1:{port}"),
+        "[::1]".into(),
+        format!("[::1]:{port}"),
+        "receiver.test".into(),
+        "Receiver.Test:443".into(),
+        "proxy.test:8443".into(),
+    ];
+    let foreign = [
+        "evil.example".to_owned(),
+        format!("evil.example:{port}"),
+        "localhost.evil.example".into(),
+        format!("localhost.:{port}"),
+        "127.0.0.1.nip.io".into(),
+        "localhost:1".into(),
+        "127.0.0.2".into(),
+        "0.0.0.0".into(),
+        "proxy.test".into(),
+        "proxy.test:8444".into(),
+        "localhost@evil.example".into(),
+        "".into(),
+    ];
+    for (hosts, status) in [(&ours[..], 200), (&foreign[..], 421)] {
+        for host in hosts {
+            for path in ["/healthz", "/api/agents", "/"] {
+                let answer = app.request("GET", path).host(host).send();
+                assert_eq!(answer.status, status, "{host} {path}");
+            }
+        }
+    }
+    assert_eq!(app.request("GET", "/healthz").without_host().send().status, 421);
+    let twice = app.request("GET", "/healthz").header("Host: localhost").send();
+    assert!([400, 421].contains(&twice.status), "{twice:?}");
+    let absolute = app.request("GET", "http://evil.example/api/agents").send();
+    assert_eq!(absolute.status, 421);
+}
+
+#[test]
+fn pages_of_other_sites_are_refused() {
+    let app = TestApp::start();
+    let own = format!("http://{}", app.address);
+    let foreign = [
+        "Origin: http://evil.example".to_owned(),
+        "Origin: null".into(),
+        "Origin: http://localhost".into(),
+        format!("Origin: http://localhost:{}", app.address.port()),
+        format!("Origin: {own}.evil.example"),
+        format!("Origin: {own}/"),
+        format!("Origin: ftp://{}", app.address),
+        "Sec-Fetch-Site: cross-site".into(),
+        "Sec-Fetch-Site: same-site".into(),
+    ];
+    let own = [
+        format!("Origin: {own}"),
+        "Sec-Fetch-Site: same-origin".to_owned(),
+        "Sec-Fetch-Site: none".into(),
+    ];
+    let requests: [fn(&TestApp) -> Request; 4] = [
+        |app| app.request("POST", "/hook/stop").json(EVENT),
+        |app| app.request("GET", "/api/agents"),
+        |app| app.request("GET", "/hook/status"),
+        |app| app.request("GET", "/metrics"),
+    ];
+    for request in requests {
+        for header in &foreign {
+            let answer = request(&app).header(header).send();
+            assert_eq!(answer.status, 403, "{header}");
+            assert_eq!(answer.message(), "requests of other pages are refused");
+            let allows = |(name, _): &(String, String)| name.starts_with("access-control-");
+            assert!(!answer.headers.iter().any(allows), "{answer:?}");
+        }
+        for header in &own {
+            assert_eq!(request(&app).header(header).send().status, 200, "{header}");
+        }
+    }
+    for header in &foreign {
+        let answer = app.request("GET", "/api/events/stream").header(header).send();
+        assert_eq!(answer.status, 403, "{header}");
+    }
+    let two = app
+        .request("GET", "/api/agents")
+        .header(&own[0])
+        .header("Origin: http://evil.example");
+    assert_eq!(two.send().status, 403);
+}
+
+#[test]
+fn a_link_from_elsewhere_leads_to_the_page_and_no_further() {
+    let app = TestApp::start();
+    let follow = |path| {
+        app.request("GET", path)
+            .header("Sec-Fetch-Site: cross-site")
+            .send()
+            .status
+    };
+    assert_eq!(follow("/"), 200);
+    assert_eq!(follow("/api/agents"), 403);
+}
+
+#[test]
+fn what_a_page_can_send_without_asking_is_refused() {
+    let app = TestApp::start();
+    // Forms and simple requests have one of these types, and no page can send another one without asking first.
+    for kind in [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+    ] {
+        let request = app
+            .request("POST", "/hook/stop")
+            .header(&format!("Content-Type: {kind}"));
+        assert_eq!(request.body(EVENT.as_bytes()).send().status, 400, "{kind}");
+    }
+    let asks = app
+        .request("OPTIONS", "/hook/stop")
+        .header("Origin: http://evil.example")
+        .header("Access-Control-Request-Method: POST")
+        .header("Access-Control-Request-Headers: content-type");
+    let answer = asks.send();
+    assert_eq!(answer.status, 403);
+    assert_eq!(answer.header("access-control-allow-origin"), None);
+    assert_eq!(app.json("/api/events")["items"], json!([]));
+}
+
+#[test]
+fn every_answer_has_the_headers_that_keep_it_to_itself() {
+    let app = TestApp::start();
+    let answers = [
+        app.get("/"),
+        app.get("/healthz"),
+        app.get("/nothing"),
+        app.get("/api/agents"),
+        app.request("GET", "/api/agents").host("evil.example").send(),
+        app.request("POST", "/hook/stop").json("{").send(),
+        app.request("OPTIONS", "/").send(),
+        app.hook("stop", &json!({"session_id": "s"})),
+        app.listen("").head,
+    ];
+    for answer in answers {
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+        for (name, value) in [
+            ("x-content-type-options", "nosniff"),
+            ("referrer-policy", "no-referrer"),
+            ("cross-origin-resource-policy", "same-origin"),
+            ("cross-origin-opener-policy", "same-origin"),
+            ("cache-control", "no-store"),
+        ] {
+            assert_eq!(answer.header(name), Some(value), "{name} of {answer:?}");
+        }
+    }
+}
+
+#[test]
+fn where_there_is_a_token_everything_but_a_sign_of_life_needs_it() {
+    let app = TestApp::with(|settings| settings.token = Some(Token::of("correct horse")));
+    let paths = [
+        "/",
+        "/api/agents",
+        "/hook/status",
+        "/metrics",
+        "/api/events/stream",
+        "/api/openapi.json",
+        "/nothing",
+    ];
+    let wrong = [
+        None,
+        Some("Bearer wrong"),
+        Some("Bearer correct hors"),
+        Some("Bearer correct horse2"),
+        Some("Bearer "),
+        Some("Basic correct horse"),
+        Some("correct horse"),
+    ];
+    for path in paths {
+        for shown in wrong {
+            let mut request = app.request("GET", path);
+            if let Some(shown) = shown {
+                request = request.header(&format!("Authorization: {shown}"));
+            }
+            let answer = request.send();
+            assert_eq!(answer.status, 401, "{path} {shown:?}");
+            assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
+        }
+    }
+    let with_token = |request: Request| request.header("Authorization: Bearer correct horse").send().status;
+    assert_eq!(with_token(app.request("GET", "/api/agents")), 200);
+    assert_eq!(with_token(app.request("GET", "/nothing")), 404);
+    assert_eq!(with_token(app.request("POST", "/hook/stop").json(EVENT)), 200);
+    assert_eq!(app.request("POST", "/hook/stop").json(EVENT).send().status, 401);
+    assert_eq!(app.get("/healthz").status, 200);
+    // The token does not make somebody else's page ours.
+    let foreign = app.request("GET", "/api/agents").header("Origin: http://evil.example");
+    assert_eq!(with_token(foreign), 403);
+}
+
+#[test]
+fn whoever_can_use_the_socket_needs_no_token_and_no_name() {
+    let app = TestApp::with(|settings| settings.token = Some(Token::of("secret")));
+    for request in [
+        app.request("GET", "/api/agents").host("whatever"),
+        app.request("GET", "/api/agents").host("snell.sock"),
+        app.request("POST", "/hook/stop").json(EVENT),
+    ] {
+        assert_eq!(request.send_through(app.path()).status, 200);
+    }
+    let foreign = app.request("GET", "/api/agents").header("Origin: http://evil.example");
+    assert_eq!(foreign.send_through(app.path()).status, 403);
+    let socket = fs::metadata(app.path().join("snell.sock")).unwrap();
+    assert_eq!(socket.mode() & 0o777, 0o600);
+}
+
+#[test]
+fn others_are_not_served_without_a_token() {
+    let directory = tempfile::tempdir().unwrap();
+    let message = TestApp::refused(Settings::new(directory.path()), "0.0.0.0:0");
+    assert!(
+        message.contains("can be reached by others, so a token is required"),
+        "{message}"
+    );
+    assert!(message.contains("--token-file"), "{message}");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "nothing was made");
+}
+
+#[test]
+fn a_token_is_read_only_from_a_file_that_nobody_else_can_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str, mode: u32| {
+        let path = directory.path().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        path
+    };
+    for (name, text, mode) in [("a", "secret\n", 0o600), ("b", "  secret", 0o400)] {
+        assert_eq!(
+            Token::read(&file(name, text, mode)).unwrap(),
+            Token::of("secret"),
+            "{name}"
+        );
+    }
+    let message = |path: &std::path::Path| Token::read(path).unwrap_err().to_string();
+    for mode in [0o644, 0o640, 0o604, 0o610, 0o777] {
+        let path = file("open", "secret", mode);
+        let shown = path.display();
+        assert_eq!(
+            message(&path),
+            format!("the token file {shown} can be read by others (mode {mode:03o}); run: chmod 600 {shown}")
+        );
+    }
+    for (name, text) in [
+        ("empty", "\n"),
+        ("words", "two words"),
+        ("long", &"x".repeat(5000)),
+        ("umlaut", "ä"),
+    ] {
+        assert!(
+            message(&file(name, text, 0o600)).contains("must hold one word"),
+            "{name}"
+        );
+    }
+    assert!(message(directory.path()).contains("is not a regular file"));
+    let pipe = directory.path().join("pipe");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &pipe,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    assert!(message(&pipe).contains("is not a regular file"));
+    assert!(message(&directory.path().join("missing")).contains("cannot read the token file"));
+    assert_eq!(format!("{:?}", Token::of("secret")), "Token(…)");
+}

@@ -1,0 +1,135 @@
+//! The order of letters: numbers that only grow, handed out one at a time.
+//!
+//! A number is the time in nanoseconds, or one more than the last where the clock stands still or was set back. It is handed
+//! out together with the letter's place on the shelf, under one lock, so letters appear in the order of their numbers: who
+//! looks under the same lock never sees a later one without the earlier.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+use snell::Timestamp;
+
+/// Whoever holds the lock does so for a moment. If that takes longer, something is wrong with them, and what happened at the
+/// same time has no order anyway.
+const PATIENCE: Duration = Duration::from_millis(250);
+const LOOK_AGAIN: Duration = Duration::from_micros(200);
+
+/// The last number and how much there is, in a form of constant length.
+const LINE_BYTES: usize = 45;
+
+/// Held while something changes.
+pub(super) struct Order {
+    file: File,
+}
+
+/// What is known without looking at the letters. It may be too much, because whoever delivers counts later.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) last: u64,
+    pub(super) letters: usize,
+    pub(super) bytes: u64,
+}
+
+impl Order {
+    /// Waits for its turn, for a while.
+    pub(super) fn take(directory: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(directory.join("order"))?;
+        let started = Instant::now();
+        while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() && started.elapsed() < PATIENCE {
+            std::thread::sleep(LOOK_AGAIN);
+        }
+        Ok(Self { file })
+    }
+
+    /// What was last written; nothing if that cannot be understood.
+    pub(super) fn tally(&self) -> Option<Tally> {
+        Tally::read(&self.file)
+    }
+
+    pub(super) fn write(&self, tally: Tally) -> io::Result<()> {
+        let Tally { last, letters, bytes } = tally;
+        let line = format!("{last:020} {letters:010} {bytes:012}\n");
+        self.file.write_all_at(line.as_bytes(), 0)
+    }
+}
+
+impl Tally {
+    /// What the order of this directory says, for those who only look.
+    pub(super) fn look(directory: &Path) -> Option<Self> {
+        Self::read(&File::open(directory.join("order")).ok()?)
+    }
+
+    fn read(file: &File) -> Option<Self> {
+        let mut line = [0; LINE_BYTES];
+        file.read_exact_at(&mut line, 0).ok()?;
+        Self::parse(std::str::from_utf8(&line).ok()?)
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let mut parts = line.split_ascii_whitespace();
+        Some(Self {
+            last: parts.next()?.parse().ok()?,
+            letters: parts.next()?.parse().ok()?,
+            bytes: parts.next()?.parse().ok()?,
+        })
+    }
+
+    /// The number of the next letter.
+    pub(super) fn next(&self, now: Timestamp) -> u64 {
+        let now = u64::try_from(now.as_nanosecond()).unwrap_or(0);
+        now.max(self.last.saturating_add(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_grow_whatever_the_clock_does() {
+        let mut tally = Tally::default();
+        let mut before = 0;
+        for now in [
+            "2026-03-01T12:00:00Z",
+            "2026-03-01T12:00:00Z",
+            "1999-01-01T00:00:00Z",
+            "1901-01-01T00:00:00Z",
+        ] {
+            tally.last = tally.next(now.parse().unwrap());
+            assert!(tally.last > before, "{now}");
+            before = tally.last;
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(Tally::look(directory.path()), None);
+        let order = Order::take(directory.path()).unwrap();
+        assert_eq!(order.tally(), None);
+        let tally = Tally {
+            last: u64::MAX,
+            letters: 9_999_999_999,
+            bytes: 999_999_999_999,
+        };
+        order.write(tally).unwrap();
+        assert_eq!(order.tally(), Some(tally));
+        assert_eq!(Tally::look(directory.path()), Some(tally));
+        std::fs::write(
+            directory.path().join("order"),
+            "nonsense that is long enough to be read as a line\n",
+        )
+        .unwrap();
+        assert_eq!(order.tally(), None);
+    }
+}

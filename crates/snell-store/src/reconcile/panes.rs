@@ -1,0 +1,132 @@
+//! What the terminals show: a pane that is closed, or in which a shell waits for its user, holds no agent any more.
+
+use std::collections::HashMap;
+
+use snell::Timestamp;
+
+use super::end;
+use crate::error::Result;
+use crate::model::{Agent, Process, Source, State};
+use crate::rows::Rows;
+use crate::store::Store;
+
+/// What a pane shows when its agent has left it.
+const SHELLS: &[&str] = &["bash", "dash", "fish", "ksh", "nu", "sh", "tcsh", "zsh"];
+
+/// A tmux server, and every pane that it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PaneServer {
+    /// Its socket; nothing stands for the one that is asked when none is named.
+    pub socket: Option<String>,
+    /// Its panes; none if it is not running any more.
+    pub panes: Vec<Pane>,
+}
+
+/// A pane of a tmux server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pane {
+    /// Its id, such as `%3`.
+    pub id: String,
+    /// Whether what ran in it has ended.
+    pub is_dead: bool,
+    /// What runs in its foreground.
+    pub command: String,
+}
+
+/// What a pane says about its agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    Closed,
+    ToAShell,
+}
+
+impl Store {
+    /// The tmux servers of agents that run on this host and have not ended; nothing stands for one that is not named.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn tmux_servers(&mut self) -> Result<Vec<Option<String>>> {
+        let mut servers: Vec<_> = self
+            .agents_in_panes()?
+            .into_iter()
+            .map(|agent| agent.tmux_server)
+            .collect();
+        servers.sort();
+        servers.dedup();
+        Ok(servers)
+    }
+
+    /// Ends agents whose panes show that they are gone. What was heard of an agent since `looked_at` counts for more, and
+    /// so does a process that lives.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read or written.
+    pub fn see_panes(&mut self, servers: &[PaneServer], looked_at: Timestamp) -> Result<()> {
+        let mut panes: HashMap<(Option<&str>, &str), &Pane> = HashMap::new();
+        for server in servers {
+            let of_server = server.panes.iter();
+            panes.extend(of_server.map(|pane| ((server.socket.as_deref(), pane.id.as_str()), pane)));
+        }
+        let left: Vec<_> = self
+            .agents_in_panes()?
+            .into_iter()
+            .filter(|agent| servers.iter().any(|server| server.socket == agent.tmux_server))
+            .filter(|agent| agent.last_seen_at <= looked_at && !is_known_to_live(agent))
+            .filter_map(|agent| {
+                let pane = agent.tmux_pane.as_deref().unwrap_or_default();
+                let left = left(panes.get(&(agent.tmux_server.as_deref(), pane)).copied(), &agent)?;
+                Some((agent, left))
+            })
+            .collect();
+        if left.is_empty() {
+            return Ok(());
+        }
+        self.change("reconciled", looked_at, &mut |rows| {
+            for (before, left) in &left {
+                let Some(mut agent) = rows.agent(before.agent_id)?.filter(|agent| agent == before) else {
+                    continue;
+                };
+                let (why, reason) = match left {
+                    Left::Closed => ("its tmux pane is closed", "pane_closed"),
+                    Left::ToAShell => ("its tmux pane shows a shell that waits", "left_pane"),
+                };
+                end(rows, &mut agent, Source::Poll, why, reason, looked_at)?;
+                if *left == Left::ToAShell {
+                    agent.is_guessed();
+                }
+                rows.save_agent(&mut agent)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn agents_in_panes(&mut self) -> Result<Vec<Agent>> {
+        let mut agents = Vec::new();
+        self.backend.look(&mut |rows| {
+            agents = rows.agents_at_work()?;
+            Ok(())
+        })?;
+        agents.retain(|agent| agent.tmux_pane.is_some() && self.is_here(agent) && agent.state != State::Ended);
+        Ok(agents)
+    }
+}
+
+fn is_known_to_live(agent: &Agent) -> bool {
+    let process = agent.process.filter(|_| agent.process_is_certain);
+    process.is_some_and(|process: Process| !process.is_gone())
+}
+
+/// Whether the agent has left its pane. A shell may be there because the agent was put into the background, or because it
+/// was never more than a messenger that we took for one; so that counts only where no process is known.
+fn left(pane: Option<&Pane>, agent: &Agent) -> Option<Left> {
+    match pane {
+        None => Some(Left::Closed),
+        Some(pane) if pane.is_dead => Some(Left::Closed),
+        Some(pane) => {
+            let shell = SHELLS.contains(&pane.command.trim_start_matches('-'));
+            (shell && agent.process.is_none()).then_some(Left::ToAShell)
+        }
+    }
+}

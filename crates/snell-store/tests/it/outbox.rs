@@ -1,0 +1,508 @@
+//! What waits on disk for receivers elsewhere.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Barrier, Mutex};
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use serde_json::json;
+use snell_store::Judgement;
+use snell_store::outbox::{Answer, Letter, Outbox, Patience, Receiver, Report, forward};
+use tempfile::TempDir;
+
+use crate::support::sent;
+
+const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+const HERE: &str = "http://here.example";
+const THERE: &str = "http://there.example";
+
+fn to(url: &str) -> Receiver {
+    Receiver {
+        url: url.into(),
+        token_file: None,
+    }
+}
+
+/// A letter whose session is this.
+fn letter(url: &str, session: &str) -> Letter {
+    let observation = sent("Stop", session).observed_in(Path::new("/"));
+    Letter::of(observation, &to(url))
+}
+
+fn session(letter: &Letter) -> String {
+    letter.body["session_id"].as_str().unwrap().to_owned()
+}
+
+fn outbox() -> (TempDir, Outbox) {
+    let root = tempfile::tempdir().unwrap();
+    let outbox = Outbox::beside(root.path());
+    (root, outbox)
+}
+
+/// The files of letters, in their order.
+fn files(root: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(root.join("outbox")).unwrap();
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.sort();
+    paths
+}
+
+/// Delivers everything, and answers what was handed over.
+fn take_all(outbox: &Outbox) -> Vec<String> {
+    let mut handed = Vec::new();
+    let hand = &mut |letter: &Letter| {
+        handed.push(session(letter));
+        Answer::Taken
+    };
+    outbox.deliver(&|_| true, hand).unwrap();
+    handed
+}
+
+#[test]
+fn a_letter_is_private_masked_and_says_everything_that_its_delivery_needs() {
+    let (root, outbox) = outbox();
+    let mut observation = sent("PreToolUse", "one")
+        .with("tool_input", format!("curl -H 'Authorization: token {SECRET}'"))
+        .observed_in(Path::new("/"));
+    observation.judgement = Some(Judgement {
+        reason: Some(format!("it shows {SECRET}")),
+        ..Judgement::default()
+    });
+    let receiver = Receiver {
+        url: HERE.into(),
+        token_file: Some("/home/me/token".into()),
+    };
+    outbox.put(&Letter::in_full(observation.clone(), &receiver)).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&root.path().join("outbox")), 0o700);
+    let [file] = files(root.path()).try_into().unwrap();
+    assert_eq!(mode(&file), 0o600);
+    let text = fs::read_to_string(file).unwrap();
+    assert!(!text.contains(SECRET), "{text}");
+    let written: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(written["url"], HERE);
+    assert_eq!(written["route"], "/hook/pre-tool-use");
+    assert_eq!(written["token_file"], "/home/me/token");
+    assert_eq!(written["body"]["event_id"], json!(observation.event_id));
+    assert_eq!(written["body"]["timestamp"], json!(observation.at));
+    assert_eq!(written["body"]["snell"]["sender"], json!(observation.sender));
+    assert_eq!(written["body"]["snell"]["judgement"]["took_us"], 0);
+}
+
+#[test]
+fn what_an_answer_means_for_a_letter_and_for_those_behind_it() {
+    let refused = || Answer::Refused("400: no".into());
+    let later = || Answer::Later("is down".into());
+    // What the receiver answers to the first letters; what was handed over, what waits, and how many were refused.
+    type Row = (Vec<Answer>, &'static [&'static str], &'static [&'static str], usize);
+    let rows: Vec<Row> = vec![
+        (vec![], &["1", "2", "3"], &[], 0),
+        (vec![Answer::Taken, refused()], &["1", "2", "3"], &[], 1),
+        (vec![refused(), refused(), refused()], &["1", "2", "3"], &[], 3),
+        (vec![later()], &["1"], &["1", "2", "3"], 0),
+        (vec![Answer::Taken, later()], &["1", "2"], &["2", "3"], 0),
+        (vec![refused(), later()], &["1", "2"], &["2", "3"], 1),
+    ];
+    for (answers, handed_over, waiting, refusals) in rows {
+        let (_root, outbox) = outbox();
+        for number in ["1", "2", "3"] {
+            outbox.put(&letter(HERE, number)).unwrap();
+        }
+        let mut handed = Vec::new();
+        let mut told = answers.clone().into_iter();
+        let hand = &mut |letter: &Letter| {
+            handed.push(session(letter));
+            told.next().unwrap_or(Answer::Taken)
+        };
+        let report = outbox.deliver(&|_| true, hand).unwrap();
+        assert_eq!(handed, handed_over, "{answers:?}");
+        assert_eq!(
+            (report.refused.len(), outbox.refused().len()),
+            (refusals, refusals),
+            "{answers:?}"
+        );
+        assert_eq!(
+            outbox.waiting().first().map_or(0, |waiting| waiting.waiting),
+            waiting.len()
+        );
+        assert_eq!(take_all(&outbox), waiting, "{answers:?}");
+        for path in outbox.refused() {
+            let kept: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+            assert_eq!((&kept["answer"], &kept["url"]), (&json!("400: no"), &json!(HERE)));
+        }
+    }
+}
+
+#[test]
+fn a_receiver_that_is_down_does_not_hold_up_another() {
+    let (_root, outbox) = outbox();
+    for number in 1..=3 {
+        outbox.put(&letter(HERE, &format!("here {number}"))).unwrap();
+        outbox.put(&letter(THERE, &format!("there {number}"))).unwrap();
+    }
+    let mut handed = Vec::new();
+    let hand = &mut |letter: &Letter| {
+        handed.push(session(letter));
+        if letter.url == HERE {
+            Answer::Later("is down".into())
+        } else {
+            Answer::Taken
+        }
+    };
+    let report = outbox.deliver(&|_| true, hand).unwrap();
+    assert_eq!(handed, ["here 1", "there 1", "there 2", "there 3"]);
+    assert_eq!((report.taken, report.held_up.len()), (3, 1));
+    assert_eq!(
+        (report.held_up[0].url.as_str(), report.held_up[0].why.as_str()),
+        (HERE, "is down")
+    );
+    let [waiting] = outbox.waiting().try_into().unwrap();
+    assert_eq!((waiting.url.as_str(), waiting.waiting), (HERE, 3));
+    // Whoever wants only its own gets only that, and leaves the rest alone.
+    outbox.put(&letter(THERE, "there 4")).unwrap();
+    let mut own = Vec::new();
+    let hand = &mut |letter: &Letter| {
+        own.push(session(letter));
+        Answer::Taken
+    };
+    outbox.deliver(&|url| url == HERE, hand).unwrap();
+    assert_eq!(own, ["here 1", "here 2", "here 3"]);
+    assert_eq!(take_all(&outbox), ["there 4"]);
+}
+
+#[test]
+fn who_has_no_turn_leaves_its_letter_to_who_has_it() {
+    let (_root, outbox) = outbox();
+    outbox.put(&letter(HERE, "first")).unwrap();
+    let mut handed = Vec::new();
+    let other = Outbox::clone(&outbox);
+    let hand = &mut |letter: &Letter| {
+        handed.push(session(letter));
+        if session(letter) == "first" {
+            // Somebody else comes while this one is being delivered.
+            other.put(&self::letter(HERE, "second")).unwrap();
+            let report = other.deliver(&|_| true, &mut |_| panic!("it is not its turn")).unwrap();
+            assert!(report.left_to_another);
+        }
+        Answer::Taken
+    };
+    let report = outbox.deliver(&|_| true, hand).unwrap();
+    assert_eq!((report.taken, report.left_to_another), (2, false));
+    assert_eq!(handed, ["first", "second"]);
+}
+
+/// Lets several put a letter there and deliver, all at the same moment, again and again; each time, nobody has to come after
+/// them. `deliver` is what each of them does when its letter is there.
+fn all_at_once(deliver: impl Fn(&Outbox, &mut dyn FnMut(&Letter) -> Answer) + Sync) {
+    const WRITERS: usize = 4;
+    const ROUNDS: usize = 500;
+    let (_root, outbox) = outbox();
+    let delivered = Mutex::new(Vec::new());
+    let hand = |letter: &Letter| {
+        delivered.lock().unwrap().push(session(letter));
+        Answer::Taken
+    };
+    let barrier = Barrier::new(WRITERS);
+    let left_behind = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let (outbox, barrier, left_behind, deliver) = (&outbox, &barrier, &left_behind, &deliver);
+            scope.spawn(move || {
+                let template = letter(HERE, "");
+                for round in 0..ROUNDS {
+                    let mut letter = template.clone();
+                    letter
+                        .body
+                        .insert("session_id".into(), format!("{writer}-{round}").into());
+                    barrier.wait();
+                    outbox.put(&letter).unwrap();
+                    deliver(outbox, &mut { hand });
+                    if barrier.wait().is_leader() {
+                        left_behind.fetch_add(outbox.waiting().len(), Ordering::Relaxed);
+                    }
+                    barrier.wait();
+                }
+            });
+        }
+    });
+    assert_eq!(left_behind.into_inner(), 0, "rounds in which something was left behind");
+    let delivered = delivered.into_inner().unwrap();
+    assert_eq!(delivered.len(), WRITERS * ROUNDS);
+    for writer in 0..WRITERS {
+        let expected: Vec<_> = (0..ROUNDS).map(|round| format!("{writer}-{round}")).collect();
+        let prefix = format!("{writer}-");
+        let got: Vec<_> = delivered
+            .iter()
+            .filter(|session| session.starts_with(&prefix))
+            .collect();
+        assert_eq!(got, expected.iter().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn many_at_once_deliver_everything_once_and_in_order_and_leave_nothing_behind() {
+    all_at_once(|outbox, hand| {
+        outbox.deliver(&|_| true, hand).unwrap();
+    });
+}
+
+#[test]
+fn whatever_comes_while_a_forwarder_leaves_is_not_left_behind() {
+    let brief = Patience {
+        linger: Duration::ZERO,
+        ..HURRY
+    };
+    all_at_once(|outbox, hand| {
+        // As a hook does, which starts a forwarder if nobody has the turn.
+        if let Some(turn) = outbox.turn().unwrap() {
+            forward(outbox, turn, brief, hand).unwrap();
+        }
+    });
+}
+
+/// What can happen to an outbox.
+#[derive(Clone, Debug)]
+enum Step {
+    Put(usize),
+    /// The answers that each receiver gives before it takes everything.
+    Deliver([Vec<u8>; 2]),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let answers = || proptest::collection::vec(0_u8..3, 0..4);
+    prop_oneof![
+        2 => (0_usize..2).prop_map(Step::Put),
+        1 => [answers(), answers()].prop_map(Step::Deliver),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn whatever_happens_each_receiver_gets_its_letters_in_order(steps in proptest::collection::vec(step(), 1..24)) {
+        let (_root, outbox) = outbox();
+        let urls = [HERE, THERE];
+        let mut expected: [VecDeque<String>; 2] = Default::default();
+        let mut refused = 0;
+        for (number, step) in steps.into_iter().enumerate() {
+            match step {
+                Step::Put(receiver) => {
+                    outbox.put(&letter(urls[receiver], &number.to_string())).unwrap();
+                    expected[receiver].push_back(number.to_string());
+                }
+                Step::Deliver(answers) => {
+                    let mut left = answers.map(VecDeque::from);
+                    let mut handed: BTreeMap<usize, Vec<(String, Answer)>> = BTreeMap::new();
+                    let hand = &mut |letter: &Letter| {
+                        let receiver = usize::from(letter.url == THERE);
+                        let answer = match left[receiver].pop_front() {
+                            Some(1) => Answer::Refused("no".into()),
+                            Some(2) => Answer::Later("down".into()),
+                            _ => Answer::Taken,
+                        };
+                        handed.entry(receiver).or_default().push((session(letter), answer.clone()));
+                        answer
+                    };
+                    outbox.deliver(&|_| true, hand).unwrap();
+                    for (receiver, handed) in handed {
+                        for (session, answer) in handed {
+                            prop_assert_eq!(Some(&session), expected[receiver].front());
+                            match answer {
+                                Answer::Later(_) => break,
+                                Answer::Refused(_) => refused += 1,
+                                Answer::Taken => {}
+                            }
+                            expected[receiver].pop_front();
+                        }
+                    }
+                }
+            }
+            let waiting: usize = outbox.waiting().iter().map(|waiting| waiting.waiting).sum();
+            prop_assert_eq!(waiting, expected.iter().map(VecDeque::len).sum::<usize>());
+            prop_assert_eq!(outbox.refused().len(), refused);
+        }
+    }
+}
+
+#[test]
+fn a_full_outbox_lets_the_oldest_go_and_says_so() {
+    let (root, outbox) = outbox();
+    outbox.put(&letter(HERE, "newest so far")).unwrap();
+    let [first] = files(root.path()).try_into().unwrap();
+    let (_, rest) = first.file_name().unwrap().to_str().unwrap().split_once('-').unwrap();
+    // Others before it, as if they had been put there one by one.
+    for number in 1..10_000 {
+        fs::hard_link(&first, first.with_file_name(format!("{number:020}-{rest}"))).unwrap();
+    }
+    fs::remove_file(root.path().join("outbox/order")).unwrap();
+    // It is full to the brim with the first of these, and too full with the second.
+    assert_eq!(outbox.put(&letter(HERE, "last but one")).unwrap().dropped, 157);
+    assert_eq!(outbox.put(&letter(HERE, "last")).unwrap().dropped, 0);
+    let left = files(root.path());
+    assert_eq!(left.len(), 10_001 - 157 + 1);
+    assert!(
+        left[0]
+            .file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .starts_with(&format!("{:020}-", 158))
+    );
+    let handed = take_all(&outbox);
+    assert_eq!(handed.len(), left.len());
+    assert_eq!(handed[handed.len() - 3..], ["newest so far", "last but one", "last"]);
+}
+
+#[test]
+fn a_full_outbox_is_also_one_that_is_too_large() {
+    let (root, outbox) = outbox();
+    let mut dropped = 0;
+    let mut large = letter(HERE, "");
+    large.body.insert("tool_input".into(), "x".repeat(900_000).into());
+    for number in 0..80 {
+        large.body.insert("session_id".into(), number.to_string().into());
+        dropped += outbox.put(&large).unwrap().dropped;
+        let bytes: u64 = files(root.path())
+            .iter()
+            .map(|path| fs::metadata(path).unwrap().len())
+            .sum();
+        assert!(bytes <= 64 * 1024 * 1024, "{bytes}");
+    }
+    assert!(dropped > 0);
+    let expected: Vec<_> = (dropped..80).map(|number| number.to_string()).collect();
+    assert_eq!(take_all(&outbox), expected);
+}
+
+#[test]
+fn what_cannot_be_understood_is_put_aside_and_what_was_not_finished_is_removed() {
+    let (root, outbox) = outbox();
+    for number in ["1", "2", "3", "4"] {
+        outbox.put(&letter(HERE, number)).unwrap();
+    }
+    let files = files(root.path());
+    fs::write(&files[0], "").unwrap();
+    fs::write(&files[2], "{\"url\": \"http://").unwrap();
+    let directory = root.path().join("outbox");
+    // Of a process that is gone, long ago; of one that is gone since a moment; of one that lives.
+    let hour_ago = std::time::SystemTime::now() - Duration::from_secs(3600);
+    for (name, is_old) in [("999999999-0.part", true), ("999999998-0.part", false)] {
+        let file = File::create(directory.join(name)).unwrap();
+        if is_old {
+            file.set_modified(hour_ago).unwrap();
+        }
+    }
+    fs::write(directory.join("order"), "0 0").unwrap();
+    assert_eq!(take_all(&outbox), ["2", "4"]);
+    let aside = fs::read_dir(root.path().join("unreadable")).unwrap().count();
+    assert_eq!(aside, 2);
+    assert!(!directory.join("999999999-0.part").exists());
+    assert!(directory.join("999999998-0.part").exists());
+    assert_eq!(outbox.waiting(), []);
+}
+
+#[test]
+fn an_outbox_that_is_open_is_closed_and_one_that_is_not_there_has_nothing() {
+    let (root, outbox) = outbox();
+    let nothing = outbox.deliver(&|_| true, &mut |_| panic!("there is nothing")).unwrap();
+    assert_eq!((nothing.taken, outbox.waiting().len()), (0, 0));
+    assert!(!root.path().join("outbox").exists());
+    fs::create_dir(root.path().join("outbox")).unwrap();
+    fs::set_permissions(root.path().join("outbox"), fs::Permissions::from_mode(0o777)).unwrap();
+    outbox.put(&letter(HERE, "1")).unwrap();
+    let mode = fs::metadata(root.path().join("outbox")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
+#[test]
+fn what_cannot_be_written_is_an_error_and_leaves_nothing() {
+    let (root, outbox) = outbox();
+    fs::write(root.path().join("outbox"), "a file").unwrap();
+    assert!(outbox.put(&letter(HERE, "1")).is_err());
+    assert!(outbox.deliver(&|_| true, &mut |_| Answer::Taken).is_err());
+}
+
+/// A forwarder in a hurry.
+const HURRY: Patience = Patience {
+    linger: Duration::from_millis(50),
+    give_up_after: Duration::from_millis(300),
+    first_pause: Duration::from_millis(5),
+    longest_pause: Duration::from_millis(40),
+    longest_life: Duration::from_secs(60),
+};
+
+#[test]
+fn a_forwarder_that_lingers_delivers_what_comes() {
+    let (_root, outbox) = outbox();
+    outbox.put(&letter(HERE, "0")).unwrap();
+    let patient = Patience {
+        linger: Duration::from_secs(2),
+        ..HURRY
+    };
+    let delivered = Mutex::new(Vec::new());
+    let hand = |letter: &Letter| {
+        delivered.lock().unwrap().push(session(letter));
+        Answer::Taken
+    };
+    std::thread::scope(|scope| {
+        let turn = outbox.turn().unwrap().unwrap();
+        let forwarder = scope.spawn(|| forward(&outbox, turn, patient, &mut { hand }));
+        for number in 1..5 {
+            while delivered.lock().unwrap().len() < number {
+                std::thread::yield_now();
+            }
+            // By now it has nothing to do.
+            outbox.put(&letter(HERE, &number.to_string())).unwrap();
+        }
+        forwarder.join().unwrap().unwrap();
+    });
+    assert_eq!(*delivered.lock().unwrap(), ["0", "1", "2", "3", "4"]);
+    assert!(outbox.turn().unwrap().is_some(), "the turn was given back");
+}
+
+#[test]
+fn a_forwarder_tries_again_and_gives_up_after_a_while() {
+    let (_root, outbox) = outbox();
+    outbox.put(&letter(HERE, "here")).unwrap();
+    outbox.put(&letter(THERE, "there")).unwrap();
+    let mut tries = BTreeMap::new();
+    let hand = &mut |letter: &Letter| {
+        let tries = tries.entry(letter.url.clone()).or_insert(0);
+        *tries += 1;
+        // One is down for good, the other comes back.
+        if letter.url == HERE || *tries < 3 {
+            Answer::Later("is down".into())
+        } else {
+            Answer::Taken
+        }
+    };
+    let started = Instant::now();
+    let turn = outbox.turn().unwrap().unwrap();
+    forward(&outbox, turn, HURRY, hand).unwrap();
+    assert!(started.elapsed() >= HURRY.give_up_after);
+    assert_eq!(tries[THERE], 3);
+    assert!((3..100).contains(&tries[HERE]), "{tries:?}");
+    let [waiting] = outbox.waiting().try_into().unwrap();
+    assert_eq!((waiting.url.as_str(), waiting.waiting), (HERE, 1));
+}
+
+#[test]
+fn a_turn_can_be_handed_on() {
+    let (root, outbox) = outbox();
+    outbox.put(&letter(HERE, "1")).unwrap();
+    let lock = root.path().join("outbox/lock");
+    let first = outbox.turn().unwrap().unwrap();
+    assert!(outbox.turn().unwrap().is_none());
+    assert!(outbox.handed_on(File::open(&lock).unwrap()).unwrap().is_none());
+    drop(first);
+    let other = File::open("/dev/null").unwrap();
+    assert!(outbox.handed_on(other).unwrap().is_none());
+    let mut turn = outbox.handed_on(File::open(&lock).unwrap()).unwrap().unwrap();
+    assert!(outbox.turn().unwrap().is_none());
+    let report = turn.deliver(&|_| true, &mut |_| Answer::Taken);
+    assert_eq!((report.taken, report == Report::default()), (1, false));
+}

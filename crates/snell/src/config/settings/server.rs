@@ -1,0 +1,342 @@
+//! `[server]`: the receiver, for whoever runs one and for whoever sends events to one.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use url::Url;
+
+use super::duration;
+use crate::config::node::{Node, NodeValue};
+use crate::config::reading::{Fields, Reading};
+use crate::contract::{Key, Kind, key};
+
+/// What the user's file says about the receiver. Where it says nothing, whoever asks has a default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerSettings {
+    /// Whether the receiver takes events.
+    pub enabled: Option<bool>,
+    /// Where the receiver listens, as `IP:PORT` or `HOST:PORT`.
+    pub addr: Option<String>,
+    /// The receiver that events of this machine are sent to.
+    pub url: Option<String>,
+    /// The receiver's database, as `sqlite:PATH` or `postgres://…`.
+    pub db: Option<String>,
+    /// The file that holds the token, in full if the home directory is known.
+    pub token_file: Option<PathBuf>,
+    /// Further hosts by whose names the receiver may be addressed.
+    pub allow_hosts: Vec<String>,
+    /// How often the receiver looks around while events arrive.
+    pub poll_active: Option<Duration>,
+    /// How often it looks around when none do.
+    pub poll_silent: Option<Duration>,
+    /// For how long nothing must have arrived before that counts.
+    pub silent_after: Option<Duration>,
+    /// How many may listen to the stream of events at a time.
+    pub max_stream_clients: Option<u32>,
+}
+
+/// The keys of `[server]`.
+pub(crate) const SERVER_KEYS: &[Key] = &[
+    key(
+        "enabled",
+        Kind::Switch,
+        "Whether the receiver takes events. Default: true.",
+    ),
+    key(
+        "addr",
+        Kind::Address,
+        "Where the receiver listens, as IP:PORT or HOST:PORT. Default: 127.0.0.1:7433.",
+    ),
+    key(
+        "url",
+        Kind::Receiver,
+        "The receiver that events of this machine are sent to. Without it, `snell hook` sends nothing.",
+    ),
+    key(
+        "db",
+        Kind::Database,
+        "The receiver's database: sqlite:PATH or postgres://… Default: the one in Snell's own directory.",
+    ),
+    key(
+        "token_file",
+        Kind::Text,
+        "The file that holds the token, for the receiver and for those who send to it. A relative path begins in the \
+         home directory.",
+    ),
+    key(
+        "allow_hosts",
+        Kind::Hosts,
+        "Further hosts by whose names the receiver may be addressed. Default: none but its own.",
+    ),
+    key(
+        "poll_active",
+        Kind::Interval("60s"),
+        "How often the receiver looks around while events arrive. Default: 60s.",
+    ),
+    key(
+        "poll_silent",
+        Kind::Interval("2s"),
+        "How often it looks around when none do. Default: 2s.",
+    ),
+    key(
+        "silent_after",
+        Kind::Interval("300s"),
+        "For how long no event must have arrived before that counts. Default: 300s.",
+    ),
+    key(
+        "max_stream_clients",
+        Kind::Count,
+        "How many may listen to the stream of events at a time.",
+    ),
+];
+
+impl ServerSettings {
+    /// These settings, and those of an earlier file where these say nothing.
+    pub(super) fn over(self, earlier: Self) -> Self {
+        Self {
+            enabled: self.enabled.or(earlier.enabled),
+            addr: self.addr.or(earlier.addr),
+            url: self.url.or(earlier.url),
+            db: self.db.or(earlier.db),
+            token_file: self.token_file.or(earlier.token_file),
+            allow_hosts: if self.allow_hosts.is_empty() {
+                earlier.allow_hosts
+            } else {
+                self.allow_hosts
+            },
+            poll_active: self.poll_active.or(earlier.poll_active),
+            poll_silent: self.poll_silent.or(earlier.poll_silent),
+            silent_after: self.silent_after.or(earlier.silent_after),
+            max_stream_clients: self.max_stream_clients.or(earlier.max_stream_clients),
+        }
+    }
+
+    /// The same, with paths that begin in this home directory in full.
+    pub(super) fn at_home(self, home: Option<&Path>) -> Self {
+        Self {
+            token_file: self.token_file.map(|path| in_full(&path, home)),
+            ..self
+        }
+    }
+}
+
+/// A path as a setting has it, in full: a relative one, like one below `~`, begins in the home directory.
+fn in_full(path: &Path, home: Option<&Path>) -> PathBuf {
+    let below_home = path.strip_prefix("~").unwrap_or(path);
+    // Where nobody knows the home directory, whoever cannot open the file says by this name what is missing.
+    home.unwrap_or(Path::new("~")).join(below_home)
+}
+
+/// The address of a receiver as Snell keeps it: `http` or `https`, a host, perhaps a path, and nothing else.
+///
+/// # Errors
+///
+/// When it is no such address: what is wrong with it.
+pub fn receiver_url(written: &str) -> Result<String, &'static str> {
+    let has_scheme = ["http://", "https://"].iter().any(|scheme| {
+        let head = written.get(..scheme.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(scheme))
+    });
+    if !has_scheme {
+        return Err("does not begin with http:// or https://");
+    }
+    let url = Url::parse(written).map_err(|_| "has no host that can be understood")?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("holds a user's name or password, which belongs into token_file");
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("has a part after its path (? or #)");
+    }
+    Ok(url.as_str().trim_end_matches('/').to_owned())
+}
+
+pub(super) fn read(reading: &mut Reading<'_>, node: &Node) -> ServerSettings {
+    let Some(fields) = reading.object(node, "[server]") else {
+        return ServerSettings::default();
+    };
+    let known: Vec<_> = SERVER_KEYS.iter().map(|key| key.name).collect();
+    reading.unknown_keys(&fields, &known, "[server]");
+    ServerSettings {
+        enabled: reading.boolean(&fields, "enabled"),
+        addr: read_text(reading, &fields, "addr", address),
+        url: read_text(reading, &fields, "url", receiver),
+        db: read_text(reading, &fields, "db", database),
+        token_file: read_text(reading, &fields, "token_file", file).map(PathBuf::from),
+        allow_hosts: read_hosts(reading, &fields),
+        poll_active: read_interval(reading, &fields, "poll_active", "60s"),
+        poll_silent: read_interval(reading, &fields, "poll_silent", "2s"),
+        silent_after: read_interval(reading, &fields, "silent_after", "300s"),
+        max_stream_clients: read_count(reading, &fields, "max_stream_clients"),
+    }
+}
+
+/// A text of a certain form. Of one that has another form, the check says what is wrong and what to write.
+fn read_text(
+    reading: &mut Reading<'_>,
+    fields: &Fields<'_>,
+    key: &str,
+    check: fn(String) -> Result<String, String>,
+) -> Option<String> {
+    let node = fields.get(key)?;
+    let text = reading.as_text(node, key)?;
+    let checked = check(text);
+    checked
+        .map_err(|fault| reading.error(node.at, format!("\"{key}\" {fault}")))
+        .ok()
+}
+
+fn address(text: String) -> Result<String, String> {
+    let is_named = text.rsplit_once(':').is_some_and(|(host, port)| {
+        let of_a_name = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+        !host.is_empty() && host.chars().all(of_a_name) && port.parse::<u16>().is_ok()
+    });
+    if is_named || text.parse::<SocketAddr>().is_ok() {
+        return Ok(text);
+    }
+    Err(format!(
+        "must be IP:PORT or HOST:PORT, not \"{text}\"; write \"127.0.0.1:7433\" (which counts now)"
+    ))
+}
+
+fn receiver(text: String) -> Result<String, String> {
+    // The text itself may hold a password, so it is not repeated.
+    receiver_url(&text)
+        .map_err(|fault| format!("{fault}; write \"https://HOST\" or \"http://HOST:PORT\" (it does not count)"))
+}
+
+fn database(text: String) -> Result<String, String> {
+    let forms = ["sqlite:", "postgres://", "postgresql://"];
+    let is_of = |form: &&str| text.strip_prefix(*form).is_some_and(|rest| !rest.is_empty());
+    if forms.iter().any(is_of) {
+        return Ok(text);
+    }
+    Err("must be sqlite:PATH or postgres://…; write \"sqlite:/home/me/snell.db\" (the default counts now)".into())
+}
+
+fn file(text: String) -> Result<String, String> {
+    if text.trim().is_empty() {
+        return Err("is empty; write the path of the file that holds the token".into());
+    }
+    Ok(text)
+}
+
+fn read_hosts(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Vec<String> {
+    let Some(node) = fields.get("allow_hosts") else {
+        return Vec::new();
+    };
+    let items = reading.array(node, "\"allow_hosts\"").unwrap_or_default();
+    let mut hosts = Vec::new();
+    for item in items {
+        let Some(host) = reading.as_text(item, "allow_hosts") else {
+            continue;
+        };
+        let is_host = !host.is_empty() && host.chars().all(|c| c.is_ascii_graphic() && !"/@?#*".contains(c));
+        if is_host {
+            hosts.push(host);
+        } else {
+            reading.error(
+                item.at,
+                format!(
+                    "\"allow_hosts\" names \"{host}\", which is no host; write \"box.example\" or \"box.example:7433\""
+                ),
+            );
+        }
+    }
+    hosts
+}
+
+fn read_interval(reading: &mut Reading<'_>, fields: &Fields<'_>, key: &str, default: &str) -> Option<Duration> {
+    let node = fields.get(key)?;
+    let interval = match &node.value {
+        NodeValue::String(text) => duration(text),
+        _ => None,
+    };
+    if interval.is_none() {
+        reading.error(
+            node.at,
+            format!("\"{key}\" must be a duration with its unit; write \"{default}\" (which counts now)"),
+        );
+    }
+    interval
+}
+
+fn read_count(reading: &mut Reading<'_>, fields: &Fields<'_>, key: &str) -> Option<u32> {
+    let node = fields.get(key)?;
+    match node.value {
+        NodeValue::Number(number) if number >= 1.0 && number <= f64::from(u32::MAX) && number.fract() == 0.0 => {
+            Some(number as u32)
+        }
+        _ => {
+            let message = format!("\"{key}\" must be a whole number above 0; write 100 (the default counts now)");
+            reading.error(node.at, message);
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receiver_has_a_scheme_and_a_host_and_perhaps_a_path() {
+        let cases = [
+            ("http://127.0.0.1:7433", Some("http://127.0.0.1:7433")),
+            ("http://127.0.0.1:7433/", Some("http://127.0.0.1:7433")),
+            ("https://Box.Example/snell/", Some("https://box.example/snell")),
+            ("HTTP://[::1]:7433", Some("http://[::1]:7433")),
+            ("https://box.example:443", Some("https://box.example")),
+            ("box.example:7433", None),
+            ("ftp://box.example", None),
+            ("http://", None),
+            ("http://:7433", None),
+            ("http:box.example", None),
+            ("http://box.example:99999", None),
+            ("http://me:secret@box.example", None),
+            ("http://box.example/?token=secret", None),
+            ("http://box.example/#there", None),
+            ("", None),
+        ];
+        for (written, expected) in cases {
+            assert_eq!(receiver_url(written).ok().as_deref(), expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_relative_path_begins_in_the_home_directory() {
+        let cases = [
+            ("~/.snell/token", Some("/home/me"), "/home/me/.snell/token"),
+            (".snell/token", Some("/home/me"), "/home/me/.snell/token"),
+            ("/etc/snell/token", Some("/home/me"), "/etc/snell/token"),
+            ("/etc/snell/token", None, "/etc/snell/token"),
+            ("token", None, "~/token"),
+            ("~/token", None, "~/token"),
+        ];
+        for (written, home, expected) in cases {
+            let path = in_full(Path::new(written), home.map(Path::new));
+            assert_eq!(path, Path::new(expected), "{written} in {home:?}");
+        }
+    }
+
+    #[test]
+    fn of_two_files_the_later_counts_where_it_says_something() {
+        let earlier = ServerSettings {
+            addr: Some("127.0.0.1:1".into()),
+            url: Some("http://earlier".into()),
+            allow_hosts: vec!["earlier".into()],
+            ..ServerSettings::default()
+        };
+        let later = ServerSettings {
+            url: Some("http://later".into()),
+            max_stream_clients: Some(3),
+            ..ServerSettings::default()
+        };
+        let both = later.over(earlier);
+        assert_eq!(both.addr.as_deref(), Some("127.0.0.1:1"));
+        assert_eq!(both.url.as_deref(), Some("http://later"));
+        assert_eq!(both.allow_hosts, ["earlier"]);
+        assert_eq!(both.max_stream_clients, Some(3));
+    }
+}
