@@ -1,11 +1,16 @@
 //! What surrounds a command: project, home, configuration, environment, clock. The library is handed all of it.
 
+use std::fs::DirBuilder;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::{Context, bail};
 use jiff::Timestamp;
 use snell::{Background, ConfigFile, EngineBuilder};
 
+use crate::output;
 use crate::pins::Pins;
 
 /// Environment variables that Snell reads.
@@ -19,6 +24,9 @@ mod variables {
     pub(super) const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
     pub(super) const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
 }
+
+/// A place at which nothing is and nothing can be made.
+const NOWHERE: &str = "/dev/null/snell";
 
 /// Where hook files are looked for
 #[derive(Debug, clap::Args)]
@@ -187,7 +195,48 @@ fn data_dir(home: Option<&Path>) -> PathBuf {
         .and_then(|directory| std::path::absolute(directory).ok())
         .or_else(|| directory_from(variables::XDG_DATA_HOME).map(|data| data.join("snell")))
         .or_else(|| home.map(|home| home.join(".local/share/snell")))
-        .unwrap_or_else(|| std::env::temp_dir().join(format!("snell-{}", rustix::process::getuid().as_raw())))
+        .unwrap_or_else(without_a_home)
+}
+
+/// Where Snell keeps what it records if there is no home: beside what others keep, so it must be ours. It is made here and
+/// now, because a name that is free could be taken by anybody. Where it is not ours, nothing is kept.
+fn without_a_home() -> PathBuf {
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    let look = || {
+        let user = rustix::process::geteuid().as_raw();
+        let directory = std::env::temp_dir().join(format!("snell-{user}"));
+        match make_own(&directory, user) {
+            Ok(()) => directory,
+            Err(error) => {
+                let shown = directory.display();
+                output::note(&format!(
+                    "cannot use {shown} ({error}); nothing is recorded or kept: set HOME or SNELL_HOME"
+                ));
+                NOWHERE.into()
+            }
+        }
+    };
+    FOUND.get_or_init(look).clone()
+}
+
+/// Makes a directory that only this user can use, or sees that it is one. A link is none, whoever made it.
+fn make_own(directory: &Path, user: u32) -> io::Result<()> {
+    let foreign = |why| Err(io::Error::new(ErrorKind::PermissionDenied, why));
+    match DirBuilder::new().mode(0o700).create(directory) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        made => return made,
+    }
+    let metadata = std::fs::symlink_metadata(directory)?;
+    if !metadata.is_dir() {
+        return foreign("it is not a directory");
+    }
+    if metadata.uid() != user {
+        return foreign("it belongs to somebody else");
+    }
+    if metadata.mode() & 0o022 != 0 {
+        return foreign("others may write to it");
+    }
+    Ok(())
 }
 
 /// A directory from the environment. As the XDG rules say, one that is not absolute does not count.

@@ -64,6 +64,8 @@ impl Caller {
     /// What is known of the agent beside its payload.
     pub(crate) fn sender(&self, guest: Option<&'static Guest>) -> Sender {
         let told = variable(variables::CLAUDE_PID).and_then(|pid| pid.parse().ok());
+        // No process has the number 0.
+        let told = told.filter(|pid| *pid > 0);
         // The server's socket, its process and the session's number, separated by commas.
         let tmux_server = variable(variables::TMUX).and_then(|tmux| tmux.split(',').next().map(str::to_owned));
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();

@@ -15,6 +15,7 @@ mod output;
 mod pins;
 mod post;
 mod recording;
+mod shallow;
 mod times;
 
 use std::process::ExitCode;

@@ -55,20 +55,25 @@ pub(crate) fn faint(text: &str) {
     write_out(&format!("{}\n", styled(&harmless(text), Style::Faint)));
 }
 
-/// A unified diff. What ends a line in other systems is no part of what people want to see.
+/// A unified diff: to the last byte for programs, and so that nothing in it steers the terminal for people.
 pub(crate) fn diff(text: &str) {
+    if !is_terminal() {
+        write_out(text);
+        return;
+    }
     let mut shown = String::new();
-    for line in text.lines() {
+    for line in text.split('\n') {
         let style = match line.as_bytes().first() {
             Some(b'+') => Style::Green,
             Some(b'-') => Style::Red,
             Some(b'@') => Style::Faint,
             _ => Style::Plain,
         };
-        let line = harmless(line.strip_suffix('\r').unwrap_or(line));
-        shown.push_str(&styled(&line, style));
+        let parts: Vec<_> = line.split('\t').map(harmless).collect();
+        shown.push_str(&styled(&parts.join("\t"), style));
         shown.push('\n');
     }
+    shown.pop();
     write_out(&shown);
 }
 

@@ -33,14 +33,15 @@ enum Meaning {
     NotNow,
 }
 
-/// Answers between 400 and 499 that are not about the letter: a token is missing or wrong (401, 403, 407), time was short
-/// (408, 425, 429), the receiver does not go by this name (421), somebody holds it (423).
-const NOT_ABOUT_THE_LETTER: &[u16] = &[401, 403, 407, 408, 421, 423, 425, 429];
+/// Answers that speak about the letter itself: it cannot be read (400), contradicts what is there (409), is too large (413),
+/// of the wrong kind (415) or makes no sense (422). All others may come from something in front of the receiver, or from a
+/// wrong address: a proxy whose server is down, or a path at which nobody listens, answers 404, 405 or 410.
+const ABOUT_THE_LETTER: &[u16] = &[400, 409, 413, 415, 422];
 
 fn meaning(status: u16) -> Meaning {
     match status {
         200..=299 => Meaning::Taken,
-        400..=499 if !NOT_ABOUT_THE_LETTER.contains(&status) => Meaning::Never,
+        _ if ABOUT_THE_LETTER.contains(&status) => Meaning::Never,
         _ => Meaning::NotNow,
     }
 }
@@ -106,9 +107,7 @@ impl Post {
     }
 
     fn send(&mut self, letter: &Letter, timeout: Duration) -> Result<Answer, String> {
-        let own = self.own.as_ref().filter(|own| own.url == letter.url);
-        let token_file = own.and_then(|own| own.token_file.as_deref());
-        let token = token_file.or(letter.token_file.as_deref()).map(token).transpose()?;
+        let (token, lacks) = self.token_for(letter)?;
         let body = serde_json::to_string(&letter.body).map_err(|error| error.to_string())?;
         let mut call = self
             .agent
@@ -126,7 +125,26 @@ impl Post {
         Ok(match meaning(status) {
             Meaning::Taken => Answer::Taken,
             Meaning::Never => Answer::Refused(format!("{status}: {said}")),
-            Meaning::NotNow => Answer::Later(format!("answered {status}: {said}")),
+            Meaning::NotNow => Answer::Later(match lacks {
+                Some(lacks) => format!("answered {status}: {said} ({lacks}, so none was shown)"),
+                None => format!("answered {status}: {said}"),
+            }),
+        })
+    }
+
+    /// The token to show with a letter, and why there is none if there should be one. What the caller names counts for all
+    /// letters to its receiver, and must be there. What a letter names was right when it was written; if it is gone, the
+    /// receiver decides whether it is needed, so that one letter does not hold up those that need none.
+    fn token_for(&self, letter: &Letter) -> Result<(Option<String>, Option<String>), String> {
+        let own = self.own.as_ref().filter(|own| own.url == letter.url);
+        if let Some(named) = own.and_then(|own| own.token_file.as_deref()) {
+            let token = token(named).map_err(|why| format!("was not asked: {why}"))?;
+            return Ok((Some(token), None));
+        }
+        Ok(match letter.token_file.as_deref().map(token) {
+            Some(Ok(token)) => (Some(token), None),
+            Some(Err(why)) => (None, Some(why)),
+            None => (None, None),
         })
     }
 
@@ -162,13 +180,13 @@ fn token(path: &Path) -> Result<String, String> {
     let is_short = fs::metadata(path).map(|metadata| metadata.len() <= MAX_TOKEN_BYTES);
     let text = match is_short {
         Ok(true) => fs::read_to_string(path),
-        Ok(false) => return Err(format!("was not asked: {shown} is too long to hold a token")),
+        Ok(false) => return Err(format!("{shown} is too long to hold a token")),
         Err(error) => Err(error),
     };
-    let text = text.map_err(|error| format!("was not asked: cannot read the token in {shown} ({error})"))?;
+    let text = text.map_err(|error| format!("cannot read the token in {shown} ({error})"))?;
     let token = text.trim();
     if token.is_empty() || !token.chars().all(|c| c.is_ascii_graphic()) {
-        return Err(format!("was not asked: {shown} does not hold a token on one line"));
+        return Err(format!("{shown} does not hold a token on one line"));
     }
     Ok(token.to_owned())
 }
@@ -180,9 +198,10 @@ mod tests {
     #[test]
     fn a_letter_is_given_up_only_for_what_is_wrong_with_it() {
         let taken = [200, 201, 202, 204];
-        let never = [400, 404, 405, 409, 410, 411, 413, 414, 415, 422, 431];
+        let never = [400, 409, 413, 415, 422];
         let not_now = [
-            100, 301, 302, 307, 308, 401, 403, 407, 408, 421, 423, 425, 429, 500, 502, 503, 504, 599,
+            100, 301, 302, 307, 308, 401, 403, 404, 405, 407, 408, 410, 411, 414, 421, 423, 425, 429, 431, 451, 500,
+            502, 503, 504, 599,
         ];
         assert!(taken.iter().all(|status| matches!(meaning(*status), Meaning::Taken)));
         assert!(never.iter().all(|status| matches!(meaning(*status), Meaning::Never)));

@@ -19,6 +19,9 @@ use crate::tmux;
 const LATE_WORDS_WITHIN: Duration = Duration::from_secs(2);
 const LATE_WORDS_EVERY: Duration = Duration::from_millis(100);
 
+/// How soon to come again for what waits on disk and could not be taken.
+const MAIL_AGAIN: Duration = Duration::from_millis(500);
+
 /// How often what is old is removed.
 const FORGET_EVERY: Duration = Duration::from_secs(60 * 60);
 
@@ -53,20 +56,21 @@ impl Caretaker {
         let mut last_look: Option<Instant> = None;
         let mut last_forgot = Instant::now();
         let mut ended: Vec<Ended> = Vec::new();
+        let mut mail_waits = false;
         loop {
             let now = self.clock.now();
             self.metrics.set_mode(self.hybrid.turn(None, now));
             let since = last_look.map_or(Duration::MAX, |look| look.elapsed());
-            let most = if ended.is_empty() {
-                LOOK_UP_EVERY
-            } else {
-                LATE_WORDS_EVERY
+            let most = match (ended.is_empty(), mail_waits) {
+                (false, _) => LATE_WORDS_EVERY,
+                (true, true) => MAIL_AGAIN,
+                (true, false) => LOOK_UP_EVERY,
             };
             match self.hybrid.wait(since, most, now) {
                 Next::Leave => return,
                 Next::Look => {
                     last_look = Some(Instant::now());
-                    self.mail.take();
+                    mail_waits = self.mail.take();
                     self.look_after(Which::All);
                     self.look_around();
                 }
@@ -80,6 +84,7 @@ impl Caretaker {
                         self.look_after(Which::Agent(one.agent_id));
                     }
                     ended.retain(|one| one.at.elapsed() < LATE_WORDS_WITHIN);
+                    mail_waits = mail_waits && self.mail.take();
                 }
             }
             if let Some(keep) = self.keep.filter(|_| last_forgot.elapsed() > FORGET_EVERY) {

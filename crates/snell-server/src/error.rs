@@ -43,6 +43,14 @@ pub enum ServeError {
         /// The address.
         address: SocketAddr,
     },
+    /// What is allowed as a host is none.
+    #[error(
+        "\"{name}\" names no host; write a name such as receiver.example.com, perhaps with a port, and nothing else"
+    )]
+    NoHost {
+        /// What was written.
+        name: String,
+    },
     /// Another server serves the same directory.
     #[error("another `snell serve` is running for {}; end it first", directory.display())]
     AlreadyServed {

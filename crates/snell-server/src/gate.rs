@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::{HeaderMap, Uri};
 
-use crate::error::Refusal;
+use crate::error::{Refusal, ServeError};
 use crate::token::Token;
 
 /// Names that lead to this machine and nowhere else.
@@ -51,16 +51,16 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    pub(crate) fn new(address: SocketAddr, allow_hosts: &[String], token: Option<Token>) -> Self {
-        let named = |host: &String| {
-            let (name, port) = named(host)?;
-            Some((name.to_owned(), port))
+    pub(crate) fn new(address: SocketAddr, allow_hosts: &[String], token: Option<Token>) -> Result<Self, ServeError> {
+        let named = |host: &String| match named(host) {
+            Some((name, port)) => Ok((name.to_owned(), port)),
+            None => Err(ServeError::NoHost { name: host.clone() }),
         };
-        Self {
+        Ok(Self {
             address,
-            allowed: allow_hosts.iter().filter_map(named).collect(),
+            allowed: allow_hosts.iter().map(named).collect::<Result<_, _>>()?,
             token,
-        }
+        })
     }
 
     /// Lets a request in, or says why not.

@@ -210,6 +210,20 @@ mod tests {
     }
 
     #[test]
+    fn how_often_agents_are_looked_after_follows_the_mode() {
+        let hybrid = Hybrid::new(Rhythm::default());
+        let ten_seconds = Duration::from_secs(10);
+        let next = |now| hybrid.wait(ten_seconds, Duration::ZERO, now);
+        assert_eq!(next(at(0)), Next::Look, "nothing was ever heard");
+        hybrid.turn(Some(at(0)), at(0));
+        assert_eq!(next(at(1)), Next::Nothing, "hooks are heard");
+        hybrid.turn(None, at(301));
+        assert_eq!(next(at(301)), Next::Look, "they have fallen silent");
+        hybrid.turn(Some(at(302)), at(302));
+        assert_eq!(next(at(302)), Next::Nothing, "they are heard again");
+    }
+
+    #[test]
     fn what_is_to_be_done_comes_in_the_order_of_its_urgency() {
         let hybrid = Hybrid::new(Rhythm::default());
         let long_ago = Duration::from_secs(3600);

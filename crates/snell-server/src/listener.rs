@@ -1,9 +1,9 @@
 //! Where the server listens: a TCP address, and a unix socket beside what it records.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
@@ -81,13 +81,19 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    /// Makes the socket of a directory, in place of one that was left behind. Only its owner can use it.
-    pub(crate) fn make(directory: &Path) -> Result<(UnixListener, Self), ServeError> {
+    /// Makes the socket of a directory, in place of one that was left behind. Only its owner can use it. Where its path is
+    /// longer than the system can take there is none.
+    pub(crate) fn make(directory: &Path) -> Result<(Option<UnixListener>, Self), ServeError> {
         let path = Settings::socket_in(directory);
         let failed = |source| ServeError::Socket {
             path: path.clone(),
             source,
         };
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(directory)
+            .map_err(failed)?;
         let lock = OpenOptions::new()
             .write(true)
             .create(true)
@@ -114,7 +120,14 @@ impl Socket {
             let inode = fs::metadata(&path)?.ino();
             Ok((listener, inode))
         });
-        let (listener, inode) = made.map_err(failed)?;
+        let (listener, inode) = match made {
+            Ok((listener, inode)) => (Some(listener), inode),
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                tracing::warn!(%error, "there is no unix socket");
+                (None, 0)
+            }
+            Err(error) => return Err(failed(error)),
+        };
         let socket = Self {
             path,
             inode,

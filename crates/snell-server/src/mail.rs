@@ -27,10 +27,11 @@ impl Mail {
         }
     }
 
-    /// Takes what is there. What cannot be stored now stays.
-    pub(crate) fn take(&self) {
+    /// Takes what is there. What cannot be stored now stays. Answers whether it is worth coming again soon: because of that,
+    /// or because another one was delivering, who may not reach this server.
+    pub(crate) fn take(&self) -> bool {
         if !self.app.settings.enabled {
-            return;
+            return false;
         }
         let wanted = |url: &str| is_local(url, self.port);
         match self.outbox.deliver(&wanted, &mut |letter| self.open(letter)) {
@@ -45,8 +46,13 @@ impl Mail {
                         "an event that had waited is refused"
                     );
                 }
+                let waits = || self.outbox.waiting().iter().any(|waiting| wanted(&waiting.url));
+                !report.held_up.is_empty() || (report.left_to_another && waits())
             }
-            Err(error) => tracing::warn!(error = with_causes(&error), "cannot take what waits on disk"),
+            Err(error) => {
+                tracing::warn!(error = with_causes(&error), "cannot take what waits on disk");
+                false
+            }
         }
     }
 

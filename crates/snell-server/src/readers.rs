@@ -1,7 +1,7 @@
 //! Reading the database: on threads of their own, a few at a time, each with a connection that stays open.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use snell_store::{Result, Store};
@@ -58,7 +58,7 @@ impl Held {
 #[derive(Debug)]
 pub(crate) struct Readers {
     path: PathBuf,
-    turns: Semaphore,
+    turns: Arc<Semaphore>,
     idle: Mutex<Vec<Held>>,
 }
 
@@ -66,23 +66,27 @@ impl Readers {
     pub(crate) fn new(path: PathBuf) -> Self {
         Self {
             path,
-            turns: Semaphore::new(MAX_READERS),
+            turns: Arc::new(Semaphore::new(MAX_READERS)),
             idle: Mutex::new(Vec::new()),
         }
     }
 
     /// Asks the store, away from the threads that serve requests.
     pub(crate) async fn ask<T: Send + 'static>(
-        self: &std::sync::Arc<Self>,
+        self: &Arc<Self>,
         question: impl FnOnce(&mut Store) -> Result<T> + Send + 'static,
     ) -> std::result::Result<T, Refusal> {
         let too_long = || Refusal::busy("too many are asking");
-        let _turn = match tokio::time::timeout(MAX_WAIT, self.turns.acquire()).await {
+        let turn = match tokio::time::timeout(MAX_WAIT, self.turns.clone().acquire_owned()).await {
             Ok(Ok(turn)) => turn,
             Ok(Err(_)) | Err(_) => return Err(too_long()),
         };
         let readers = self.clone();
-        let asked = tokio::task::spawn_blocking(move || readers.ask_now(question));
+        let asked = tokio::task::spawn_blocking(move || {
+            // Somebody who leaves before the answer is there has had a turn all the same.
+            let _turn = turn;
+            readers.ask_now(question)
+        });
         // A question that panics has no answer.
         asked.await.unwrap_or_else(|_| Err(too_long()))
     }

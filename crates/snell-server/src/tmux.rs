@@ -11,8 +11,9 @@ use tokio::process::Command;
 /// How long tmux may take to answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What tmux is to tell of each pane, on a line of its own.
-const FORMAT: &str = "#{pane_id}\t#{pane_dead}\t#{pane_current_command}";
+/// What tmux is to tell of each pane, on a line of its own. Parted by blanks: where nothing says that the terminal takes
+/// UTF-8, as for a server that the system starts, tmux writes underscores in the place of tabs.
+const FORMAT: &str = "#{pane_id} #{pane_dead} #{pane_current_command}";
 
 /// What tmux says when there is no server at a socket.
 const NOBODY_THERE: &[&str] = &["no server running", "error connecting to"];
@@ -55,7 +56,8 @@ fn is_own(socket: &str) -> io::Result<bool> {
 fn understood(output: &Output, is_named: bool) -> Option<Vec<Pane>> {
     if output.status.success() {
         let lines = String::from_utf8_lossy(&output.stdout);
-        return Some(lines.lines().filter_map(pane).collect());
+        // A line that is not understood may be a pane with an agent in it, so then nothing is known.
+        return lines.lines().map(pane).collect();
     }
     // Which server it would be if none is named depends on who asks.
     let said = String::from_utf8_lossy(&output.stderr);
@@ -64,9 +66,9 @@ fn understood(output: &Output, is_named: bool) -> Option<Vec<Pane>> {
 }
 
 fn pane(line: &str) -> Option<Pane> {
-    let mut fields = line.splitn(3, '\t');
+    let mut fields = line.splitn(3, ' ');
     Some(Pane {
-        id: fields.next()?.to_owned(),
+        id: fields.next().filter(|id| id.starts_with('%'))?.to_owned(),
         is_dead: fields.next()? == "1",
         command: fields.next()?.to_owned(),
     })
@@ -88,10 +90,17 @@ mod tests {
 
     #[test]
     fn panes_are_understood() {
-        let said = output(0, "%0\t0\tclaude\n%12\t1\tmy agent\n\n%3\n", "");
+        let said = output(0, "%0 0 claude\n%12 1 my agent\n%3 0 \n", "");
         let shown = |pane: Pane| format!("{} {} {}", pane.id, pane.is_dead, pane.command);
         let panes: Vec<_> = understood(&said, true).unwrap().into_iter().map(shown).collect();
-        assert_eq!(panes, ["%0 false claude", "%12 true my agent"]);
+        assert_eq!(panes, ["%0 false claude", "%12 true my agent", "%3 false "]);
+    }
+
+    #[test]
+    fn where_one_pane_is_not_understood_nothing_is_known() {
+        for said in ["%0 0 claude\n%1_0_claude\n", "%0\n", "\n%0 0 claude\n", "0 0 claude\n"] {
+            assert_eq!(understood(&output(0, said, ""), true), None, "{said:?}");
+        }
     }
 
     #[test]

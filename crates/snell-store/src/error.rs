@@ -21,6 +21,12 @@ pub enum StoreError {
     /// The database is damaged.
     #[error("the database is damaged: {0}")]
     Damaged(String),
+    /// What is there is something else than a database of ours. It is not touched.
+    #[error("{} is no database of Snell; name another file", path.display())]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+    },
     /// The database was written by a later version.
     #[error("the database is of version {found}, and this program knows versions up to {known}; use a newer one")]
     TooNew {

@@ -366,6 +366,10 @@ impl Rows for Journal<'_> {
         self.rows.last_turn(command_id)
     }
 
+    fn latest_turn(&mut self, command_id: i64) -> Result<Option<Turn>> {
+        self.rows.latest_turn(command_id)
+    }
+
     fn turns_saying(&mut self, agent_id: i64, content_hash: i64) -> Result<Vec<Turn>> {
         self.rows.turns_saying(agent_id, content_hash)
     }

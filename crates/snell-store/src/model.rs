@@ -297,7 +297,7 @@ impl Conversation {
 }
 
 /// A time as it is kept: in whole microseconds.
-fn as_kept(time: Timestamp) -> Timestamp {
+pub(crate) fn as_kept(time: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time)
 }
 

@@ -202,7 +202,7 @@ impl Observation {
             .raw
             .get("event_id")
             .and_then(Value::as_str)
-            .filter(|id| !id.is_empty());
+            .filter(|id| !id.trim().is_empty());
         let own = || {
             let clock = Timestamp::now().as_nanosecond();
             let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));

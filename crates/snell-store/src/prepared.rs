@@ -5,6 +5,7 @@ use snell::{Event, Timestamp};
 
 use crate::error::Result;
 use crate::ingest;
+use crate::model::as_kept;
 use crate::observation::{Judgement, Observation, Sender};
 
 /// An observation that is fit to be kept, understood, and written out.
@@ -40,7 +41,7 @@ impl Prepared {
         let (event, _) = Event::from_object(Some(&observation.event), fields)?;
         Ok(Self {
             event_id: observation.event_id,
-            at: observation.at,
+            at: as_kept(observation.at),
             delayed: observation.delayed,
             name: observation.event,
             sender: ingest::sender_of(observation.sender, &event),

@@ -1,6 +1,6 @@
 //! Which project a directory belongs to.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// What a project's root has in it.
 const MARKERS: &[&str] = &[
@@ -33,6 +33,21 @@ pub fn root_of(directory: &Path) -> PathBuf {
         .ancestors()
         .find(marked)
         .map_or_else(|| directory.clone(), Path::to_owned)
+}
+
+/// A path without its detours, as it is written; nothing is looked at.
+pub(crate) fn normalised(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
 }
 
 /// What people call a project.

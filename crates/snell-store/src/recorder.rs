@@ -34,6 +34,8 @@ pub struct Recorder {
     spool: Spool,
     /// What people should be told, since they last were.
     remarks: Vec<String>,
+    /// Whether somebody has named the file, so that it may be anything.
+    is_named: bool,
 }
 
 impl Recorder {
@@ -49,6 +51,7 @@ impl Recorder {
         Self {
             notes: Notes::beside(&directory),
             spool: Spool::beside(&directory),
+            is_named: database.file_name().is_none_or(|name| name != DATABASE),
             directory,
             database,
             store: None,
@@ -125,7 +128,11 @@ impl Recorder {
         self.store = None;
         let path = self.path();
         let first_time = !path.exists();
-        let Opened { store, set_aside } = Store::open(&path)?;
+        let Opened { store, set_aside } = if self.is_named {
+            Store::open_named(&path)?
+        } else {
+            Store::open(&path)?
+        };
         if first_time {
             keep_to_owner(&self.directory);
         }

@@ -96,7 +96,10 @@ pub(crate) trait Rows {
 
     fn open_command(&mut self, agent_id: i64, conversation_id: Option<i64>, at: Timestamp) -> Result<i64>;
     fn close_command(&mut self, command_id: i64, at: Timestamp) -> Result<()>;
+    /// The turn of a command that was stored last.
     fn last_turn(&mut self, command_id: i64) -> Result<Option<Turn>>;
+    /// The turn of a command that has the latest time.
+    fn latest_turn(&mut self, command_id: i64) -> Result<Option<Turn>>;
     /// Turns of the agent that say these words, the latest first.
     fn turns_saying(&mut self, agent_id: i64, content_hash: i64) -> Result<Vec<Turn>>;
     /// Writes the turn, and gives it a number if it has none.

@@ -10,7 +10,7 @@ use crate::changes::{Change, ChangeRange};
 use crate::error::{Result, StoreError};
 use crate::ingest::{self, Around, CaughtUp, Receipt, Seen};
 use crate::journal::{Journal, Remembered};
-use crate::model::{ContextSource, State};
+use crate::model::{ContextSource, State, as_kept};
 use crate::observation::{FinishedRun, Observation};
 use crate::prepared::Prepared;
 use crate::query::{
@@ -77,6 +77,27 @@ impl Store {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// As [`Store::open`], for a file that somebody has named. What is there and is no database of ours is not touched.
+    ///
+    /// # Errors
+    ///
+    /// When the file is something else, or cannot be used.
+    pub fn open_named(path: &Path) -> Result<Opened> {
+        if !Sqlite::may_use(path)? {
+            return Err(StoreError::NotOurs { path: path.to_owned() });
+        }
+        Self::open(path)
+    }
+
+    /// Opens the database at this path as it is, in order to look at it: nothing is made, brought up to date or moved.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or is damaged.
+    pub fn open_to_look(path: &Path) -> Result<Self> {
+        Ok(Self::on(Box::new(Sqlite::open_to_look(path)?)))
     }
 
     fn on(backend: Box<dyn Backend>) -> Self {
@@ -162,6 +183,10 @@ impl Store {
         let (Some(path), Some(session_id)) = (text("transcript_path"), text("session_id")) else {
             return Ok(None);
         };
+        // Another host's files are not here, and what has their names is something else.
+        if observed.sender.host.is_some() && observed.sender.host != self.host {
+            return Ok(None);
+        }
         let mut reached = Reached::default();
         self.backend.look(&mut |rows| {
             reached = rows.reached(session_id)?;
@@ -313,7 +338,7 @@ impl Store {
         } = self;
         let changed = backend.transact(&mut |rows| {
             let mut journal = Journal::on(rows, remembered)?;
-            journal.because_of(reason, at);
+            journal.because_of(reason, as_kept(at));
             work(&mut journal)?;
             journal.write()
         });

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use snell::receiver_url;
+
 use super::DONE;
 use crate::around::Around;
 use crate::install::agents::{Agent, Scope};
 use crate::install::entry::Way;
 use crate::install::program::Started;
-use crate::install::script;
 use crate::install::work::{self, Installation, Request, Target};
 use crate::output;
 
@@ -30,7 +31,7 @@ pub(crate) struct Args {
     /// The receiver that the script forwards to [default: SNELL_URL, else http://127.0.0.1:7433]
     #[arg(long, value_name = "URL", requires = "notify")]
     url: Option<String>,
-    /// Install although another file of the agent calls Snell already
+    /// Install although another file of the agent calls Snell already, or a script of that name is somebody else's
     #[arg(long)]
     force: bool,
 }
@@ -73,10 +74,11 @@ impl Place {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let url = args.url.as_deref().map(|url| {
-        let fault = |remedy| anyhow::anyhow!("--url is \"{url}\"; {remedy}");
-        script::receiver(url).map(str::to_owned).map_err(fault)
-    });
+    // What `snell notify` would refuse is not registered.
+    let url = args
+        .url
+        .as_deref()
+        .map(|url| receiver_url(url).map_err(|fault| anyhow::anyhow!("--url {fault}; write http://HOST:PORT")));
     let request = Request {
         way: if args.notify { Way::Notify } else { Way::Hook },
         url: url.transpose()?,
@@ -97,8 +99,14 @@ fn show(target: &Target, done: &Installation) {
     let (title, file) = (target.agent.title(), done.file.display());
     if done.dry_run && done.changed {
         output::diff(&done.diff);
-        if let Some(script) = &done.removed_script {
-            output::line(&format!("{} would be removed.", script.display()));
+        let scripts = [
+            (&done.removed_script, "would be removed"),
+            (&done.restored_script, "would be again what it was before Snell"),
+        ];
+        for (script, what) in scripts {
+            if let Some(script) = script {
+                output::line(&format!("{} {what}.", script.display()));
+            }
         }
     } else if !done.changed {
         output::line(&format!("Nothing to do: {file} has all of it."));
@@ -110,6 +118,7 @@ fn show(target: &Target, done: &Installation) {
             ("As before", done.backup.as_ref()),
             ("Script", done.script.as_ref()),
             ("Removed", done.removed_script.as_ref()),
+            ("Put back", done.restored_script.as_ref()),
         ];
         for (label, path) in rows {
             if let Some(path) = path {

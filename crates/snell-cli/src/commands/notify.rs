@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use snell::{Event, Severity, Timestamp, receiver_url};
+use snell::{Event, EventError, JsonError, Severity, Timestamp, receiver_url};
 use snell_store::outbox::{Answer, HeldUp, Letter, Outbox, Put, Receiver, Refusal, Report, is_loopback};
 use snell_store::{Observation, Process};
 
@@ -19,6 +19,7 @@ use super::DONE;
 use crate::around::variable;
 use crate::caller::Caller;
 use crate::post::Post;
+use crate::shallow::shallow;
 use crate::{forwarding, output};
 
 /// How long it may take in all, with the end of the process.
@@ -51,13 +52,17 @@ const TOKEN_VARIABLE: &str = "SNELL_TOKEN_FILE";
     Exit codes: 0, whatever happens.")]
 pub(crate) struct Args {
     /// The event's name or an alias of it (SessionStart, session-start …); any other name is forwarded, too
-    event: String,
+    #[arg(required_unless_present = "retry")]
+    event: Option<String>,
     /// The receiver [default: $SNELL_URL, else `server.url` of your snell.toml, else http://127.0.0.1:7433]
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// The file that holds its token [default: $SNELL_TOKEN_FILE, else `server.token_file` of your snell.toml]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// Forward no event, but try once more those that their receivers refused
+    #[arg(long, conflicts_with = "event")]
+    retry: bool,
 }
 
 /// Never fails: its caller is in the middle of something.
@@ -97,27 +102,34 @@ enum Progress {
 fn notify(args: &Args, started: Instant, progress: &mpsc::Sender<Progress>) -> anyhow::Result<()> {
     let caller = Caller::look()?;
     let receiver = receiver(args)?;
-    let Some(observation) = observe(args, &caller, started + FOR_PAYLOAD)? else {
-        bail!("there is nothing on standard input, and no CLAUDE_SESSION_ID: nothing is forwarded");
-    };
-    let letter = Letter::of(observation, &receiver);
     let outbox = Outbox::beside(&caller.data);
-    let put = outbox.put(&letter);
-    if put.is_ok() {
-        let _ = progress.send(Progress::Kept);
-    }
-    let post = Post::until(started + FOR_RECEIVERS, receiver.clone());
-    let sending = Sending {
-        letter: &letter,
+    let mut sending = Sending {
+        post: Post::until(started + FOR_RECEIVERS, receiver.clone()),
         receiver: &receiver,
         data: &caller.data,
         outbox: &outbox,
-        post,
         remarks: Vec::new(),
     };
-    let remarks = sending.send(put);
-    if !remarks.is_empty() {
-        output::note(&remarks.join("; "));
+    match &args.event {
+        Some(event) => {
+            let Some(observation) = observe(event, &caller, started + FOR_PAYLOAD)? else {
+                bail!("there is nothing on standard input, and no CLAUDE_SESSION_ID: nothing is forwarded");
+            };
+            let letter = Letter::of(observation, &receiver);
+            let put = outbox.put(&letter);
+            if put.is_ok() {
+                let _ = progress.send(Progress::Kept);
+            }
+            sending.send(&letter, put);
+        }
+        None => {
+            // They are on disk, and stay there whatever happens.
+            let _ = progress.send(Progress::Kept);
+            sending.retry()?;
+        }
+    }
+    if !sending.remarks.is_empty() {
+        output::note(&sending.remarks.join("; "));
     }
     Ok(())
 }
@@ -152,12 +164,15 @@ fn receiver(args: &Args) -> anyhow::Result<Receiver> {
 }
 
 /// What the agent says happened; nothing if it says nothing and nobody knows which session it is.
-fn observe(args: &Args, caller: &Caller, deadline: Instant) -> anyhow::Result<Option<Observation>> {
+fn observe(event: &str, caller: &Caller, deadline: Instant) -> anyhow::Result<Option<Observation>> {
     let (payload, is_whole) = payload_until(deadline)?;
     if payload.len() > MAX_PAYLOAD_BYTES {
         bail!("the event on stdin is larger than {MAX_PAYLOAD_BYTES} bytes; it is not forwarded");
     }
-    let read = Event::from_json(Some(&args.event), &payload);
+    let read = match Event::from_json(Some(event), &payload) {
+        Err(EventError::NotJson(JsonError::TooDeep)) => Event::from_json(Some(event), &shallow(&payload)),
+        read => read,
+    };
     let (event, _) = match read {
         Err(error) if !is_whole => {
             return Err(error).context("standard input was neither closed nor complete after a second");
@@ -201,9 +216,8 @@ fn payload_until(deadline: Instant) -> anyhow::Result<(Vec<u8>, bool)> {
     Ok((payload, false))
 }
 
-/// A letter, and everything that is delivered with it.
+/// Everything that is delivered by one call.
 struct Sending<'a> {
-    letter: &'a Letter,
     receiver: &'a Receiver,
     data: &'a Path,
     outbox: &'a Outbox,
@@ -214,26 +228,81 @@ struct Sending<'a> {
 
 impl Sending<'_> {
     /// Delivers everything that waits, this letter last; `put` says what became of it before.
-    fn send(mut self, put: io::Result<Put>) -> Vec<String> {
-        let url = self.letter.url.as_str();
-        let own = self.deliver(&|other| other == url);
-        let waits_behind = own.held_up.first();
+    fn send(&mut self, letter: &Letter, put: io::Result<Put>) {
+        let own = self.deliver_own();
         match put {
-            Ok(Put { dropped }) => {
-                self.remarks.extend((dropped > 0).then(|| forwarding::dropped(dropped)));
-                self.remarks
-                    .extend(waits_behind.map(|held_up| self.how_many_wait(held_up)));
+            Ok(put) => {
+                self.tell_dropped(put);
+                self.tell_what_waits(&own);
             }
-            Err(error) => self.send_at_once(waits_behind, &error),
+            Err(error) => self.send_at_once(letter, own.held_up.first(), &error),
         }
+        self.deliver_others(&own);
+    }
+
+    /// Delivers everything that waits, and behind it what was refused before.
+    fn retry(&mut self) -> anyhow::Result<()> {
+        let (number, put) = self
+            .outbox
+            .put_back_refused()
+            .context("cannot put back what was refused")?;
+        self.remarks.push(match number {
+            0 => "no event was refused".into(),
+            number => format!("refused before, and tried again: {}", output::count(number, "event")),
+        });
+        self.tell_dropped(put);
+        let own = self.deliver_own();
+        self.tell_what_waits(&own);
+        self.deliver_others(&own);
+        Ok(())
+    }
+
+    /// Delivers what waits for the receiver of this call.
+    fn deliver_own(&mut self) -> Report {
+        let url = self.receiver.url.as_str();
+        self.deliver(&|other| other == url)
+    }
+
+    /// Delivers what waits for others. That must not hold this call up, however slow they are; how much it is, `snell status`
+    /// tells.
+    fn deliver_others(&mut self, own: &Report) {
         // The receiver is there, and there is more than there was time for.
-        if self.post.is_out_of_time && own.taken > 0 {
+        if self.is_interrupted(own) {
             forwarding::hire(self.outbox, self.data, self.receiver);
         }
-        // What waits for others must not hold this one up, however slow they are. How much that is, `snell status` tells.
+        let url = self.receiver.url.as_str();
         self.post.hurry(FOR_OTHERS);
         self.deliver(&|other| other != url);
-        self.remarks
+    }
+
+    /// Whether the receiver took letters until the time was up.
+    fn is_interrupted(&self, report: &Report) -> bool {
+        self.post.is_out_of_time && report.taken > 0
+    }
+
+    fn tell_dropped(&mut self, Put { dropped }: Put) {
+        self.remarks.extend((dropped > 0).then(|| forwarding::dropped(dropped)));
+    }
+
+    fn tell_what_waits(&mut self, own: &Report) {
+        let Some(HeldUp { url, why }) = own.held_up.first() else {
+            return;
+        };
+        let waiting = output::count(self.how_many_wait(url), "event");
+        self.remarks.push(if self.is_interrupted(own) {
+            let sent = output::count(own.taken, "event");
+            format!(
+                "{url} was sent {sent} before the time was up; waiting for it, and sent by another process: {waiting}"
+            )
+        } else {
+            format!("{url} {why}; waiting for it: {waiting}")
+        });
+    }
+
+    fn how_many_wait(&self, url: &str) -> usize {
+        let waiting = self.outbox.waiting();
+        let own = waiting.iter().find(|waiting| waiting.url == url);
+        own.map_or(0, |own| own.waiting)
     }
 
     /// Delivers what waits for these receivers.
@@ -253,24 +322,15 @@ impl Sending<'_> {
     }
 
     /// Sends a letter that could not be kept, unless others of its receiver come before it. There is no second try.
-    fn send_at_once(&mut self, waits_behind: Option<&HeldUp>, error: &io::Error) {
+    fn send_at_once(&mut self, letter: &Letter, waits_behind: Option<&HeldUp>, error: &io::Error) {
         let answer = match waits_behind {
             Some(held_up) => Answer::Later(held_up.why.clone()),
-            None => self.post.hand(self.letter),
+            None => self.post.hand(letter),
         };
         let kept = format!("cannot keep the event on disk ({error})");
         self.remarks.push(match answer {
             Answer::Taken => format!("{kept}; it was sent all the same"),
-            Answer::Refused(why) | Answer::Later(why) => format!("{kept}, and {} {why}; it is lost", self.letter.url),
+            Answer::Refused(why) | Answer::Later(why) => format!("{kept}, and {} {why}; it is lost", letter.url),
         });
-    }
-
-    fn how_many_wait(&self, HeldUp { url, why }: &HeldUp) -> String {
-        let waiting = self.outbox.waiting();
-        let number = waiting
-            .iter()
-            .find(|waiting| waiting.url == *url)
-            .map_or(0, |waiting| waiting.waiting);
-        format!("{url} {why}; waiting for it: {}", output::count(number, "event"))
     }
 }

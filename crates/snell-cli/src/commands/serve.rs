@@ -94,11 +94,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let listener = Listener::bind(address)?.when_ready(|address| {
         output::line(&format!("Snell listens on http://{address}"));
     });
-    runtime.block_on(async {
+    let served = runtime.block_on(async {
         let told_to_end = told_to_end()?;
-        serve(settings, listener, told_to_end).await?;
-        Ok(DONE)
-    })
+        Ok(serve(settings, listener, told_to_end).await?)
+    });
+    // Whatever has not ended by now is not waited for.
+    runtime.shutdown_background();
+    served.map(|()| DONE)
 }
 
 fn settings(args: &Args, told: &ServerSettings, keep: Keep) -> anyhow::Result<Settings> {

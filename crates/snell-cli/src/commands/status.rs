@@ -7,7 +7,7 @@ use anyhow::Context;
 use serde::Serialize;
 use snell::{Handler, Judgement, ProjectFile, Severity, Timestamp};
 use snell_store::outbox::{Outbox, Waiting};
-use snell_store::{AgentFilter, AgentView, Premises, SetAside, State, StoreError, Totals};
+use snell_store::{AgentFilter, AgentView, Premises, SetAside, State, Store, StoreError, Totals};
 
 use super::{DONE, FAILED};
 use crate::caller::Caller;
@@ -105,7 +105,7 @@ struct Attention {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut memory = Memory::find()?;
-    let status = Status::find(args, &mut memory)?;
+    let status = Status::find(args, &mut memory, ask)?;
     if args.json {
         output::json(&status)?;
     } else {
@@ -113,6 +113,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     Ok(if status.attention.is_empty() { DONE } else { FAILED })
 }
+
+/// How the store is asked.
+type Ask = fn(&mut Memory, &mut Vec<Attention>) -> Asked;
 
 /// What the store answered.
 struct Asked {
@@ -123,7 +126,7 @@ struct Asked {
 }
 
 impl Status {
-    fn find(args: &Args, memory: &mut Memory) -> anyhow::Result<Self> {
+    fn find(args: &Args, memory: &mut Memory, ask: Ask) -> anyhow::Result<Self> {
         let mut attention = Vec::new();
         // Opening the database may change what lies on disk, so that is looked at afterwards.
         let asked = ask(memory, &mut attention);
@@ -196,15 +199,32 @@ fn project(args: &Args) -> anyhow::Result<PathBuf> {
     }
 }
 
+impl Asked {
+    /// Nothing but how the database is.
+    fn state(state: &'static str, error: Option<String>) -> Self {
+        Self {
+            state,
+            error,
+            totals: None,
+            waiting_agents: Vec::new(),
+        }
+    }
+}
+
+/// Looks at the database as it is, and changes nothing.
+fn look(memory: &mut Memory, attention: &mut Vec<Attention>) -> Asked {
+    if matches!(memory.path().try_exists(), Ok(false)) {
+        return Asked::state("none", None);
+    }
+    match Store::open_to_look(&memory.path()) {
+        Ok(_) => Asked::state("ok", None),
+        Err(error) => unusable(memory, error, attention),
+    }
+}
+
 fn ask(memory: &mut Memory, attention: &mut Vec<Attention>) -> Asked {
-    let nothing = |state: &'static str, error: Option<String>| Asked {
-        state,
-        error,
-        totals: None,
-        waiting_agents: Vec::new(),
-    };
     if memory.is_blank() {
-        return nothing("none", None);
+        return Asked::state("none", None);
     }
     let now = memory.now();
     let (answer, remarks) = memory.try_to_ask(|store| {
@@ -223,27 +243,30 @@ fn ask(memory: &mut Memory, attention: &mut Vec<Attention>) -> Asked {
             Asked {
                 totals: Some(totals),
                 waiting_agents: agents,
-                ..nothing("ok", None)
+                ..Asked::state("ok", None)
             }
         }
-        Err(error) => {
-            let (state, remedy) = match &error {
-                StoreError::Locked => ("locked", "try again; if it stays locked, end the program that holds it"),
-                StoreError::Damaged(_) => ("damaged", "it is moved aside, and a new one begun, with the next event"),
-                StoreError::TooNew { .. } => ("unusable", "install the newer version of Snell"),
-                _ => (
-                    "unusable",
-                    "see that the directory can be written and the disk has room",
-                ),
-            };
-            let what = format!("{:#}", anyhow::Error::from(error));
-            attention.push(Attention {
-                what: format!("{}: {what}", memory.path().display()),
-                remedy: remedy.into(),
-            });
-            nothing(state, Some(what))
-        }
+        Err(error) => unusable(memory, error, attention),
     }
+}
+
+/// A database that cannot be used.
+fn unusable(memory: &Memory, error: StoreError, attention: &mut Vec<Attention>) -> Asked {
+    let (state, remedy) = match &error {
+        StoreError::Locked => ("locked", "try again; if it stays locked, end the program that holds it"),
+        StoreError::Damaged(_) => ("damaged", "it is moved aside, and a new one begun, with the next event"),
+        StoreError::TooNew { .. } => ("unusable", "install the newer version of Snell"),
+        _ => (
+            "unusable",
+            "see that the directory can be written and the disk has room",
+        ),
+    };
+    let what = format!("{:#}", anyhow::Error::from(error));
+    attention.push(Attention {
+        what: format!("{}: {what}", memory.path().display()),
+        remedy: remedy.into(),
+    });
+    Asked::state(state, Some(what))
 }
 
 /// What is wrong with the files themselves.
@@ -308,8 +331,10 @@ fn faults_of_forwarding(outbox: &Letters, now: Timestamp) -> Vec<Attention> {
         let number = output::count(outbox.refused.len(), "event");
         let directory = directory.display();
         faults.push(Attention {
-            what: format!("{number} in {directory} were refused by their receiver, and will not be sent again"),
-            remedy: format!("look at the \"answer\" in them, then delete them: rm -r '{directory}'"),
+            what: format!("{number} in {directory} were refused by their receiver, and are not sent again by themselves"),
+            remedy: format!(
+                "look at the \"answer\" in them, then send them again: snell notify --retry; or delete them: rm -r '{directory}'"
+            ),
         });
     }
     faults
@@ -475,14 +500,14 @@ pub(crate) struct Health {
     pub(crate) attention: Vec<(String, String)>,
 }
 
-/// How Snell's memory is, and what this project needs.
+/// How Snell's memory is, and what this project needs. Nothing is changed by looking.
 pub(crate) fn health(project: PathBuf) -> anyhow::Result<Health> {
     let mut memory = Memory::find()?;
     let args = Args {
         project: Some(project),
         json: false,
     };
-    let status = Status::find(&args, &mut memory)?;
+    let status = Status::find(&args, &mut memory, look)?;
     let lines = lines(&status, memory.now());
     let attention = status.attention.into_iter().map(|one| (one.what, one.remedy));
     Ok(Health {

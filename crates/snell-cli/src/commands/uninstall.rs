@@ -35,22 +35,30 @@ fn show(done: &Removal) {
         output::line(&format!("Nothing to do: Snell is not installed in {file}."));
     } else if done.dry_run {
         output::diff(&done.diff);
-        if let Some(script) = &done.script {
-            output::line(&format!("{} would be removed.", script.display()));
-        }
+        script(done, ["would be removed", "would be again what it was before Snell"]);
     } else {
         output::line(&match (done.removed, done.restored) {
+            _ if done.diff.is_empty() => {
+                format!("Nothing of Snell's was in {file} any more; what was remembered of it is forgotten.")
+            }
             (true, _) => format!("Removed {file}, which was not there before Snell."),
             (false, true) => format!("{file} is again what it was before Snell."),
             (false, false) => {
                 format!("Took Snell's entries out of {file}. It was changed since they came, and the rest of it stays.")
             }
         });
-        if let Some(script) = &done.script {
-            output::line(&format!("Removed {}.", script.display()));
-        }
+        script(done, ["is removed", "is again what it was before Snell"]);
     }
     for warning in &done.warnings {
         output::note(warning);
+    }
+}
+
+/// Says what became of the script.
+fn script(done: &Removal, words: [&str; 2]) {
+    for (path, word) in [&done.script, &done.restored_script].into_iter().zip(words) {
+        if let Some(path) = path {
+            output::line(&format!("{} {word}.", path.display()));
+        }
     }
 }

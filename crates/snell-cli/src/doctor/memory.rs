@@ -1,12 +1,12 @@
 //! What is recorded, what waits, what is trusted, and whether the configuration is right.
 
 use snell::Severity;
+use snell_store::{Recorder, Store};
 
 use super::{Found, Patient, note, ok, problem, warning};
 use crate::around::Around;
 use crate::caller::Caller;
 use crate::commands::status;
-use crate::memory::Memory;
 use crate::output;
 
 /// Of what `snell status` says, this belongs here.
@@ -24,21 +24,17 @@ pub(super) fn check(patient: &Patient) -> Vec<Found> {
         if is_well { ok(line) } else { note(line) }
     });
     let attention = health.attention.into_iter().map(|(what, remedy)| warning(what, remedy));
-    lines.chain(attention).chain(soundness()).collect()
+    lines.chain(attention).chain(soundness(patient)).collect()
 }
 
-/// Whether the database is whole. One that cannot be asked has been told of.
-fn soundness() -> Option<Found> {
-    let mut memory = Memory::find().ok().filter(|memory| !memory.is_blank())?;
-    let (answer, _) = memory.try_to_ask(|store| store.damage());
+/// Whether the database is whole. One that cannot be opened has been told of.
+fn soundness(patient: &Patient) -> Option<Found> {
+    let path = Recorder::database_in(&patient.data);
+    let answer = Store::open_to_look(&path).and_then(|mut store| store.damage());
     match answer.ok()? {
         None => Some(ok("every page of the database is sound")),
         Some(fault) => Some(problem(
-            format!(
-                "{} is damaged: {}",
-                memory.path().display(),
-                output::in_brief(&fault, 200)
-            ),
+            format!("{} is damaged: {}", path.display(), output::in_brief(&fault, 200)),
             "save what can be saved: `snell docs memory` says how; it is set aside when an event cannot be stored",
         )),
     }

@@ -13,6 +13,7 @@ use crate::install::document::{self, Document};
 use crate::install::entry::Way;
 use crate::install::program::Started;
 use crate::install::script;
+use crate::install::signs::Signs;
 use crate::install::survey::{self, Registered};
 use crate::install::work;
 
@@ -66,7 +67,7 @@ impl Patient {
         let agents = Agent::all().iter().map(|agent| {
             let around = work::surroundings(agent, Some(project.clone()))?;
             Ok(Inhabited {
-                files: files(agent, &around, &program),
+                files: files(agent, &around, &Signs::of(agent, &around, &program)),
                 agent,
                 around,
             })
@@ -99,11 +100,8 @@ impl Patient {
         let mut found = Vec::new();
         for (_, file) in self.homes() {
             let calls = file.own().filter(|handler| handler.way == Some(Way::Notify));
-            for program in calls
-                .filter_map(|handler| handler.call.as_ref())
-                .map(|call| call.program())
-            {
-                let text = std::fs::read_to_string(program).unwrap_or_default();
+            for handler in calls {
+                let text = std::fs::read_to_string(handler.program()).unwrap_or_default();
                 let url = script::assigned(&text, "url").filter(|url| !url.is_empty());
                 if !found.contains(&url) {
                     found.push(url);
@@ -120,7 +118,7 @@ pub(super) fn engine(project: &Path) -> anyhow::Result<(Engine, Vec<Diagnostic>)
 }
 
 /// The agent's files around here, each once: in a home directory the user's file is the project's too.
-fn files(agent: &Agent, around: &Surroundings, program: &Path) -> Vec<File> {
+fn files(agent: &Agent, around: &Surroundings, signs: &Signs) -> Vec<File> {
     let mut files: Vec<File> = Vec::new();
     for (scope, path) in agent.places(around) {
         let same = |file: &File| match (file.path.canonicalize(), path.canonicalize()) {
@@ -128,28 +126,28 @@ fn files(agent: &Agent, around: &Surroundings, program: &Path) -> Vec<File> {
             _ => file.path == path,
         };
         if !files.iter().any(same) {
-            files.push(File::read(scope, path, &program.to_string_lossy()));
+            files.push(File::read(scope, path, signs));
         }
     }
     files
 }
 
 impl File {
-    fn read(scope: Scope, path: PathBuf, program: &str) -> Self {
+    fn read(scope: Scope, path: PathBuf, signs: &Signs) -> Self {
         let content = match Seen::look(&path) {
             Err(error) => Content::Faulty(format!("{error:#}")),
             Ok(seen) => match seen.text {
                 None => Content::Missing,
-                Some(text) => Self::understand(&path, &text, program),
+                Some(text) => Self::understand(&path, &text, signs),
             },
         };
         Self { scope, path, content }
     }
 
-    fn understand(path: &Path, text: &str, program: &str) -> Content {
+    fn understand(path: &Path, text: &str, signs: &Signs) -> Content {
         match Document::parse(text) {
             Ok(document) => Content::Settings {
-                handlers: survey::handlers(&document, program),
+                handlers: survey::handlers(&document, signs),
                 document,
             },
             Err(fault) => {
@@ -174,7 +172,7 @@ impl File {
     #[cfg(test)]
     pub(super) fn saying(scope: Scope, path: &str, text: &str) -> Self {
         let path = PathBuf::from(path);
-        let content = Self::understand(&path, text, "/bin/snell");
+        let content = Self::understand(&path, text, &Signs::sample("/bin/snell"));
         Self { scope, path, content }
     }
 }

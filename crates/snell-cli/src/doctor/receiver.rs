@@ -1,10 +1,13 @@
 //! Is the receiver there, and what does it say about itself?
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
+use snell::receiver_url;
+use snell_store::outbox::is_loopback;
 
-use super::{Found, Patient, note, ok, warning};
+use super::{Found, Patient, note, ok, problem, warning};
 use crate::around::variable;
 
 /// Where `snell serve` listens unless told otherwise.
@@ -23,35 +26,73 @@ pub(super) fn check(patient: &Patient) -> Vec<Found> {
     if used.is_empty() {
         return vec![match health(USUAL, None) {
             Ok(said) => ok(said),
-            Err(_) => note(format!("none listens on {USUAL}; nothing here needs one")),
+            Err(Trouble::Token) => note(format!(
+                "one listens on {USUAL}, and wants a token; nothing here needs it"
+            )),
+            Err(Trouble::Other(_)) => note(format!("none listens on {USUAL}; nothing here needs one")),
         }];
     }
-    let token = patient.server.token_file.as_ref();
-    let token = token.and_then(|path| std::fs::read_to_string(path).ok());
-    let asked = used
-        .iter()
-        .map(|url| match health(url, token.as_deref().map(str::trim)) {
-            Ok(said) => ok(said),
-            Err(why) => warning(
-                format!("{url} is told what happens here, and does not answer: {why}"),
-                "start it there: snell serve; until then events wait on disk",
-            ),
-        });
-    asked.collect()
+    used.iter().map(|url| ask(patient, url)).collect()
+}
+
+fn ask(patient: &Patient, url: &str) -> Found {
+    let url = match receiver_url(url) {
+        Ok(url) => url,
+        // It may hold a password, so it is not shown.
+        Err(fault) => {
+            return problem(
+                format!("the receiver that is told what happens here {fault}, so `snell notify` tells it nothing"),
+                "name another: snell install claude --notify --url http://HOST:PORT",
+            );
+        }
+    };
+    match health(&url, token(patient, &url).as_deref()) {
+        Ok(said) => ok(said),
+        Err(Trouble::Token) => warning(
+            format!("{url} is told what happens here, and refuses it, because the token is missing or wrong"),
+            "write the file that holds its token into your snell.toml: `token_file` in [server], beside `url`",
+        ),
+        Err(Trouble::Other(why)) => warning(
+            format!("{url} is told what happens here, and does not answer: {why}"),
+            "start it there: snell serve; until then events wait on disk",
+        ),
+    }
+}
+
+/// The token for a receiver. As for `snell notify`, that of the user's file is for the receiver that stands beside it, and
+/// for one on this machine.
+fn token(patient: &Patient, url: &str) -> Option<String> {
+    let own = patient.server.token_file.clone();
+    let own = own.filter(|_| patient.server.url.as_deref() == Some(url) || is_loopback(url));
+    let path = variable("SNELL_TOKEN_FILE").map(PathBuf::from).or(own)?;
+    Some(std::fs::read_to_string(path).ok()?.trim().to_owned())
+}
+
+/// What is the matter with a receiver.
+enum Trouble {
+    /// It wants a token.
+    Token,
+    Other(String),
 }
 
 /// How a receiver is.
-fn health(url: &str, token: Option<&str>) -> Result<String, String> {
-    let (code, _) = get(&format!("{url}/healthz"), None)?;
-    if code != 200 {
-        return Err(format!("it answers {code} where a receiver of Snell's answers 200"));
+fn health(url: &str, token: Option<&str>) -> Result<String, Trouble> {
+    let somebody_else = |what: &str| Err(Trouble::Other(format!("{what}, and is no receiver of Snell's")));
+    let (code, body) = get(&format!("{url}/healthz"), token)?;
+    match code {
+        200 if body.trim() == "ok" => {}
+        200 => return somebody_else("something else answers there"),
+        401 | 403 => return Err(Trouble::Token),
+        code => return somebody_else(&format!("it answers {code}")),
     }
     let (code, body) = get(&format!("{url}/hook/status"), token)?;
-    Ok(match code {
-        200 => format!("{url}: {}", in_words(&serde_json::from_str(&body).unwrap_or_default())),
-        401 | 403 => format!("{url} is there, and says more only to those who have its token"),
-        code => format!("{url} is there, and answers {code} when asked for its status"),
-    })
+    let status: Value = serde_json::from_str(&body).unwrap_or_default();
+    match code {
+        200 if status["mode"].is_string() => Ok(format!("{url}: {}", in_words(&status))),
+        200 => somebody_else("it says nothing about its status"),
+        401 | 403 => Err(Trouble::Token),
+        code => somebody_else(&format!("it answers {code} when asked for its status")),
+    }
 }
 
 fn in_words(status: &Value) -> String {
@@ -67,7 +108,7 @@ fn in_words(status: &Value) -> String {
     format!("{mode}{}{switched_off}", last.unwrap_or_default())
 }
 
-fn get(url: &str, token: Option<&str>) -> Result<(u16, String), String> {
+fn get(url: &str, token: Option<&str>) -> Result<(u16, String), Trouble> {
     let request = ureq::get(url)
         .config()
         .timeout_global(Some(PATIENCE))
@@ -79,7 +120,7 @@ fn get(url: &str, token: Option<&str>) -> Result<(u16, String), String> {
     if let Some(token) = token {
         request = request.header("authorization", format!("Bearer {token}"));
     }
-    let mut response = request.call().map_err(|error| error.to_string())?;
+    let mut response = request.call().map_err(|error| Trouble::Other(error.to_string()))?;
     let code = response.status().as_u16();
     let body = response
         .body_mut()
@@ -88,10 +129,4 @@ fn get(url: &str, token: Option<&str>) -> Result<(u16, String), String> {
         .lossy_utf8(true)
         .read_to_string();
     Ok((code, body.unwrap_or_default()))
-}
-
-/// Whether an address leads to this machine.
-fn is_loopback(url: &str) -> bool {
-    let host = url.split("://").nth(1).unwrap_or_default();
-    ["127.", "localhost", "[::1]"].iter().any(|own| host.starts_with(own))
 }

@@ -7,7 +7,10 @@ use super::{Found, Patient, note, ok, problem, warning};
 use crate::install::agents::Scope;
 use crate::install::entry::{Call, Way};
 use crate::install::program::is_runnable;
+use crate::install::remembered::Installed;
 use crate::install::script;
+use crate::install::survey::Registered;
+use crate::install::work::Target;
 
 pub(super) fn check(patient: &Patient) -> Vec<Found> {
     let mut findings = Vec::new();
@@ -15,40 +18,52 @@ pub(super) fn check(patient: &Patient) -> Vec<Found> {
         for file in &inhabited.files {
             findings.extend(check_file(patient, inhabited, file));
         }
-        findings.extend(check_all(inhabited));
+        findings.extend(check_all(patient, inhabited));
     }
     findings
 }
 
 /// What is wrong with all files of an agent together.
-fn check_all(inhabited: &Inhabited) -> Option<Found> {
+fn check_all(patient: &Patient, inhabited: &Inhabited) -> Option<Found> {
     let title = inhabited.agent.title();
     let install = format!("run: snell install {}", inhabited.agent.name);
-    let homes: Vec<_> = inhabited
-        .files
-        .iter()
-        .filter(|file| file.own().next().is_some())
-        .collect();
-    match homes[..] {
-        [] if inhabited.agent.directory(&inhabited.around).is_dir() => {
-            Some(warning(format!("Snell is not installed in {title}"), install))
-        }
-        [] => Some(note(format!(
-            "{title} has not been used here, and Snell is not installed in it"
-        ))),
-        [_] => None,
-        [first, .., last] => Some(warning(
+    let home = inhabited.files.iter().find(|file| file.own().next().is_some());
+    let Some(home) = home else {
+        let is_used = inhabited.agent.directory(&inhabited.around).is_dir();
+        return Some(if is_used {
+            warning(format!("Snell is not installed in {title}"), install)
+        } else {
+            note(format!(
+                "{title} has not been used here, and Snell is not installed in it"
+            ))
+        });
+    };
+    let target = Target {
+        agent: inhabited.agent,
+        scope: home.scope,
+        around: inhabited.around.clone(),
+        data: patient.data.clone(),
+        program: patient.program.clone(),
+    };
+    let others = target.elsewhere(&Installed::look(&patient.data));
+    let (paths, undo): (Vec<_>, Vec<_>) = others
+        .into_iter()
+        .map(|other| (other.path.display().to_string(), other.undo))
+        .unzip();
+    (!paths.is_empty()).then(|| {
+        warning(
             format!(
-                "{} and {} both call Snell, so events may be told twice",
-                first.path.display(),
-                last.path.display()
+                "{} and {} call Snell, so events may be told twice",
+                home.path.display(),
+                paths.join(" and ")
             ),
             format!(
-                "remove one of them: snell uninstall {} [--project | --local]",
-                inhabited.agent.name
+                "remove all but one: {}; or {}",
+                target.to_undo(home.scope),
+                undo.join("; or ")
             ),
-        )),
-    }
+        )
+    })
 }
 
 fn check_file(patient: &Patient, inhabited: &Inhabited, file: &File) -> Vec<Found> {
@@ -75,7 +90,7 @@ fn check_file(patient: &Patient, inhabited: &Inhabited, file: &File) -> Vec<Foun
                     again(inhabited, file),
                 ));
             }
-            findings.extend(restricted(file));
+            findings.extend(restricted(inhabited, file));
             findings.extend(callees(patient, inhabited, file));
             findings
         }
@@ -122,33 +137,35 @@ fn registered(inhabited: &Inhabited, file: &File, way: Way) -> Found {
     }
 }
 
-/// Handlers that are for some things only.
-fn restricted(file: &File) -> Option<Found> {
-    let only: Vec<_> = file
+/// Handlers that are not called, or not heard, every time.
+fn restricted(inhabited: &Inhabited, file: &File) -> Option<Found> {
+    let limited: Vec<_> = file
         .own()
-        .filter_map(|handler| Some(format!("{} only for \"{}\"", handler.event, handler.matcher.as_ref()?)))
+        .flat_map(|handler| {
+            let limits = handler.limits().into_iter();
+            limits.map(|limit| format!("{} {limit}", handler.event))
+        })
         .collect();
-    (!only.is_empty()).then(|| note(format!("{}: {}", file.path.display(), only.join(", "))))
+    let what = format!("{} calls Snell on {}", file.path.display(), limited.join(", "));
+    (!limited.is_empty()).then(|| warning(what, again(inhabited, file)))
 }
 
 /// Whether what is called is there, can be run, and is this program. Each is looked at once.
 fn callees(patient: &Patient, inhabited: &Inhabited, file: &File) -> Vec<Found> {
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
     let mut findings = Vec::new();
-    for handler in file.own() {
-        let Some(call) = &handler.call else { continue };
-        let called = call.program();
-        if seen.contains(&called) {
-            continue;
+    for handler in file.own().filter(|handler| !handler.words.is_empty()) {
+        if !seen.contains(&handler.program()) {
+            findings.extend(callee(patient, file, handler, &again(inhabited, file)));
+            seen.push(handler.program());
         }
-        let place = format!("{}:{}", file.path.display(), handler.line);
-        findings.extend(callee(patient, &place, call, &called, &again(inhabited, file)));
-        seen.push(called);
     }
     findings
 }
 
-fn callee(patient: &Patient, place: &str, call: &Call, called: &str, again: &str) -> Option<Found> {
+fn callee(patient: &Patient, file: &File, handler: &Registered, again: &str) -> Option<Found> {
+    let called = handler.program();
+    let place = format!("{}:{}", file.path.display(), handler.line);
     let path = patient.started.find(called);
     let Some(path) = path.filter(|path| path.exists()) else {
         return Some(problem(
@@ -165,14 +182,7 @@ fn callee(patient: &Patient, place: &str, call: &Call, called: &str, again: &str
     let is_script = path.file_name().is_some_and(|name| name == script::NAME);
     let program = if is_script {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
-        match script::assigned(&text, "snell") {
-            Some(program) => program.into(),
-            None => {
-                return Some(note(format!(
-                    "{called} was not written by Snell; whom it tells is up to it"
-                )));
-            }
-        }
+        script::assigned(&text, "snell").unwrap_or_default().into()
     } else {
         path
     };
@@ -191,7 +201,7 @@ fn callee(patient: &Patient, place: &str, call: &Call, called: &str, again: &str
             format!("if this one should be: {}", again.replacen("run: ", "", 1)),
         ));
     }
-    match call {
+    match handler.call.as_ref()? {
         Call::Shell { .. } => Some(note(format!(
             "{place}: called by a shell, which doubles what it costs; {again}"
         ))),

@@ -1,7 +1,7 @@
 //! Whether hooks are switched off.
 
-use super::patient::{Content, File};
-use super::{Found, Patient, problem};
+use super::patient::{Content, File, Inhabited};
+use super::{Found, Patient, note, problem};
 use crate::install::agents::Scope;
 use crate::install::document::{Node, Step};
 
@@ -12,8 +12,20 @@ pub(super) fn check(patient: &Patient) -> Vec<Found> {
     let findings = patient
         .agents
         .iter()
-        .flat_map(|inhabited| switched_off(&inhabited.files));
+        .flat_map(|inhabited| switched_off(&inhabited.files).into_iter().chain(held_back(inhabited)));
     findings.collect()
+}
+
+/// Whether the agent waits for its user's word before it runs hooks here.
+fn held_back(inhabited: &Inhabited) -> Option<Found> {
+    let is_held_back = inhabited.agent.is_trusting(&inhabited.around) == Some(false);
+    let is_here = inhabited.files.iter().any(|file| file.own().next().is_some());
+    let (title, project) = (inhabited.agent.title(), inhabited.around.project.display());
+    (is_held_back && is_here).then(|| {
+        note(format!(
+            "{title} runs no hooks in {project} until you have told it that you trust this directory: it asks when it is started there"
+        ))
+    })
 }
 
 fn switched_off(files: &[File]) -> Vec<Found> {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use serde::{Deserialize, Serialize};
 use snell::Guest;
 
 /// An agent that Snell can be installed in.
@@ -20,6 +21,8 @@ pub(crate) struct Agent {
     pub(crate) timeouts: &'static [(&'static str, u32)],
     /// What a machine that only forwards tells: events, and what the receiver calls them.
     pub(crate) forwarded: &'static [(&'static str, &'static str)],
+    /// Where it notes which directories its user trusts, and under which names. Hooks do not run in others.
+    trust: (&'static str, [&'static str; 2]),
     /// Others that read the same files: what they are called, and what in the home directory shows that they are here.
     pub(crate) readers: &'static [(&'static str, &'static str)],
 }
@@ -33,7 +36,8 @@ pub(crate) struct SettingsFile {
 }
 
 /// Whose hooks a file holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Scope {
     /// The user's, in every project.
     User,
@@ -46,6 +50,12 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
+    /// Whether files of these scopes are read together, wherever they are: the user's is read in every project.
+    pub(crate) fn overlaps(self, other: Self) -> bool {
+        let is_of_a_project = |scope| matches!(scope, Self::Project | Self::Local);
+        (self == Self::User && is_of_a_project(other)) || (other == Self::User && is_of_a_project(self))
+    }
+
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -107,6 +117,7 @@ static CLAUDE: Agent = Agent {
         ("Stop", "stop"),
         ("SessionEnd", "session-end"),
     ],
+    trust: (".claude.json", ["projects", "hasTrustDialogAccepted"]),
     readers: &[
         ("Cursor", ".cursor"),
         ("VS Code", ".vscode"),
@@ -208,6 +219,17 @@ impl Agent {
     pub(crate) fn timeout(&self, event: &str) -> Option<u32> {
         let row = self.timeouts.iter().find(|(name, _)| *name == event);
         row.map(|(_, seconds)| *seconds)
+    }
+
+    /// Whether its user has told it to trust the project, or a directory around it; nothing if that cannot be seen.
+    pub(crate) fn is_trusting(&self, around: &Surroundings) -> Option<bool> {
+        let (name, [projects, trusted]) = self.trust;
+        let directory = around.directory.as_ref().unwrap_or(&around.home);
+        let text = std::fs::read_to_string(directory.join(name)).ok()?;
+        let noted: serde_json::Value = serde_json::from_str(&text).ok()?;
+        let noted = noted[projects].as_object()?;
+        let mut directories = around.project.ancestors().filter_map(Path::to_str);
+        Some(directories.any(|directory| noted.get(directory).is_some_and(|one| one[trusted] == true)))
     }
 
     /// Who else reads its files, as far as that can be seen.

@@ -10,6 +10,9 @@ use anyhow::{Context, bail, ensure};
 /// A larger file is no settings file.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
+/// So much of a script is looked at.
+const MAX_BEGINNING_BYTES: u64 = 64 * 1024;
+
 /// A file as it was seen.
 #[derive(Debug)]
 pub(crate) struct Seen {
@@ -32,6 +35,8 @@ pub(crate) enum Access {
     Usual,
     /// Whoever gets there, and they may run it.
     Program,
+    /// Whoever could before.
+    AsBefore(u32),
 }
 
 impl Access {
@@ -40,12 +45,13 @@ impl Access {
             Self::Private => 0o600,
             Self::Usual => 0o666,
             Self::Program => 0o755,
+            Self::AsBefore(mode) => mode,
         }
     }
 
     fn directory(self) -> u32 {
         match self {
-            Self::Private | Self::Program => 0o700,
+            Self::Private | Self::Program | Self::AsBefore(_) => 0o700,
             Self::Usual => 0o777,
         }
     }
@@ -110,6 +116,11 @@ impl Seen {
         self.text.is_some()
     }
 
+    /// Who may do what with it, if it is there.
+    pub(crate) fn mode(&self) -> Option<u32> {
+        self.exists().then_some(self.mode)
+    }
+
     /// Whether it is a link to a file elsewhere.
     pub(crate) fn is_link(&self) -> bool {
         fs::symlink_metadata(&self.path).is_ok_and(|metadata| metadata.is_symlink())
@@ -159,7 +170,14 @@ impl Seen {
         fs::remove_file(&self.path).with_context(|| format!("cannot remove {}", self.path.display()))
     }
 
-    /// Keeps a copy of it beside it, unless there is one already. Answers where it is if it was made.
+    /// What is in the place of the copy, and is none of this file.
+    pub(crate) fn in_place_of_copy(&self) -> Option<PathBuf> {
+        let path = backup_of(&self.path);
+        let is_copy = fs::read_to_string(&path).ok() == self.text;
+        (self.exists() && !is_copy && fs::symlink_metadata(&path).is_ok()).then_some(path)
+    }
+
+    /// Keeps a copy of it beside it, unless something is there already. Answers where it is if it was made.
     pub(crate) fn back_up(&self) -> anyhow::Result<Option<PathBuf>> {
         let Some(text) = &self.text else {
             return Ok(None);
@@ -208,7 +226,9 @@ impl Seen {
         match (self.exists(), access) {
             (true, Access::Private | Access::Usual) => self.dress(&file, self.mode)?,
             // A program that others could not run would be none.
-            (_, Access::Program) => file.set_permissions(Permissions::from_mode(access.file()))?,
+            (_, Access::Program | Access::AsBefore(_)) => {
+                file.set_permissions(Permissions::from_mode(access.file()))?
+            }
             (false, _) => {}
         }
         file.sync_all()
@@ -252,6 +272,18 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// How a script begins; nothing if it is not there. One that cannot be read says nothing that is known.
+pub(super) fn beginning_of(path: &Path) -> Option<String> {
+    match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return None,
+        Ok(metadata) if metadata.is_file() => {}
+        Ok(_) | Err(_) => return Some(String::new()),
+    }
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MAX_BEGINNING_BYTES).read_to_end(&mut bytes));
+    Some(read.map_or(String::new(), |_| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// Makes a directory and those above it; answers which had to be made, the outermost first.

@@ -1,6 +1,4 @@
-//! What Snell registers, and how it knows what it registered before.
-
-use std::path::Path;
+//! What Snell registers, and how a handler is started.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -91,41 +89,22 @@ pub(crate) enum Call {
 impl Call {
     /// What a handler says about how it is started; nothing if it starts no program.
     pub(crate) fn of(handler: &Node) -> Option<Self> {
-        let command = handler.get("command")?.text()?.to_owned();
-        Some(match handler.get("args").and_then(Node::texts) {
-            Some(args) => Self::Exec { command, args },
+        let text = |key| handler.get(key).and_then(Node::text);
+        let command = text("command").filter(|_| text("type") == Some("command"))?.to_owned();
+        Some(match handler.get("args") {
+            Some(args) => Self::Exec {
+                command,
+                args: args.texts()?,
+            },
             None => Self::Shell { command },
         })
     }
 
-    /// The program that is started, as far as that can be told from a line of shell.
-    pub(crate) fn program(&self) -> String {
-        self.words().into_iter().next().unwrap_or_default()
-    }
-
-    fn words(&self) -> Vec<String> {
+    /// Its words: the program and its arguments; nothing if a shell makes more of it than that.
+    pub(super) fn words(&self, home: &str) -> Option<Vec<String>> {
         match self {
-            Self::Exec { command, args } => std::iter::once(command).chain(args).cloned().collect(),
-            Self::Shell { command } => words_of(command),
-        }
-    }
-
-    /// The way in which Snell is called by it; nothing if it is somebody else's. A program that was renamed is still ours
-    /// if it is the one that would be registered now.
-    pub(crate) fn way(&self, own_program: &str) -> Option<Way> {
-        let words = self.words();
-        let program = words.first()?;
-        let name = Path::new(program).file_name()?.to_str()?;
-        if name == script::NAME {
-            return Some(Way::Notify);
-        }
-        if name != "snell" && program != own_program {
-            return None;
-        }
-        match words.get(1)?.as_str() {
-            "hook" => Some(Way::Hook),
-            "notify" => Some(Way::Notify),
-            _ => None,
+            Self::Exec { command, args } => Some(std::iter::once(command).chain(args).cloned().collect()),
+            Self::Shell { command } => words_of(command, home),
         }
     }
 }
@@ -142,73 +121,50 @@ impl std::fmt::Display for Call {
     }
 }
 
-/// The words of a simple line of shell. Quotes and backslashes keep blanks together; nothing is expanded.
-fn words_of(line: &str) -> Vec<String> {
+/// What stands for the home directory at the beginning of a path, and whether also in quotes.
+const HOMES: &[(&str, bool)] = &[("~/", false), ("$HOME/", true), ("${HOME}/", true)];
+
+/// The words of a line of shell that is nothing but words: a program and its arguments, plain or quoted. Of what a shell
+/// replaces, only the home directory at the beginning of a word is known.
+fn words_of(line: &str, home: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
-    let mut characters = line.chars();
-    while let Some(c) = characters.next() {
+    let mut rest = line.trim();
+    while let Some(c) = rest.chars().next() {
+        let begins_word = word.as_ref().is_none_or(String::is_empty);
+        let known = HOMES.iter().find(|(sign, in_quotes)| {
+            rest.starts_with(sign) && (quote.is_none() || (*in_quotes && quote == Some('"')))
+        });
+        if let Some((sign, _)) = known.filter(|_| begins_word) {
+            word.get_or_insert_default().push_str(home);
+            rest = &rest[sign.len() - 1..];
+            continue;
+        }
+        rest = &rest[c.len_utf8()..];
         match (quote, c) {
             (Some(open), c) if c == open => quote = None,
-            (Some('\''), c) => word.get_or_insert_default().push(c),
+            (Some('"'), '$' | '`' | '\\') => return None,
+            (Some(_), c) => word.get_or_insert_default().push(c),
             (None, '\'' | '"') => {
                 quote = Some(c);
                 word.get_or_insert_default();
             }
-            (_, '\\') => word.get_or_insert_default().extend(characters.next()),
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (_, c) => word.get_or_insert_default().push(c),
+            (None, '\\') => {
+                let escaped = rest.chars().next().filter(|c| *c != '\n')?;
+                word.get_or_insert_default().push(escaped);
+                rest = &rest[escaped.len_utf8()..];
+            }
+            (None, ' ' | '\t') => words.extend(word.take()),
+            (None, c) if is_plain(c) => word.get_or_insert_default().push(c),
+            (None, _) => return None,
         }
     }
     words.extend(word);
-    words
+    quote.is_none().then_some(words)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_snell_registered_is_known_however_it_was_written() {
-        let exec = |command: &str, args: &[&str]| Call::Exec {
-            command: command.into(),
-            args: args.iter().map(|&argument| argument.to_owned()).collect(),
-        };
-        let shell = |command: &str| Call::Shell {
-            command: command.into(),
-        };
-        let cases = [
-            (exec("/usr/local/bin/snell", &["hook"]), Some(Way::Hook)),
-            (exec("/old/snell", &["hook", "--agent", "claude"]), Some(Way::Hook)),
-            (exec("snell", &["hook"]), Some(Way::Hook)),
-            (exec("/opt/snell-next", &["hook"]), Some(Way::Hook)),
-            (exec("/opt/snell-other", &["hook"]), None),
-            (exec("/bin/snell", &["statusline"]), None),
-            (exec("/bin/snell", &[]), None),
-            (exec("/bin/snell", &["notify", "stop"]), Some(Way::Notify)),
-            (
-                exec("/h/.claude/hooks/notify-headspace.sh", &["stop"]),
-                Some(Way::Notify),
-            ),
-            (shell("snell hook"), Some(Way::Hook)),
-            (shell("  /a/b/snell   hook"), Some(Way::Hook)),
-            (shell("\"/a b/snell\" hook"), Some(Way::Hook)),
-            (shell("'/a b/snell' hook"), Some(Way::Hook)),
-            (shell("/a\\ b/snell hook"), Some(Way::Hook)),
-            (
-                shell("~/.claude/hooks/notify-headspace.sh session-start"),
-                Some(Way::Notify),
-            ),
-            (shell("/x/notify-headspace.sh.bak stop"), None),
-            (shell("echo snell hook"), None),
-            (shell("snellx hook"), None),
-            (shell("snell"), None),
-            (shell(""), None),
-            (shell("'"), None),
-        ];
-        for (call, way) in cases {
-            assert_eq!(call.way("/opt/snell-next"), way, "{call}");
-        }
-    }
+/// Whether a character means itself to every shell, wherever it stands.
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || "/._-+@%:,".contains(c)
 }

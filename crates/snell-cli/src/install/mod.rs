@@ -6,7 +6,7 @@
 //!                             agents (files, events) ── entry (what is registered) ┘      remembered: what was there before
 //! ```
 //!
-//! `agents` is the table of agents, `document`, `entry`, `survey`, `plan` and `script` are text in, text out; `disk`,
+//! `agents` is the table of agents, `document`, `entry`, `signs`, `survey`, `plan` and `script` are text in, text out; `disk`,
 //! `program` and `remembered` touch files, and `work` puts it all in order. `snell doctor` uses the same parts to look.
 
 pub(crate) mod agents;
@@ -17,5 +17,6 @@ pub(crate) mod plan;
 pub(crate) mod program;
 pub(crate) mod remembered;
 pub(crate) mod script;
+pub(crate) mod signs;
 pub(crate) mod survey;
 pub(crate) mod work;

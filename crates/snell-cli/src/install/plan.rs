@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::document::{Addition, Document, Fault, Step};
 use super::entry::{Call, Entry, Way};
+use super::signs::Signs;
 use super::survey::{self, HOOKS, Registered};
 
 /// What is to be registered in a file.
@@ -12,15 +13,17 @@ use super::survey::{self, HOOKS, Registered};
 pub(crate) struct Wanted {
     pub(crate) way: Way,
     pub(crate) entries: Vec<Entry>,
-    /// The program that would be registered, by which entries of ours are known.
-    pub(crate) program: String,
+    /// By what entries of ours are known once it is registered.
+    pub(crate) signs: Signs,
 }
 
 /// What a file was and is to become.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// What it says without Snell; nothing if it is not there without Snell.
+    /// What uninstalling makes of it, if nobody changes it; nothing if it is not there without Snell.
     pub(crate) before: Option<String>,
+    /// Whether something of ours was in it already.
+    pub(crate) was_ours: bool,
     pub(crate) after: String,
     pub(crate) containers: Vec<Container>,
 }
@@ -38,54 +41,75 @@ pub(crate) struct Container {
 pub(crate) enum Before<'a> {
     /// The file is as it was left then, and this is what it said before.
     Known(Option<&'a str>),
-    /// Somebody has changed it since. These containers were not there, or held nothing.
-    Changed(&'a [Container]),
+    /// Somebody has changed it since.
+    Changed {
+        /// What was not there, or held nothing.
+        containers: &'a [Container],
+        /// Whether the file itself was there.
+        existed: bool,
+    },
     /// Nothing is remembered.
     Unknown,
 }
 
-/// What a file is to become that Snell is installed in.
-pub(crate) fn install(current: Option<&str>, before: &Before<'_>, wanted: &Wanted) -> Result<Plan, Fault> {
+/// What a file is to become that Snell is installed in. Now, entries of ours in it are known by these signs.
+pub(crate) fn install(current: Option<&str>, before: &Before<'_>, now: &Signs, wanted: &Wanted) -> Result<Plan, Fault> {
     let document = Document::parse(current.unwrap_or_default())?;
     survey::check_shape(&document, wanted.entries.iter().map(|entry| entry.event))?;
-    let without = match before {
-        Before::Known(text) => text.map(str::to_owned),
-        _ if current.is_none() => None,
-        _ => Some(uninstall(&document, before, &wanted.program)?.unwrap_or_default()),
+    // What Snell wrote is written anew from what was there before. In what others wrote, only what has to be is changed.
+    let (base, signs) = match before {
+        Before::Known(text) => (Document::parse(text.unwrap_or_default())?, &wanted.signs),
+        Before::Changed { .. } | Before::Unknown => (document.clone(), now),
     };
-    let (added, containers) = add(without.as_deref(), wanted)?;
-    let own = survey::own(&document, &wanted.program);
+    let stripped = strip(&base, before, signs)?;
+    let (added, containers) = add(&stripped, wanted)?;
+    let own = survey::own(&base, signs);
     let is_same_way = !own.is_empty() && own.iter().all(|handler| handler.way == Some(wanted.way));
-    let after = match before {
-        Before::Changed(_) | Before::Unknown if is_same_way => update(document.clone(), &own, before, wanted)?,
-        _ => added,
+    let after = if is_installed(&document, wanted) {
+        document.text()
+    } else if is_same_way {
+        update(base.clone(), &own, before, wanted)?
+    } else {
+        added
     };
     let result = Document::parse(&after)?;
-    if survey::others(&document, &wanted.program) != survey::others(&result, &wanted.program)
-        || !is_installed(&result, wanted)
-    {
+    let others = survey::others(&base, signs);
+    if others != survey::others(&result, &wanted.signs) || !is_installed(&result, wanted) {
         return Err(unsure());
     }
     Ok(Plan {
-        before: without,
+        before: match before {
+            Before::Known(text) => text.map(str::to_owned),
+            Before::Unknown => current.map(str::to_owned),
+            Before::Changed { existed, .. } => {
+                let is_nothing = current.is_none() || (!existed && stripped.trim().is_empty());
+                (!is_nothing).then_some(stripped)
+            }
+        },
+        was_ours: !survey::own(&document, now).is_empty(),
         after: result.text(),
         containers: containers.into_vec(),
     })
 }
 
 /// What a file is to become that Snell is removed from; nothing if it would not be there without Snell.
-pub(crate) fn uninstall(document: &Document, before: &Before<'_>, program: &str) -> Result<Option<String>, Fault> {
-    if let Before::Known(text) = before {
-        return Ok(text.map(str::to_owned));
+pub(crate) fn uninstall(document: &Document, before: &Before<'_>, signs: &Signs) -> Result<Option<String>, Fault> {
+    match before {
+        Before::Known(text) => Ok(text.map(str::to_owned)),
+        Before::Changed { .. } | Before::Unknown => strip(document, before, signs).map(Some),
     }
+}
+
+/// A file without entries of ours.
+fn strip(document: &Document, before: &Before<'_>, signs: &Signs) -> Result<String, Fault> {
     let mut stripped = document.clone();
-    for handler in survey::own(document, program).iter().rev() {
+    for handler in survey::own(document, signs).iter().rev() {
         take_out(&mut stripped, handler, before)?;
     }
-    if survey::others(document, program) != survey::others(&stripped, program) {
+    if survey::others(document, signs) != survey::others(&stripped, signs) {
         return Err(unsure());
     }
-    Ok(Some(stripped.text()))
+    Ok(stripped.text())
 }
 
 fn unsure() -> Fault {
@@ -98,23 +122,23 @@ fn unsure() -> Fault {
 
 /// Whether all of this, and nothing else of ours, is registered.
 fn is_installed(document: &Document, wanted: &Wanted) -> bool {
-    let own = survey::own(document, &wanted.program);
+    let own = survey::own(document, &wanted.signs);
     let has = |entry: &Entry| own.iter().filter(|handler| is_for(handler, entry)).count() == 1;
     own.len() == wanted.entries.len() && wanted.entries.iter().all(has)
 }
 
-/// Whether a handler does what an entry says. How long it may take, and for which tools it is, is up to the user.
+/// Whether a handler does what an entry says, every time. How long it may take is up to the user.
 fn is_for(handler: &Registered, entry: &Entry) -> bool {
     let exec = Call::Exec {
         command: entry.command.clone(),
         args: entry.args.clone(),
     };
-    handler.event == entry.event && handler.call.as_ref() == Some(&exec)
+    handler.event == entry.event && handler.call.as_ref() == Some(&exec) && handler.limits().is_empty()
 }
 
 /// Puts entries into a file that has none of ours.
-fn add(before: Option<&str>, wanted: &Wanted) -> Result<(String, Containers), Fault> {
-    let mut document = Document::parse(before.unwrap_or_default())?;
+fn add(before: &str, wanted: &Wanted) -> Result<(String, Containers), Fault> {
+    let mut document = Document::parse(before)?;
     let mut containers = Containers::default();
     for entry in &wanted.entries {
         put_in(&mut document, entry, &mut containers)?;
@@ -126,18 +150,24 @@ fn add(before: Option<&str>, wanted: &Wanted) -> Result<(String, Containers), Fa
 fn update(mut document: Document, own: &[Registered], before: &Before<'_>, wanted: &Wanted) -> Result<String, Fault> {
     // From the end, so that the places before stay where they are.
     for (index, handler) in own.iter().enumerate().rev() {
-        let is_first = own[..index].iter().all(|other| other.event != handler.event);
-        match wanted.entries.iter().find(|entry| entry.event == handler.event) {
-            Some(entry) if is_first && is_for(handler, entry) => {}
-            Some(entry) if is_first => document.replace(&handler.path(), &entry.handler())?,
-            _ => take_out(&mut document, handler, before)?,
+        let entry = wanted.entries.iter().find(|entry| entry.event == handler.event);
+        match entry.filter(|_| that_stays(own, &handler.event) == Some(index)) {
+            Some(entry) if is_for(handler, entry) => {}
+            Some(entry) => document.replace(&handler.path(), &entry.handler())?,
+            None => take_out(&mut document, handler, before)?,
         }
     }
-    let missing = |entry: &&Entry| own.iter().all(|handler| handler.event != entry.event);
+    let missing = |entry: &&Entry| that_stays(own, entry.event).is_none();
     for entry in wanted.entries.iter().filter(missing) {
         put_in(&mut document, entry, &mut Containers::default())?;
     }
     Ok(document.text())
+}
+
+/// Which handler of ours on an event stays where it is: the first that is not in an entry for some things only.
+fn that_stays(own: &[Registered], event: &str) -> Option<usize> {
+    own.iter()
+        .position(|handler| handler.event == event && handler.is_in_an_open_group())
 }
 
 fn put_in(document: &mut Document, entry: &Entry, containers: &mut Containers) -> Result<(), Fault> {
@@ -200,7 +230,7 @@ enum Was {
 impl Before<'_> {
     fn blank(&self, path: &[Step<'_>]) -> Was {
         match self {
-            Self::Changed(containers) => {
+            Self::Changed { containers, .. } => {
                 let names = names(path);
                 match containers.iter().find(|container| container.path == names) {
                     Some(Container { blank: None, .. }) => Was::Absent,

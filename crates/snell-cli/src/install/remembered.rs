@@ -9,6 +9,7 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::agents::Scope;
 use super::disk::{self, Access, Seen};
 use super::entry::Way;
 use super::plan::{Before, Container};
@@ -20,8 +21,12 @@ pub(crate) struct Remembered {
     pub(crate) path: PathBuf,
     /// How Snell takes part by it; nothing for the script itself.
     pub(crate) way: Option<Way>,
+    /// Whose hooks it holds; nothing for the script itself.
+    pub(crate) scope: Option<Scope>,
     /// What it said before; nothing if it was not there.
     pub(crate) before: Option<String>,
+    /// Who could do what with it before, for a file that Snell changes that of.
+    pub(crate) mode_before: Option<u32>,
     /// What it said when Snell had written it. The last time may not have come to its end, so the time before counts too.
     after_sha256: Vec<String>,
     pub(crate) containers: Vec<Container>,
@@ -34,12 +39,14 @@ pub(crate) struct Remembered {
 const VERSION: u32 = 1;
 
 impl Remembered {
-    pub(crate) fn new(path: &Path, way: Option<Way>, before: Option<String>, after: &str) -> Self {
+    pub(crate) fn new(path: &Path, before: Option<String>, after: &str) -> Self {
         Self {
             version: VERSION,
             path: path.to_owned(),
-            way,
+            way: None,
+            scope: None,
             before,
+            mode_before: None,
             after_sha256: vec![digest(after.as_bytes())],
             containers: Vec::new(),
             made: Vec::new(),
@@ -73,7 +80,12 @@ impl Remembered {
 pub(crate) fn before<'a>(remembered: Option<&'a Remembered>, current: Option<&str>) -> Before<'a> {
     match remembered {
         Some(known) if known.is_as_left(current) => Before::Known(known.before.as_deref()),
-        Some(known) => Before::Changed(&known.containers),
+        // Whoever wrote it did not get to the end, or somebody else has put it back.
+        Some(known) if known.before.as_deref() == current => Before::Unknown,
+        Some(known) => Before::Changed {
+            containers: &known.containers,
+            existed: known.before.is_some(),
+        },
         None => Before::Unknown,
     }
 }

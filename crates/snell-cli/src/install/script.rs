@@ -7,6 +7,31 @@ pub(crate) const NAME: &str = "notify-headspace.sh";
 
 const TEMPLATE: &str = include_str!("notify-headspace.sh");
 
+/// How a line begins by which a script of ours is known, whatever version wrote it.
+const MARK: &str = "# Made by `snell install";
+
+/// So many lines are looked at for it.
+const MARKED_WITHIN: usize = 10;
+
+/// Whether Snell wrote this script. Others are called the same.
+pub(crate) fn is_ours(script: &str) -> bool {
+    script.lines().take(MARKED_WITHIN).any(|line| line.starts_with(MARK))
+}
+
+/// Whether nobody has changed a script of ours since it was written.
+pub(crate) fn is_untouched(script: &str) -> bool {
+    let said = |name| assigned(script, name);
+    let [Some(snell), Some(curl), Some(url)] = ["snell", "curl", "url"].map(said) else {
+        return false;
+    };
+    text(&snell, Some(Path::new(&curl)), Some(&url)) == script
+}
+
+/// Whether this is how an event is named to the script.
+pub(crate) fn is_event(argument: &str) -> bool {
+    !argument.is_empty() && argument.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+}
+
 /// The script for this program, this `curl` where there is one, and this receiver where one was named.
 pub(crate) fn text(snell: &str, curl: Option<&Path>, url: Option<&str>) -> String {
     let curl = curl.and_then(Path::to_str).unwrap_or_default();
@@ -26,55 +51,23 @@ pub(crate) fn assigned(script: &str, name: &str) -> Option<String> {
     Some(value.strip_suffix('\'')?.replace("'\\''", "'"))
 }
 
-/// A script of ours that forwards to whomever the environment names.
-pub(crate) fn without_url(script: &str) -> String {
+/// A script of ours that forwards to another receiver.
+pub(crate) fn with_url(script: &str, url: &str) -> String {
     let lines = script.lines().map(|line| match line.strip_prefix("url=") {
-        Some(_) => "url=''\n".to_owned(),
+        Some(_) => format!("url={}\n", quoted(url)),
         None => format!("{line}\n"),
     });
     lines.collect()
 }
 
 /// A text as one word of shell.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
-}
-
-/// The address of a receiver, if it can be one. A slash at its end is not a part of it.
-pub(crate) fn receiver(url: &str) -> Result<&str, String> {
-    let rest = ["http://", "https://"]
-        .into_iter()
-        .find_map(|scheme| url.strip_prefix(scheme));
-    let host = rest.and_then(|rest| rest.split('/').next());
-    let is_plain = !url.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '?' | '#'));
-    if host.is_none_or(str::is_empty) || !is_plain {
-        return Err("write http:// or https:// and a host, such as http://127.0.0.1:7433".into());
-    }
-    Ok(url.trim_end_matches('/'))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_receiver_is_an_address_and_nothing_more() {
-        let cases = [
-            ("http://127.0.0.1:7433", Some("http://127.0.0.1:7433")),
-            ("https://hooks.example/snell/", Some("https://hooks.example/snell")),
-            ("127.0.0.1:7433", None),
-            ("ftp://host", None),
-            ("http://", None),
-            ("http:///hook", None),
-            ("http://host?x=1", None),
-            ("http://host#x", None),
-            ("http://a b", None),
-            ("http://a\n", None),
-        ];
-        for (url, expected) in cases {
-            assert_eq!(receiver(url).ok(), expected, "{url}");
-        }
-    }
 
     #[test]
     fn the_program_in_a_script_is_found_again_whatever_it_is_called() {
@@ -88,5 +81,28 @@ mod tests {
             assert_eq!(assigned(&text(program, None, None), "snell").as_deref(), Some(program));
         }
         assert_eq!(assigned("#!/bin/sh\nexit 0\n", "snell"), None);
+    }
+
+    #[test]
+    fn a_script_of_ours_is_known_and_so_is_whether_somebody_has_changed_it() {
+        let ours = text("/it's/snell", None, Some("http://tower:7433"));
+        let changed = format!("{ours}# mine\n");
+        let older = "#!/bin/sh\n# Made by `snell install claude --notify` long ago.\nsnell='/bin/snell'\n";
+        let far_below = format!("#!/bin/sh\n{}{MARK} once`\n", "#\n".repeat(MARKED_WITHIN));
+        let cases = [
+            (ours.as_str(), true, true),
+            (&changed, true, false),
+            (older, true, false),
+            ("#!/bin/sh\n# tells claude-headspace\n", false, false),
+            (&far_below, false, false),
+            ("", false, false),
+        ];
+        for (script, is_known, is_whole) in cases {
+            assert_eq!(
+                (is_ours(script), is_untouched(script)),
+                (is_known, is_whole),
+                "{script}"
+            );
+        }
     }
 }

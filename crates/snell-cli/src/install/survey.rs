@@ -2,6 +2,7 @@
 
 use super::document::{Document, Fault, Meaning, Node, Step};
 use super::entry::{Call, Way};
+use super::signs::Signs;
 
 /// The member that hooks stand in.
 pub(crate) const HOOKS: &str = "hooks";
@@ -16,15 +17,35 @@ pub(crate) struct Registered {
     pub(crate) line: usize,
     /// How it is started; nothing for one that starts no program.
     pub(crate) call: Option<Call>,
+    /// Its program and arguments, if it is simple enough for that.
+    pub(crate) words: Vec<String>,
     /// The way in which it is Snell's, if it is.
     pub(crate) way: Option<Way>,
     /// What its entry is for, unless that is everything.
-    pub(crate) matcher: Option<String>,
+    matcher: Option<String>,
+    /// What else keeps it from being called, or heard, every time.
+    conditions: Vec<String>,
     /// How it is shown to people.
     pub(crate) shown: String,
 }
 
 impl Registered {
+    /// The program that is started; nothing if that cannot be told.
+    pub(crate) fn program(&self) -> &str {
+        self.words.first().map_or("", String::as_str)
+    }
+
+    /// What keeps it from being called, or heard, every time.
+    pub(crate) fn limits(&self) -> Vec<String> {
+        let matcher = self.matcher.iter().map(|matcher| format!("only for \"{matcher}\""));
+        matcher.chain(self.conditions.iter().cloned()).collect()
+    }
+
+    /// Whether its entry is for everything.
+    pub(super) fn is_in_an_open_group(&self) -> bool {
+        self.matcher.is_none()
+    }
+
     /// The way to the handler.
     pub(super) fn path(&self) -> [Step<'_>; 5] {
         [
@@ -38,7 +59,7 @@ impl Registered {
 }
 
 /// Every handler, in the order of the file.
-pub(crate) fn handlers(document: &Document, own_program: &str) -> Vec<Registered> {
+pub(crate) fn handlers(document: &Document, signs: &Signs) -> Vec<Registered> {
     let mut found = Vec::new();
     let hooks = document.at(&[Step::Key(HOOKS)]);
     let members = hooks.and_then(Node::members).unwrap_or_default();
@@ -47,15 +68,20 @@ pub(crate) fn handlers(document: &Document, own_program: &str) -> Vec<Registered
         let is_last = members.iter().rposition(|other| other.key == member.key) == Some(index);
         let groups = member.node.items().filter(|_| is_last).unwrap_or_default();
         for (group, node) in groups.iter().enumerate() {
-            let at = |handler, node: &Node| Registered {
-                event: member.key.clone(),
-                group,
-                handler,
-                line: document.line_of(node),
-                call: Call::of(node),
-                way: Call::of(node).and_then(|call| call.way(own_program)),
-                matcher: None,
-                shown: shown(node),
+            let at = |handler, node: &Node| {
+                let call = Call::of(node);
+                Registered {
+                    event: member.key.clone(),
+                    group,
+                    handler,
+                    line: document.line_of(node),
+                    words: call.as_ref().and_then(|call| signs.words(call)).unwrap_or_default(),
+                    way: call.as_ref().and_then(|call| signs.way(call)),
+                    call,
+                    matcher: None,
+                    conditions: conditions(node),
+                    shown: shown(node),
+                }
             };
             let matcher = node
                 .get("matcher")
@@ -73,21 +99,35 @@ pub(crate) fn handlers(document: &Document, own_program: &str) -> Vec<Registered
     found
 }
 
+/// What keeps a handler itself from being called, or heard, every time.
+fn conditions(handler: &Node) -> Vec<String> {
+    let only_if = handler.get("if").and_then(Node::text);
+    let only_if = only_if.map(|rule| format!("only if \"{rule}\""));
+    let unheard = handler.get("async").filter(|node| node.is_true());
+    only_if
+        .into_iter()
+        .chain(unheard.map(|_| "without waiting for it (async)".into()))
+        .collect()
+}
+
 fn shown(node: &Node) -> String {
     let text = |key| node.get(key).and_then(Node::text);
     match (Call::of(node), node.text()) {
         (Some(call), _) => call.to_string(),
         (None, Some(script)) => script.to_owned(),
         (None, None) => {
-            let what = ["url", "tool", "prompt"].into_iter().find_map(text).unwrap_or_default();
+            let what = ["command", "url", "tool", "prompt"]
+                .into_iter()
+                .find_map(text)
+                .unwrap_or_default();
             format!("{} {what}", text("type").unwrap_or("?"))
         }
     }
 }
 
 /// Snell's own handlers, in the order of the file.
-pub(crate) fn own(document: &Document, own_program: &str) -> Vec<Registered> {
-    let mut handlers = handlers(document, own_program);
+pub(crate) fn own(document: &Document, signs: &Signs) -> Vec<Registered> {
+    let mut handlers = handlers(document, signs);
     handlers.retain(|handler| handler.way.is_some());
     handlers
 }
@@ -122,12 +162,12 @@ fn expected(what: &str, kind: &str, found: &Node) -> Fault {
 }
 
 /// What a file says apart from Snell's own handlers. Containers that hold nothing say nothing.
-pub(super) fn others(document: &Document, own_program: &str) -> Meaning {
+pub(super) fn others(document: &Document, signs: &Signs) -> Meaning {
     let nothing = Meaning::Object(Vec::new());
     let Some(root) = document.root() else {
         return nothing;
     };
-    let own = own(document, own_program);
+    let own = own(document, signs);
     let mut meaning = root.meaning();
     for handler in own.iter().rev() {
         take_out(&mut meaning, &handler.path());

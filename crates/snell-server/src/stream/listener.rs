@@ -28,6 +28,8 @@ pub(super) struct Listener {
     place: Place,
     /// The last change that was sent, or left out on purpose.
     seen: i64,
+    /// Whether changes after that are gone.
+    is_behind: bool,
     stage: Stage,
     heartbeat: Interval,
     phase: watch::Receiver<Phase>,
@@ -63,6 +65,7 @@ impl Listener {
             filter,
             place,
             seen,
+            is_behind: false,
             stage: Stage::Greeting { gap_from },
             heartbeat,
             phase: app.phase.clone(),
@@ -135,8 +138,12 @@ impl Listener {
     /// What comes next, or a sign of life. The stream ends (`None`) when the database was replaced.
     async fn hear(&mut self) -> Option<Option<Bytes>> {
         match self.place.look() {
+            Found::Batch(batch) if self.is_behind => Some(self.go_on_with(&batch)),
             Found::Batch(batch) => Some(self.pick(&batch)),
-            Found::Gone => Some(self.fall_behind()),
+            Found::Gone => {
+                self.is_behind = true;
+                Some(None)
+            }
             Found::Replaced => None,
             Found::Nothing => {
                 tokio::select! {
@@ -147,15 +154,13 @@ impl Listener {
         }
     }
 
-    /// Goes on with the oldest that is still there.
-    fn fall_behind(&mut self) -> Option<Bytes> {
-        let Found::Batch(batch) = self.place.look() else {
-            return None;
-        };
+    /// Tells what was left out before the oldest batch that is still there, and goes on with that.
+    fn go_on_with(&mut self, batch: &Batch) -> Option<Bytes> {
+        self.is_behind = false;
         let before = (batch.first()? - 1).max(self.seen);
         let from = std::mem::replace(&mut self.seen, before);
         let mut told = self.gap(from).to_vec();
-        told.extend(self.pick(&batch).unwrap_or_default());
+        told.extend(self.pick(batch).unwrap_or_default());
         Some(told.into())
     }
 

@@ -110,6 +110,34 @@ fn a_database_may_be_elsewhere() {
 }
 
 #[test]
+fn a_directory_that_is_not_there_is_made_and_one_whose_path_is_long_does_without_a_socket() {
+    let root = tempfile::tempdir().unwrap();
+    let long = root.path().join("long".repeat(40));
+    let app = TestApp::with(|settings| settings.directory = long.clone());
+    app.begin("s1");
+    assert!(!long.join("snell.sock").exists());
+    let elsewhere = root.path().join("elsewhere.db");
+    let home = root.path().join("not/there/yet");
+    let app = TestApp::with(|settings| {
+        settings.directory = home.clone();
+        settings.database = Some(elsewhere.clone());
+    });
+    app.begin("s1");
+    assert_eq!(app.request("GET", "/healthz").send_through(&home).status, 200);
+}
+
+#[test]
+fn what_is_no_host_cannot_be_allowed() {
+    for name in ["http://receiver.test", "receiver.test/", "", "a b", "x:y"] {
+        let directory = tempfile::tempdir().unwrap();
+        let mut settings = Settings::new(directory.path());
+        settings.allow_hosts = vec![name.into()];
+        let message = TestApp::refused(settings, "127.0.0.1:0");
+        assert!(message.starts_with(&format!("\"{name}\" names no host")), "{message}");
+    }
+}
+
+#[test]
 fn a_database_that_cannot_be_used_is_said_at_once() {
     let directory = tempfile::tempdir().unwrap();
     let mut settings = Settings::new(directory.path());

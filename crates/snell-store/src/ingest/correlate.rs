@@ -1,7 +1,7 @@
 //! Which agent an event belongs to. Six strategies are tried in order, and the answer names the one that found it.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::PathBuf;
 
 use snell::{Event, EventName, Timestamp};
 
@@ -32,6 +32,8 @@ pub(crate) struct Signs<'a> {
     pub(crate) event: &'a Event,
     pub(crate) sender: &'a Sender,
     pub(crate) at: Timestamp,
+    /// Whether the event comes late.
+    pub(crate) delayed: bool,
     /// The host this program runs on: only its processes can be looked for.
     pub(crate) host: Option<&'a str>,
 }
@@ -53,6 +55,24 @@ impl Signs<'_> {
     /// A session start or a prompt begins something; everything else may as well be late.
     fn begins(&self) -> bool {
         matches!(self.event.name, EventName::SessionStart | EventName::UserPromptSubmit)
+    }
+
+    /// The directory that the agent works in. One that is not whole says nothing.
+    fn directory(&self) -> Option<PathBuf> {
+        let told = [self.event.cwd.as_deref(), self.event.project_dir.as_deref()];
+        let told = told.into_iter().flatten().chain(self.sender.cwd.as_deref());
+        told.filter(|path| path.is_absolute()).map(project::normalised).next()
+    }
+
+    /// Whether both are known to run on hosts, and not on the same one.
+    fn is_other_host(&self, agent: &Agent) -> bool {
+        differ(&agent.host, &self.sender.host)
+    }
+
+    /// Whether the agent is where this event comes from, as far as something shows it.
+    fn is_same_place(&self, agent: &Agent) -> bool {
+        let same_process = agent.process.is_some() && agent.process == self.sender.process;
+        same_process || (agent.tmux_pane.is_some() && self.is_same_pane(agent))
     }
 
     fn is_own_host(&self, host: Option<&str>) -> bool {
@@ -81,15 +101,19 @@ impl Signs<'_> {
     /// Whether something shows that the agent is busy where this event does not come from.
     fn is_elsewhere(&self, agent: &Agent) -> bool {
         let other_pane = agent.tmux_pane.is_some() && !self.is_same_pane(agent);
-        self.lives_apart(agent) || other_pane
+        self.lives_apart(agent) || other_pane || self.is_other_host(agent)
     }
 
     fn is_same_pane(&self, agent: &Agent) -> bool {
-        let differ = |a: &Option<String>, b: &Option<String>| matches!((a, b), (Some(a), Some(b)) if a != b);
         agent.tmux_pane == self.sender.tmux_pane
             && !differ(&agent.tmux_server, &self.sender.tmux_server)
-            && !differ(&agent.host, &self.sender.host)
+            && !self.is_other_host(agent)
     }
+}
+
+/// Whether both are known, and not the same.
+fn differ(a: &Option<String>, b: &Option<String>) -> bool {
+    matches!((a, b), (Some(a), Some(b)) if a != b)
 }
 
 /// Finds the agent of an event, or makes one.
@@ -135,6 +159,7 @@ fn continued(rows: &mut dyn Rows, signs: &Signs<'_>) -> Result<Option<(Agent, Co
     if let Some(id) = signs.sender.headspace_session_id.as_deref()
         && let Some(agent) = rows.agent_of_headspace(id)?
         && !signs.is_at_work_elsewhere(&agent)
+        && !signs.is_other_host(&agent)
     {
         return Ok(Some((agent, Correlation::HeadspaceSessionId)));
     }
@@ -154,6 +179,10 @@ fn continued(rows: &mut dyn Rows, signs: &Signs<'_>) -> Result<Option<(Agent, Co
             return Ok(Some((agent, Correlation::TmuxPaneId)));
         }
     }
+    // Who does not say where it is shares no directory with anybody.
+    if signs.directory().is_none() {
+        return Ok(None);
+    }
     let in_project = rows.agents_in_project(project_id)?;
     let free = |agent: &Agent| agent.session_id.is_none() || (may_be_left(agent, signs) && !signs.is_elsewhere(agent));
     let found = in_project.into_iter().find(free);
@@ -169,9 +198,14 @@ fn may_be_left(agent: &Agent, signs: &Signs<'_>) -> bool {
 }
 
 fn project_of(rows: &mut dyn Rows, signs: &Signs<'_>) -> Result<i64> {
-    let told = signs.event.cwd.as_deref().or(signs.event.project_dir.as_deref());
-    let directory = told.or(signs.sender.cwd.as_deref());
-    let root = project::root_of(directory.unwrap_or(Path::new("/")));
+    let directory = signs.directory().unwrap_or_else(|| PathBuf::from("/"));
+    // What is on another host's disk cannot be looked for here.
+    let elsewhere = matches!((signs.sender.host.as_deref(), signs.host), (Some(theirs), Some(own)) if theirs != own);
+    let root = if elsewhere {
+        directory
+    } else {
+        project::root_of(&directory)
+    };
     rows.project(&root.to_string_lossy(), &project::name_of(&root), signs.at)
 }
 
@@ -203,7 +237,12 @@ fn of_known_session(
             replaced = agent.session_id.as_deref().is_some_and(|current| current != id);
         }
     }
-    if replaced && signs.begins() && signs.is_another_process(&agent) {
+    // A session that was left, and goes on while its agent is at work on another one, was never left: there are two.
+    let goes_on = signs.event.name == EventName::UserPromptSubmit && !signs.delayed;
+    let is_busy = matches!(agent.state, State::Processing | State::AwaitingInput)
+        && agent.conversation_id != Some(conversation.conversation_id);
+    let two_at_work = goes_on && is_busy && !signs.is_same_place(&agent);
+    if replaced && (two_at_work || (signs.begins() && signs.is_another_process(&agent))) {
         return taken_up_elsewhere(rows, seen, signs, conversation);
     }
     let ended_by_itself = agent.state == State::Ended && agent.state_source == Source::Hook;

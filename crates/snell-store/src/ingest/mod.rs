@@ -106,6 +106,7 @@ pub(crate) fn ingest(
         event,
         sender: &observed.sender,
         at: observed.at,
+        delayed: observed.delayed,
         host: around.host,
     };
     if let Some(agent_id) = rows.agent_of_event(&observed.event_id)?

@@ -6,7 +6,7 @@ use snell::Timestamp;
 
 use crate::error::Result;
 use crate::intent::{self, Intent};
-use crate::model::{Actor, Agent, Source, State, TimestampSource, Turn};
+use crate::model::{Actor, Agent, Source, State, TimestampSource, Turn, as_kept};
 use crate::observation::kept;
 use crate::rows::Rows;
 use crate::transcript::Entry;
@@ -31,7 +31,7 @@ pub(crate) struct Said {
 impl Said {
     pub(crate) fn now(at: Timestamp) -> Self {
         Self {
-            at,
+            at: as_kept(at),
             source: TimestampSource::Server,
         }
     }
@@ -39,7 +39,7 @@ impl Said {
     fn in_transcript(at: Option<Timestamp>, otherwise: Timestamp) -> Self {
         match at {
             Some(at) => Self {
-                at,
+                at: as_kept(at),
                 source: TimestampSource::Jsonl,
             },
             None => Self::now(otherwise),
@@ -54,7 +54,7 @@ pub(crate) fn prompt(rows: &mut dyn Rows, agent: &mut Agent, text: &str, said: S
         return Ok(());
     }
     let last = match agent.command_id {
-        Some(command) => rows.last_turn(command)?,
+        Some(command) => last_said(rows, command)?,
         None => None,
     };
     let hash = content_hash(text);
@@ -178,12 +178,22 @@ fn add(
     })
 }
 
+/// What was said last. That is not always what was stored last: a transcript may show later what was said earlier.
+fn last_said(rows: &mut dyn Rows, command_id: i64) -> Result<Option<Turn>> {
+    let (stored, latest) = (rows.last_turn(command_id)?, rows.latest_turn(command_id)?);
+    let earlier = |stored: &Turn, latest: &Turn| latest.timestamp.duration_since(stored.timestamp) < WRITTEN_LATE;
+    Ok(match (stored, latest) {
+        (Some(stored), Some(latest)) if earlier(&stored, &latest) => Some(latest),
+        (stored, _) => stored,
+    })
+}
+
 /// What the agent said last about what it is working on.
 pub(crate) fn last_words(rows: &mut dyn Rows, agent: &Agent) -> Result<Option<Turn>> {
     let Some(command) = agent.command_id else {
         return Ok(None);
     };
-    Ok(rows.last_turn(command)?.filter(|turn| turn.actor == Actor::Agent))
+    Ok(last_said(rows, command)?.filter(|turn| turn.actor == Actor::Agent))
 }
 
 /// The turn is over: its last words show what it was for.

@@ -217,12 +217,19 @@ pub(super) fn netrc_password(scanner: &mut Scanner<'_>, at: usize) -> Option<Fou
     let from = scanner
         .text
         .ceil_char_boundary(at.saturating_sub(256).max(scanner.begin));
-    let mut before = scanner.text[from..at].split_whitespace().rev();
+    let told = &scanner.text[from..at];
+    let mut before = told.split_whitespace().rev();
     let is_login = before.nth(1) == Some("login");
-    let of_machine = matches!(
-        (before.next(), before.next()),
-        (Some("default"), _) | (_, Some("machine"))
-    );
+    // Elsewhere in a line it is only a word.
+    let begins_line = |word: &str| {
+        let place = word.as_ptr().addr() - told.as_ptr().addr();
+        let blank = told[..place].trim_end_matches([' ', '\t']);
+        blank.is_empty() || blank.ends_with('\n')
+    };
+    let of_machine = match (before.next(), before.next()) {
+        (Some(word @ "default"), _) | (_, Some(word @ "machine")) => begins_line(word),
+        _ => false,
+    };
     if blanks == 0 || !is_login || !of_machine {
         return None;
     }

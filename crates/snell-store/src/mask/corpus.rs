@@ -248,6 +248,7 @@ pub(super) const LOOKALIKES: &[&str] = &[
     "docker run -u 1000:1000 --user app:app image",
     "docker login --password-stdin",
     "login and password are required on this machine",
+    "required on this machine\nor any\nlogin and password are",
     "{\"key\": \"value1234567890\", \"keys\": [1]}",
     "key-value pairs, key-frames, keyboard",
     "npm_config_registry npm_lifecycle_event",

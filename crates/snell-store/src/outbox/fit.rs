@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::measure::{Sizes, TEXT_LIMITS, around, of_text};
 use crate::observation::cut;
 
 /// A receiver takes 1 MiB; this leaves a little room.
@@ -9,9 +10,6 @@ const MAX_BODY_BYTES: usize = 1_000_000;
 
 /// A receiver need not read what is nested more deeply than this.
 const MAX_LEVELS: usize = 100;
-
-/// To so many bytes texts are cut, one after the other, until the whole fits.
-const TEXT_LIMITS: &[usize] = &[16 * 1024, 4 * 1024, 1024, 256, 64];
 
 /// A remark on what was left out is not longer than this.
 const REMARK_BYTES: usize = 64;
@@ -36,24 +34,44 @@ const ESSENTIAL: &[&str] = &[
 /// Beyond this, nothing is essential.
 const MAX_ESSENTIAL_BYTES: usize = 4 * 1024;
 
-/// The body as a receiver takes it.
+/// A member of the body, measured.
+struct Member {
+    /// With the colon and comma beside it.
+    name_bytes: usize,
+    sizes: Sizes,
+}
+
+/// The body as a receiver takes it. It is measured once for all ways to cut it, and then cut in one of them, because it may
+/// have very many members.
 pub(super) fn to_receiver(mut body: Map<String, Value>) -> Map<String, Value> {
     // The body is a level itself.
     body.values_mut().for_each(|value| cut_levels(value, MAX_LEVELS - 1));
-    if size(&body) <= MAX_BODY_BYTES {
+    let members: Vec<_> = body.iter().map(Member::of).collect();
+    let mut whole = Sizes::default();
+    whole.add(around(0));
+    for member in &members {
+        whole.add(member.name_bytes);
+        whole.add_all(&member.sizes);
+    }
+    if whole.whole <= MAX_BODY_BYTES {
         return body;
     }
-    for most in TEXT_LIMITS {
-        body.values_mut().for_each(|value| cut_texts(value, *most));
-        if size(&body) <= MAX_BODY_BYTES {
-            return body;
-        }
+    let enough = whole.cut.iter().position(|bytes| *bytes <= MAX_BODY_BYTES);
+    let way = enough.unwrap_or(TEXT_LIMITS.len() - 1);
+    body.values_mut().for_each(|value| cut_texts(value, TEXT_LIMITS[way]));
+    if enough.is_some() {
+        return body;
     }
-    leave_out(body)
+    leave_out(body, &members, way, whole.cut[way])
 }
 
-fn size(value: &impl serde::Serialize) -> usize {
-    serde_json::to_string(value).map_or(0, |text| text.len())
+impl Member {
+    fn of((name, value): (&String, &Value)) -> Self {
+        Self {
+            name_bytes: of_text(name) + 2,
+            sizes: Sizes::of(value),
+        }
+    }
 }
 
 /// Leaves out what is nested more deeply than so many levels.
@@ -75,28 +93,46 @@ fn cut_texts(value: &mut Value, most: usize) {
     }
 }
 
-/// Leaves out members, the largest first, until the rest fits.
-fn leave_out(mut body: Map<String, Value>) -> Map<String, Value> {
-    let mut left = size(&body);
-    let member = |(name, value): (&String, &Value)| (size(value), name.clone());
-    let mut members: Vec<_> = body.iter().map(member).collect();
-    members.retain(|(bytes, name)| !ESSENTIAL.contains(&name.as_str()) || *bytes > MAX_ESSENTIAL_BYTES);
-    members.sort_by(|one, other| other.cmp(one));
-    for (bytes, name) in members {
+/// What becomes of a member.
+#[derive(Clone, Copy)]
+enum Fate {
+    Stays,
+    /// A remark stands in its place, which says how many bytes it had.
+    IsLeftOut(usize),
+    /// It is gone with its name.
+    Goes,
+}
+
+/// Leaves out members, the largest first, until the rest fits. They were measured, and their texts cut in this way, after which
+/// so many bytes are left.
+fn leave_out(body: Map<String, Value>, members: &[Member], way: usize, mut left: usize) -> Map<String, Value> {
+    let bytes_of = |member: &Member| member.sizes.cut[way];
+    let may_go = |(_, (name, member)): &(usize, (&String, &Member))| {
+        !ESSENTIAL.contains(&name.as_str()) || bytes_of(member) > MAX_ESSENTIAL_BYTES
+    };
+    let named = body.keys().zip(members).enumerate().filter(may_go);
+    let mut order: Vec<_> = named.map(|(place, (_, member))| (bytes_of(member), place)).collect();
+    order.sort_unstable_by(|one, other| other.cmp(one));
+    let mut fates = vec![Fate::Stays; members.len()];
+    for (bytes, place) in order {
         if left <= MAX_BODY_BYTES {
             break;
         }
-        if bytes > REMARK_BYTES && name.len() < MAX_ESSENTIAL_BYTES {
+        let name_bytes = members[place].name_bytes;
+        if bytes > REMARK_BYTES && name_bytes < MAX_ESSENTIAL_BYTES {
+            fates[place] = Fate::IsLeftOut(bytes);
             left -= bytes - REMARK_BYTES;
-            if let Some(value) = body.get_mut(&name) {
-                *value = remark(value, bytes);
-            }
         } else {
-            left = left.saturating_sub(bytes + size(&name) + 2);
-            body.shift_remove(&name);
+            fates[place] = Fate::Goes;
+            left -= bytes + name_bytes;
         }
     }
-    body
+    let fated = |((name, value), fate)| match fate {
+        Fate::Stays => Some((name, value)),
+        Fate::IsLeftOut(bytes) => Some((name, remark(&value, bytes))),
+        Fate::Goes => None,
+    };
+    body.into_iter().zip(fates).filter_map(fated).collect()
 }
 
 /// What stands in the place of something that was left out. It is of the same kind, because receivers ask for that.
@@ -114,6 +150,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn size(body: &Map<String, Value>) -> usize {
+        serde_json::to_string(body).unwrap().len()
+    }
 
     fn fitted(body: Value) -> Map<String, Value> {
         let Value::Object(body) = body else {
@@ -160,6 +200,22 @@ mod tests {
             let remark = body["tool_input"].pointer(place).unwrap().as_str().unwrap();
             assert!(remark.ends_with("bytes left out]"), "{remark}");
         }
+    }
+
+    #[test]
+    fn very_many_fields_take_no_longer_than_a_few_for_their_size() {
+        // If each that goes had to be looked for among all others, this would take minutes.
+        let mut body: Map<_, _> = (0..200_000).rev().map(|n| (format!("key-{n:016}"), n.into())).collect();
+        body.insert("session_id".into(), "one".into());
+        let started = std::time::Instant::now();
+        let body = to_receiver(body);
+        assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+        assert!(
+            (900_000..=MAX_BODY_BYTES).contains(&size(&body)),
+            "{} bytes",
+            size(&body)
+        );
+        assert_eq!(body["session_id"], "one");
     }
 
     proptest! {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use snell::{EventName, Timestamp};
 
-use super::fit;
+use super::{fields, fit};
 use crate::observation::Observation;
 
 /// Where events are sent.
@@ -68,6 +68,7 @@ impl Letter {
     fn new(observation: Observation, to: &Receiver, known: Option<Value>) -> Self {
         let name = EventName::parse(&observation.event);
         let mut body = observation.payload;
+        fields::make_fit(&mut body);
         let told = body.get("hook_event_name").and_then(Value::as_str);
         if told.map(EventName::parse).as_ref() != Some(&name) {
             body.insert("hook_event_name".into(), name.as_str().into());
@@ -94,6 +95,8 @@ impl Letter {
         }
         body.insert("event_id".into(), observation.event_id.into());
         body.extend(known.map(|known| ("snell".to_owned(), known)));
+        // What was added may be too long, too.
+        fields::make_fit(&mut body);
         Self {
             url: to.url.clone(),
             route: route(&name).to_owned(),
@@ -115,13 +118,12 @@ fn route(name: &EventName) -> &'static str {
     row.map_or(ANY_EVENT, |(_, route)| route)
 }
 
-/// Whether a payload says something under this name that a receiver can understand.
+/// Whether a payload, which was made to fit, says something under this name.
 fn is_said(body: &Map<String, Value>, field: &str) -> bool {
-    match (field, body.get(field)) {
-        ("pid", Some(pid)) => pid.as_u64().is_some_and(|pid| pid > 0),
-        ("timestamp", Some(Value::String(text))) => text.parse::<Timestamp>().is_ok(),
-        (_, Some(Value::String(text))) => !text.is_empty(),
-        _ => false,
+    match body.get(field) {
+        None | Some(Value::Null) => false,
+        Some(Value::String(text)) => !text.is_empty(),
+        Some(_) => true,
     }
 }
 

@@ -14,9 +14,11 @@
 //! ```
 
 mod deliver;
+mod fields;
 mod fit;
 mod forward;
 mod letter;
+mod measure;
 mod order;
 mod shelf;
 

@@ -87,7 +87,8 @@ impl Outbox {
         self.make()?;
         let text = serde_json::to_string(letter)?;
         let unfinished = self.unfinished();
-        let put = write_new(&unfinished, text.as_bytes()).and_then(|()| self.number(&unfinished, letter, text.len()));
+        let put = write_new(&unfinished, text.as_bytes())
+            .and_then(|()| self.number(&unfinished, mark_of(&letter.url), text.len() as u64));
         if put.is_err() {
             let _ = fs::remove_file(&unfinished);
         }
@@ -95,7 +96,7 @@ impl Outbox {
     }
 
     /// Gives a letter that is written its number, by which it counts from now on.
-    fn number(&self, unfinished: &Path, letter: &Letter, length: usize) -> io::Result<Put> {
+    fn number(&self, written: &Path, receiver: String, bytes: u64) -> io::Result<Put> {
         let order = Order::take(&self.directory)?;
         let mut tally = order.tally().unwrap_or_else(|| tally_of(&self.names(), 0));
         // The real clock, also where another one is set: an order of events is no matter of what they are told to be.
@@ -103,10 +104,10 @@ impl Outbox {
         let name = Name {
             number,
             writer: std::process::id(),
-            bytes: length as u64,
-            receiver: mark_of(&letter.url),
+            bytes,
+            receiver,
         };
-        fs::rename(unfinished, self.directory.join(name.to_string()))?;
+        fs::rename(written, self.directory.join(name.to_string()))?;
         tally = Tally {
             last: number,
             letters: tally.letters + 1,
@@ -173,6 +174,31 @@ impl Outbox {
         let mut paths: Vec<_> = paths.filter(|path| Name::of(path).is_some()).collect();
         paths.sort();
         paths
+    }
+
+    /// Puts the letters that were refused behind all others, in their order, to be tried once more; answers how many, and how
+    /// many old ones had to go for them. Each moves in one step, so whoever is killed meanwhile loses and doubles nothing.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be moved.
+    pub fn put_back_refused(&self) -> io::Result<(usize, Put)> {
+        let (mut moved, mut dropped) = (0, 0);
+        if !self.is_there()? {
+            return Ok((moved, Put { dropped }));
+        }
+        for path in self.refused() {
+            let (Some(name), Ok(metadata)) = (Name::of(&path), fs::metadata(&path)) else {
+                continue;
+            };
+            match self.number(&path, name.receiver, metadata.len()) {
+                Ok(put) => (moved, dropped) = (moved + 1, dropped + put.dropped),
+                // Somebody else does the same.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((moved, Put { dropped }))
     }
 
     /// All letters, the oldest first, and none that was put there later than one that is missing.

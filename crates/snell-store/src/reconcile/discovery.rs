@@ -9,7 +9,7 @@ use snell::Timestamp;
 use crate::error::Result;
 use crate::ingest::{self, CaughtUp};
 use crate::journal::Journal;
-use crate::model::{Agent, Confidence, Conversation, Process, Source, State};
+use crate::model::{Agent, Confidence, Conversation, Process, Source, State, as_kept};
 use crate::project;
 use crate::rows::{Reached, Rows};
 use crate::store::{Store, read_on};
@@ -106,7 +106,7 @@ fn unreported(path: &Path) -> Option<Unreported> {
     (since < RECENT).then_some(Unreported {
         session_id: session_id.to_owned(),
         path: path.to_str()?.to_owned(),
-        written: Timestamp::try_from(written).ok()?,
+        written: as_kept(Timestamp::try_from(written).ok()?),
         is_very_recent: since < VERY_RECENT,
     })
 }

@@ -12,7 +12,7 @@ use snell::Timestamp;
 
 use crate::error::Result;
 use crate::ingest::{self, CaughtUp};
-use crate::model::{Agent, Process, Source, State};
+use crate::model::{Agent, Process, Source, State, as_kept};
 use crate::rows::{Reached, Rows};
 use crate::store::{Store, read_on};
 
@@ -64,6 +64,7 @@ impl Store {
     ///
     /// When the database cannot be read or written.
     pub fn reconcile(&mut self, which: Which, now: Timestamp) -> Result<()> {
+        let now = as_kept(now);
         let candidates = self.candidates(which)?;
         let findings: Vec<_> = candidates
             .into_iter()
@@ -103,7 +104,7 @@ impl Store {
 
     fn look_at(&self, candidate: Candidate) -> Option<Finding> {
         let Candidate { agent, reached, ids } = candidate;
-        let path = reached.path.clone();
+        let path = reached.path.clone().filter(|_| self.is_here(&agent));
         let caught_up = path.clone().map(|path| read_on(path, reached, &ids));
         let caught_up = caught_up.filter(CaughtUp::is_news);
         let gone = agent.process.filter(|_| self.is_gone(&agent));

@@ -6,7 +6,7 @@ use snell::Timestamp;
 
 use super::end;
 use crate::error::Result;
-use crate::model::{Agent, Process, Source, State};
+use crate::model::{Agent, Process, Source, State, as_kept};
 use crate::rows::Rows;
 use crate::store::Store;
 
@@ -64,6 +64,7 @@ impl Store {
     ///
     /// When the database cannot be read or written.
     pub fn see_panes(&mut self, servers: &[PaneServer], looked_at: Timestamp) -> Result<()> {
+        let looked_at = as_kept(looked_at);
         let mut panes: HashMap<(Option<&str>, &str), &Pane> = HashMap::new();
         for server in servers {
             let of_server = server.panes.iter();

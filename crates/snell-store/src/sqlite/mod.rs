@@ -32,6 +32,9 @@ const MIGRATIONS: &[&str] = &[
 /// How often a process asks for the lock before it gives up, and how long it waits between: about half a second.
 const ATTEMPTS: i32 = 600;
 
+/// How a database begins.
+const HEADER: &[u8; 16] = b"SQLite format 3\0";
+
 /// Beyond this the write-ahead log is folded into the database: each process that comes alone reads all of it.
 const LONG_LOG_BYTES: u64 = 512 * 1024;
 
@@ -56,12 +59,7 @@ impl Sqlite {
             inode: inode(path),
             data_version: 0,
         };
-        let version = database.version()?;
-        let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
-        if version > known {
-            return Err(StoreError::TooNew { found: version, known });
-        }
-        if version < known {
+        if database.is_outdated()? {
             database.migrate()?;
         }
         // The log survives a killed process as it is. Only when the machine itself dies may the last moments be lost,
@@ -70,6 +68,28 @@ impl Sqlite {
         // Folding the log in takes time that an agent would wait for; `tidy` does it when nobody waits.
         database.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         Ok(database)
+    }
+
+    /// Opens the database as it is, in order to look at it: nothing is made, brought up to date or moved.
+    pub(crate) fn open_to_look(path: &Path) -> Result<Self> {
+        let database = Self {
+            connection: connect_to_look(path)?,
+            path: path.to_owned(),
+            inode: inode(path),
+            data_version: 0,
+        };
+        database.is_outdated()?;
+        Ok(database)
+    }
+
+    /// Whether its schema is that of an earlier version.
+    fn is_outdated(&self) -> Result<bool> {
+        let version = self.version()?;
+        let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+        if version > known {
+            return Err(StoreError::TooNew { found: version, known });
+        }
+        Ok(version < known)
     }
 
     fn version(&self) -> Result<i64> {
@@ -121,6 +141,29 @@ impl Sqlite {
         }
         fs::rename(path, &aside).map_err(|error| file_error(path, error))?;
         Ok(Some(aside))
+    }
+
+    /// Whether what is at this path may be used as a database of ours: one that is ours, an empty file, or nothing at all.
+    /// Nothing is touched, because somebody may have named the wrong file.
+    pub(crate) fn may_use(path: &Path) -> Result<bool> {
+        let metadata = match fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+            Err(error) => return Err(file_error(path, error)),
+        };
+        if !metadata.is_file() || metadata.len() == 0 {
+            return Ok(metadata.is_file());
+        }
+        let mut header = [0; HEADER.len()];
+        let read = fs::File::open(path).and_then(|mut file| io::Read::read_exact(&mut file, &mut header));
+        if read.is_err() || header != *HEADER {
+            return Ok(false);
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        let sql = "SELECT count(*) FROM sqlite_master WHERE name IN ('agents', 'conversations', 'session_ids')";
+        let ours: i64 = connection.query_row(sql, [], |row| row.get(0))?;
+        Ok(ours == 3)
     }
 
     /// Which file is at this path now.
@@ -179,6 +222,27 @@ impl Backend for Sqlite {
     fn file(&self) -> Option<(&Path, u64)> {
         Some((&self.path, self.inode))
     }
+}
+
+/// A connection that writes nothing. Where no log lies beside the database, nothing is laid beside it either.
+fn connect_to_look(path: &Path) -> Result<Connection> {
+    fs::metadata(path).map_err(|error| file_error(path, error))?;
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let mut address = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => address.push(char::from(*byte)),
+            other => address.push_str(&format!("%{other:02x}")),
+        }
+    }
+    if !Path::new(&log).exists() {
+        address.push_str("?immutable=1");
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let mut connection = Connection::open_with_flags(address, flags)?;
+    connection.busy_handler(Some(wait_a_little))?;
+    Ok(connection)
 }
 
 fn connect(path: &Path) -> Result<Connection> {
@@ -283,6 +347,11 @@ fn is_locked(error: &rusqlite::Error) -> bool {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
+        // What was asked is no news to anybody, and may be long.
+        let error = match error {
+            rusqlite::Error::SqlInputError { msg, .. } => return Self::Database(msg),
+            other => other,
+        };
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),

@@ -232,6 +232,13 @@ impl Rows for Within<'_, '_> {
         self.one(&sql, [command_id], turn)
     }
 
+    fn latest_turn(&mut self, command_id: i64) -> Result<Option<Turn>> {
+        let sql = format!(
+            "SELECT {TURN_COLUMNS} FROM turns WHERE command_id = ?1 ORDER BY timestamp DESC, turn_id DESC LIMIT 1"
+        );
+        self.one(&sql, [command_id], turn)
+    }
+
     fn turns_saying(&mut self, agent_id: i64, content_hash: i64) -> Result<Vec<Turn>> {
         let sql = format!(
             "SELECT {TURN_COLUMNS} FROM turns WHERE agent_id = ?1 AND content_hash = ?2 ORDER BY turn_id DESC LIMIT 20"

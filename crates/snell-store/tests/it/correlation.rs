@@ -454,3 +454,60 @@ fn a_new_agent_is_known_since_its_first_event() {
         (at(7), at(7), at(7))
     );
 }
+
+#[test]
+fn two_that_are_at_work_in_one_project_are_two_whoever_took_whose_place() {
+    let mut kept = Kept::new();
+    let first = kept.take(started("s1")).agent_id;
+    assert_eq!(kept.take(started("s2").at(1)).agent_id, first, "nobody was at work");
+    assert_eq!(kept.take(prompt("s1", "Go.").at(2)).agent_id, first);
+    let other = kept.take(prompt("s2", "Go, too.").at(3)).agent_id;
+    assert_ne!(other, first);
+    assert_eq!(kept.take(sent("Stop", "s1").at(4)).agent_id, first);
+    assert_eq!(kept.take(sent("Stop", "s2").at(5)).agent_id, other);
+    assert_eq!(kept.agents().len(), 2);
+}
+
+#[test]
+fn what_runs_on_another_host_is_another_agent() {
+    // What both events have in common beside the directory.
+    let rows: [fn(crate::support::Sent) -> crate::support::Sent; 3] =
+        [|sent| sent, |sent| sent.pane("%1"), |sent| sent.headspace("h")];
+    for common in rows {
+        let mut kept = Kept::new();
+        let first = kept.take(common(started("s1").host("a"))).agent_id;
+        assert_ne!(kept.take(common(started("s2").host("b").at(1))).agent_id, first);
+        assert_eq!(kept.take(common(started("s3").host("a").at(2))).agent_id, first);
+    }
+}
+
+#[test]
+fn who_does_not_say_where_it_is_shares_no_directory_with_anybody() {
+    for told in ["", ".", "~/x", "some/where"] {
+        let mut kept = Kept::new();
+        let first = kept.take(started("s1").with("cwd", told)).agent_id;
+        assert_ne!(
+            kept.take(started("s2").with("cwd", told).at(1)).agent_id,
+            first,
+            "{told}"
+        );
+        assert_eq!(kept.agents()[0].project_path, "/", "{told}");
+    }
+    let mut kept = Kept::new();
+    kept.take(started("s1").with("cwd", "/no/such/dir/x/../y/."));
+    assert_eq!(kept.agent().project_path, "/no/such/dir/y");
+}
+
+#[test]
+fn a_transcript_on_another_host_is_not_looked_for_here() {
+    let mut kept = Kept::new();
+    let path = kept.write_transcript(&[crate::support::prompt_line("s", 1, "Of another machine.")]);
+    let event = sent("PreToolUse", "s")
+        .with("transcript_path", path.as_str())
+        .host("far-away");
+    kept.take(event.at(2));
+    kept.store
+        .reconcile(snell_store::Which::All, crate::support::at(3))
+        .unwrap();
+    assert_eq!(kept.said("s"), [""; 0]);
+}

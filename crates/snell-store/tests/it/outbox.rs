@@ -139,6 +139,26 @@ fn what_an_answer_means_for_a_letter_and_for_those_behind_it() {
 }
 
 #[test]
+fn what_was_refused_is_put_back_behind_the_others_in_its_order() {
+    let (root, outbox) = outbox();
+    assert_eq!(outbox.put_back_refused().unwrap().0, 0);
+    assert!(!root.path().join("outbox").exists());
+    for (url, name) in [(HERE, "1"), (THERE, "2"), (HERE, "3")] {
+        outbox.put(&letter(url, name)).unwrap();
+    }
+    outbox
+        .deliver(&|_| true, &mut |_| Answer::Refused("no".into()))
+        .unwrap();
+    outbox.put(&letter(HERE, "4")).unwrap();
+    assert_eq!(outbox.refused().len(), 3);
+    assert_eq!(outbox.put_back_refused().unwrap().0, 3);
+    assert_eq!((outbox.refused().len(), outbox.put_back_refused().unwrap().0), (0, 0));
+    let waiting: Vec<_> = outbox.waiting().into_iter().map(|waiting| waiting.waiting).collect();
+    assert_eq!(waiting, [3, 1]);
+    assert_eq!(take_all(&outbox), ["4", "1", "2", "3"]);
+}
+
+#[test]
 fn a_receiver_that_is_down_does_not_hold_up_another() {
     let (_root, outbox) = outbox();
     for number in 1..=3 {

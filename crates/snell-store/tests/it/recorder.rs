@@ -253,3 +253,41 @@ fn a_clock_that_is_wrong_for_a_moment_does_not_make_everything_old() {
         assert_eq!(old, at_last == Some(-3650 * DAY), "{at_last:?}");
     }
 }
+
+#[test]
+fn a_file_that_somebody_named_and_that_is_something_else_is_not_touched() {
+    let root = tempfile::tempdir().unwrap();
+    let foreign = root.path().join("app.sqlite");
+    let other = rusqlite::Connection::open(&foreign).unwrap();
+    other.execute_batch("CREATE TABLE people (name TEXT)").unwrap();
+    drop(other);
+    let text = root.path().join("notes.txt");
+    std::fs::write(&text, "Buy milk.").unwrap();
+    let fifo = root.path().join("fifo");
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
+    for path in [foreign, text, fifo] {
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        let before = std::fs::read_dir(root.path()).unwrap().count();
+        let error = Recorder::at(&path).store().unwrap_err().to_string();
+        assert!(error.contains("no database of Snell"), "{error}");
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(
+            (mode, std::fs::read_dir(root.path()).unwrap().count()),
+            (0o644, before),
+            "{path:?}"
+        );
+    }
+    // An empty file, a new one, and one of ours can be used.
+    let empty = root.path().join("empty.db");
+    std::fs::write(&empty, "").unwrap();
+    for path in [empty, root.path().join("new.db")] {
+        assert!(Recorder::at(&path).store().is_ok(), "{path:?}");
+        assert!(Recorder::at(&path).store().is_ok(), "{path:?}, again");
+    }
+}

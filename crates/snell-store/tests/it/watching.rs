@@ -102,6 +102,21 @@ fn a_turn_is_told_with_everything_that_a_page_needs() {
 }
 
 #[test]
+fn what_is_told_has_the_times_that_are_kept() {
+    let mut kept = Kept::new();
+    let mut observation = prompt("s", "When?").observed_in(&kept.project());
+    observation.at = "2026-03-01T12:00:00.123456789Z".parse().unwrap();
+    kept.store.ingest(observation).unwrap();
+    let told = kept.only(ChangeKind::TurnCreated);
+    let turn = &kept.turns("s")[0];
+    assert_eq!(told["timestamp"], turn.timestamp.to_string());
+    assert_eq!(
+        kept.only(ChangeKind::CardRefresh)["last_seen_at"],
+        kept.agent().last_seen_at.to_string()
+    );
+}
+
+#[test]
 fn the_transcripts_time_and_missed_turns_are_told_as_well() {
     let mut kept = Kept::new();
     let path = kept.write_transcript(&[]);

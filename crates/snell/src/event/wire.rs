@@ -327,7 +327,7 @@ fn depth(text: &str) -> usize {
 }
 
 /// The text with each lone surrogate escape replaced by that of U+FFFD, which is as long.
-pub(crate) fn replace_lone_surrogates(text: &str) -> String {
+pub fn replace_lone_surrogates(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {

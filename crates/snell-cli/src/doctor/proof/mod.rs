@@ -5,16 +5,18 @@
 
 mod listener;
 mod trial;
+mod watch;
 
 use serde_json::{Value, json};
-use snell::EventName;
+use snell::{EventName, receiver_url};
 use snell_store::Recorder;
 
 use self::listener::Listener;
 use self::trial::{End, Room, Trial};
+use self::watch::Watch;
 use super::patient::{self, File};
 use super::{Found, Patient, note, ok, problem};
-use crate::install::entry::{Call, Way};
+use crate::install::entry::Way;
 use crate::install::survey::Registered;
 use crate::output;
 
@@ -67,20 +69,27 @@ struct Shown {
     end: End,
     room: Room,
     listener: Listener,
+    /// The receiver that it would have been told to.
+    named: Option<String>,
 }
 
 pub(super) fn check(patient: &Patient) -> Vec<Found> {
     let awaited = awaited(patient);
+    let watch = Watch::begin();
     let mut findings = Vec::new();
     for (_, file) in patient.homes() {
         for proof in PROOFS {
-            let mut tried: Vec<String> = Vec::new();
+            let mut tried: Vec<&str> = Vec::new();
             for handler in file.own().filter(|handler| handler.way == Some(proof.way)) {
-                let Some(call) = &handler.call else { continue };
                 // Handlers differ by what they are told, and it is enough to see each program work once.
-                if !tried.contains(&call.program()) {
-                    tried.push(call.program());
-                    findings.push(show(patient, proof, best(file, proof, call, &awaited)));
+                if !tried.contains(&handler.program()) {
+                    tried.push(handler.program());
+                    findings.push(show(
+                        patient,
+                        &watch,
+                        proof,
+                        best(file, proof, handler.program(), &awaited),
+                    ));
                 }
             }
         }
@@ -101,12 +110,10 @@ fn awaited(patient: &Patient) -> Vec<EventName> {
 }
 
 /// The handler of this program by which a thing is best shown.
-fn best<'a>(file: &'a File, proof: &Proof, call: &'a Call, awaited: &[EventName]) -> Option<&'a Registered> {
-    let program = call.program();
+fn best<'a>(file: &'a File, proof: &Proof, program: &str, awaited: &[EventName]) -> Option<&'a Registered> {
     let same = file
         .own()
-        .filter(|handler| handler.way == Some(proof.way))
-        .filter(|handler| handler.call.as_ref().is_some_and(|call| call.program() == program));
+        .filter(|handler| handler.way == Some(proof.way) && handler.program() == program);
     same.min_by_key(|handler| {
         let rank = proof.events.iter().position(|event| *event == handler.event);
         let is_awaited = awaited.contains(&EventName::parse(&handler.event));
@@ -114,7 +121,7 @@ fn best<'a>(file: &'a File, proof: &Proof, call: &'a Call, awaited: &[EventName]
     })
 }
 
-fn show(patient: &Patient, proof: &Proof, handler: Option<&Registered>) -> Found {
+fn show(patient: &Patient, watch: &Watch, proof: &Proof, handler: Option<&Registered>) -> Found {
     let Some((handler, call)) = handler.and_then(|handler| Some((handler, handler.call.as_ref()?))) else {
         return note("nothing is registered that could be shown");
     };
@@ -122,20 +129,32 @@ fn show(patient: &Patient, proof: &Proof, handler: Option<&Registered>) -> Found
     let again = "if nothing above says why, run `snell install` again";
     let mut payload = json!({"session_id": SESSION, "hook_event_name": handler.event, "cwd": patient.project});
     (proof.payload)(&mut payload);
-    let prepared = Room::new(&patient.data).and_then(|room| Ok((room, Listener::open()?)));
+    let prepared = watch
+        .enter(|| Room::new(&patient.data))
+        .and_then(|room| Ok((room, Listener::open()?)));
     let (room, listener) = match prepared {
         Ok(prepared) => prepared,
         Err(error) => return problem(format!("{what}: cannot be tried: {error}"), again),
     };
     let trial = Trial {
         call,
+        words: &handler.words,
         room: &room,
         project: &patient.project,
         receiver: listener.url(),
         payload: payload.to_string(),
     };
-    let end = trial.run();
-    let shown = Shown { end, room, listener };
+    let named = trial.named_receiver();
+    if let Some(Err(fault)) = named.as_deref().map(receiver_url) {
+        return problem(format!("{what}: the receiver that is named {fault}"), again);
+    }
+    let end = trial.run(watch);
+    let shown = Shown {
+        end,
+        room,
+        listener,
+        named,
+    };
     match shown
         .ended_well()
         .and_then(|well| Ok(format!("{well}; {}", (proof.judge)(&shown)?)))
@@ -207,5 +226,11 @@ fn has_arrived(shown: &Shown) -> Result<String, String> {
             fields.join(", ")
         ));
     }
-    Ok(format!("arrived as {} with {}", request.line, fields.join(", ")))
+    let usual = "the usual receiver".to_owned();
+    Ok(format!(
+        "arrived as {} with {}, at a receiver of the doctor's that stood in for {}",
+        request.line,
+        fields.join(", "),
+        shown.named.clone().unwrap_or(usual)
+    ))
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
+use super::watch::Watch;
 use crate::install::entry::Call;
 use crate::install::script;
 
@@ -37,7 +38,7 @@ impl Room {
         }
     }
 
-    fn home(&self) -> &Path {
+    pub(super) fn home(&self) -> &Path {
         self.directory.path()
     }
 
@@ -51,6 +52,8 @@ impl Room {
 #[derive(Debug)]
 pub(super) struct Trial<'a> {
     pub(super) call: &'a Call,
+    /// Its program and arguments.
+    pub(super) words: &'a [String],
     pub(super) room: &'a Room,
     pub(super) project: &'a Path,
     /// The receiver that everything is forwarded to.
@@ -72,9 +75,9 @@ pub(super) enum End {
 }
 
 impl Trial<'_> {
-    pub(super) fn run(&self) -> End {
+    pub(super) fn run(&self, watch: &Watch) -> End {
         let started = Instant::now();
-        let child = self.command().and_then(|mut command| command.spawn());
+        let child = self.command().and_then(|mut command| watch.start(&mut command));
         let child = match child {
             Ok(child) => child,
             Err(error) => return End::NotStarted(error),
@@ -84,7 +87,9 @@ impl Trial<'_> {
         let payload = self.payload.clone();
         // Whoever waits for a program that does not end is left behind.
         thread::spawn(move || sender.send(feed(child, &payload)));
-        match ended.recv_timeout(DEADLINE) {
+        let ended = ended.recv_timeout(DEADLINE);
+        watch.has_ended();
+        match ended {
             Ok(Ok(output)) => End::Exited {
                 code: output.status.code(),
                 took: started.elapsed(),
@@ -129,29 +134,36 @@ impl Trial<'_> {
         Ok(command)
     }
 
+    /// The receiver that the script itself names, if it is one and does.
+    pub(super) fn named_receiver(&self) -> Option<String> {
+        let program = Path::new(self.words.first()?);
+        let text = std::fs::read_to_string(
+            program
+                .file_name()
+                .filter(|name| *name == script::NAME)
+                .map(|_| program)?,
+        );
+        script::assigned(&text.ok()?, "url").filter(|url| !url.is_empty())
+    }
+
     /// The same call, by a copy of the script where the script itself names a receiver.
     fn redirected(&self) -> io::Result<Call> {
-        let program = self.call.program();
-        let is_script = Path::new(&program).file_name().is_some_and(|name| name == script::NAME);
-        if !is_script {
+        let (Some((program, args)), Some(_)) = (self.words.split_first(), self.named_receiver()) else {
             return Ok(self.call.clone());
-        }
-        let text = std::fs::read_to_string(&program)?;
-        if script::assigned(&text, "url").is_none_or(|url| url.is_empty()) {
-            return Ok(self.call.clone());
-        }
+        };
+        let text = std::fs::read_to_string(program)?;
         let copy = self.room.home().join(script::NAME);
         // Copied first, because that takes along whether it can be run.
-        std::fs::copy(&program, &copy)?;
-        std::fs::write(&copy, script::without_url(&text))?;
-        let shown = copy.to_string_lossy().into_owned();
+        std::fs::copy(program, &copy)?;
+        std::fs::write(&copy, script::with_url(&text, &self.receiver))?;
+        let command = copy.to_string_lossy().into_owned();
         Ok(match self.call {
-            Call::Exec { args, .. } => Call::Exec {
-                command: shown,
-                args: args.clone(),
+            Call::Exec { .. } => Call::Exec {
+                command,
+                args: args.to_vec(),
             },
-            Call::Shell { command } => Call::Shell {
-                command: command.replacen(&program, &shown, 1),
+            Call::Shell { .. } => Call::Shell {
+                command: format!("{} {}", script::quoted(&command), args.join(" ")),
             },
         })
     }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
+use snell::replace_lone_surrogates;
 
 /// A value and where it stands.
 #[derive(Clone, Debug)]
@@ -63,7 +64,9 @@ pub(crate) fn parse(text: &str) -> Result<Option<Node>, Fault> {
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
     };
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|error| Fault {
+    // As long as what they stand for, so that everything stays where it stands.
+    let readable = replace_lone_surrogates(text);
+    let parsed = parse_to_ast(&readable, &CollectOptions::default(), &options).map_err(|error| Fault {
         at: error.range().start,
         message: format!("is not valid JSON: {}", error.kind()),
     })?;

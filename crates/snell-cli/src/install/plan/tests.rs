@@ -16,20 +16,31 @@ fn wanted(way: Way) -> Wanted {
     Wanted {
         way,
         entries: Entry::all(agent, way, command),
-        program: PROGRAM.into(),
+        signs: signs(),
     }
 }
 
+fn signs() -> Signs {
+    Signs::sample(PROGRAM)
+}
+
 fn install_in(text: &str, way: Way) -> Plan {
-    install(Some(text), &Before::Unknown, &wanted(way)).unwrap_or_else(|fault| panic!("{fault:?} in {text}"))
+    let plan = install(Some(text), &Before::Unknown, &signs(), &wanted(way));
+    plan.unwrap_or_else(|fault| panic!("{fault:?} in {text}"))
+}
+
+/// A file that was there, and that somebody has changed since.
+fn changed(containers: &[Container]) -> Before<'_> {
+    Before::Changed {
+        containers,
+        existed: true,
+    }
 }
 
 /// Takes Snell out of a file that is not as it was left.
 fn taken_out(text: &str, containers: &[Container]) -> String {
     let document = Document::parse(text).unwrap();
-    uninstall(&document, &Before::Changed(containers), PROGRAM)
-        .unwrap()
-        .unwrap()
+    uninstall(&document, &changed(containers), &signs()).unwrap().unwrap()
 }
 
 /// A document, before anybody has laid it out.
@@ -221,12 +232,12 @@ proptest! {
     fn installing_again_changes_nothing_and_the_other_way_replaces_it(text in settings()) {
         let first = install_in(&text, Way::Notify);
         let known = Before::Known(Some(&text));
-        let changed = Before::Changed(&first.containers);
+        let changed = changed(&first.containers);
         for before in [&known, &changed, &Before::Unknown] {
-            let again = install(Some(&first.after), before, &wanted(Way::Notify)).unwrap();
+            let again = install(Some(&first.after), before, &signs(), &wanted(Way::Notify)).unwrap();
             prop_assert_eq!(&again.after, &first.after);
         }
-        let other = install(Some(&first.after), &changed, &wanted(Way::Hook)).unwrap();
+        let other = install(Some(&first.after), &changed, &signs(), &wanted(Way::Hook)).unwrap();
         prop_assert_eq!(other.before.as_deref(), Some(text.as_str()));
         prop_assert_eq!(taken_out(&other.after, &other.containers), text.as_str());
     }
@@ -253,18 +264,58 @@ fn files_that_hold_no_value_are_begun_and_ended() {
 fn our_entries_are_brought_up_to_date_where_they_stand() {
     let ours = r#"{"type": "command", "command": "/old/snell", "args": ["hook"], "timeout": 7}"#;
     let text = format!(
-        "{{\"hooks\": {{\"Stop\": [{{\"matcher\": \"x\", \"hooks\": [{ours}, {{\"type\": \"command\", \"command\": \"say\"}}]}}],\n\
+        "{{\"hooks\": {{\"Stop\": [{{\"matcher\": \"\", \"hooks\": [{ours}, {{\"type\": \"command\", \"command\": \"say\"}}]}}],\n\
          \"Gone\": [{{\"hooks\": [{ours}]}}],\n\"PreToolUse\": [{{\"hooks\": [{ours}]}}, {{\"hooks\": [{ours}]}}]}}}}"
     );
-    let after = install_in(&text, Way::Hook).after;
+    let plan = install_in(&text, Way::Hook);
+    let after = &plan.after;
     let new = r#"{"type": "command", "command": "/opt/a b/snell", "args": ["hook"]}"#;
-    let stop = format!(r#""Stop": [{{"matcher": "x", "hooks": [{new}, {{"type": "command", "command": "say"}}]}}]"#);
+    let stop = format!(r#""Stop": [{{"matcher": "", "hooks": [{new}, {{"type": "command", "command": "say"}}]}}]"#);
     assert!(after.contains(&stop), "{after}");
     assert!(
         after.contains(&format!(r#""PreToolUse": [{{"hooks": [{new}]}}]"#)),
         "{after}"
     );
     assert!(!after.contains("Gone") && !after.contains("/old/snell"), "{after}");
+    // They come back, and until then nothing moves.
+    assert_eq!(plan.before.as_deref(), Some(text.as_str()));
+    for before in [Before::Known(Some(&text)), changed(&plan.containers), Before::Unknown] {
+        let again = install(Some(after), &before, &signs(), &wanted(Way::Hook)).unwrap();
+        assert_eq!(again.after, *after, "{before:?}");
+    }
+    assert!(plan.was_ours);
+}
+
+#[test]
+fn an_entry_that_is_limited_is_made_to_be_for_everything() {
+    let new = r#"{"type": "command", "command": "/opt/a b/snell", "args": ["hook"]}"#;
+    let say = r#"{"type": "command", "command": "say"}"#;
+    let limited = |field: &str| new.replacen('{', &format!("{{{field}, "), 1);
+    let group = |handlers: &[&str]| format!(r#"{{"hooks": [{}]}}"#, handlers.join(", "));
+    let matched = |handlers: &[&str]| format!(r#"{{"matcher": "Bash", "hooks": [{}]}}"#, handlers.join(", "));
+    let cases = [
+        (matched(&[new]), group(&[new])),
+        (matched(&[new, say]), format!("{}, {}", matched(&[say]), group(&[new]))),
+        (
+            format!("{}, {}", matched(&[new]), group(&[say, new])),
+            group(&[say, new]),
+        ),
+        (group(&[&limited(r#""if": "Bash(git *)""#)]), group(&[new])),
+        (group(&[&limited(r#""async": true"#)]), group(&[new])),
+        (
+            group(&[&limited(r#""async": false, "timeout": 9"#)]),
+            group(&[&limited(r#""async": false, "timeout": 9"#)]),
+        ),
+    ];
+    for (groups, expected) in cases {
+        let text = format!(r#"{{"hooks": {{"PreToolUse": [{groups}]}}}}"#);
+        let after = install_in(&text, Way::Hook).after;
+        assert!(
+            after.contains(&format!(r#""PreToolUse": [{expected}]"#)),
+            "{text}\n{after}"
+        );
+        assert_eq!(install_in(&after, Way::Hook).after, after);
+    }
 }
 
 #[test]
@@ -272,10 +323,28 @@ fn a_handler_that_its_user_has_changed_stays_as_he_likes_it() {
     let first = install_in("{}", Way::Hook).after;
     let mine = first.replace(
         r#""PreToolUse": [{"hooks": [{"#,
-        r#""PreToolUse": [{"matcher": "Bash", "hooks": [{"timeout": 9, "#,
+        r#""PreToolUse": [{"matcher": "*", "hooks": [{"timeout": 9, "#,
     );
     assert_ne!(first, mine);
     assert_eq!(install_in(&mine, Way::Hook).after, mine);
+}
+
+#[test]
+fn what_is_put_right_once_is_right() {
+    let text = "{\n  \"model\": 1\n}";
+    let first = install_in(text, Way::Hook);
+    let kept = first.after.lines().filter(|line| !line.contains("\"PreToolUse\""));
+    let lost = kept.collect::<Vec<_>>().join("\n");
+    assert_ne!(lost, first.after);
+    let second = install(Some(&lost), &changed(&first.containers), &signs(), &wanted(Way::Hook)).unwrap();
+    assert_eq!(second.before.as_deref(), Some(text));
+    let third = install(
+        Some(&second.after),
+        &Before::Known(second.before.as_deref()),
+        &signs(),
+        &wanted(Way::Hook),
+    );
+    assert_eq!(third.unwrap().after, second.after);
 }
 
 #[test]
@@ -300,7 +369,7 @@ fn what_cannot_take_entries_is_refused_with_its_place() {
         ("{} {}", 3, "is not valid JSON"),
     ];
     for (text, at, message) in cases {
-        let fault = install(Some(text), &Before::Unknown, &wanted(Way::Hook)).unwrap_err();
+        let fault = install(Some(text), &Before::Unknown, &signs(), &wanted(Way::Hook)).unwrap_err();
         assert!(fault.message.contains(message), "{text}: {}", fault.message);
         assert_eq!(fault.at, at, "{text}");
     }

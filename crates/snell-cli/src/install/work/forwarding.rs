@@ -10,6 +10,7 @@ use crate::install::entry::Way;
 use crate::install::program;
 use crate::install::remembered::{Installed, Remembered};
 use crate::install::script;
+use crate::install::signs::Signs;
 
 /// The script as it is, and as it should be.
 #[derive(Debug)]
@@ -21,16 +22,32 @@ pub(super) struct Script {
 /// What was there before a script was written.
 #[derive(Debug)]
 pub(super) struct Replaced {
-    text: Option<String>,
-    made: Vec<PathBuf>,
+    was: Was,
     known: Option<Remembered>,
+}
+
+/// A script as it was.
+#[derive(Debug)]
+struct Was {
+    text: Option<String>,
+    mode: Option<u32>,
+    /// The directories that were made for ours.
+    made: Vec<PathBuf>,
 }
 
 /// What becomes of the script.
 #[derive(Debug, Default)]
 pub(super) struct Fate {
     pub(super) removed: Option<PathBuf>,
+    /// It is again what somebody else wrote.
+    pub(super) restored: Option<PathBuf>,
     pub(super) kept_because: Option<String>,
+}
+
+impl Fate {
+    pub(super) fn is_decided(&self) -> bool {
+        self.removed.is_some() || self.restored.is_some()
+    }
 }
 
 impl Script {
@@ -70,19 +87,47 @@ impl Script {
         difference(&self.path, current.as_deref(), Some(&self.text))
     }
 
+    /// Whether somebody else has written what is in its place.
+    pub(super) fn is_somebody_elses(&self) -> bool {
+        disk::beginning_of(&self.path).is_some_and(|text| !script::is_ours(&text))
+    }
+
+    /// Whether it is there as some Snell of this version wrote it.
+    pub(super) fn is_untouched(&self) -> bool {
+        std::fs::read_to_string(&self.path).is_ok_and(|text| script::is_untouched(&text))
+    }
+
+    /// The signs by which entries are known once this has become of it.
+    pub(super) fn signs_after(&self, fate: &Fate, target: &Target, installed: &Installed) -> Signs {
+        let restored = fate.restored.as_ref().and_then(|path| installed.of(path)?.before);
+        restored
+            .into_iter()
+            .fold(target.signs(), |signs, text| signs.once_the_script_says(&text))
+    }
+
+    /// The signs by which entries are known once it is written.
+    pub(super) fn signs_when_written(&self, target: &Target) -> Signs {
+        target.signs().once_the_script_says(&self.text)
+    }
+
     /// Writes it, having remembered first what was there.
     pub(super) fn write(&self, installed: &Installed) -> anyhow::Result<Replaced> {
         let seen = Seen::look(&self.path)?;
         let known = installed.of(&self.path);
-        let before = match &known {
-            Some(known) if known.is_as_left(seen.text.as_deref()) => known.before.clone(),
-            _ => seen.text.clone(),
+        let (before, mode) = match &known {
+            Some(known) if known.is_as_left(seen.text.as_deref()) => (known.before.clone(), known.mode_before),
+            _ if seen.text.as_deref().is_some_and(script::is_untouched) => (None, None),
+            _ => (seen.text.clone(), seen.mode()),
         };
-        let mut remembered = Remembered::new(&self.path, None, before, &self.text);
+        let mut remembered = Remembered::new(&self.path, before, &self.text);
+        remembered.mode_before = mode;
         remembered.made = seen.missing_directories();
         let replaced = Replaced {
-            text: seen.text.clone(),
-            made: remembered.made.clone(),
+            was: Was {
+                text: seen.text.clone(),
+                mode: seen.mode(),
+                made: remembered.made.clone(),
+            },
             known,
         };
         installed.remember(&remembered.after(replaced.known.as_ref()))?;
@@ -101,7 +146,7 @@ impl Script {
     /// Undoes [`Script::write`], because the rest could not be done.
     pub(super) fn take_back(&self, installed: &Installed, replaced: &Replaced) {
         // Why the rest could not be done is what people are told; this is only tidying up.
-        let _ = self.restore(replaced.text.as_deref(), &replaced.made);
+        let _ = self.restore(&replaced.was);
         installed.put_back(&self.path, replaced.known.as_ref());
     }
 
@@ -114,42 +159,54 @@ impl Script {
         };
         let shown = self.path.display();
         let registered = installed.of_others(&target.path()).into_iter().map(|known| known.path);
-        let elsewhere = target.elsewhere().into_iter().map(|(_, path, _)| path);
+        let elsewhere = target.elsewhere(installed).into_iter().map(|other| other.path);
         let mut others = registered.chain(elsewhere);
         if let Some(other) = others.find(|other| target.way_in(other) == Some(Way::Notify)) {
             return Ok(kept(format!("{shown} stays, because {} calls it", other.display())));
         }
         let seen = Seen::look(&self.path)?;
-        let known = installed.of(&self.path);
-        Ok(if known.is_some_and(|known| known.is_as_left(seen.text.as_deref())) {
-            Fate {
-                removed: Some(self.path.clone()),
+        let Some(text) = seen.text.as_deref() else {
+            return Ok(Fate::default());
+        };
+        let known = installed.of(&self.path).filter(|known| known.is_as_left(Some(text)));
+        let path = Some(self.path.clone());
+        Ok(match known {
+            Some(known) if known.before.is_some() => Fate {
+                restored: path,
                 ..Fate::default()
-            }
-        } else if seen.exists() {
-            kept(format!("{shown} stays, because it is not as Snell wrote it"))
-        } else {
-            Fate::default()
+            },
+            None if !script::is_untouched(text) => kept(format!("{shown} stays, because it is not as Snell wrote it")),
+            _ => Fate {
+                removed: path,
+                ..Fate::default()
+            },
         })
     }
 
     /// Puts back what was there before Snell.
     pub(super) fn put_back(&self, installed: &Installed) -> anyhow::Result<()> {
-        if let Some(known) = installed.of(&self.path) {
-            self.restore(known.before.as_deref(), &known.made)?;
-        }
+        let was = installed.of(&self.path).map(|known| Was {
+            text: known.before,
+            mode: known.mode_before,
+            made: known.made,
+        });
+        self.restore(&was.unwrap_or(Was {
+            text: None,
+            mode: None,
+            made: Vec::new(),
+        }))?;
         installed.forget(&self.path);
         Ok(())
     }
 
-    fn restore(&self, text: Option<&str>, made: &[PathBuf]) -> anyhow::Result<()> {
+    fn restore(&self, was: &Was) -> anyhow::Result<()> {
         let seen = Seen::look(&self.path)?;
-        match text {
-            Some(text) => seen.replace(text, Access::Usual)?,
+        match &was.text {
+            Some(text) => seen.replace(text, was.mode.map_or(Access::Usual, Access::AsBefore))?,
             None if seen.exists() => seen.remove()?,
             None => {}
         }
-        disk::remove_directories(made);
+        disk::remove_directories(&was.made);
         Ok(())
     }
 }
@@ -157,6 +214,6 @@ impl Script {
 /// The receiver that a script of ours forwards to, if it names one.
 fn receiver_in(path: &Path) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
-    script::assigned(&text, "snell")?;
-    script::assigned(&text, "url").filter(|url| !url.is_empty())
+    let url = script::assigned(&text, "url").filter(|_| script::is_ours(&text));
+    url.filter(|url| !url.is_empty())
 }

@@ -44,6 +44,8 @@ pub(crate) struct Installation {
     pub(crate) script: Option<PathBuf>,
     /// The script that is not needed any more.
     pub(crate) removed_script: Option<PathBuf>,
+    /// The script that is again what it was before Snell.
+    pub(crate) restored_script: Option<PathBuf>,
     pub(crate) warnings: Vec<String>,
     pub(crate) dry_run: bool,
     /// What changes, as a unified diff.
@@ -71,6 +73,8 @@ struct Work<'a> {
     seen: Seen,
     plan: Plan,
     script: Script,
+    /// What becomes of the script, if the file does not call it any more.
+    fate: Fate,
 }
 
 impl<'a> Work<'a> {
@@ -81,21 +85,39 @@ impl<'a> Work<'a> {
             Way::Hook => program.clone(),
             Way::Notify => script.path_text()?.to_owned(),
         };
-        let wanted = Wanted {
-            way: request.way,
-            entries: Entry::all(target.agent, request.way, &command),
-            program,
-        };
+        if request.way == Way::Notify && !request.force && script.is_somebody_elses() {
+            let shown = script.path().display();
+            bail!(
+                "{shown} is not Snell's, so it is left as it is; move it away, or say --force to have it replaced, and put \
+                 back by `snell uninstall`"
+            );
+        }
         // What is only looked at needs no lock, and leaves no trace.
         let installed = if request.dry_run {
             Installed::look(&target.data)
         } else {
             Installed::open(&target.data)?
         };
+        let leaves_script = request.way == Way::Hook && target.way_in(&target.path()) == Some(Way::Notify);
+        let fate = if leaves_script {
+            script.fate(target, &installed)?
+        } else {
+            Fate::default()
+        };
+        let (now, then) = match request.way {
+            // A script that is taken over takes along whoever calls it.
+            Way::Notify => (script.signs_when_written(target), script.signs_when_written(target)),
+            Way::Hook => (target.signs(), script.signs_after(&fate, target, &installed)),
+        };
+        let wanted = Wanted {
+            way: request.way,
+            entries: Entry::all(target.agent, request.way, &command),
+            signs: then,
+        };
         let known = installed.of(&target.path());
         let seen = Seen::look(&target.path())?;
         let current = seen.text.as_deref();
-        let plan = plan::install(current, &before(known.as_ref(), current), &wanted);
+        let plan = plan::install(current, &before(known.as_ref(), current), &now, &wanted);
         Ok(Self {
             plan: plan.map_err(|fault| faulty(&seen, &fault))?,
             target,
@@ -106,6 +128,7 @@ impl<'a> Work<'a> {
             known,
             seen,
             script,
+            fate,
         })
     }
 
@@ -117,11 +140,6 @@ impl<'a> Work<'a> {
         self.request.way == Way::Notify && self.script.is_to_be_written()
     }
 
-    /// Whether the file does not call the script any more.
-    fn leaves_script(&self) -> bool {
-        self.request.way == Way::Hook && self.target.way_in(&self.seen.path) == Some(Way::Notify)
-    }
-
     /// What will have been done.
     fn outlook(&self) -> anyhow::Result<Installation> {
         let current = self.seen.text.as_deref();
@@ -130,19 +148,8 @@ impl<'a> Work<'a> {
             diff.push_str(&self.script.difference());
         }
         let changed = self.changes_file() || self.changes_script();
-        let fate = if self.leaves_script() {
-            self.script.fate(self.target, &self.installed)?
-        } else {
-            Fate::default()
-        };
-        let mut warnings = warnings(self.target, changed, self.request)?;
-        warnings.extend(fate.kept_because);
-        if self.changes_file() && self.seen.has_other_names() {
-            let shown = self.seen.path.display();
-            warnings.push(format!(
-                "{shown} has other names (hard links), and is replaced only under this one"
-            ));
-        }
+        let mut warnings = self.warnings(changed)?;
+        warnings.extend(self.fate.kept_because.clone());
         Ok(Installation {
             agent: self.target.agent.name,
             way: self.request.way,
@@ -153,7 +160,8 @@ impl<'a> Work<'a> {
             created: !self.seen.exists(),
             backup: None,
             script: self.changes_script().then(|| self.script.path().to_owned()),
-            removed_script: fate.removed,
+            removed_script: self.fate.removed.clone(),
+            restored_script: self.fate.restored.clone(),
             warnings,
             dry_run: self.request.dry_run,
             diff,
@@ -178,17 +186,27 @@ impl<'a> Work<'a> {
                 }
             }
         }
-        if done.removed_script.is_some() {
+        if self.fate.is_decided() {
             self.script.put_back(&self.installed)?;
         }
         Ok(())
     }
 
+    /// Whether a copy of the file is to be kept: not of one that holds something of ours.
+    fn is_worth_a_copy(&self) -> bool {
+        self.changes_file() && !self.plan.was_ours
+    }
+
     /// Writes the file, having remembered first how to undo it. Answers where a copy of it was made.
     fn write(&self, made: Vec<PathBuf>) -> anyhow::Result<Option<PathBuf>> {
-        let backup = self.seen.back_up()?;
-        let way = Some(self.request.way);
-        let mut remembered = Remembered::new(&self.seen.path, way, self.plan.before.clone(), &self.plan.after);
+        let backup = if self.is_worth_a_copy() {
+            self.seen.back_up()?
+        } else {
+            None
+        };
+        let mut remembered = Remembered::new(&self.seen.path, self.plan.before.clone(), &self.plan.after);
+        remembered.way = Some(self.request.way);
+        remembered.scope = Some(self.target.scope);
         remembered.containers.clone_from(&self.plan.containers);
         remembered.backup.clone_from(&backup);
         remembered.made = made;
@@ -211,22 +229,34 @@ impl<'a> Work<'a> {
         }
         Ok(backup)
     }
-}
 
-/// What people should know. Installed in two files at once, every event would be told twice.
-fn warnings(target: &Target, changed: bool, request: &Request) -> anyhow::Result<Vec<String>> {
-    let mut warnings = Vec::new();
-    let told_twice = target.elsewhere().into_iter().map(|(scope, path, way)| {
-        let (path, way, undo) = (path.display(), way.title(), target.to_undo(scope));
-        format!("{path} calls {way} too, so events may be told twice; to end that: {undo}")
-    });
-    let told_twice: Vec<_> = told_twice.collect();
-    if changed && !request.force && !told_twice.is_empty() {
-        bail!("{}; or say --force to install it here as well", told_twice.join("; "));
+    /// What people should know. Installed in two files at once, every event would be told twice.
+    fn warnings(&self, changed: bool) -> anyhow::Result<Vec<String>> {
+        let mut warnings = Vec::new();
+        let told_twice = self.target.elsewhere(&self.installed).into_iter().map(|other| {
+            let (path, way, undo) = (other.path.display(), other.way.title(), other.undo);
+            format!("{path} calls {way} too, so events may be told twice; to end that: {undo}")
+        });
+        let told_twice: Vec<_> = told_twice.collect();
+        if changed && !self.request.force && !told_twice.is_empty() {
+            bail!("{}; or say --force to install it here as well", told_twice.join("; "));
+        }
+        warnings.extend(told_twice);
+        if let Some(why) = program::fleeting(&self.target.program) {
+            warnings.push(format!("{} {why}", self.target.program.display()));
+        }
+        if self.changes_file() && self.seen.has_other_names() {
+            let shown = self.seen.path.display();
+            warnings.push(format!(
+                "{shown} has other names (hard links), and is replaced only under this one"
+            ));
+        }
+        if let Some(other) = self.seen.in_place_of_copy().filter(|_| self.is_worth_a_copy()) {
+            let shown = other.display();
+            warnings.push(format!(
+                "{shown} is there already, and stays; no copy of the file as it was is kept"
+            ));
+        }
+        Ok(warnings)
     }
-    warnings.extend(told_twice);
-    if let Some(why) = program::fleeting(&target.program) {
-        warnings.push(format!("{} {why}", target.program.display()));
-    }
-    Ok(warnings)
 }

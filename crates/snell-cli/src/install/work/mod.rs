@@ -7,7 +7,7 @@ mod uninstall;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 
 pub(crate) use install::{Installation, Request, install};
 pub(crate) use uninstall::{Removal, uninstall};
@@ -16,8 +16,11 @@ use super::agents::{Agent, Scope, Surroundings};
 use super::disk::Seen;
 use super::document::{self, Document, Fault};
 use super::entry::Way;
+use super::remembered::Installed;
+use super::script;
+use super::signs::Signs;
 use super::survey;
-use crate::around::{self, Around};
+use crate::around::Around;
 
 /// One file of one agent, and what surrounds it.
 #[derive(Debug)]
@@ -39,8 +42,33 @@ pub(crate) fn surroundings(agent: &Agent, project: Option<PathBuf>) -> anyhow::R
             .home()
             .context("HOME says nothing; set it to your home directory")?,
         project: around.project()?,
-        directory: around::directory_from(agent.directory_variable()),
+        directory: directory_of(agent)?,
     })
+}
+
+/// The directory that the agent's variable names.
+fn directory_of(agent: &Agent) -> anyhow::Result<Option<PathBuf>> {
+    let name = agent.directory_variable();
+    let named = std::env::var_os(name)
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from);
+    if let Some(relative) = named.as_ref().filter(|path| path.is_relative()) {
+        // The agent takes it from wherever it is started, so nobody can say which directory that is.
+        bail!(
+            "{name} is \"{}\"; write an absolute path, or unset it",
+            relative.display()
+        );
+    }
+    Ok(named)
+}
+
+/// Another file in which Snell is installed.
+#[derive(Debug)]
+pub(crate) struct Elsewhere {
+    pub(crate) path: PathBuf,
+    pub(crate) way: Way,
+    /// What to do to remove it there.
+    pub(crate) undo: String,
 }
 
 impl Target {
@@ -48,16 +76,29 @@ impl Target {
         self.agent.place_of(self.scope, &self.around)
     }
 
-    /// Other files of the agent here in which Snell is installed, and how.
-    fn elsewhere(&self) -> Vec<(Scope, PathBuf, Way)> {
+    /// By what entries of ours are known now.
+    fn signs(&self) -> Signs {
+        Signs::of(self.agent, &self.around, &self.program)
+    }
+
+    /// Other files of the agent in which Snell is installed, and that are read where this one is: those around here, and
+    /// those elsewhere that are remembered.
+    pub(crate) fn elsewhere(&self, installed: &Installed) -> Vec<Elsewhere> {
         let own = self.path();
-        let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+        let nearby = self.agent.places(&self.around).into_iter();
+        let nearby = nearby.map(|(scope, path)| (path, self.to_undo(scope)));
+        let remembered = installed.of_others(&own).into_iter().filter_map(|known| {
+            let scope = known.scope.filter(|scope| self.scope.overlaps(*scope))?;
+            let undo = self.to_undo_at(scope, &known.path);
+            Some((known.path, undo))
+        });
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let mut seen = vec![real(&own)];
         let mut found = Vec::new();
-        for (scope, path) in self.agent.places(&self.around) {
-            if real(&path) != real(&own)
-                && let Some(way) = self.way_in(&path)
-            {
-                found.push((scope, path, way));
+        for (path, undo) in nearby.chain(remembered) {
+            if !seen.contains(&real(&path)) {
+                seen.push(real(&path));
+                found.extend(self.way_in(&path).map(|way| Elsewhere { path, way, undo }));
             }
         }
         found
@@ -65,11 +106,22 @@ impl Target {
 
     /// What to do to remove Snell from another file here.
     pub(crate) fn to_undo(&self, scope: Scope) -> String {
-        let (agent, project) = (self.agent.name, self.around.project.display());
+        self.to_undo_at(scope, &self.agent.place_of(scope, &self.around))
+    }
+
+    /// What to do to remove Snell from this file.
+    fn to_undo_at(&self, scope: Scope, path: &Path) -> String {
+        let (agent, directory) = (self.agent.name, path.parent().unwrap_or(path));
+        let quoted = |path: &Path| script::quoted(&path.to_string_lossy());
+        let project = quoted(directory.parent().unwrap_or(directory));
         match scope {
+            Scope::User if directory != self.agent.directory(&self.around) => {
+                let variable = self.agent.directory_variable();
+                format!("{variable}={} snell uninstall {agent}", quoted(directory))
+            }
             Scope::User => format!("snell uninstall {agent}"),
-            Scope::Project => format!("snell uninstall {agent} --project '{project}'"),
-            Scope::Local => format!("snell uninstall {agent} --local --project '{project}'"),
+            Scope::Project => format!("snell uninstall {agent} --project {project}"),
+            Scope::Local => format!("snell uninstall {agent} --local --project {project}"),
             Scope::Managed => "ask whoever manages this machine".to_owned(),
         }
     }
@@ -78,7 +130,7 @@ impl Target {
     fn way_in(&self, path: &Path) -> Option<Way> {
         let seen = Seen::look(path).ok()?;
         let document = Document::parse(seen.text.as_deref()?).ok()?;
-        let own = survey::own(&document, &self.program.to_string_lossy());
+        let own = survey::own(&document, &self.signs());
         own.first().and_then(|handler| handler.way)
     }
 }
@@ -92,8 +144,14 @@ fn faulty(seen: &Seen, fault: &Fault) -> anyhow::Error {
 /// What changes in a file, as a unified diff; nothing if nothing does.
 fn difference(path: &Path, old: Option<&str>, new: Option<&str>) -> String {
     let shown = path.display().to_string();
-    let name = |text: Option<&str>| text.map_or("/dev/null", |_| shown.as_str()).to_owned();
-    similar::TextDiff::from_lines(old.unwrap_or_default(), new.unwrap_or_default())
+    // Behind a name with blanks in it a tab says where it ends.
+    let end = if shown.contains(' ') { "\t" } else { "" };
+    let name = |text: Option<&str>| text.map_or("/dev/null".to_owned(), |_| format!("{shown}{end}"));
+    // To those who read a diff, nothing else ends a line.
+    let lines = [old, new].map(|text| text.unwrap_or_default().split_inclusive('\n').collect::<Vec<_>>());
+    similar::TextDiff::configure()
+        .newline_terminated(true)
+        .diff_slices(&lines[0], &lines[1])
         .unified_diff()
         .context_radius(3)
         .header(&name(old), &name(new))

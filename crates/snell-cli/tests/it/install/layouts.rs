@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::{Home, look};
+use crate::support::{Ran, start};
 
 /// What people's files look like. `"opus"` stands in most of them, for somebody to change.
 const LAYOUTS: &[(&str, &str)] = &[
@@ -77,6 +78,10 @@ const LAYOUTS: &[(&str, &str)] = &[
     (
         "other scripts",
         "{\n  \"größe\": \"日本 \u{1f980}\",\n  \"e\": \"\\u00e9\\ud83e\\udd80\"\n}\n",
+    ),
+    (
+        "halves of characters",
+        "{\n  \"a\": \"\\ud800 \\udc00\",\n  \"\\udfff\": \"opus\"\n}\n",
     ),
     (
         "numbers as they are",
@@ -221,6 +226,49 @@ fn the_file_as_it_was_is_kept_once_and_never_overwritten() {
     assert!(ran.stderr.contains("before-snell"), "{ran:?}");
     home.done(&["install", "claude"]);
     assert_eq!(fs::read_to_string(&backup).unwrap(), "{\"model\": \"opus\"}");
+}
+
+#[test]
+fn what_a_dry_run_shows_is_what_becomes_of_it() {
+    let files = [
+        "{\r\n\t\"a\": \"x\ty\",\r\n\t\"b\": 1\r\n}\r\n",
+        "{\n\t\"a\": 1\n}",
+        "{\n  \"a\": \"\u{7f}\u{85}\u{9b}\u{202e}\"\n}\n",
+        "{\"a\": \r 1,\r\n\"b\": 2}\n",
+        "",
+    ];
+    for text in files {
+        let home = Home::with(text);
+        let shown = home.done(&["install", "claude", "--notify", "--dry-run"]);
+        let mut patch = home.sandbox.program("patch");
+        patch.args(["--binary", "-s", "-d", "/", "-p1"]);
+        let patched: Ran = start(&mut patch, &shown.stdout).wait_with_output().unwrap().into();
+        assert_eq!((patched.code, patched.stderr.as_str()), (0, ""), "{}", shown.stdout);
+        let (settings, script) = (home.text(), fs::read_to_string(home.script()).unwrap());
+        fs::remove_file(home.script()).unwrap();
+        fs::write(home.settings(), text).unwrap();
+        home.done(&["install", "claude", "--notify"]);
+        assert_eq!(
+            (home.text(), fs::read_to_string(home.script()).unwrap()),
+            (settings, script)
+        );
+    }
+}
+
+#[test]
+fn people_see_every_line_and_nothing_steers_their_terminal() {
+    let home = Home::with("{\r\n\t\"a\": \"\u{7f}\u{9b}\"\r\n}\r\n");
+    let mut command = home.sandbox.program("script");
+    let line = format!("'{}' install claude --dry-run", home.program().display());
+    command.args(["-qec", &line, "/dev/null"]).env("NO_COLOR", "1");
+    let ran: Ran = start(&mut command, "").wait_with_output().unwrap().into();
+    let shown = ran.stdout.replace("\r\n", "\n");
+    assert!(shown.contains("\n-\t\"a\": \"\\u{7f}\\u{9b}\"\\r\n"), "{ran:?}");
+    assert!(shown.contains("\n+\t\"hooks\": {\\r\n"), "{ran:?}");
+    assert!(
+        !shown.contains(|c: char| c.is_control() && !"\n\t".contains(c)),
+        "{ran:?}"
+    );
 }
 
 #[test]

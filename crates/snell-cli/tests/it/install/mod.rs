@@ -3,9 +3,12 @@
 mod alive;
 mod killed;
 mod layouts;
+mod ours;
 mod places;
 mod refusals;
 pub mod script;
+mod script_on_disk;
+mod traces;
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

@@ -147,28 +147,51 @@ fn in_the_home_directory_the_users_file_is_the_projects_too() {
 }
 
 #[test]
-fn entries_of_an_older_program_are_brought_up_to_date() {
-    let old = [
-        json!({"type": "command", "command": "/opt/old/snell", "args": ["hook"]}),
-        json!({"type": "command", "command": "snell hook"}),
-        json!({"type": "command", "command": "'/opt/o l d/snell' hook --agent claude"}),
-        json!({"type": "command", "command": "/old/.claude/hooks/notify-headspace.sh stop"}),
-    ];
-    for handler in old {
-        let mine = json!({"type": "command", "command": "say done"});
-        let settings = json!({"hooks": {"Stop": [{"hooks": [handler.clone(), mine]}]}});
-        let home = Home::with(&settings.to_string());
-        home.done(&["install", "claude"]);
-        let found = handlers(&home.text());
-        let program = home.program().to_str().unwrap().to_owned();
-        assert_eq!(found.len(), 30, "{handler}: {found:?}");
-        let (ours, others): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, command, _)| *command == program);
-        assert!(
-            ours.len() == 29 && ours.iter().all(|(_, _, args)| args == &["hook"]),
-            "{ours:?}"
-        );
-        assert_eq!(others, [("Stop".to_owned(), "say done".to_owned(), Vec::new())]);
-    }
+fn a_file_of_another_project_counts_if_it_is_read_together_with_this_one() {
+    let home = Home::new();
+    let elsewhere = home.sandbox.home().join("it's another");
+    fs::create_dir(&elsewhere).unwrap();
+    let other = elsewhere.to_str().unwrap();
+    home.done(&["install", "claude", "--project", other]);
+    let ran = home.snell(&["install", "claude", "--notify"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let undo = format!("snell uninstall claude --project '{}'", other.replace('\'', "'\\''"));
+    assert!(
+        ran.stderr
+            .contains("another/.claude/settings.json calls snell hook too")
+            && ran.stderr.contains(&undo),
+        "{ran:?}"
+    );
+    // Two projects are never read together.
+    home.done(&["install", "claude", "--notify", "--project"]);
+    home.done(&["uninstall", "claude", "--project"]);
+    let doctor = home.snell(&["doctor"]);
+    assert!(!doctor.stdout.contains("told twice"), "{doctor:?}");
+    let ran = home.done(&["install", "claude", "--notify", "--force"]);
+    assert!(ran.stderr.contains("told twice"), "{ran:?}");
+    let doctor = home.snell(&["doctor"]);
+    assert!(
+        doctor
+            .stdout
+            .contains("another/.claude/settings.json call Snell, so events may be told twice"),
+        "{doctor:?}"
+    );
+    home.done(&["uninstall", "claude"]);
+    // One that is gone does not count.
+    fs::remove_dir_all(&elsewhere).unwrap();
+    home.done(&["install", "claude", "--notify"]);
+    // Nor does the user's file of another directory, but for projects.
+    let mut command = home.command(&["install", "claude"]);
+    command.env("CLAUDE_CONFIG_DIR", home.sandbox.home().join("second"));
+    assert!(command.output().unwrap().status.success());
+    home.done(&["uninstall", "claude"]);
+    let ran = home.snell(&["install", "claude", "--project"]);
+    assert!(
+        ran.code == 1
+            && ran.stderr.contains("to end that: CLAUDE_CONFIG_DIR='")
+            && ran.stderr.contains("second' snell"),
+        "{ran:?}"
+    );
 }
 
 #[test]

@@ -198,7 +198,19 @@ fn mistakes_on_the_command_line_are_said() {
         (&["uninstall", "cursor"], "it can in: claude"),
         (
             &["install", "claude", "--notify", "--url", "tower"],
-            "--url is \"tower\"; write http:// or https:// and a host",
+            "--url does not begin with http:// or https://; write http://HOST:PORT",
+        ),
+        (
+            &["install", "claude", "--notify", "--url", "http://me:secret@tower"],
+            "--url holds a user's name or password",
+        ),
+        (
+            &["install", "claude", "--notify", "--url", "http://tower?x=1"],
+            "--url has a part after its path",
+        ),
+        (
+            &["install", "claude", "--notify", "--url", "http://"],
+            "--url has no host that can be understood",
         ),
         (
             &["install", "claude", "--project", "/nowhere"],
@@ -213,6 +225,15 @@ fn mistakes_on_the_command_line_are_said() {
     let mut homeless = home.command(&["install", "claude"]);
     homeless.env_remove("HOME");
     refuses(&home, &mut homeless, "HOME says nothing");
+    for args in [&["install", "claude"][..], &["uninstall", "claude"]] {
+        let mut relative = home.command(args);
+        relative.env("CLAUDE_CONFIG_DIR", "somewhere/here");
+        refuses(
+            &home,
+            &mut relative,
+            "CLAUDE_CONFIG_DIR is \"somewhere/here\"; write an absolute path, or unset it",
+        );
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{Home, look};
-use crate::support::{Ran, start};
+use crate::support::{Ran, start, wait_until};
 
 /// A receiver that keeps what it was told: the first line of each request, and its body.
 pub struct Receiver {
@@ -54,15 +54,21 @@ impl Receiver {
             .requests
             .recv_timeout(Duration::from_secs(10))
             .expect("nothing came");
-        (
-            line,
-            serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}")),
-        )
+        (line, once(&body))
     }
 
     pub fn has_more(&self) -> bool {
         self.requests.try_recv().is_ok()
     }
+}
+
+/// A JSON object in which nothing is said twice.
+fn once(body: &str) -> Value {
+    let value: Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}"));
+    for name in ["tmux_pane", "tmux_session", "headspace_session_id"] {
+        assert!(body.matches(&format!("\"{name}\"")).count() < 2, "{body}");
+    }
+    value
 }
 
 fn receive(stream: TcpStream, answers: bool, sender: &mpsc::Sender<(String, String)>) -> Option<()> {
@@ -169,20 +175,27 @@ fn it_calls_the_program_in_its_own_place_and_keeps_its_words_from_the_agent() {
 }
 
 #[test]
-fn whatever_becomes_of_the_program_the_agent_is_not_told_so() {
+fn a_program_that_cannot_be_run_is_done_without() {
+    let receiver = Receiver::new();
     for shell in shells() {
         for body in [
-            "#!/bin/sh\nexit 0\n",
             "#!/nowhere/at/all\n",
             "\u{7f}ELF is what programs begin with",
+            "\u{7f}ELF\0\0\u{1}",
         ] {
-            let home = forwarding(Some("http://127.0.0.1:9"));
+            let home = forwarding(Some(&receiver.url()));
             stand_in(&home);
             fs::write(home.program(), body).unwrap();
-            let ran = run(&home, &shell, "stop", &[], "{}");
+            let ran = run(&home, &shell, "stop", &[], "{\"a\": 1}");
             assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{shell:?} {body}: {ran:?}");
+            assert_eq!(receiver.next(), ("post /hook/stop http/1.1".into(), json!({"a": 1})));
         }
     }
+    let home = forwarding(Some(&receiver.url()));
+    stand_in(&home);
+    fs::write(home.program(), "#!/bin/sh\nexit 3\n").unwrap();
+    assert_eq!(run(&home, &["sh"], "stop", &[], "{}").stdout, "");
+    assert!(!receiver.has_more());
 }
 
 #[test]
@@ -193,7 +206,7 @@ fn without_the_program_curl_forwards_what_the_program_would() {
     let session = "CLAUDE_HEADSPACE_TMUX_SESSION";
     let strange = "it's \"a\\b\"\n\t\u{1}\u{7f} ü \u{1f980} $HOME `x` %s ; }";
     type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, Value);
-    let cases: [Case<'_>; 9] = [
+    let cases: [Case<'_>; 12] = [
         (&[], "{\"session_id\": \"s\"}", json!({"session_id": "s"})),
         (&[], "{}", json!({})),
         (&[], " {\n }\n", json!({})),
@@ -219,6 +232,22 @@ fn without_the_program_curl_forwards_what_the_program_would() {
             json!({"session_id": "s", "tmux_pane": "%7", "tmux_session": "main", "headspace_session_id": "h-1"}),
         ),
         (&[("TMUX_PANE", "%7")], "{}", json!({"tmux_pane": "%7"})),
+        (&[], " \t{\"a\": \" }\"} \r\n ", json!({"a": " }"})),
+        // What the payload says itself is not said twice.
+        (
+            &[("TMUX_PANE", "%7"), (session, "main")],
+            "{\"tmux_session\": \"own\"}",
+            json!({"tmux_session": "own", "tmux_pane": "%7"}),
+        ),
+        (
+            &[
+                ("TMUX_PANE", "%7"),
+                (session, "main"),
+                ("CLAUDE_HEADSPACE_SESSION_ID", "h"),
+            ],
+            "{\"tmux_pane\":\"%1\",\"tmux_session\":\"own\",\"headspace_session_id\":\"o\"}",
+            json!({"tmux_pane": "%1", "tmux_session": "own", "headspace_session_id": "o"}),
+        ),
     ];
     for shell in shells() {
         for (variables, payload, expected) in &cases {
@@ -284,6 +313,83 @@ fn a_receiver_that_is_gone_or_hangs_costs_two_seconds_at_most() {
     }
 }
 
+/// Processes that have this in their environment.
+fn processes_with(mark: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let marked = processes.filter(|process| {
+        let environment = fs::read(process.path().join("environ")).unwrap_or_default();
+        String::from_utf8_lossy(&environment).contains(mark)
+    });
+    let names = marked.map(|process| fs::read_to_string(process.path().join("comm")).unwrap_or_default());
+    names.collect()
+}
+
+#[test]
+fn an_agent_that_does_not_close_its_pipe_costs_two_seconds_at_most_and_nothing_is_left_running() {
+    let receiver = Receiver::new();
+    let home = forwarding(Some(&receiver.url()));
+    without_the_program(&home);
+    let slow = home.sandbox.home().join("slow/sleep");
+    fs::create_dir(slow.parent().unwrap()).unwrap();
+    fs::write(&slow, "#!/bin/sh\nexec /bin/sleep 60\n").unwrap();
+    fs::set_permissions(&slow, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!(
+        "{}:{}",
+        slow.parent().unwrap().display(),
+        std::env::var("PATH").unwrap()
+    );
+    for (index, shell) in shells().iter().enumerate() {
+        for (said, is_whole) in [("", false), ("{\"a\": ", false), ("{\"a\": 1}", true)] {
+            let mark = format!("mark-{}-{index}-{}", std::process::id(), said.len());
+            let mut command = home.sandbox.program(shell[0]);
+            command
+                .args(&shell[1..])
+                .arg(home.script())
+                .arg("stop")
+                .env("TMUX_PANE", &mark);
+            command
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
+            let started = Instant::now();
+            let mut child = command.spawn().unwrap();
+            let mut pipe = child.stdin.take().unwrap();
+            pipe.write_all(said.as_bytes()).unwrap();
+            is_silent(&child.wait_with_output().unwrap().into());
+            // Two seconds, on a machine that has time for it.
+            assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+            if is_whole {
+                assert_eq!(receiver.next().1, json!({"a": 1, "tmux_pane": mark}));
+            }
+            wait_until(|| processes_with(&mark).is_empty().then_some(()));
+            assert!(pipe.write_all(b"x").is_err(), "somebody still listens");
+        }
+        // One that has closed it is not waited for, however long a second takes.
+        let mark = format!("mark-{}-{index}-closed", std::process::id());
+        let variables = [("TMUX_PANE", mark.as_str()), ("PATH", &path)];
+        is_silent(&run(&home, shell, "stop", &variables, "{}"));
+        wait_until(|| processes_with(&mark).is_empty().then_some(()));
+        receiver.next();
+    }
+    assert!(!receiver.has_more());
+}
+
+#[test]
+fn what_is_no_object_is_told_to_nobody() {
+    let receiver = Receiver::new();
+    let home = forwarding(Some(&receiver.url()));
+    without_the_program(&home);
+    for payload in ["", " \n", "[]", "null", "{", "{\"a\": 1", "}"] {
+        is_silent(&run(&home, &["sh"], "stop", &[("TMUX_PANE", "%1")], payload));
+    }
+    // Nor is anything if there is no `cat` to read it.
+    let nothing = home.sandbox.home().join("nothing");
+    fs::create_dir(&nothing).unwrap();
+    let path = [("PATH", nothing.to_str().unwrap())];
+    is_silent(&run(&home, &["/bin/sh"], "stop", &path, "{}"));
+    assert!(!receiver.has_more());
+}
+
 #[test]
 fn with_neither_the_program_nor_curl_it_does_nothing() {
     let home = Home::new();
@@ -336,46 +442,4 @@ fn every_event_of_the_agent_is_told_by_its_own_name() {
         ]
     );
     assert!(!home.text().contains('~') && !home.text().contains("$HOME"));
-}
-
-#[test]
-fn a_script_of_that_name_that_was_there_before_comes_back() {
-    let home = Home::new();
-    fs::create_dir_all(home.script().parent().unwrap()).unwrap();
-    fs::write(home.script(), "#!/bin/sh\n# mine\n").unwrap();
-    fs::set_permissions(home.script(), fs::Permissions::from_mode(0o755)).unwrap();
-    home.done(&["install", "claude", "--notify"]);
-    home.done(&["install", "claude", "--notify", "--url", "http://tower:7433"]);
-    // The receiver stays until another one is named.
-    home.done(&["install", "claude", "--notify"]);
-    assert!(
-        fs::read_to_string(home.script())
-            .unwrap()
-            .contains("url='http://tower:7433'\n")
-    );
-    home.done(&["uninstall", "claude"]);
-    assert_eq!(fs::read_to_string(home.script()).unwrap(), "#!/bin/sh\n# mine\n");
-}
-
-#[test]
-fn a_script_that_its_user_has_changed_stays() {
-    let home = forwarding(None);
-    let mine = format!("{}\n# mine\n", fs::read_to_string(home.script()).unwrap());
-    fs::write(home.script(), &mine).unwrap();
-    let ran = home.done(&["uninstall", "claude"]);
-    assert!(
-        ran.stderr.contains("stays, because it is not as Snell wrote it"),
-        "{ran:?}"
-    );
-    assert_eq!(fs::read_to_string(home.script()).unwrap(), mine);
-}
-
-#[test]
-fn a_script_that_cannot_be_run_any_more_is_put_right() {
-    let home = forwarding(None);
-    fs::set_permissions(home.script(), fs::Permissions::from_mode(0o644)).unwrap();
-    home.done(&["install", "claude", "--notify"]);
-    assert_eq!(look(&home.script()).mode, 0o755);
-    let ran = home.done(&["install", "claude", "--notify"]);
-    assert!(ran.stdout.starts_with("Nothing to do"), "{ran:?}");
 }

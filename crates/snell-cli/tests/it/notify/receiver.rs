@@ -17,6 +17,8 @@ use crate::support::wait_until;
 pub enum Mood {
     /// It answers with this status.
     Answers(u16),
+    /// It takes its time for each event, and takes it.
+    IsSlow,
     /// It says nothing, and keeps the connection.
     IsSilent,
     /// It says an endless answer, a little at a time.
@@ -138,6 +140,10 @@ impl Shared {
             self.requests.lock().unwrap().push(request);
             let stream = reader.get_mut();
             match mood {
+                Mood::IsSlow => {
+                    thread::sleep(Duration::from_millis(300));
+                    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").ok()?;
+                }
                 Mood::Answers(status) => {
                     let body = format!("{{\"status\":\"told {status}\"}}");
                     let length = body.len();

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use super::receiver::{Receiver, nobody};
+use super::receiver::{Mood, Receiver, nobody};
 use super::{IN_TIME, notify, notify_with, waiting};
 use crate::support::{Sandbox, start};
 
@@ -69,6 +69,18 @@ fn what_the_environment_does_not_say_is_not_there() {
         (
             with("CLAUDE_PID", "none"),
             json!({}),
+            "pid",
+            Some(json!(std::process::id())),
+        ),
+        (
+            with("CLAUDE_PID", "0"),
+            json!({}),
+            "pid",
+            Some(json!(std::process::id())),
+        ),
+        (
+            Sandbox::new(),
+            json!({"pid": 0}),
             "pid",
             Some(json!(std::process::id())),
         ),
@@ -265,6 +277,39 @@ fn a_token_that_cannot_be_used_sends_nothing_and_keeps_the_event() {
 }
 
 #[test]
+fn an_event_whose_token_is_gone_does_not_hold_up_those_that_need_none() {
+    let receiver = Receiver::new();
+    let sandbox = Sandbox::new();
+    let url = receiver.url();
+    let payload = "{\"session_id\":\"s1\"}";
+    let with_token = ["Stop", "--url", &url, "--token-file", "gone"];
+    let without = ["Stop", "--url", &url];
+    notify_with(&sandbox, &with_token, payload).says("was not asked: cannot read the token");
+    // One that asks for a token says so, and everything waits.
+    receiver.is_now(Mood::Answers(401));
+    let ran = notify_with(&sandbox, &without, payload);
+    ran.says("answered 401");
+    ran.says("cannot read the token");
+    ran.says("so none was shown); waiting for it: 2 events");
+    receiver.is_now(Mood::Answers(200));
+    notify_with(&sandbox, &without, payload).says_nothing();
+    assert_eq!((receiver.stored().len(), waiting(&sandbox).len()), (3, 0));
+    // While it is there it is shown, also by a caller that names none.
+    receiver.is_now(Mood::Answers(503));
+    fs::write(sandbox.project().join("gone"), "back").unwrap();
+    notify_with(&sandbox, &with_token, payload).says("answered 503");
+    receiver.is_now(Mood::Answers(200));
+    let already = receiver.requests().len();
+    notify_with(&sandbox, &without, payload).says_nothing();
+    let requests = receiver.requests();
+    let tokens: Vec<_> = requests[already..]
+        .iter()
+        .map(|request| request.headers.get("authorization").map(String::as_str))
+        .collect();
+    assert_eq!(tokens, [Some("Bearer back"), None]);
+}
+
+#[test]
 fn secrets_are_neither_sent_nor_written() {
     let receiver = Receiver::new();
     let sandbox = Sandbox::new();
@@ -300,6 +345,19 @@ fn what_is_too_large_for_a_receiver_is_cut_and_arrives() {
         assert!(length < 1024 * 1024, "{case}: {length}");
         assert_eq!(request.body["session_id"], "s1", "{case}");
         assert!(request.body.to_string().contains("bytes left out"), "{case}");
+    }
+}
+
+#[test]
+fn what_is_nested_too_deeply_is_left_out_however_deep_it_is() {
+    for levels in [90, 150, 257, 100_000] {
+        let receiver = Receiver::new();
+        let (open, close) = ("[".repeat(levels), "]".repeat(levels));
+        let payload = format!("{{\"session_id\":\"s1\",\"tool_input\":{{\"deep\":{open}{close}}},\"prompt\":\"Go.\"}}");
+        notify_with(&Sandbox::new(), &["Stop", "--url", &receiver.url()], &payload).says_nothing();
+        let body = only(&receiver);
+        assert_eq!((&body["session_id"], &body["prompt"]), (&json!("s1"), &json!("Go.")));
+        assert_eq!(body.to_string().contains("nested too deeply"), levels > 100, "{levels}");
     }
 }
 
@@ -366,7 +424,8 @@ fn what_is_no_event_is_said_and_not_sent() {
         ("Stop", "[1]", "must be a JSON object"),
         ("Stop", "null", "must be a JSON object"),
         ("Stop", "{\"session_id\": \"s1\"", "not valid JSON"),
-        ("Stop", deep.as_str(), "not valid JSON"),
+        ("Stop", deep.as_str(), "must be a JSON object"),
+        ("Stop", "{\"session_id\": [[[", "not valid JSON"),
         (" ", "{\"session_id\": \"s1\"}", "has no name"),
     ];
     for (event, stdin, said) in rows {
@@ -383,8 +442,9 @@ fn what_is_no_event_is_said_and_not_sent() {
 #[test]
 fn a_mistake_on_the_command_line_does_not_stop_an_agent() {
     let sandbox = Sandbox::new();
-    let rows: [(&[&str], &str); 5] = [
+    let rows: [(&[&str], &str); 6] = [
         (&[], "required arguments"),
+        (&["Stop", "--retry"], "cannot be used with"),
         (&["Stop", "--nonsense"], "unexpected argument"),
         (&["Stop", "and", "more"], "unexpected argument"),
         (&["Stop", "--url", "box.example:7433"], "does not begin with http://"),

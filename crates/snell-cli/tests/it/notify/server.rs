@@ -115,6 +115,75 @@ fn the_receiver_takes_whatever_is_forwarded() {
     );
 }
 
+/// The fields of which the receiver asks that they are something.
+const FIELDS: &[&str] = &[
+    "session_id",
+    "event_id",
+    "hook_event_name",
+    "cwd",
+    "working_directory",
+    "transcript_path",
+    "prompt",
+    "message",
+    "title",
+    "notification_type",
+    "tool_name",
+    "tool_use_id",
+    "tool_input",
+    "tool_response",
+    "last_assistant_message",
+    "stop_hook_active",
+    "tmux_pane",
+    "tmux_session",
+    "headspace_session_id",
+    "pid",
+    "host",
+    "reason",
+    "source",
+    "timestamp",
+    "snell",
+];
+
+#[test]
+fn the_receiver_takes_an_event_whatever_its_fields_are() {
+    let there = Sandbox::new();
+    let server = Server::start(&there, "127.0.0.1:0");
+    let settings = format!("[server]\nurl = \"{}\"\n", server.url);
+    let here = Sandbox::recording()
+        .home_file(".config/snell/snell.toml", &settings)
+        .env("CLAUDE_SESSION_ID", "launched");
+    let values = [
+        json!(null),
+        json!(true),
+        json!(0),
+        json!(-1.5),
+        json!(99_999_999_999_u64),
+        json!(""),
+        json!(" "),
+        json!("x".repeat(3000)),
+        json!(["ls", "-l"]),
+        json!({"a": 1}),
+    ];
+    for (number, value) in values.iter().enumerate() {
+        let mut payload: Value = FIELDS.iter().map(|field| (*field, value.clone())).collect();
+        payload["n"] = json!(number);
+        notify_with(&here, &["PreToolUse"], &payload.to_string()).says_nothing();
+        payload["hook_event_name"] = json!("PostToolUse");
+        payload["event_id"] = json!(format!("hook-{number}"));
+        let ran = here.snell(&["hook", "--agent", "claude"], &payload.to_string());
+        assert_eq!(ran.code, 0, "{value}: {ran:?}");
+    }
+    let entries = wait_until(|| Some(log(&there)).filter(|entries| entries.len() == 2 * values.len()));
+    wait_until(|| waiting(&here).is_empty().then_some(()));
+    assert!(files(&here, "refused").is_empty());
+    let list: Vec<_> = entries.iter().filter(|entry| entry["payload"]["n"] == 8).collect();
+    assert_eq!(list.len(), 2);
+    for entry in list {
+        assert_eq!(entry["payload"]["tool_input"], json!({"value": ["ls", "-l"]}));
+        assert_eq!(entry["payload"]["prompt"], "[\"ls\",\"-l\"]");
+    }
+}
+
 #[test]
 fn what_a_hook_decided_elsewhere_is_recorded_here() {
     let there = Sandbox::new();

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Instant;
 
@@ -9,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::receiver::{Mood, Receiver, nobody};
 use super::{IN_TIME, files, notify, notify_with, waiting};
-use crate::support::{Ran, Sandbox, start};
+use crate::support::{Ran, Sandbox, start, wait_until};
 
 #[test]
 fn an_event_that_a_receiver_cannot_take_now_waits_and_is_sent_with_the_next() {
@@ -21,7 +23,10 @@ fn an_event_that_a_receiver_cannot_take_now_waits_and_is_sent_with_the_next() {
         (Mood::Answers(302), "answered 302"),
         (Mood::Answers(401), "answered 401"),
         (Mood::Answers(403), "answered 403"),
+        (Mood::Answers(404), "answered 404"),
+        (Mood::Answers(405), "answered 405"),
         (Mood::Answers(408), "answered 408"),
+        (Mood::Answers(410), "answered 410"),
         (Mood::Answers(421), "answered 421"),
         (Mood::Answers(429), "answered 429"),
         (Mood::Answers(500), "answered 500: {\"status\":\"told 500\"}"),
@@ -44,7 +49,7 @@ fn an_event_that_a_receiver_cannot_take_now_waits_and_is_sent_with_the_next() {
 
 #[test]
 fn an_event_that_a_receiver_will_never_take_is_put_aside_and_the_next_is_sent() {
-    for status in [400, 404, 405, 413, 415, 422] {
+    for status in [400, 409, 413, 415, 422] {
         let receiver = Receiver::in_mood(Mood::Answers(status));
         let sandbox = Sandbox::new();
         notify(&sandbox, &receiver.url(), "unwanted").says(&format!("refuses UserPromptSubmit ({status}: "));
@@ -61,6 +66,53 @@ fn an_event_that_a_receiver_will_never_take_is_put_aside_and_the_next_is_sent() 
         assert_eq!(kept["body"]["prompt"], "unwanted");
         assert_eq!(kept["answer"], format!("{status}: {{\"status\":\"told {status}\"}}"));
     }
+}
+
+#[test]
+fn what_was_refused_is_tried_again_when_somebody_says_so() {
+    let receiver = Receiver::in_mood(Mood::Answers(400));
+    let sandbox = Sandbox::new();
+    let url = receiver.url();
+    let retry = ["--retry", "--url", url.as_str()];
+    notify_with(&sandbox, &retry, "").says("no event was refused");
+    for prompt in ["1", "2"] {
+        notify(&sandbox, &url, prompt).says("refuses UserPromptSubmit");
+    }
+    receiver.is_now(Mood::Answers(503));
+    notify(&sandbox, &url, "3").says("waiting for it: 1 event");
+    // Whoever tries in vain has them still, behind the others.
+    let again = notify_with(&sandbox, &retry, "");
+    again.says("refused before, and tried again: 2 events");
+    again.says("answered 503");
+    again.says("waiting for it: 3 events");
+    assert!(files(&sandbox, "refused").is_empty());
+    receiver.is_now(Mood::Answers(200));
+    let already = receiver.requests().len();
+    notify_with(&sandbox, &retry, "").says("no event was refused");
+    let requests = receiver.requests();
+    let prompts: Vec<_> = requests[already..]
+        .iter()
+        .map(|request| &request.body["prompt"])
+        .collect();
+    assert_eq!(prompts, ["3", "1", "2"]);
+    assert_eq!(waiting(&sandbox), [] as [Value; 0]);
+}
+
+#[test]
+fn who_had_no_time_for_everything_says_how_much_was_sent_and_leaves_the_rest_to_another_process() {
+    let receiver = Receiver::in_mood(Mood::Answers(503));
+    let sandbox = Sandbox::new();
+    for number in 0..9 {
+        notify(&sandbox, &receiver.url(), &number.to_string());
+    }
+    receiver.is_now(Mood::IsSlow);
+    let ran = notify(&sandbox, &receiver.url(), "9");
+    ran.says(" before the time was up; waiting for it, and sent by another process: ");
+    assert!(!ran.stderr.contains("did not answer"), "{ran:?}");
+    receiver.is_now(Mood::Answers(200));
+    wait_until(|| waiting(&sandbox).is_empty().then_some(()));
+    let expected: Vec<_> = (0..10).map(|number: u32| number.to_string()).collect();
+    assert_eq!(receiver.prompts(), expected);
 }
 
 #[test]
@@ -125,19 +177,96 @@ fn without_a_home_it_keeps_what_it_must_where_it_can() {
     let sandbox = Sandbox::new();
     for mood in [Mood::Answers(503), Mood::Answers(200)] {
         receiver.is_now(mood);
-        let mut command = sandbox.command(&["notify", "user-prompt-submit", "--url", &receiver.url()]);
-        command
-            .env_remove("HOME")
-            .env_remove("SNELL_HOME")
-            .env("TMPDIR", sandbox.data());
         let payload = json!({"session_id": "s1", "prompt": format!("{mood:?}")});
-        let ran: Ran = start(&mut command, &payload.to_string())
-            .wait_with_output()
-            .unwrap()
-            .into();
+        let args = ["notify", "user-prompt-submit", "--url", &receiver.url()];
+        let ran = without_a_home(&sandbox, &args, &sandbox.data(), &payload);
         assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{ran:?}");
     }
     assert_eq!(receiver.prompts(), ["Answers(503)", "Answers(200)"]);
+}
+
+/// A call without a home, whose directory for temporary files is this.
+fn without_a_home(sandbox: &Sandbox, args: &[&str], temporary: &Path, payload: &Value) -> Ran {
+    let mut command = sandbox.command(args);
+    command
+        .env_remove("HOME")
+        .env_remove("SNELL_HOME")
+        .env("TMPDIR", temporary);
+    let child = start(&mut command, &payload.to_string());
+    child.wait_with_output().unwrap().into()
+}
+
+#[test]
+fn without_a_home_nothing_is_kept_where_somebody_else_could_see_or_change_it() {
+    let receiver = Receiver::new();
+    let user = rustix::process::geteuid();
+    let name = format!("snell-{}", user.as_raw());
+    type Lay = fn(&Path);
+    let mut rows: Vec<(&str, Lay, &str)> = vec![
+        ("a link", |path| link_to_a_neighbour(path), "it is not a directory"),
+        ("a file", |path| fs::write(path, "").unwrap(), "it is not a directory"),
+        ("open to others", |path| open_to_others(path), "others may write to it"),
+    ];
+    if user.is_root() {
+        rows.push((
+            "somebody else's",
+            |path| of_somebody_else(path),
+            "it belongs to somebody else",
+        ));
+    }
+    for (case, lay, why) in rows {
+        let guard = "[[hook]]\nevent = \"PreToolUse\"\nrun = \"echo not today >&2; exit 2\"\n";
+        let sandbox = Sandbox::recording().home_file("snell/snell.toml", guard);
+        let sandbox_config = sandbox.home();
+        let sandbox = sandbox.env("XDG_CONFIG_HOME", sandbox_config.to_str().unwrap());
+        let temporary = tempfile::tempdir().unwrap();
+        let directory = temporary.path().join(&name);
+        lay(&directory);
+        let before = entries_below(temporary.path());
+        let payload = json!({"session_id": "s1", "prompt": case});
+        let args = ["notify", "user-prompt-submit", "--url", &receiver.url()];
+        let ran = without_a_home(&sandbox, &args, temporary.path(), &payload);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{case}: {ran:?}");
+        let said = format!("cannot use {} ({why}); nothing is recorded", directory.display());
+        assert!(ran.stderr.contains(&said), "{case}: {ran:?}");
+        assert!(ran.stderr.contains("it was sent all the same"), "{case}: {ran:?}");
+        assert_eq!(receiver.prompts().last().unwrap(), case);
+        // Nobody's directory keeps an event from being judged.
+        let payload = json!({"session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Bash"});
+        let ran = without_a_home(&sandbox, &["hook", "--agent", "claude"], temporary.path(), &payload);
+        assert!(ran.stdout.contains("not today"), "{case}: {ran:?}");
+        assert_eq!(ran.stderr.matches(&said).count(), 1, "{case}: {ran:?}");
+        let ran = without_a_home(&sandbox, &["status"], temporary.path(), &json!({}));
+        assert!(ran.stderr.contains(&said), "{case}: {ran:?}");
+        assert_eq!(entries_below(temporary.path()), before, "{case}");
+    }
+}
+
+fn link_to_a_neighbour(path: &Path) {
+    let neighbour = path.with_file_name("neighbour");
+    fs::create_dir(&neighbour).unwrap();
+    std::os::unix::fs::symlink(neighbour, path).unwrap();
+}
+
+fn open_to_others(path: &Path) {
+    fs::create_dir(path).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+}
+
+fn of_somebody_else(path: &Path) {
+    fs::create_dir(path).unwrap();
+    std::os::unix::fs::chown(path, Some(65_534), None).unwrap();
+}
+
+/// The names of what is in a directory and in those below.
+fn entries_below(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        found.push(entry.path());
+        found.extend(entries_below(&entry.path()));
+    }
+    found.sort();
+    found
 }
 
 #[test]

@@ -1,16 +1,15 @@
 //! `snell doctor`: what it finds, what it proves, and that it leaves nothing behind.
 
+mod harmless;
+mod receiver;
+
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpListener;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::thread;
 
 use serde_json::Value;
 
-use crate::install::script::Receiver;
-use crate::install::{Home, tree};
+use crate::install::Home;
 use crate::support::{Ran, start};
 
 /// The findings, as `check level what | remedy`.
@@ -84,37 +83,9 @@ fn duration_in(shown: &str) -> String {
 }
 
 #[test]
-fn nothing_of_the_users_is_recorded_called_or_left_behind() {
-    let home = healthy();
-    let mark = home.sandbox.home().join("called");
-    let hook = format!("[[hook]]\nevent = 'Notification'\nrun = 'touch {}'\n", mark.display());
-    for directory in [home.sandbox.home().join(".config/snell"), home.sandbox.project()] {
-        fs::create_dir_all(&directory).unwrap();
-        fs::write(directory.join("snell.toml"), &hook).unwrap();
-    }
-    home.done(&["trust"]);
-    let rooms = home.sandbox.home().with_file_name("rooms");
-    fs::create_dir(&rooms).unwrap();
-    let before = (tree(&home.sandbox.home()), tree(&home.sandbox.data()));
-    let mut command = home.command(&["doctor", "--json"]);
-    command.env("TMPDIR", &rooms);
-    let found = findings(&start(&mut command, "").wait_with_output().unwrap().into());
-    // Another event than the one that the project waits for.
-    assert!(
-        found
-            .iter()
-            .any(|one| one.contains("Proof ok SubagentStart by") && one.contains("recorded")),
-        "{found:#?}"
-    );
-    assert_eq!((tree(&home.sandbox.home()), tree(&home.sandbox.data())), before);
-    assert!(!mark.exists());
-    assert_eq!(fs::read_dir(&rooms).unwrap().count(), 0);
-}
-
-#[test]
 fn what_is_wrong_is_found_and_what_to_do_is_said() {
     type Harm = fn(&Home);
-    let cases: [(&str, Harm, &str); 15] = [
+    let cases: [(&str, Harm, &str); 16] = [
         (
             "an event is missing",
             |home| {
@@ -194,15 +165,26 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
         (
             "two files call it",
             |home| drop(home.done(&["install", "claude", "--project", "--force"])),
-            "Settings warning ~/.claude/settings.json and ~project/.claude/settings.json both call Snell, so events may be told twice | remove one of them",
+            "Settings warning ~/.claude/settings.json and ~project/.claude/settings.json call Snell, so events may be told twice | remove all but one: snell uninstall claude; or snell uninstall claude --project",
         ),
         (
             "one file calls it both ways",
             |home| {
-                let handler = "{\"type\": \"command\", \"command\": \"/x/notify-headspace.sh stop\"}";
+                let handler = "{\"type\": \"command\", \"command\": \"~/.claude/hooks/notify-headspace.sh stop\"}";
                 replace(home, "\"Stop\": [", &format!("\"Stop\": [{{\"hooks\": [{handler}]}}, "));
             },
             "Settings warning ~/.claude/settings.json calls Snell both ways, so events are told twice | run: snell install claude",
+        ),
+        (
+            "an event is told only sometimes",
+            |home| {
+                replace(
+                    home,
+                    "\"PreToolUse\": [{\"hooks\": [{",
+                    "\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": [{\"if\": \"Bash(git *)\", \"async\": true, ",
+                )
+            },
+            "Settings warning ~/.claude/settings.json calls Snell on PreToolUse only for \"Bash\", PreToolUse only if \"Bash(git *)\", PreToolUse without waiting for it (async) | run: snell install claude",
         ),
         (
             "PATH has another one",
@@ -299,7 +281,7 @@ fn other_program(home: &Home, body: &str, mode: u32) -> String {
 #[test]
 fn what_is_worth_knowing_is_said_and_is_no_fault() {
     type Change = fn(&Home);
-    let cases: [(&str, Change, &str); 4] = [
+    let cases: [(&str, Change, &str); 3] = [
         (
             "other tools",
             |home| {
@@ -315,11 +297,6 @@ fn what_is_worth_knowing_is_said_and_is_no_fault() {
             "another agent",
             |home| fs::create_dir(home.sandbox.home().join(".cursor")).unwrap(),
             "Neighbours note Cursor may read these files too",
-        ),
-        (
-            "one tool only",
-            |home| replace(home, "\"PreToolUse\": [{", "\"PreToolUse\": [{\"matcher\": \"Bash\", "),
-            "Settings note ~/.claude/settings.json: PreToolUse only for \"Bash\"",
         ),
         (
             "a shell in between",
@@ -378,121 +355,36 @@ fn where_the_agent_is_and_snell_is_not_that_is_said() {
     );
 }
 
-/// A server that answers every request for these paths.
-fn server(answers: &'static [(&'static str, u16, &'static str)]) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let mut request = [0; 4096];
-            let length = stream.read(&mut request).unwrap_or(0);
-            let request = String::from_utf8_lossy(&request[..length]).into_owned();
-            let found = answers.iter().find(|(path, _, _)| request.contains(path));
-            let (code, body) = found.map_or((404, ""), |(_, code, body)| (*code, *body));
-            let code = if request.contains("Bearer sesame") { 200 } else { code };
-            let length = body.len();
-            let _ = write!(
-                stream,
-                "HTTP/1.1 {code} X\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
-            );
-        }
-    });
-    url
-}
-
 #[test]
-fn the_receiver_is_asked_how_it_is() {
-    const STATUS: &str = r#"{"enabled":true,"mode":"hooks_active","last_event_ago":12.4}"#;
-    let gone = format!(
-        "http://{}",
-        TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
-    );
-    let silent = Receiver::silent();
-    let cases = [
-        (
-            server(&[("/healthz", 200, "ok\n"), ("/hook/status", 200, STATUS)]),
-            "ok",
-            ": hooks active, last event 12s ago",
-        ),
-        (
-            server(&[
-                ("/healthz", 200, "ok"),
-                (
-                    "/hook/status",
-                    200,
-                    r#"{"enabled":false,"mode":"polling_fallback","last_event_ago":null}"#,
-                ),
-            ]),
-            "ok",
-            ": polling fallback, and takes no events",
-        ),
-        (
-            server(&[("/healthz", 200, "ok"), ("/hook/status", 401, STATUS)]),
-            "ok",
-            " is there, and says more only to those who have its token",
-        ),
-        (
-            server(&[]),
-            "warning",
-            "it answers 404 where a receiver of Snell's answers 200",
-        ),
-        (gone, "warning", "and does not answer"),
-        (silent.url(), "warning", "and does not answer"),
-    ];
-    for (url, level, expected) in cases {
-        let home = healthy();
-        write(
-            &home.sandbox.home().join(".config/snell/snell.toml"),
-            &format!("[server]\nurl = '{url}'\n"),
-        );
-        let found = ask(&home);
-        let about: Vec<_> = found.iter().filter(|one| one.starts_with("Receiver")).collect();
-        assert_eq!(about.len(), 1, "{found:#?}");
-        assert!(
-            about[0].starts_with(&format!("Receiver {level} {url}")) && about[0].contains(expected),
-            "{about:?}"
-        );
-    }
+fn a_directory_that_the_agent_does_not_trust_is_told_of() {
     let home = healthy();
-    let url = server(&[("/healthz", 200, "ok"), ("/hook/status", 401, STATUS)]);
-    write(&home.sandbox.home().join("token"), "sesame\n");
-    let settings = format!("[server]\nurl = '{url}'\ntoken_file = 'token'\n");
-    write(&home.sandbox.home().join(".config/snell/snell.toml"), &settings);
-    assert!(ask(&home).iter().any(|one| one.contains("hooks active")));
-}
-
-#[test]
-fn a_machine_that_only_forwards_is_shown_what_arrives_and_its_receiver_hears_nothing() {
-    for names_receiver in [true, false] {
-        let receiver = Receiver::new();
-        let home = Home::new().with_program_in_path();
-        let url = receiver.url();
-        let options: &[&str] = if names_receiver { &["--url", &url] } else { &[] };
-        home.done(&[&["install", "claude", "--notify"], options].concat());
-        // What the program itself forwards is told elsewhere; without it the script does.
-        fs::remove_file(home.program()).unwrap();
-        symlink(env!("CARGO_BIN_EXE_snell"), home.sandbox.home().join("snell")).unwrap();
-        let mut command = home.sandbox.program(home.sandbox.home().join("snell"));
-        command
-            .args(["doctor", "--json"])
-            .env("CLAUDE_HEADSPACE_TMUX_SESSION", "main")
-            .env("SNELL_URL", &url);
-        let ran: Ran = start(&mut command, "").wait_with_output().unwrap().into();
-        let found = findings(&ran);
-        let proof = found
+    let project = home.sandbox.project();
+    let held_back = |home: &Home| {
+        ask(home)
             .iter()
-            .find(|one| one.starts_with("Proof ok Notification by"))
-            .unwrap_or_else(|| panic!("{found:#?}"));
-        assert!(
-            proof.contains("; arrived as POST /hook/notification with tmux_session, session_id,"),
-            "{proof}"
-        );
-        assert!(
-            found
-                .iter()
-                .any(|one| one.contains("which is not there; it makes do with curl")),
-            "{found:#?}"
-        );
-        assert!(!receiver.has_more());
+            .any(|one| one.starts_with("Switches note Claude Code runs no hooks in"))
+    };
+    assert!(!held_back(&home));
+    let parent = project.parent().unwrap();
+    let cases = [
+        (serde_json::json!({"projects": {}}), true),
+        (
+            serde_json::json!({"projects": {project.to_str().unwrap(): {"hasTrustDialogAccepted": false}}}),
+            true,
+        ),
+        (
+            serde_json::json!({"projects": {project.to_str().unwrap(): {"hasTrustDialogAccepted": true}}}),
+            false,
+        ),
+        (
+            serde_json::json!({"projects": {parent.to_str().unwrap(): {"hasTrustDialogAccepted": true}}}),
+            false,
+        ),
+        (serde_json::json!([]), false),
+    ];
+    for (noted, expected) in cases {
+        write(&home.sandbox.home().join(".claude.json"), &noted.to_string());
+        assert_eq!(held_back(&home), expected, "{noted}");
+        assert_eq!(faults(&home), [""; 0]);
     }
 }

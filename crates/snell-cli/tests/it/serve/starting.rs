@@ -1,72 +1,13 @@
-//! `snell serve`: how it starts, what it says, how it ends.
+//! How it starts, what it says, how it ends.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Stdio};
-use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
-use serde_json::json;
+use rustix::process::Signal;
 
-use crate::support::{Sandbox, wait_until};
-
-/// A receiver in a sandbox, ended with the test.
-struct Receiver {
-    process: Child,
-    address: String,
-}
-
-impl Receiver {
-    fn start(sandbox: &Sandbox, args: &[&str]) -> Self {
-        let mut command = sandbox.command(&["serve"]);
-        command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut process = command.spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.as_mut().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        let Some(address) = line.trim_end().strip_prefix("Snell listens on http://") else {
-            let mut said = String::new();
-            process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-            panic!("{line:?} {said}");
-        };
-        Self {
-            address: address.to_owned(),
-            process,
-        }
-    }
-
-    fn ask(&self, head: &str, body: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        let (address, length) = (&self.address, body.len());
-        let request = format!(
-            "{head} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\n\
-             Content-Length: {length}\r\n\r\n{body}"
-        );
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
-    }
-
-    /// Ends it with this signal; answers its exit code and what it said on standard error.
-    fn end(mut self, signal: Signal) -> (Option<i32>, String) {
-        kill_process(Pid::from_child(&self.process), signal).unwrap();
-        let mut said = String::new();
-        self.process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        (self.process.wait().unwrap().code(), said)
-    }
-}
-
-impl Drop for Receiver {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
+use super::Receiver;
+use crate::support::Sandbox;
 
 #[test]
 fn it_says_where_it_listens_and_ends_when_it_is_told() {
@@ -83,24 +24,6 @@ fn it_says_where_it_listens_and_ends_when_it_is_told() {
         assert!(!sandbox.data().join("snell.sock").exists());
         assert_eq!(sandbox.snell(&["agents", "--json"], "").json()[0]["session_id"], "s1");
     }
-}
-
-#[test]
-fn it_shows_what_hooks_record_beside_it() {
-    let sandbox = Sandbox::new().env("SNELL_SCRIBE", "off");
-    let receiver = Receiver::start(&sandbox, &["--addr", "127.0.0.1:0"]);
-    let payload = json!({"session_id": "s1", "hook_event_name": "UserPromptSubmit", "cwd": sandbox.project(),
-        "transcript_path": "/none", "prompt": "hello"});
-    assert_eq!(sandbox.snell(&["hook"], &payload.to_string()).code, 0);
-    wait_until(|| {
-        receiver
-            .ask("GET /api/agents", "")
-            .contains("\"processing\"")
-            .then_some(())
-    });
-    let status = receiver.ask("GET /hook/status", "");
-    assert!(status.contains("\"events_received\":1"), "{status}");
-    assert!(status.contains("\"mode\":\"hooks_active\""), "{status}");
 }
 
 #[test]

@@ -1,0 +1,84 @@
+//! What is cleared away if somebody ends the doctor in the middle of a proof.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Child, Command, exit};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::trial::Room;
+
+/// What would be left behind.
+#[derive(Debug, Default)]
+struct Underway {
+    room: Option<PathBuf>,
+    /// The processes that are being tried.
+    group: Option<Pid>,
+}
+
+/// Whoever ends the doctor ends what it tries, too.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Watch(Arc<Mutex<Underway>>);
+
+impl Watch {
+    /// Begins to watch. Where that cannot be done, the doctor works all the same.
+    pub(super) fn begin() -> Self {
+        let watch = Self::default();
+        let own = watch.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+        if let Ok(runtime) = runtime {
+            // It is left behind when nobody waits any more, and ends with the program.
+            thread::spawn(move || runtime.block_on(own.wait()));
+        }
+        watch
+    }
+
+    /// A room that is cleared away with everything in it.
+    pub(super) fn enter(&self, make: impl FnOnce() -> io::Result<Room>) -> io::Result<Room> {
+        let mut underway = self.underway();
+        let room = make()?;
+        underway.room = Some(room.home().to_owned());
+        Ok(room)
+    }
+
+    /// Starts processes that are ended with it.
+    pub(super) fn start(&self, command: &mut Command) -> io::Result<Child> {
+        let mut underway = self.underway();
+        let child = command.spawn()?;
+        underway.group = Some(Pid::from_child(&child));
+        Ok(child)
+    }
+
+    pub(super) fn has_ended(&self) {
+        self.underway().group = None;
+    }
+
+    fn underway(&self) -> MutexGuard<'_, Underway> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn wait(self) {
+        let signals = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()].map(signal);
+        let [Ok(mut terminated), Ok(mut interrupted), Ok(mut hung_up)] = signals else {
+            return;
+        };
+        let ended_by = tokio::select! {
+            _ = terminated.recv() => Signal::TERM,
+            _ = interrupted.recv() => Signal::INT,
+            _ = hung_up.recv() => Signal::HUP,
+        };
+        let underway = self.underway();
+        if let Some(group) = underway.group {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        if let Some(room) = &underway.room {
+            let _ = fs::remove_dir_all(room);
+        }
+        // As a shell says it.
+        exit(128 + ended_by.as_raw());
+    }
+}

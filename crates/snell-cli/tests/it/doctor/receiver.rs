@@ -1,0 +1,169 @@
+//! Whom events are sent to, and what is shown of it.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::symlink;
+use std::thread;
+
+use super::{ask, faults, findings, healthy, write};
+use crate::install::Home;
+use crate::install::script::Receiver;
+use crate::support::{Ran, start};
+
+/// A server that answers every request for these paths.
+fn server(answers: &'static [(&'static str, u16, &'static str)]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut request = [0; 4096];
+            let length = stream.read(&mut request).unwrap_or(0);
+            let request = String::from_utf8_lossy(&request[..length]).into_owned();
+            let found = answers.iter().find(|(path, _, _)| request.contains(path));
+            let (code, body) = found.map_or((404, ""), |(_, code, body)| (*code, *body));
+            let code = if request.contains("Bearer sesame") { 200 } else { code };
+            let length = body.len();
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {code} X\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+            );
+        }
+    });
+    url
+}
+
+#[test]
+fn the_receiver_is_asked_how_it_is() {
+    const STATUS: &str = r#"{"enabled":true,"mode":"hooks_active","last_event_ago":12.4}"#;
+    let gone = format!(
+        "http://{}",
+        TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+    );
+    let silent = Receiver::silent();
+    let cases = [
+        (
+            server(&[("/healthz", 200, "ok\n"), ("/hook/status", 200, STATUS)]),
+            "ok",
+            ": hooks active, last event 12s ago",
+        ),
+        (
+            server(&[
+                ("/healthz", 200, "ok"),
+                (
+                    "/hook/status",
+                    200,
+                    r#"{"enabled":false,"mode":"polling_fallback","last_event_ago":null}"#,
+                ),
+            ]),
+            "ok",
+            ": polling fallback, and takes no events",
+        ),
+        (
+            server(&[("/healthz", 200, "ok"), ("/hook/status", 401, STATUS)]),
+            "warning",
+            "the token is missing or wrong | write the file that holds its token into your snell.toml",
+        ),
+        (
+            server(&[("/healthz", 401, "")]),
+            "warning",
+            "the token is missing or wrong | write the file that holds its token into your snell.toml",
+        ),
+        (server(&[]), "warning", "it answers 404, and is no receiver of Snell's"),
+        (
+            server(&[("/", 200, "<h1>Welcome</h1>")]),
+            "warning",
+            "something else answers there, and is no receiver of Snell's",
+        ),
+        (
+            server(&[("/healthz", 200, "ok"), ("/hook/status", 200, "{\"status\": \"ok\"}")]),
+            "warning",
+            "it says nothing about its status, and is no receiver of Snell's",
+        ),
+        (gone, "warning", "and does not answer"),
+        (silent.url(), "warning", "and does not answer"),
+    ];
+    for (url, level, expected) in cases {
+        let home = healthy();
+        write(
+            &home.sandbox.home().join(".config/snell/snell.toml"),
+            &format!("[server]\nurl = '{url}'\n"),
+        );
+        let found = ask(&home);
+        let about: Vec<_> = found.iter().filter(|one| one.starts_with("Receiver")).collect();
+        assert_eq!(about.len(), 1, "{found:#?}");
+        assert!(
+            about[0].starts_with(&format!("Receiver {level} {url}")) && about[0].contains(expected),
+            "{about:?}"
+        );
+    }
+    let home = healthy();
+    let url = server(&[("/healthz", 200, "ok"), ("/hook/status", 401, STATUS)]);
+    write(&home.sandbox.home().join("token"), "sesame\n");
+    let settings = format!("[server]\nurl = '{url}'\ntoken_file = 'token'\n");
+    write(&home.sandbox.home().join(".config/snell/snell.toml"), &settings);
+    assert!(ask(&home).iter().any(|one| one.contains("hooks active")));
+}
+
+#[test]
+fn a_receiver_that_is_refused_is_reported_and_its_password_is_not_shown() {
+    let home = Home::new().with_program_in_path();
+    home.done(&["install", "claude", "--notify", "--url", "http://tower:7433"]);
+    let script = fs::read_to_string(home.script()).unwrap();
+    fs::write(home.script(), script.replace("http://tower", "http://me:secret@tower")).unwrap();
+    let found = faults(&home);
+    assert_eq!(found.len(), 2, "{found:#?}");
+    assert!(
+        found[0].starts_with(
+            "Receiver problem the receiver that is told what happens here holds a user's name or password"
+        ),
+        "{found:#?}"
+    );
+    assert!(
+        found[1].starts_with("Proof problem") && found[1].contains("the receiver that is named holds a user's name"),
+        "{found:#?}"
+    );
+    assert!(!found.concat().contains("secret"), "{found:#?}");
+}
+
+#[test]
+fn a_machine_that_only_forwards_is_shown_what_arrives_and_its_receiver_hears_nothing() {
+    for names_receiver in [true, false] {
+        let receiver = Receiver::new();
+        let home = Home::new().with_program_in_path();
+        let url = receiver.url();
+        let options: &[&str] = if names_receiver { &["--url", &url] } else { &[] };
+        home.done(&[&["install", "claude", "--notify"], options].concat());
+        // What the program itself forwards is told elsewhere; without it the script does.
+        fs::remove_file(home.program()).unwrap();
+        symlink(env!("CARGO_BIN_EXE_snell"), home.sandbox.home().join("snell")).unwrap();
+        let mut command = home.sandbox.program(home.sandbox.home().join("snell"));
+        command
+            .args(["doctor", "--json"])
+            .env("CLAUDE_HEADSPACE_TMUX_SESSION", "main")
+            .env("SNELL_URL", &url);
+        let ran: Ran = start(&mut command, "").wait_with_output().unwrap().into();
+        let found = findings(&ran);
+        let proof = found
+            .iter()
+            .find(|one| one.starts_with("Proof ok Notification by"))
+            .unwrap_or_else(|| panic!("{found:#?}"));
+        assert!(
+            proof.contains("; arrived as POST /hook/notification with tmux_session, session_id,"),
+            "{proof}"
+        );
+        let stood_in_for = if names_receiver {
+            url.as_str()
+        } else {
+            "the usual receiver"
+        };
+        assert!(proof.contains(&format!("stood in for {stood_in_for} |")), "{proof}");
+        assert!(
+            found
+                .iter()
+                .any(|one| one.contains("which is not there; it makes do with curl")),
+            "{found:#?}"
+        );
+        assert!(!receiver.has_more());
+    }
+}

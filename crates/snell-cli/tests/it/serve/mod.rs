@@ -1,0 +1,241 @@
+//! `snell serve` as a process of its own: what it takes, keeps and tells, whatever happens to it and around it.
+
+mod beside;
+mod crowd;
+mod full_disk;
+mod killed;
+mod looking;
+mod mail;
+mod mode;
+mod panes;
+mod phases;
+mod starting;
+mod stream;
+mod transcript;
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rusqlite::{Connection, Params, Row};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::support::{Sandbox, wait_until};
+use stream::Stream;
+
+/// Longer than anything takes, also on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Any free port.
+const ANYWHERE: &[&str] = &["--addr", "127.0.0.1:0"];
+
+/// A receiver in a sandbox, ended with the test.
+struct Receiver {
+    process: Child,
+    address: String,
+}
+
+/// What it answered.
+#[derive(Debug)]
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Receiver {
+    fn start(sandbox: &Sandbox, args: &[&str]) -> Self {
+        let mut command = sandbox.command(&["serve"]);
+        command.args(args);
+        Self::run(&mut command).unwrap_or_else(|said| panic!("{said}"))
+    }
+
+    /// A receiver that looks every few milliseconds when hooks have been silent for a moment, and not at all before.
+    fn watchful(sandbox: &Sandbox) -> Self {
+        let args = [
+            "--poll-active",
+            "1h",
+            "--poll-silent",
+            "20ms",
+            "--silent-after",
+            "300ms",
+        ];
+        Self::start(sandbox, &[ANYWHERE, &["--log", "off"], &args].concat())
+    }
+
+    /// Runs this command, which must end up as a receiver; if it does not, what it said instead.
+    fn run(command: &mut Command) -> Result<Self, String> {
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.as_mut().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let Some(address) = line.trim_end().strip_prefix("Snell listens on http://") else {
+            let mut said = String::new();
+            process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+            process.wait().unwrap();
+            return Err(format!("{line}{said}"));
+        };
+        Ok(Self {
+            address: address.to_owned(),
+            process,
+        })
+    }
+
+    fn ask(&self, head: &str, body: &str) -> String {
+        try_to_ask(&self.address, head, body).unwrap()
+    }
+
+    /// What a page shows, which must be there.
+    fn page(&self, path: &str) -> Value {
+        let answer = Answer::parse(&self.ask(&format!("GET {path}"), "")).unwrap();
+        assert_eq!(answer.status, 200, "{path}: {answer:?}");
+        answer.json()
+    }
+
+    /// Tells it an event that it must take.
+    fn tell(&self, route: &str, body: &Value) -> Value {
+        let answer = try_to_tell(&self.address, route, body).unwrap();
+        assert_eq!(answer.status, 200, "{route}: {answer:?}");
+        answer.json()
+    }
+
+    fn status(&self) -> Value {
+        self.page("/hook/status")
+    }
+
+    /// The agent of a session, also if it has ended; nothing if nobody has heard of it.
+    fn agent(&self, session: &str) -> Option<Value> {
+        let agents = self.page("/api/agents?ended=true")["items"].take();
+        let mut agents = agents.as_array().unwrap().iter();
+        agents.find(|agent| agent["session_id"] == session).cloned()
+    }
+
+    /// Waits until the agent of a session is in a state.
+    fn agent_that_is(&self, session: &str, state: &str) -> Value {
+        wait_until(|| self.agent(session).filter(|agent| agent["state"] == state))
+    }
+
+    /// Listens to the stream; the query begins with a question mark.
+    fn listen(&self, query: &str) -> Stream {
+        Stream::open(&self.address, query, None).unwrap()
+    }
+
+    /// Ends it with this signal; answers its exit code and what it said on standard error.
+    fn end(mut self, signal: Signal) -> (Option<i32>, String) {
+        kill_process(Pid::from_child(&self.process), signal).unwrap();
+        let mut said = String::new();
+        self.process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (self.process.wait().unwrap().code(), said)
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Answer {
+    /// Nothing if it is not whole.
+    fn parse(told: &str) -> Option<Self> {
+        let (head, body) = told.split_once("\r\n\r\n")?;
+        let answer = Self {
+            status: head.split(' ').nth(1)?.parse().ok()?,
+            head: head.to_ascii_lowercase(),
+            body: body.to_owned(),
+        };
+        let length: usize = answer.header("content-length")?.parse().ok()?;
+        (answer.body.len() == length).then_some(answer)
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.find(|(other, _)| *other == name).map(|(_, value)| value)
+    }
+
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// Asks whoever is at an address; everything may go wrong.
+fn try_to_ask(address: &str, head: &str, body: &str) -> io::Result<String> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let length = body.len();
+    let request = format!(
+        "{head} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\n\r\n{body}"
+    );
+    stream.write_all(request.as_bytes())?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+/// Tells whoever is at an address an event. An answer that is not whole is none.
+fn try_to_tell(address: &str, route: &str, body: &Value) -> io::Result<Answer> {
+    let told = try_to_ask(address, &format!("POST /hook/{route}"), &body.to_string())?;
+    Answer::parse(&told).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+}
+
+/// Reads a database with another program's eyes.
+fn select<T>(
+    database: &Path,
+    sql: &str,
+    params: impl Params,
+    row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> Vec<T> {
+    let connection = Connection::open(database).unwrap();
+    connection.busy_timeout(PATIENCE).unwrap();
+    let mut statement = connection.prepare(sql).unwrap();
+    let rows = statement.query_map(params, row).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+/// The first column, as text.
+fn texts(database: &Path, sql: &str) -> Vec<String> {
+    select(database, sql, [], |row| row.get(0))
+}
+
+fn count(database: &Path, of: &str) -> i64 {
+    select(database, &format!("SELECT count(*) FROM {of}"), [], |row| row.get(0))[0]
+}
+
+#[track_caller]
+fn is_sound(database: &Path) {
+    assert_eq!(texts(database, "PRAGMA integrity_check"), ["ok"]);
+    assert!(select(database, "PRAGMA foreign_key_check", [], |_| Ok(())).is_empty());
+}
+
+/// What an agent of the sandbox tells `snell hook`, with these variables.
+fn hook(sandbox: &Sandbox, variables: &[(&str, &str)], event: &str, fields: Value) {
+    let mut payload = json!({"session_id": "s1", "hook_event_name": event, "cwd": sandbox.project()});
+    let Value::Object(fields) = fields else {
+        panic!("{fields} is no object");
+    };
+    payload.as_object_mut().unwrap().extend(fields);
+    let mut command = sandbox.command(&["hook"]);
+    command.envs(variables.iter().copied());
+    let child = crate::support::start(&mut command, &payload.to_string());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+/// Says that a test could not be done here.
+#[allow(
+    clippy::print_stderr,
+    reason = "a test that was not done should not look as if it was"
+)]
+fn skipped(why: &str) {
+    eprintln!("skipped: {why}");
+}
