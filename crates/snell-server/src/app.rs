@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::clock::Clock;
 use crate::connections::Phase;
@@ -20,6 +20,8 @@ pub(crate) struct App {
     pub(crate) clock: Clock,
     pub(crate) writer: Writer,
     pub(crate) readers: Arc<Readers>,
+    /// For bodies of requests, in bytes.
+    pub(crate) room: Arc<Semaphore>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) pulse: Arc<Pulse>,
     pub(crate) hybrid: Arc<Hybrid>,

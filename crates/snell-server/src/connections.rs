@@ -5,6 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hyper::server::conn::http1;
@@ -14,12 +15,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
-use crate::front::Front;
+use crate::front::{Front, MAX_HEAD_BYTES};
 use crate::gate::Via;
+use crate::patience::{Endless, Patient};
 use crate::settings::Settings;
-
-/// The largest head of a request that is read.
-const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// How long to wait when the system has nothing left to let somebody in with.
 const BREATHER: Duration = Duration::from_millis(100);
@@ -57,6 +56,7 @@ pub(crate) struct House {
     pub(crate) front: Arc<Front>,
     room: Arc<Semaphore>,
     head_timeout: Duration,
+    write_timeout: Duration,
     phase: watch::Receiver<Phase>,
     _presence: mpsc::Sender<Infallible>,
 }
@@ -73,6 +73,7 @@ impl House {
             front: Arc::new(front),
             room: Arc::new(Semaphore::new(settings.max_connections)),
             head_timeout: settings.head_timeout,
+            write_timeout: settings.write_timeout,
             phase,
             _presence: presence,
         };
@@ -137,14 +138,21 @@ impl House {
         let Self {
             front,
             head_timeout,
+            write_timeout,
             mut phase,
             _presence,
             ..
         } = self;
         let _counted = front.count_connection();
+        let endless = Arc::new(AtomicBool::new(false));
+        let stream = Patient::new(stream, write_timeout, endless.clone());
         let service = service_fn(|request| {
-            let front = front.clone();
-            async move { Ok::<_, Infallible>(front.answer(via, request).await) }
+            let (front, endless) = (front.clone(), endless.clone());
+            async move {
+                let answer = front.answer(via, request).await;
+                endless.store(answer.extensions().get::<Endless>().is_some(), Ordering::Relaxed);
+                Ok::<_, Infallible>(answer)
+            }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())

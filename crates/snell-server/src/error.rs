@@ -103,6 +103,8 @@ pub(crate) enum Refusal {
     TooSlow,
     /// The body is too large.
     TooLarge { most: usize },
+    /// The head is too large.
+    LongHead { most: usize },
     /// It calls the server by a name that is not its own.
     WrongHost,
     /// The database does not take it, and will not.
@@ -115,6 +117,9 @@ pub(crate) enum Refusal {
 
 /// How long somebody should wait before coming again, when nothing better is known.
 pub(crate) const SHORTLY: Duration = Duration::from_secs(1);
+
+/// When to come again to a server that takes no events: somebody has to start it anew for that.
+const SWITCHED_OFF_FOR: Duration = Duration::from_secs(60);
 
 #[derive(Serialize)]
 struct Told<'a> {
@@ -145,6 +150,7 @@ impl Refusal {
             Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::LongHead { .. } => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::WrongHost => StatusCode::MISDIRECTED_REQUEST,
             Self::NotTaken(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Busy { .. } | Self::SwitchedOff => StatusCode::SERVICE_UNAVAILABLE,
@@ -160,12 +166,42 @@ impl Refusal {
             Self::WrongMethod => "the method is not allowed here; the header Allow names those that are".into(),
             Self::TooSlow => "the body did not come in time".into(),
             Self::TooLarge { most } => format!("the body is larger than {most} bytes"),
+            Self::LongHead { most } => format!("the head of the request is larger than {most} bytes"),
             Self::WrongHost => {
                 "the header Host does not name this server; start it with --allow-host NAME to serve other names".into()
             }
             Self::NotTaken(why) => format!("the event cannot be stored: {why}"),
             Self::Busy { why, .. } => format!("{why}; try again shortly"),
             Self::SwitchedOff => "taking hook events is switched off (enabled = false in [server])".into(),
+        }
+    }
+}
+
+impl Refusal {
+    /// What the log tells of it. What was sent is not in it.
+    fn kind(&self) -> &str {
+        match self {
+            Self::BadRequest(_) => "what was sent is wrong",
+            Self::NoToken => "the token is missing or wrong",
+            Self::ForeignOrigin => "it comes from another page",
+            Self::NotFound(_) => "there is no such thing",
+            Self::WrongMethod => "the method is not allowed there",
+            Self::TooSlow => "the body did not come in time",
+            Self::TooLarge { .. } => "the body is too large",
+            Self::LongHead { .. } => "the head is too large",
+            Self::WrongHost => "it calls the server by another name",
+            // These are words of our own and of the database.
+            Self::NotTaken(why) | Self::Busy { why, .. } => why,
+            Self::SwitchedOff => "taking hook events is switched off",
+        }
+    }
+
+    /// When to come again, if that may help.
+    fn again_in(&self) -> Option<Duration> {
+        match self {
+            Self::Busy { again_in, .. } => Some(*again_in),
+            Self::SwitchedOff => Some(SWITCHED_OFF_FOR),
+            _ => None,
         }
     }
 }
@@ -195,16 +231,13 @@ impl IntoResponse for Refusal {
                 message: &message,
             },
         );
-        answer.extensions_mut().insert(Why(message));
+        answer.extensions_mut().insert(Why(self.kind().to_owned()));
         let headers = answer.headers_mut();
-        match self {
-            Self::NoToken => {
-                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            }
-            Self::Busy { again_in, .. } => {
-                headers.insert(RETRY_AFTER, HeaderValue::from(again_in.as_secs().max(1)));
-            }
-            _ => {}
+        if self == Self::NoToken {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(again_in) = self.again_in() {
+            headers.insert(RETRY_AFTER, HeaderValue::from(again_in.as_secs().max(1)));
         }
         answer
     }

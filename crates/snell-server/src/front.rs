@@ -1,7 +1,7 @@
 //! What happens to every request, whatever it is for: it is let in or not, answered, and the answer gets its headers.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
@@ -13,9 +13,9 @@ use hyper::body::Incoming;
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 
-use crate::error::Why;
+use crate::error::{Refusal, Why};
 use crate::gate::{Gate, Via};
-use crate::metrics::{Counted, Metrics};
+use crate::metrics::{Counted, Metrics, method_label};
 use crate::routes;
 
 /// Headers of every answer. The policy is that of a page which needs nothing from anywhere else.
@@ -40,8 +40,8 @@ static HEADERS: [(HeaderName, HeaderValue); 6] = [
     (CACHE_CONTROL, HeaderValue::from_static("no-store")),
 ];
 
-/// How much of a path is told in the log.
-const PATH_SHOWN: usize = 200;
+/// The largest head of a request that is answered.
+pub(crate) const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// The front of the server.
 pub(crate) struct Front {
@@ -68,8 +68,9 @@ impl Front {
         let started = Instant::now();
         let mut request = request.map(Body::new);
         let route = routes::find(request.uri().path());
-        let asked = Asked::of(&request);
-        let admitted = self.gate.admit(via, request.uri(), request.headers(), route.openness);
+        let method = request.method().clone();
+        let admitted = require_short(&request)
+            .and_then(|()| self.gate.admit(via, request.uri(), request.headers(), route.openness));
         let mut answer = match admitted {
             Ok(()) => {
                 request.extensions_mut().insert(via);
@@ -82,10 +83,22 @@ impl Front {
         };
         put_headers(answer.headers_mut());
         let took = started.elapsed();
-        self.metrics.answered(route.label, &asked.method, answer.status(), took);
-        asked.log(&answer, took);
+        self.metrics.answered(route.label, &method, answer.status(), took);
+        log(route.label, &method, &answer, took);
         answer
     }
+}
+
+/// Refuses a head that is too large, which the parser does only once it is much too large.
+fn require_short(request: &Request) -> Result<(), Refusal> {
+    let header = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len() + ": \r\n".len();
+    let headers: usize = request.headers().iter().map(header).sum();
+    let uri = request.uri();
+    let line = request.method().as_str().len() + uri.path().len() + uri.query().map_or(0, str::len);
+    if line + headers > MAX_HEAD_BYTES {
+        return Err(Refusal::LongHead { most: MAX_HEAD_BYTES });
+    }
+    Ok(())
 }
 
 fn put_headers(headers: &mut HeaderMap) {
@@ -95,34 +108,14 @@ fn put_headers(headers: &mut HeaderMap) {
     }
 }
 
-/// What the log tells of a request. Never what it carries.
-struct Asked {
-    method: Method,
-    path: Option<String>,
-}
-
-impl Asked {
-    fn of(request: &Request) -> Self {
-        // Most requests are never told of.
-        let path = tracing::enabled!(tracing::Level::WARN).then(|| {
-            let path = request.uri().path();
-            path[..path.floor_char_boundary(PATH_SHOWN)].to_owned()
-        });
-        Self {
-            method: request.method().clone(),
-            path,
-        }
+/// Tells the log of a request: where it went and what became of it, never what it carries.
+fn log(route: &'static str, method: &Method, answer: &Response, took: Duration) {
+    let (method, status) = (method_label(method), answer.status().as_u16());
+    let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+    if answer.status() < StatusCode::BAD_REQUEST {
+        tracing::debug!(method, route, status, took_us, "answered");
+        return;
     }
-
-    fn log(&self, answer: &Response, took: std::time::Duration) {
-        let (method, path) = (&self.method, self.path.as_deref().unwrap_or_default());
-        let status = answer.status().as_u16();
-        let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        if answer.status() < StatusCode::BAD_REQUEST {
-            tracing::debug!(%method, ?path, status, took_us, "answered");
-            return;
-        }
-        let why = answer.extensions().get::<Why>().map_or("", |why| why.0.as_str());
-        tracing::warn!(%method, ?path, status, took_us, ?why, "refused");
-    }
+    let why = answer.extensions().get::<Why>().map_or("", |why| why.0.as_str());
+    tracing::warn!(method, route, status, took_us, why, "refused");
 }

@@ -1,7 +1,7 @@
 //! Who may come in. Pages of other sites can make a browser send requests here; what they cannot do is call this server by
 //! its own name, come from its own origin, or know its token.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::{HeaderMap, Uri};
@@ -160,8 +160,13 @@ pub(crate) fn named(host: &str) -> Option<(&str, Option<u16>)> {
         None => host.find(':').unwrap_or(host.len()),
     };
     let (name, port) = host.split_at_checked(end_of_name)?;
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._[]:".contains(&byte);
-    if name.is_empty() || !name.bytes().all(fits) {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    let in_brackets = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    let is_host = match in_brackets {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => name.bytes().all(fits) && name.bytes().any(|byte| byte.is_ascii_alphanumeric()),
+    };
+    if !is_host {
         return None;
     }
     match port.strip_prefix(':') {
@@ -191,7 +196,14 @@ mod tests {
             ("localhost:80:80", None),
             ("[::1", None),
             ("[::1]80", None),
+            ("[localhost]", None),
+            ("[]", None),
+            ("local[host]", None),
             ("local host", None),
+            ("*", None),
+            ("*.example.com", None),
+            (".", None),
+            ("http://localhost/", None),
             ("user@localhost", None),
             ("localhost/x", None),
             ("löcalhost", None),

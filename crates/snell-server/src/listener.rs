@@ -19,6 +19,9 @@ const BACKLOG: i32 = 1024;
 /// How much may wait in the system for a client to read it. The system would otherwise let it grow to megabytes for each.
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
 
+/// Held by the server of a directory.
+const LOCK: &str = "snell.sock.lock";
+
 /// A TCP address that is listened on.
 pub struct Listener {
     pub(crate) tcp: TcpListener,
@@ -81,6 +84,15 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
+    /// Refuses to serve a directory that another server serves, without making anything.
+    pub(crate) fn refuse_another(directory: &Path) -> Result<(), ServeError> {
+        match OpenOptions::new().write(true).open(directory.join(LOCK)) {
+            // It is let go at once.
+            Ok(lock) => hold(&lock, directory),
+            Err(_) => Ok(()),
+        }
+    }
+
     /// Makes the socket of a directory, in place of one that was left behind. Only its owner can use it. Where its path is
     /// longer than the system can take there is none.
     pub(crate) fn make(directory: &Path) -> Result<(Option<UnixListener>, Self), ServeError> {
@@ -99,16 +111,9 @@ impl Socket {
             .create(true)
             .truncate(false)
             .mode(0o600)
-            .open(directory.join("snell.sock.lock"))
+            .open(directory.join(LOCK))
             .map_err(failed)?;
-        if let Err(error) = flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            return Err(match error {
-                rustix::io::Errno::WOULDBLOCK => ServeError::AlreadyServed {
-                    directory: directory.to_owned(),
-                },
-                other => failed(other.into()),
-            });
-        }
+        hold(&lock, directory)?;
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
             _ => {}
@@ -135,6 +140,19 @@ impl Socket {
         };
         Ok((listener, socket))
     }
+}
+
+/// Holds the lock of a directory for as long as the file is open.
+fn hold(lock: &File, directory: &Path) -> Result<(), ServeError> {
+    flock(lock, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
+        rustix::io::Errno::WOULDBLOCK => ServeError::AlreadyServed {
+            directory: directory.to_owned(),
+        },
+        other => ServeError::Socket {
+            path: directory.join(LOCK),
+            source: other.into(),
+        },
+    })
 }
 
 impl Drop for Socket {

@@ -158,12 +158,7 @@ impl Metrics {
     }
 
     pub(crate) fn answered(&self, route: &'static str, method: &Method, status: StatusCode, took: Duration) {
-        let method = match *method {
-            Method::GET => "GET",
-            Method::POST => "POST",
-            Method::HEAD => "HEAD",
-            _ => "other",
-        };
+        let method = method_label(method);
         let status = status.as_u16();
         let labels = RequestLabels { route, method, status };
         self.requests.get_or_create(&labels).inc();
@@ -189,6 +184,16 @@ impl Metrics {
         // Writing to a text does not fail.
         let _ = encode(&mut text, &self.registry);
         text
+    }
+}
+
+/// A method, if it is one that we know: anybody can make one up.
+pub(crate) fn method_label(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::POST => "POST",
+        Method::HEAD => "HEAD",
+        _ => "other",
     }
 }
 

@@ -65,12 +65,21 @@ impl Pulse {
         let earliest = if is_first { Timestamp::MIN } else { state.looked_at };
         if is_first || heard.events > 0 {
             state.beat.received += heard.events;
-            state.beat.last_at = heard.last_at.map(|at| at.max(earliest).min(now));
+            let heard_at = heard.last_at.map(|at| at.max(earliest).min(now));
+            state.beat.last_at = state.beat.last_at.max(heard_at);
             state.beat.last_event = heard.last_event;
         }
         state.row = Some(heard.last_row);
         state.looked_at = now;
         state.beat.mode = self.hybrid.turn(state.beat.last_at, now);
         Ok(state.beat.clone())
+    }
+
+    /// Notes that an event came once more which is stored already. It is not new, but whoever sent it lives.
+    pub(crate) fn feel_again(&self, event: &str, now: Timestamp) {
+        let mut state = self.state();
+        state.beat.last_at = state.beat.last_at.max(Some(now));
+        state.beat.last_event = Some(event.to_owned());
+        state.beat.mode = self.hybrid.turn(Some(now), now);
     }
 }

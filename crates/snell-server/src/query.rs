@@ -1,16 +1,17 @@
 //! What a request asks for after the question mark. A name that nobody knows is a mistake, and so is one that stands twice.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use jiff::{Span, SpanRelativeTo};
-use serde::Serialize;
 use snell::Timestamp;
 use url::form_urlencoded;
 
 use crate::error::Refusal;
+use crate::time;
 
 /// How many items a page has, unless it is said.
-const DEFAULT_LIMIT: u32 = 50;
+const DEFAULT_LIMIT: &str = "50";
 /// How many it may have.
 const MAX_LIMIT: u32 = 500;
 
@@ -43,10 +44,15 @@ impl<'q> Query<'q> {
         Ok(Self { pairs })
     }
 
+    /// The value of a parameter, which may be empty.
+    fn told(&self, name: &str) -> Option<&str> {
+        let pair = self.pairs.iter().find(|(other, _)| other == name);
+        pair.map(|(_, value)| value.as_ref())
+    }
+
     /// The value of a parameter.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
-        let pair = self.pairs.iter().find(|(other, _)| other == name);
-        pair.map(|(_, value)| value.as_ref()).filter(|value| !value.is_empty())
+        self.told(name).filter(|value| !value.is_empty())
     }
 
     /// The value, owned.
@@ -66,11 +72,7 @@ impl<'q> Query<'q> {
         };
         match read(value) {
             Some(read) => Ok(Some(read)),
-            None => Err(Refusal::bad(format!(
-                "\"{name}\" is \"{}\"; it must be {}",
-                shown(value),
-                expected()
-            ))),
+            None => Err(wrong(name, value, &expected())),
         }
     }
 
@@ -82,8 +84,9 @@ impl<'q> Query<'q> {
     /// How many items a page may have.
     pub(crate) fn limit(&self) -> Result<u32, Refusal> {
         let fits = |text: &str| text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
-        let limit = self.read_as("limit", fits, || format!("a number from 1 to {MAX_LIMIT}"))?;
-        Ok(limit.unwrap_or(DEFAULT_LIMIT))
+        // One that is empty is a mistake, for no page can have that many items.
+        let told = self.told("limit").unwrap_or(DEFAULT_LIMIT);
+        fits(told).ok_or_else(|| wrong("limit", told, &format!("a number from 1 to {MAX_LIMIT}")))
     }
 
     /// `true` or `false`.
@@ -127,33 +130,19 @@ fn time(text: &str, now: Timestamp) -> Option<Timestamp> {
     let ago = || {
         let span: Span = text.parse().ok()?;
         let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
-        now.checked_sub(duration.unsigned_abs()).ok()
+        // What is yet to come is not so long ago.
+        now.checked_sub(Duration::try_from(duration).ok()?).ok()
     };
-    text.parse().ok().or_else(ago)
+    time::read(text).or_else(ago)
+}
+
+fn wrong(name: &str, value: &str, expected: &str) -> Refusal {
+    Refusal::bad(format!("\"{name}\" is \"{}\"; it must be {expected}", shown(value)))
 }
 
 /// What was sent, short enough to be repeated.
 fn shown(text: &str) -> &str {
     &text[..text.floor_char_boundary(SHOWN)]
-}
-
-/// A page of a list.
-#[derive(Debug, Serialize)]
-pub(crate) struct Page<T> {
-    items: Vec<T>,
-    /// What to send as `before` for the next page; nothing if this is the last one.
-    next: Option<String>,
-}
-
-impl<T> Page<T> {
-    /// A page of at most so many items. One more was asked for, to see whether there is a next page.
-    pub(crate) fn of(mut items: Vec<T>, limit: u32, cursor: impl FnOnce(&T) -> String) -> Self {
-        let limit = limit as usize;
-        let more = items.len() > limit;
-        items.truncate(limit);
-        let next = items.last().filter(|_| more).map(cursor);
-        Self { items, next }
-    }
 }
 
 #[cfg(test)]
@@ -178,6 +167,7 @@ mod tests {
             (message(Query::read(Some("x"), &[])), "unknown parameter \"x\"; there are none here".into()),
             (message(Query::read(Some("limit=1&limit=2"), known)), "\"limit\" stands twice; send it once".into()),
             (message(read("limit=0").limit()), "\"limit\" is \"0\"; it must be a number from 1 to 500".into()),
+            (message(read("limit=").limit()), "\"limit\" is \"\"; it must be a number from 1 to 500".into()),
             (message(read("limit=501").limit()), "\"limit\" is \"501\"; it must be a number from 1 to 500".into()),
             (message(read("agent_id=-1").id("agent_id")), "\"agent_id\" is \"-1\"; it must be a positive number".into()),
             (message(read("ended=yes").flag("ended")), "\"ended\" is \"yes\"; it must be true or false".into()),
@@ -194,15 +184,21 @@ mod tests {
     }
 
     #[test]
-    fn a_page_knows_whether_there_is_another() {
-        let page = |items: Vec<i64>| Page::of(items, 2, i64::to_string);
-        for (items, kept, next) in [
-            (vec![], 0, None),
-            (vec![3, 2], 2, None),
-            (vec![3, 2, 1], 2, Some("2".to_owned())),
-        ] {
-            let page = page(items);
-            assert_eq!((page.items.len(), page.next), (kept, next));
+    fn a_time_is_told_or_how_long_ago_it_was() {
+        let now = "2026-03-01T12:00:00Z".parse().unwrap();
+        let cases = [
+            ("2h", Some("2026-03-01T10:00:00Z")),
+            ("3d", Some("2026-02-26T12:00:00Z")),
+            ("2026-01-01T00:00:00Z", Some("2026-01-01T00:00:00Z")),
+            ("9999-12-31T23:59:59Z", Some("9999-12-30T22:00:00.999999999Z")),
+            ("-2h", None),
+            ("2h ago", None),
+            ("1mo", None),
+            ("2026-01-01T00:00:00Z[UTC]", None),
+        ];
+        for (text, expected) in cases {
+            let found = time(text, now).map(|at| at.to_string());
+            assert_eq!(found.as_deref(), expected, "{text}");
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use snell_store::{Tail, TailWaker};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::app::App;
 use crate::caretaker::Caretaker;
@@ -81,7 +81,7 @@ struct Threads {
     caring: JoinHandle<()>,
     hybrid: Arc<Hybrid>,
     leaving: Arc<AtomicBool>,
-    waker: TailWaker,
+    waker: Arc<Mutex<TailWaker>>,
 }
 
 /// Starts everything that works behind the routes.
@@ -90,6 +90,8 @@ fn put_together(
     address: SocketAddr,
     phase: watch::Receiver<Phase>,
 ) -> Result<(Arc<App>, Threads, Socket, Option<UnixListener>), ServeError> {
+    // What cannot be served leaves nothing behind: neither a database beside another server's, nor a directory without one.
+    Socket::refuse_another(&settings.directory)?;
     let metrics = Arc::new(Metrics::new());
     let database = settings.database();
     let (writer, writing) = Writer::start(&database, metrics.clone())?;
@@ -106,18 +108,22 @@ fn put_together(
     let leaving = Arc::new(AtomicBool::new(false));
     let tail = Tail::of(&database).map_err(system("watching the database"))?;
     let waker = tail.waker().map_err(system("watching the database"))?;
+    let waker = Arc::new(Mutex::new(waker));
     let follower = Follower {
         hub: hub.clone(),
         pulse: pulse.clone(),
         clock,
         store: followed,
+        database: database.clone(),
         tail,
+        waker: waker.clone(),
         leaving: leaving.clone(),
     };
     let app = Arc::new(App {
         clock,
         writer,
         readers: Arc::new(Readers::new(database.clone())),
+        room: Arc::new(Semaphore::new(settings.max_body_bytes_in_all)),
         hub,
         pulse,
         hybrid: hybrid.clone(),
@@ -151,7 +157,7 @@ impl Threads {
     async fn end(self) {
         self.hybrid.leave();
         self.leaving.store(true, Ordering::Relaxed);
-        self.waker.wake();
+        self.waker.lock().unwrap_or_else(PoisonError::into_inner).wake();
         self.following.thread().unpark();
         let all = tokio::task::spawn_blocking(move || {
             for thread in [self.writing, self.following, self.caring] {

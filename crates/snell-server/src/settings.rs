@@ -41,6 +41,10 @@ pub struct Settings {
     pub head_timeout: Duration,
     /// How long a client may take to send the body of a request.
     pub body_timeout: Duration,
+    /// How long a client may take nothing of what it is answered. Those who listen to the stream may.
+    pub write_timeout: Duration,
+    /// How many bytes of bodies there may be at a time that are being read or wait to be stored.
+    pub max_body_bytes_in_all: usize,
     /// How long requests that are under way may take to end once the server is told to.
     pub grace: Duration,
     /// A fixed clock, for tests and replays.
@@ -65,6 +69,8 @@ impl Settings {
             max_connections: 4096,
             head_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
+            max_body_bytes_in_all: 64 * 1024 * 1024,
             grace: Duration::from_secs(5),
             now: None,
         }

@@ -19,6 +19,9 @@ use crate::output;
 /// Where the receiver listens, unless it is said.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:7433";
 
+/// What SQLite calls a database that is no file.
+const IN_MEMORY: &str = ":memory:";
+
 /// Threads that serve requests. The database has threads of its own.
 const WORKERS: usize = 2;
 
@@ -80,6 +83,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let fault = findings.iter().find(|found| found.severity == Severity::Error);
     if let Some(fault) = fault {
         bail!("how to serve is not certain: {fault}");
+    }
+    for found in &findings {
+        tracing::warn!("{found}");
     }
     let told = engine.settings();
     let address = address(args.addr.as_deref().or(told.server.addr.as_deref()))?;
@@ -166,6 +172,12 @@ fn database(told: Option<&str>) -> anyhow::Result<Option<PathBuf>> {
         bail!("--db is \"{told}\"; write sqlite:PATH");
     }
     if let Some((scheme, _)) = told.split_once("://") {
+        bail!("there is no database of the kind \"{scheme}://\"; write sqlite:PATH");
+    }
+    if path == IN_MEMORY {
+        bail!("a database in memory is gone when the server ends; write sqlite:PATH");
+    }
+    if let Some(scheme) = scheme(path).filter(|_| !Path::new(path).exists()) {
         bail!("there is no database of the kind \"{scheme}\"; write sqlite:PATH");
     }
     let path = std::path::absolute(Path::new(path)).context("cannot find the database")?;
@@ -173,6 +185,13 @@ fn database(told: Option<&str>) -> anyhow::Result<Option<PathBuf>> {
         bail!("{} is a directory; name the database in it", path.display());
     }
     Ok(Some(path))
+}
+
+/// What stands before the colon, if that is the kind of something and not part of a path.
+fn scheme(text: &str) -> Option<&str> {
+    let (scheme, _) = text.split_once(':')?;
+    let is_word = |scheme: &&str| !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    Some(scheme).filter(is_word)
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -1,14 +1,18 @@
 //! Agents, and what was said.
 
+use std::fmt;
+
 use axum::extract::{RawQuery, State};
 use axum::http::Uri;
 use snell::Timestamp;
-use snell_store::{AgentFilter, AgentView, State as AgentState, TurnFilter};
+use snell_store::{AgentFilter, AgentView, State as AgentState, Store, TurnFilter, TurnView};
 
 use super::{Answer, shown};
 use crate::app::{App, Shared};
 use crate::error::Refusal;
-use crate::query::{Page, Query, id};
+use crate::page;
+use crate::query::{Query, id};
+use crate::time;
 
 /// `GET /api/agents`: the one that was last heard of first.
 pub(crate) async fn agents(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
@@ -24,20 +28,49 @@ pub(crate) async fn agents(State(app): State<Shared>, RawQuery(query): RawQuery)
         state,
         project_id: query.id("project_id")?,
         ended_after: with_ended.then_some(Timestamp::MIN),
-        after: query.before(place)?,
-        limit: Some(limit + 1),
         ..AgentFilter::default()
     };
-    let agents = app.readers.ask(move |store| store.agents(&filter)).await?;
-    shown(&Page::of(agents, limit, |agent| {
-        format!("{}_{}", agent.last_seen_at, agent.agent_id)
-    }))
+    let after = query.before(Place::read)?;
+    let ask = move |store: &mut Store| {
+        page::write(limit, after, Place::of, |after, limit| {
+            store.agents(&AgentFilter {
+                after: after.map(|place| (place.last_seen_at, place.agent_id)),
+                limit: Some(limit),
+                ..filter.clone()
+            })
+        })
+    };
+    Ok(app.readers.ask(ask).await?.answer())
 }
 
 /// An agent's place in the list.
-fn place(cursor: &str) -> Option<(Timestamp, i64)> {
-    let (at, agent_id) = cursor.rsplit_once('_')?;
-    Some((at.parse().ok()?, id(agent_id)?))
+#[derive(Clone, Copy)]
+struct Place {
+    last_seen_at: Timestamp,
+    agent_id: i64,
+}
+
+impl Place {
+    fn of(agent: &AgentView) -> Self {
+        Self {
+            last_seen_at: agent.last_seen_at,
+            agent_id: agent.agent_id,
+        }
+    }
+
+    fn read(cursor: &str) -> Option<Self> {
+        let (at, agent_id) = cursor.rsplit_once('_')?;
+        Some(Self {
+            last_seen_at: time::read(at)?,
+            agent_id: id(agent_id)?,
+        })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}_{}", self.last_seen_at, self.agent_id)
+    }
 }
 
 /// `GET /api/agents/{id}`
@@ -52,13 +85,21 @@ pub(crate) async fn turns(State(app): State<Shared>, uri: Uri) -> Answer {
     let limit = query.limit()?;
     let before_id = query.before(id)?;
     let agent = find(&app, &uri).await?;
-    let filter = TurnFilter {
-        agent_id: agent.agent_id,
-        before_id,
-        limit: limit + 1,
+    let ask = move |store: &mut Store| {
+        page::write(
+            limit,
+            before_id,
+            |turn: &TurnView| turn.turn_id,
+            |before_id, limit| {
+                store.turns(&TurnFilter {
+                    agent_id: agent.agent_id,
+                    before_id,
+                    limit,
+                })
+            },
+        )
     };
-    let turns = app.readers.ask(move |store| store.turns(&filter)).await?;
-    shown(&Page::of(turns, limit, |turn| turn.turn_id.to_string()))
+    Ok(app.readers.ask(ask).await?.answer())
 }
 
 /// The agent that a path names.

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use axum::extract::{RawQuery, State};
 use snell::{EventName, Timestamp};
-use snell_store::{GuardFilter, LogFilter};
+use snell_store::{GuardEntry, GuardFilter, LogEntry, LogFilter, Store};
 
-use super::{Answer, shown};
+use super::Answer;
 use crate::app::Shared;
 use crate::error::Refusal;
-use crate::query::{Page, Query, id};
+use crate::page::{self, Page};
+use crate::query::{Query, id};
 
 /// How far back hooks are counted, unless it is said.
 const HOOKS_SINCE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -50,12 +51,24 @@ pub(crate) async fn events(State(app): State<Shared>, RawQuery(query): RawQuery)
         decision: one_of(&query, DECISIONS)?,
         since: query.time("since", now)?,
         until: query.time("until", now)?,
-        before_id: query.before(id)?,
-        after_id: None,
-        limit: limit + 1,
+        ..LogFilter::default()
     };
-    let events = app.readers.ask(move |store| store.log(&filter)).await?;
-    shown(&Page::of(events, limit, |event| event.id.to_string()))
+    let before_id = query.before(id)?;
+    let ask = move |store: &mut Store| {
+        page::write(
+            limit,
+            before_id,
+            |event: &LogEntry| event.id,
+            |before_id, limit| {
+                store.log(&LogFilter {
+                    before_id,
+                    limit,
+                    ..filter.clone()
+                })
+            },
+        )
+    };
+    Ok(app.readers.ask(ask).await?.answer())
 }
 
 /// `GET /api/hooks`: what each hook costs, the one that took the most time first.
@@ -65,10 +78,11 @@ pub(crate) async fn hooks(State(app): State<Shared>, RawQuery(query): RawQuery) 
     let limit = query.limit()?;
     let a_day_ago = || now.checked_sub(HOOKS_SINCE).unwrap_or(Timestamp::MIN);
     let since = query.time("since", now)?.unwrap_or_else(a_day_ago);
-    let mut hooks = app.readers.ask(move |store| store.hook_stats(since)).await?;
+    let hooks = app.readers.ask(move |store| store.hook_stats(since)).await?;
+    let mut page = Page::new(limit);
+    let _ = hooks.iter().all(|hook| page.add(hook));
     // There is no next page: what has run meanwhile would have changed the order.
-    hooks.truncate(limit as usize);
-    shown(&Page::of(hooks, limit, |_| String::new()))
+    Ok(page.end(None::<i64>).answer())
 }
 
 /// `GET /api/guard`: the newest first.
@@ -79,13 +93,20 @@ pub(crate) async fn guard(State(app): State<Shared>, RawQuery(query): RawQuery) 
         agent_id: query.id("agent_id")?,
         rule: query.string("rule"),
         decision: one_of(&query, VERDICTS)?,
-        before_id: query.before(id)?,
-        limit: limit + 1,
+        ..GuardFilter::default()
     };
-    let verdicts = app.readers.ask(move |store| store.guard_log(&filter)).await?;
-    shown(&Page::of(verdicts, limit, |verdict| {
-        verdict.guard_verdict_id.to_string()
-    }))
+    let before_id = query.before(id)?;
+    let number = |verdict: &GuardEntry| verdict.guard_verdict_id;
+    let ask = move |store: &mut Store| {
+        page::write(limit, before_id, number, |before_id, limit| {
+            store.guard_log(&GuardFilter {
+                before_id,
+                limit,
+                ..filter.clone()
+            })
+        })
+    };
+    Ok(app.readers.ask(ask).await?.answer())
 }
 
 fn one_of(query: &Query<'_>, words: &'static [&'static str]) -> Result<Option<String>, Refusal> {

@@ -1,5 +1,7 @@
-//! The body of a request: of the right kind, not too large, and in time.
+//! The body of a request: of the right kind, not too large, and in time. All bodies that are being read, or wait to be
+//! stored, share so much room.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -7,25 +9,37 @@ use axum::extract::Request;
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
 use http_body_util::BodyExt;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 use crate::error::Refusal;
 
 /// The largest body that is read.
 pub(crate) const MAX_BYTES: usize = 1024 * 1024;
 
-/// So much more of a body that is too large is read and thrown away: a client that is still writing would not hear why.
+/// So much more of a body that is refused is read and thrown away: a client that is still writing would not hear why.
 const MAX_WASTE_BYTES: usize = 16 * 1024 * 1024;
 
+/// The room that a body takes, for as long as this is there.
+pub(super) type Room = Option<OwnedSemaphorePermit>;
+
 /// Reads a body of JSON.
-pub(super) async fn read(request: Request, in_time: Duration) -> Result<Bytes, Refusal> {
-    let (head, body) = request.into_parts();
+pub(super) async fn read(request: Request, in_time: Duration, room: &Arc<Semaphore>) -> Result<(Bytes, Room), Refusal> {
+    let (head, mut body) = request.into_parts();
     require_json(&head.headers)?;
-    let waits_for_leave = head.headers.contains_key(EXPECT);
-    if waits_for_leave && told_length(&head.headers) > MAX_BYTES {
+    if told_length(&head.headers) > MAX_BYTES {
+        // One who waits for leave has not sent anything yet.
+        if !head.headers.contains_key(EXPECT) {
+            throw_away(body, in_time);
+        }
         return Err(Refusal::TooLarge { most: MAX_BYTES });
     }
-    match tokio::time::timeout(in_time, collect(body)).await {
-        Ok(whole) => whole,
+    match timeout(in_time, collect(&mut body, room)).await {
+        Ok(Ok(text)) => Ok(text),
+        Ok(Err(refusal)) => {
+            throw_away(body, in_time);
+            Err(refusal)
+        }
         Err(_) => Err(Refusal::TooSlow),
     }
 }
@@ -45,35 +59,79 @@ fn told_length(headers: &HeaderMap) -> usize {
     told.and_then(|told| told.parse().ok()).unwrap_or(0)
 }
 
-async fn collect(mut body: Body) -> Result<Bytes, Refusal> {
-    let mut whole = Bytes::new();
-    let mut parts: Vec<u8> = Vec::new();
-    let mut size = 0_usize;
+async fn collect(body: &mut Body, room: &Arc<Semaphore>) -> Result<(Bytes, Room), Refusal> {
+    let mut text = Text::default();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Refusal::bad("the body ended early"))?;
-        let Ok(part) = frame.into_data() else {
-            continue;
-        };
-        size += part.len();
-        if size > MAX_BYTES {
-            parts = Vec::new();
-            whole = Bytes::new();
-            if size > MAX_BYTES + MAX_WASTE_BYTES {
-                break;
-            }
-        } else if size == part.len() {
-            // Most bodies come in one piece, which needs no copy.
-            whole = part;
-        } else {
-            if parts.is_empty() {
-                parts.extend_from_slice(&whole);
-            }
-            parts.extend_from_slice(&part);
+        if let Ok(part) = frame.into_data() {
+            text.add(part, room)?;
         }
     }
-    match size {
-        _ if size > MAX_BYTES => Err(Refusal::TooLarge { most: MAX_BYTES }),
-        _ if parts.is_empty() => Ok(whole),
-        _ => Ok(parts.into()),
+    Ok(text.whole())
+}
+
+/// What has come of a body.
+#[derive(Default)]
+struct Text {
+    /// The first part. Most bodies come in one piece, which needs no copy.
+    first: Bytes,
+    /// All parts, if there are several.
+    all: Vec<u8>,
+    size: usize,
+    room: Room,
+}
+
+impl Text {
+    fn add(&mut self, part: Bytes, room: &Arc<Semaphore>) -> Result<(), Refusal> {
+        self.size += part.len();
+        if self.size > MAX_BYTES {
+            return Err(Refusal::TooLarge { most: MAX_BYTES });
+        }
+        self.take_room(part.len(), room)?;
+        if self.size == part.len() {
+            self.first = part;
+            return Ok(());
+        }
+        if self.all.is_empty() {
+            self.all.extend_from_slice(&self.first);
+        }
+        self.all.extend_from_slice(&part);
+        Ok(())
     }
+
+    fn take_room(&mut self, bytes: usize, room: &Arc<Semaphore>) -> Result<(), Refusal> {
+        let taken = u32::try_from(bytes).ok().and_then(|bytes| {
+            let room = room.clone();
+            room.try_acquire_many_owned(bytes).ok()
+        });
+        let taken = taken.ok_or_else(|| Refusal::busy("too much is being sent at once"))?;
+        match &mut self.room {
+            Some(room) => room.merge(taken),
+            None => self.room = Some(taken),
+        }
+        Ok(())
+    }
+
+    fn whole(self) -> (Bytes, Room) {
+        let whole = if self.all.is_empty() {
+            self.first
+        } else {
+            self.all.into()
+        };
+        (whole, self.room)
+    }
+}
+
+/// Reads on while the refusal is told already, but neither for ever nor everything.
+fn throw_away(mut body: Body, in_time: Duration) {
+    tokio::spawn(timeout(in_time, async move {
+        let mut left = MAX_WASTE_BYTES;
+        while let Some(Ok(frame)) = body.frame().await {
+            let length = frame.data_ref().map_or(0, Bytes::len);
+            match left.checked_sub(length) {
+                Some(less) => left = less,
+                None => return,
+            }
+        }
+    }));
 }

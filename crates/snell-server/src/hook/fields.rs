@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::error::Refusal;
+use crate::time;
 
 /// The longest id.
 const MAX_ID_BYTES: usize = 1024;
@@ -71,9 +72,7 @@ impl Kind {
             Self::Flag => value.is_boolean(),
             Self::Object => value.is_object(),
             Self::ProcessId => value.as_u64().is_some_and(|pid| pid > 0 && u32::try_from(pid).is_ok()),
-            Self::Time => value
-                .as_str()
-                .is_some_and(|text| text.parse::<snell::Timestamp>().is_ok()),
+            Self::Time => value.as_str().is_some_and(|text| time::read(text).is_some()),
             Self::Anything => true,
         }
     }

@@ -82,14 +82,18 @@ async fn take(app: &App, name: &mut EventName, request: Request) -> Result<Recei
         return Err(Refusal::SwitchedOff);
     }
     let peer = stranger(&request);
-    let text = body::read(request, app.settings.body_timeout).await?;
+    // Its room is taken until it is stored.
+    let (text, _room) = body::read(request, app.settings.body_timeout, &app.room).await?;
     let fields = parse::object(&text)?;
+    drop(text);
     let is_named = *name != EventName::Other(String::new());
     let observation = observe::observation(is_named.then_some(&*name), fields, peer, app.clock.now())?;
     *name = EventName::parse(&observation.event);
     let may_say_more = *name == EventName::Stop && observation.payload.contains_key("transcript_path");
     let receipt = app.writer.record(observation).await?;
-    if may_say_more && !receipt.duplicate {
+    if receipt.duplicate {
+        app.pulse.feel_again(name.as_str(), app.clock.now());
+    } else if may_say_more {
         app.hybrid.has_ended(receipt.agent_id);
     }
     Ok(receipt)

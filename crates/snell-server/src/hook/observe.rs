@@ -11,6 +11,7 @@ use snell_store::Observation;
 
 use super::fields;
 use crate::error::Refusal;
+use crate::time;
 
 /// What is recorded of a body. `event` is what its route says; else the body names it.
 pub(super) fn observation(
@@ -28,7 +29,7 @@ pub(super) fn observation(
             EventName::parse(told.trim()).as_str().to_owned()
         }
     };
-    let told_at = text(&payload, "timestamp").and_then(|told| told.parse().ok());
+    let told_at = text(&payload, "timestamp").and_then(time::read);
     // What is told of the future is a wrong clock.
     let past = told_at.filter(|told: &Timestamp| *told <= now);
     let mut observation = Observation {

@@ -9,14 +9,11 @@ use snell::Event;
 use super::fields;
 use crate::error::Refusal;
 
-/// How deeply a body may be nested; serde_json sees to it.
+/// How deeply a body may be nested.
 const MAX_DEPTH: usize = 128;
 
 /// What begins the message of our own error.
 const TWICE: &str = "stands twice: ";
-
-/// What serde_json says when something is nested too deeply.
-const TOO_DEEP: &str = "recursion limit exceeded";
 
 /// Reads an object. A name that stands in it twice is a mistake; deeper inside, the last one counts.
 pub(super) fn object(text: &[u8]) -> Result<Map<String, Value>, Refusal> {
@@ -29,25 +26,47 @@ pub(super) fn object(text: &[u8]) -> Result<Map<String, Value>, Refusal> {
             "the body is empty; send a JSON object with a \"session_id\"",
         ));
     }
+    if depth(text) > MAX_DEPTH {
+        return Err(Refusal::bad(format!(
+            "the body is nested more than {MAX_DEPTH} levels deep"
+        )));
+    }
     read(text).or_else(|error| explain(text, &error))
 }
 
 fn read(text: &str) -> serde_json::Result<Map<String, Value>> {
     let mut reader = serde_json::Deserializer::from_str(text);
+    // The depth is known already, and may be greater by one than what serde_json allows by itself.
+    reader.disable_recursion_limit();
     let fields = (&mut reader).deserialize_map(Unique)?;
     reader.end()?;
     Ok(fields)
+}
+
+/// How deeply brackets outside strings are nested.
+fn depth(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let (mut in_string, mut escaped) = (false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
 }
 
 /// What is wrong with the text, unless it can be mended: agents written in JavaScript cut texts in the middle of a
 /// character, and the engine knows how to read that.
 fn explain(text: &str, error: &serde_json::Error) -> Result<Map<String, Value>, Refusal> {
     let message = error.to_string();
-    if message.starts_with(TOO_DEEP) {
-        return Err(Refusal::bad(format!(
-            "the body is nested more than {MAX_DEPTH} levels deep"
-        )));
-    }
     if let Some(name) = message.strip_prefix(TWICE) {
         let name = name.split(" at line ").next().unwrap_or(name);
         return Err(Refusal::bad(format!("{name} stands in the body twice; send it once")));

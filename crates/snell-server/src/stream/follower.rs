@@ -1,10 +1,11 @@
 //! Reads changes as soon as anybody has written some, and puts them where listeners find them.
 
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use snell_store::{StoreError, Tail};
+use snell_store::{StoreError, Tail, TailWaker};
 
 use super::frame::Batch;
 use super::hub::Hub;
@@ -32,7 +33,10 @@ pub(crate) struct Follower {
     pub(crate) pulse: Arc<Pulse>,
     pub(crate) clock: Clock,
     pub(crate) store: Held,
+    pub(crate) database: PathBuf,
     pub(crate) tail: Tail,
+    /// Ends a wait of this thread.
+    pub(crate) waker: Arc<Mutex<TailWaker>>,
     /// Set when the server ends.
     pub(crate) leaving: Arc<AtomicBool>,
 }
@@ -48,6 +52,8 @@ impl Follower {
                 felt = Some(Instant::now());
             }
             match self.look(is_time) {
+                // Whoever ends the server may have woken a wait that is not ours any more.
+                Ok(0) if self.leaving.load(Ordering::Relaxed) => {}
                 Ok(0) => self.wait(if is_time { LOOK_EVERY } else { FEEL_EVERY }),
                 Ok(_) => {}
                 Err(error) => {
@@ -69,7 +75,7 @@ impl Follower {
         }
         let (store, which) = self.store.store()?;
         if which == Which::Another {
-            self.hub.replace();
+            self.begin_anew();
             return Ok(0);
         }
         if feel {
@@ -81,8 +87,26 @@ impl Follower {
         let changes = store.changes_after(after, AT_ONCE)?;
         if !changes.is_empty() {
             self.hub.put(after, Batch::of(&changes));
+        } else if store.change_range()?.newest < after {
+            // The newest change is never removed, so the file is the same but what is in it is another's.
+            self.begin_anew();
         }
         Ok(changes.len())
+    }
+
+    /// Another database has taken the place of the one that was followed, perhaps with its whole directory.
+    fn begin_anew(&mut self) {
+        tracing::warn!("the database was replaced; those who listen are told of a gap");
+        self.hub.replace();
+        let watched = Tail::of(&self.database).and_then(|tail| Ok((tail.waker()?, tail)));
+        match watched {
+            Ok((waker, tail)) => {
+                self.tail = tail;
+                *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = waker;
+            }
+            // Then it is looked at now and then.
+            Err(error) => tracing::warn!(%error, "cannot watch the database"),
+        }
     }
 
     /// Lets a moment pass, so that many changes are read at once and wake each listener once. A commit is many writes,

@@ -8,8 +8,13 @@ use snell_store::{Change, ChangeKind};
 
 use super::filter::Filter;
 
-/// What is sent first, so that clients know that they are heard, and how soon to come again when the stream ends.
-pub(super) const GREETING: &str = ": connected\nretry: 2000\n\n";
+/// What is sent first, so that clients know that they are heard, and how soon to come again when the stream ends. Whoever
+/// comes for the first time also learns the last change before all that follows, to come back with even if nothing
+/// follows: an id without data is remembered, and is no event.
+pub(super) fn greeting(first_time_after: Option<i64>) -> Bytes {
+    let id = first_time_after.map_or(String::new(), |seen| format!("id: {seen}\n"));
+    format!(": connected\nretry: 2000\n{id}\n").into()
+}
 
 /// What is sent when there is nothing to say.
 pub(super) const HEARTBEAT: &str = ": heartbeat\n\n";
@@ -99,8 +104,16 @@ impl Batch {
 
 /// What a client is told when changes were left out: all after one number, up to another.
 pub(super) fn gap(from: i64, to: i64) -> Bytes {
-    // A client that has seen more than there is comes from another database, and nobody knows what it has missed.
-    let missed = (to >= from).then(|| to - from);
+    // A client that has seen more than there is comes from another database.
+    told_gap(from, to, (to >= from).then(|| to - from))
+}
+
+/// The same when the first number is one of another database: nobody knows what was missed.
+pub(super) fn gap_between_databases(from: i64, to: i64) -> Bytes {
+    told_gap(from, to, None)
+}
+
+fn told_gap(from: i64, to: i64, missed: Option<i64>) -> Bytes {
     let data = serde_json::json!({ "from": from, "to": to, "missed": missed });
     format!("id: {to}\nevent: gap\ndata: {data}\n\n").into()
 }
@@ -159,6 +172,10 @@ mod tests {
         assert_eq!(
             told(30, 10),
             "id: 10\nevent: gap\ndata: {\"from\":30,\"to\":10,\"missed\":null}\n\n"
+        );
+        assert_eq!(
+            gap_between_databases(3, 10),
+            "id: 10\nevent: gap\ndata: {\"from\":3,\"to\":10,\"missed\":null}\n\n"
         );
     }
 }

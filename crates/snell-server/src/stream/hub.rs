@@ -129,7 +129,7 @@ impl Hub {
         self.news.send_replace(end);
     }
 
-    /// Everything that comes from now on is from another database. Who listens has to come anew.
+    /// Everything that comes from now on is from another database. Who listens has to begin anew.
     pub(super) fn replace(&self) {
         let mut queue = self.queue();
         queue.clear();
@@ -187,6 +187,13 @@ impl Place {
             }
             None => Found::Nothing,
         }
+    }
+
+    /// Goes to the end of the queue, in whatever database that is now.
+    pub(super) fn move_over(&mut self) {
+        let queue = self.hub.queue();
+        self.next = queue.end();
+        self.database = queue.database;
     }
 
     /// Goes to the end of the queue. Answers whether anything was gone that was not looked at.
@@ -277,6 +284,10 @@ mod tests {
         assert_eq!(look(&mut place), "8-8");
         hub.replace();
         assert_eq!(look(&mut place), "Replaced");
+        place.move_over();
+        hub.begin_after(2);
+        hub.put(2, batch(3..=3));
+        assert_eq!(look(&mut place), "3-3");
         drop(place);
         assert_eq!(hub.position(), None);
     }

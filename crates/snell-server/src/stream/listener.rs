@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior, interval_at};
 
 use super::filter::Filter;
-use super::frame::{Batch, GREETING, HEARTBEAT, gap};
+use super::frame::{Batch, HEARTBEAT, gap, gap_between_databases, greeting};
 use super::hub::{Found, Place};
 use crate::app::{App, Shared};
 use crate::connections::{Phase, closing};
@@ -28,6 +28,8 @@ pub(super) struct Listener {
     place: Place,
     /// The last change that was sent, or left out on purpose.
     seen: i64,
+    /// Whether it does not come back from somewhere.
+    is_new: bool,
     /// Whether changes after that are gone.
     is_behind: bool,
     stage: Stage,
@@ -56,6 +58,7 @@ impl Listener {
         })?;
         let range = app.readers.ask(|store| store.change_range()).await?;
         app.hub.begin_after(range.newest);
+        let is_new = seen.is_none();
         let (seen, gap_from) = begin(seen, range);
         let every = app.settings.heartbeat;
         let mut heartbeat = interval_at(tokio::time::Instant::now() + every, every);
@@ -65,6 +68,7 @@ impl Listener {
             filter,
             place,
             seen,
+            is_new,
             is_behind: false,
             stage: Stage::Greeting { gap_from },
             heartbeat,
@@ -104,9 +108,9 @@ impl Listener {
 
     fn greet(&self, gap_from: Option<i64>) -> Bytes {
         let Some(from) = gap_from else {
-            return Bytes::from_static(GREETING.as_bytes());
+            return greeting(self.is_new.then_some(self.seen));
         };
-        let mut greeting = GREETING.as_bytes().to_vec();
+        let mut greeting = greeting(None).to_vec();
         greeting.extend_from_slice(&self.gap(from));
         greeting.into()
     }
@@ -135,7 +139,7 @@ impl Listener {
         Some(Some(Bytes::from(told)).filter(|told| !told.is_empty()))
     }
 
-    /// What comes next, or a sign of life. The stream ends (`None`) when the database was replaced.
+    /// What comes next, or a sign of life. The stream ends (`None`) if it cannot go on: the client comes again.
     async fn hear(&mut self) -> Option<Option<Bytes>> {
         match self.place.look() {
             Found::Batch(batch) if self.is_behind => Some(self.go_on_with(&batch)),
@@ -144,7 +148,7 @@ impl Listener {
                 self.is_behind = true;
                 Some(None)
             }
-            Found::Replaced => None,
+            Found::Replaced => self.begin_anew().await.map(Some),
             Found::Nothing => {
                 tokio::select! {
                     () = self.place.wait() => Some(None),
@@ -152,6 +156,19 @@ impl Listener {
                 }
             }
         }
+    }
+
+    /// Goes on with the database that is there now. What happened between the two is unknown.
+    async fn begin_anew(&mut self) -> Option<Bytes> {
+        // A place first, as when somebody comes.
+        self.place.move_over();
+        let range = self.app.readers.ask(|store| store.change_range()).await.ok()?;
+        self.app.hub.begin_after(range.newest);
+        let from = std::mem::replace(&mut self.seen, range.newest);
+        self.is_behind = false;
+        self.stage = Stage::CatchingUp;
+        self.app.metrics.gaps.inc();
+        Some(gap_between_databases(from, self.seen))
     }
 
     /// Tells what was left out before the oldest batch that is still there, and goes on with that.

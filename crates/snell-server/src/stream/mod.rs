@@ -21,6 +21,7 @@ use futures_util::stream::unfold;
 
 use crate::app::Shared;
 use crate::error::Refusal;
+use crate::patience::Endless;
 use crate::query::Query;
 use crate::routes::typed;
 
@@ -52,6 +53,7 @@ pub(crate) async fn listen(State(app): State<Shared>, uri: Uri, headers: HeaderM
     let mut answer = typed("text/event-stream", Body::from_stream(told));
     let (name, value) = UNBUFFERED;
     answer.headers_mut().insert(name, value);
+    answer.extensions_mut().insert(Endless);
     Ok(answer)
 }
 

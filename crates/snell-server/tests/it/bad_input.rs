@@ -1,8 +1,12 @@
 //! What is refused, and what is said about it.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
 use serde_json::json;
 
-use crate::support::TestApp;
+use crate::support::{PATIENCE, Stream, TestApp, wait_until};
 
 #[test]
 fn a_body_that_is_wrong_is_refused_by_name() {
@@ -94,6 +98,14 @@ fn a_body_that_is_wrong_is_refused_by_name() {
             "\"timestamp\" must be an RFC 3339 time such as 2025-12-31T10:30:00Z",
         ),
         (
+            r#"{"session_id":"s","timestamp":"2025-12-31T10:30:00+25:00"}"#,
+            "\"timestamp\" must be an RFC 3339 time such as 2025-12-31T10:30:00Z",
+        ),
+        (
+            r#"{"session_id":"s","timestamp":"2025-12-31T10:30:00Z[UTC]"}"#,
+            "\"timestamp\" must be an RFC 3339 time such as 2025-12-31T10:30:00Z",
+        ),
+        (
             r#"{"session_id":"s","timestamp":1700000000}"#,
             "\"timestamp\" must be an RFC 3339 time such as 2025-12-31T10:30:00Z",
         ),
@@ -178,6 +190,8 @@ fn a_body_may_be_neither_large_nor_deep_nor_other_than_utf_8() {
         ("a byte more", padded(most + 1), 413),
         ("2 MiB", padded(2 * most), 413),
         ("100 levels", nested(100), 200),
+        ("128 levels", nested(127), 200),
+        ("a level more", nested(128), 400),
         ("10 000 levels", nested(10_000), 400),
         ("500 000 levels", nested(500_000), 400),
         ("invalid UTF-8", b"{\"session_id\":\"\xff\xfe\"}".to_vec(), 400),
@@ -244,6 +258,61 @@ fn a_client_that_asks_before_it_sends_is_told_at_once() {
 }
 
 #[test]
+fn a_body_that_is_too_large_by_its_own_account_is_refused_before_it_comes() {
+    let app = TestApp::with(|settings| settings.body_timeout = Duration::from_secs(600));
+    let request = app
+        .request("POST", "/hook/stop")
+        .header("Content-Type: application/json")
+        .header("Content-Length: 2097152");
+    let mut stream = TcpStream::connect(app.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(&request.bytes()).unwrap();
+    assert_eq!(Stream::on(stream.try_clone().unwrap()).head.status, 413);
+    // What comes all the same is thrown away, and the connection can be used on.
+    stream.write_all(&vec![b' '; 2_097_152]).unwrap();
+    stream.write_all(&app.request("GET", "/healthz").bytes()).unwrap();
+    let mut told = Vec::new();
+    wait_until(|| {
+        let mut buffer = [0; 4096];
+        let length = stream.read(&mut buffer).unwrap();
+        told.extend_from_slice(&buffer[..length]);
+        String::from_utf8_lossy(&told).contains("HTTP/1.1 200 OK").then_some(())
+    });
+}
+
+#[test]
+fn times_of_the_future_and_very_fine_ones_are_taken() {
+    let app = TestApp::start();
+    let cases = ["9999-12-31T23:59:59Z", "2025-12-31T10:30:00.123456789123Z"];
+    for at in cases {
+        app.tell("stop", &json!({"session_id": "s", "timestamp": at}));
+    }
+    let events = app.json("/api/events");
+    assert_eq!(events["items"][0]["at"], "2025-12-31T10:30:00.123456Z");
+    let at: snell::Timestamp = events["items"][1]["at"].as_str().unwrap().parse().unwrap();
+    assert!(at <= snell::Timestamp::now(), "what is yet to come counts as now");
+    assert_eq!(app.json("/api/events?since=9999-12-31T23:59:59Z")["items"], json!([]));
+}
+
+#[test]
+fn a_head_may_be_64_kib_long() {
+    let app = TestApp::start();
+    let with = |bytes: usize| {
+        let request = app.request("GET", "/healthz").header("Connection: close");
+        let rest = request.bytes().len() + "X: \r\n".len();
+        request.header(&format!("X: {}", "x".repeat(bytes - rest))).bytes()
+    };
+    assert_eq!(crate::connections::say(app.address, &with(65_000)).status, 200);
+    for bytes in [66_000, 90_000] {
+        assert_eq!(
+            crate::connections::say(app.address, &with(bytes)).status,
+            431,
+            "{bytes}"
+        );
+    }
+}
+
+#[test]
 fn what_is_not_there_and_what_cannot_be_done_is_said() {
     let app = TestApp::start();
     let cases = [
@@ -283,6 +352,15 @@ fn a_question_that_is_wrong_is_refused_by_name() {
         (
             "/api/agents?limit=0",
             "\"limit\" is \"0\"; it must be a number from 1 to 500",
+        ),
+        (
+            "/api/agents?limit=",
+            "\"limit\" is \"\"; it must be a number from 1 to 500",
+        ),
+        (
+            "/api/events?since=-2h",
+            "\"since\" is \"-2h\"; it must be an RFC 3339 time such as 2025-12-31T10:30:00Z, or how long ago it was, such \
+             as 2h",
         ),
         (
             "/api/agents?limit=501",

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{Answer, PATIENCE, TestApp, wait_until};
+use crate::support::{Answer, PATIENCE, Stream, TestApp, wait_until};
 
 /// Says this, and hears the answer.
 pub fn say(address: SocketAddr, bytes: &[u8]) -> Answer {
@@ -40,6 +40,16 @@ fn is_well(app: &TestApp) {
     assert_eq!(app.get("/healthz").status, 200);
 }
 
+/// Waits until nobody but the one who asks is connected.
+fn is_alone(app: &TestApp) {
+    wait_until(|| {
+        app.get("/metrics")
+            .body
+            .contains("snell_http_connections 1\n")
+            .then_some(())
+    });
+}
+
 #[test]
 fn a_thousand_silent_connections_hold_up_nobody() {
     let app = TestApp::start();
@@ -59,12 +69,7 @@ fn a_thousand_silent_connections_hold_up_nobody() {
             .then_some(())
     });
     drop(silent);
-    wait_until(|| {
-        app.get("/metrics")
-            .body
-            .contains("snell_http_connections 1\n")
-            .then_some(())
-    });
+    is_alone(&app);
 }
 
 #[test]
@@ -191,4 +196,42 @@ fn what_is_not_http_is_sent_away() {
         );
     }
     is_well(&app);
+}
+
+#[test]
+fn a_client_that_does_not_read_its_answers_is_sent_away() {
+    let app = TestApp::with(|settings| settings.write_timeout = Duration::from_millis(200));
+    let mut deaf = connect(app.address);
+    let ask = app.request("GET", "/api/openapi.json").bytes();
+    // More than fits between the two, whatever the system allows.
+    let asked = (0..2_000).all(|_| deaf.write_all(&ask).is_ok());
+    is_alone(&app);
+    drop((deaf, asked));
+    is_well(&app);
+}
+
+#[test]
+fn bodies_that_are_not_finished_have_so_much_room_in_all() {
+    let app = TestApp::with(|settings| settings.max_body_bytes_in_all = 1000);
+    let body = |bytes: usize| format!(r#"{{"session_id":"s","x":"{}"}}"#, "x".repeat(bytes));
+    let long = app.request("POST", "/hook/stop").json(&body(800)).bytes();
+    let other = || app.request("POST", "/hook/stop").json(&body(400)).send();
+    // The other one may be faster, and then it is the slow one that is refused.
+    let (mut slow, refused) = wait_until(|| {
+        let mut slow = connect(app.address);
+        slow.write_all(&long[..long.len() - 1]).unwrap();
+        let answer = other();
+        if answer.status != 200 {
+            return Some((slow, answer));
+        }
+        drop(slow);
+        is_alone(&app);
+        None
+    });
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
+    assert_eq!(refused.message(), "too much is being sent at once; try again shortly");
+    slow.write_all(&long[long.len() - 1..]).unwrap();
+    // Once it is stored there is room again.
+    assert_eq!(Stream::on(slow).head.status, 200);
+    assert_eq!(other().status, 200);
 }

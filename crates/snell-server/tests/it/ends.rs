@@ -76,6 +76,11 @@ fn one_directory_has_one_server() {
         format!("another `snell serve` is running for {shown}; end it first")
     );
     assert_eq!(app.request("GET", "/healthz").send_through(app.path()).status, 200);
+    let database = app.path().join("elsewhere.db");
+    let mut settings = Settings::new(app.path());
+    settings.database = Some(database.clone());
+    TestApp::refused(settings, "127.0.0.1:0");
+    assert!(!database.exists(), "nothing was made");
     let message = Listener::bind(app.address).unwrap_err().to_string();
     assert!(
         message.starts_with(&format!("{} is in use, perhaps by another", app.address)),
@@ -128,7 +133,15 @@ fn a_directory_that_is_not_there_is_made_and_one_whose_path_is_long_does_without
 
 #[test]
 fn what_is_no_host_cannot_be_allowed() {
-    for name in ["http://receiver.test", "receiver.test/", "", "a b", "x:y"] {
+    for name in [
+        "http://receiver.test",
+        "http://x/",
+        "receiver.test/",
+        "",
+        "*",
+        "a b",
+        "x:y",
+    ] {
         let directory = tempfile::tempdir().unwrap();
         let mut settings = Settings::new(directory.path());
         settings.allow_hosts = vec![name.into()];
@@ -146,6 +159,11 @@ fn a_database_that_cannot_be_used_is_said_at_once() {
     settings.database = Some(database.clone());
     let message = TestApp::refused(settings, "127.0.0.1:0");
     assert_eq!(message, format!("cannot use the database {}", database.display()));
+    let home = directory.path().join("not/there/yet");
+    let mut settings = Settings::new(&home);
+    settings.database = Some(database);
+    TestApp::refused(settings, "127.0.0.1:0");
+    assert!(!directory.path().join("not").exists(), "nothing was made");
 }
 
 #[test]

@@ -227,7 +227,7 @@ fn many_first_events_of_one_session_make_one_agent() {
 fn a_receiver_that_is_switched_off_takes_nothing_and_shows_everything() {
     let app = TestApp::with(|settings| settings.enabled = false);
     let answer = app.hook("stop", &json!({"session_id": "s1"}));
-    assert_eq!(answer.status, 503);
+    assert_eq!((answer.status, answer.header("retry-after")), (503, Some("60")));
     assert_eq!(
         answer.message(),
         "taking hook events is switched off (enabled = false in [server])"

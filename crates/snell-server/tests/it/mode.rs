@@ -92,6 +92,22 @@ fn an_event_that_comes_late_is_heard_now() {
 }
 
 #[test]
+fn an_event_that_comes_twice_is_a_sign_of_life_each_time() {
+    let app = TestApp::with(quick);
+    let event = json!({"session_id": "s1", "event_id": "once"});
+    app.tell("stop", &event);
+    wait_until(|| (app.json("/hook/status")["mode"] == "polling_fallback").then_some(()));
+    let status = wait_until(|| {
+        assert_eq!(app.tell("stop", &event)["duplicate"], true);
+        Some(app.json("/hook/status")).filter(|status| status["mode"] == "hooks_active")
+    });
+    assert_eq!(
+        (&status["last_event_type"], &status["events_received"]),
+        (&json!("Stop"), &json!(1))
+    );
+}
+
+#[test]
 fn silence_makes_the_server_look_more_often_and_hooks_make_it_stop() {
     let app = TestApp::with(quick);
     let told = |mode: &str| {

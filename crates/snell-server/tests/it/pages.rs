@@ -51,6 +51,24 @@ fn lists_are_read_page_by_page_without_loss_or_repetition() {
 }
 
 #[test]
+fn a_page_of_long_items_has_fewer_of_them() {
+    let app = TestApp::start();
+    // A long text is cut, many are not.
+    let long = vec!["x".repeat(10_000); 90];
+    for number in 0..10 {
+        app.tell(
+            "user-prompt-submit",
+            &json!({"session_id": "s1", "prompt": format!("{number}"), "more": long}),
+        );
+    }
+    let page = app.get("/api/events?limit=500");
+    assert!(page.body.len() <= 4 * 1024 * 1024 + 100, "{}", page.body.len());
+    assert_eq!(page.json()["items"].as_array().unwrap().len(), 4);
+    let events = all(&app, "/api/events?", 500);
+    assert_eq!(numbers(&events, "id"), (1..=10).rev().collect::<Vec<_>>());
+}
+
+#[test]
 fn lists_are_narrowed_by_what_is_asked_for() {
     let app = TestApp::with(|settings| settings.now = Some("2026-03-01T12:00:00Z".parse().unwrap()));
     app.begin("s1");

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::net::TcpStream;
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::net::sockopt::set_socket_recv_buffer_size;
@@ -35,7 +36,7 @@ fn a_listener_is_told_what_happens_in_order() {
     assert_eq!(stream.head.status, 200);
     assert_eq!(stream.head.header("content-type"), Some("text/event-stream"));
     assert_eq!(stream.head.header("x-accel-buffering"), Some("no"));
-    assert_eq!(stream.block().unwrap(), [": connected", "retry: 2000"]);
+    assert_eq!(stream.greeted(), Some(3));
     app.begin("s1");
     app.tell("user-prompt-submit", &json!({"session_id": "s1", "prompt": "Do it"}));
     let heard = stream.until(is_state("processing"));
@@ -197,7 +198,7 @@ fn a_listener_chooses_what_it_hears() {
 fn a_listener_is_told_now_and_then_that_the_stream_is_there() {
     let app = TestApp::with(|settings| settings.heartbeat = Duration::from_millis(20));
     let mut stream = app.listen("");
-    stream.block();
+    stream.greeted();
     for _ in 0..3 {
         assert_eq!(stream.block().unwrap(), [": heartbeat"]);
     }
@@ -221,6 +222,11 @@ fn who_has_seen_what_is_not_there_is_told_of_a_gap() {
     ];
     for (seen, gap, next) in cases {
         let mut stream = app.listen_after("", Some(seen));
+        assert_eq!(
+            stream.greeted(),
+            None,
+            "whoever is cut off now has not heard of the gap"
+        );
         if !gap.is_null() {
             let heard = stream.next();
             assert_eq!((heard.event.as_str(), &heard.data), ("gap", &gap), "{seen}");
@@ -234,7 +240,11 @@ fn who_has_seen_what_is_not_there_is_told_of_a_gap() {
 
 #[test]
 fn a_slow_listener_gets_one_gap_and_holds_up_nobody() {
-    let app = TestApp::with(|settings| settings.stream_queue = 50);
+    let app = TestApp::with(|settings| {
+        settings.stream_queue = 50;
+        // Who listens may take longer than who only asks.
+        settings.write_timeout = Duration::from_millis(50);
+    });
     app.begin("s1");
     let slow = TcpStream::connect(app.address).unwrap();
     set_socket_recv_buffer_size(&slow, 64 * 1024).unwrap();
@@ -289,16 +299,80 @@ fn there_is_room_for_so_many_listeners() {
 }
 
 #[test]
-fn a_stream_ends_when_its_database_is_replaced() {
+fn who_has_heard_nothing_yet_can_come_back_as_well() {
     let app = TestApp::start();
-    let mut stream = app.listen("");
     app.begin("s1");
-    stream.until(is_state("idle"));
-    for name in ["snell.db", "snell.db-wal", "snell.db-shm"] {
-        std::fs::rename(app.path().join(name), app.path().join(format!("{name}.old"))).unwrap();
-    }
+    let seen = app.listen("").greeted().unwrap();
     app.begin("s2");
-    while stream.heard().is_some() {}
-    let mut again = app.listen_after("", Some("1000"));
-    assert_eq!(again.next().event, "gap");
+    let mut again = app.listen_after("", Some(&seen.to_string()));
+    assert_eq!(again.greeted(), None);
+    let heard = again.next();
+    assert_eq!((heard.id, heard.event.as_str()), (seen + 1, "session_created"));
+}
+
+/// A database in which much has happened already.
+fn another_database(path: &Path) {
+    let mut store = Store::open(path).unwrap().store;
+    for number in 0..100 {
+        let prompt = json!({"session_id": "other", "cwd": "/tmp", "prompt": format!("{number}")});
+        let (event, _) = Event::from_json(Some("UserPromptSubmit"), prompt.to_string().as_bytes()).unwrap();
+        store.ingest(Observation::new(&event, Timestamp::now())).unwrap();
+    }
+    store.close().unwrap();
+}
+
+/// Does something to every file of the database.
+fn each_file(app: &TestApp, what: impl Fn(&Path)) {
+    for name in ["snell.db", "snell.db-wal", "snell.db-shm"] {
+        what(&app.path().join(name));
+    }
+}
+
+fn remove(path: &Path) {
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn who_listens_while_the_database_is_replaced_is_told_of_one_gap_and_hears_on() {
+    type Replace = fn(&TestApp);
+    let cases: [(&str, Replace); 4] = [
+        ("moved away", |app| {
+            each_file(app, |path| {
+                let name = path.file_name().unwrap().to_string_lossy();
+                std::fs::rename(path, path.with_file_name(format!("old.{name}"))).unwrap();
+            });
+        }),
+        ("deleted", |app| each_file(app, remove)),
+        ("replaced by one with higher numbers", |app| {
+            let other = app.path().join("other.db");
+            another_database(&other);
+            each_file(app, remove);
+            std::fs::rename(other, app.database()).unwrap();
+        }),
+        ("filled with something else", |app| {
+            let connection = rusqlite::Connection::open(app.database()).unwrap();
+            connection.execute("DELETE FROM changes", []).unwrap();
+        }),
+    ];
+    for (how, replace) in cases {
+        // Whoever hears nothing but heartbeats would wait for ever.
+        let app = TestApp::with(|settings| settings.heartbeat = Duration::from_secs(600));
+        let mut stream = app.listen("");
+        app.begin("s1");
+        let seen = stream.until(is_state("idle")).last().unwrap().id;
+        replace(&app);
+        // Nobody writes, and yet it is noticed.
+        let gap = stream.next();
+        assert_eq!(gap.event, "gap", "{how}");
+        assert_eq!(
+            (&gap.data["from"], &gap.data["missed"]),
+            (&json!(seen), &json!(null)),
+            "{how}"
+        );
+        app.begin("s2");
+        let heard = stream.until(is_state("idle"));
+        assert!(heard.iter().all(|one| one.event != "gap"), "{how}: {heard:?}");
+        assert_eq!(heard[0].data["session_id"], "s2", "{how}");
+        assert_eq!(heard[0].id, gap.id + 1, "{how}");
+    }
 }

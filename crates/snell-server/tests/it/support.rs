@@ -327,7 +327,15 @@ impl Stream {
         }
     }
 
-    /// The next event, without comments; nothing if the stream has ended.
+    /// The number by which to come back, as the stream tells it first to whoever is new.
+    pub fn greeted(&mut self) -> Option<i64> {
+        let lines = self.block().unwrap();
+        assert_eq!(lines[..2], [": connected", "retry: 2000"]);
+        let id = lines.get(2).map(|line| line.strip_prefix("id: ").unwrap());
+        id.map(|id| id.parse().unwrap())
+    }
+
+    /// The next event, without comments and greetings; nothing if the stream has ended.
     pub fn heard(&mut self) -> Option<Heard> {
         loop {
             let lines = self.block()?;

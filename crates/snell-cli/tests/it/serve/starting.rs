@@ -33,6 +33,7 @@ fn what_keeps_it_from_starting_is_said() {
     fs::write(&token, "secret").unwrap();
     fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
     let token = token.to_str().unwrap();
+    fs::remove_dir(sandbox.data()).unwrap();
     let other = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = other.local_addr().unwrap().to_string();
     let cases: &[(&[&str], &str)] = &[
@@ -56,8 +57,22 @@ fn what_keeps_it_from_starting_is_said() {
         ),
         (
             &["--addr", "127.0.0.1:0", "--db", "mysql://x/y"],
-            "there is no database of the kind \"mysql\"",
+            "there is no database of the kind \"mysql://\"",
         ),
+        (
+            &["--addr", "127.0.0.1:0", "--db", "mysql:x"],
+            "there is no database of the kind \"mysql\"; write sqlite:PATH",
+        ),
+        (
+            &["--addr", "127.0.0.1:0", "--db", "sqlite::memory:"],
+            "a database in memory is gone when the server ends",
+        ),
+        (
+            &["--addr", "127.0.0.1:0", "--allow-host", "http://x/"],
+            "\"http://x/\" names no host",
+        ),
+        (&["--addr", "127.0.0.1:0", "--allow-host", ""], "\"\" names no host"),
+        (&["--addr", "127.0.0.1:0", "--allow-host", "*"], "\"*\" names no host"),
         (&["--addr", "127.0.0.1:0", "--db", "sqlite:"], "write sqlite:PATH"),
         (&["--addr", "127.0.0.1:0", "--db", "/"], "/ is a directory"),
         (
@@ -78,6 +93,36 @@ fn what_keeps_it_from_starting_is_said() {
         assert!(ran.stderr.contains(message), "{args:?}: {}", ran.stderr);
         assert_eq!(ran.stdout, "", "{args:?}");
     }
+    assert!(!sandbox.data().exists(), "nothing was made");
+    let sandbox = sandbox.home_file(".config/snell/snell.toml", "[server]\nallow_hosts = [\"*\"]\n");
+    let ran = sandbox.snell(&["serve", "--addr", "127.0.0.1:0"], "");
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("names \"*\", which is no host"), "{}", ran.stderr);
+}
+
+#[test]
+fn with_another_database_its_directory_is_made_all_the_same() {
+    let sandbox = Sandbox::new();
+    let database = sandbox.home().join("elsewhere.db");
+    fs::remove_dir(sandbox.data()).unwrap();
+    let receiver = Receiver::start(&sandbox, &["--addr", "127.0.0.1:0", "--db", database.to_str().unwrap()]);
+    assert!(receiver.ask("GET /healthz", "").starts_with("HTTP/1.1 200"));
+    assert!(database.exists());
+    let mode = fs::metadata(sandbox.data()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
+#[test]
+fn a_name_that_nobody_knows_in_the_users_file_is_told_at_the_start() {
+    let sandbox = Sandbox::new().home_file(
+        ".config/snell/snell.toml",
+        "[server]\naddr = \"127.0.0.1:0\"\nmax_stream_client = 3\n",
+    );
+    let receiver = Receiver::start(&sandbox, &[]);
+    let (code, said) = receiver.end(Signal::TERM);
+    assert_eq!(code, Some(0));
+    assert!(said.contains("WARN") && said.contains("max_stream_client"), "{said}");
+    assert!(said.contains("snell.toml:3:1"), "{said}");
 }
 
 #[test]
@@ -117,7 +162,17 @@ fn the_log_tells_of_requests_but_not_of_what_they_carry() {
     let receiver = Receiver::start(&sandbox, &args);
     receiver.ask("POST /hook/stop", r#"{"session_id":"s1","prompt":"very private"}"#);
     receiver.ask("POST /hook/stop", r#"{"session_id":"very private"#);
-    receiver.ask("GET /nothing?very=private", "");
+    for head in [
+        "GET /nothing?very=private",
+        "GET /very/private",
+        "GET /api/agents/private",
+        "GET /api/agents?private=1",
+        "GET /api/agents?limit=private",
+        "GET /api/events/stream?last_event_id=private",
+        "PRIVATE /hook/stop",
+    ] {
+        receiver.ask(head, "");
+    }
     let (_, said) = receiver.end(Signal::TERM);
     let lines: Vec<serde_json::Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let told = |level: &str, status: u64| {
@@ -125,5 +180,16 @@ fn the_log_tells_of_requests_but_not_of_what_they_carry() {
         lines.iter().any(|line| is(&line))
     };
     assert!(told("DEBUG", 200) && told("WARN", 400) && told("WARN", 404), "{said}");
-    assert!(!said.contains("private"), "{said}");
+    assert!(!said.to_lowercase().contains("private"), "{said}");
+    let routes = lines.iter().filter_map(|line| line["fields"]["route"].as_str());
+    let routes: Vec<_> = routes.collect();
+    for route in [
+        "/hook/stop",
+        "other",
+        "/api/agents/{id}",
+        "/api/agents",
+        "/api/events/stream",
+    ] {
+        assert!(routes.contains(&route), "{route} in {said}");
+    }
 }
