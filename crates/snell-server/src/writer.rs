@@ -23,8 +23,9 @@ const GATHER: Duration = Duration::from_micros(500);
 /// When nothing has come for so long, there is time to tidy up.
 const LULL: Duration = Duration::from_millis(500);
 
-/// So many events come at most before the log is folded into the database.
-const TIDY_AFTER: usize = 8192;
+/// So many events come at most before the log is folded into the database. That waits for the disk, so it is left for a
+/// lull if there is one.
+const TIDY_AFTER: usize = 32_768;
 
 /// How many notes of others are taken in while requests may come.
 const NOTES_IN_A_MOMENT: usize = 1000;
