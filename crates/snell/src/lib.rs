@@ -52,7 +52,9 @@ mod verdict;
 pub use config::{ConfigFile, Handler, Handlers, Keep, ServerSettings, Settings, receiver_url};
 pub use diagnostic::{Diagnostic, Severity};
 pub use engine::{Engine, EngineBuilder, Explanation, Watch};
-pub use event::{Event, EventError, EventName, JsonError, Subagent, Tmux, Tool, ToolClass, replace_lone_surrogates};
+pub use event::{
+    Event, EventError, EventName, JsonError, Subagent, Tmux, Tool, ToolClass, json_depth, replace_lone_surrogates,
+};
 pub use guest::{Guest, Reply};
 pub use hook::{Hook, OnFailure, Origin};
 pub use jiff::Timestamp;

@@ -26,7 +26,7 @@ pub(super) fn object(text: &[u8]) -> Result<Map<String, Value>, Refusal> {
             "the body is empty; send a JSON object with a \"session_id\"",
         ));
     }
-    if depth(text) > MAX_DEPTH {
+    if snell::json_depth(text) > MAX_DEPTH {
         return Err(Refusal::bad(format!(
             "the body is nested more than {MAX_DEPTH} levels deep"
         )));
@@ -41,26 +41,6 @@ fn read(text: &str) -> serde_json::Result<Map<String, Value>> {
     let fields = (&mut reader).deserialize_map(Unique)?;
     reader.end()?;
     Ok(fields)
-}
-
-/// How deeply brackets outside strings are nested.
-fn depth(text: &str) -> usize {
-    let (mut depth, mut deepest) = (0_usize, 0);
-    let (mut in_string, mut escaped) = (false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b'[' | b'{' if !in_string => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest
 }
 
 /// What is wrong with the text, unless it can be mended: agents written in JavaScript cut texts in the middle of a

@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 pub use name::EventName;
 pub use tool_class::ToolClass;
 pub(crate) use wire::parse_json;
-pub use wire::replace_lone_surrogates;
 pub use wire::{EventError, JsonError};
+pub use wire::{json_depth, replace_lone_surrogates};
 
 /// Something that happened in an agent's session.
 ///

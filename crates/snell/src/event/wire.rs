@@ -285,7 +285,7 @@ fn kind_of(value: &Value) -> &'static str {
 /// Agents written in JavaScript send such escapes when they cut a text in the middle of a character. A strict reader
 /// would reject the whole payload, and with it the chance to judge it.
 pub(crate) fn parse_json(text: &str) -> Result<Value, JsonError> {
-    if depth(text) > MAX_DEPTH {
+    if json_depth(text) > MAX_DEPTH {
         return Err(JsonError::TooDeep);
     }
     read(text).or_else(|error| {
@@ -306,8 +306,8 @@ fn read(text: &str) -> Result<Value, serde_json::Error> {
     Ok(value)
 }
 
-/// How deeply brackets outside strings are nested.
-fn depth(text: &str) -> usize {
+/// How deeply brackets outside strings are nested in a text of JSON.
+pub fn json_depth(text: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let (mut in_string, mut escaped) = (false, false);
     for byte in text.bytes() {
