@@ -105,6 +105,12 @@ impl Around {
         Some(std::path::absolute(&home).unwrap_or(home))
     }
 
+    /// Where the user's own `snell.toml` is, and what stands beside it.
+    pub(crate) fn config_dir(&self) -> Option<PathBuf> {
+        let of_variable = directory_from(variables::XDG_CONFIG_HOME).map(|config| config.join("snell"));
+        of_variable.or_else(|| Some(self.home()?.join(".config/snell")))
+    }
+
     /// An engine for these surroundings, in the making.
     pub(crate) fn engine(&self) -> anyhow::Result<EngineBuilder> {
         let project = self.project()?;
@@ -112,8 +118,8 @@ impl Around {
         if let Some(home) = self.home() {
             builder = builder.home(home);
         }
-        if let Some(config) = directory_from(variables::XDG_CONFIG_HOME) {
-            builder = builder.config_dir(config.join("snell"));
+        if let Some(config) = self.config_dir() {
+            builder = builder.config_dir(config);
         }
         if !self.configs.is_empty() {
             builder = builder.files(named_files(&self.configs)?);
@@ -161,6 +167,12 @@ fn named_files(written: &[String]) -> anyhow::Result<Vec<ConfigFile>> {
 /// A variable of the environment, if it says something.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The same, also if it is no UTF-8: what cannot be read is not the same as nothing.
+pub(crate) fn variable_as_said(name: &str) -> Option<String> {
+    let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
+    Some(value.to_string_lossy().into_owned())
 }
 
 /// The user's name, for events that do not tell it.

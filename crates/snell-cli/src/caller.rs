@@ -6,10 +6,10 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use snell::{EngineBuilder, Guest, Timestamp};
+use snell::{EngineBuilder, Guest, Settings, Timestamp};
 use snell_store::{Process, Sender};
 
-use crate::around::{self, Around, variable};
+use crate::around::{self, Around, variable, variable_as_said};
 
 /// Variables that agents and their launchers set.
 mod variables {
@@ -17,6 +17,8 @@ mod variables {
     pub(super) const CLAUDE_PID: &str = "CLAUDE_PID";
     /// Set by launchers, for what they start.
     pub(super) const SESSION_ID: &str = "CLAUDE_SESSION_ID";
+    /// Set by Claude Code, for what it starts.
+    pub(super) const OWN_SESSION_ID: &str = "CLAUDE_CODE_SESSION_ID";
     pub(super) const SESSION_ROLE: &str = "CLAUDE_SESSION_ROLE";
     pub(super) const SESSION_MODE: &str = "CLAUDE_SESSION_MODE";
     pub(super) const MISSION: &str = "MISSION_EXECUTION_ID";
@@ -51,6 +53,12 @@ impl Caller {
         Around::of(Some(project), None).engine_with_pins()
     }
 
+    /// What the user's own files say beside their hooks.
+    pub(crate) fn settings() -> anyhow::Result<Settings> {
+        let (engine, _) = Self::engine("/".into())?.survey().load();
+        Ok(engine.settings())
+    }
+
     /// The nearest directory above that looks like a project, else the directory itself.
     pub(crate) fn project_at(directory: &Path) -> PathBuf {
         let is_root = |candidate: &&Path| {
@@ -66,8 +74,6 @@ impl Caller {
         let told = variable(variables::CLAUDE_PID).and_then(|pid| pid.parse().ok());
         // No process has the number 0.
         let told = told.filter(|pid| *pid > 0);
-        // The server's socket, its process and the session's number, separated by commas.
-        let tmux_server = variable(variables::TMUX).and_then(|tmux| tmux.split(',').next().map(str::to_owned));
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         Sender {
             product: guest.map(|guest| guest.name.to_owned()),
@@ -75,15 +81,29 @@ impl Caller {
             process: told.map(Process::now).or_else(Process::calling),
             host: Some(host).filter(|host| !host.is_empty()),
             cwd: None,
-            launcher_session_id: variable(variables::SESSION_ID),
-            headspace_session_id: variable(variables::HEADSPACE_SESSION_ID),
-            tmux_pane: variable(variables::TMUX_PANE),
-            tmux_session: variable(variables::HEADSPACE_TMUX_SESSION),
-            tmux_server,
-            role: variable(variables::SESSION_ROLE),
-            mode: variable(variables::SESSION_MODE),
-            mission_execution_id: variable(variables::MISSION),
+            launcher_session_id: variable_as_said(variables::SESSION_ID),
+            headspace_session_id: variable_as_said(variables::HEADSPACE_SESSION_ID),
+            tmux_pane: variable_as_said(variables::TMUX_PANE),
+            tmux_session: variable_as_said(variables::HEADSPACE_TMUX_SESSION),
+            tmux_server: tmux_server(),
+            role: trimmed(variables::SESSION_ROLE),
+            mode: trimmed(variables::SESSION_MODE).map(|mode| mode.to_lowercase()),
+            mission_execution_id: variable_as_said(variables::MISSION),
+            context_window: None,
         }
+    }
+
+    /// The ids of the session that the environment names, each with the variable that does. The launcher's comes first.
+    pub(crate) fn session_ids() -> Vec<(&'static str, String)> {
+        [variables::SESSION_ID, variables::OWN_SESSION_ID]
+            .into_iter()
+            .filter_map(|name| Some((name, variable(name)?)))
+            .collect()
+    }
+
+    /// The tmux pane that this process sits in, and the server that it belongs to.
+    pub(crate) fn tmux_pane() -> Option<(Option<String>, String)> {
+        Some((tmux_server(), variable_as_said(variables::TMUX_PANE)?))
     }
 
     /// Whether nobody has been told this yet. Where that cannot be remembered, everybody is told every time.
@@ -118,6 +138,18 @@ impl Caller {
         let name: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
         self.data.join("told").join(name)
     }
+}
+
+/// The socket of the tmux server that this process sits in.
+fn tmux_server() -> Option<String> {
+    // The server's socket, its process and the session's number, separated by commas.
+    variable(variables::TMUX).and_then(|tmux| tmux.split(',').next().map(str::to_owned))
+}
+
+/// What a variable says, without blanks around it.
+fn trimmed(name: &str) -> Option<String> {
+    let said = variable_as_said(name)?.trim().to_owned();
+    (!said.is_empty()).then_some(said)
 }
 
 fn leave_mark(mark: &Path) -> io::Result<()> {

@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     DONE, FAILED, agents, completions, docs, doctor, explain, export, forward, hook, install, lint, list, log, notify,
-    run, scribe, serve, status, statusline, supervise, trust, uninstall,
+    run, scribe, serve, session, status, statusline, supervise, trust, uninstall, wake, worker,
 };
 use crate::output;
 
@@ -39,6 +39,9 @@ pub(crate) enum Command {
     Serve(serve::Args),
     Agents(agents::Args),
     Status(status::Args),
+    Session(session::Args),
+    Worker(worker::Args),
+    Wake(wake::Args),
     Log(log::Args),
     Export(export::Args),
     Statusline(statusline::Args),

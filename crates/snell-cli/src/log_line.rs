@@ -1,5 +1,7 @@
 //! One entry of the log on one line, for people.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use snell::{Timestamp, Tool};
 use snell_store::LogEntry;
@@ -66,13 +68,15 @@ fn subject(entry: &LogEntry) -> String {
     let Some(name) = &entry.tool else {
         return SUBJECTS.iter().find_map(text).unwrap_or_default().to_owned();
     };
+    // Of events that an earlier version has stored, only the payload says what the call is about.
     let tool = Tool {
         name: name.clone(),
         input: entry.payload.get("tool_input").cloned(),
         ..Tool::default()
     };
-    match tool.principal_argument() {
-        Some(argument) => format!("{name} {argument}"),
+    let summary = entry.tool_summary.as_deref().map(Cow::from);
+    match summary.or_else(|| tool.principal_argument()) {
+        Some(summary) => format!("{name} {summary}"),
         None => name.clone(),
     }
 }

@@ -6,6 +6,7 @@ mod cli;
 mod commands;
 mod doctor;
 mod forwarding;
+mod handlers;
 mod hook_view;
 mod install;
 mod log_line;
@@ -17,6 +18,8 @@ mod post;
 mod recording;
 mod shallow;
 mod times;
+mod waking;
+mod whose;
 
 use std::process::ExitCode;
 

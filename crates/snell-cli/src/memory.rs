@@ -1,8 +1,8 @@
 //! What the store knows, for the commands that show it.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use snell::Timestamp;
 use snell_store::{AgentView, Recorder, Result, State, Store, StoreError, Which, scribe};
 
@@ -10,12 +10,21 @@ use crate::caller::Caller;
 use crate::output;
 use crate::recording::scribe_is_off;
 
+/// For how long a command tries again what somebody else's lock prevents, counted from its beginning. Each attempt waits
+/// for about half a second by itself, and one more may follow, so that it takes about three seconds in all.
+const PATIENCE: Duration = Duration::from_millis(1200);
+
 /// What was recorded, as a command looks at it.
 #[derive(Debug)]
 pub(crate) struct Memory {
     data: PathBuf,
     now: Option<Timestamp>,
     recorder: Recorder,
+    began: Instant,
+    /// Whether there is something to be noted, and it is not yet.
+    has_to_note: bool,
+    /// Whether the scribe did not answer. It is not waited for again.
+    scribe_is_mute: bool,
     /// What was told last, so that a command which looks again and again does not repeat it.
     told: Vec<String>,
 }
@@ -28,7 +37,18 @@ impl Memory {
             recorder: Recorder::new(&data),
             data,
             now,
+            began: Instant::now(),
+            has_to_note: false,
+            scribe_is_mute: false,
             told: Vec::new(),
+        })
+    }
+
+    /// As [`Memory::find`], for a command that notes something. Where it cannot, it says that nothing was noted.
+    pub(crate) fn find_to_note() -> anyhow::Result<Self> {
+        Ok(Self {
+            has_to_note: true,
+            ..Self::find()?
         })
     }
 
@@ -65,7 +85,35 @@ impl Memory {
             output::note(&remarks.join("; "));
             self.told = remarks;
         }
-        answer.with_context(|| format!("cannot use {} (`snell status` says more)", self.path().display()))
+        answer.map_err(|error| {
+            let path = self.path();
+            let what = match error {
+                StoreError::Locked if self.has_to_note => {
+                    format!("nothing was noted, because others hold {}; try again", path.display())
+                }
+                _ => format!("cannot use {} (`snell status` says more)", path.display()),
+            };
+            anyhow::Error::new(error).context(what)
+        })
+    }
+
+    /// As [`Memory::ask`], for what is to be written: while others write, it waits for its turn.
+    pub(crate) fn tell<T>(&mut self, mut change: impl FnMut(&mut Store) -> Result<T>) -> anyhow::Result<T> {
+        loop {
+            let is_patient = self.is_patient();
+            match self.ask(&mut change) {
+                Err(error) if is_patient && matches!(error.downcast_ref(), Some(StoreError::Locked)) => {}
+                told => {
+                    self.has_to_note &= told.is_err();
+                    return told;
+                }
+            }
+        }
+    }
+
+    /// Whether it may try again what somebody else's lock prevented.
+    fn is_patient(&self) -> bool {
+        self.began.elapsed() < PATIENCE
     }
 
     /// Leaves without tidying up, because somebody waits.
@@ -75,10 +123,18 @@ impl Memory {
 
     /// As [`Memory::ask`], for those who tell themselves what goes wrong.
     pub(crate) fn try_to_ask<T>(&mut self, question: impl FnOnce(&mut Store) -> Result<T>) -> (Result<T>, Vec<String>) {
-        if !scribe_is_off() {
-            scribe::settle(&self.data);
+        if !scribe_is_off() && !self.scribe_is_mute {
+            self.scribe_is_mute = !scribe::settle(&self.data);
         }
-        let answer = self.recorder.look().and_then(question);
+        // Nobody minds to wait a little for a command; that the database cannot even be opened is mostly over in a moment.
+        let answer = loop {
+            let is_patient = self.is_patient();
+            match self.recorder.look() {
+                Err(StoreError::Locked) if is_patient => {}
+                Err(error) => break Err(error),
+                Ok(store) => break question(store),
+            }
+        };
         (answer, self.recorder.take_remarks())
     }
 }

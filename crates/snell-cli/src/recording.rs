@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use snell::{Diagnostic, Engine, Handler, Keep, Severity};
+use snell::{Diagnostic, Handler, Keep, Settings, Severity};
 use snell_store::scribe::{self, Delivery, HandOver, Request};
-use snell_store::{Note, Observation, Recorder, WaitsFor};
+use snell_store::{Facts, Inquiry, Note, Observation, Recorder, StoreError, WaitsFor, no_facts};
 
 use crate::around::variable;
 use crate::caller::Caller;
@@ -40,11 +40,27 @@ pub(crate) struct Recording {
     recorder: Recorder,
     /// Where events are also sent, if anywhere.
     forwarding: Option<Forwarding>,
+    /// How the store was reached when it was asked something, which is how it is then reached to record.
+    way: Way,
+    /// Why it could not be asked. It is told unless recording fails, which says the same.
+    trouble: Option<String>,
+}
+
+/// How the store was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Nobody has tried, or nothing can be said about it.
+    Untried,
+    /// Nobody keeps it open, so it was opened here.
+    OpenedHere,
+    /// Somebody keeps it open, and did not answer.
+    NoAnswer,
+    /// It could not be opened, because somebody else holds it.
+    Locked,
 }
 
 impl Recording {
-    pub(crate) fn new(caller: &Caller, engine: &Engine, findings: &[Diagnostic]) -> Self {
-        let settings = engine.settings();
+    pub(crate) fn new(caller: &Caller, settings: &Settings, findings: &[Diagnostic]) -> Self {
         Self {
             enabled: settings.handlers.is_on(Handler::Track),
             // What cannot be read may have said something else, and what is removed does not come back.
@@ -55,8 +71,47 @@ impl Recording {
             },
             alone: scribe_is_off(),
             recorder: Recorder::new(&caller.data),
-            forwarding: Forwarding::new(&caller.data, settings.server),
+            forwarding: Forwarding::new(&caller.data, settings.server.clone()),
+            way: Way::Untried,
+            trouble: None,
             data: caller.data.clone(),
+        }
+    }
+
+    /// What is known of a session before its agent is answered; nothing if that cannot be had, or nothing is recorded. What
+    /// is wrong is told when the event is recorded.
+    pub(crate) fn facts(&mut self, inquiry: &Inquiry) -> Option<Facts> {
+        if !self.enabled {
+            return None;
+        }
+        if !self.alone {
+            match scribe::look(&self.data, inquiry) {
+                Delivery::Done(response) => {
+                    self.trouble = Some(response.remarks.join("; ")).filter(|trouble| !trouble.is_empty());
+                    return response.facts;
+                }
+                // The agent has waited for it once, which is enough.
+                Delivery::NoAnswer => {
+                    self.way = Way::NoAnswer;
+                    return None;
+                }
+                Delivery::NobodyThere => {}
+            }
+        }
+        match self.recorder.facts(inquiry) {
+            Ok(facts) => {
+                self.way = Way::OpenedHere;
+                Some(facts)
+            }
+            // The agent has waited for this once, too.
+            Err(StoreError::Locked) => {
+                self.way = Way::Locked;
+                None
+            }
+            Err(error) => {
+                self.trouble = Some(no_facts(&error));
+                None
+            }
         }
     }
 
@@ -78,14 +133,22 @@ impl Recording {
             forwarding.put(observation.clone());
         }
         self.store(observation, note);
+        // Whatever was wrong with the store is told once.
+        self.trouble.take().iter().for_each(|trouble| output::note(trouble));
         if let Some(forwarding) = &forwarding {
             forwarding.hire();
         }
     }
 
     fn store(&mut self, observation: Observation, note: Option<Note>) {
-        if self.alone {
+        if self.way == Way::Locked {
+            self.recorder.put_off(observation, &StoreError::Locked);
+            let remarks = self.recorder.take_remarks();
+            self.say(&remarks);
+        } else if self.alone || self.way == Way::OpenedHere {
             self.by_itself(observation);
+        } else if self.way == Way::NoAnswer {
+            self.leave_behind(observation);
         } else {
             let request = Request::Record {
                 note: note.as_ref().map(|note| note.name().to_owned()),
@@ -130,13 +193,18 @@ impl Recording {
             return;
         };
         match delivery {
-            Delivery::Done(response) => say(&response.remarks),
+            Delivery::Done(response) => self.say(&response.remarks),
             Delivery::NobodyThere => self.by_itself(*observation),
             // It may have stored it, or will. The agent has waited long enough.
-            Delivery::NoAnswer => match self.recorder.notes().write(&observation, WaitsFor::Anybody) {
-                Ok(_) => self.tell_if_stuck(),
-                Err(_) => self.by_itself(*observation),
-            },
+            Delivery::NoAnswer => self.leave_behind(*observation),
+        }
+    }
+
+    /// Leaves it on disk for whoever comes next.
+    fn leave_behind(&mut self, observation: Observation) {
+        match self.recorder.notes().write(&observation, WaitsFor::Anybody) {
+            Ok(_) => self.tell_if_stuck(),
+            Err(_) => self.by_itself(observation),
         }
     }
 
@@ -148,11 +216,21 @@ impl Recording {
         }
     }
 
+    fn say(&mut self, remarks: &[String]) {
+        if !remarks.is_empty() {
+            self.trouble = None;
+            say(remarks);
+        }
+    }
+
     /// Records in this process. What is stored already is not stored again.
     fn by_itself(&mut self, observation: Observation) {
-        self.recorder.record(vec![observation]);
-        say(&self.recorder.take_remarks());
-        if self.alone {
+        let is_stored = !self.recorder.record(vec![observation]).is_empty();
+        let remarks = self.recorder.take_remarks();
+        self.say(&remarks);
+        if self.alone && !is_stored {
+            // Whatever kept it from being stored would keep the others.
+        } else if self.alone {
             // Nobody else is there to do it.
             self.recorder.take_in_for(TIME_FOR_OTHERS);
             self.recorder.tidy_alone();

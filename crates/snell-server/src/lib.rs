@@ -1,6 +1,6 @@
 //! The receiver: hook events over HTTP, a live stream of what happens, and pages of what happened.
 //!
-//! [`serve`] is the only way in. It takes a [`Listener`] that is bound already, so a test and the real program take the same
+//! [`serve`] is the only way in; beside it, [`tmux`] is for whoever else has to do with agents' terminals. It takes a [`Listener`] that is bound already, so a test and the real program take the same
 //! path, on whatever port.
 //!
 //! ```text
@@ -41,7 +41,7 @@ mod serve;
 mod settings;
 mod stream;
 mod time;
-mod tmux;
+pub mod tmux;
 mod token;
 mod writer;
 

@@ -12,6 +12,8 @@ use crate::query::{
     SessionView, Totals, TurnFilter, TurnView,
 };
 use crate::rows::Rows;
+use crate::sessions::{MissionView, SessionFilter, SessionRow};
+use crate::workers::Worker;
 
 /// How much tidying is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,4 +73,10 @@ pub(crate) trait Queries {
     fn hook_stats(&mut self, since: Timestamp) -> Result<Vec<HookStats>>;
     /// The newest first.
     fn guard_log(&mut self, filter: &GuardFilter) -> Result<Vec<GuardEntry>>;
+
+    /// The one that was last heard of first.
+    fn session_rows(&mut self, filter: &SessionFilter) -> Result<Vec<SessionRow>>;
+    fn mission(&mut self, mission_execution_id: &str) -> Result<MissionView>;
+    /// The earliest first.
+    fn workers_of(&mut self, conversation_id: i64) -> Result<Vec<Worker>>;
 }

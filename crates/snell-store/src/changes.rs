@@ -201,27 +201,41 @@ pub(crate) struct CardTold<'a> {
     project_id: i64,
     /// The event, or what else made it new.
     reason: &'a str,
+    /// What somebody said about the session with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
     session_id: Option<&'a str>,
     state: State,
     state_since: Timestamp,
     current_tool: Option<&'a str>,
     last_words: Option<String>,
+    /// What the agent says that it is working on.
+    status_text: Option<String>,
     context_percent: Option<f64>,
     last_seen_at: Timestamp,
     timestamp: Timestamp,
 }
 
 impl<'a> CardTold<'a> {
-    pub(crate) fn of(agent: &'a Agent, reason: &'a str, at: Timestamp) -> Self {
+    pub(crate) fn of(
+        agent: &'a Agent,
+        status_text: Option<&str>,
+        reason: &'a str,
+        message: Option<&str>,
+        at: Timestamp,
+    ) -> Self {
+        let in_brief = |words: &str| cut_short(words, CARD_WORDS);
         Self {
             agent_id: agent.agent_id,
             project_id: agent.project_id,
             reason,
+            message: message.map(in_brief),
             session_id: agent.session_id.as_deref(),
             state: agent.state,
             state_since: agent.state_since,
             current_tool: agent.current_tool.as_deref(),
-            last_words: agent.last_words.as_deref().map(|words| cut_short(words, CARD_WORDS)),
+            last_words: agent.last_words.as_deref().map(in_brief),
+            status_text: status_text.map(in_brief),
             context_percent: agent.context_percent,
             last_seen_at: agent.last_seen_at,
             timestamp: at,

@@ -13,10 +13,11 @@ use crate::changes::{
     CardTold, ChangeKind, NewChange, RunTold, SessionCreatedTold, SessionEndedTold, StateTold, Told, TurnTold,
     VerdictTold,
 };
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::model::{Agent, Conversation, Turn};
 use crate::observation::{FinishedRun, GuardVerdict, Run};
 use crate::rows::{EventRow, Finished, Known, Owner, Reached, Rows};
+use crate::workers::{Worker, WorkerKind, WorkerRows};
 
 /// Rows, as one transaction sees and changes them.
 pub(crate) struct Journal<'a> {
@@ -34,6 +35,8 @@ struct Occasion {
     at: Timestamp,
     /// What was said on this occasion, and when.
     turn: Option<(i64, Timestamp)>,
+    /// What somebody said about the session on this occasion, beside its turns.
+    message: Option<String>,
 }
 
 /// More rows are not remembered from one transaction to the next.
@@ -93,6 +96,7 @@ impl<'a> Journal<'a> {
                 reason: String::new(),
                 at: Timestamp::UNIX_EPOCH,
                 turn: None,
+                message: None,
             },
         })
     }
@@ -103,7 +107,21 @@ impl<'a> Journal<'a> {
             reason: reason.to_owned(),
             at,
             turn: None,
+            message: None,
         };
+    }
+
+    /// On this occasion, somebody says this about the session.
+    pub(crate) fn with_message(&mut self, message: Option<&str>) {
+        self.occasion.message = message.map(str::to_owned);
+    }
+
+    /// Tells those who watch what is shown of an agent, although nothing of its own row has changed.
+    pub(crate) fn refresh_card(&mut self, agent_id: i64) -> Result<()> {
+        match self.agent(agent_id)? {
+            None => Ok(()),
+            Some(agent) => self.tell_card_of(&agent),
+        }
     }
 
     /// Writes what is held. Without this, the transaction has changed nothing of it.
@@ -123,6 +141,12 @@ impl<'a> Journal<'a> {
             }
         }
         Ok(())
+    }
+
+    /// A conversation that somebody has just seen, and that may have been removed since.
+    pub(crate) fn conversation_there(&mut self, conversation_id: i64) -> Result<Conversation> {
+        self.conversation(conversation_id)?
+            .ok_or_else(|| StoreError::Database("the session was removed, because it was old".into()))
     }
 
     fn project_of(&mut self, agent_id: i64) -> Result<i64> {
@@ -146,11 +170,31 @@ impl<'a> Journal<'a> {
             let told = StateTold::of(agent, before_state, self.occasion.turn, at);
             self.tell(ChangeKind::StateChanged, agent_id, project_id, Told::State(told))?;
         }
-        let reason = std::mem::take(&mut self.occasion.reason);
-        let told = CardTold::of(agent, &reason, at);
-        let kept = self.tell(ChangeKind::CardRefresh, agent_id, project_id, Told::Card(told));
-        self.occasion.reason = reason;
-        kept
+        self.tell_card_of(agent)
+    }
+
+    fn tell_card_of(&mut self, agent: &Agent) -> Result<()> {
+        let conversation = match agent.conversation_id {
+            Some(conversation_id) => self.conversation(conversation_id)?,
+            None => None,
+        };
+        let status_text = conversation
+            .as_ref()
+            .and_then(|conversation| conversation.status_text.as_deref());
+        let Occasion {
+            ref reason,
+            at,
+            ref message,
+            ..
+        } = self.occasion;
+        let told = CardTold::of(agent, status_text, reason, message.as_deref(), at);
+        self.rows.keep_change(&NewChange {
+            kind: ChangeKind::CardRefresh,
+            agent_id: agent.agent_id,
+            project_id: agent.project_id,
+            at,
+            data: Told::Card(told),
+        })
     }
 
     fn tell_of_conversation(&mut self, was_open: Option<bool>, conversation: &Conversation) -> Result<()> {
@@ -382,11 +426,42 @@ impl Rows for Journal<'_> {
         self.rows.tool_events(conversation_id, name, tool_use_id)
     }
 
+    fn tool_began(&mut self, conversation_id: i64, tool_use_id: &str, before: Timestamp) -> Result<Option<Timestamp>> {
+        self.rows.tool_began(conversation_id, tool_use_id, before)
+    }
+
     fn keep_event(&mut self, event: &EventRow<'_>) -> Result<i64> {
         self.rows.keep_event(event)
     }
 
     fn keep_change(&mut self, change: &NewChange<'_>) -> Result<()> {
         self.rows.keep_change(change)
+    }
+}
+
+/// Nobody watches workers, so they go straight through.
+impl WorkerRows for Journal<'_> {
+    fn worker(&mut self, conversation_id: i64, kind: WorkerKind, name: &str) -> Result<Option<Worker>> {
+        self.rows.worker(conversation_id, kind, name)
+    }
+
+    fn running_in_background(&mut self, conversation_id: i64) -> Result<Vec<Worker>> {
+        self.rows.running_in_background(conversation_id)
+    }
+
+    fn unreported_workers(&mut self, conversation_id: i64, at_most: u32) -> Result<Vec<Worker>> {
+        self.rows.unreported_workers(conversation_id, at_most)
+    }
+
+    fn save_worker(&mut self, worker: &mut Worker) -> Result<()> {
+        self.rows.save_worker(worker)
+    }
+
+    fn hand_on_workers(&mut self, from: i64, to: i64) -> Result<()> {
+        self.rows.hand_on_workers(from, to)
+    }
+
+    fn report_worker(&mut self, conversation_id: i64, worker_id: i64, at: Timestamp) -> Result<()> {
+        self.rows.report_worker(conversation_id, worker_id, at)
     }
 }

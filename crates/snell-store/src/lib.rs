@@ -14,7 +14,9 @@
 
 mod backend;
 mod changes;
+mod context;
 mod error;
+mod facts;
 mod ingest;
 pub mod intent;
 mod journal;
@@ -33,14 +35,17 @@ mod reconcile;
 mod recorder;
 mod rows;
 pub mod scribe;
+mod sessions;
 mod spool;
 mod sqlite;
 mod store;
 mod tail;
 pub mod transcript;
+mod workers;
 
 pub use changes::{Change, ChangeKind, ChangeRange};
 pub use error::{Result, StoreError, with_causes};
+pub use facts::{Facts, FinishedWorker, Inquiry, Reminded, no_facts};
 pub use ingest::Receipt;
 pub use intent::Intent;
 pub use model::{Actor, Confidence, ContextSource, Correlation, Process, Source, State, TimestampSource};
@@ -54,6 +59,8 @@ pub use query::{
 };
 pub use reconcile::{Pane, PaneServer, Which};
 pub use recorder::Recorder;
+pub use sessions::{MissionView, OpenSession, SessionFilter, SessionRow, Whereabouts};
 pub use spool::Spool;
 pub use store::{Opened, Store};
 pub use tail::{Tail, TailWaker};
+pub use workers::{Worker, WorkerKind, WorkerNote, WorkerStatus};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use snell::Timestamp;
 
+use crate::facts::Reminded;
 use crate::intent::Intent;
 
 /// Words that stand in the database and in JSON: an enum, and its spelling.
@@ -171,6 +172,8 @@ pub(crate) struct Agent {
     pub(crate) context_percent: Option<f64>,
     /// Where that figure is from.
     pub(crate) context_source: Option<ContextSource>,
+    /// How many tokens fit into its context, where its user says so.
+    pub(crate) context_window: Option<u32>,
     /// What was said last.
     pub(crate) last_words: Option<String>,
     /// When it was first seen.
@@ -209,6 +212,7 @@ impl Agent {
             headspace_session_id: None,
             context_percent: None,
             context_source: None,
+            context_window: None,
             last_words: None,
             started_at: at,
             last_seen_at: at,
@@ -248,6 +252,11 @@ impl Agent {
         }
     }
 
+    /// Notes that nothing is left in its context of what was said before.
+    pub(crate) fn forget_context(&mut self) {
+        (self.context_percent, self.context_source) = (None, None);
+    }
+
     /// Notes that what was last seen of the agent is no more than a guess.
     pub(crate) fn is_guessed(&mut self) {
         self.confidence = Confidence::Low;
@@ -277,6 +286,10 @@ impl Conversation {
             last_seen_at: at,
             ended_at: None,
             end_reason: None,
+            status_text: None,
+            status_set_at: None,
+            pinged_at: None,
+            told: Told::default(),
         }
     }
 
@@ -286,6 +299,8 @@ impl Conversation {
             started_at: as_kept(self.started_at),
             last_seen_at: as_kept(self.last_seen_at),
             ended_at: self.ended_at.map(as_kept),
+            status_set_at: self.status_set_at.map(as_kept),
+            pinged_at: self.pinged_at.map(as_kept),
             ..self.clone()
         }
     }
@@ -339,6 +354,45 @@ pub(crate) struct Conversation {
     pub(crate) ended_at: Option<Timestamp>,
     /// Why it ended.
     pub(crate) end_reason: Option<String>,
+    /// What its agent says that it is working on.
+    pub(crate) status_text: Option<String>,
+    /// Since when it says so.
+    pub(crate) status_set_at: Option<Timestamp>,
+    /// When its agent last gave a sign of itself.
+    pub(crate) pinged_at: Option<Timestamp>,
+    /// What its agent was told about itself.
+    pub(crate) told: Told,
+}
+
+/// What an agent was told about itself, so that it is told once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// The highest threshold of context use, in percent, that it was told of when it stopped.
+    pub(crate) stop_level: u8,
+    /// The same, with a prompt.
+    pub(crate) prompt_level: u8,
+    /// That it should say what it is working on.
+    pub(crate) status: bool,
+    /// That it should give a sign of itself before it ends.
+    pub(crate) ping: bool,
+}
+
+impl Told {
+    /// Notes what the agent was told. An event that a later one has outrun takes nothing back.
+    pub(crate) fn add(&mut self, reminded: &Reminded, outrun: bool) {
+        let levels = [
+            (&mut self.stop_level, reminded.stop_level),
+            (&mut self.prompt_level, reminded.prompt_level),
+        ];
+        for (level, told) in levels {
+            *level = match told {
+                Some(told) if outrun => told.max(*level),
+                told => told.unwrap_or(*level),
+            };
+        }
+        self.status |= reminded.status;
+        self.ping |= reminded.ping;
+    }
 }
 
 /// Something that was said.

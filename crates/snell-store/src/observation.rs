@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use snell::{Decision, Event, EventError, Finished, HookRun, Timestamp, Verdict};
 
+use crate::facts::Reminded;
 use crate::mask;
 use crate::model::Process;
 
@@ -18,6 +19,9 @@ const MAX_NAME_BYTES: usize = 1024;
 
 /// The longest output of a hook that is kept.
 const MAX_OUTPUT_BYTES: usize = 16 * 1024;
+
+/// What stands between the beginning and the end of a text, where nothing may be longer than is said.
+const LEFT_OUT: &str = "\n[…]\n";
 
 /// One event as it was observed. Also what one process hands another, and what waits on disk to be stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,6 +88,9 @@ pub struct Sender {
     /// The mission that it carries out (`MISSION_EXECUTION_ID`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mission_execution_id: Option<String>,
+    /// How many tokens fit into its context, where its user says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u32>,
 }
 
 /// What was decided about an event.
@@ -106,6 +113,9 @@ pub struct Judgement {
     /// What the guard said.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guard: Vec<GuardVerdict>,
+    /// What the agent was told about itself.
+    #[serde(default, skip_serializing_if = "Reminded::is_nothing")]
+    pub reminded: Reminded,
 }
 
 /// What became of one hook.
@@ -281,6 +291,7 @@ impl Judgement {
             took_us: micros(took),
             runs: verdict.hooks.iter().map(Run::of).collect(),
             guard: Vec::new(),
+            reminded: Reminded::default(),
         }
     }
 
@@ -325,6 +336,24 @@ fn micros(duration: std::time::Duration) -> u64 {
 /// A text fit to be written.
 pub(crate) fn kept(text: &str, most: usize) -> String {
     cut(&mask::mask(text), most).into_owned()
+}
+
+/// As [`kept`], for what is never longer than this, whatever is cut: as much of the end is kept as of the beginning.
+pub(crate) fn kept_within(text: &str, most: usize) -> String {
+    cut_within(&mask::mask(text), most).into_owned()
+}
+
+/// The beginning and the end of a text that is longer than this, with a mark between.
+pub(crate) fn cut_within(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
+    if text.len() <= most {
+        return text.into();
+    }
+    let half = most.saturating_sub(LEFT_OUT.len()) / 2;
+    let (end, begin) = (
+        text.floor_char_boundary(half),
+        text.ceil_char_boundary(text.len() - half),
+    );
+    [&text[..end], LEFT_OUT, &text[begin..]].concat().into()
 }
 
 fn cut_texts(value: &mut Value) {

@@ -17,6 +17,8 @@ pub struct Prepared {
     /// The event's canonical name.
     pub(crate) name: String,
     pub(crate) event: Event,
+    /// What the call of a tool is about.
+    pub(crate) tool_summary: Option<String>,
     /// What the agent sent, as it is kept.
     pub(crate) payload: String,
     /// Who sent it, also as the payload tells it.
@@ -45,6 +47,7 @@ impl Prepared {
             delayed: observation.delayed,
             name: observation.event,
             sender: ingest::sender_of(observation.sender, &event),
+            tool_summary: ingest::tools::summary(&event),
             event,
             payload: text,
             judgement: observation.judgement,

@@ -9,6 +9,9 @@ use crate::model::Process;
 /// How far up from a hook its agent is looked for.
 const MAX_STEPS: usize = 8;
 
+/// How far up all processes above one are looked for.
+const MAX_ANCESTORS: usize = 64;
+
 impl Process {
     /// The process of this number, as it is now.
     pub fn now(pid: u32) -> Self {
@@ -48,6 +51,40 @@ impl Process {
             pid = stat.parent;
         }
         None
+    }
+
+    /// Every process above us, the nearest first; none where the system does not tell.
+    pub fn all_above_us() -> Vec<Self> {
+        let own = Self::now(std::process::id());
+        own.with_ancestors().skip(1).collect()
+    }
+
+    /// Whether it is the process of this number, or lives somewhere below it; nothing where the system does not tell.
+    pub fn lives_in(self, pid: u32) -> Option<bool> {
+        Stat::of(std::process::id())?;
+        Some(!self.is_gone() && self.with_ancestors().any(|process| process.pid == pid))
+    }
+
+    /// Whether it reads what is typed at its terminal: not if it was stopped or put into the background. Nothing if it has
+    /// no terminal of its own, or the system does not tell.
+    pub fn is_in_foreground(self) -> Option<bool> {
+        let stat = Stat::of(self.pid)?;
+        let foreground = u32::try_from(stat.foreground_group).ok().filter(|group| *group > 0)?;
+        Some(!stat.stopped && foreground == stat.group)
+    }
+
+    /// Whether it is a shell that runs neither a script nor one command, but whatever is typed.
+    pub fn is_a_bare_shell(self) -> bool {
+        let is_shell = |stat: Stat| SHELLS.contains(&stat.name.as_str()) && !is_messenger(self.pid, &stat.name);
+        Stat::of(self.pid).is_some_and(is_shell) && !runs_a_script(self.pid)
+    }
+
+    fn with_ancestors(self) -> impl Iterator<Item = Self> {
+        let above = |process: &Self| {
+            let parent = Stat::of(process.pid)?.parent;
+            (parent > 0).then(|| Self::now(parent))
+        };
+        std::iter::successors(Some(self), above).take(MAX_ANCESTORS)
     }
 
     /// The only process of Claude Code that works in this directory.
@@ -113,7 +150,12 @@ fn is_messenger(pid: u32, name: &str) -> bool {
 struct Stat {
     name: String,
     parent: u32,
+    group: u32,
+    /// The group that its terminal listens to; none if this is not positive.
+    foreground_group: i64,
     started: u64,
+    /// It was told to pause.
+    stopped: bool,
     /// It has ended, and nobody has asked how.
     dead: bool,
 }
@@ -134,7 +176,10 @@ impl Stat {
         Some(Self {
             name: name.to_owned(),
             dead: matches!(*fields.first()?, "Z" | "X" | "x"),
+            stopped: matches!(*fields.first()?, "T" | "t"),
             parent: fields.get(1)?.parse().ok()?,
+            group: fields.get(2)?.parse().ok()?,
+            foreground_group: fields.get(5)?.parse().ok()?,
             started: fields.get(19)?.parse().ok()?,
         })
     }
@@ -156,9 +201,25 @@ mod tests {
     }
 
     #[test]
+    fn a_process_lives_in_those_above_it_and_in_itself() {
+        let own = Process::now(std::process::id());
+        let above = Process::all_above_us();
+        let parent = above.first().unwrap();
+        assert_eq!(own.lives_in(own.pid), Some(true));
+        assert_eq!(own.lives_in(parent.pid), Some(true));
+        assert_eq!(parent.lives_in(own.pid), Some(false));
+        let later = Process {
+            started: own.started.map(|started| started + 1),
+            ..own
+        };
+        assert_eq!(later.lives_in(own.pid), Some(false));
+    }
+
+    #[test]
     fn a_name_with_brackets_and_blanks_does_not_shift_the_fields() {
         let line = "7 (a) (b c) S 3 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 1000 200";
         let stat = Stat::parse(line).unwrap();
         assert_eq!((stat.name.as_str(), stat.parent, stat.started), ("a) (b c", 3, 4711));
+        assert_eq!((stat.group, stat.foreground_group, stat.stopped), (7, -1, false));
     }
 }

@@ -125,6 +125,10 @@ pub struct LogEntry {
     pub event: String,
     /// The tool it is about.
     pub tool: Option<String>,
+    /// What the call of the tool is about, in one line.
+    pub tool_summary: Option<String>,
+    /// How long the tool took, once it has ended.
+    pub tool_duration_ms: Option<f64>,
     /// What was decided: `allow`, `ask` or `block`; nothing if nobody had an opinion.
     pub decision: Option<String>,
     /// Why.

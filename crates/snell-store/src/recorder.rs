@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use snell::Timestamp;
 
 use crate::error::{Result, StoreError, with_causes};
+use crate::facts::{Facts, Inquiry};
 use crate::ingest::Receipt;
 use crate::notes::{Note, Notes, WaitsFor};
 use crate::observation::Observation;
@@ -119,6 +120,23 @@ impl Recorder {
             ));
         }
         self.opened()
+    }
+
+    /// What is known of a session. What waits on disk is taken in first: it may say what the agent was told already.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read, or what waits on disk cannot be taken in.
+    pub fn facts(&mut self, inquiry: &Inquiry) -> Result<Facts> {
+        // What waits on disk may say that the agent was told; as long as it cannot be stored, nobody knows.
+        let attempt = |recorder: &mut Self| recorder.store()?.facts(inquiry);
+        match attempt(self) {
+            Err(StoreError::Damaged(_)) => {
+                self.replace_damaged()?;
+                attempt(self)
+            }
+            other => other,
+        }
     }
 
     fn open(&mut self) -> Result<()> {
@@ -262,6 +280,13 @@ impl Recorder {
                 aside.display()
             )
         }));
+    }
+
+    /// Writes an observation down, to be recorded by whoever comes next, because it cannot be recorded now; a remark says so.
+    pub fn put_off(&mut self, observation: Observation, why: &StoreError) {
+        if let Ok(prepared) = Prepared::of(observation) {
+            self.write_down(&[prepared], why);
+        }
     }
 
     fn write_down(&mut self, observed: &[Prepared], error: &StoreError) {

@@ -9,6 +9,7 @@ use crate::changes::NewChange;
 use crate::error::Result;
 use crate::model::{Agent, Conversation, Correlation, State, Turn};
 use crate::observation::{FinishedRun, GuardVerdict, Run};
+use crate::workers::WorkerRows;
 
 /// A session id that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub(crate) struct EventRow<'a> {
     pub(crate) name: &'a str,
     pub(crate) tool: Option<&'a str>,
     pub(crate) tool_use_id: Option<&'a str>,
+    pub(crate) tool_summary: Option<&'a str>,
+    pub(crate) tool_us: Option<u64>,
     pub(crate) decision: Option<&'a str>,
     pub(crate) reason: Option<&'a str>,
     pub(crate) state: State,
@@ -59,7 +62,7 @@ pub(crate) struct Finished {
 }
 
 /// Single rows, read and written inside one transaction.
-pub(crate) trait Rows {
+pub(crate) trait Rows: WorkerRows {
     /// Whether somebody else has written since this was last asked. Whoever cannot know that answers `true`.
     fn others_have_written(&mut self) -> Result<bool>;
 
@@ -109,6 +112,8 @@ pub(crate) trait Rows {
     fn agent_of_event(&mut self, event_id: &str) -> Result<Option<i64>>;
     /// Payloads of events of this name in this conversation about calls of a tool with this id.
     fn tool_events(&mut self, conversation_id: i64, name: &str, tool_use_id: &str) -> Result<Vec<String>>;
+    /// When it was last told before this time that the call with this id begins.
+    fn tool_began(&mut self, conversation_id: i64, tool_use_id: &str, before: Timestamp) -> Result<Option<Timestamp>>;
     /// Keeps an event, and answers its row.
     fn keep_event(&mut self, event: &EventRow<'_>) -> Result<i64>;
     fn keep_run(&mut self, owner: Owner<'_>, run: &Run) -> Result<()>;

@@ -513,7 +513,7 @@ impl Store {
 }
 
 /// Whether a look at the file is worth it: most events come without a word being written.
-fn may_be_news(path: &str, reached: &Reached) -> bool {
+pub(crate) fn may_be_news(path: &str, reached: &Reached) -> bool {
     if reached.path.as_deref() != Some(path) {
         return true;
     }

@@ -100,7 +100,8 @@ pub fn read(path: &Path, from: &Mark, is_own: &dyn Fn(&str) -> bool) -> io::Resu
 impl Read {
     fn take(&mut self, found: Found) {
         self.entries.extend(found.entry);
-        self.usage = found.usage.or(self.usage.take());
+        let counted = self.usage.take().filter(|_| !found.compacted);
+        self.usage = found.usage.or(counted);
         self.activity = found.activity.or(self.activity.take());
         self.cwd = found.cwd.or(self.cwd.take());
     }

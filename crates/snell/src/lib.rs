@@ -49,7 +49,10 @@ mod schema;
 mod trust;
 mod verdict;
 
-pub use config::{ConfigFile, Handler, Handlers, Keep, ServerSettings, Settings, receiver_url};
+pub use config::{
+    CommsSettings, ConfigFile, ContextSettings, CoreFile, Document, Handler, Handlers, Keep, Message, MessageUse,
+    Messages, Part, RemindSettings, ServerSettings, Settings, receiver_url,
+};
 pub use diagnostic::{Diagnostic, Severity};
 pub use engine::{Engine, EngineBuilder, Explanation, Watch};
 pub use event::{
@@ -58,6 +61,7 @@ pub use event::{
 pub use guest::{Guest, Reply};
 pub use hook::{Hook, OnFailure, Origin};
 pub use jiff::Timestamp;
+pub use matcher::Glob;
 pub use outcome::{End, Outcome};
 pub use report::{HookReport, Report, ReportedDecision};
 pub use runner::{Background, Finished, supervise};

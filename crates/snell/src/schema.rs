@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::config::{HANDLERS, SERVER_KEYS, SETTING_KEYS, borrowable};
+use crate::config::{CORE_FILES, HANDLERS, SETTING_KEYS, borrowable};
 use crate::contract::{HOOK_KEYS, Key, Kind};
 use crate::event::EventName;
 
@@ -68,9 +68,30 @@ fn of_kind(kind: Kind) -> Map<String, Value> {
                 .collect();
             json!({"type": "object", "properties": switches, "additionalProperties": false})
         }
-        Kind::Server => {
-            json!({"type": "object", "properties": of_keys(SERVER_KEYS), "additionalProperties": false})
+        Kind::Table(keys) => {
+            json!({"type": "object", "properties": of_keys(keys), "additionalProperties": false})
         }
+        Kind::Words(default) => json!({"type": "string", "default": default}),
+        Kind::Thresholds => json!({
+            "type": "array",
+            "items": {"type": "integer", "minimum": 1, "maximum": 100},
+            "minItems": 4,
+            "maxItems": 4,
+            "uniqueItems": true,
+        }),
+        Kind::CoreFiles => {
+            let path = json!({"type": "string", "minLength": 1});
+            let described = json!({
+                "type": "object",
+                "properties": {"path": path, "about": {"type": "string"}},
+                "required": ["path"],
+                "additionalProperties": false,
+            });
+            let default: Vec<_> = CORE_FILES.iter().map(|(path, _)| *path).collect();
+            json!({"type": "array", "items": {"anyOf": [path, described]}, "default": default})
+        }
+        Kind::Size(default) => json!({"type": "string", "pattern": "^0*[1-9][0-9]* *([KM]i?)?B$", "default": default}),
+        Kind::Directories => json!({"type": "array", "items": {"type": "string", "minLength": 1}, "default": []}),
         Kind::Switch => json!({"type": "boolean", "default": true}),
         Kind::Interval(default) => json!({"type": "string", "pattern": "[0-9] *[a-zµ]", "default": default}),
         Kind::Address => {
@@ -83,6 +104,7 @@ fn of_kind(kind: Kind) -> Map<String, Value> {
         }),
         Kind::Database => json!({"type": "string", "pattern": "^(sqlite:|postgres(ql)?://)."}),
         Kind::Hosts => json!({"type": "array", "items": {"type": "string", "pattern": "^[^/@?#* ]+$"}, "default": []}),
+        Kind::Names => json!({"type": "array", "items": {"type": "string", "pattern": "[^ ]"}, "default": []}),
         Kind::Count => json!({"type": "integer", "minimum": 1, "maximum": u32::MAX}),
         Kind::OneOf(words) => json!({"enum": words, "default": words.first()}),
         Kind::Events => {

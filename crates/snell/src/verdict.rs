@@ -89,6 +89,24 @@ impl Verdict {
         self.stop_beats_going_on();
     }
 
+    /// What this says, and then what another verdict on the same event says: what a caller decided before it asked hooks.
+    #[must_use]
+    pub fn followed_by(mut self, later: Self) -> Self {
+        if later.decision > Decision::None {
+            self.opine(later.decision, later.reason);
+        }
+        self.tool_input = later.tool_input.or(self.tool_input);
+        self.tool_output = later.tool_output.or(self.tool_output);
+        self.context.extend(later.context);
+        self.messages.extend(later.messages);
+        self.stop = self.stop.or(later.stop);
+        self.extra.extend(later.extra);
+        self.hooks.extend(later.hooks);
+        self.warnings.extend(later.warnings);
+        self.stop_beats_going_on();
+        self
+    }
+
     /// Adds a text for the user.
     pub fn message(&mut self, text: impl Into<String>) {
         self.messages.push(text.into());
@@ -283,6 +301,21 @@ mod tests {
             }
             assert_eq!((verdict.decision, verdict.reason.as_deref()), (decision, reason));
         }
+    }
+
+    #[test]
+    fn what_was_decided_first_leads() {
+        let mut first = Verdict::new(EventName::PreToolUse);
+        first.deny("first");
+        first.add_context("one");
+        let mut later = Verdict::new(EventName::PreToolUse);
+        later.deny("second");
+        later.add_context("two");
+        later.message("told");
+        let both = first.followed_by(later);
+        assert_eq!(both.reason.as_deref(), Some("first\nsecond"));
+        assert_eq!(both.context, ["one", "two"]);
+        assert_eq!(both.messages, ["told"]);
     }
 
     #[test]

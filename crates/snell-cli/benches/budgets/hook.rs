@@ -19,6 +19,30 @@ const AT_ONCE: usize = 2_000;
 /// How many others write meanwhile.
 const OTHERS: usize = 16;
 
+/// Events on which the built-in handlers have something to say, or something to ask, and their budgets.
+const LIFECYCLE: &[(&str, &str, &str)] = &[
+    (
+        "SessionStart",
+        "snell hook, a session starts, with five files",
+        "3.00, plus reading",
+    ),
+    (
+        "UserPromptSubmit",
+        "snell hook, a prompt, of which the store is asked",
+        "2.00",
+    ),
+    ("Stop", "snell hook, a stop, of which the store is asked", "2.00"),
+];
+
+/// The files of a project that an agent gets when its session starts, and how many lines each has.
+const FILES: &[(&str, usize)] = &[
+    ("Desktop/TODAY.md", 100),
+    ("Desktop/MEMORY.md", 200),
+    ("Desktop/SYSTEM-INDEX.md", 400),
+    ("Desktop/identity.md", 50),
+    ("notes/SPEC.md", 200),
+];
+
 pub(crate) fn processes(root: &Path) {
     let recorded = Desk::new(&root.join("recorded"));
     let unrecorded = Desk::new(&root.join("unrecorded")).without_recording();
@@ -42,9 +66,16 @@ pub(crate) fn processes(root: &Path) {
     row("snell hook, not recorded", &off, of_true(&off, "; budget 1.50"));
     row("snell hook, recorded without a scribe", &direct, of_true(&direct, ""));
 
+    let lifecycle = Desk::new(&root.join("lifecycle")).with_files();
+    lifecycle.hook();
+    for (event, what, budget) in LIFECYCLE {
+        let desk = lifecycle.at(event);
+        against_true(what, budget, || desk.hook());
+    }
+
     let large = Desk::new(&root.join("large"));
     large.fill(MANY);
-    against_true("snell hook, 1 000 000 events in the database", || large.hook());
+    against_true("snell hook, 1 000 000 events in the database", "2.00", || large.hook());
 
     let crowded = Desk::new(&root.join("crowded"));
     let others: Vec<_> = (0..OTHERS).map(|_| Desk::sharing(&crowded)).collect();
@@ -57,7 +88,9 @@ pub(crate) fn processes(root: &Path) {
                 }
             });
         }
-        against_true("snell hook, while 16 others write without a pause", || crowded.hook());
+        against_true("snell hook, while 16 others write without a pause", "2.00", || {
+            crowded.hook()
+        });
         done.store(true, Ordering::Relaxed);
     });
 }
@@ -69,9 +102,9 @@ pub(crate) fn fill(data: &Path, events: usize) {
 }
 
 /// Times a hook beside `/bin/true` under the same conditions.
-fn against_true(what: &str, mut hook: impl FnMut()) {
+fn against_true(what: &str, budget: &str, mut hook: impl FnMut()) {
     let [bare, hook] = timed([&mut bare_true, &mut hook]);
-    let remark = format!("{} of true then; budget 2.00", ratio(hook.p50(), bare.p50()));
+    let remark = format!("{} of true then; budget {budget}", ratio(hook.p50(), bare.p50()));
     row(what, &hook, Some(remark));
 }
 
@@ -92,6 +125,8 @@ struct Desk {
     project: PathBuf,
     session: String,
     scribe: &'static str,
+    event: &'static str,
+    role: &'static str,
     calls: AtomicU64,
 }
 
@@ -108,6 +143,8 @@ impl Desk {
             project,
             session: format!("session-{number}"),
             scribe: "on",
+            event: "PreToolUse",
+            role: "",
             calls: AtomicU64::new(0),
         }
     }
@@ -115,6 +152,37 @@ impl Desk {
     /// Another agent in another project, with the same database.
     fn sharing(desk: &Self) -> Self {
         Self::new(&desk.home)
+    }
+
+    /// With files for the start of a session, some of which a role asks for.
+    fn with_files(self) -> Self {
+        let write = |path: &str, text: &str| {
+            let path = self.project.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        for (path, lines) in FILES {
+            write(
+                path,
+                &"What there is to know, in one line of some length.\n".repeat(*lines),
+            );
+        }
+        let role = "---\nauto_include:\n  - Desktop/identity.md\n  - notes/**/*.md\n---\n\n# Chief\n";
+        write(".claude/roles/chief.md", role);
+        Self { role: "chief", ..self }
+    }
+
+    /// The same agent, when something else happens.
+    fn at(&self, event: &'static str) -> Self {
+        Self {
+            home: self.home.clone(),
+            data: self.data.clone(),
+            project: self.project.clone(),
+            session: self.session.clone(),
+            event,
+            calls: AtomicU64::new(0),
+            ..*self
+        }
     }
 
     fn without_scribe(self) -> Self {
@@ -129,17 +197,24 @@ impl Desk {
     }
 
     fn payload(&self, number: u64) -> String {
-        json!({
+        let mut payload = json!({
             "session_id": self.session,
             "transcript_path": self.home.join("transcript.jsonl"),
             "cwd": self.project,
             "permission_mode": "default",
-            "hook_event_name": "PreToolUse",
-            "tool_name": "Bash",
-            "tool_input": {"command": "git status --short", "description": "Show what changed"},
-            "tool_use_id": format!("toolu_{number}"),
-        })
-        .to_string()
+            "hook_event_name": self.event,
+        });
+        match self.event {
+            "PreToolUse" => {
+                payload["tool_name"] = "Bash".into();
+                payload["tool_input"] = json!({"command": "git status --short", "description": "Show what changed"});
+                payload["tool_use_id"] = format!("toolu_{number}").into();
+            }
+            "SessionStart" => payload["source"] = "resume".into(),
+            "UserPromptSubmit" => payload["prompt"] = format!("Please look at number {number}.").into(),
+            _ => {}
+        }
+        payload.to_string()
     }
 
     /// Calls the hook as an agent does: the payload comes through a pipe, and the answer is awaited. It is in the pipe
@@ -161,6 +236,7 @@ impl Desk {
             .env("SNELL_HOME", &self.data)
             .env("SNELL_SCRIBE", self.scribe)
             .env("CLAUDECODE", "1")
+            .env("CLAUDE_SESSION_ROLE", self.role)
             .env("CLAUDE_PROJECT_DIR", &self.project)
             .current_dir(&self.project)
             .stdin(payload)

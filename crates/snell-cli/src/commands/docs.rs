@@ -70,6 +70,11 @@ const PAGES: &[Page] = &[
         "memory.md"
     ),
     page!(
+        "lifecycle",
+        "What is built in: files at the start, reminders, workers, who may send messages",
+        "lifecycle.md"
+    ),
+    page!(
         "server",
         "The receiver: events over HTTP, the stream, security",
         "server.md"

@@ -5,17 +5,12 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
-use snell::Timestamp;
+use anyhow::Context;
 use snell_store::SessionView;
 
 use super::DONE;
 use crate::memory::Memory;
-use crate::output;
-use crate::times::how_long;
-
-/// How many sessions are named when one has to be chosen.
-const NAMED: usize = 8;
+use crate::{output, whose};
 
 /// Write everything about one session as JSON Lines
 ///
@@ -36,7 +31,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut memory = Memory::find()?;
-    let session = find(&args.session, &mut memory)?;
+    let session = whose::by_prefix(&args.session, &mut memory)?;
     match &args.output {
         None => match write(&session, &mut memory, &mut output::stream(), for_terminal) {
             // Whoever reads it has seen enough.
@@ -55,57 +50,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         }
     }
     Ok(DONE)
-}
-
-/// The one session that is meant.
-fn find(id: &str, memory: &mut Memory) -> anyhow::Result<SessionView> {
-    if memory.is_blank() {
-        bail!("nothing has been recorded yet");
-    }
-    let mut found = memory.ask(|store| store.sessions(id))?;
-    if let Some(exact) = found
-        .iter()
-        .position(|session| session.session_ids.iter().any(|known| known == id))
-    {
-        return Ok(found.swap_remove(exact));
-    }
-    if found.len() == 1 {
-        return Ok(found.remove(0));
-    }
-    let now = memory.now();
-    if found.is_empty() {
-        let latest = memory.ask(|store| store.sessions(""))?;
-        if latest.is_empty() {
-            bail!("no session has been recorded yet");
-        }
-        bail!(
-            "no session begins with \"{id}\"; the latest ones are {}",
-            named(&latest, now)
-        );
-    }
-    let number = found.len();
-    bail!(
-        "{number} sessions begin with \"{id}\", so write more of the id: {}",
-        named(&found, now)
-    );
-}
-
-fn named(sessions: &[SessionView], now: Timestamp) -> String {
-    let name = |session: &SessionView| {
-        let project = Path::new(&session.project_path)
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        format!(
-            "{} ({project}, {} ago)",
-            session.session_id,
-            how_long(session.last_seen_at, now)
-        )
-    };
-    let names: Vec<_> = sessions.iter().take(NAMED).map(name).collect();
-    let more = if sessions.len() > NAMED { " …" } else { "" };
-    format!("{}{more}", names.join(", "))
 }
 
 /// Why not everything was written.

@@ -14,6 +14,7 @@ use super::run::payload_from_stdin;
 use super::{BLOCKED, DONE, adopt_orphans, block_on};
 use crate::around::variable;
 use crate::caller::Caller;
+use crate::handlers::{self, Occasion, Reminder};
 use crate::output;
 use crate::recording::Recording;
 
@@ -60,11 +61,14 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
         Some(name) => Guest::by_name(name),
         None => Guest::recognise(&event.raw, &variable),
     };
-    let (engine, findings) = engine_for(guest, &event)?;
-    let recording = Recording::new(&caller, &engine, &findings);
+    let project = project_of(&event);
+    let (engine, findings) = engine_for(guest, &project)?;
+    let settings = engine.settings();
+    let mut recording = Recording::new(&caller, &settings, &findings);
     let mut observation = Observation::new(&event, caller.now.unwrap_or_else(Timestamp::now));
     observation.sender = caller.sender(guest);
     observation.sender.cwd.clone_from(&added_cwd);
+    observation.sender.context_window = settings.context_window;
     let Some(guest) = guest else {
         let who = Guest::stranger(&event.raw, &variable).unwrap_or("an agent that Snell does not know");
         output::note(&format!(
@@ -78,12 +82,27 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
     let concerned = engine.hooks().iter().any(concerns);
     let mut note = concerned.then(|| recording.write_down(&observation)).flatten();
     event.platform.get_or_insert_with(|| guest.name.to_owned());
-    let mut verdict = if concerned {
-        adopt_orphans();
-        block_on(engine.fire(event.clone()))?
-    } else {
-        Verdict::new(event.name.clone())
+    let occasion = Occasion {
+        event: &event,
+        sender: &observation.sender,
+        project: &project,
+        settings: &settings,
+        now: observation.at,
     };
+    let handlers::Said { mut verdict, reminder } = handlers::ask(&occasion, &mut recording);
+    if concerned {
+        adopt_orphans();
+        verdict = verdict.followed_by(block_on(engine.fire(event.clone()))?);
+        handlers::ask_again(&occasion, &mut verdict);
+    }
+    // What could not be remembered would be told again and again.
+    let is_told_once = !reminder.reminded.is_nothing();
+    if is_told_once && note.is_none() {
+        note = recording.write_down(&observation);
+    }
+    let is_told = is_heard(&verdict) && (note.is_some() || !is_told_once);
+    let reminder = if is_told { reminder } else { Reminder::default() };
+    verdict.context.splice(0..0, reminder.texts);
     tell_faults(&findings, &event, &caller, &mut verdict);
     tell_withheld(&engine, &findings, &event, &caller, &mut verdict);
     for warning in &verdict.warnings {
@@ -93,7 +112,8 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
         end_loop(&event, &mut verdict, &caller);
     }
     let mut judgement = Judgement::of(&verdict, started.elapsed());
-    judgement.goes_on = event.name == EventName::Stop && is_told_more(&event, &verdict);
+    judgement.reminded = reminder.reminded;
+    judgement.goes_on = is_told_more(&event, &verdict);
     observation.judgement = Some(judgement);
     // While its hooks ran, other events may have been stored.
     observation.delayed = concerned;
@@ -122,8 +142,8 @@ fn tell(line: &str, verdict: &Verdict) -> Option<u8> {
 }
 
 /// The engine with what counts here: our own files, and what they borrow.
-fn engine_for(guest: Option<&'static Guest>, event: &Event) -> anyhow::Result<(Engine, Vec<Diagnostic>)> {
-    let builder = Caller::engine(project_of(event))?;
+fn engine_for(guest: Option<&'static Guest>, project: &Path) -> anyhow::Result<(Engine, Vec<Diagnostic>)> {
+    let builder = Caller::engine(project.to_owned())?;
     let builder = match guest {
         Some(guest) => builder.guest(guest),
         // Nobody can be answered, so no hook runs; our own settings count all the same.
@@ -192,9 +212,15 @@ fn tell_faults(findings: &[Diagnostic], event: &Event, caller: &Caller, verdict:
     }
 }
 
+/// Whether what is told with an event reaches the agent: not with a prompt that is blocked.
+fn is_heard(verdict: &Verdict) -> bool {
+    verdict.event != EventName::UserPromptSubmit || !verdict.is_blocked()
+}
+
 /// Whether an agent that is about to stop is told something that makes it go on.
 fn is_told_more(event: &Event, verdict: &Verdict) -> bool {
-    event.stop_hook_active != Some(true) && !verdict.context.is_empty()
+    let stops = matches!(event.name, EventName::Stop | EventName::SubagentStop);
+    stops && event.stop_hook_active != Some(true) && !verdict.context.is_empty()
 }
 
 /// Lets an agent end its turn that hooks have kept from it too often in a row.

@@ -16,11 +16,14 @@ pub(crate) mod notify;
 pub(crate) mod run;
 pub(crate) mod scribe;
 pub(crate) mod serve;
+pub(crate) mod session;
 pub(crate) mod status;
 pub(crate) mod statusline;
 pub(crate) mod supervise;
 pub(crate) mod trust;
 pub(crate) mod uninstall;
+pub(crate) mod wake;
+pub(crate) mod worker;
 
 use std::time::Duration;
 
@@ -54,6 +57,9 @@ pub(crate) fn run(command: Command) -> u8 {
         Command::Serve(args) => serve::run(&args),
         Command::Agents(args) => agents::run(&args),
         Command::Status(args) => status::run(&args),
+        Command::Session(args) => session::run(&args),
+        Command::Worker(args) => worker::run(&args),
+        Command::Wake(args) => wake::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Statusline(args) => Ok(statusline::run(&args)),
@@ -82,7 +88,7 @@ fn adopt_orphans() {
 }
 
 /// Does the work on this thread alone (starting others would cost more than most hooks), unless told to end.
-fn block_on<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let done = runtime.block_on(unless_told_to_end(work));
     match &done {

@@ -8,6 +8,7 @@
 #![allow(missing_docs, unreachable_pub, reason = "tests are named as sentences")]
 
 mod support;
+mod tmux;
 
 mod across_contracts;
 mod agents;
@@ -20,14 +21,18 @@ mod events;
 mod export;
 mod hook;
 mod install;
+mod lifecycle;
 mod log;
 mod microai;
 mod native;
 mod notify;
 mod running;
 mod serve;
+mod session;
 mod status;
 mod statusline;
 mod trust;
+mod wake;
 mod wave;
 mod whale;
+mod worker;

@@ -332,10 +332,13 @@ pub(crate) fn enter(rows: &mut dyn Rows, signs: &Signs<'_>, found: &mut Found) -
     if agent.conversation_id != Some(conversation.conversation_id) {
         if let Some(former) = agent.conversation_id.take() {
             leave(rows, signs, former, agent.last_seen_at)?;
+            // A conversation that is compacted goes on, and so does what it has others do. One that is cleared does not.
+            if signs.event.source.as_deref() == Some("compact") {
+                rows.hand_on_workers(former, conversation.conversation_id)?;
+            }
         }
         agent.conversation_id = Some(conversation.conversation_id);
-        agent.context_percent = None;
-        agent.context_source = None;
+        agent.forget_context();
     }
     // Whoever is heard of has not ended.
     conversation.ended_at = None;
@@ -374,6 +377,7 @@ fn note_sender(agent: &mut Agent, signs: &Signs<'_>) {
     set(&mut agent.tmux_pane, &sender.tmux_pane);
     set(&mut agent.tmux_server, &sender.tmux_server);
     set(&mut agent.host, &sender.host);
+    agent.context_window = sender.context_window.or(agent.context_window);
     if let Some(process) = sender.process {
         agent.process_is_certain = sender.process_is_told || agent.process == Some(process);
         agent.process = Some(process);

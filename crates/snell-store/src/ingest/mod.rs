@@ -5,31 +5,30 @@
 
 mod activity;
 mod correlate;
+mod news;
+pub(crate) mod tools;
 mod transition;
 mod turns;
+mod workers;
 
 use serde::Serialize;
 use serde_json::Value;
 use snell::{Event, EventName, Timestamp};
 
+use crate::context::{self, Beginning};
 use crate::error::Result;
 use crate::intent::{self, Intent};
 use crate::json;
-use crate::model::{Agent, ContextSource, Correlation, Source, State};
+use crate::model::{Agent, ContextSource, Correlation, Source, State, Told};
 use crate::observation::{Judgement, Sender};
 use crate::prepared::Prepared;
 use crate::rows::{EventRow, Owner, Rows};
-use crate::transcript::Read;
+use crate::transcript::{Mark, Read};
 
 pub(crate) use correlate::Seen;
 use correlate::{Found, Signs, correlate, enter};
 use transition::{Before, Change, ToolChange, transition};
 use turns::Said;
-
-/// How many tokens fit into a model's context, unless its name says otherwise.
-const CONTEXT_WINDOW_TOKENS: f64 = 200_000.0;
-/// The window of models whose name ends in `[1m]`.
-const WIDE_CONTEXT_WINDOW_TOKENS: f64 = 1_000_000.0;
 
 /// What became of an observation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -81,7 +80,8 @@ pub(crate) struct CaughtUp {
 impl CaughtUp {
     /// Whether there is anything to take in.
     pub(crate) fn is_news(&self) -> bool {
-        let further = |read: &Read| self.from.as_deref() != Some(read.mark.to_string().as_str());
+        let from: Option<Mark> = self.from.as_deref().and_then(|mark| mark.parse().ok());
+        let further = |read: &Read| !from.as_ref().is_some_and(|from| from.is_same_place(&read.mark));
         self.is_other_file || self.read.as_ref().is_some_and(further)
     }
 }
@@ -124,11 +124,19 @@ pub(crate) fn ingest(
     let before = found.agent.state;
     if found.touches {
         enter(rows, &signs, &mut found)?;
+        let beginning = context::beginning(event);
+        if beginning == Some(Beginning::Anew) {
+            begin_anew(&mut found);
+        }
         // Whatever the transcript says was written before this event.
         if let (Some(caught_up), Some(session)) = (caught_up, signs.session_id()) {
             catch_up(rows, &mut found.agent, session, caught_up, observed.at)?;
         }
+        if beginning == Some(Beginning::Emptied) {
+            empty_context(&mut found);
+        }
     }
+    remember_told(rows, observed, &mut found, outrun)?;
     let change = if found.touches {
         change_by(rows, &found, event, observed.judgement.as_ref())?
     } else {
@@ -147,6 +155,7 @@ pub(crate) fn ingest(
         turns::earlier_prompt(rows, &found.agent, event.prompt.as_deref(), observed.at)?;
     }
     keep_details(rows, observed, &found, event_row)?;
+    keep_workers(rows, observed, &found)?;
     Ok(Receipt {
         state_changed: found.is_new_agent || state != before,
         state,
@@ -237,16 +246,18 @@ fn change_by(
 /// Keeps the event itself, and answers its row.
 fn keep(rows: &mut dyn Rows, observed: &Prepared, found: &Found, state: State) -> Result<i64> {
     let (event, judgement) = (&observed.event, observed.judgement.as_ref());
+    let conversation = found.conversation.as_ref();
+    let conversation_id = conversation.map(|conversation| conversation.conversation_id);
+    let tool_us = tools::took_us(rows, event, conversation_id, observed.at)?;
     rows.keep_event(&EventRow {
         event_id: &observed.event_id,
         agent_id: found.agent.agent_id,
-        conversation_id: found
-            .conversation
-            .as_ref()
-            .map(|conversation| conversation.conversation_id),
+        conversation_id,
         name: &observed.name,
         tool: event.tool_name(),
         tool_use_id: event.tool.as_ref().and_then(|tool| tool.use_id.as_deref()),
+        tool_summary: observed.tool_summary.as_deref(),
+        tool_us,
         decision: judgement.and_then(|judgement| judgement.decision.as_deref()),
         reason: judgement.and_then(|judgement| judgement.reason.as_deref()),
         state,
@@ -276,6 +287,22 @@ fn keep_details(rows: &mut dyn Rows, observed: &Prepared, found: &Found, event_r
     Ok(())
 }
 
+/// What the event tells of workers, and which of them the agent was told of, whenever it comes.
+fn keep_workers(rows: &mut dyn Rows, observed: &Prepared, found: &Found) -> Result<()> {
+    let Some(conversation) = &found.conversation else {
+        return Ok(());
+    };
+    let judgement = observed.judgement.as_ref();
+    let held_up = judgement.is_some_and(|judgement| judgement.blocks() || judgement.goes_on);
+    let news = news::news(&observed.event, held_up);
+    workers::note(rows, conversation.conversation_id, &news, observed.at)?;
+    let reported = judgement.map_or(&[][..], |judgement| &judgement.reminded.workers);
+    for worker_id in reported {
+        rows.report_worker(conversation.conversation_id, *worker_id, observed.at)?;
+    }
+    Ok(())
+}
+
 /// What was said in the event itself.
 fn say(rows: &mut dyn Rows, agent: &mut Agent, observed: &Prepared) -> Result<()> {
     let event = &observed.event;
@@ -298,6 +325,38 @@ fn say(rows: &mut dyn Rows, agent: &mut Agent, observed: &Prepared) -> Result<()
             turns::words(rows, agent, text, intent, said)
         }
         _ => Ok(()),
+    }
+}
+
+/// What the agent was told about itself counts for its conversation, whenever it is recorded.
+fn remember_told(rows: &mut dyn Rows, observed: &Prepared, found: &mut Found, outrun: bool) -> Result<()> {
+    let reminded = observed.judgement.as_ref().map(|judgement| &judgement.reminded);
+    let reminded = reminded.filter(|reminded| !reminded.is_nothing());
+    let (Some(reminded), Some(conversation)) = (reminded, &mut found.conversation) else {
+        return Ok(());
+    };
+    conversation.told.add(reminded, outrun);
+    // Where the event changes anything else, all of it is saved together.
+    if found.touches {
+        return Ok(());
+    }
+    rows.save_conversation(conversation)
+}
+
+/// A session that starts, perhaps once more under its launcher's id: its agent has been told nothing yet, and has said nothing.
+fn begin_anew(found: &mut Found) {
+    found.agent.forget_context();
+    if let Some(conversation) = &mut found.conversation {
+        conversation.told = Told::default();
+        conversation.pinged_at = None;
+    }
+}
+
+/// Nothing is left of what filled the context, so it may fill again, and the agent be told again.
+fn empty_context(found: &mut Found) {
+    found.agent.forget_context();
+    if let Some(conversation) = &mut found.conversation {
+        (conversation.told.stop_level, conversation.told.prompt_level) = (0, 0);
     }
 }
 
@@ -350,14 +409,7 @@ pub(crate) fn catch_up(
     if let Some(usage) = caught_up.read.as_ref().and_then(|read| read.usage.as_ref())
         && agent.context_source != Some(ContextSource::StatusLine)
     {
-        let wide = usage.model.as_deref().is_some_and(|model| model.ends_with("[1m]"));
-        let window = if wide {
-            WIDE_CONTEXT_WINDOW_TOKENS
-        } else {
-            CONTEXT_WINDOW_TOKENS
-        };
-        let percent = usage.context_tokens as f64 / window * 100.0;
-        agent.context_percent = Some(percent.min(100.0));
+        agent.context_percent = Some(context::percent(usage, agent.context_window));
         agent.context_source = Some(ContextSource::Transcript);
     }
     rows.set_reached(session_id, &reached)

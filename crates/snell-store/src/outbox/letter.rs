@@ -60,7 +60,11 @@ impl Letter {
 
     /// The same, with everything that Snell itself knows and decided, under `snell`.
     pub fn in_full(observation: Observation, to: &Receiver) -> Self {
-        let observation = observation.fit_to_keep();
+        let mut observation = observation.fit_to_keep();
+        // Numbers of workers are those of this database, and mean others elsewhere.
+        if let Some(judgement) = &mut observation.judgement {
+            judgement.reminded.workers.clear();
+        }
         let known = json!({"sender": observation.sender, "judgement": observation.judgement});
         Self::new(observation, to, Some(known))
     }

@@ -127,7 +127,7 @@ impl Store {
     }
 
     /// Whether the agent runs on this host, as far as is known.
-    fn is_here(&self, agent: &Agent) -> bool {
+    pub(crate) fn is_here(&self, agent: &Agent) -> bool {
         agent.host.is_none() || agent.host == self.host
     }
 }

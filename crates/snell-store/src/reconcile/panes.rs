@@ -11,7 +11,9 @@ use crate::rows::Rows;
 use crate::store::Store;
 
 /// What a pane shows when its agent has left it.
-const SHELLS: &[&str] = &["bash", "dash", "fish", "ksh", "nu", "sh", "tcsh", "zsh"];
+const SHELLS: &[&str] = &[
+    "ash", "bash", "csh", "dash", "elvish", "fish", "ksh", "nu", "pwsh", "sh", "tcsh", "xonsh", "zsh",
+];
 
 /// A tmux server, and every pane that it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +33,13 @@ pub struct Pane {
     pub is_dead: bool,
     /// What runs in its foreground.
     pub command: String,
+}
+
+impl Pane {
+    /// Whether a shell is in its foreground, which would run whatever is typed.
+    pub fn shows_a_shell(&self) -> bool {
+        SHELLS.contains(&self.command.trim_start_matches('-'))
+    }
 }
 
 /// What a pane says about its agent.
@@ -125,9 +134,6 @@ fn left(pane: Option<&Pane>, agent: &Agent) -> Option<Left> {
     match pane {
         None => Some(Left::Closed),
         Some(pane) if pane.is_dead => Some(Left::Closed),
-        Some(pane) => {
-            let shell = SHELLS.contains(&pane.command.trim_start_matches('-'));
-            (shell && agent.process.is_none()).then_some(Left::ToAShell)
-        }
+        Some(pane) => (pane.shows_a_shell() && agent.process.is_none()).then_some(Left::ToAShell),
     }
 }

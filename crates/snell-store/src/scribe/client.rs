@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 
 use super::{Request, Response, lock_in, socket_in, trouble_in};
+use crate::facts::Inquiry;
 
 /// How long a hook waits for the scribe in all. It is longer than the scribe itself waits for the database.
 const PATIENCE: Duration = Duration::from_millis(700);
@@ -72,9 +73,15 @@ pub fn hand_over(directory: &Path, request: &Request) -> HandOver {
     }
 }
 
-/// Waits until the scribe of this directory, if there is one, has stored everything that came before.
-pub fn settle(directory: &Path) {
-    deliver(directory, &Request::Settle);
+/// Asks the scribe of this directory what is known of a session. One of an earlier version has no answer to that.
+pub fn look(directory: &Path, inquiry: &Inquiry) -> Delivery {
+    deliver(directory, &Request::Look(inquiry.clone()))
+}
+
+/// Waits until the scribe of this directory, if there is one, has stored everything that came before. Answers `false` if
+/// it does not say so in time.
+pub fn settle(directory: &Path) -> bool {
+    !matches!(deliver(directory, &Request::Settle), Delivery::NoAnswer)
 }
 
 /// Comes to the scribe's door. Whoever would have to wait there is told so.

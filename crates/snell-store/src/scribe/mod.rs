@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::facts::{Facts, Inquiry};
 use crate::observation::Observation;
 
-pub use client::{Delivery, HandOver, deliver, hand_over, hire, settle};
+pub use client::{Delivery, HandOver, deliver, hand_over, hire, look, settle};
 pub use server::{Settings, serve};
 
 /// The socket of the scribe of a directory.
@@ -32,7 +33,7 @@ fn trouble_in(directory: &Path) -> PathBuf {
     directory.join("scribe.trouble")
 }
 
-/// What a scribe is asked to write.
+/// What a scribe is asked to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
@@ -55,6 +56,8 @@ pub enum Request {
         /// The model in use.
         model: Option<String>,
     },
+    /// What is known of a session, once everything is stored that came before.
+    Look(Inquiry),
 }
 
 /// What the scribe answers when a request is dealt with: perhaps there is something to tell.
@@ -63,4 +66,7 @@ pub struct Response {
     /// What people should be told.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
+    /// What is known of the session that was asked about; nothing if that cannot be said now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<Facts>,
 }

@@ -15,6 +15,7 @@ use snell::Timestamp;
 
 use super::{Request, Response, socket_in, trouble_in};
 use crate::error::{Result, StoreError};
+use crate::facts::{Inquiry, no_facts};
 use crate::json;
 use crate::observation::Observation;
 use crate::reconcile::Which;
@@ -26,6 +27,8 @@ const MAX_VISITORS: usize = 128;
 const MAX_REQUEST_BYTES: usize = 80 * 1024 * 1024;
 /// A visitor who says nothing for so long is sent away.
 const MAX_SILENCE: Duration = Duration::from_secs(2);
+/// A visitor who was told something and does not hear it for so long is left standing.
+const MAX_HEARING: Duration = Duration::from_millis(100);
 /// How often the scribe looks whether it is still wanted.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How often it looks after agents of which nothing was heard.
@@ -85,6 +88,8 @@ struct Scribe {
     last_visit: Instant,
     last_reconciled: Instant,
     last_emptied: Instant,
+    /// When late words were last looked for.
+    last_listened: Instant,
     /// Requests since the log was last folded in.
     untidy: usize,
     /// What nobody has heard yet.
@@ -149,6 +154,7 @@ impl Scribe {
             last_visit: now,
             last_reconciled: now,
             last_emptied: now,
+            last_listened: now,
             untidy: 0,
             untold: Vec::new(),
             // Whatever was wrong with the last scribe is to be seen.
@@ -218,6 +224,7 @@ impl Scribe {
         let mut to_record = Vec::new();
         let mut waiting = Vec::new();
         let mut settled = Vec::new();
+        let mut asked = Vec::new();
         let mut notes = Vec::new();
         for (stream, said) in requests {
             match json::from_slice(&said) {
@@ -227,6 +234,7 @@ impl Scribe {
                     waiting.push(stream);
                 }
                 Ok(Request::Settle) => settled.push(stream),
+                Ok(Request::Look(inquiry)) => asked.push((stream, inquiry)),
                 Ok(Request::Context {
                     session_id,
                     percent,
@@ -238,7 +246,7 @@ impl Scribe {
                         Ok(_) => self.recorder.take_remarks(),
                         Err(error) => vec![format!("cannot record how full the context is ({error})")],
                     };
-                    tell(stream, &remarks);
+                    tell(stream, &Response::saying(&remarks));
                 }
                 // Not one of ours; it gets no answer.
                 Err(_) => {}
@@ -255,7 +263,7 @@ impl Scribe {
         remarks.extend(self.recorder.take_remarks());
         self.mark_trouble(!remarks.is_empty());
         for stream in waiting {
-            if tell(stream, &remarks) {
+            if tell(stream, &Response::saying(&remarks)) {
                 remarks.clear();
             }
         }
@@ -264,7 +272,26 @@ impl Scribe {
             self.unless_locked(|recorder| recorder.take_in(NOTES_IN_A_MOMENT));
         }
         for stream in settled {
-            tell(stream, &[]);
+            tell(stream, &Response::default());
+        }
+        for (stream, inquiry) in asked {
+            let response = self.look(&inquiry);
+            // It may be more than fits through the door at once.
+            let patient = stream.set_nonblocking(false).is_ok() && stream.set_write_timeout(Some(MAX_HEARING)).is_ok();
+            if patient {
+                tell(stream, &response);
+            }
+        }
+    }
+
+    /// What is known of a session.
+    fn look(&mut self, inquiry: &Inquiry) -> Response {
+        match self.recorder.facts(inquiry) {
+            Ok(facts) => Response {
+                facts: Some(facts),
+                ..Response::default()
+            },
+            Err(error) => Response::saying(&[no_facts(&error)]),
         }
     }
 
@@ -287,6 +314,7 @@ impl Scribe {
         let receipts = self.recorder.record(observations);
         for (receipt, stops) in receipts.into_iter().zip(stops) {
             if let (Ok(receipt), true) = (receipt, stops) {
+                self.ended.retain(|ended| ended.agent_id != receipt.agent_id);
                 self.ended.push_back(Ended {
                     agent_id: receipt.agent_id,
                     at: Instant::now(),
@@ -308,7 +336,11 @@ impl Scribe {
         {
             self.ended.pop_front();
         }
-        let late: Vec<_> = self.ended.iter().map(|ended| Which::Agent(ended.agent_id)).collect();
+        let mut late = Vec::new();
+        if self.last_listened.elapsed() >= LATE_WORDS_EVERY {
+            self.last_listened = Instant::now();
+            late.extend(self.ended.iter().map(|ended| Which::Agent(ended.agent_id)));
+        }
         if self.last_emptied.elapsed() >= LOOK_EVERY {
             self.last_emptied = Instant::now();
             self.unless_locked(|recorder| recorder.take_in(NOTES_IN_A_MOMENT));
@@ -393,13 +425,19 @@ impl Visitor {
     }
 }
 
+impl Response {
+    fn saying(remarks: &[String]) -> Self {
+        Self {
+            remarks: remarks.to_vec(),
+            facts: None,
+        }
+    }
+}
+
 /// Answers a visitor; says whether it heard it.
-fn tell(mut stream: UnixStream, remarks: &[String]) -> bool {
-    let response = Response {
-        remarks: remarks.to_vec(),
-    };
+fn tell(mut stream: UnixStream, response: &Response) -> bool {
     // Whoever does not hear it records by itself, and it is found to be stored already.
-    serde_json::to_string(&response).is_ok_and(|text| stream.write_all(text.as_bytes()).is_ok())
+    serde_json::to_string(response).is_ok_and(|text| stream.write_all(text.as_bytes()).is_ok())
 }
 
 fn watched(fd: BorrowedFd<'_>) -> PollFd<'_> {

@@ -9,7 +9,8 @@ use crate::model::{Agent, Confidence, ContextSource, Process, Source, State};
 
 pub(super) const AGENT_COLUMNS: &str = "agent_id, project_id, product, session_id, conversation_id, command_id, state, state_since, \
     state_source, confidence, why, current_tool, tmux_session, tmux_pane, tmux_server, pid, pid_started, pid_certain, host, \
-    headspace_session_id, context_percent, context_source, last_words, started_at, last_seen_at, ended_at, end_reason, told_at";
+    headspace_session_id, context_percent, context_source, last_words, started_at, last_seen_at, ended_at, end_reason, told_at, \
+    context_window";
 
 /// What of an agent is in an index.
 pub(super) fn indexed(agent: &Agent) -> (Option<&str>, Option<Timestamp>, Option<&str>) {
@@ -60,7 +61,8 @@ impl Within<'_, '_> {
         let sql = "UPDATE agents SET product = ?2, session_id = ?3, conversation_id = ?4, command_id = ?5, state = ?6, \
             state_since = ?7, state_source = ?8, confidence = ?9, why = ?10, current_tool = ?11, tmux_session = ?12, \
             tmux_server = ?13, pid = ?14, pid_started = ?15, pid_certain = ?16, host = ?17, context_percent = ?18, \
-            context_source = ?19, last_words = ?20, last_seen_at = ?21, end_reason = ?22, told_at = ?23 \
+            context_source = ?19, last_words = ?20, last_seen_at = ?21, end_reason = ?22, told_at = ?23, \
+            context_window = ?24 \
             WHERE agent_id = ?1";
         self.write(
             sql,
@@ -88,6 +90,7 @@ impl Within<'_, '_> {
                 agent.last_seen_at.as_microsecond(),
                 agent.end_reason,
                 agent.told_at.map(Timestamp::as_microsecond),
+                agent.context_window,
             ],
         )
         .map(drop)
@@ -128,5 +131,6 @@ pub(super) fn agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
         ended_at: optional_time(row, 25)?,
         end_reason: row.get(26)?,
         told_at: optional_time(row, 27)?,
+        context_window: row.get(28)?,
     })
 }

@@ -13,7 +13,8 @@ use crate::model::State;
 use crate::query::{LogEntry, LogFilter};
 
 pub(super) const LOG_ENTRY: &str = "SELECT e.id, e.at, e.agent_id, p.name, c.session_id, e.name, e.tool, e.decision, e.reason, \
-    e.state, e.correlation, e.took_us, (SELECT count(*) FROM hook_runs h WHERE h.id = e.id), d.payload \
+    e.state, e.correlation, e.took_us, (SELECT count(*) FROM hook_runs h WHERE h.id = e.id), d.payload, \
+    e.tool_summary, e.tool_us \
     FROM events e JOIN agents a USING (agent_id) JOIN projects p USING (project_id) \
     LEFT JOIN conversations c ON c.conversation_id = e.conversation_id LEFT JOIN payloads d ON d.id = e.id";
 
@@ -184,6 +185,7 @@ impl Conditions {
 
 pub(super) fn log_entry(row: &Row<'_>) -> rusqlite::Result<LogEntry> {
     let payload: Option<String> = row.get(13)?;
+    let tool_us: Option<i64> = row.get(15)?;
     let payload = payload.and_then(|text| json::from_slice(text.as_bytes()).ok());
     Ok(LogEntry {
         id: row.get(0)?,
@@ -193,6 +195,8 @@ pub(super) fn log_entry(row: &Row<'_>) -> rusqlite::Result<LogEntry> {
         session_id: row.get(4)?,
         event: row.get(5)?,
         tool: row.get(6)?,
+        tool_summary: row.get(14)?,
+        tool_duration_ms: tool_us.map(|us| us as f64 / 1000.0),
         decision: row.get(7)?,
         reason: row.get(8)?,
         state: word(row, 9, State::parse)?,

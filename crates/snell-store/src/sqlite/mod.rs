@@ -1,11 +1,14 @@
 //! The embedded database: one file, which many short processes and one server write at once.
 
 mod agent_rows;
+mod conversation_rows;
 mod log;
 mod prune;
 mod query;
 mod rows;
+mod sessions;
 mod watching;
+mod worker_rows;
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io;
@@ -27,6 +30,7 @@ use crate::rows::Rows;
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/001-what-happened.sql"),
     include_str!("migrations/002-changes.sql"),
+    include_str!("migrations/003-lifecycle.sql"),
 ];
 
 /// How often a process asks for the lock before it gives up, and how long it waits between: about half a second.

@@ -33,6 +33,8 @@ const REST: &[&str] = &[
     // The newest stays, so that its number is not given twice.
     "DELETE FROM changes WHERE change_id IN (SELECT change_id FROM changes WHERE at < ?1 \
      AND change_id < (SELECT max(change_id) FROM changes) ORDER BY change_id LIMIT ?2)",
+    // One that runs stays for as long as its conversation does.
+    "DELETE FROM workers WHERE worker_id IN (SELECT worker_id FROM workers WHERE finished_at < ?1 LIMIT ?2)",
     // What an agent works on stays, however long it takes.
     "DELETE FROM commands WHERE command_id IN (SELECT command_id FROM commands c WHERE opened_at < ?1 \
      AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.command_id = c.command_id) \

@@ -18,6 +18,8 @@ use crate::query::{
     AgentFilter, AgentView, Exported, GuardEntry, GuardFilter, GuardVerdictView, Heard, HookRunView, HookStats,
     LogEntry, LogFilter, Pruned, SessionView, Totals, TurnFilter, TurnView,
 };
+use crate::sessions::{MissionView, SessionFilter, SessionRow};
+use crate::workers::Worker;
 
 /// How many events and turns an export holds in memory at a time.
 const EXPORT_PAGE: u32 = 50;
@@ -198,6 +200,18 @@ impl Queries for Sqlite {
 
     fn guard_log(&mut self, filter: &GuardFilter) -> Result<Vec<GuardEntry>> {
         self.read_guard_log(filter)
+    }
+
+    fn session_rows(&mut self, filter: &SessionFilter) -> Result<Vec<SessionRow>> {
+        self.read_session_rows(filter)
+    }
+
+    fn mission(&mut self, mission_execution_id: &str) -> Result<MissionView> {
+        self.read_mission(mission_execution_id)
+    }
+
+    fn workers_of(&mut self, conversation_id: i64) -> Result<Vec<Worker>> {
+        self.read_workers(conversation_id)
     }
 }
 

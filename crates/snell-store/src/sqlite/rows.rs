@@ -5,6 +5,7 @@ use rusqlite::{OptionalExtension, Params, Row, Transaction, params};
 use snell::Timestamp;
 
 use super::agent_rows::{AGENT_COLUMNS, agent, indexed};
+use super::conversation_rows::{CONVERSATION_COLUMNS, conversation};
 use crate::changes::NewChange;
 use crate::error::{Result, StoreError};
 use crate::intent::Intent;
@@ -19,14 +20,11 @@ pub(super) struct Within<'a, 'c> {
     pub(super) data_version: &'a mut i64,
 }
 
-const CONVERSATION_COLUMNS: &str = "conversation_id, session_id, agent_id, role, mode, tmux_pane, model, \
-    permission_mode, mission_execution_id, started_at, last_seen_at, ended_at, end_reason";
-
 const TURN_COLUMNS: &str =
     "turn_id, agent_id, command_id, actor, intent, text, timestamp, timestamp_source, content_hash";
 
 impl Within<'_, '_> {
-    fn one<T>(
+    pub(super) fn one<T>(
         &self,
         sql: &str,
         params: impl Params,
@@ -39,7 +37,7 @@ impl Within<'_, '_> {
             .optional()?)
     }
 
-    fn all<T>(
+    pub(super) fn all<T>(
         &self,
         sql: &str,
         params: impl Params,
@@ -157,35 +155,7 @@ impl Rows for Within<'_, '_> {
     }
 
     fn save_conversation(&mut self, conversation: &mut Conversation) -> Result<()> {
-        let sql = "INSERT INTO conversations (conversation_id, session_id, agent_id, role, mode, tmux_pane, model, \
-            permission_mode, mission_execution_id, started_at, last_seen_at, ended_at, end_reason) \
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
-            ON CONFLICT (conversation_id) DO UPDATE SET agent_id = ?3, role = ?4, mode = ?5, tmux_pane = ?6, model = ?7, \
-            permission_mode = ?8, mission_execution_id = ?9, last_seen_at = ?11, ended_at = ?12, end_reason = ?13";
-        let number = self.insert(
-            sql,
-            params![
-                numbered(conversation.conversation_id),
-                conversation.session_id,
-                conversation.agent_id,
-                conversation.role,
-                conversation.mode,
-                conversation.tmux_pane,
-                conversation.model,
-                conversation.permission_mode,
-                conversation.mission_execution_id,
-                conversation.started_at.as_microsecond(),
-                conversation.last_seen_at.as_microsecond(),
-                conversation.ended_at.map(Timestamp::as_microsecond),
-                conversation.end_reason,
-            ],
-        )?;
-        if conversation.conversation_id == 0 {
-            conversation.conversation_id = number;
-        }
-        let sql = "INSERT OR IGNORE INTO holders (conversation_id, agent_id) VALUES (?1, ?2)";
-        self.write(sql, [conversation.conversation_id, conversation.agent_id])?;
-        Ok(())
+        self.write_conversation(conversation)
     }
 
     fn conversations_on_pane(&mut self, pane: &str) -> Result<Vec<Conversation>> {
@@ -281,9 +251,20 @@ impl Rows for Within<'_, '_> {
         self.all(sql, params![tool_use_id, conversation_id, name], |row| row.get(0))
     }
 
+    fn tool_began(&mut self, conversation_id: i64, tool_use_id: &str, before: Timestamp) -> Result<Option<Timestamp>> {
+        let sql = "SELECT at FROM events WHERE tool_use_id = ?1 AND conversation_id = ?2 AND name = 'PreToolUse' \
+            AND at <= ?3 ORDER BY id DESC LIMIT 1";
+        self.one(
+            sql,
+            params![tool_use_id, conversation_id, before.as_microsecond()],
+            |row| time(row, 0),
+        )
+    }
+
     fn keep_event(&mut self, event: &EventRow<'_>) -> Result<i64> {
         let sql = "INSERT INTO events (event_id, agent_id, conversation_id, name, tool, tool_use_id, decision, reason, \
-            state, correlation, at, took_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+            state, correlation, at, took_us, tool_summary, tool_us) \
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
         let row = self.insert(
             sql,
             params![
@@ -299,6 +280,8 @@ impl Rows for Within<'_, '_> {
                 event.correlation.as_str(),
                 event.at.as_microsecond(),
                 event.took_us.map(u64::cast_signed),
+                event.tool_summary,
+                event.tool_us.map(u64::cast_signed),
             ],
         )?;
         self.write(
@@ -407,26 +390,8 @@ impl Rows for Within<'_, '_> {
 }
 
 /// A row's number, or none for one that is to get its own.
-fn numbered(number: i64) -> Option<i64> {
+pub(super) fn numbered(number: i64) -> Option<i64> {
     (number != 0).then_some(number)
-}
-
-fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {
-    Ok(Conversation {
-        conversation_id: row.get(0)?,
-        session_id: row.get(1)?,
-        agent_id: row.get(2)?,
-        role: row.get(3)?,
-        mode: row.get(4)?,
-        tmux_pane: row.get(5)?,
-        model: row.get(6)?,
-        permission_mode: row.get(7)?,
-        mission_execution_id: row.get(8)?,
-        started_at: time(row, 9)?,
-        last_seen_at: time(row, 10)?,
-        ended_at: optional_time(row, 11)?,
-        end_reason: row.get(12)?,
-    })
 }
 
 fn turn(row: &Row<'_>) -> rusqlite::Result<Turn> {

@@ -79,6 +79,8 @@ pub(super) struct Found {
     pub(super) activity: Option<Activity>,
     /// The directory that the agent was in.
     pub(super) cwd: Option<String>,
+    /// Whether the conversation was compacted, so that what was counted before says nothing any more.
+    pub(super) compacted: bool,
 }
 
 /// The model that Claude Code names for messages it wrote by itself.
@@ -113,6 +115,9 @@ const CONTEXT_COUNTS: [&str; 4] = [
     "output_tokens",
 ];
 
+/// The line that stands where a conversation was compacted.
+const COMPACTION: &str = "compact_boundary";
+
 /// What `line` says; nothing if it is not understood or not of an own session.
 pub(super) fn of_line(line: &[u8], is_own: &dyn Fn(&str) -> bool) -> Found {
     let json = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
@@ -130,6 +135,12 @@ pub(super) fn of_line(line: &[u8], is_own: &dyn Fn(&str) -> bool) -> Found {
             entry: of_user(&line),
             ..Found::default()
         },
+        Some("system") => {
+            return Found {
+                compacted: line["subtype"] == COMPACTION,
+                ..Found::default()
+            };
+        }
         _ => return Found::default(),
     };
     found.activity = doing(&line, found.entry.as_ref()).map(|doing| Activity {

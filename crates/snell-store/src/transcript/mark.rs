@@ -23,7 +23,8 @@ pub struct FileId {
     pub inode: u64,
 }
 
-/// How far a transcript was read. As text, for a column of a database, it is `device:inode:offset:hash`.
+/// How far a transcript was read. As text, for a column of a database, it is `device:inode:offset:hash:modified`; the last
+/// part may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Mark {
@@ -36,11 +37,13 @@ pub struct Mark {
     /// A hash of bytes before the mark. A file that is rewritten in place, or a new one that got the inode of the old,
     /// has others there.
     pub(super) hash: u64,
+    /// When the file was last written to, in nanoseconds: one that is rewritten in place may have the same length.
+    pub(super) modified: Option<i128>,
 }
 
 /// A text that is no [`Mark`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("a mark in a transcript is written device:inode:offset:hash, not {0:?}")]
+#[error("a mark in a transcript is written device:inode:offset:hash:modified, not {0:?}")]
 pub struct MarkError(String);
 
 impl Mark {
@@ -55,6 +58,7 @@ impl Mark {
             offset,
             in_long_line,
             hash: hash_before(file, offset)?,
+            modified: Some(modified(&metadata)),
         })
     }
 
@@ -74,14 +78,26 @@ impl Mark {
             device: metadata.dev(),
             inode: metadata.ino(),
         };
-        self.file == Some(file) && self.offset == metadata.len()
+        self.file == Some(file) && self.offset == metadata.len() && self.modified == Some(modified(metadata))
+    }
+
+    /// Whether both are at the same place of the same file. When that was written to says nothing: it grows.
+    pub(crate) fn is_same_place(&self, other: &Self) -> bool {
+        let place = |mark: &Self| (mark.file, mark.offset, mark.in_long_line, mark.hash);
+        place(self) == place(other)
     }
 
     /// Whether `file` is still the file of this mark, with what was read still in it.
     pub(super) fn is_of(&self, file: &File) -> io::Result<bool> {
-        let same = file.metadata()?.len() >= self.offset && *self == Self::at(file, self.offset, self.in_long_line)?;
-        Ok(same)
+        if file.metadata()?.len() < self.offset {
+            return Ok(false);
+        }
+        Ok(self.is_same_place(&Self::at(file, self.offset, self.in_long_line)?))
     }
+}
+
+fn modified(metadata: &Metadata) -> i128 {
+    i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec())
 }
 
 /// A hash of the first bytes of a file and of the bytes before `offset`, none of them after it.
@@ -116,7 +132,8 @@ impl fmt::Display for Mark {
             return Ok(());
         };
         let long = if self.in_long_line { "+" } else { "" };
-        write!(f, "{device}:{inode}:{}{long}:{:016x}", self.offset, self.hash)
+        write!(f, "{device}:{inode}:{}{long}:{:016x}", self.offset, self.hash)?;
+        self.modified.map_or(Ok(()), |modified| write!(f, ":{modified}"))
     }
 }
 
@@ -135,12 +152,17 @@ fn parse(text: &str) -> Option<Mark> {
     let mut parts = text.split(':');
     let (device, inode) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
     let (offset, hash) = (parts.next()?, parts.next()?);
+    let modified = match parts.next() {
+        Some(text) => Some(text.parse().ok()?),
+        None => None,
+    };
     let whole = offset.strip_suffix('+');
     let mark = Mark {
         file: Some(FileId { device, inode }),
         offset: whole.unwrap_or(offset).parse().ok()?,
         in_long_line: whole.is_some(),
         hash: u64::from_str_radix(hash, 16).ok()?,
+        modified,
     };
     parts.next().is_none().then_some(mark)
 }

@@ -188,6 +188,20 @@ fn usage_is_that_of_the_last_own_message_that_counts() {
     let most = json!({"input_tokens": u64::MAX, "output_tokens": u64::MAX});
     transcript.append(message("own", most));
     assert_eq!(transcript.read().usage.unwrap().context_tokens, u64::MAX);
+    // What was counted before a compaction says nothing any more; what is counted after it does.
+    transcript.append(message("own", json!({"input_tokens": 90})));
+    transcript.append(line(
+        &json!({"type": "system", "subtype": "compact_boundary", "sessionId": "own"}),
+    ));
+    assert_eq!(transcript.read().usage, None);
+    transcript.append(message("own", json!({"input_tokens": 90})));
+    transcript.append(line(
+        &json!({"type": "system", "subtype": "compact_boundary", "sessionId": "other"}),
+    ));
+    transcript.append(line(
+        &json!({"type": "system", "subtype": "informational", "sessionId": "own"}),
+    ));
+    assert_eq!(transcript.read().usage.unwrap().context_tokens, 90);
 }
 
 #[test]
@@ -367,7 +381,17 @@ fn a_mark_is_read_back_from_its_text_and_nothing_else_is_one() {
     let mark = Mark::at(&File::open("Cargo.toml").unwrap(), 17, true).unwrap();
     assert_eq!(mark.to_string().parse(), Ok(mark.clone()));
     assert_eq!("".parse(), Ok(Mark::default()));
-    for text in ["1", "1:2:3", "1:2:3:xyz", "1:2:-3:0", "1:2:3:0:0", "a:2:3:0"] {
+    let earlier = mark.to_string().rsplit_once(':').unwrap().0.to_owned();
+    assert_eq!(earlier.parse::<Mark>().unwrap().modified, None, "{earlier}");
+    for text in [
+        "1",
+        "1:2:3",
+        "1:2:3:xyz",
+        "1:2:-3:0",
+        "1:2:3:0:x",
+        "1:2:3:0:0:0",
+        "a:2:3:0",
+    ] {
         let error = text.parse::<Mark>().unwrap_err();
         assert!(error.to_string().contains(&format!("{text:?}")), "{error}");
     }

@@ -11,6 +11,7 @@ mod support;
 
 mod correlation;
 mod delayed;
+mod facts;
 mod listing;
 mod notes;
 mod outbox;
@@ -18,6 +19,8 @@ mod projects;
 mod reconciling;
 mod recorder;
 mod side_by_side;
+mod tools;
 mod transitions;
 mod turns;
 mod watching;
+mod workers;

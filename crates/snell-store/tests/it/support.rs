@@ -221,6 +221,14 @@ impl Kept {
         self.turns(session).iter().map(show).collect()
     }
 
+    /// The first column of what the database answers, as another program reads it.
+    pub fn texts(&self, sql: &str) -> Vec<String> {
+        let connection = rusqlite::Connection::open(self.path("snell.db")).unwrap();
+        let mut statement = connection.prepare(sql).unwrap();
+        let found = statement.query_map([], |row| row.get(0)).unwrap();
+        found.collect::<Result<_, _>>().unwrap()
+    }
+
     /// Appends lines to a transcript, and answers its path.
     pub fn write_transcript(&self, lines: &[Value]) -> String {
         let path = self.path("transcript.jsonl");
@@ -239,6 +247,13 @@ pub fn words_line(session: &str, seconds: i64, text: &str) -> Value {
         "isSidechain": false,
         "message": {"role": "assistant", "model": "claude-opus-4-5", "content": [{"type": "text", "text": text}]},
     })
+}
+
+/// A line of a transcript: something the agent said, and how many tokens that makes in all.
+pub fn counted_line(session: &str, seconds: i64, tokens: u64) -> Value {
+    let mut line = words_line(session, seconds, "Well.");
+    line["message"]["usage"] = json!({"input_tokens": tokens});
+    line
 }
 
 /// A line of a transcript: something the user said.

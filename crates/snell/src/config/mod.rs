@@ -1,6 +1,7 @@
 //! Configuration: which files there are, what they say, and what is wrong with them.
 
 mod arrange;
+mod document;
 mod judged;
 mod load;
 mod node;
@@ -9,11 +10,15 @@ mod reading;
 mod settings;
 mod source;
 
+pub use document::{Document, Part};
 pub(crate) use judged::{Pins, Scope, Unpinned};
 pub(crate) use load::{Loaded, Request, load};
 pub(crate) use node::{Member, Node, NodeValue};
 pub use places::ConfigFile;
 pub(crate) use places::{Surroundings, Which};
 pub(crate) use reading::{Fields, LONGEST_TIMEOUT, Reading, Unit, Vocabulary, show_duration};
-pub(crate) use settings::{HANDLERS, SERVER_KEYS, SETTING_KEYS, borrowable, read as read_settings};
-pub use settings::{Handler, Handlers, Keep, ServerSettings, Settings, receiver_url};
+pub(crate) use settings::{CORE_FILES, HANDLERS, SETTING_KEYS, borrowable, read as read_settings};
+pub use settings::{
+    CommsSettings, ContextSettings, CoreFile, Handler, Handlers, Keep, Message, MessageUse, Messages, RemindSettings,
+    ServerSettings, Settings, receiver_url,
+};

@@ -1,7 +1,12 @@
 //! What a `snell.toml` says beside its hooks: whose hooks are borrowed, how long records are kept, which of the built-in
-//! handlers run, and where the receiver is.
+//! handlers run and how, and where the receiver is.
 
+mod comms;
+mod context;
+mod messages;
+mod remind;
 mod server;
+mod values;
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +20,11 @@ use crate::contract::{CONTRACTS, Key, Kind, NATIVE, key};
 use crate::diagnostic::hint;
 use crate::hook::Origin;
 
-pub(crate) use server::SERVER_KEYS;
+pub use comms::{CommsSettings, MessageUse};
+pub(crate) use context::CORE_FILES;
+pub use context::{ContextSettings, CoreFile};
+pub use messages::{Message, Messages};
+pub use remind::RemindSettings;
 pub use server::{ServerSettings, receiver_url};
 
 /// How long records are kept where no file says otherwise.
@@ -35,6 +44,16 @@ pub struct Settings {
     pub keep: Keep,
     /// Which of the built-in handlers run.
     pub handlers: Handlers,
+    /// How many tokens fit into an agent's context, where the user says so.
+    pub context_window: Option<u32>,
+    /// The files whose content an agent gets when its session starts.
+    pub context: ContextSettings,
+    /// When an agent is reminded of something.
+    pub remind: RemindSettings,
+    /// What agents are told, word for word.
+    pub messages: Messages,
+    /// Which tools send messages, and to whom they may.
+    pub comms: CommsSettings,
     /// The receiver: where it is, and how it works.
     pub server: ServerSettings,
 }
@@ -76,6 +95,12 @@ impl Keep {
 pub enum Handler {
     /// Records sessions, and what state each is in.
     Track,
+    /// Gives an agent its files when a session starts.
+    Context,
+    /// Reminds an agent of how full its context is, and of what else it should do.
+    Remind,
+    /// Says who may send messages, and to whom.
+    Comms,
 }
 
 /// A row of the table of handlers.
@@ -86,11 +111,28 @@ pub(crate) struct HandlerRow {
 }
 
 /// Every handler. Each runs unless it is switched off.
-pub(crate) const HANDLERS: &[HandlerRow] = &[HandlerRow {
-    handler: Handler::Track,
-    name: "track",
-    about: "Whether sessions are recorded, and what state each is in. Default: true.",
-}];
+pub(crate) const HANDLERS: &[HandlerRow] = &[
+    HandlerRow {
+        handler: Handler::Track,
+        name: "track",
+        about: "Whether sessions are recorded, and what state each is in. Default: true.",
+    },
+    HandlerRow {
+        handler: Handler::Context,
+        name: "context",
+        about: "Whether an agent gets its files when a session starts. Default: true.",
+    },
+    HandlerRow {
+        handler: Handler::Remind,
+        name: "remind",
+        about: "Whether an agent is reminded of how full its context is, and of what else it should do. Default: true.",
+    },
+    HandlerRow {
+        handler: Handler::Comms,
+        name: "comms",
+        about: "Whether it is checked who may send messages, and to whom. Default: true.",
+    },
+];
 
 /// Which of the built-in handlers run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -131,8 +173,34 @@ pub(crate) const SETTING_KEYS: &[Key] = &[
         "Which of the built-in handlers run. Only in the user's own file.",
     ),
     key(
+        "context_window",
+        Kind::Count,
+        "How many tokens fit into an agent's context. Only in the user's own file. Default: 200000, or 1000000 for \
+         models whose name ends in [1m].",
+    ),
+    key(
+        "context",
+        Kind::Table(context::CONTEXT_KEYS),
+        "The files whose content an agent gets when its session starts.",
+    ),
+    key(
+        "remind",
+        Kind::Table(remind::REMIND_KEYS),
+        "When an agent is reminded of something. Only in the user's own file.",
+    ),
+    key(
+        "messages",
+        Kind::Table(messages::MESSAGE_KEYS),
+        "What agents are told, word for word; an empty text says nothing. Only in the user's own file.",
+    ),
+    key(
+        "comms",
+        Kind::Table(comms::COMMS_KEYS),
+        "Which tools send messages, and to whom they may. Only in the user's own file.",
+    ),
+    key(
         "server",
-        Kind::Server,
+        Kind::Table(server::SERVER_KEYS),
         "The receiver: where it is, and how it works. Only in the user's own file.",
     ),
 ];
@@ -143,6 +211,11 @@ pub(crate) struct FileSettings {
     pub(super) borrow: Vec<Borrowed>,
     keep: Option<Keep>,
     handlers: Vec<(Handler, bool)>,
+    context_window: Option<u32>,
+    context: ContextSettings,
+    remind: RemindSettings,
+    messages: Messages,
+    comms: CommsSettings,
     server: ServerSettings,
 }
 
@@ -175,6 +248,25 @@ impl Settings {
             handlers: Handlers {
                 off: HANDLERS.iter().map(|row| row.handler).filter(is_off).collect(),
             },
+            context_window: files.iter().rev().find_map(|file| file.context_window),
+            context: files
+                .iter()
+                .fold(ContextSettings::default(), |earlier, file| {
+                    file.context.clone().over(earlier)
+                })
+                .at_home(home),
+            remind: files.iter().fold(RemindSettings::default(), |earlier, file| {
+                file.remind.clone().over(earlier)
+            }),
+            messages: files
+                .iter()
+                .fold(Messages::default(), |earlier, file| file.messages.clone().over(earlier)),
+            comms: files
+                .iter()
+                .fold(CommsSettings::default(), |earlier, file| {
+                    file.comms.clone().over(earlier)
+                })
+                .at_home(home),
             server: files
                 .iter()
                 .fold(ServerSettings::default(), |earlier, file| {
@@ -203,6 +295,21 @@ pub(crate) fn read(reading: &mut Reading<'_>, root: &Fields<'_>) {
     }
     if let Some(node) = own(reading, root, "handlers") {
         reading.settings.handlers = read_handlers(reading, node);
+    }
+    if own(reading, root, "context_window").is_some() {
+        reading.settings.context_window = values::read_count(reading, root, "context_window", 200_000);
+    }
+    if let Some(node) = root.get("context") {
+        reading.settings.context = context::read(reading, node);
+    }
+    if let Some(node) = own(reading, root, "remind") {
+        reading.settings.remind = remind::read(reading, node);
+    }
+    if let Some(node) = own(reading, root, "messages") {
+        reading.settings.messages = messages::read(reading, node);
+    }
+    if let Some(node) = own(reading, root, "comms") {
+        reading.settings.comms = comms::read(reading, node);
     }
     if let Some(node) = own(reading, root, "server") {
         reading.settings.server = server::read(reading, node);

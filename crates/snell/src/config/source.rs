@@ -62,6 +62,16 @@ impl Look {
 }
 
 impl Source {
+    /// A text that somebody else has read, and the name it has in messages.
+    pub(crate) fn of_text(shown: String, text: String) -> Self {
+        Self {
+            path: PathBuf::from(&shown),
+            shown,
+            text,
+            checkpoints: OnceCell::new(),
+        }
+    }
+
     /// Reads the file that was seen at `path`. A missing file is nothing to talk about; an unreadable one is.
     ///
     /// Having looked before opening keeps a pipe or a device of that name from holding us up.
@@ -176,12 +186,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn source(text: &str) -> Source {
-        Source {
-            path: PathBuf::new(),
-            shown: String::new(),
-            text: text.to_owned(),
-            checkpoints: OnceCell::new(),
-        }
+        Source::of_text(String::new(), text.to_owned())
     }
 
     #[test]

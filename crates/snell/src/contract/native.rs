@@ -66,7 +66,7 @@ pub(crate) struct Key {
 }
 
 /// What a key's value is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
     Text,
     Flag,
@@ -80,8 +80,18 @@ pub(crate) enum Kind {
     Retention,
     /// A table of switches.
     Handlers,
-    /// The table `[server]`.
-    Server,
+    /// A table with keys of its own.
+    Table(&'static [Key]),
+    /// A text that may be empty, and what it is where nothing is said.
+    Words(&'static str),
+    /// Four percentages, each above the one before it.
+    Thresholds,
+    /// A list of files, each a path or a table with its path and what it is.
+    CoreFiles,
+    /// A number of bytes with its unit, and what it is where nothing is said.
+    Size(&'static str),
+    /// A list of directories.
+    Directories,
     /// A flag that is on unless it is switched off.
     Switch,
     /// A duration, and what it is where nothing is said.
@@ -94,6 +104,8 @@ pub(crate) enum Kind {
     Database,
     /// A list of hosts.
     Hosts,
+    /// A list of patterns, or of names, that may be empty.
+    Names,
     /// A whole number above 0.
     Count,
     OneOf(&'static [&'static str]),

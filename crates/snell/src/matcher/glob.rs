@@ -21,6 +21,11 @@ impl Dialect {
         ignore_case: false,
         paths: false,
     };
+    /// The same, and letters match whatever their case.
+    pub(crate) const PLAIN_CASELESS: Self = Self {
+        ignore_case: true,
+        ..Self::PLAIN
+    };
     /// Also `[a-z]`.
     pub(crate) const CLASSES: Self = Self {
         classes: true,
@@ -40,7 +45,7 @@ impl Dialect {
 
 /// A wildcard pattern that must match the whole text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Glob {
+pub struct Glob {
     tokens: Vec<Token>,
     dialect: Dialect,
 }
@@ -59,6 +64,20 @@ enum Token {
 }
 
 impl Glob {
+    /// A pattern for the name of a file: `*`, `?`, `[a-z]`, and `\` before a character that stands for itself.
+    pub fn of_names(pattern: &str) -> Self {
+        Self::new(pattern, Dialect::CLASSES)
+    }
+
+    /// The only text that it matches, if there is no more than one.
+    pub fn literal(&self) -> Option<String> {
+        let only = |token: &Token| match token {
+            Token::Char(c) if !self.dialect.ignore_case => Some(*c),
+            _ => None,
+        };
+        self.tokens.iter().map(only).collect()
+    }
+
     pub(crate) fn new(pattern: &str, dialect: Dialect) -> Self {
         let characters: Vec<char> = pattern.chars().collect();
         let mut tokens = Vec::with_capacity(characters.len());
@@ -94,7 +113,8 @@ impl Glob {
         Self { tokens, dialect }
     }
 
-    pub(crate) fn matches(&self, text: &str) -> bool {
+    /// Whether it matches the whole of a text.
+    pub fn matches(&self, text: &str) -> bool {
         let text: Vec<char> = text.chars().collect();
         let (mut token, mut at) = (0, 0);
         // Where to go on after the last star of each kind, if what follows it does not fit here.
@@ -192,6 +212,8 @@ mod tests {
             (Dialect::PLAIN, "*a*b*c", "xaxbxc", true),
             (Dialect::PLAIN, "*a*b*c", "xaxcxb", false),
             (Dialect::PLAIN, "rm -rf /*", "rm -rf /a/b", true),
+            (Dialect::PLAIN_CASELESS, "mcp__*__SEND", "MCP__[a]__send", true),
+            (Dialect::PLAIN_CASELESS, "[ab]", "a", false),
             (Dialect::CASELESS, "EDIT", "edit", true),
             (Dialect::CASELESS, "mcp__*", "MCP__x", true),
             (Dialect::CASELESS, "[a-c]dit", "Bdit", true),
@@ -216,6 +238,22 @@ mod tests {
                 expected,
                 "{pattern} on {text}"
             );
+        }
+    }
+
+    #[test]
+    fn a_pattern_without_wildcards_is_the_text_it_matches() {
+        let cases = [
+            ("TODAY.md", Some("TODAY.md")),
+            ("a\\*b", Some("a*b")),
+            ("[ -f", Some("[ -f")),
+            ("", Some("")),
+            ("*.md", None),
+            ("a?", None),
+            ("[a]", None),
+        ];
+        for (pattern, expected) in cases {
+            assert_eq!(Glob::of_names(pattern).literal().as_deref(), expected, "{pattern}");
         }
     }
 

@@ -19,7 +19,8 @@ use self::expression::Expression;
 use self::tool_pattern::ToolPattern;
 use crate::event::{Tool, ToolClass};
 
-pub(crate) use self::glob::{Dialect, Glob};
+pub(crate) use self::glob::Dialect;
+pub use self::glob::Glob;
 pub(crate) use self::permission_rule::{PermissionRule, Roots};
 pub(crate) use self::subcommands::Subcommands;
 

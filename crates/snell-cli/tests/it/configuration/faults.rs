@@ -596,6 +596,39 @@ const FAULTS: &[Row] = &[
         ],
     ),
     (
+        "snell:a-context-that-is-a-list.toml",
+        0,
+        &["1:11: error: [context] must be an object, not an array"],
+    ),
+    (
+        "snell:a-misspelled-key-of-the-context.toml",
+        0,
+        &[
+            r#"2:1: warning: unknown key "cores" in [context] (did you mean "core"?); it has no effect"#,
+            r#"3:12: error: "max_file" must be a size with its unit; write "64KiB" (which counts now)"#,
+        ],
+    ),
+    (
+        "snell:core-files-that-are-no-paths.toml",
+        0,
+        &[
+            "2:29: error: an entry of \"core\" has no \"path\"; write {path = \"notes/PLAN.md\", about = \"the plan\"}",
+            "2:51: error: an entry of \"core\" must be a path, not a number; write \"notes/PLAN.md\" or {path = \
+             \"notes/PLAN.md\", about = \"the plan\"}",
+            r#"2:54: error: "core" holds an empty path; write "~/notes" or the like"#,
+            "2:74: warning: unknown key \"abuot\" in an entry of \"core\" (did you mean \"about\"?); it has no effect",
+            r#"3:9: error: "allow" must be an array, not a string"#,
+        ],
+    ),
+    (
+        "snell:sizes-that-cannot-count.toml",
+        0,
+        &[
+            r#"2:12: error: "max_file" must be a size with its unit; write "64KiB" (which counts now)"#,
+            r#"3:11: warning: "max_all" is more than the 16MiB that are possible; 16MiB counts"#,
+        ],
+    ),
+    (
         "snell:a-setting-below-a-hook.toml",
         1,
         &[r#"4:1: error: "keep" is no key of a [[hook]]; write it above the first [[hook]] of the file"#],

@@ -312,9 +312,9 @@ fn a_current_directory_that_is_gone_is_not_one_without_hooks() {
 }
 
 #[test]
-fn a_project_has_no_say_in_what_is_recorded_nor_in_where_it_is_sent() {
-    let settings =
-        "borrow = [\"wave\"]\nkeep = \"1h\"\n\n[handlers]\ntrack = false\n\n[server]\nurl = \"http://elsewhere\"\n";
+fn a_project_has_no_say_in_what_is_recorded_nor_in_where_it_is_sent_nor_in_what_leaves_it() {
+    let settings = "borrow = [\"wave\"]\nkeep = \"1h\"\n\n[handlers]\ntrack = false\n\n[server]\nurl = \
+                    \"http://elsewhere\"\n\n[context]\ncore = []\nallow = [\"/\"]\n";
     let users = Sandbox::new().home_file(".config/snell/snell.toml", settings);
     let linted = users.snell(&["lint"], "");
     assert_eq!(linted.stdout, "No problems in 1 file (0 hooks).\n");
@@ -325,7 +325,8 @@ fn a_project_has_no_say_in_what_is_recorded_nor_in_where_it_is_sent() {
         format!("snell.toml:2:1: warning: \"keep\" {elsewhere}"),
         format!("snell.toml:4:2: warning: \"handlers\" {elsewhere}"),
         format!("snell.toml:7:2: warning: \"server\" {elsewhere}"),
-        "0 errors, 3 warnings in 1 file (0 hooks loaded).".to_owned(),
+        format!("snell.toml:12:1: warning: \"allow\" {elsewhere}"),
+        "0 errors, 4 warnings in 1 file (0 hooks loaded).".to_owned(),
     ];
     assert_eq!(linted.stdout.lines().collect::<Vec<_>>(), expected);
 }

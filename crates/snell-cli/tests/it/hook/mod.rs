@@ -27,7 +27,7 @@ use crate::support::{Ran, Sandbox, start, wait_until};
 
 /// How hooks record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+pub enum Mode {
     /// One process keeps the database open for them. They wait for it, however crowded the machine is: tests run side by
     /// side.
     WithScribe,
@@ -45,8 +45,8 @@ fn in_both_modes(story: impl Fn(&Watched)) {
 }
 
 /// A project in which agents call `snell hook`.
-struct Watched {
-    sandbox: Sandbox,
+pub struct Watched {
+    pub sandbox: Sandbox,
     mode: Mode,
 }
 
@@ -55,7 +55,7 @@ impl Watched {
         Self::with(mode, Sandbox::new())
     }
 
-    fn with(mode: Mode, sandbox: Sandbox) -> Self {
+    pub fn with(mode: Mode, sandbox: Sandbox) -> Self {
         let sandbox = sandbox.file(".git/HEAD", "ref: refs/heads/main\n");
         let sandbox = match mode {
             Mode::WithScribe => sandbox.env("SNELL_SCRIBE", "wait"),
@@ -71,7 +71,7 @@ impl Watched {
     }
 
     /// What Claude Code sends for an event of a session.
-    fn payload(&self, session: &str, event: &str, fields: Value) -> Value {
+    pub fn payload(&self, session: &str, event: &str, fields: Value) -> Value {
         let mut payload = json!({
             "session_id": session,
             "cwd": self.sandbox.project().to_str().unwrap(),
@@ -82,7 +82,7 @@ impl Watched {
         payload
     }
 
-    fn command(&self) -> Command {
+    pub fn command(&self) -> Command {
         self.sandbox.command(&["hook"])
     }
 
@@ -91,7 +91,7 @@ impl Watched {
     }
 
     /// As [`Watched::hook`], with these variables.
-    fn hook_from(&self, variables: &[(&str, &str)], payload: &Value) -> Ran {
+    pub fn hook_from(&self, variables: &[(&str, &str)], payload: &Value) -> Ran {
         let mut command = self.command();
         command.envs(variables.iter().copied());
         start(&mut command, &payload.to_string())
@@ -110,12 +110,12 @@ impl Watched {
         self.event(session, "UserPromptSubmit", json!({"prompt": text}));
     }
 
-    fn database(&self) -> PathBuf {
+    pub fn database(&self) -> PathBuf {
         self.sandbox.data().join("snell.db")
     }
 
     /// What the database answers, as objects.
-    fn rows(&self, sql: &str) -> Vec<Value> {
+    pub fn rows(&self, sql: &str) -> Vec<Value> {
         self.settle();
         rows(&open(&self.database()), sql)
     }
@@ -156,7 +156,7 @@ impl Watched {
     }
 
     /// The process that keeps the database of this sandbox open, if there is one.
-    fn scribe(&self) -> Option<u32> {
+    pub fn scribe(&self) -> Option<u32> {
         let mut line = env!("CARGO_BIN_EXE_snell").as_bytes().to_vec();
         line.extend(b"\0scribe\0");
         line.extend(self.sandbox.data().as_os_str().as_encoded_bytes());
@@ -167,7 +167,7 @@ impl Watched {
     }
 
     /// Waits until a scribe takes requests. There is none in the other mode.
-    fn wait_for_scribe(&self) {
+    pub fn wait_for_scribe(&self) {
         if self.mode != Mode::Alone {
             let socket = self.sandbox.data().join("scribe.sock");
             wait_until(|| std::os::unix::net::UnixStream::connect(&socket).ok());
@@ -178,13 +178,13 @@ impl Watched {
 impl Ran {
     /// The agent was not bothered.
     #[track_caller]
-    fn is_silent(&self) {
+    pub fn is_silent(&self) {
         assert_eq!((self.code, self.stdout.as_str(), self.stderr.as_str()), (0, "", ""));
     }
 
     /// Something went wrong, and the agent was told nothing; its user may read one line.
     #[track_caller]
-    fn is_trouble(&self) -> &str {
+    pub fn is_trouble(&self) -> &str {
         assert_eq!((self.code, self.stdout.as_str()), (0, ""), "{self:?}");
         assert_eq!(self.stderr.lines().count(), 1, "{self:?}");
         assert!(
@@ -196,10 +196,10 @@ impl Ran {
 }
 
 /// A process that lives until the test lets go of it, as an agent would.
-struct Living(Child);
+pub struct Living(Child);
 
 impl Living {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self(
             Command::new("cat")
                 .stdin(Stdio::piped())
@@ -209,7 +209,7 @@ impl Living {
         )
     }
 
-    fn pid(&self) -> String {
+    pub fn pid(&self) -> String {
         self.0.id().to_string()
     }
 }
@@ -272,6 +272,6 @@ fn object(value: Value) -> Map<String, Value> {
 }
 
 /// A `[[hook]]` for this event that says this.
-fn saying(event: &str, answer: &Value) -> String {
+pub fn saying(event: &str, answer: &Value) -> String {
     format!("[[hook]]\nevent = \"{event}\"\nmodify = true\nrun = '''printf '%s' '{answer}' '''\n")
 }

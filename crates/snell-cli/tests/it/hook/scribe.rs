@@ -4,10 +4,11 @@ use std::fs::{self, File};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
+use rusqlite::Connection;
 use serde_json::json;
 use snell::{Event, Timestamp};
-use snell_store::Observation;
-use snell_store::scribe::{self, HandOver, Request};
+use snell_store::scribe::{self, Delivery, HandOver, Request, Response};
+use snell_store::{Facts, Inquiry, Judgement, Observation, Reminded};
 
 use super::{Mode, Watched};
 use crate::support::wait_until;
@@ -39,6 +40,14 @@ fn served() -> (Watched, u32) {
     watched.wait_for_scribe();
     let pid = wait_until(|| watched.scribe());
     (watched, pid)
+}
+
+/// What it answers, however slow the machine is.
+fn answer(watched: &Watched, inquiry: &Inquiry) -> Response {
+    wait_until(|| match scribe::look(&watched.sandbox.data(), inquiry) {
+        Delivery::Done(response) => Some(response),
+        Delivery::NobodyThere | Delivery::NoAnswer => None,
+    })
 }
 
 #[test]
@@ -157,6 +166,69 @@ fn nonsense_at_its_door_does_not_disturb_it() {
     let _silent = UnixStream::connect(&socket).unwrap();
     watched.prompt("s1", "Still here?");
     assert_eq!((watched.scribe(), watched.count("events")), (Some(pid), 2));
+}
+
+#[test]
+fn it_answers_what_is_known_once_everything_is_stored_that_came_before() {
+    let (watched, pid) = served();
+    let data = watched.sandbox.data();
+    let inquiry = Inquiry {
+        own_session_id: Some("s1".into()),
+        workers: true,
+        ..Inquiry::default()
+    };
+    let known = |inquiry: &Inquiry| {
+        let response = answer(&watched, inquiry);
+        (response.facts.unwrap(), response.remarks)
+    };
+    assert!(known(&inquiry).0.started_at.is_some());
+    assert_eq!(known(&Inquiry::default()), (Facts::default(), vec![]));
+    // Both have come when it wakes up.
+    signal("-STOP", pid);
+    let payload = watched.payload("s1", "SubagentStop", json!({"agent_id": "a1"}));
+    let (event, _) = Event::from_json(None, payload.to_string().as_bytes()).unwrap();
+    let mut observation = Observation::new(&event, Timestamp::now());
+    observation.judgement = Some(Judgement {
+        reminded: Reminded {
+            stop_level: Some(60),
+            ..Reminded::default()
+        },
+        ..Judgement::default()
+    });
+    let request = Request::Record {
+        observation: Box::new(observation),
+        note: None,
+    };
+    assert_eq!(scribe::hand_over(&data, &request), HandOver::Taken);
+    let (facts, remarks) = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| known(&inquiry));
+        signal("-CONT", pid);
+        asked.join().unwrap()
+    });
+    assert_eq!((facts.stop_level, facts.workers.len(), remarks), (60, 1, vec![]));
+    // One that is at work elsewhere does not answer, and nobody waits for it for long.
+    signal("-STOP", pid);
+    assert!(matches!(scribe::look(&data, &inquiry), Delivery::NoAnswer));
+    signal("-CONT", pid);
+}
+
+#[test]
+fn it_says_so_if_it_cannot_look() {
+    let (watched, _) = served();
+    let database = Connection::open(watched.database()).unwrap();
+    database.execute_batch("DROP TABLE session_ids").unwrap();
+    let inquiry = Inquiry {
+        own_session_id: Some("s1".into()),
+        ..Inquiry::default()
+    };
+    let response = answer(&watched, &inquiry);
+    assert_eq!(response.facts, None);
+    assert_eq!(
+        response.remarks,
+        [
+            "cannot look up what is known of the session (the database said: no such table: session_ids); no reminders are given"
+        ]
+    );
 }
 
 #[test]

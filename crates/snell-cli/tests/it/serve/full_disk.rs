@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use serde_json::{Value, json};
 
-use super::{Receiver, is_sound, skipped, texts, try_to_tell};
-use crate::support::{Sandbox, wait_until};
+use super::{Receiver, is_sound, texts, try_to_tell};
+use crate::support::{Sandbox, skipped, wait_until};
 
 /// More events than fit anywhere here.
 const MANY: usize = 2000;

@@ -230,12 +230,3 @@ fn hook(sandbox: &Sandbox, variables: &[(&str, &str)], event: &str, fields: Valu
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
-
-/// Says that a test could not be done here.
-#[allow(
-    clippy::print_stderr,
-    reason = "a test that was not done should not look as if it was"
-)]
-fn skipped(why: &str) {
-    eprintln!("skipped: {why}");
-}

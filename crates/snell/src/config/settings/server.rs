@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::duration;
-use crate::config::node::{Node, NodeValue};
+use super::values::{in_full, read_count, read_interval, read_text};
+use crate::config::node::Node;
 use crate::config::reading::{Fields, Reading};
 use crate::contract::{Key, Kind, key};
 
@@ -122,13 +122,6 @@ impl ServerSettings {
     }
 }
 
-/// A path as a setting has it, in full: a relative one, like one below `~`, begins in the home directory.
-fn in_full(path: &Path, home: Option<&Path>) -> PathBuf {
-    let below_home = path.strip_prefix("~").unwrap_or(path);
-    // Where nobody knows the home directory, whoever cannot open the file says by this name what is missing.
-    home.unwrap_or(Path::new("~")).join(below_home)
-}
-
 /// The address of a receiver as Snell keeps it: `http` or `https`, a host, perhaps a path, and nothing else.
 ///
 /// # Errors
@@ -168,23 +161,8 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node) -> ServerSettings {
         poll_active: read_interval(reading, &fields, "poll_active", "60s"),
         poll_silent: read_interval(reading, &fields, "poll_silent", "2s"),
         silent_after: read_interval(reading, &fields, "silent_after", "300s"),
-        max_stream_clients: read_count(reading, &fields, "max_stream_clients"),
+        max_stream_clients: read_count(reading, &fields, "max_stream_clients", 100),
     }
-}
-
-/// A text of a certain form. Of one that has another form, the check says what is wrong and what to write.
-fn read_text(
-    reading: &mut Reading<'_>,
-    fields: &Fields<'_>,
-    key: &str,
-    check: fn(String) -> Result<String, String>,
-) -> Option<String> {
-    let node = fields.get(key)?;
-    let text = reading.as_text(node, key)?;
-    let checked = check(text);
-    checked
-        .map_err(|fault| reading.error(node.at, format!("\"{key}\" {fault}")))
-        .ok()
 }
 
 fn address(text: String) -> Result<String, String> {
@@ -247,35 +225,6 @@ fn read_hosts(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Vec<String> {
     hosts
 }
 
-fn read_interval(reading: &mut Reading<'_>, fields: &Fields<'_>, key: &str, default: &str) -> Option<Duration> {
-    let node = fields.get(key)?;
-    let interval = match &node.value {
-        NodeValue::String(text) => duration(text),
-        _ => None,
-    };
-    if interval.is_none() {
-        reading.error(
-            node.at,
-            format!("\"{key}\" must be a duration with its unit; write \"{default}\" (which counts now)"),
-        );
-    }
-    interval
-}
-
-fn read_count(reading: &mut Reading<'_>, fields: &Fields<'_>, key: &str) -> Option<u32> {
-    let node = fields.get(key)?;
-    match node.value {
-        NodeValue::Number(number) if number >= 1.0 && number <= f64::from(u32::MAX) && number.fract() == 0.0 => {
-            Some(number as u32)
-        }
-        _ => {
-            let message = format!("\"{key}\" must be a whole number above 0; write 100 (the default counts now)");
-            reading.error(node.at, message);
-            None
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,22 +250,6 @@ mod tests {
         ];
         for (written, expected) in cases {
             assert_eq!(receiver_url(written).ok().as_deref(), expected, "{written}");
-        }
-    }
-
-    #[test]
-    fn a_relative_path_begins_in_the_home_directory() {
-        let cases = [
-            ("~/.snell/token", Some("/home/me"), "/home/me/.snell/token"),
-            (".snell/token", Some("/home/me"), "/home/me/.snell/token"),
-            ("/etc/snell/token", Some("/home/me"), "/etc/snell/token"),
-            ("/etc/snell/token", None, "/etc/snell/token"),
-            ("token", None, "~/token"),
-            ("~/token", None, "~/token"),
-        ];
-        for (written, home, expected) in cases {
-            let path = in_full(Path::new(written), home.map(Path::new));
-            assert_eq!(path, Path::new(expected), "{written} in {home:?}");
         }
     }
 

@@ -1,0 +1,59 @@
+//! `snell wake`: makes an agent look at what its workers have done.
+
+use anyhow::{Context, bail};
+
+use super::DONE;
+use crate::memory::Memory;
+use crate::waking::{self, Care};
+use crate::{output, whose};
+
+/// Wake an agent up in its tmux pane, so that it is told which workers have finished
+///
+/// Types a line into the pane and presses Enter. Nothing is typed where the agent is not: the pane must be there, and the
+/// agent's process must read what is typed in it. Nothing is typed either while the agent waits for a decision of its
+/// user, because Enter might make it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  snell wake 3\n  snell wake 5f3a2b")]
+pub(crate) struct Args {
+    /// The agent's number, as `snell agents` shows it, or its session's id, or the beginning of that
+    #[arg(value_name = "AGENT")]
+    agent: String,
+    /// Type into the pane whoever seems to be in it, and whatever the agent waits for
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
+    let mut memory = Memory::find()?;
+    if memory.is_blank() {
+        bail!("nothing has been recorded yet, so there is no agent");
+    }
+    let care = if args.force { Care::Forced } else { Care::Checked };
+    let typed = match agent_numbered(&args.agent, &mut memory)? {
+        Some(number) => waking::wake_agent(&mut memory, number, care)?,
+        None => {
+            let session = whose::by_prefix(&args.agent, &mut memory);
+            let session = if is_number(&args.agent) {
+                session.context("no agent has that number")?
+            } else {
+                session?
+            };
+            waking::wake_session(&mut memory, session.conversation_id, care)?
+        }
+    };
+    output::line(&typed.to_string());
+    Ok(DONE)
+}
+
+/// The number, if an agent has it.
+fn agent_numbered(text: &str, memory: &mut Memory) -> anyhow::Result<Option<i64>> {
+    let Ok(number) = text.parse() else {
+        return Ok(None);
+    };
+    let agent = memory.ask(|store| store.whereabouts(number))?;
+    Ok(agent.map(|agent| agent.agent_id))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}

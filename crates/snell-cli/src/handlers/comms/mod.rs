@@ -1,0 +1,103 @@
+//! Who may send messages, and to whom.
+//!
+//! `tools` says which calls matter, by the words of `vocabulary`; `recipients` whom they address, by the `fields` of their
+//! input and the `headers` in it, and `contacts` who that is, both in the terms of `address`; `rule` what follows from it, and `reason` what is told. Only `contacts` touches a
+//! disk, and only for calls that send or draft.
+
+mod address;
+mod contacts;
+mod field_words;
+mod fields;
+mod headers;
+mod reason;
+mod recipients;
+mod rule;
+mod tools;
+mod vocabulary;
+
+use std::path::Path;
+
+use serde_json::Value;
+use snell::{CommsSettings, Decision, MessageUse};
+
+use self::contacts::Contacts;
+use self::reason::Obstacle;
+use super::Mode;
+
+/// A tool that is about to run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call<'a> {
+    pub(super) tool: &'a str,
+    pub(super) input: &'a Value,
+    pub(super) mode: &'a Mode,
+}
+
+/// Why a call should not simply run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Objection {
+    /// `Ask` or `Deny`.
+    pub(super) decision: Decision,
+    pub(super) reason: String,
+}
+
+/// Whether something speaks against this call. `default_contacts` is the contacts file where the settings name none; nobody
+/// knows where that is if there is no home directory.
+///
+/// A call that nothing speaks against gets no opinion at all: allowing it would skip the user's own permissions.
+pub(super) fn judge(call: &Call<'_>, settings: &CommsSettings, default_contacts: Option<&Path>) -> Option<Objection> {
+    let what = tools::message_use(call.tool, settings);
+    if what == MessageUse::Nothing {
+        return None;
+    }
+    if let Some(mode) = call.mode.name() {
+        return deny(reason::of_mode(call.tool, mode));
+    }
+    let recipients = recipients::recipients(call.input, &settings.recipients);
+    if recipients.is_cut {
+        return deny(reason::of_too_many(call.tool));
+    }
+    if recipients.list.is_empty() {
+        let told = || reason::without_recipient(call.tool, call.input, &settings.recipients);
+        return objection(rule::ruling_without_recipient(what), told);
+    }
+    let Some(file) = settings.contacts.as_deref().or(default_contacts) else {
+        return deny(reason::of_contacts_file(
+            call.tool,
+            "there is no home directory to look for it in",
+        ));
+    };
+    let contacts = match Contacts::open(file) {
+        Ok(contacts) => contacts,
+        Err(fault) => return deny(reason::of_contacts_file(call.tool, &fault)),
+    };
+    let looked_up = recipients.list.into_iter().map(|recipient| Obstacle {
+        known: contacts.look_up(&recipient),
+        recipient,
+    });
+    let is_in_the_way = |obstacle: &Obstacle| rule::ruling(what, obstacle.known.standing) != Decision::None;
+    let obstacles: Vec<_> = looked_up.filter(is_in_the_way).collect();
+    let rulings = obstacles
+        .iter()
+        .map(|obstacle| rule::ruling(what, obstacle.known.standing));
+    let strictest = rulings.max().unwrap_or_default();
+    objection(strictest, || {
+        reason::of_obstacles(call.tool, what, strictest, &obstacles, file, &contacts)
+    })
+}
+
+fn deny(reason: String) -> Option<Objection> {
+    objection(Decision::Deny, || reason)
+}
+
+fn objection(decision: Decision, reason: impl FnOnce() -> String) -> Option<Objection> {
+    match decision {
+        Decision::None | Decision::Allow => None,
+        Decision::Ask | Decision::Deny => Some(Objection {
+            decision,
+            reason: reason(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

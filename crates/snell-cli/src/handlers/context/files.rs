@@ -1,0 +1,181 @@
+//! Files on disk: which may be read, and how much of them.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use super::text::Body;
+
+/// Where files may lie: in these directories, or as these very files.
+///
+/// A repository that was cloned a minute ago can hold any link and any role. Whatever it names is handed to a model, and
+/// thereby leaves the machine. So a file must lie, when all links are resolved, in the project or where its user said.
+#[derive(Debug)]
+pub(super) struct Grounds {
+    places: Vec<PathBuf>,
+}
+
+impl Grounds {
+    /// The project, the directory that the session is about, and whatever the user allows. Those that are not there hold
+    /// no files.
+    pub(super) fn new(project: &Path, project_path: Option<&Path>, allow: &[PathBuf]) -> Self {
+        // What lies in the project by its name is the project's word: if it is a link, it must lead to where files may lie.
+        let elsewhere = project_path.filter(|path| !plain(path).starts_with(plain(project)));
+        let named = [Some(project), elsewhere];
+        let named = named.into_iter().flatten().chain(allow.iter().map(PathBuf::as_path));
+        Self {
+            places: named.filter_map(|place| place.canonicalize().ok()).collect(),
+        }
+    }
+
+    /// Whether this file or directory, whose links are resolved, lies there.
+    pub(super) fn hold(&self, resolved: &Path) -> bool {
+        self.places.iter().any(|place| resolved.starts_with(place))
+    }
+}
+
+/// A path without `.` and `..`, as it is written: links are not looked at.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+/// The file behind all links; none where there is nothing.
+pub(super) fn resolve(path: &Path) -> io::Result<Option<PathBuf>> {
+    absent_is_none(path.canonicalize())
+}
+
+/// Nothing there, or a file where a directory should be.
+pub(super) fn absent_is_none<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(there) => Ok(Some(there)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens a regular file by its resolved path; its size is told as well. A named pipe or a device does not hold us up, and
+/// a link that has taken the file's place since is not followed.
+pub(super) fn open(resolved: &Path) -> io::Result<(File, u64)> {
+    let not_regular = || io::Error::new(ErrorKind::InvalidInput, "it is not a regular file");
+    // Opening a device can have effects.
+    if !fs::symlink_metadata(resolved)?.is_file() {
+        return Err(not_regular());
+    }
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(resolved)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(not_regular());
+    }
+    Ok((file, metadata.len()))
+}
+
+/// The beginning of a file, and whether there is more.
+pub(super) fn head(file: File, most: u64) -> io::Result<(Vec<u8>, bool)> {
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    let more = bytes.len() as u64 > most;
+    Ok((bytes, more))
+}
+
+/// As much of a file of this size as there is room for.
+pub(super) fn read(file: File, size: u64, room: u64) -> io::Result<Body> {
+    let (mut bytes, more) = head(file, room)?;
+    let mut cut = None;
+    if more {
+        // It may have grown in the meantime.
+        let size = size.max(bytes.len() as u64);
+        bytes.truncate(fitting(&bytes, room as usize));
+        cut = Some((bytes.len() as u64, size));
+    }
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
+    // No text has NULs. A file with holes would have nothing else, and each is six characters on its way to the agent.
+    let text = String::from_utf8_lossy(bytes).replace('\0', "");
+    Ok(Body { text, cut })
+}
+
+/// How many of the bytes fit into the room: whole lines, or whole characters if a long line would leave half of the room
+/// empty.
+fn fitting(bytes: &[u8], room: usize) -> usize {
+    let within = &bytes[..room.min(bytes.len())];
+    let lines = within.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    if lines >= within.len().div_ceil(2) {
+        return lines;
+    }
+    // A character has at most three bytes after its first.
+    let starts = |at: &usize| bytes.get(*at).is_none_or(|byte| byte & 0b1100_0000 != 0b1000_0000);
+    let nearby = within.len().saturating_sub(3)..=within.len();
+    nearby.rev().find(starts).unwrap_or(within.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_file_is_cut_after_a_line_or_after_a_character() {
+        let cases: [(&[u8], usize, usize); 13] = [
+            (b"one\ntwo\nthree\n", 9, 8),
+            (b"one\ntwo\nthree\n", 8, 8),
+            (b"one\ntwo\nthree\n", 7, 4),
+            (b"one\r\ntwo\r\n", 8, 5),
+            (b"a long line", 4, 4),
+            // Lines that fill less than half of the room give way to a part of the long line behind them.
+            (b"one\na very long line", 7, 4),
+            (b"one\na very long line", 8, 4),
+            (b"one\na very long line", 9, 9),
+            ("one\nääääääää".as_bytes(), 11, 10),
+            ("äöü".as_bytes(), 3, 2),
+            ("ä".as_bytes(), 1, 0),
+            ("a😀".as_bytes(), 4, 1),
+            // What is no text at all is cut where the room ends.
+            (&[0x80; 9], 6, 6),
+        ];
+        for (bytes, room, expected) in cases {
+            assert_eq!(fitting(bytes, room), expected, "{bytes:?} in {room}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_made_plain_without_a_look_at_the_disk() {
+        let cases = [
+            ("/a/./b/../c", "/a/c"),
+            ("/a/../../b", "/b"),
+            ("/a/b", "/a/b"),
+            ("/a/b/..", "/a"),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(plain(Path::new(path)), Path::new(expected), "{path}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_cut_text_is_a_prefix_that_fits(text in "[aöü😀\r\n]{0,60}", room in 0_usize..80) {
+            let fits = fitting(text.as_bytes(), room.min(text.len()));
+            prop_assert!(fits <= room);
+            prop_assert!(text.is_char_boundary(fits));
+            let room = room.min(text.len());
+            let boundary = (0..=room).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+            let lines = text[..boundary].rfind('\n').map_or(0, |at| at + 1);
+            prop_assert_eq!(fits, if 2 * lines < room { boundary } else { lines });
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What is built into `snell hook`, and speaks before its user's hooks do.
+//!
+//! Each handler decides on its own, and what it needs is asked for here. Whatever goes wrong with one of them is told on
+//! standard error and is no opinion, except where a handler says itself that it fails closed.
+
+mod comms;
+mod context;
+mod mode;
+mod remind;
+
+use std::path::Path;
+
+use serde_json::Value;
+use snell::{Decision, Event, EventName, Handler, Settings, Timestamp, Verdict};
+use snell_store::Sender;
+
+use crate::around::{Around, variable};
+use crate::output;
+use crate::recording::Recording;
+pub(crate) use mode::Mode;
+pub(crate) use remind::Reminder;
+
+/// An event, and what surrounds it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Occasion<'a> {
+    pub(crate) event: &'a Event,
+    pub(crate) sender: &'a Sender,
+    /// The directory that the agent has for its project.
+    pub(crate) project: &'a Path,
+    pub(crate) settings: &'a Settings,
+    pub(crate) now: Timestamp,
+}
+
+impl Occasion<'_> {
+    fn mode(&self) -> Mode {
+        Mode::of(self.sender.mode.as_deref())
+    }
+}
+
+/// What the handlers have to say about an event.
+#[derive(Clone, Debug)]
+pub(crate) struct Said {
+    /// What they decided.
+    pub(crate) verdict: Verdict,
+    /// What the agent is told about itself, if it hears it.
+    pub(crate) reminder: Reminder,
+}
+
+/// Asks every handler that is switched on.
+pub(crate) fn ask(occasion: &Occasion<'_>, recording: &mut Recording) -> Said {
+    let handlers = &occasion.settings.handlers;
+    let mut said = Said {
+        verdict: Verdict::new(occasion.event.name.clone()),
+        reminder: Reminder::default(),
+    };
+    if handlers.is_on(Handler::Context) && occasion.event.name == EventName::SessionStart {
+        load_files(occasion, &mut said.verdict);
+    }
+    if handlers.is_on(Handler::Comms) && occasion.event.name == EventName::PreToolUse {
+        let input = occasion.event.tool.as_ref().and_then(|tool| tool.input.as_ref());
+        judge_message(occasion, input.unwrap_or(&Value::Null), &mut said.verdict);
+    }
+    if handlers.is_on(Handler::Remind)
+        && let Some(inquiry) = remind::inquiry(occasion)
+    {
+        let facts = recording.facts(&inquiry);
+        said.reminder = remind::reminder(occasion, facts.as_ref());
+    }
+    said
+}
+
+/// Variables that launchers set.
+const PROJECT_PATH: &str = "PROJECT_PATH";
+
+/// The contacts file, where the user names none: beside their own `snell.toml`.
+const CONTACTS: &str = "contacts.toml";
+
+fn load_files(occasion: &Occasion<'_>, verdict: &mut Verdict) {
+    let told = occasion.event.raw.get("project_path").and_then(|path| path.as_str());
+    let project_path = variable(PROJECT_PATH).or_else(|| told.map(str::to_owned));
+    let home = Around::of(None, None).home();
+    let loaded = context::load(&context::Request {
+        project: occasion.project,
+        role: occasion.sender.role.as_deref(),
+        project_path: project_path.as_deref(),
+        home: home.as_deref(),
+        settings: &occasion.settings.context,
+        messages: &occasion.settings.messages,
+    });
+    loaded.faults.iter().for_each(|fault| output::note(fault));
+    loaded.text.into_iter().for_each(|text| verdict.add_context(text));
+}
+
+/// Asks again those who judge a tool's input, because a hook has changed it.
+pub(crate) fn ask_again(occasion: &Occasion<'_>, verdict: &mut Verdict) {
+    if let Some(input) = verdict.tool_input.clone()
+        && occasion.settings.handlers.is_on(Handler::Comms)
+        && occasion.event.name == EventName::PreToolUse
+    {
+        judge_message(occasion, &input, verdict);
+    }
+}
+
+fn judge_message(occasion: &Occasion<'_>, input: &Value, verdict: &mut Verdict) {
+    let Some(tool) = occasion.event.tool_name() else {
+        return;
+    };
+    let contacts = Around::of(None, None)
+        .config_dir()
+        .map(|directory| directory.join(CONTACTS));
+    let call = comms::Call {
+        tool,
+        input,
+        mode: &occasion.mode(),
+    };
+    let objection = comms::judge(&call, &occasion.settings.comms, contacts.as_deref());
+    match objection.map(|objection| (objection.decision, objection.reason)) {
+        Some((Decision::Deny, reason)) => verdict.deny(reason),
+        Some((_, reason)) => verdict.ask(reason),
+        None => {}
+    }
+}

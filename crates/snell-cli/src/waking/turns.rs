@@ -1,0 +1,50 @@
+//! One line at a time: whoever types for an agent has a turn, and the others wait for theirs.
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+
+/// How long somebody waits for a turn. Each takes a moment, unless tmux is slow.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long between two looks whether it is one's turn.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// How many files there are to be locked. Agents that share one wait for each other, and no file is made for each.
+const FILES: i64 = 64;
+
+/// A turn, which is over when this is dropped, or when the process ends in any way.
+#[derive(Debug)]
+pub(super) struct Turn(#[expect(dead_code, reason = "it is held, not used")] File);
+
+impl Turn {
+    /// Waits for a turn to type for this agent.
+    pub(super) fn take(data: &Path, agent: i64) -> anyhow::Result<Self> {
+        let directory = data.join("waking");
+        let path = directory.join(format!("{}.lock", agent.rem_euclid(FILES)));
+        let cannot = || format!("cannot lock {}", path.display());
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&directory)
+            .with_context(cannot)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let file = options.open(&path).with_context(cannot)?;
+        let began = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self(file)),
+                Err(TryLockError::Error(error)) => return Err(error).with_context(cannot),
+                Err(TryLockError::WouldBlock) if began.elapsed() < PATIENCE => std::thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) => bail!(
+                    "others have been waking up agent {agent} for {} seconds; try again",
+                    PATIENCE.as_secs()
+                ),
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What tmux shows, and what is typed into it.
+
+mod panes;
+mod typing;
+
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use snell_store::Pane;
+use tokio::process::Command;
+
+pub(crate) use panes::look;
+
+/// How long tmux may take to answer, unless somebody says otherwise.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What tmux says when there is no server at a socket.
+const NOBODY_THERE: &[&str] = &["no server running", "error connecting to"];
+
+/// A tmux server.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// Its socket; nothing stands for the one that tmux asks by itself.
+    socket: Option<String>,
+    patience: Duration,
+}
+
+/// A pane, as somebody who wants to type into it sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PaneInFull {
+    /// What is shown of it.
+    pub pane: Pane,
+    /// The process that was started in it.
+    pub pid: Option<u32>,
+    /// Whether it shows its history, or something else that takes what is typed.
+    pub is_in_mode: bool,
+    /// Whether what is typed here is typed into the other panes of its window as well.
+    pub is_synchronized: bool,
+    /// Whether it takes nothing that is typed.
+    pub takes_no_input: bool,
+}
+
+/// Why tmux did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TmuxError {
+    /// There is no such program.
+    #[error("tmux cannot be run; is it installed?")]
+    NoTmux(#[source] io::Error),
+    /// No server listens there.
+    #[error("no tmux server is running{}", at(socket.as_deref()))]
+    NobodyThere {
+        /// Its socket.
+        socket: Option<String>,
+    },
+    /// What is there may be anybody's.
+    #[error("{socket} is no tmux socket of yours")]
+    NotOurs {
+        /// The socket.
+        socket: String,
+    },
+    /// It did not answer in time.
+    #[error("tmux did not answer within {} seconds", _0.as_secs())]
+    TooSlow(Duration),
+    /// It said something else than what was asked for.
+    #[error("tmux said: {0}")]
+    Said(String),
+}
+
+fn at(socket: Option<&str>) -> String {
+    socket.map_or_else(String::new, |socket| format!(" at {socket}"))
+}
+
+impl Server {
+    /// The server with this socket; nothing stands for the one that tmux asks by itself.
+    pub fn at(socket: Option<String>) -> Self {
+        Self {
+            socket,
+            patience: PATIENCE,
+        }
+    }
+
+    /// The same, which may take only so long to answer.
+    #[must_use]
+    fn within(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// Lets tmux do this, and answers what it says.
+    async fn run(&self, args: &[&str]) -> Result<String, TmuxError> {
+        self.check_socket()?;
+        let mut tmux = Command::new("tmux");
+        if let Some(socket) = &self.socket {
+            tmux.args(["-S", socket]);
+        }
+        tmux.args(args).stdin(Stdio::null()).kill_on_drop(true);
+        let output = tokio::time::timeout(self.patience, tmux.output())
+            .await
+            .map_err(|_| TmuxError::TooSlow(self.patience))?
+            .map_err(TmuxError::NoTmux)?;
+        self.understood(&output)
+    }
+
+    /// Whoever told of a socket may be anybody, so it must be one of our own.
+    fn check_socket(&self) -> Result<(), TmuxError> {
+        let Some(socket) = &self.socket else {
+            return Ok(());
+        };
+        match std::fs::metadata(socket) {
+            Ok(metadata)
+                if metadata.file_type().is_socket() && metadata.uid() == rustix::process::geteuid().as_raw() =>
+            {
+                Ok(())
+            }
+            // Where there is no socket there is no server.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(self.nobody_there()),
+            _ => Err(TmuxError::NotOurs { socket: socket.clone() }),
+        }
+    }
+
+    fn understood(&self, output: &Output) -> Result<String, TmuxError> {
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        if NOBODY_THERE.iter().any(|start| said.starts_with(start)) {
+            return Err(self.nobody_there());
+        }
+        Err(TmuxError::Said(said.trim_end().to_owned()))
+    }
+
+    fn nobody_there(&self) -> TmuxError {
+        TmuxError::NobodyThere {
+            socket: self.socket.clone(),
+        }
+    }
+}

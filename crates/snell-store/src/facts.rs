@@ -1,0 +1,229 @@
+//! What is known of a session before its agent is answered, and what the agent was then told about itself.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use snell::Timestamp;
+
+use crate::context;
+use crate::error::{Result, StoreError, with_causes};
+use crate::model::{Agent, ContextSource, Conversation, State};
+use crate::rows::{Reached, Rows};
+use crate::store::{Store, may_be_news, read_on};
+use crate::transcript::Usage;
+use crate::workers::Worker;
+
+/// Of more workers than this an agent is told another time.
+const WORKERS_AT_ONCE: u32 = 100;
+
+/// A question about the session of an event that is not recorded yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inquiry {
+    /// The ids of the session, the launcher's first.
+    pub session_ids: Vec<String>,
+    /// The agent's own id of the session, to which the transcript belongs.
+    pub own_session_id: Option<String>,
+    /// The transcript, which may have grown since the last event.
+    pub transcript_path: Option<PathBuf>,
+    /// How many tokens fit into the context, where the user says so.
+    pub context_window: Option<u32>,
+    /// Whether finished workers are asked for as well.
+    pub workers: bool,
+}
+
+/// What is known of a session. Of one that nobody has heard of, nothing but what its transcript shows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facts {
+    /// When it began.
+    pub started_at: Option<Timestamp>,
+    /// How full its context is, in percent.
+    pub context_percent: Option<f64>,
+    /// The highest threshold of context use, in percent, that its agent was told of when it stopped.
+    pub stop_level: u8,
+    /// The same, with a prompt.
+    pub prompt_level: u8,
+    /// What its agent says that it is working on.
+    pub status_text: Option<String>,
+    /// Whether the agent was told to say what it is working on.
+    pub status_reminded: bool,
+    /// Whether the agent has given a sign of itself.
+    pub pinged: bool,
+    /// Whether the agent was told to give a sign of itself before it ends.
+    pub ping_reminded: bool,
+    /// Workers that have finished and of which the agent was not told, the earliest first.
+    pub workers: Vec<FinishedWorker>,
+}
+
+/// A worker that has finished.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FinishedWorker {
+    /// Its number.
+    pub worker_id: i64,
+    /// What it is: `subagent`, `task` or `other`.
+    pub kind: String,
+    /// By which it is told from others.
+    pub name: String,
+    /// What it is or does, in a few words.
+    pub label: Option<String>,
+    /// Whether it did what it should.
+    pub succeeded: bool,
+    /// How long it took, if that is known.
+    pub took_us: Option<u64>,
+    /// Its last words.
+    pub summary: Option<String>,
+}
+
+/// What an agent was told about itself with the answer to an event.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reminded {
+    /// The threshold of context use that counts as told when it stops, from now on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_level: Option<u8>,
+    /// The same, with a prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt_level: Option<u8>,
+    /// That it should say what it is working on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub status: bool,
+    /// That it should give a sign of itself before it ends.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ping: bool,
+    /// Workers that have finished, by their numbers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub workers: Vec<i64>,
+}
+
+impl Reminded {
+    /// Whether the agent was told nothing.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Store {
+    /// What is known of a session, before an event of it is recorded. Nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read. A transcript that cannot be read says nothing.
+    pub fn facts(&mut self, inquiry: &Inquiry) -> Result<Facts> {
+        let mut known = Known::default();
+        self.backend.look(&mut |rows| {
+            known = Known::look_for(rows, inquiry)?;
+            Ok(())
+        })?;
+        // Nobody waits for the database while a file is read.
+        let context_percent = known.context_percent(inquiry);
+        let Some(conversation) = known.conversation else {
+            return Ok(Facts {
+                context_percent,
+                ..Facts::default()
+            });
+        };
+        Ok(Facts {
+            started_at: Some(conversation.started_at),
+            context_percent,
+            stop_level: conversation.told.stop_level,
+            prompt_level: conversation.told.prompt_level,
+            status_text: conversation.status_text,
+            status_reminded: conversation.told.status,
+            pinged: conversation.pinged_at.is_some(),
+            ping_reminded: conversation.told.ping,
+            workers: known.workers.into_iter().map(Worker::finished).collect(),
+        })
+    }
+}
+
+/// What people are told when an agent is answered without what is known of its session.
+pub fn no_facts(error: &StoreError) -> String {
+    let error = with_causes(error);
+    format!("cannot look up what is known of the session ({error}); no reminders are given")
+}
+
+/// What the database has about a session.
+#[derive(Debug, Default)]
+struct Known {
+    conversation: Option<Conversation>,
+    /// Its agent, unless that has left it for another one.
+    agent: Option<Agent>,
+    /// How far its transcript was read.
+    reached: Reached,
+    /// The ids under which its transcript may speak of it.
+    ids: Vec<String>,
+    workers: Vec<Worker>,
+}
+
+impl Known {
+    fn look_for(rows: &mut dyn Rows, inquiry: &Inquiry) -> Result<Self> {
+        let own = inquiry.own_session_id.as_deref();
+        let mut ids: Vec<_> = own.map(str::to_owned).into_iter().collect();
+        let Some((agent, conversation)) = find(rows, inquiry)? else {
+            return Ok(Self { ids, ..Self::default() });
+        };
+        let id = conversation.conversation_id;
+        ids.extend(rows.session_ids(id)?);
+        let workers = if inquiry.workers {
+            rows.unreported_workers(id, WORKERS_AT_ONCE)?
+        } else {
+            Vec::new()
+        };
+        Ok(Self {
+            agent: Some(agent).filter(|agent| agent.conversation_id == Some(id)),
+            conversation: Some(conversation),
+            reached: own.map_or(Ok(Reached::default()), |own| rows.reached(own))?,
+            ids,
+            workers,
+        })
+    }
+
+    /// What the agent's status line says, else what was counted last.
+    fn context_percent(&self, inquiry: &Inquiry) -> Option<f64> {
+        let path = inquiry.transcript_path.as_deref().and_then(|path| path.to_str());
+        let Some(agent) = &self.agent else {
+            // What the store has read of it was about an agent that is elsewhere now.
+            let usage = path.and_then(|path| last_usage(path, &Reached::default(), &self.ids));
+            return usage.map(|usage| context::percent(&usage, inquiry.context_window));
+        };
+        if agent.context_source == Some(ContextSource::StatusLine) {
+            return agent.context_percent;
+        }
+        let usage = path.and_then(|path| last_usage(path, &self.reached, &self.ids));
+        let window = inquiry.context_window.or(agent.context_window);
+        let newest = usage.map(|usage| context::percent(&usage, window));
+        newest.or(agent.context_percent)
+    }
+}
+
+/// The conversation that the ids lead to, and its agent. The agent's own id comes first: the launcher's may have been
+/// inherited, and it was if whoever has it is in the middle of something under another id.
+fn find(rows: &mut dyn Rows, inquiry: &Inquiry) -> Result<Option<(Agent, Conversation)>> {
+    let own = inquiry.own_session_id.as_deref();
+    for id in own.into_iter().chain(inquiry.session_ids.iter().map(String::as_str)) {
+        let Some(known) = rows.known_session(id)? else {
+            continue;
+        };
+        let (agent, conversation) = (rows.agent(known.agent_id)?, rows.conversation(known.conversation_id)?);
+        let (Some(agent), Some(conversation)) = (agent, conversation) else {
+            continue;
+        };
+        let is_at_work = matches!(agent.state, State::Processing | State::AwaitingInput);
+        if own.is_none() || own == Some(id) || !is_at_work {
+            return Ok(Some((agent, conversation)));
+        }
+    }
+    Ok(None)
+}
+
+/// What was counted last in a transcript after this. Of very much that is new, the end counts.
+fn last_usage(path: &str, reached: &Reached, ids: &[String]) -> Option<Usage> {
+    if !may_be_news(path, reached) {
+        return None;
+    }
+    let read = read_on(path.to_owned(), reached.clone(), ids).read?;
+    if read.more {
+        return read_on(path.to_owned(), Reached::default(), ids).read?.usage;
+    }
+    read.usage
+}

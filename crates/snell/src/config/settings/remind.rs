@@ -1,0 +1,124 @@
+//! `[remind]`: when an agent is reminded of something.
+
+use std::time::Duration;
+
+use super::values::read_interval;
+use crate::config::node::{Node, NodeValue};
+use crate::config::reading::{Fields, Reading};
+use crate::contract::{Key, Kind, key};
+
+/// The mode of a session whose launcher says nothing else: somebody sits in front of it.
+const INTERACTIVE: &str = "interactive";
+
+const THRESHOLDS: [u8; 4] = [60, 80, 90, 95];
+const STATUS_AFTER: Duration = Duration::from_secs(120);
+
+/// When an agent is reminded of something.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RemindSettings {
+    thresholds: Option<[u8; 4]>,
+    autonomous_thresholds: Option<[u8; 4]>,
+    status_after: Option<Duration>,
+}
+
+/// The keys of `[remind]`.
+pub(crate) const REMIND_KEYS: &[Key] = &[
+    key(
+        "thresholds",
+        Kind::Thresholds,
+        "How full the context is, in percent, when the agent is told so. Default: [60, 80, 90, 95].",
+    ),
+    key(
+        "autonomous_thresholds",
+        Kind::Thresholds,
+        "The same for sessions in any mode but interactive: nobody watches them. Default: as \"thresholds\".",
+    ),
+    key(
+        "status_after",
+        Kind::Interval("2m"),
+        "For how long a session may have no status before its agent is reminded. Default: 2m.",
+    ),
+];
+
+impl RemindSettings {
+    /// How full the context is, in percent, when an agent in this mode is told so: four steps, each above the one before.
+    pub fn thresholds(&self, mode: Option<&str>) -> [u8; 4] {
+        let usual = self.thresholds.unwrap_or(THRESHOLDS);
+        if mode.is_none_or(|mode| mode == INTERACTIVE) {
+            return usual;
+        }
+        self.autonomous_thresholds.unwrap_or(usual)
+    }
+
+    /// For how long a session may have no status before its agent is reminded.
+    pub fn status_after(&self) -> Duration {
+        self.status_after.unwrap_or(STATUS_AFTER)
+    }
+
+    /// These, and those of an earlier file where these say nothing.
+    pub(super) fn over(self, earlier: Self) -> Self {
+        Self {
+            thresholds: self.thresholds.or(earlier.thresholds),
+            autonomous_thresholds: self.autonomous_thresholds.or(earlier.autonomous_thresholds),
+            status_after: self.status_after.or(earlier.status_after),
+        }
+    }
+}
+
+pub(super) fn read(reading: &mut Reading<'_>, node: &Node) -> RemindSettings {
+    let Some(fields) = reading.object(node, "[remind]") else {
+        return RemindSettings::default();
+    };
+    let known: Vec<_> = REMIND_KEYS.iter().map(|key| key.name).collect();
+    reading.unknown_keys(&fields, &known, "[remind]");
+    RemindSettings {
+        thresholds: read_thresholds(reading, &fields, "thresholds"),
+        autonomous_thresholds: read_thresholds(reading, &fields, "autonomous_thresholds"),
+        status_after: read_interval(reading, &fields, "status_after", "2m"),
+    }
+}
+
+fn read_thresholds(reading: &mut Reading<'_>, fields: &Fields<'_>, key: &str) -> Option<[u8; 4]> {
+    let node = fields.get(key)?;
+    let percent = |item: &Node| match item.value {
+        NodeValue::Number(number) if (1.0..=100.0).contains(&number) && number.fract() == 0.0 => Some(number as u8),
+        _ => None,
+    };
+    let steps: Option<Vec<u8>> = match &node.value {
+        NodeValue::Array(items) => items.iter().map(percent).collect(),
+        _ => None,
+    };
+    let steps = steps.and_then(|steps| <[u8; 4]>::try_from(steps).ok());
+    let steps = steps.filter(|steps| steps.is_sorted_by(|a, b| a < b));
+    if steps.is_none() {
+        let message = format!(
+            "\"{key}\" must be four percentages, each above the one before it; write [60, 80, 90, 95] (which count now)"
+        );
+        reading.error(node.at, message);
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_sessions_that_nobody_watches_have_thresholds_of_their_own() {
+        let settings = RemindSettings {
+            autonomous_thresholds: Some([40, 50, 60, 70]),
+            ..RemindSettings::default()
+        };
+        let cases = [
+            (None, [60, 80, 90, 95]),
+            (Some("interactive"), [60, 80, 90, 95]),
+            (Some("mission"), [40, 50, 60, 70]),
+            (Some("background"), [40, 50, 60, 70]),
+        ];
+        for (mode, expected) in cases {
+            assert_eq!(settings.thresholds(mode), expected, "{mode:?}");
+        }
+        assert_eq!(RemindSettings::default().thresholds(Some("mission")), THRESHOLDS);
+    }
+}

@@ -1,0 +1,215 @@
+//! Values that several tables of settings have: paths, durations, counts, texts of a certain form.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::Span;
+
+use super::duration;
+use crate::config::node::NodeValue;
+use crate::config::reading::{Fields, Reading};
+
+/// A path as a setting has it, in full: a relative one, like one below `~`, begins in the home directory.
+pub(super) fn in_full(path: &Path, home: Option<&Path>) -> PathBuf {
+    let below_home = path.strip_prefix("~").unwrap_or(path);
+    // Where nobody knows the home directory, whoever cannot open the file says by this name what is missing.
+    home.unwrap_or(Path::new("~")).join(below_home)
+}
+
+/// A path of which only one below `~` begins in the home directory.
+pub(super) fn below_home(path: &Path, home: Option<&Path>) -> PathBuf {
+    match path.strip_prefix("~") {
+        Ok(_) => in_full(path, home),
+        Err(_) => path.to_owned(),
+    }
+}
+
+/// A text of a certain form. Of one that has another form, the check says what is wrong and what to write.
+pub(super) fn read_text(
+    reading: &mut Reading<'_>,
+    fields: &Fields<'_>,
+    key: &str,
+    check: fn(String) -> Result<String, String>,
+) -> Option<String> {
+    let node = fields.get(key)?;
+    let text = reading.as_text(node, key)?;
+    let checked = check(text);
+    checked
+        .map_err(|fault| reading.error(node.at, format!("\"{key}\" {fault}")))
+        .ok()
+}
+
+pub(super) fn read_interval(
+    reading: &mut Reading<'_>,
+    fields: &Fields<'_>,
+    key: &str,
+    default: &str,
+) -> Option<Duration> {
+    let node = fields.get(key)?;
+    let text = match &node.value {
+        NodeValue::String(text) => text.as_str(),
+        _ => "",
+    };
+    let interval = duration(text);
+    if interval.is_none() {
+        let is_zero = text.parse::<Span>().is_ok_and(|span| span.is_zero());
+        let wanted = if is_zero {
+            ABOVE_ZERO
+        } else {
+            "a duration with its unit"
+        };
+        reading.error(node.at, must_be(key, wanted, default));
+    }
+    interval
+}
+
+/// What is wanted of a value that has its unit, but is 0.
+const ABOVE_ZERO: &str = "more than 0";
+
+/// What a value must be of which the default counts instead.
+fn must_be(key: &str, wanted: &str, default: &str) -> String {
+    format!("\"{key}\" must be {wanted}; write \"{default}\" (which counts now)")
+}
+
+pub(super) fn read_count(reading: &mut Reading<'_>, fields: &Fields<'_>, key: &str, example: u32) -> Option<u32> {
+    let node = fields.get(key)?;
+    match node.value {
+        NodeValue::Number(number) if number >= 1.0 && number <= f64::from(u32::MAX) && number.fract() == 0.0 => {
+            Some(number as u32)
+        }
+        _ => {
+            let message = format!("\"{key}\" must be a whole number above 0; write {example} (the default counts now)");
+            reading.error(node.at, message);
+            None
+        }
+    }
+}
+
+/// The largest size that counts: more is no text that anybody reads.
+const LARGEST_SIZE: u64 = 16 * 1024 * 1024;
+
+const UNITS: [(&str, u64); 5] = [
+    ("KiB", 1024),
+    ("MiB", 1024 * 1024),
+    ("KB", 1000),
+    ("MB", 1_000_000),
+    ("B", 1),
+];
+
+/// A size in bytes, written with its unit.
+pub(super) fn read_size(reading: &mut Reading<'_>, fields: &Fields<'_>, key: &str, default: &str) -> Option<u64> {
+    let node = fields.get(key)?;
+    let size = match &node.value {
+        NodeValue::String(text) => size(text),
+        _ => None,
+    };
+    match size {
+        None => reading.error(node.at, must_be(key, "a size with its unit", default)),
+        Some(0) => reading.error(node.at, must_be(key, ABOVE_ZERO, default)),
+        Some(size) if size > LARGEST_SIZE => reading.warn(
+            node.at,
+            format!("\"{key}\" is more than the 16MiB that are possible; 16MiB counts"),
+        ),
+        Some(_) => {}
+    }
+    size.filter(|size| *size > 0).map(|size| size.min(LARGEST_SIZE))
+}
+
+/// How many bytes a text such as `64KiB` means. So many that they cannot be counted are as many as can be.
+fn size(text: &str) -> Option<u64> {
+    let (digits, factor) = UNITS
+        .iter()
+        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?.trim_end(), factor)))?;
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let number: u64 = digits.parse().unwrap_or(u64::MAX);
+    Some(number.saturating_mul(*factor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::node::Node;
+    use crate::config::places::Whose;
+    use crate::config::source::Source;
+
+    /// What is wrong with a value.
+    fn fault<T>(text: &str, read: fn(&mut Reading<'_>, &Fields<'_>, &str, &str) -> Option<T>, default: &str) -> String {
+        let source = Source::of_text("snell.toml".into(), text.into());
+        let mut reading = Reading::new(&source, Whose::User);
+        let node = Node::from_toml(text).unwrap();
+        let fields = reading.object(&node, "the file").unwrap();
+        assert!(read(&mut reading, &fields, "key", default).is_none(), "{text}");
+        let faults: Vec<_> = reading.diagnostics.iter().map(ToString::to_string).collect();
+        faults.join(", ")
+    }
+
+    #[test]
+    fn what_has_its_unit_but_is_nothing_is_told_so() {
+        let says = |wanted: &str, default: &str| {
+            format!("snell.toml:1:7: error: \"key\" must be {wanted}; write \"{default}\" (which counts now)")
+        };
+        for (text, wanted) in [
+            ("'0B'", "more than 0"),
+            ("'0 MiB'", "more than 0"),
+            ("'0'", "a size with its unit"),
+            ("0", "a size with its unit"),
+            ("''", "a size with its unit"),
+        ] {
+            let fault = fault(&format!("key = {text}"), read_size, "64KiB");
+            assert_eq!(fault, says(wanted, "64KiB"), "{text}");
+        }
+        for (text, wanted) in [
+            ("'0s'", "more than 0"),
+            ("'0h 0m'", "more than 0"),
+            ("'0'", "a duration with its unit"),
+            ("'-5m'", "a duration with its unit"),
+            ("0", "a duration with its unit"),
+            ("''", "a duration with its unit"),
+        ] {
+            let fault = fault(&format!("key = {text}"), read_interval, "2m");
+            assert_eq!(fault, says(wanted, "2m"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_size_has_a_unit() {
+        let cases = [
+            ("64KiB", Some(65_536)),
+            ("64 KiB", Some(65_536)),
+            ("64KB", Some(64_000)),
+            ("2MiB", Some(2_097_152)),
+            ("2MB", Some(2_000_000)),
+            ("1B", Some(1)),
+            ("99999999999999999999999MiB", Some(u64::MAX)),
+            ("0B", Some(0)),
+            ("64", None),
+            ("KiB", None),
+            ("-1KiB", None),
+            ("+1KiB", None),
+            ("1.5KiB", None),
+            ("64kib", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(size(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_relative_path_begins_in_the_home_directory() {
+        let cases = [
+            ("~/.snell/token", Some("/home/me"), "/home/me/.snell/token"),
+            (".snell/token", Some("/home/me"), "/home/me/.snell/token"),
+            ("/etc/snell/token", Some("/home/me"), "/etc/snell/token"),
+            ("/etc/snell/token", None, "/etc/snell/token"),
+            ("token", None, "~/token"),
+            ("~/token", None, "~/token"),
+        ];
+        for (written, home, expected) in cases {
+            let path = in_full(Path::new(written), home.map(Path::new));
+            assert_eq!(path, Path::new(expected), "{written} in {home:?}");
+        }
+    }
+}
