@@ -1,0 +1,54 @@
+//! Turns what people write in `data/` into tables: places, programs, wrappers and rules. Whatever cannot be right is an error here,
+//! with the file and the entry, rather than a surprise at run time.
+#![expect(clippy::print_stdout, reason = "a build script speaks to cargo by printing")]
+
+mod places;
+mod programs;
+mod rules;
+mod wrappers;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// What went wrong, as a sentence with the file it is about.
+type Fault = Box<dyn Error>;
+
+fn main() -> Result<(), Fault> {
+    println!("cargo::rerun-if-changed=build");
+    println!("cargo::rerun-if-changed=data");
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let rules = rules::read(&files("data/rules")?)?;
+    fs::write(out.join("places.rs"), places::table(Path::new("data/places.toml"))?)?;
+    fs::write(
+        out.join("programs.rs"),
+        programs::table(&files("data/programs")?, &rules)?,
+    )?;
+    fs::write(out.join("rules.rs"), rules::table(&rules)?)?;
+    fs::write(
+        out.join("wrappers.rs"),
+        wrappers::table(Path::new("data/wrappers.toml"))?,
+    )?;
+    Ok(())
+}
+
+/// The data files of a directory, in the order of their names.
+fn files(directory: &str) -> Result<Vec<PathBuf>, Fault> {
+    let mut files = fs::read_dir(directory)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<Vec<_>, Fault>>()?;
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    files.sort();
+    Ok(files)
+}
+
+/// Reads one file into its type.
+fn parse<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Fault> {
+    let text = fs::read_to_string(path).map_err(|fault| format!("{}: {fault}", path.display()))?;
+    toml::from_str(&text).map_err(|fault| format!("{}: {fault}", path.display()).into())
+}
+
+/// A list of texts as Rust writes it.
+fn list<T: std::fmt::Debug>(items: &[T]) -> String {
+    format!("&{items:?}")
+}

@@ -1,0 +1,69 @@
+//! `data/places.toml`: lists of patterns.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::{Fault, list, parse};
+
+/// The lists there are, and the name of each table.
+const LISTS: &[(&str, &str)] = &[
+    ("system", "SYSTEM"),
+    ("device", "DEVICE"),
+    ("harmless", "HARMLESS"),
+    ("network", "NETWORK"),
+    ("temp", "TEMP"),
+    ("start_up", "START_UP"),
+    ("secret", "SECRET"),
+    ("public", "PUBLIC"),
+    ("secret_dir", "SECRET_DIR"),
+    ("git", "GIT"),
+];
+
+/// All lists as static tables.
+pub(crate) fn table(path: &Path) -> Result<String, Fault> {
+    let mut lists: BTreeMap<String, Vec<String>> = parse(path)?;
+    let mut out = String::new();
+    for (key, name) in LISTS {
+        let patterns = lists
+            .remove(*key)
+            .ok_or_else(|| format!("{}: the list `{key}` is missing", path.display()))?;
+        writeln!(out, "pub(super) static {name}: &[Pattern] = &[")?;
+        for pattern in &patterns {
+            writeln!(
+                out,
+                "    {},",
+                compile(pattern).map_err(|fault| format!("{}: {key}: {fault}", path.display()))?
+            )?;
+        }
+        writeln!(out, "];")?;
+    }
+    match lists.keys().next() {
+        Some(key) => Err(format!("{}: nobody reads the list `{key}`", path.display()).into()),
+        None => Ok(out),
+    }
+}
+
+fn compile(pattern: &str) -> Result<String, Fault> {
+    let (anchor, rest) = if let Some(rest) = pattern.strip_prefix("**/") {
+        ("Anywhere", rest)
+    } else if let Some(rest) = pattern.strip_prefix("~/") {
+        ("Home", rest)
+    } else if let Some(rest) = pattern.strip_prefix('/') {
+        ("Root", rest)
+    } else {
+        return Err(format!("`{pattern}` begins with none of `/`, `~/` and `**/`").into());
+    };
+    let (rest, below) = rest.strip_suffix("/**").map_or((rest, false), |rest| (rest, true));
+    let names: Vec<&str> = rest.split('/').collect();
+    if names
+        .iter()
+        .any(|name| name.is_empty() || matches!(*name, "." | ".." | "**"))
+    {
+        return Err(format!("`{pattern}` has a name that no file has").into());
+    }
+    Ok(format!(
+        "Pattern {{ anchor: Anchor::{anchor}, names: {}, below: {below} }}",
+        list(&names)
+    ))
+}

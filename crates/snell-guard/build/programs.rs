@@ -1,0 +1,343 @@
+//! `data/programs/*.toml`: what programs do with their arguments.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::rules::{KINDS, Rule, name};
+use crate::{Fault, list, parse};
+
+/// What the code knows by name, because no table can say it.
+const HANDLERS: &[(&str, &str)] = &[
+    ("chmod", "Chmod"),
+    ("find", "Find"),
+    ("interpreter", "Interpreter"),
+    ("kill", "Kill"),
+    ("mv", "Move"),
+    ("remote-copy", "RemoteCopy"),
+    ("sql", "Sql"),
+];
+/// What a program's output is.
+const PRINTS: &[(&str, &str)] = &[("unseen", "Unseen"), ("private", "Private"), ("processes", "Processes")];
+/// How flags are written.
+const STYLES: &[(&str, &str)] = &[("gnu", "Gnu"), ("words", "Words"), ("old", "Old")];
+/// What an effect is on, if it is no flag and no key.
+const TARGETS: &[(&str, &str)] = &[
+    ("operands", "Operands"),
+    ("first", "First"),
+    ("last", "Last"),
+    ("all-but-first", "AllButFirst"),
+    ("all-but-last", "AllButLast"),
+    ("file-urls", "FileUrls"),
+    ("cwd", "Cwd"),
+    ("stdin", "Stdin"),
+    ("arguments", "Arguments"),
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    program: Vec<Program>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Program {
+    names: Vec<String>,
+    #[serde(default)]
+    value_flags: Vec<String>,
+    #[serde(default)]
+    attached_flags: Vec<String>,
+    #[serde(default)]
+    long_flags: Vec<String>,
+    #[serde(default)]
+    cwd_flags: Vec<String>,
+    #[serde(default)]
+    code_flags: Vec<String>,
+    #[serde(default)]
+    idle_flags: Vec<String>,
+    #[serde(default)]
+    flags_first: bool,
+    #[serde(default)]
+    style: Option<String>,
+    #[serde(default)]
+    handler: Option<String>,
+    /// Whether it keeps to itself what it reads from standard input.
+    #[serde(default)]
+    discreet: bool,
+    #[serde(default, rename = "use")]
+    uses: Vec<Use>,
+    /// Whether some of its commands have entries of their own.
+    #[serde(skip)]
+    has_commands: bool,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Use {
+    #[serde(default)]
+    words: Vec<String>,
+    #[serde(default)]
+    needs: Vec<String>,
+    #[serde(default)]
+    any: Vec<String>,
+    #[serde(default)]
+    unless: Vec<String>,
+    operand: Option<String>,
+    unless_operand: Option<String>,
+    /// Whether it holds only with (or only without) operands.
+    operands: Option<bool>,
+    #[serde(default)]
+    looked_up: bool,
+    #[serde(default)]
+    unless_in_temp: bool,
+    unless_variable: Option<String>,
+    rule: Option<String>,
+    effect: Option<String>,
+    prints: Option<String>,
+    on: Option<String>,
+    /// Flags that make it go down into directories; `always` if it does so by itself.
+    recursive: Option<String>,
+}
+
+/// All programs as static tables, and their names in order. A name may stand in several entries, each of which says
+/// something about it: what one file knows of sending, another knows of destroying.
+pub(crate) fn table(files: &[PathBuf], rules: &[Rule]) -> Result<String, Fault> {
+    let mut entries: Vec<Program> = Vec::new();
+    let mut said: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for path in files {
+        for program in parse::<File>(path)?.program {
+            compile(&program, rules).map_err(|fault| at(path, &program, &*fault))?;
+            for name in &program.names {
+                said.entry(name.clone()).or_default().push(entries.len());
+            }
+            entries.push(program);
+        }
+    }
+    let outer: BTreeSet<String> = said
+        .keys()
+        .filter_map(|name| Some(name.rsplit_once(' ')?.0.to_owned()))
+        .collect();
+    if let Some(name) = outer.iter().find(|name| !said.contains_key(*name)) {
+        return Err(format!("program `{name}`: a command of it has an entry, but it has none").into());
+    }
+    let with_commands: BTreeSet<&Vec<usize>> = outer.iter().filter_map(|name| said.get(name)).collect();
+    let mut out = String::from("pub(crate) static PROGRAMS: &[Program] = &[\n");
+    let mut written: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+    let mut names: Vec<(String, usize)> = Vec::new();
+    for (name, parts) in &said {
+        let count = written.len();
+        if !written.contains_key(parts) {
+            let mut whole = merge(name, parts.iter().filter_map(|part| entries.get(*part)))?;
+            whole.has_commands = with_commands.contains(parts);
+            writeln!(out, "    {},", compile(&whole, rules)?)?;
+        }
+        names.push((name.clone(), *written.entry(parts.clone()).or_insert(count)));
+    }
+    writeln!(out, "];\npub(crate) static NAMES: &[(&str, usize)] = {};", list(&names))?;
+    Ok(out)
+}
+
+/// Several entries about one program.
+fn merge<'a>(name: &str, mut parts: impl Iterator<Item = &'a Program>) -> Result<Program, Fault> {
+    let mut whole = parts.next().cloned().ok_or("a program without an entry")?;
+    for part in parts {
+        whole.value_flags.extend(part.value_flags.iter().cloned());
+        whole.attached_flags.extend(part.attached_flags.iter().cloned());
+        whole.long_flags.extend(part.long_flags.iter().cloned());
+        whole.cwd_flags.extend(part.cwd_flags.iter().cloned());
+        whole.code_flags.extend(part.code_flags.iter().cloned());
+        whole.idle_flags.extend(part.idle_flags.iter().cloned());
+        whole.flags_first |= part.flags_first;
+        whole.uses.extend(part.uses.iter().cloned());
+        whole.discreet |= part.discreet;
+        agree(name, "style", &mut whole.style, part.style.as_ref())?;
+        agree(name, "handler", &mut whole.handler, part.handler.as_ref())?;
+    }
+    Ok(whole)
+}
+
+fn agree(name: &str, what: &str, one: &mut Option<String>, other: Option<&String>) -> Result<(), Fault> {
+    match (&*one, other) {
+        (Some(one), Some(other)) if one != other => {
+            Err(format!("program `{name}`: one entry has the {what} `{one}`, another `{other}`").into())
+        }
+        (None, Some(other)) => {
+            *one = Some(other.clone());
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn at(path: &Path, program: &Program, fault: &(impl std::fmt::Display + ?Sized)) -> Fault {
+    let name = program.names.first().map_or("?", String::as_str);
+    format!("{}: program `{name}`: {fault}", path.display()).into()
+}
+
+fn compile(program: &Program, rules: &[Rule]) -> Result<String, Fault> {
+    if program.names.is_empty() {
+        return Err("it has no name".into());
+    }
+    let lists = [
+        &program.value_flags,
+        &program.attached_flags,
+        &program.long_flags,
+        &program.cwd_flags,
+        &program.code_flags,
+        &program.idle_flags,
+    ];
+    lists.into_iter().flatten().try_for_each(|flag| flags(flag).map(drop))?;
+    let uses = program
+        .uses
+        .iter()
+        .map(|usage| compile_use(usage, rules))
+        .collect::<Result<Vec<_>, _>>()?;
+    let style = name(STYLES, program.style.as_deref().unwrap_or("gnu"))?;
+    let handler = match &program.handler {
+        Some(handler) => format!("Some(Handler::{})", name(HANDLERS, handler)?),
+        None => "None".to_owned(),
+    };
+    Ok(format!(
+        "Program {{ value_flags: {}, attached_flags: {}, long_flags: {}, cwd_flags: {}, code_flags: {}, \
+         idle_flags: {}, flags_first: {}, has_commands: {}, style: Style::{style}, handler: {handler}, discreet: {}, uses: &[{}] }}",
+        split(&program.value_flags),
+        split(&program.attached_flags),
+        list(&long_flags(program)),
+        alternatives(&program.cwd_flags),
+        alternatives(&program.code_flags),
+        split(&program.idle_flags),
+        program.flags_first,
+        program.has_commands,
+        program.discreet,
+        uses.join(", "),
+    ))
+}
+
+/// All long flags that are mentioned anywhere, if the program lets them be shortened.
+fn long_flags(program: &Program) -> Vec<&str> {
+    if program.long_flags.is_empty() {
+        return Vec::new();
+    }
+    let used = program
+        .uses
+        .iter()
+        .flat_map(|usage| usage.needs.iter().chain(&usage.any).chain(&usage.unless));
+    let recursive = program.uses.iter().filter_map(|usage| usage.recursive.as_ref());
+    let all = program
+        .long_flags
+        .iter()
+        .chain(&program.value_flags)
+        .chain(&program.attached_flags)
+        .chain(&program.idle_flags)
+        .chain(used)
+        .chain(recursive);
+    let mut long: Vec<&str> = all
+        .flat_map(|flags| flags.split('|'))
+        .filter_map(|flag| flag.strip_prefix("--"))
+        .collect();
+    long.retain(|flag| !flag.is_empty());
+    long.extend(["help", "version"]);
+    long.iter_mut()
+        .for_each(|flag| *flag = flag.split('=').next().unwrap_or(flag));
+    long.sort_unstable();
+    long.dedup();
+    long
+}
+
+fn compile_use(usage: &Use, rules: &[Rule]) -> Result<String, Fault> {
+    let does = match (&usage.rule, &usage.effect, &usage.prints) {
+        (Some(id), None, None) => {
+            let number = rules
+                .iter()
+                .position(|rule| rule.id == *id)
+                .ok_or_else(|| format!("there is no rule `{id}`"))?;
+            format!("Does::Rule({number})")
+        }
+        (None, Some(kind), None) => format!("Does::Effect(Kind::{})", name(KINDS, kind)?),
+        (None, None, Some(what)) => format!("Does::Prints(Unknown::{})", name(PRINTS, what)?),
+        _ => return Err("a use has one of `rule`, `effect` and `prints`".into()),
+    };
+    if usage.effect.is_some() && usage.on.is_none() {
+        return Err("an `effect` needs an `on`".into());
+    }
+    let recursive = match usage.recursive.as_deref() {
+        None => "Recursive::Never".to_owned(),
+        Some("always") => "Recursive::Always".to_owned(),
+        Some(written) => format!("Recursive::With({})", list(&flags(written)?)),
+    };
+    let words: Vec<String> = usage
+        .words
+        .iter()
+        .map(|word| list(&word.split('|').collect::<Vec<_>>()))
+        .collect();
+    Ok(format!(
+        "Use {{ words: &[{}], needs: {}, any: {}, unless: {}, operand: {}, unless_operand: {}, operands: {:?}, looked_up: {}, unless_in_temp: {}, unless_variable: {}, does: {does}, on: {}, recursive: {recursive} }}",
+        words.join(", "),
+        alternatives(&usage.needs),
+        split(&usage.any),
+        split(&usage.unless),
+        globs(usage.operand.as_deref()),
+        globs(usage.unless_operand.as_deref()),
+        usage.operands,
+        usage.looked_up,
+        usage.unless_in_temp,
+        globs(usage.unless_variable.as_deref()),
+        target(usage.on.as_deref())?,
+    ))
+}
+
+fn globs(written: Option<&str>) -> String {
+    list(
+        &written
+            .map(|globs| globs.split('|').collect::<Vec<_>>())
+            .unwrap_or_default(),
+    )
+}
+
+fn target(on: Option<&str>) -> Result<String, Fault> {
+    let Some(on) = on else {
+        return Ok("Target::Nothing".to_owned());
+    };
+    if let Some(written) = on.strip_prefix("flag:") {
+        return Ok(format!("Target::Flag({})", list(&flags(written)?)));
+    }
+    if let Some(written) = on.strip_prefix("flag-at:") {
+        return Ok(format!("Target::FlagAt({})", list(&flags(written)?)));
+    }
+    if let Some(written) = on.strip_prefix("flag-host:") {
+        return Ok(format!("Target::FlagHost({})", list(&flags(written)?)));
+    }
+    if let Some(key) = on.strip_prefix("key:") {
+        return Ok(format!("Target::Key({:?})", format!("{key}=")));
+    }
+    Ok(format!("Target::{}", name(TARGETS, on)?))
+}
+
+/// `-f|--force`, each of which must look like a flag.
+fn flags(written: &str) -> Result<Vec<&str>, Fault> {
+    let flags: Vec<&str> = written.split('|').collect();
+    match flags
+        .iter()
+        .find(|flag| !flag.starts_with(['-', '+']) || flag.len() < 2)
+    {
+        Some(flag) => Err(format!("`{flag}` in `{written}` is no flag").into()),
+        None => Ok(flags),
+    }
+}
+
+/// A list of which each is one or another.
+fn alternatives(items: &[String]) -> String {
+    let inner: Vec<String> = items
+        .iter()
+        .map(|item| list(&item.split('|').collect::<Vec<_>>()))
+        .collect();
+    format!("&[{}]", inner.join(", "))
+}
+
+/// A list in which every alternative stands for itself.
+fn split(items: &[String]) -> String {
+    list(&items.iter().flat_map(|item| item.split('|')).collect::<Vec<_>>())
+}

@@ -1,0 +1,173 @@
+//! `data/wrappers.toml`: programs that run programs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::{Fault, list, parse};
+
+/// What a wrapper runs.
+const RUNS: &[(&str, &str)] = &[
+    ("nothing", "Nothing"),
+    ("words", "Words"),
+    ("code", "Code"),
+    ("dashes", "AfterDashes"),
+    ("each", "EachIsCode"),
+    ("shell", "Shell"),
+    ("xargs", "Xargs"),
+    ("parallel", "Parallel"),
+    ("find", "Find"),
+    ("fd", "Fd"),
+    ("env", "Env"),
+    ("git", "Git"),
+    ("awk", "Awk"),
+    ("sed", "Sed"),
+    ("editor", "Editor"),
+    ("client", "Client"),
+    ("make", "Make"),
+    ("keys", "Keys"),
+    ("crontab", "Crontab"),
+];
+/// Languages of code that is no shell's.
+const LANGUAGES: &[(&str, &str)] = &[
+    ("python", "Python"),
+    ("node", "Node"),
+    ("perl", "Perl"),
+    ("ruby", "Ruby"),
+    ("php", "Php"),
+    ("lua", "Lua"),
+    ("r", "R"),
+    ("applescript", "AppleScript"),
+    ("tcl", "Tcl"),
+    ("powershell", "PowerShell"),
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    wrapper: Vec<Wrapper>,
+    variables: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wrapper {
+    names: Vec<String>,
+    #[serde(default)]
+    words: Vec<String>,
+    #[serde(default)]
+    value_flags: Vec<String>,
+    #[serde(default)]
+    attached_flags: Vec<String>,
+    #[serde(default)]
+    cwd_flags: Vec<String>,
+    #[serde(default)]
+    code: Vec<String>,
+    #[serde(default)]
+    inline: Vec<String>,
+    #[serde(default)]
+    refuse: Vec<String>,
+    language: Option<String>,
+    runs: Option<String>,
+    #[serde(default)]
+    operands: usize,
+    #[serde(default)]
+    keep: bool,
+    #[serde(default)]
+    privileged: bool,
+    #[serde(default)]
+    elsewhere: bool,
+    #[serde(default)]
+    assignments: bool,
+    #[serde(default)]
+    stdin: bool,
+}
+
+/// All wrappers as static tables, and which of them a name may be.
+pub(crate) fn table(path: &Path) -> Result<String, Fault> {
+    let file: File = parse(path)?;
+    let mut out = String::from("pub(crate) static WRAPPERS: &[Wrapper] = &[\n");
+    let mut names: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, wrapper) in file.wrapper.iter().enumerate() {
+        let first = wrapper.names.first().map_or("?", String::as_str);
+        let compiled = compile(wrapper).map_err(|fault| format!("{}: `{first}`: {fault}", path.display()))?;
+        writeln!(out, "    {compiled},")?;
+        for name in &wrapper.names {
+            names.entry(name).or_default().push(at);
+        }
+    }
+    writeln!(out, "];\npub(crate) static NAMES: &[(&str, &[usize])] = &[")?;
+    for (name, entries) in names {
+        writeln!(out, "    ({name:?}, {}),", list(&entries))?;
+    }
+    let mut variables = file.variables;
+    variables.sort_unstable();
+    writeln!(
+        out,
+        "];\npub(crate) static CODE_VARIABLES: &[&str] = {};",
+        list(&variables)
+    )?;
+    Ok(out)
+}
+
+fn compile(wrapper: &Wrapper) -> Result<String, Fault> {
+    if wrapper.names.is_empty() {
+        return Err("it has no name".into());
+    }
+    let find = |table: &[(&'static str, &'static str)], name: &str| {
+        let found = table.iter().find(|(known, _)| *known == name);
+        found
+            .map(|(_, rust)| *rust)
+            .ok_or_else(|| format!("`{name}` is not known"))
+    };
+    let runs = find(RUNS, wrapper.runs.as_deref().unwrap_or("nothing"))?;
+    let language = match &wrapper.language {
+        Some(language) => format!("Some(Code::{})", find(LANGUAGES, language)?),
+        None => "None".to_owned(),
+    };
+    let mut value_flags = wrapper.value_flags.clone();
+    for flags in wrapper.code.iter().chain(&wrapper.inline).chain(&wrapper.cwd_flags) {
+        let flags = flags.split(':').next().unwrap_or(flags);
+        value_flags.extend(flags.split('|').map(str::to_owned));
+    }
+    let all = value_flags.iter().chain(&wrapper.attached_flags).chain(&wrapper.refuse);
+    if let Some(flag) = all.into_iter().find(|flag| !flag.starts_with(['-', '+'])) {
+        return Err(format!("`{flag}` is no flag").into());
+    }
+    let alternatives = |items: &[String]| {
+        let inner: Vec<String> = items
+            .iter()
+            .map(|item| list(&item.split('|').collect::<Vec<_>>()))
+            .collect();
+        format!("&[{}]", inner.join(", "))
+    };
+    let code: Vec<String> = wrapper
+        .code
+        .iter()
+        .map(|written| {
+            let (flags, prefixes) = written.split_once(':').unwrap_or((written, ""));
+            let prefixes: Vec<&str> = prefixes.split('|').filter(|prefix| !prefix.is_empty()).collect();
+            format!("({}, {})", list(&flags.split('|').collect::<Vec<_>>()), list(&prefixes))
+        })
+        .collect();
+    Ok(format!(
+        "Wrapper {{ words: {}, value_flags: {}, attached_flags: {}, cwd_flags: {}, code: &[{}], inline: {}, refuse: {}, \
+         language: {language}, runs: Runs::{runs}, operands: {}, keep: {}, privileged: {}, elsewhere: {}, \
+         assignments: {}, stdin: {} }}",
+        alternatives(&wrapper.words),
+        list(&value_flags),
+        list(&wrapper.attached_flags),
+        alternatives(&wrapper.cwd_flags),
+        code.join(", "),
+        alternatives(&wrapper.inline),
+        list(&wrapper.refuse),
+        wrapper.operands,
+        wrapper.keep,
+        wrapper.privileged,
+        wrapper.elsewhere,
+        wrapper.assignments,
+        wrapper.stdin,
+    ))
+}

@@ -1,0 +1,241 @@
+//! What would happen: each program that would run is turned into effects, each with the place it is on.
+//!
+//! Which program does what is data (`data/programs`). What no table can say stands in the modules here.
+
+mod fetched;
+mod handlers;
+mod interpreter;
+mod kill;
+mod output;
+mod scene;
+mod send;
+mod sql;
+mod uses;
+
+pub use output::output_of;
+
+use crate::invocation::{Invocation, Opening, Value};
+use crate::paths::{Class, Classes, Place, locate};
+use crate::programs;
+use crate::rules;
+use crate::syntax::Span;
+use crate::world::World;
+use scene::Scene;
+
+/// More effects of one call are not looked at. A call with so many operands is judged by hand.
+pub const MAX_EFFECTS: usize = 4096;
+
+/// Something that would happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effect {
+    /// What.
+    pub what: What,
+    /// To which place; nothing if it is not about one.
+    pub place: Option<Place>,
+    /// Whether it goes down into directories.
+    pub recursive: bool,
+    /// The program that does it.
+    pub program: &'static str,
+    /// Where in the text it stands.
+    pub span: Span,
+}
+
+/// What would happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// This, to a place.
+    Kind(Kind),
+    /// Something of which the knowledge about the program already says which rule judges it: the rule's number.
+    Rule(usize),
+}
+
+/// What may happen to a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Kind {
+    /// It is gone.
+    Delete = 1,
+    /// What was in it is gone.
+    Overwrite = 1 << 1,
+    /// Something is put there, in place of what may have been there.
+    Put = 1 << 2,
+    /// Something is added to it.
+    Append = 1 << 3,
+    /// It is moved away.
+    Take = 1 << 4,
+    /// What is in it can be seen.
+    Read = 1 << 5,
+    /// It gets another name.
+    Link = 1 << 6,
+    /// Its permissions change.
+    Mode = 1 << 7,
+    /// Everybody may write to it.
+    OpenUp = 1 << 8,
+    /// Whoever runs it becomes its owner.
+    SetId = 1 << 9,
+    /// It gets another owner.
+    Chown = 1 << 10,
+    /// It is sent to another machine.
+    Send = 1 << 11,
+    /// It is sent over a bare connection.
+    SendRaw = 1 << 12,
+    /// It comes from another machine.
+    Fetch = 1 << 13,
+    /// What is in it is changed in place.
+    Edit = 1 << 14,
+}
+
+/// A set of kinds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kinds(pub(crate) u32);
+
+impl Kinds {
+    /// Whether this is one of them.
+    pub fn has(self, kind: Kind) -> bool {
+        self.0 & kind as u32 != 0
+    }
+}
+
+/// What all the programs of a call would do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// In the order in which they would happen.
+    pub list: Vec<Effect>,
+    /// Whether there are more than were looked at.
+    pub too_many: bool,
+}
+
+/// What programs that run one after the other would do.
+pub fn effects(invocations: &[Invocation], world: &World) -> Effects {
+    let mut list = Vec::new();
+    for invocation in invocations {
+        collect(invocation, world, View::Whole, &mut list);
+        if list.len() > MAX_EFFECTS {
+            list.truncate(MAX_EFFECTS);
+            return Effects { list, too_many: true };
+        }
+    }
+    fetched::run_later(invocations, world, &mut list);
+    Effects { list, too_many: false }
+}
+
+/// What one program would do.
+pub fn effects_of(invocation: &Invocation, world: &World) -> Vec<Effect> {
+    let mut list = Vec::new();
+    collect(invocation, world, View::Whole, &mut list);
+    list
+}
+
+/// What a tool that is no shell would do to a file: a `Read`, a `Write`, an edit.
+pub fn effect_on(kind: Kind, path: &str, tool: &'static str, world: &World) -> Effect {
+    Effect {
+        what: What::Kind(kind),
+        place: Some(locate(&Value::text(path), Some(&world.cwd), world)),
+        recursive: false,
+        program: tool,
+        span: Span::default(),
+    }
+}
+
+/// What one program would do, without regard to what it is fed.
+fn effects_alone(invocation: &Invocation, world: &World) -> Vec<Effect> {
+    let mut list = Vec::new();
+    collect(invocation, world, View::Alone, &mut list);
+    list
+}
+
+/// How far to look. Each part of a pipe holds those on its left, which hold those on theirs: following all of them from
+/// all of them would never end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum View {
+    /// The program and what it is fed.
+    Whole,
+    /// The program.
+    Alone,
+}
+
+fn collect(invocation: &Invocation, world: &World, view: View, list: &mut Vec<Effect>) {
+    let name = invocation.argv.first().and_then(Value::as_text);
+    let called = programs::called(&invocation.argv);
+    let program = called.as_ref().map(|called| called.program);
+    let mut scene = Scene::new(invocation, world, called, view, list);
+    if invocation.privileged {
+        scene.rule("privilege.raise");
+    }
+    open_files(&mut scene);
+    match program {
+        Some(program) => {
+            uses::apply(&mut scene, program);
+            handlers::apply(&mut scene, program);
+        }
+        None if name.is_none() => handlers::unknown_program(&mut scene),
+        None => {}
+    }
+}
+
+/// What the shell itself does for a program.
+fn open_files(scene: &mut Scene<'_>) {
+    for opened in &scene.invocation.files {
+        let kind = match opened.how {
+            Opening::Read if scene.is_discreet() => continue,
+            Opening::Read => Kind::Read,
+            Opening::Truncate => Kind::Overwrite,
+            Opening::Append => Kind::Append,
+        };
+        let place = scene.locate(&opened.path);
+        if place.classes.has(Class::Network) {
+            if scene.is_whole() {
+                send::connect(scene);
+            }
+        } else {
+            scene.push(kind, place, false);
+        }
+    }
+}
+
+/// Whether it runs in a container, which has its own users, processes and directories.
+fn is_contained(invocation: &Invocation) -> bool {
+    const CONTAINERS: &[&str] = &["docker", "podman", "nerdctl", "kubectl", "oc", "lxc", "docker-compose"];
+    let is_container = |via: &String| via.split(' ').next().is_some_and(|via| CONTAINERS.contains(&via));
+    invocation.elsewhere && invocation.via.iter().any(is_container)
+}
+
+/// What still means the same on another machine, and what in a container.
+fn abroad(invocation: &Invocation) -> Classes {
+    if is_contained(invocation) {
+        [Class::Root].into()
+    } else {
+        [
+            Class::Root,
+            Class::System,
+            Class::HomeRoot,
+            Class::Device,
+            Class::Secret,
+            Class::StartUp,
+        ]
+        .into()
+    }
+}
+
+/// The place of a value as a program sees it.
+fn place(value: &Value, cwd: Option<&str>, invocation: &Invocation, world: &World) -> Place {
+    let mut place = locate(value, cwd, world);
+    if invocation.elsewhere {
+        place.classes = place.classes.only(abroad(invocation));
+        if value.leading().starts_with('/') {
+            return place;
+        }
+        // A relative path there has nothing to do with ours.
+        place.classes = place.classes.only([Class::Secret].into());
+        place.path = None;
+    }
+    place
+}
+
+/// The number of a rule that the code speaks of; a test looks whether all of them exist.
+fn number_of(id: &str) -> usize {
+    rules::RULES.iter().position(|rule| rule.id == id).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

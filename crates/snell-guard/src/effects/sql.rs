@@ -1,0 +1,240 @@
+//! What would happen to a database: a small reader of statements, which knows comments and strings and little else.
+
+use super::scene::Scene;
+use crate::invocation::{Part, Stdin, Value};
+use crate::paths::Class;
+use crate::programs::Program;
+
+/// Longer texts are read as far as this.
+const MAX_TEXT: usize = 1 << 20;
+
+/// What is destroyed, as rules have it.
+const DROP_DATABASE: &str = "infra.drop-database";
+const DROP_TABLE: &str = "infra.drop-table";
+const DELETE_ALL: &str = "infra.delete-all-rows";
+const DROP_USER: &str = "infra.drop-user";
+const STOP: &str = "infra.service";
+
+/// Reads what a client would be told: its flags, its operands, its standard input.
+pub(super) fn apply(scene: &mut Scene<'_>, program: &Program) {
+    if is_throwaway(scene) {
+        return;
+    }
+    let mut texts: Vec<String> = program
+        .code_flags
+        .iter()
+        .flat_map(|flags| scene.line.values(flags))
+        .map(|value| known(&value))
+        .collect();
+    if let Stdin::Text(value) = scene.stdin() {
+        texts.push(known(value));
+    }
+    let operands = scene.line.operands.iter().map(|value| known(value));
+    let read: fn(&str) -> Option<&'static str> = match scene.name() {
+        "redis-cli" | "valkey-cli" | "keydb-cli" => {
+            // All operands are one command, which begins with its name.
+            texts.push(operands.collect::<Vec<_>>().join(" "));
+            redis
+        }
+        "mongosh" | "mongo" => {
+            texts.extend(operands);
+            mongo
+        }
+        _ => {
+            texts.extend(operands);
+            sql
+        }
+    };
+    if let Some(rule) = texts.iter().find_map(|text| read(text)) {
+        scene.rule(rule);
+    }
+}
+
+/// A database in memory or in a temporary directory.
+fn is_throwaway(scene: &Scene<'_>) -> bool {
+    let Some(first) = scene.line.operands.first().filter(|_| scene.name() == "sqlite3") else {
+        return false;
+    };
+    first.as_text() == Some(":memory:") || scene.locate(first).classes.has(Class::Temp)
+}
+
+/// The text, with a question mark for what is unknown.
+fn known(value: &Value) -> String {
+    let parts = value.parts.iter().map(|part| match part {
+        Part::Text(text) | Part::Pattern(text) => text.as_str(),
+        Part::Unknown(_) => "?",
+    });
+    let mut text: String = parts.collect();
+    if text.len() > MAX_TEXT {
+        let end = (0..=MAX_TEXT)
+            .rev()
+            .find(|at| text.is_char_boundary(*at))
+            .unwrap_or_default();
+        text.truncate(end);
+    }
+    text
+}
+
+/// The gravest thing that a text of SQL would do.
+fn sql(text: &str) -> Option<&'static str> {
+    const GRAVEST_FIRST: [&str; 4] = [DROP_DATABASE, DROP_TABLE, DROP_USER, DELETE_ALL];
+    let words = words(text);
+    let found: Vec<&str> = words.split(|word| word == ";").filter_map(statement).collect();
+    GRAVEST_FIRST.into_iter().find(|rule| found.contains(rule))
+}
+
+fn statement(words: &[String]) -> Option<&'static str> {
+    let start = words
+        .iter()
+        .position(|word| matches!(word.as_str(), "DROP" | "TRUNCATE" | "DELETE" | "UPDATE" | "ALTER"))?;
+    // A verb counts at the beginning, or after the names that a `WITH` gives; `EXPLAIN DELETE …` only tells.
+    let begins = start == 0
+        || matches!(
+            words.first().map(String::as_str),
+            Some("WITH" | "BEGIN" | "START" | "USE" | "GO")
+        );
+    let words = words.get(start..).filter(|_| begins)?;
+    let second = words.get(1).map(String::as_str);
+    let filtered = is_filtered(words);
+    match words.first().map(String::as_str)? {
+        "DROP" => match second? {
+            "DATABASE" | "SCHEMA" | "KEYSPACE" => Some(DROP_DATABASE),
+            "TABLE" | "OWNED" | "COLUMNFAMILY" => Some(DROP_TABLE),
+            "USER" | "ROLE" => Some(DROP_USER),
+            _ => None,
+        },
+        "TRUNCATE" => Some(DROP_TABLE),
+        "ALTER" if words.windows(2).any(|pair| pair == ["DROP", "COLUMN"]) => Some(DROP_TABLE),
+        "DELETE" if second == Some("FROM") && !filtered => Some(DELETE_ALL),
+        "UPDATE" if words.iter().any(|word| word == "SET") && !filtered => Some(DELETE_ALL),
+        _ => None,
+    }
+}
+
+/// Whether only some rows are meant. `WHERE true` and `WHERE 1 = 1` mean all of them.
+fn is_filtered(words: &[String]) -> bool {
+    let Some(at) = words.iter().position(|word| matches!(word.as_str(), "WHERE" | "LIMIT")) else {
+        return false;
+    };
+    let condition: Vec<&str> = words.iter().skip(at + 1).map(String::as_str).collect();
+    !matches!(condition.as_slice(), ["TRUE"] | ["1"] | ["1", "1"] | ["''", "''"])
+}
+
+/// Words in capitals, and semicolons. What stands in quotes is one word that means nothing; comments are nothing.
+fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            '#' => rest.find('\n').unwrap_or(rest.len()),
+            // MySQL runs what stands in `/*!50000 … */`.
+            '/' if rest.starts_with("/*!") => rest
+                .find(|c: char| !matches!(c, '/' | '*' | '!' | '0'..='9'))
+                .unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            '\'' | '"' | '`' => quoted(rest, first, &mut words),
+            ';' => {
+                words.push(";".to_owned());
+                1
+            }
+            _ if first.is_alphanumeric() || first == '_' => {
+                let end = rest
+                    .find(|c: char| !c.is_alphanumeric() && c != '_')
+                    .unwrap_or(rest.len());
+                words.push(rest.get(..end).unwrap_or_default().to_uppercase());
+                end
+            }
+            _ => first.len_utf8(),
+        };
+        rest = rest.get(length.max(1)..).unwrap_or_default();
+    }
+    words
+}
+
+fn quoted(rest: &str, quote: char, words: &mut Vec<String>) -> usize {
+    words.push("''".to_owned());
+    rest.get(1..)
+        .and_then(|inner| inner.find(quote))
+        .map_or(rest.len(), |end| end + 2)
+}
+
+/// Commands of Redis, wherever a line or the whole begins with one.
+fn redis(text: &str) -> Option<&'static str> {
+    text.lines().find_map(|line| {
+        let line = line.trim_start().to_ascii_uppercase();
+        match line.split_whitespace().next()? {
+            "FLUSHALL" | "FLUSHDB" => Some(DROP_DATABASE),
+            "EVAL" if line.contains("FLUSHALL") || line.contains("FLUSHDB") => Some(DROP_DATABASE),
+            "SHUTDOWN" => Some(STOP),
+            _ => None,
+        }
+    })
+}
+
+/// Calls of the MongoDB shell.
+fn mongo(text: &str) -> Option<&'static str> {
+    let dense: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let has = |calls: &[&str]| calls.iter().any(|call| dense.contains(call));
+    if has(&["dropDatabase(", "dropDatabase:"]) {
+        Some(DROP_DATABASE)
+    } else if has(&[".drop(", ".dropCollection("]) {
+        Some(DROP_TABLE)
+    } else if has(&[".deleteMany({})", ".remove({})", ".deleteMany()", ".remove()"]) {
+        Some(DELETE_ALL)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_are_told_apart() {
+        for (text, expected) in [
+            ("DROP DATABASE app", Some(DROP_DATABASE)),
+            ("drop  schema public cascade;", Some(DROP_DATABASE)),
+            ("select 1; DROP TABLE users", Some(DROP_TABLE)),
+            ("TRUNCATE users", Some(DROP_TABLE)),
+            ("drop/**/table users", Some(DROP_TABLE)),
+            ("/*!50000 DROP TABLE users */", Some(DROP_TABLE)),
+            ("DELETE FROM users", Some(DELETE_ALL)),
+            ("DELETE FROM users -- WHERE id = 1", Some(DELETE_ALL)),
+            ("DELETE FROM users WHERE id = 1", None),
+            ("DELETE FROM users WHERE true", Some(DELETE_ALL)),
+            ("DELETE FROM users WHERE 1=1;", Some(DELETE_ALL)),
+            ("DELETE FROM users WHERE 1 = 1 AND id = 3", None),
+            ("ALTER TABLE users DROP COLUMN email", Some(DROP_TABLE)),
+            ("ALTER TABLE users ALTER COLUMN email DROP DEFAULT", None),
+            ("delete from users where name = ';'", None),
+            ("UPDATE users SET admin = true", Some(DELETE_ALL)),
+            ("UPDATE users SET admin = true WHERE id = 3", None),
+            ("WITH x AS (SELECT 1) DELETE FROM users", Some(DELETE_ALL)),
+            ("SELECT 'DROP TABLE users'", None),
+            ("SELECT * FROM drop_log", None),
+            ("-- DROP TABLE users\nSELECT 1", None),
+            ("EXPLAIN DELETE FROM users", None),
+            ("INSERT INTO log VALUES ('delete from x')", None),
+            ("DROP INDEX i", None),
+            ("drop user if exists app", Some(DROP_USER)),
+            ("'unclosed", None),
+        ] {
+            assert_eq!(sql(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_stores_have_their_own_words() {
+        assert_eq!(redis("FLUSHALL"), Some(DROP_DATABASE));
+        assert_eq!(redis("flushdb async"), Some(DROP_DATABASE));
+        assert_eq!(redis("GET FLUSHALL"), None);
+        assert_eq!(redis("EVAL redis.call('FLUSHALL') 0"), Some(DROP_DATABASE));
+        assert_eq!(redis("shutdown nosave"), Some(STOP));
+        assert_eq!(mongo("db.dropDatabase()"), Some(DROP_DATABASE));
+        assert_eq!(mongo("db.users.drop()"), Some(DROP_TABLE));
+        assert_eq!(mongo("db.users.deleteMany( {} )"), Some(DELETE_ALL));
+        assert_eq!(mongo("db.users.deleteMany({a: 1})"), None);
+    }
+}

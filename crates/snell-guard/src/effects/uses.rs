@@ -1,0 +1,181 @@
+//! The tables applied: which uses of a program a command line is, and what each does to what.
+
+use std::borrow::Cow;
+
+use super::scene::Scene;
+use super::{Kind, What, send};
+use crate::invocation::{Unknown, Value};
+use crate::line::Line;
+use crate::paths::{Class, Classes, Place, fits};
+use crate::programs::{Does, Program, Recursive, Target, Use};
+
+/// Before a path in an address.
+const FILE_URL: &str = "file://";
+
+/// Asking a program for help does nothing else. A version that is named is another matter: `yank --version 1.0`.
+const HELP: &[&str] = &["--help", "--version="];
+
+/// Applies every use that fits.
+pub(super) fn apply(scene: &mut Scene<'_>, program: &'static Program) {
+    if scene.is_idle() {
+        return;
+    }
+    for usage in fitting(&scene.line, program) {
+        let recursive = goes_down(&scene.line, usage.recursive);
+        match usage.does {
+            Does::Prints(_) => {}
+            Does::Rule(number) => judged(scene, usage, number),
+            Does::Effect(kind @ (Kind::Send | Kind::SendRaw)) => send::apply(scene, usage, kind, recursive),
+            Does::Effect(kind) => {
+                for value in targets(scene, usage) {
+                    scene.on(kind, &value, recursive);
+                }
+            }
+        }
+    }
+}
+
+/// The uses that a line is.
+pub(super) fn fitting(line: &Line<'_>, program: &'static Program) -> Vec<&'static Use> {
+    if line.surely_has_any(HELP) || line.surely_has_any(program.idle_flags) {
+        return Vec::new();
+    }
+    program.uses.iter().filter(|usage| is_used(line, usage)).collect()
+}
+
+/// A rule judges the use as such; what it is used on is only told, as it was written.
+fn judged(scene: &mut Scene<'_>, usage: &Use, number: usize) {
+    let all = targets(scene, usage);
+    if usage.unless_in_temp && is_in_temp(scene, &all) || is_excused(scene, usage.unless_variable) {
+        return;
+    }
+    let first = all.into_iter().next();
+    let told = first.or_else(|| scene.line.operands.last().map(|value| Cow::Borrowed(*value)));
+    let place = told.map(|value| Place {
+        written: value.to_string(),
+        ..Place::default()
+    });
+    scene.add(What::Rule(number), place, false);
+}
+
+/// Whether what it works on lies in a temporary directory, where everything is the agent's own. If nothing is said,
+/// that is the directory in which it runs.
+fn is_in_temp(scene: &Scene<'_>, targets: &[Cow<'_, Value>]) -> bool {
+    let lies = |value: &Value| scene.locate(value).classes == Classes::from([Class::Temp]);
+    if targets.is_empty() {
+        lies(&Value::text("."))
+    } else {
+        targets.iter().all(|target| lies(target))
+    }
+}
+
+/// Whether one of these variables is set for it alone.
+fn is_excused(scene: &Scene<'_>, unless: &[&str]) -> bool {
+    let variables = &scene.invocation.variables;
+    unless
+        .iter()
+        .filter_map(|written| written.split_once('='))
+        .any(|(name, wanted)| {
+            variables
+                .iter()
+                .any(|(set, value)| set == name && value.as_text() == Some(wanted))
+        })
+}
+
+fn is_used(line: &Line<'_>, usage: &Use) -> bool {
+    let said = |words: &&[&str], operand: &&Value| {
+        operand
+            .as_text()
+            .is_some_and(|text| words.iter().any(|word| fits(text, word)))
+    };
+    let rest = || line.operands.iter().skip(usage.words.len());
+    let fits_one = |globs: &[&str]| rest().any(|operand| globs.iter().any(|glob| value_fits(operand, glob)));
+    usage.words.len() <= line.operands.len()
+        && usage
+            .words
+            .iter()
+            .zip(&line.operands)
+            .all(|(words, operand)| said(words, operand))
+        && usage.needs.iter().all(|spellings| line.has_any(spellings))
+        && (usage.any.is_empty() || line.has_any(usage.any))
+        && !line.surely_has_any(usage.unless)
+        && (usage.operand.is_empty() || fits_one(usage.operand))
+        && (usage.unless_operand.is_empty() || !fits_one(usage.unless_operand))
+        && usage.operands.is_none_or(|wanted| rest().next().is_some() == wanted)
+        && (!usage.looked_up || rest().any(|operand| operand.holds(Unknown::Processes)))
+}
+
+/// Whether a value fits a pattern as far as it is known: `https://example.com/$ID` is an address all the same.
+fn value_fits(value: &Value, glob: &str) -> bool {
+    match value.as_text() {
+        Some(text) => fits(text, glob),
+        None => fits(&value.to_string(), glob),
+    }
+}
+
+fn goes_down(line: &Line<'_>, recursive: Recursive) -> bool {
+    match recursive {
+        Recursive::Never => false,
+        Recursive::Always => true,
+        Recursive::With(flags) => line.has_any(flags),
+    }
+}
+
+/// The values that a use is about.
+pub(super) fn targets<'a>(scene: &Scene<'a>, usage: &Use) -> Vec<Cow<'a, Value>> {
+    let operands = scene.line.operands.get(usage.words.len()..).unwrap_or_default();
+    let borrowed = |values: &[&'a Value]| values.iter().map(|value| Cow::Borrowed(*value)).collect();
+    match usage.on {
+        Target::Nothing | Target::Stdin => Vec::new(),
+        Target::Operands => borrowed(operands),
+        Target::First => borrowed(operands.get(..1).unwrap_or_default()),
+        Target::Last => borrowed(operands.last().map(std::slice::from_ref).unwrap_or_default()),
+        Target::AllButFirst => borrowed(operands.get(1..).unwrap_or_default()),
+        Target::AllButLast => borrowed(operands.split_last().map(|(_, rest)| rest).unwrap_or_default()),
+        Target::Flag(spellings) => scene.line.values(spellings).collect(),
+        Target::FlagAt(spellings) => scene
+            .line
+            .values(spellings)
+            .filter_map(|value| file_after_at(&value))
+            .map(Cow::Owned)
+            .collect(),
+        Target::FlagHost(spellings) => scene
+            .line
+            .values(spellings)
+            .filter_map(|value| Some(value.as_text()?.split(':').next()?.to_owned()))
+            .filter(|directory| directory.contains('/'))
+            .map(|directory| Cow::Owned(Value::text(directory)))
+            .collect(),
+        Target::Key(key) => operands
+            .iter()
+            .filter(|value| value.leading().starts_with(key))
+            .map(|value| Cow::Owned(value.after(key.len())))
+            .collect(),
+        Target::FileUrls => operands
+            .iter()
+            .filter(|value| value.leading().starts_with(FILE_URL))
+            .map(|value| Cow::Owned(value.after(FILE_URL.len())))
+            .collect(),
+        Target::Cwd => vec![Cow::Owned(Value::text("."))],
+        Target::Arguments => scene
+            .arguments()
+            .iter()
+            .filter(|value| value.holds(Unknown::Private))
+            .map(Cow::Borrowed)
+            .collect(),
+    }
+}
+
+/// `@file`, `name@file`, `name=@file;type=…`, `name=<file`
+fn file_after_at(value: &Value) -> Option<Value> {
+    let text = value.leading();
+    let from = match text.find('@') {
+        Some(at) => at + 1,
+        None => text.find("=<")? + 2,
+    };
+    let file = value.after(from);
+    match file.as_text().and_then(|text| text.split_once(';')) {
+        Some((path, _)) => Some(Value::text(path)),
+        None => Some(file),
+    }
+}

@@ -1,0 +1,315 @@
+//! What the functions of languages do: each like a command of the shell, so that the same tables judge both.
+
+/// What a call does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// The same as this command. `$1` is the first argument (of a method: what it is called on), `$2+` are the second and
+    /// all behind it, `>` opens a file.
+    Like(&'static str),
+    /// A shell runs the first argument.
+    Shell,
+    /// A program runs: the arguments are its words, or one is a list of them; a single string goes to a shell.
+    Spawn,
+    /// A program runs, and the second word is the name that it is told it has.
+    Replace,
+    /// A file is opened, as the second argument says.
+    Open,
+    /// The first argument is code of the same language.
+    Eval,
+    /// Processes are ended: which argument holds the first of them, and which the signal.
+    Kill(usize, usize),
+    /// The arguments are sent to another machine.
+    Send,
+    /// The arguments are shown.
+    Show,
+    /// The first argument is called with the second.
+    Apply,
+    /// From here on it works in the directory of the first argument.
+    Enter,
+}
+
+/// What a call, or a name, is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gives {
+    /// Its first argument.
+    First,
+    /// The arguments as one path.
+    Path,
+    /// The arguments as one string.
+    Joined,
+    /// The first argument, with the home directory for `~`.
+    Expanded,
+    /// The home directory.
+    Home,
+    /// The directory in which it runs.
+    Here,
+    /// The names that fit a pattern.
+    Glob,
+    /// Something of a temporary directory.
+    Temp,
+    /// What another machine says.
+    Fetched,
+    /// The file that the first argument names, or what is in it.
+    File,
+    /// Numbers of processes that were looked up.
+    Processes,
+    /// All variables of the environment.
+    Environment,
+    /// One variable.
+    Variable,
+    /// Decoded.
+    Base64,
+    /// Decoded.
+    Hex,
+    /// Characters by their numbers.
+    Characters,
+    /// The module of this name.
+    Module,
+    /// A part of the first argument that the second names.
+    Part,
+}
+
+use Act::{Apply, Enter, Eval, Kill, Like, Open, Replace, Send, Shell, Show, Spawn};
+
+pub(super) const DELETE: Act = Like("rm -- $1+");
+pub(super) const DELETE_ALL: Act = Like("rm -rf -- $1+");
+pub(super) const DELETE_TREE: Act = Like("rm -rf -- $1");
+pub(super) const WRITE: Act = Like("true > $1");
+pub(super) const APPEND: Act = Like("true >> $1");
+pub(super) const READ: Act = Like("cat -- $1");
+pub(super) const MOVE: Act = Like("mv -- $1 $2");
+pub(super) const COPY: Act = Like("cp -r -- $1 $2");
+pub(super) const LINK: Act = Like("ln -s -- $1 $2");
+pub(super) const MODE: Act = Like("chmod $2 $1");
+pub(super) const OWNER: Act = Like("chown $2 $1");
+pub(super) const RAISE: Act = Like("sudo true");
+
+pub(super) static PYTHON: &[(&str, Act)] = &[
+    ("shutil.rmtree", DELETE_TREE),
+    ("os.remove", DELETE),
+    ("os.unlink", DELETE),
+    ("os.rmdir", DELETE),
+    ("os.removedirs", DELETE),
+    (".unlink", Like("rm -- $1")),
+    (".rmdir", DELETE),
+    (".rmtree", DELETE_TREE),
+    ("send2trash.send2trash", DELETE_ALL),
+    (".write_text", WRITE),
+    (".write_bytes", WRITE),
+    (".read_text", READ),
+    (".read_bytes", READ),
+    (".rename", MOVE),
+    (".chmod", MODE),
+    ("os.rename", MOVE),
+    ("os.renames", MOVE),
+    ("os.replace", MOVE),
+    ("shutil.move", MOVE),
+    ("shutil.copy", COPY),
+    ("shutil.copy2", COPY),
+    ("shutil.copyfile", COPY),
+    ("shutil.copytree", COPY),
+    ("shutil.chown", OWNER),
+    ("os.truncate", WRITE),
+    ("os.symlink", LINK),
+    ("os.link", LINK),
+    ("os.chmod", MODE),
+    ("os.chown", OWNER),
+    ("os.system", Shell),
+    ("os.popen", Shell),
+    ("commands.getoutput", Shell),
+    ("subprocess.run", Spawn),
+    ("subprocess.call", Spawn),
+    ("subprocess.check_call", Spawn),
+    ("subprocess.check_output", Spawn),
+    ("subprocess.Popen", Spawn),
+    ("subprocess.getoutput", Shell),
+    ("subprocess.getstatusoutput", Shell),
+    ("asyncio.create_subprocess_shell", Shell),
+    ("asyncio.create_subprocess_exec", Spawn),
+    ("pty.spawn", Spawn),
+    ("os.execl", Replace),
+    ("os.execlp", Replace),
+    ("os.execv", Replace),
+    ("os.execvp", Replace),
+    ("os.execve", Replace),
+    ("os.execvpe", Replace),
+    ("os.posix_spawn", Replace),
+    ("os.posix_spawnp", Replace),
+    ("os.kill", Kill(0, 1)),
+    ("os.killpg", Kill(0, 1)),
+    (".kill", Kill(0, 1)),
+    (".terminate", Kill(0, 1)),
+    ("os.setuid", RAISE),
+    ("os.seteuid", RAISE),
+    ("os.setreuid", RAISE),
+    ("open", Open),
+    ("io.open", Open),
+    ("codecs.open", Open),
+    (".open", Open),
+    ("os.open", READ),
+    ("dotenv.dotenv_values", READ),
+    ("exec", Eval),
+    ("eval", Eval),
+    ("print", Show),
+    ("pprint.pprint", Show),
+    ("sys.stdout.write", Show),
+    ("requests.post", Send),
+    ("requests.put", Send),
+    ("requests.get", Send),
+    ("httpx.post", Send),
+    ("httpx.put", Send),
+    ("urllib.request.urlopen", Send),
+    ("urllib.request.Request", Send),
+    (".sendall", Send),
+    (".sendfile", Send),
+    ("map", Apply),
+    ("os.chdir", Enter),
+];
+
+pub(super) static PYTHON_VALUES: &[(&str, Gives)] = &[
+    ("os.path.expanduser", Gives::Expanded),
+    (".expanduser", Gives::Expanded),
+    ("os.path.join", Gives::Path),
+    (".joinpath", Gives::Path),
+    ("os.path.abspath", Gives::First),
+    ("os.path.realpath", Gives::First),
+    ("os.path.normpath", Gives::First),
+    ("os.fspath", Gives::First),
+    ("str", Gives::First),
+    ("list", Gives::First),
+    ("dict", Gives::First),
+    ("sorted", Gives::First),
+    ("pathlib.Path", Gives::Path),
+    ("pathlib.PosixPath", Gives::Path),
+    ("pathlib.Path.home", Gives::Home),
+    ("pathlib.Path.cwd", Gives::Here),
+    ("os.getcwd", Gives::Here),
+    ("glob.glob", Gives::Glob),
+    ("glob.iglob", Gives::Glob),
+    (".glob", Gives::Glob),
+    ("tempfile.mkdtemp", Gives::Temp),
+    ("tempfile.gettempdir", Gives::Temp),
+    ("tempfile.TemporaryDirectory", Gives::Temp),
+    ("urllib.request.urlopen", Gives::Fetched),
+    ("requests.get", Gives::Fetched),
+    ("httpx.get", Gives::Fetched),
+    ("open", Gives::File),
+    ("io.open", Gives::File),
+    (".read_text", Gives::File),
+    (".read_bytes", Gives::File),
+    (".open", Gives::File),
+    ("os.getppid", Gives::Processes),
+    ("psutil.process_iter", Gives::Processes),
+    ("psutil.pids", Gives::Processes),
+    ("os.environ", Gives::Environment),
+    ("os.environ.get", Gives::Variable),
+    ("os.environ.copy", Gives::Environment),
+    ("os.getenv", Gives::Variable),
+    ("base64.b64decode", Gives::Base64),
+    ("bytes.fromhex", Gives::Hex),
+    ("bytearray.fromhex", Gives::Hex),
+    ("binascii.unhexlify", Gives::Hex),
+    ("chr", Gives::Characters),
+    ("bytes", Gives::Characters),
+    ("__import__", Gives::Module),
+    ("importlib.import_module", Gives::Module),
+    ("getattr", Gives::Part),
+    ("compile", Gives::First),
+];
+
+/// Without `Sync` and `promises`.
+pub(super) static NODE: &[(&str, Act)] = &[
+    ("fs.rm", DELETE_TREE),
+    ("fs.rmdir", DELETE_TREE),
+    ("fs.unlink", Like("rm -- $1")),
+    ("fs.remove", DELETE_TREE),
+    ("fs.emptyDir", DELETE_TREE),
+    ("rimraf", DELETE_TREE),
+    ("rimraf.sync", DELETE_TREE),
+    ("rimraf.rimraf", DELETE_TREE),
+    ("Deno.remove", DELETE_TREE),
+    ("fs.writeFile", WRITE),
+    ("fs.outputFile", WRITE),
+    ("fs.truncate", WRITE),
+    ("fs.createWriteStream", WRITE),
+    ("Deno.writeTextFile", WRITE),
+    ("Deno.writeFile", WRITE),
+    ("Deno.truncate", WRITE),
+    ("Bun.write", WRITE),
+    ("fs.appendFile", APPEND),
+    ("fs.readFile", READ),
+    ("fs.createReadStream", READ),
+    ("Deno.readTextFile", READ),
+    ("Deno.readFile", READ),
+    ("Bun.file", READ),
+    ("fs.open", Open),
+    ("fs.rename", MOVE),
+    ("fs.move", MOVE),
+    ("Deno.rename", MOVE),
+    ("fs.copyFile", COPY),
+    ("fs.cp", COPY),
+    ("fs.copy", COPY),
+    ("fs.symlink", LINK),
+    ("fs.link", LINK),
+    ("fs.chmod", MODE),
+    ("Deno.chmod", MODE),
+    ("fs.chown", OWNER),
+    ("child_process.exec", Shell),
+    ("child_process.spawn", Spawn),
+    ("child_process.execFile", Spawn),
+    ("execa", Spawn),
+    ("Deno.Command", Spawn),
+    ("Deno.run", Spawn),
+    ("Bun.spawn", Spawn),
+    ("process.kill", Kill(0, 1)),
+    ("Deno.kill", Kill(0, 1)),
+    ("process.setuid", RAISE),
+    ("process.seteuid", RAISE),
+    ("eval", Eval),
+    ("Function", Eval),
+    ("vm.runInThisContext", Eval),
+    ("vm.runInNewContext", Eval),
+    ("console.log", Show),
+    ("console.error", Show),
+    ("process.stdout.write", Show),
+    ("process.chdir", Enter),
+    ("Deno.chdir", Enter),
+    ("fetch", Send),
+    ("axios.post", Send),
+    ("axios.put", Send),
+    ("got.post", Send),
+    (".end", Send),
+];
+
+pub(super) static NODE_VALUES: &[(&str, Gives)] = &[
+    ("require", Gives::Module),
+    ("import", Gives::Module),
+    ("os.homedir", Gives::Home),
+    ("Deno.cwd", Gives::Here),
+    ("process.cwd", Gives::Here),
+    ("os.tmpdir", Gives::Temp),
+    ("fs.mkdtemp", Gives::Temp),
+    ("Deno.makeTempDir", Gives::Temp),
+    ("path.join", Gives::Path),
+    ("path.resolve", Gives::Path),
+    ("path.normalize", Gives::First),
+    ("String", Gives::First),
+    ("JSON.stringify", Gives::First),
+    ("glob.glob", Gives::Glob),
+    ("glob", Gives::Glob),
+    ("fetch", Gives::Fetched),
+    ("axios.get", Gives::Fetched),
+    ("got", Gives::Fetched),
+    ("fs.readFile", Gives::File),
+    ("fs.createReadStream", Gives::File),
+    ("Deno.readTextFile", Gives::File),
+    ("Bun.file", Gives::File),
+    ("process.ppid", Gives::Processes),
+    ("Deno.ppid", Gives::Processes),
+    ("process.env", Gives::Environment),
+    ("Deno.env.toObject", Gives::Environment),
+    ("Deno.env.get", Gives::Variable),
+    ("Buffer.from", Gives::Base64),
+    ("atob", Gives::Base64),
+    ("String.fromCharCode", Gives::Characters),
+];

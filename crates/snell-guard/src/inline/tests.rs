@@ -1,0 +1,176 @@
+use std::time::{Duration, Instant};
+
+use crate::effects;
+use crate::invocation::{Invocation, Value};
+use crate::plain::world;
+use crate::rules::{Decision, judge};
+use crate::shell;
+use crate::shell::{Code, Inline};
+
+/// What the rules say about a command line, with the code in it.
+fn verdict(line: &str) -> Option<&'static str> {
+    let found = shell::invocations(line, &world());
+    let mut list = effects::effects(&found.invocations, &world()).list;
+    for inline in &found.inline {
+        list.extend(super::effects(inline, &found.invocations[inline.invocation], &world()));
+    }
+    judge(&list)
+        .filter(|finding| finding.rule.decision == Decision::Deny)
+        .map(|finding| finding.rule.id)
+}
+
+/// The string that follows a key in a row of the corpus, which is written by one program and so always in the same way.
+fn field(row: &str, key: &str) -> String {
+    let marks = [format!("\"{key}\":\""), format!("\"{key}\": \"")];
+    let Some(start) = marks.iter().find_map(|mark| row.find(mark).map(|at| at + mark.len())) else {
+        return String::new();
+    };
+    let mut text = String::new();
+    let mut rest = row[start..].chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '"' => break,
+            '\\' => match rest.next() {
+                Some('n') => text.push('\n'),
+                Some('t') => text.push('\t'),
+                Some('r') => text.push('\r'),
+                Some('u') => {
+                    let code: String = rest.by_ref().take(4).collect();
+                    text.extend(char::from_u32(u32::from_str_radix(&code, 16).unwrap()));
+                }
+                Some(other) => text.push(other),
+                None => {}
+            },
+            other => text.push(other),
+        }
+    }
+    text
+}
+
+/// `language deny|allow code`, with `\\n` for a new line.
+#[test]
+fn code_is_judged_as_the_table_says() {
+    let mut faults = Vec::new();
+    for row in include_str!("cases.txt").lines().filter(|row| !row.is_empty()) {
+        let (language, rest) = row.split_once(' ').unwrap();
+        let (expected, code) = rest.split_once(' ').unwrap();
+        let found = judged(language, &code.replace("\\n", "\n"));
+        if found.is_some() != (expected == "deny") {
+            faults.push(format!("{row}: {found:?}"));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+fn judged(language: &str, text: &str) -> Option<&'static str> {
+    let code = match language {
+        "python" => Code::Python,
+        "node" => Code::Node,
+        "perl" => Code::Perl,
+        "ruby" => Code::Ruby,
+        "php" => Code::Php,
+        "lua" => Code::Lua,
+        "r" => Code::R,
+        "applescript" => Code::AppleScript,
+        "tcl" => Code::Tcl,
+        other => panic!("no such language: {other}"),
+    };
+    let inline = Inline {
+        code,
+        text: Value::text(text),
+        invocation: 0,
+    };
+    let invocation = Invocation {
+        cwd: Some(world().cwd),
+        ..Invocation::default()
+    };
+    let list = super::effects(&inline, &invocation, &world());
+    judge(&list)
+        .filter(|finding| finding.rule.decision == Decision::Deny)
+        .map(|finding| finding.rule.id)
+}
+
+#[test]
+fn long_and_deep_code_is_read_to_its_end() {
+    let start = Instant::now();
+    for piece in [
+        "(",
+        "[",
+        "{",
+        "x=[x,x]\n",
+        "a+",
+        "f(",
+        "os.remove(",
+        "\"",
+        "`",
+        "q(",
+        "x.y.",
+        "f'{",
+        "<<",
+        "exec('",
+        "eval \"",
+        "/",
+        "for x in ",
+    ] {
+        let code = piece.repeat(50_000 / piece.len());
+        for language in [
+            "python",
+            "node",
+            "perl",
+            "ruby",
+            "php",
+            "lua",
+            "r",
+            "applescript",
+            "tcl",
+        ] {
+            judged(language, &code);
+        }
+    }
+    // Seconds would be enough for a debug build on a busy machine; what is not linear takes minutes.
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+}
+
+#[test]
+fn the_corpus_of_inline_code_is_judged_as_it_says() {
+    let rows = [
+        include_str!("../../corpus/dangerous.jsonl"),
+        include_str!("../../corpus/harmless.jsonl"),
+    ];
+    let (mut denied, mut missed, mut wrong) = (0, Vec::new(), Vec::new());
+    for row in rows.iter().flat_map(|rows| rows.lines()) {
+        let class = field(row, "class");
+        if !class.contains("interpreter") && !class.contains("inline") {
+            continue;
+        }
+        let command = field(row, "command");
+        match (field(row, "expected").as_str(), verdict(&command)) {
+            ("deny", Some(_)) => denied += 1,
+            ("deny", None) => missed.push(command),
+            (_, Some(rule)) => wrong.push(format!("{rule}: {command}")),
+            (_, None) => {}
+        }
+    }
+    assert!(wrong.is_empty(), "denied without need:\n{}", wrong.join("\n"));
+    let share = denied * 100 / (denied + missed.len());
+    assert!(
+        share >= 90,
+        "{denied} denied, {} missed:\n{}",
+        missed.len(),
+        missed.join("\n")
+    );
+}
+
+#[test]
+fn no_harmless_call_is_denied_for_the_code_in_it() {
+    let mut wrong = Vec::new();
+    for row in include_str!("../../corpus/harmless.jsonl").lines() {
+        let command = field(row, "command");
+        let found = shell::invocations(&command, &world());
+        for inline in &found.inline {
+            let list = super::effects(inline, &found.invocations[inline.invocation], &world());
+            wrong.extend(judge(&list).map(|finding| format!("{}: {command}", finding.rule.id)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,179 @@
+//! One program that would run: what is left of a command line once the shell has done its part.
+
+use std::fmt;
+
+use crate::syntax::Span;
+
+/// A text of which parts may be unknown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Value {
+    /// In order. Neighbouring known parts are one.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// Known.
+    Text(String),
+    /// Unknown: anything, also nothing.
+    Unknown(Unknown),
+    /// A pattern that the shell would fill in from the names of files: `*`, `?`, `[a-z]`.
+    Pattern(String),
+}
+
+/// What is known of something unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unknown {
+    /// Nothing: it may be empty, hold slashes, be several words.
+    Anything,
+    /// It is not empty, and that is all: `${x:?}`.
+    Something,
+    /// It is not empty and holds no slash, blank or dot-dot: a number, a date, a name.
+    Name,
+    /// Nobody has seen it, because it came from another machine or out of an encoding: `$(curl …)`, and the file that
+    /// `<(curl …)` names.
+    Unseen,
+    /// It holds what a secret file or the environment says: `$(cat .env)`, `$(env)`.
+    Private,
+    /// Numbers of processes that were looked up rather than started: `$(pgrep x)`, and `$PPID`. So are containers and
+    /// what else runs somewhere: `$(docker ps -q)`.
+    Processes,
+}
+
+impl Unknown {
+    /// Whether it may be nothing at all.
+    pub fn may_be_empty(self) -> bool {
+        matches!(self, Self::Anything | Self::Unseen | Self::Private)
+    }
+}
+
+impl Value {
+    /// A value of which everything is known.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            parts: vec![Part::Text(text.into())],
+        }
+    }
+
+    /// A value of which nothing else is known.
+    pub fn unknown(unknown: Unknown) -> Self {
+        Self {
+            parts: vec![Part::Unknown(unknown)],
+        }
+    }
+
+    /// The text, if all of it is known.
+    pub fn as_text(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [] => Some(""),
+            [Part::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The known text that it begins with.
+    pub fn leading(&self) -> &str {
+        match self.parts.first() {
+            Some(Part::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// Whether a part of it is unknown in this way.
+    pub fn holds(&self, unknown: Unknown) -> bool {
+        self.parts.contains(&Part::Unknown(unknown))
+    }
+
+    /// What is left without the first bytes of the known text that it begins with.
+    pub fn after(&self, bytes: usize) -> Self {
+        let mut parts = self.parts.clone();
+        if let Some(Part::Text(text)) = parts.first_mut() {
+            *text = text.get(bytes..).unwrap_or_default().to_owned();
+        }
+        Self { parts }
+    }
+}
+
+/// As a person would write it: `…` where something is unknown.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.parts.iter().try_for_each(|part| match part {
+            Part::Text(text) | Part::Pattern(text) => f.write_str(text),
+            Part::Unknown(_) => f.write_str("…"),
+        })
+    }
+}
+
+/// One program that would run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Invocation {
+    /// The program and its arguments, after expansion. The program may be unknown.
+    pub argv: Vec<Value>,
+    /// Variables that are set for it alone.
+    pub variables: Vec<(String, Value)>,
+    /// Files that the shell opens for it.
+    pub files: Vec<Opened>,
+    /// What it would read from standard input.
+    pub stdin: Stdin,
+    /// Where its output goes.
+    pub stdout: Stdout,
+    /// The directory in which it would run; nothing if that cannot be known.
+    pub cwd: Option<String>,
+    /// Whether it would run as another user (behind `sudo` and its like).
+    pub privileged: bool,
+    /// Whether it would run on another machine or in a container, where paths mean something else.
+    pub elsewhere: bool,
+    /// The programs through which it is run, outermost first: `sudo`, `xargs`, `sh -c` …
+    pub via: Vec<String>,
+    /// Where in the text it stands.
+    pub span: Span,
+}
+
+/// A file that the shell opens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Its path.
+    pub path: Value,
+    /// What for.
+    pub how: Opening,
+}
+
+/// What a file is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// `<`
+    Read,
+    /// `>`: what was in it is gone.
+    Truncate,
+    /// `>>`
+    Append,
+}
+
+/// What a program would read from standard input.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Stdin {
+    /// Whatever the agent has.
+    #[default]
+    Inherited,
+    /// This text.
+    Text(Value),
+    /// What other programs print, of which the text is not known: the invocations of the pipe's left side.
+    Pipe(Vec<Invocation>),
+    /// A file.
+    File(Value),
+}
+
+/// Where a program's output goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Stdout {
+    /// To the agent.
+    #[default]
+    Inherited,
+    /// Into another program.
+    Pipe,
+    /// Into a file, or nowhere.
+    File,
+    /// Into a substitution: it becomes words.
+    Captured,
+}

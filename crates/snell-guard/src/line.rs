@@ -1,0 +1,398 @@
+//! A program's arguments, told apart: flags in all their spellings, and operands.
+
+use std::borrow::Cow;
+
+use crate::invocation::Value;
+use crate::paths::fits;
+use crate::programs::{Program, Style};
+
+/// Arguments, told apart.
+#[derive(Debug, Default)]
+pub(crate) struct Line<'a> {
+    flags: Vec<Flag<'a>>,
+    pub(crate) operands: Vec<&'a Value>,
+}
+
+/// One flag. A cluster is several.
+#[derive(Debug)]
+struct Flag<'a> {
+    /// Without its dashes.
+    name: &'a str,
+    long: bool,
+    value: Option<Given<'a>>,
+    /// Where a shortened flag may mean several, each is noted; only what a program would surely take excuses.
+    shortened: bool,
+}
+
+/// A flag's value: an argument, or the rest of one.
+#[derive(Clone, Copy, Debug)]
+struct Given<'a> {
+    argument: &'a Value,
+    from: usize,
+}
+
+impl<'a> Given<'a> {
+    fn value(self) -> Cow<'a, Value> {
+        if self.from == 0 {
+            Cow::Borrowed(self.argument)
+        } else {
+            Cow::Owned(self.argument.after(self.from))
+        }
+    }
+}
+
+impl<'a> Line<'a> {
+    /// Tells the arguments of a program apart.
+    pub(crate) fn read(program: &Program, arguments: &'a [Value]) -> Self {
+        let mut line = Self::default();
+        let mut rest = arguments.iter();
+        if program.style == Style::Old {
+            line.old_cluster(program, &mut rest);
+        }
+        while let Some(argument) = rest.next() {
+            if argument.as_text() == Some("--") {
+                line.end(rest.as_slice());
+                break;
+            }
+            if line.flag(program, argument, &mut rest) {
+                continue;
+            }
+            line.operands.push(argument);
+            if program.flags_first {
+                line.operands.extend(rest);
+                break;
+            }
+        }
+        line
+    }
+
+    /// Where the first argument stands that is no flag and no flag's value.
+    pub(crate) fn first_operand(program: &Program, arguments: &[Value]) -> Option<usize> {
+        let mut line = Line::default();
+        let mut rest = arguments.iter();
+        loop {
+            let at = arguments.len() - rest.len();
+            let argument = rest.next()?;
+            if !line.flag(program, argument, &mut rest) {
+                return Some(at);
+            }
+        }
+    }
+
+    /// `--`: flags end. If something follows it counts as a flag itself, because to some programs what stands behind it
+    /// is something else: `git checkout main` is a branch, `git checkout -- main` a file.
+    fn end(&mut self, rest: &'a [Value]) {
+        if !rest.is_empty() {
+            self.flags.push(Flag {
+                name: "",
+                long: true,
+                value: None,
+                shortened: false,
+            });
+        }
+        self.operands.extend(rest);
+    }
+
+    /// Takes an argument if it is a flag, and the next one if that is its value.
+    fn flag(&mut self, program: &Program, argument: &'a Value, rest: &mut std::slice::Iter<'a, Value>) -> bool {
+        match argument.leading().as_bytes() {
+            [b'-', b'-', _, ..] => self.long(program, argument, rest),
+            [b'-', _, ..] if program.style == Style::Words => self.word(program, argument, rest),
+            [b'-', second, ..] if *second != b'-' => self.cluster(program, argument, rest),
+            _ => return false,
+        }
+        true
+    }
+
+    fn long(&mut self, program: &Program, argument: &'a Value, rest: &mut std::slice::Iter<'a, Value>) {
+        let text = argument.leading();
+        let (written, glued) = match text.find('=') {
+            Some(at) => (text.get(2..at).unwrap_or_default(), Some(at + 1)),
+            None => (text.get(2..).unwrap_or_default(), None),
+        };
+        let known = |name: &str| {
+            program
+                .value_flags
+                .iter()
+                .any(|flag| flag.strip_prefix("--") == Some(name))
+        };
+        let names = expand(program, written);
+        let takes_next = glued.is_none() && names.iter().any(|name| known(name));
+        let value = glued.map(|from| Given { argument, from });
+        let value = value.or_else(|| {
+            if takes_next {
+                rest.next().map(|argument| Given { argument, from: 0 })
+            } else {
+                None
+            }
+        });
+        let shortened = names.len() > 1;
+        for name in names {
+            self.flags.push(Flag {
+                name,
+                long: true,
+                value,
+                shortened,
+            });
+        }
+    }
+
+    /// `-name value`
+    fn word(&mut self, program: &Program, argument: &'a Value, rest: &mut std::slice::Iter<'a, Value>) {
+        let text = argument.leading();
+        let (written, glued) = match text.find('=') {
+            Some(at) => (text.get(1..at).unwrap_or_default(), Some(at + 1)),
+            None => (text.get(1..).unwrap_or_default(), None),
+        };
+        let takes = program
+            .value_flags
+            .iter()
+            .any(|flag| flag.strip_prefix('-') == Some(written));
+        let next = if takes && glued.is_none() {
+            rest.next().map(|argument| Given { argument, from: 0 })
+        } else {
+            None
+        };
+        let value = glued.map(|from| Given { argument, from }).or(next);
+        self.flags.push(Flag {
+            name: written,
+            long: false,
+            value,
+            shortened: false,
+        });
+    }
+
+    /// `-rf`, `-ofile`, `-i.bak`
+    fn cluster(&mut self, program: &Program, argument: &'a Value, rest: &mut std::slice::Iter<'a, Value>) {
+        let text = argument.leading();
+        for (at, letter) in text.char_indices().skip(1) {
+            let end = at + letter.len_utf8();
+            let name = text.get(at..end).unwrap_or_default();
+            let glued = end < text.len() || argument.parts.len() > 1;
+            let takes = is_short(program.value_flags, name);
+            let value = match (glued, takes) {
+                (true, _) if takes || is_short(program.attached_flags, name) => Some(Given { argument, from: end }),
+                (false, true) => rest.next().map(|argument| Given { argument, from: 0 }),
+                _ => None,
+            };
+            let ends = value.is_some();
+            self.flags.push(Flag {
+                name,
+                long: false,
+                value,
+                shortened: false,
+            });
+            if ends {
+                break;
+            }
+        }
+    }
+
+    /// `tar xvfC archive directory`: letters first, then their values in the same order.
+    fn old_cluster(&mut self, program: &Program, rest: &mut std::slice::Iter<'a, Value>) {
+        let Some(text) = rest.as_slice().first().and_then(Value::as_text) else {
+            return;
+        };
+        if text.starts_with('-') || text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return;
+        }
+        rest.next();
+        for at in 0..text.len() {
+            let name = text.get(at..=at).unwrap_or_default();
+            let takes = is_short(program.value_flags, name);
+            let value = if takes {
+                rest.next().map(|argument| Given { argument, from: 0 })
+            } else {
+                None
+            };
+            self.flags.push(Flag {
+                name,
+                long: false,
+                value,
+                shortened: false,
+            });
+        }
+    }
+
+    /// Whether a flag is there: `-f`, `--force`, with a value that a pattern fits, `--mode=7*`, or with none, `--mode=`.
+    pub(crate) fn has(&self, wanted: &str) -> bool {
+        self.flags.iter().any(|found| found.is_as(wanted))
+    }
+
+    /// Whether one of these is there.
+    pub(crate) fn has_any(&self, wanted: &[&str]) -> bool {
+        wanted.iter().any(|wanted| self.has(wanted))
+    }
+
+    /// Whether one of these is there beyond doubt.
+    pub(crate) fn surely_has_any(&self, wanted: &[&str]) -> bool {
+        let mut sure = self.flags.iter().filter(|found| !found.shortened);
+        sure.any(|found| wanted.iter().any(|wanted| found.is_as(wanted)))
+    }
+
+    /// The values of a flag in all its spellings.
+    pub(crate) fn values(&self, spellings: &[&str]) -> impl Iterator<Item = Cow<'a, Value>> {
+        self.flags
+            .iter()
+            .filter(move |found| spellings.iter().any(|wanted| found.is(wanted)))
+            .filter_map(|found| found.value.map(Given::value))
+    }
+
+    /// The single letters that were given.
+    pub(crate) fn letters(&self) -> impl Iterator<Item = &'a str> {
+        self.flags.iter().filter(|flag| !flag.long).map(|flag| flag.name)
+    }
+}
+
+impl Flag<'_> {
+    /// Whether it is this flag, with this value if one is asked for.
+    fn is_as(&self, wanted: &str) -> bool {
+        let Some((flag, pattern)) = wanted.split_once('=') else {
+            return self.is(wanted);
+        };
+        self.is(flag)
+            && match self.value {
+                Some(given) => given.value().as_text().is_some_and(|text| fits(text, pattern)),
+                None => pattern.is_empty(),
+            }
+    }
+
+    fn is(&self, wanted: &str) -> bool {
+        match wanted.strip_prefix("--") {
+            Some(name) => self.long && self.name == name && !self.is_off(),
+            None => !self.long && wanted.get(1..) == Some(self.name),
+        }
+    }
+
+    /// `--force=false`
+    fn is_off(&self) -> bool {
+        self.value
+            .is_some_and(|given| given.from > 0 && given.value().as_text() == Some("false"))
+    }
+}
+
+fn is_short(flags: &[&str], letter: &str) -> bool {
+    flags
+        .iter()
+        .any(|flag| !flag.starts_with("--") && flag.get(1..) == Some(letter))
+}
+
+/// What a long flag may be short for. One that several begin with is refused by programs; as our lists may not be
+/// whole, it is taken for each of them.
+fn expand<'a>(program: &Program, written: &'a str) -> Vec<&'a str> {
+    if program.long_flags.is_empty() || program.long_flags.contains(&written) || written.is_empty() {
+        return vec![written];
+    }
+    let mut names: Vec<&str> = program
+        .long_flags
+        .iter()
+        .copied()
+        .filter(|flag| flag.starts_with(written))
+        .collect();
+    if names.is_empty() {
+        names.push(written);
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs;
+
+    /// What was found, as `-f`, `--force`, `-o=value`, then the operands.
+    fn read(written: &str) -> String {
+        let words: Vec<Value> = written.split(' ').map(Value::text).collect();
+        let called = programs::called(&words).unwrap();
+        let line = Line::read(called.program, called.arguments);
+        let flags = line.flags.iter().map(|flag| {
+            let dashes = if flag.long { "--" } else { "-" };
+            let value = flag
+                .value
+                .map(|given| format!("={}", given.value()))
+                .unwrap_or_default();
+            format!("{dashes}{}{value}", flag.name)
+        });
+        flags
+            .chain(line.operands.iter().map(ToString::to_string))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    #[test]
+    fn flags_are_found_in_all_their_spellings() {
+        for (written, expected) in [
+            ("rm -rf a b", "-r -f a b"),
+            ("rm a -r b -f", "-r -f a b"),
+            ("rm -- -rf", "-- -rf"),
+            ("rm -rf --", "-r -f"),
+            ("rm --recursive --force a", "--recursive --force a"),
+            ("rm --rec --fo a", "--recursive --force a"),
+            ("rm --no-preserve-root -r /", "--no-preserve-root -r /"),
+            ("rm - a", "- a"),
+            ("curl -ofile -sSL u", "-o=file -s -S -L u"),
+            ("curl -o file u", "-o=file u"),
+            ("curl --output=file u", "--output=file u"),
+            ("curl --output file u", "--output=file u"),
+            ("curl -sSo file u", "-s -S -o=file u"),
+            ("sed -i.bak s/a/b/ f", "-i=.bak s/a/b/ f"),
+            ("sed -i s/a/b/ f", "-i s/a/b/ f"),
+            ("sed --in-place=.bak s f", "--in-place=.bak s f"),
+            ("tar xvfC a.tar /etc", "-x -v -f=a.tar -C=/etc"),
+            ("tar -xvf a.tar -C /etc b", "-x -v -f=a.tar -C=/etc b"),
+            ("find . -name x -delete", "-name=x -delete ."),
+            ("docker run -v a:/b i sh -v", "-v=a:/b i sh -v"),
+        ] {
+            assert_eq!(read(written), expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_command_is_found_behind_the_flags_of_its_program() {
+        for (written, expected) in [
+            ("git stash drop", "git stash"),
+            ("git -C stash -c a=b --no-pager reset --hard", "git reset"),
+            ("git --git-dir x clean", "git clean"),
+            ("git", "git"),
+            ("git -- stash", "git"),
+            ("git -C stash", "git"),
+            ("docker --context x compose -f y down -v", "docker compose down"),
+            ("docker compose -f down up", "docker compose"),
+            ("/usr/bin/git push", "git push"),
+        ] {
+            let words: Vec<Value> = written.split(' ').map(Value::text).collect();
+            assert_eq!(
+                programs::called(&words).map(|called| called.name),
+                Some(expected),
+                "{written}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_flag_that_is_switched_off_is_not_there() {
+        let words: Vec<Value> = ["--force=false", "--dry-run=none", "--all"].map(Value::text).into();
+        let (_, program) = programs::find("kubectl").unwrap();
+        let line = Line::read(program, &words);
+        for (wanted, expected) in [
+            ("--force", false),
+            ("--dry-run", true),
+            ("--dry-run=", false),
+            ("--dry-run=client", false),
+            ("--all", true),
+            ("--all=", true),
+        ] {
+            assert_eq!(line.has(wanted), expected, "{wanted}");
+        }
+    }
+
+    #[test]
+    fn a_program_is_found_by_its_name_however_it_is_called() {
+        for name in ["rm", "/bin/rm", "/usr/bin/../bin/rm", "./rm"] {
+            assert_eq!(programs::find(name).map(|(name, _)| name), Some("rm"), "{name}");
+        }
+        assert_eq!(programs::find("python3.12").map(|(name, _)| name), Some("python"));
+        assert!(programs::find("rmx").is_none());
+        assert!(programs::find("").is_none());
+    }
+}

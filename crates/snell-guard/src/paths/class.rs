@@ -1,0 +1,129 @@
+//! What a place is. It may be several things at once, and a pattern may hit several places.
+
+use std::fmt;
+
+/// One thing that a place may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+pub enum Class {
+    /// `/` or everything in it.
+    Root = 1,
+    /// The root, or a directory of the system, if a variable is empty.
+    RootIfEmpty = 1 << 1,
+    /// The machine's own.
+    System = 1 << 2,
+    /// A disk or the memory.
+    Device = 1 << 3,
+    /// Writing there changes nothing: `/dev/null`.
+    Harmless = 1 << 4,
+    /// A connection: `/dev/tcp/…`.
+    Network = 1 << 5,
+    /// Somebody's home as a whole, or everybody's.
+    HomeRoot = 1 << 6,
+    /// In a home, outside of the project.
+    Home = 1 << 7,
+    /// Read when somebody logs in or starts a program.
+    StartUp = 1 << 8,
+    /// Whoever reads it can act as somebody else.
+    Secret = 1 << 9,
+    /// A directory that holds secrets.
+    SecretDir = 1 << 10,
+    /// The project as a whole, or a directory that holds it.
+    ProjectRoot = 1 << 11,
+    /// The project's history.
+    ProjectGit = 1 << 12,
+    /// In the project.
+    Project = 1 << 13,
+    /// A temporary directory as a whole.
+    TempRoot = 1 << 14,
+    /// In a temporary directory.
+    Temp = 1 << 15,
+    /// Snell's own, or where an agent is told to call it.
+    Own = 1 << 16,
+    /// None of these.
+    Elsewhere = 1 << 17,
+    /// Not known, at least in part.
+    Unknown = 1 << 18,
+}
+
+/// All classes with their names in the data files.
+pub const CLASSES: &[(&str, Class)] = &[
+    ("root", Class::Root),
+    ("root-if-empty", Class::RootIfEmpty),
+    ("system", Class::System),
+    ("device", Class::Device),
+    ("harmless", Class::Harmless),
+    ("network", Class::Network),
+    ("home-root", Class::HomeRoot),
+    ("home", Class::Home),
+    ("start-up", Class::StartUp),
+    ("secret", Class::Secret),
+    ("secret-dir", Class::SecretDir),
+    ("project-root", Class::ProjectRoot),
+    ("project-git", Class::ProjectGit),
+    ("project", Class::Project),
+    ("temp-root", Class::TempRoot),
+    ("temp", Class::Temp),
+    ("own", Class::Own),
+    ("elsewhere", Class::Elsewhere),
+    ("unknown", Class::Unknown),
+];
+
+/// A set of classes.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Classes(pub(crate) u32);
+
+impl Classes {
+    /// Whether this is one of them.
+    pub fn has(self, class: Class) -> bool {
+        self.0 & class as u32 != 0
+    }
+
+    /// Whether they have one in common.
+    pub fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// With this one.
+    #[must_use]
+    pub fn with(self, class: Class) -> Self {
+        Self(self.0 | class as u32)
+    }
+
+    /// Those that are also in the other.
+    #[must_use]
+    pub fn only(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// With all of the other.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Their names.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        CLASSES
+            .iter()
+            .filter(move |(_, class)| self.has(*class))
+            .map(|(name, _)| *name)
+    }
+}
+
+impl<const N: usize> From<[Class; N]> for Classes {
+    fn from(classes: [Class; N]) -> Self {
+        classes.into_iter().fold(Self::default(), Self::with)
+    }
+}
+
+impl fmt::Debug for Classes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.names()).finish()
+    }
+}

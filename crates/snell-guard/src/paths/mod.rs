@@ -1,0 +1,256 @@
+//! Where a path leads, and whose place that is. Nothing here touches a disk: symbolic links are not followed.
+
+mod class;
+mod glob;
+mod shape;
+mod tables;
+
+pub use class::{CLASSES, Class, Classes};
+pub(crate) use glob::fits;
+
+use crate::invocation::{Part, Value};
+use crate::world::World;
+use shape::{Shape, Start};
+use tables::{Names, any};
+
+/// A place that something would happen to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Its path, if all of it is known.
+    pub path: Option<String>,
+    /// As it was written.
+    pub written: String,
+    /// What it is.
+    pub classes: Classes,
+}
+
+impl Place {
+    /// As it is told to people: the path if it is known, else what was written.
+    pub fn told(&self) -> &str {
+        self.path.as_deref().unwrap_or(&self.written)
+    }
+}
+
+/// The place that a value names, seen from a directory.
+pub fn locate(value: &Value, cwd: Option<&str>, world: &World) -> Place {
+    let shape = shape_of(value, cwd);
+    let literal = value.parts.iter().all(|part| matches!(part, Part::Text(_)));
+    Place {
+        classes: shape
+            .as_ref()
+            .map_or(Classes::from([Class::Unknown]), |shape| classify(shape, world)),
+        path: shape
+            .filter(|shape| literal && shape.start == Start::Root)
+            .map(|shape| shape.path().to_owned()),
+        written: value.to_string(),
+    }
+}
+
+/// Nothing if no file can have such a name: empty, or longer than any path may be.
+fn shape_of(value: &Value, cwd: Option<&str>) -> Option<Shape> {
+    let length: usize = value.parts.iter().map(length).sum();
+    (1..=shape::MAX_PATH).contains(&length).then(|| Shape::of(value, cwd))
+}
+
+fn length(part: &Part) -> usize {
+    match part {
+        Part::Text(text) => text.len(),
+        Part::Pattern(_) | Part::Unknown(_) => 1,
+    }
+}
+
+fn classify(shape: &Shape, world: &World) -> Classes {
+    let all = shape.names();
+    let rooted = shape.start == Start::Root;
+    let home = if rooted { below_home(&all, world) } else { None };
+    let names = Names {
+        root: rooted.then_some(all.as_slice()),
+        home,
+        all: &all,
+    };
+    let mut classes = nature(&names);
+    if rooted {
+        classes = classes.and(zone(&names, world));
+        if owned(&all, world) {
+            classes = classes.with(Class::Own);
+        }
+    }
+    if shape.root_if_empty && empty_is_grave(&all, world) {
+        classes = classes.with(Class::RootIfEmpty);
+    }
+    if !rooted || shape.astray {
+        classes = classes.with(Class::Unknown);
+    }
+    if rooted && shape.astray && all.len() == 1 && all.iter().all(|name| glob::is_opaque(name)) {
+        // `/$x`: the root, if `x` is empty.
+        classes = classes.with(Class::RootIfEmpty);
+    }
+    classes
+}
+
+/// What the name itself says, wherever it is.
+fn nature(names: &Names<'_>) -> Classes {
+    let mut classes = Classes::default();
+    if any(tables::SECRET, names) && !is_public(names) {
+        classes = classes.with(Class::Secret);
+    }
+    if any(tables::SECRET_DIR, names) {
+        classes = classes.with(Class::SecretDir);
+    }
+    if any(tables::START_UP, names) {
+        classes = classes.with(Class::StartUp);
+    }
+    classes
+}
+
+/// An exception counts only for a name that is known: a pattern may hit both.
+fn is_public(names: &Names<'_>) -> bool {
+    names.all.iter().all(|name| glob::is_literal(name)) && any(tables::PUBLIC, names)
+}
+
+/// Where it lies: one class, and for patterns the gravest that they may hit.
+fn zone(names: &Names<'_>, world: &World) -> Classes {
+    let all = names.all;
+    let project = shape::names(&world.project);
+    let mut classes = Classes::default();
+    match all {
+        [] => return [Class::Root].into(),
+        [only] if glob::is_everything(only) => return [Class::Root].into(),
+        _ => {}
+    }
+    if is_home_root(names, world) {
+        classes = classes.with(Class::HomeRoot);
+    }
+    if !project.is_empty() {
+        if holds(all, &project) {
+            classes = classes.with(Class::ProjectRoot);
+        }
+        if let Some(inside) = strip(all, &project) {
+            return classes.and(in_project(inside));
+        }
+    }
+    if classes.has(Class::HomeRoot) {
+        return classes;
+    }
+    classes.and(outside(names, world))
+}
+
+fn in_project(inside: &[&str]) -> Classes {
+    let names = Names {
+        root: Some(inside),
+        home: None,
+        all: inside,
+    };
+    let class = match inside {
+        [] => Class::ProjectRoot,
+        [only] if glob::is_everything(only) && !only.starts_with('.') => Class::ProjectRoot,
+        _ if any(tables::GIT, &names) => Class::ProjectGit,
+        _ => Class::Project,
+    };
+    [class].into()
+}
+
+/// The zones outside of the project. A pattern that *may* lead to a harmless place may lead elsewhere as well, so only a
+/// path that surely does is excused.
+fn outside(names: &Names<'_>, world: &World) -> Classes {
+    let class = if let Some(class) = in_temp(names.all, world) {
+        class
+    } else if surely(tables::NETWORK, names.all).is_some() {
+        Class::Network
+    } else if surely(tables::HARMLESS, names.all).is_some() {
+        Class::Harmless
+    } else if any(tables::DEVICE, names) {
+        Class::Device
+    } else if names.home.is_some() {
+        Class::Home
+    } else if any(tables::SYSTEM, names) {
+        Class::System
+    } else {
+        Class::Elsewhere
+    };
+    [class].into()
+}
+
+/// What is left of a path below one of these, if it is surely there.
+fn surely<'a>(patterns: &[tables::Pattern], all: &'a [&'a str]) -> Option<&'a [&'a str]> {
+    let below = |pattern: &tables::Pattern| strip(all, pattern.names).filter(|rest| pattern.below || rest.is_empty());
+    patterns.iter().find_map(below)
+}
+
+/// In a temporary directory: one of those that are set, or one that every machine has.
+fn in_temp(all: &[&str], world: &World) -> Option<Class> {
+    let set = world.temp.iter().find_map(|temp| {
+        let temp = shape::names(temp);
+        strip(all, &temp).filter(|_| !temp.is_empty()).map(<[_]>::len)
+    });
+    let rest = set.or_else(|| surely(tables::TEMP, all).map(<[_]>::len))?;
+    Some(if rest == 0 { Class::TempRoot } else { Class::Temp })
+}
+
+/// The home of the user or of anybody, the directory that holds all homes, or everything in a home.
+fn is_home_root(names: &Names<'_>, world: &World) -> bool {
+    let whole = match names.home {
+        Some([]) => true,
+        Some([only]) => glob::is_everything(only),
+        _ => false,
+    };
+    let home = shape::names(&world.home);
+    let holds_homes = matches!(names.all, [only] if glob::may_be(only, "home") || glob::may_be(only, "Users"));
+    whole || holds_homes || (!home.is_empty() && holds(names.all, &home))
+}
+
+/// What stands below somebody's home, if the path is in one.
+fn below_home<'a>(all: &'a [&'a str], world: &World) -> Option<&'a [&'a str]> {
+    let home = shape::names(&world.home);
+    if !home.is_empty()
+        && let Some(rest) = strip(all, &home)
+    {
+        return Some(rest);
+    }
+    match all {
+        ["home" | "Users", _, rest @ ..] | ["root", rest @ ..] => Some(rest),
+        [homes, _, rest @ ..] if !glob::is_literal(homes) && glob::may_be(homes, "home") => Some(rest),
+        _ => None,
+    }
+}
+
+/// What follows a known beginning.
+fn strip<'a>(all: &'a [&'a str], beginning: &[&str]) -> Option<&'a [&'a str]> {
+    let (head, rest) = all.split_at_checked(beginning.len())?;
+    (head == beginning).then_some(rest)
+}
+
+/// Whether these names may lead to a directory or to one that holds it.
+fn holds(all: &[&str], directory: &[&str]) -> bool {
+    all.len() <= directory.len()
+        && all
+            .iter()
+            .zip(directory)
+            .all(|(name, wanted)| glob::may_be(name, wanted))
+}
+
+/// Whether it is Snell's own, or in it. What holds it lies in a home or in the system, and is protected as such.
+fn owned(all: &[&str], world: &World) -> bool {
+    world.own.iter().any(|own| {
+        let own = shape::names(own);
+        !own.is_empty()
+            && all.iter().zip(&own).all(|(name, wanted)| glob::may_be(name, wanted))
+            && all.len() >= own.len()
+    })
+}
+
+/// Whether what is left of `$x/…` would be a place of the machine if `x` were empty.
+fn empty_is_grave(all: &[&str], world: &World) -> bool {
+    let Some(rest) = all.split_first().map(|(_, rest)| rest) else {
+        return true;
+    };
+    let names = Names {
+        root: Some(rest),
+        home: below_home(rest, world),
+        all: rest,
+    };
+    zone(&names, world).meets([Class::Root, Class::System, Class::HomeRoot, Class::Device].into())
+}
+
+#[cfg(test)]
+mod tests;

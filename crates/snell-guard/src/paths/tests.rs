@@ -1,0 +1,211 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::invocation::Unknown;
+
+fn world() -> World {
+    World {
+        cwd: "/home/ann/work/app".into(),
+        home: "/home/ann".into(),
+        user: "ann".into(),
+        project: "/home/ann/work/app".into(),
+        temp: vec!["/tmp".into(), "/var/tmp".into(), "/scratch".into()],
+        own: vec!["/home/ann/.snell".into(), "/home/ann/.claude/settings.json".into()],
+        variables: Vec::new(),
+    }
+}
+
+/// `*`, `?` and `[…]` are patterns, `$x` is anything, `$!x` something, `$#x` a name.
+fn value(written: &str) -> Value {
+    let mut value = Value::default();
+    let mut rest = written;
+    while let Some(first) = rest.chars().next() {
+        let (part, length) = match first {
+            '$' if rest.starts_with("$!x") => (Part::Unknown(Unknown::Something), 3),
+            '$' if rest.starts_with("$#x") => (Part::Unknown(Unknown::Name), 3),
+            '$' => (Part::Unknown(Unknown::Anything), 2),
+            '*' | '?' => (Part::Pattern(first.to_string()), 1),
+            '[' => {
+                let end = rest.find(']').unwrap() + 1;
+                (Part::Pattern(rest[..end].to_owned()), end)
+            }
+            _ => {
+                let end = rest.find(['$', '*', '?', '[']).unwrap_or(rest.len());
+                (Part::Text(rest[..end].to_owned()), end)
+            }
+        };
+        value.parts.push(part);
+        rest = &rest[length..];
+    }
+    value
+}
+
+fn classes(written: &str) -> Classes {
+    locate(&value(written), Some("/home/ann/work/app"), &world()).classes
+}
+
+#[test]
+fn every_place_has_its_classes() {
+    let mut faults = Vec::new();
+    for (written, expected) in [
+        ("/", "root"),
+        ("//", "root"),
+        ("/.", "root"),
+        ("/..", "root"),
+        ("/tmp/../", "root"),
+        ("/*", "root"),
+        ("/.*", "root"),
+        ("/etc", "system"),
+        ("/etc/", "system"),
+        ("/usr/local/bin/x", "system"),
+        ("/tmp/../etc/hosts", "system"),
+        ("../../../../etc/hosts", "system"),
+        ("/e*c", "system"),
+        ("/[e]tc", "system"),
+        ("/???", "system"),
+        ("/var/log/x", "system"),
+        ("/etc/shadow", "system secret"),
+        ("/etc/s*", "system secret secret-dir"),
+        ("/dev/sda", "device"),
+        ("/dev/sd?", "device"),
+        ("/dev/nvme0n1p2", "device"),
+        ("/dev/null", "harmless"),
+        ("/dev/fd/2", "harmless"),
+        ("/dev/tcp/h/80", "network"),
+        ("/dev/shm/x", "temp"),
+        ("/home", "home-root project-root"),
+        ("/home/ann", "home-root project-root"),
+        ("/home/*", "home-root project-root"),
+        ("/home/bob", "home-root"),
+        ("/root", "home-root"),
+        ("/home/ann/*", "home-root project-root secret-dir"),
+        ("/home/ann/.*", "home-root start-up secret secret-dir own"),
+        ("/home/ann/notes", "home"),
+        ("/home/bob/notes", "home"),
+        ("/home/ann/work", "home project-root"),
+        ("..", "home project-root"),
+        ("../other", "home"),
+        ("/home/ann/.bashrc", "home start-up"),
+        ("/home/ann/.ssh", "home secret-dir"),
+        ("/home/ann/.ssh/id_ed25519", "home secret"),
+        ("/home/ann/.ssh/id_ed25519.pub", "home"),
+        ("/home/ann/.ssh/config", "home start-up"),
+        ("/home/ann/.ssh/*", "home start-up secret"),
+        ("/home/ann/.ssh/$x", "home start-up secret unknown"),
+        ("/home/ann/.aws/credentials", "home secret"),
+        (".", "project-root"),
+        ("./", "project-root"),
+        ("*", "project-root"),
+        ("./*", "project-root"),
+        ("src/..", "project-root"),
+        ("/home/ann/work/app", "project-root"),
+        (".git", "project-git"),
+        (".g*", "project-git secret secret-dir"),
+        (".git/objects/ab", "project-git"),
+        (".git/index.lock", "project"),
+        ("vendor/x/.git", "project"),
+        ("*.log", "project"),
+        ("src/*", "project"),
+        ("*.json", "project"),
+        ("src/s*", "project"),
+        ("certs/*.pem", "project secret"),
+        ("certs/*.p?m", "project secret"),
+        (".?nv", "project secret"),
+        ("*/.env", "project secret"),
+        ("build", "project"),
+        (".env", "project secret"),
+        ("api/.env.local", "project secret"),
+        (".env.example", "project"),
+        (".e*", "project secret"),
+        ("src/$x", "project unknown"),
+        ("src/$#x", "project"),
+        ("certs/server.key", "project secret"),
+        ("certs/ca.pem", "project"),
+        ("/tmp", "temp-root"),
+        ("/tmp/x", "temp"),
+        ("/tmp/*", "temp"),
+        ("/tmp/x-$x", "temp unknown"),
+        ("/tmp/x-$#x", "temp"),
+        ("/scratch/y", "temp"),
+        ("/scratch", "temp-root"),
+        ("/home/ann/.snell/snell.db", "home own"),
+        ("/home/ann/.claude/settings.json", "home own"),
+        ("/home/ann/.claude/settings.*", "home own"),
+        ("/data/x", "elsewhere"),
+        ("$x", "unknown"),
+        ("$x/", "root-if-empty unknown"),
+        ("$x/*", "root-if-empty unknown"),
+        ("$x/etc", "root-if-empty unknown"),
+        ("$x/build", "unknown"),
+        ("$!x/", "unknown"),
+        ("$!x/*", "unknown"),
+        ("$#x/*", "project"),
+        ("/$x", "root-if-empty elsewhere unknown"),
+        ("$x/.ssh/id_rsa", "secret unknown"),
+        ("", "unknown"),
+    ] {
+        let found: Vec<&str> = classes(written).names().collect();
+        let mut expected: Vec<&str> = expected.split(' ').collect();
+        expected.sort_by_key(|name| CLASSES.iter().position(|(known, _)| known == name));
+        if found != expected {
+            faults.push(format!("{written}: {found:?} instead of {expected:?}"));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn a_relative_path_leads_nowhere_without_a_directory() {
+    let place = locate(&value("build"), None, &world());
+    assert_eq!(place.classes, Classes::from([Class::Unknown]));
+    assert_eq!(place.path, None);
+    assert!(locate(&value(".env"), None, &world()).classes.has(Class::Secret));
+}
+
+#[test]
+fn a_known_path_is_told_as_it_is() {
+    let place = locate(&value("../x/./y//z"), Some("/home/ann/work/app"), &world());
+    assert_eq!(place.told(), "/home/ann/work/x/y/z");
+    assert_eq!(locate(&value("a/*$x"), Some("/srv"), &world()).told(), "a/*…");
+}
+
+#[test]
+fn a_path_that_no_kernel_takes_is_unknown() {
+    let long = "/a".repeat(3000);
+    assert_eq!(classes(&long), Classes::from([Class::Unknown]));
+}
+
+proptest! {
+    #[test]
+    fn no_value_is_too_odd_to_be_located(written in "([a-z./*?#!~\\x01-\\x03 ]|[$]x){0,40}") {
+        let _ = classes(&written);
+    }
+
+    #[test]
+    fn what_lies_below_the_system_belongs_to_the_system(
+        top in prop::sample::select(vec!["/etc", "/usr", "/boot", "/bin", "/var/lib"]),
+        below in "(/[a-z]{1,6}){0,5}",
+    ) {
+        let path = format!("{top}{below}");
+        prop_assert!(classes(&path).has(Class::System), "{}", path);
+    }
+
+    #[test]
+    fn detours_change_nothing(path in "(/(etc|tmp|home|ann|work|app|x)){1,6}") {
+        let detour = path.replace('/', "/./y/..//");
+        prop_assert_eq!(classes(&path), classes(&detour));
+    }
+
+    #[test]
+    fn a_pattern_is_never_less_protected_than_what_it_may_hit(
+        path in prop::sample::select(vec!["/etc/passwd", "/home/ann/.ssh/id_rsa", "/dev/sda", "/home/ann/.bashrc", "/usr/bin"]),
+        at in 0usize..40,
+    ) {
+        let grave = Classes::from([Class::System, Class::Secret, Class::Device, Class::StartUp, Class::Root, Class::HomeRoot]);
+        let at = at % path.len();
+        prop_assume!(!matches!(path.as_bytes()[at], b'/' | b'.'));
+        let pattern = format!("{}?{}", &path[..at], &path[at + 1..]);
+        let (exact, wide) = (classes(path).only(grave), classes(&pattern));
+        prop_assert!(wide.meets(exact), "{pattern}: {wide:?} misses {exact:?}");
+    }
+}

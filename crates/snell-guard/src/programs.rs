@@ -1,0 +1,185 @@
+//! What is known of programs: the tables of `data/programs`, as the build script wrote them.
+
+use crate::effects::Kind;
+use crate::invocation::{Unknown, Value};
+use crate::line::Line;
+
+/// A program, or several that are used in the same way.
+#[derive(Debug)]
+pub(crate) struct Program {
+    /// Flags that take the next word, or what is glued to them.
+    pub(crate) value_flags: &'static [&'static str],
+    /// Flags that take what is glued to them and never the next word.
+    pub(crate) attached_flags: &'static [&'static str],
+    /// Long flags without their dashes, if they may be shortened.
+    pub(crate) long_flags: &'static [&'static str],
+    /// Flags that say in which directory it works.
+    pub(crate) cwd_flags: &'static [&'static [&'static str]],
+    /// Flags whose value is code.
+    pub(crate) code_flags: &'static [&'static [&'static str]],
+    /// Flags with which it only shows or tries out what it would do.
+    pub(crate) idle_flags: &'static [&'static str],
+    /// Whether flags end at the first operand.
+    pub(crate) flags_first: bool,
+    /// Whether some of its commands have entries of their own: `git stash`.
+    pub(crate) has_commands: bool,
+    pub(crate) style: Style,
+    pub(crate) handler: Option<Handler>,
+    /// Whether it keeps to itself what it reads from standard input.
+    pub(crate) discreet: bool,
+    pub(crate) uses: &'static [Use],
+}
+
+/// How a program's flags are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// `-rf`, `--force`.
+    Gnu,
+    /// `-delete`: one dash and a word.
+    Words,
+    /// As `Gnu`, and the first word is a cluster even without a dash: `tar xvf`.
+    Old,
+}
+
+/// What no table can say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Handler {
+    Chmod,
+    Find,
+    Interpreter,
+    Kill,
+    Move,
+    RemoteCopy,
+    Sql,
+}
+
+/// One way of using a program, and what that does.
+#[derive(Debug)]
+pub(crate) struct Use {
+    /// Its first operands: each is one of these.
+    pub(crate) words: &'static [&'static [&'static str]],
+    /// Flags of which each must be there, in one of its spellings.
+    pub(crate) needs: &'static [&'static [&'static str]],
+    /// Flags of which one must be there.
+    pub(crate) any: &'static [&'static str],
+    /// Flags of which none may be there.
+    pub(crate) unless: &'static [&'static str],
+    /// Patterns of which one must fit an operand.
+    pub(crate) operand: &'static [&'static str],
+    /// Patterns that may fit no operand.
+    pub(crate) unless_operand: &'static [&'static str],
+    /// Whether it is used so only with, or only without, operands.
+    pub(crate) operands: Option<bool>,
+    /// Whether an operand must have been looked up rather than named: `$(docker ps -q)`.
+    pub(crate) looked_up: bool,
+    /// Whether it does not matter in a temporary directory.
+    pub(crate) unless_in_temp: bool,
+    /// Variables, with their values, with which it does not matter: `RAILS_ENV=test`.
+    pub(crate) unless_variable: &'static [&'static str],
+    pub(crate) does: Does,
+    pub(crate) on: Target,
+    pub(crate) recursive: Recursive,
+}
+
+/// What a use does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Does {
+    /// This rule judges it, whatever it is used on.
+    Rule(usize),
+    /// This happens to its targets.
+    Effect(Kind),
+    /// It prints this.
+    Prints(Unknown),
+}
+
+/// What an effect is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    Nothing,
+    Operands,
+    First,
+    Last,
+    AllButFirst,
+    AllButLast,
+    /// The value of a flag.
+    Flag(&'static [&'static str]),
+    /// The file that follows an `@` in the value of a flag.
+    FlagAt(&'static [&'static str]),
+    /// The directory of this machine in the value of a flag: `-v directory:/there`.
+    FlagHost(&'static [&'static str]),
+    /// The value of `key=value`.
+    Key(&'static str),
+    /// The files of addresses: `file:///etc/hosts`.
+    FileUrls,
+    /// The directory in which it runs.
+    Cwd,
+    /// What it reads.
+    Stdin,
+    /// Any of its arguments, for what is in it rather than for the file that it names.
+    Arguments,
+}
+
+/// Whether it goes down into directories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Recursive {
+    Never,
+    Always,
+    With(&'static [&'static str]),
+}
+
+include!(concat!(env!("OUT_DIR"), "/programs.rs"));
+
+/// The program of a name, with or without its directory: `/usr/bin/rm`, `python3.12`, `cmd.exe`.
+pub(crate) fn find(name: &str) -> Option<(&'static str, &'static Program)> {
+    if name.starts_with("/etc/init.d/") {
+        return exactly("service");
+    }
+    let base = name.rsplit('/').next().unwrap_or(name);
+    let base = base.strip_suffix(".exe").unwrap_or(base);
+    exactly(base).or_else(|| exactly(base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')))
+}
+
+fn exactly(name: &str) -> Option<(&'static str, &'static Program)> {
+    let at = NAMES.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+    let (name, program) = NAMES.get(at)?;
+    Some((name, PROGRAMS.get(*program)?))
+}
+
+/// A program as it is called.
+#[derive(Clone, Debug)]
+pub(crate) struct Called<'a> {
+    /// Its name in the tables, with the names of its commands: `git stash`.
+    pub(crate) name: &'static str,
+    pub(crate) program: &'static Program,
+    /// What it is given.
+    pub(crate) arguments: &'a [Value],
+    /// For a command: the programs that it belongs to, outermost first, and what each was given before the command's
+    /// name.
+    pub(crate) outer: Vec<(&'static Program, &'a [Value])>,
+}
+
+/// The program that a command line calls. Commands that have entries of their own are found behind the flags of their
+/// program: `git -C x stash drop` calls `git stash` with `drop`.
+pub(crate) fn called(argv: &[Value]) -> Option<Called<'_>> {
+    let (first, arguments) = argv.split_first()?;
+    let (name, program) = find(first.as_text()?)?;
+    let mut called = Called {
+        name,
+        program,
+        arguments,
+        outer: Vec::new(),
+    };
+    while called.program.has_commands && go_in(&mut called).is_some() {}
+    Some(called)
+}
+
+/// Goes on to the command, if it has an entry of its own.
+fn go_in(called: &mut Called<'_>) -> Option<()> {
+    let at = Line::first_operand(called.program, called.arguments)?;
+    let (before, rest) = called.arguments.split_at_checked(at)?;
+    let (word, arguments) = rest.split_first()?;
+    let (name, program) = exactly(&format!("{} {}", called.name, word.as_text()?))?;
+    called.outer.push((called.program, before));
+    (called.name, called.program, called.arguments) = (name, program, arguments);
+    Some(())
+}

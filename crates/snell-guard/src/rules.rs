@@ -1,0 +1,176 @@
+//! Rules judge effects. They are data (`data/rules`), compiled into a table that is sorted by gravity, so that the
+//! gravest of several findings is the one with the smallest number.
+
+use crate::effects::{Effect, Kind, Kinds, What};
+use crate::paths::{Class, Classes};
+
+/// How grave something is, gravest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    /// The machine, the home or the project is gone.
+    Catastrophic,
+    /// Snell itself is tampered with.
+    OwnGuard,
+    /// Secrets are seen or sent.
+    Secret,
+    /// Rights are raised, or the system is changed.
+    Privilege,
+    /// Processes are ended that are not the agent's own.
+    Process,
+    /// Services, clouds, databases are destroyed.
+    Infra,
+    /// Files or work are lost.
+    Destructive,
+    /// It can be undone, but is not the way.
+    Style,
+}
+
+impl Tier {
+    /// Its name, as it is written in the data and told to people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Catastrophic => "catastrophic",
+            Self::OwnGuard => "self",
+            Self::Secret => "secret",
+            Self::Privilege => "privilege",
+            Self::Process => "process",
+            Self::Infra => "infra",
+            Self::Destructive => "destructive",
+            Self::Style => "style",
+        }
+    }
+}
+
+/// What the `standard` policy does about a rule that matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Decision {
+    /// It must not happen.
+    Deny,
+    /// The user decides.
+    Ask,
+}
+
+/// What must not happen, or not without being asked.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Never changes.
+    pub id: &'static str,
+    /// How grave it is.
+    pub tier: Tier,
+    /// What the `standard` policy does.
+    pub decision: Decision,
+    /// One sentence, with `{target}` and `{program}`.
+    pub reason: &'static str,
+    /// What to do instead.
+    pub advice: &'static str,
+    /// Whether a project may not turn it off.
+    pub locked: bool,
+    /// The effects that it judges; none if programs name the rule themselves.
+    pub effects: Kinds,
+    /// On which places.
+    pub on: Classes,
+    /// Whether it judges only what goes down into directories.
+    pub recursive: bool,
+    /// Command lines by which it is tested.
+    pub cases: Cases,
+}
+
+/// Command lines that a rule matches, and that it does not.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Cases {
+    /// Simple commands that it matches.
+    pub matches: &'static [&'static str],
+    /// Simple commands that nothing matches.
+    pub not_match: &'static [&'static str],
+    /// Command lines that it matches once the shell is understood.
+    pub whole_match: &'static [&'static str],
+    /// Command lines that nothing matches once the shell is understood.
+    pub whole_not_match: &'static [&'static str],
+}
+
+include!(concat!(env!("OUT_DIR"), "/rules.rs"));
+
+/// What a rule found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finding<'a> {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// What it is about.
+    pub effect: &'a Effect,
+}
+
+impl Finding<'_> {
+    /// Why, as a sentence.
+    pub fn reason(&self) -> String {
+        let target = self.effect.place.as_ref().map_or("it", |place| place.told());
+        self.rule
+            .reason
+            .replace("{target}", &shortened(target))
+            .replace("{program}", self.effect.program)
+    }
+}
+
+/// Enough of a path to recognise it, without what would change how a terminal shows it.
+fn shortened(target: &str) -> String {
+    const MAX_SHOWN: usize = 200;
+    let shown = target
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(MAX_SHOWN)
+        .collect::<String>();
+    if target.chars().nth(MAX_SHOWN).is_some() {
+        format!("{shown}…")
+    } else {
+        shown
+    }
+}
+
+/// The gravest finding of all.
+pub fn judge(effects: &[Effect]) -> Option<Finding<'_>> {
+    let all = effects
+        .iter()
+        .filter_map(|effect| first_for(effect).map(|number| (number, effect)));
+    let (number, effect) = all.min_by_key(|(number, _)| *number)?;
+    Some(Finding {
+        rule: RULES.get(number)?,
+        effect,
+    })
+}
+
+/// Every finding, gravest first: a policy may turn some off.
+pub fn findings(effects: &[Effect]) -> Vec<Finding<'_>> {
+    let all = RULES.iter().enumerate();
+    all.flat_map(|(number, rule)| {
+        effects
+            .iter()
+            .filter(move |effect| judges(number, rule, effect))
+            .map(move |effect| Finding { rule, effect })
+    })
+    .collect()
+}
+
+/// The number of the gravest rule that judges this.
+fn first_for(effect: &Effect) -> Option<usize> {
+    match effect.what {
+        What::Rule(number) => Some(number),
+        What::Kind(_) => RULES
+            .iter()
+            .enumerate()
+            .position(|(number, rule)| judges(number, rule, effect)),
+    }
+}
+
+fn judges(number: usize, rule: &Rule, effect: &Effect) -> bool {
+    match effect.what {
+        What::Rule(named) => named == number,
+        What::Kind(kind) => {
+            let place = effect.place.as_ref();
+            rule.effects.has(kind)
+                && place.is_some_and(|place| place.classes.meets(rule.on))
+                && (effect.recursive || !rule.recursive)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

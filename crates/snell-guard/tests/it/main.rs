@@ -1,0 +1,14 @@
+//! The guard, used as a host would: through the public API only.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on must fail, and a score is there to be seen"
+)]
+#![allow(missing_docs, unreachable_pub, reason = "tests are named as sentences")]
+
+mod corpus;
+mod judge;
+mod shell;
+mod syntax;

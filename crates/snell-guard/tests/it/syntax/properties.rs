@@ -1,0 +1,88 @@
+//! What holds for any text.
+
+use proptest::prelude::*;
+use snell_guard::syntax::{parse, parse_counting};
+
+use super::scripts::VALID;
+
+/// Pieces of which bash's syntax consists, and some that are nothing.
+pub(super) const TOKENS: &[&str] = &[
+    "a", "b", " ", "\n", ";", "&", "|", "&&", "||", "|&", ";;", ";&", "(", ")", "{", "}", "[[", "]]", "((", "))", "<",
+    ">", ">>", "<<", "<<-", "<<<", "<(", ">(", ">&", "&>", "2>", "$", "$(", "${", "$((", "$[", "`", "'", "\"", "\\",
+    "\\\n", "$'", "$\"", "#", "!", "*", "?", "[", "]", "@(", "=", "+=", "~", ":", "-", ",", "..", "%", "/", "^", "@",
+    "if", "then", "else", "elif", "fi", "for", "in", "do", "done", "while", "until", "case", "esac", "select",
+    "function", "coproc", "time", "{a,b}", "{1..3}", "a=", "a=(", "x[", "<<A\n", "\nA\n", "<<'A'\n", "${x:-", "${#",
+    "${!", "\0", "\r", "é", "\u{202e}", "\u{feff}", "\t",
+];
+
+/// Texts of tokens.
+pub(crate) fn token_soup() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(TOKENS), 0..40).prop_map(|tokens| tokens.concat())
+}
+
+/// Valid scripts, with a few things done to them.
+pub(crate) fn mutilated() -> impl Strategy<Value = String> {
+    let change = (
+        any::<prop::sample::Index>(),
+        0..3_usize,
+        prop::option::of(prop::sample::select(TOKENS)),
+    );
+    (prop::sample::select(VALID), prop::collection::vec(change, 1..4)).prop_map(|(script, changes)| {
+        let mut characters: Vec<char> = script.chars().collect();
+        for (place, removed, token) in changes {
+            let at = place.index(characters.len() + 1);
+            let end = (at + removed).min(characters.len());
+            characters.splice(at..end, token.unwrap_or_default().chars());
+        }
+        characters.into_iter().collect()
+    })
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    prop_oneof![token_soup(), mutilated(), any::<String>()]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1_000) })]
+
+    #[test]
+    fn places_lie_in_the_text_and_between_characters(text in any_text()) {
+        let parsed = parse(&text);
+        for span in spans(&format!("{parsed:?}")) {
+            prop_assert!(span.0 <= span.1, "{span:?}");
+            prop_assert!(text.get(span.0..span.1).is_some(), "{span:?} in {text:?}");
+        }
+        for problem in &parsed.problems {
+            prop_assert!(problem.runs_until.is_none_or(|at| text.is_char_boundary(at) && at <= text.len()));
+        }
+    }
+
+    #[test]
+    fn work_stays_in_proportion_to_the_length(text in any_text(), times in 1..20_usize) {
+        let text = text.repeat(times);
+        let steps = parse_counting(&text).1;
+        prop_assert!(steps <= 32 * (text.len() as u64 + 1), "{steps} steps for {} bytes", text.len());
+    }
+
+    #[test]
+    fn a_line_after_a_whole_text_does_not_change_it(text in mutilated()) {
+        let before = parse(&text);
+        if !before.problems.is_empty() || text.ends_with('\\') {
+            return Ok(());
+        }
+        let after = parse(&format!("{text}\nz"));
+        prop_assert_eq!(after.problems.len(), 0);
+        prop_assert_eq!(&after.script.items[..before.script.items.len()], &before.script.items[..]);
+        prop_assert_eq!(after.script.items.len(), before.script.items.len() + 1);
+    }
+}
+
+/// All places in what a tree is printed as.
+fn spans(debug: &str) -> Vec<(usize, usize)> {
+    let numbers = |text: &str| {
+        let (start, rest) = text.split_once("..")?;
+        let end: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        Some((start.parse().ok()?, end.parse().ok()?))
+    };
+    debug.split("span: ").skip(1).filter_map(numbers).collect()
+}
