@@ -5,6 +5,7 @@
 //! ```
 
 pub mod effects;
+mod find;
 pub mod inline;
 pub mod invocation;
 pub mod judge;

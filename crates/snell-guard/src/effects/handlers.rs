@@ -2,6 +2,7 @@
 
 use super::scene::Scene;
 use super::{Kind, interpreter, kill, sql};
+use crate::find;
 use crate::invocation::Value;
 use crate::line::Line;
 use crate::paths::{Class, Classes, Place};
@@ -118,30 +119,6 @@ fn find(scene: &mut Scene<'_>) {
 /// rest.
 fn picks_out(expression: &[&Value]) -> bool {
     const EVERYTHING: &[&str] = &["*", ".", ".*", "*.*", "./*"];
-    const PICKS: &[&str] = &[
-        "-name",
-        "-iname",
-        "-path",
-        "-ipath",
-        "-wholename",
-        "-regex",
-        "-iregex",
-        "-mtime",
-        "-mmin",
-        "-atime",
-        "-ctime",
-        "-amin",
-        "-cmin",
-        "-newer",
-        "-size",
-        "-empty",
-        "-user",
-        "-perm",
-        "-inum",
-        "-links",
-        "-lname",
-        "-samefile",
-    ];
     let words: Vec<&str> = expression
         .iter()
         .map(|value| value.as_text().unwrap_or_default())
@@ -155,7 +132,7 @@ fn picks_out(expression: &[&Value]) -> bool {
     branch.iter().enumerate().any(|(at, word)| {
         let negated = matches!(std::mem::replace(&mut last, word), "!" | "-not");
         let everything = branch.get(at + 1).is_some_and(|value| EVERYTHING.contains(value));
-        PICKS.contains(word) && !negated && !everything
+        find::picks(word) && !negated && !everything
     })
 }
 

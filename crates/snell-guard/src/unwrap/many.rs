@@ -2,36 +2,12 @@
 
 use super::Job;
 use crate::effects::output_of;
+use crate::find;
 use crate::invocation::{Invocation, Part, Stdin, Unknown, Value};
 use crate::shell::{Flow, Reason, Walker, joined};
 
 /// Things that are followed one by one; all others are like them.
 const MOST: usize = 64;
-/// Words of `find` that pick something out, so that not everything is hit.
-const PICKS: &[&str] = &[
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-regex",
-    "-iregex",
-    "-mtime",
-    "-mmin",
-    "-atime",
-    "-ctime",
-    "-amin",
-    "-cmin",
-    "-newer",
-    "-size",
-    "-empty",
-    "-user",
-    "-perm",
-    "-inum",
-    "-links",
-    "-lname",
-    "-samefile",
-    "-newermt",
-];
-
 /// What stands for a thing in the command of `parallel`. Of several lists, each thing is tried in each place.
 const MARKS: &[&str] = &["{}", "{.}", "{1}", "{2}", "{3}", "{4}", "{1.}"];
 
@@ -239,7 +215,7 @@ fn found_by(arguments: &[Value]) -> Vec<Value> {
         }
         match text {
             "-name" | "-iname" => names.extend(expression.get(at + 1).map(|name| (*name).clone())),
-            _ => picks |= PICKS.contains(&text),
+            _ => picks |= find::picks_beside_names(text),
         }
     }
     let mut values = Vec::new();

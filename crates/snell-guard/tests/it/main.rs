@@ -3,8 +3,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on must fail, and a score is there to be seen"
+    reason = "a test that cannot go on must fail"
 )]
 #![allow(missing_docs, unreachable_pub, reason = "tests are named as sentences")]
 
