@@ -1,4 +1,7 @@
-//! The task runner. `cargo xtask check` is what CI runs; `cargo xtask bench` prints the table of what Snell costs.
+//! The task runner. `cargo xtask check` is what CI runs; `cargo xtask fuzz` looks for calls that the guard judges wrongly;
+//! `cargo xtask bench` prints the tables of what Snell costs.
+
+mod browser;
 
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -44,7 +47,7 @@ const CHECK: &[Step] = &[
         proves: "the tests pass",
         program: "cargo",
         args: &["test", "--workspace", "--quiet"],
-        env: &[],
+        env: &[("SNELL_BROWSER", "required")],
     },
     Step {
         proves: "the API documentation builds",
@@ -54,6 +57,29 @@ const CHECK: &[Step] = &[
     },
 ];
 
+/// Odd calls for the guard, for as long as `SNELL_FUZZ_SECONDS` says.
+const FUZZ: Step = Step {
+    proves: "the guard judges odd calls as it judges ordinary ones",
+    program: "cargo",
+    args: &[
+        "test",
+        "--quiet",
+        "--profile",
+        "fuzz",
+        "--package",
+        "snell-guard",
+        "--test",
+        "it",
+        "fuzz",
+        "--",
+        "--nocapture",
+    ],
+    env: &[],
+};
+
+/// How long that takes unless somebody says otherwise.
+const FUZZ_SECONDS: (&str, &str) = ("SNELL_FUZZ_SECONDS", "20");
+
 /// Needs a tool that not every machine has; `check` runs it where it is installed and says so where it is not.
 const SUPPLY_CHAIN: Step = Step {
     proves: "licences and sources of dependencies are as deny.toml wants them",
@@ -62,20 +88,29 @@ const SUPPLY_CHAIN: Step = Step {
     env: &[],
 };
 
-const BENCH: Step = Step {
-    proves: "the benches ran",
-    program: "cargo",
-    args: &["bench", "--quiet", "--package", "snell-cli", "--bench", "budgets"],
-    env: &[],
-};
+const BENCHES: &[Step] = &[
+    Step {
+        proves: "the benches of the hooks and the receiver ran",
+        program: "cargo",
+        args: &["bench", "--quiet", "--package", "snell-cli", "--bench", "budgets"],
+        env: &[],
+    },
+    Step {
+        proves: "the bench of the guard ran",
+        program: "cargo",
+        args: &["bench", "--quiet", "--package", "snell-guard", "--bench", "guard"],
+        env: &[],
+    },
+];
 
-const USAGE: &str = "usage: cargo xtask check | bench";
+const USAGE: &str = "usage: cargo xtask check | fuzz | bench";
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
     let result = match task.as_str() {
         "check" => check(),
-        "bench" => run(&BENCH),
+        "fuzz" => fuzz(),
+        "bench" => BENCHES.iter().try_for_each(run),
         _ => Err(anyhow::anyhow!(USAGE)),
     };
     match result {
@@ -88,9 +123,11 @@ fn main() -> ExitCode {
 }
 
 fn check() -> anyhow::Result<()> {
+    browser::install_where_missing()?;
     for step in CHECK {
         run(step)?;
     }
+    fuzz()?;
     let installed = Command::new("cargo").args(["deny", "--version"]).output();
     if installed.is_ok_and(|output| output.status.success()) {
         run(&SUPPLY_CHAIN)?;
@@ -98,6 +135,16 @@ fn check() -> anyhow::Result<()> {
         say("skipped: cargo-deny is not installed (cargo install cargo-deny)");
     }
     Ok(())
+}
+
+fn fuzz() -> anyhow::Result<()> {
+    let (name, usual) = FUZZ_SECONDS;
+    if std::env::var_os(name).is_some() {
+        return run(&FUZZ);
+    }
+    let env: &'static [(&str, &str)] = &[FUZZ_SECONDS];
+    say(&format!("looking for odd calls for {usual} s; {name} says how long"));
+    run(&Step { env, ..FUZZ })
 }
 
 fn run(step: &Step) -> anyhow::Result<()> {

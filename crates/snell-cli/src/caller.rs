@@ -61,12 +61,15 @@ impl Caller {
 
     /// The nearest directory above that looks like a project, else the directory itself.
     pub(crate) fn project_at(directory: &Path) -> PathBuf {
-        let is_root = |candidate: &&Path| {
-            ["snell.toml", ".git"]
-                .iter()
-                .any(|marker| candidate.join(marker).exists())
-        };
+        let is_root = |candidate: &&Path| Self::is_marked(candidate);
         directory.ancestors().find(is_root).unwrap_or(directory).to_owned()
+    }
+
+    /// Whether something in a directory says that it is a project.
+    pub(crate) fn is_marked(directory: &Path) -> bool {
+        ["snell.toml", ".git"]
+            .iter()
+            .any(|marker| directory.join(marker).exists())
     }
 
     /// What is known of the agent beside its payload.

@@ -4,8 +4,8 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    DONE, FAILED, agents, completions, docs, doctor, explain, export, forward, hook, install, lint, list, log, notify,
-    run, scribe, serve, session, status, statusline, supervise, trust, uninstall, wake, worker,
+    DONE, FAILED, agents, completions, demo, docs, doctor, explain, export, forward, guard, hook, install, lint, list,
+    log, notify, run, scribe, serve, session, status, statusline, supervise, trust, uninstall, wake, worker,
 };
 use crate::output;
 
@@ -35,6 +35,7 @@ pub(crate) enum Command {
     List(list::Args),
     Lint(lint::Args),
     Explain(explain::Args),
+    Guard(guard::Args),
     Trust(trust::Args),
     Serve(serve::Args),
     Agents(agents::Args),
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     Log(log::Args),
     Export(export::Args),
     Statusline(statusline::Args),
+    Demo(demo::Args),
     Docs(docs::Args),
     Completions(completions::Args),
     #[command(hide = true)]

@@ -6,6 +6,7 @@ mod cli;
 mod commands;
 mod doctor;
 mod forwarding;
+mod guard;
 mod handlers;
 mod hook_view;
 mod install;

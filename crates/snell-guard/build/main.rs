@@ -1,10 +1,11 @@
-//! Turns what people write in `data/` into tables: places, programs, wrappers and rules. Whatever cannot be right is an error here,
+//! Turns what people write in `data/` into tables: places, programs, tools, wrappers and rules. Whatever cannot be right is an error here,
 //! with the file and the entry, rather than a surprise at run time.
 #![expect(clippy::print_stdout, reason = "a build script speaks to cargo by printing")]
 
 mod places;
 mod programs;
 mod rules;
+mod tools;
 mod wrappers;
 
 use std::error::Error;
@@ -25,6 +26,7 @@ fn main() -> Result<(), Fault> {
         programs::table(&files("data/programs")?, &rules)?,
     )?;
     fs::write(out.join("rules.rs"), rules::table(&rules)?)?;
+    fs::write(out.join("tools.rs"), tools::table(Path::new("data/tools.toml"))?)?;
     fs::write(
         out.join("wrappers.rs"),
         wrappers::table(Path::new("data/wrappers.toml"))?,

@@ -18,6 +18,7 @@ const LISTS: &[(&str, &str)] = &[
     ("public", "PUBLIC"),
     ("secret_dir", "SECRET_DIR"),
     ("git", "GIT"),
+    ("vital", "VITAL"),
 ];
 
 /// All lists as static tables.

@@ -26,6 +26,7 @@ const STYLES: &[(&str, &str)] = &[("gnu", "Gnu"), ("words", "Words"), ("old", "O
 /// What an effect is on, if it is no flag and no key.
 const TARGETS: &[(&str, &str)] = &[
     ("operands", "Operands"),
+    ("operands-at", "OperandsAt"),
     ("first", "First"),
     ("last", "Last"),
     ("all-but-first", "AllButFirst"),
@@ -309,6 +310,9 @@ fn target(on: Option<&str>) -> Result<String, Fault> {
     }
     if let Some(written) = on.strip_prefix("flag-host:") {
         return Ok(format!("Target::FlagHost({})", list(&flags(written)?)));
+    }
+    if let Some(written) = on.strip_prefix("into:") {
+        return Ok(format!("Target::Into({})", list(&flags(written)?)));
     }
     if let Some(key) = on.strip_prefix("key:") {
         return Ok(format!("Target::Key({:?})", format!("{key}=")));

@@ -60,6 +60,14 @@ const CLASSES: &[(&str, &str)] = &[
     ("own", "Own"),
     ("elsewhere", "Elsewhere"),
     ("unknown", "Unknown"),
+    ("holds-own", "HoldsOwn"),
+    ("protected", "Protected"),
+    ("holds-protected", "HoldsProtected"),
+    ("sealed", "Sealed"),
+    ("holds-sealed", "HoldsSealed"),
+    ("vital", "Vital"),
+    ("told", "Told"),
+    ("home-project", "HomeProject"),
 ];
 
 #[derive(Deserialize)]
@@ -86,6 +94,9 @@ pub(crate) struct Rule {
     on: Vec<String>,
     #[serde(default)]
     recursive: bool,
+    /// Whoever calls the guard reports it, so that no call can match it.
+    #[serde(default)]
+    reported: bool,
     #[serde(default, rename = "match")]
     matches: Vec<String>,
     #[serde(default)]
@@ -128,6 +139,9 @@ fn check(rule: &Rule) -> Result<(), Fault> {
     }
     if !said(&rule.reason) || !said(&rule.advice) {
         return Err("it needs a `reason` and an `advice`".into());
+    }
+    if rule.reported {
+        return Ok(());
     }
     if rule.matches.is_empty() && rule.whole_match.is_empty() {
         return Err("it needs at least one case that it matches".into());

@@ -39,6 +39,8 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("php", "Php"),
     ("lua", "Lua"),
     ("r", "R"),
+    ("julia", "Julia"),
+    ("elixir", "Elixir"),
     ("applescript", "AppleScript"),
     ("tcl", "Tcl"),
     ("powershell", "PowerShell"),
@@ -79,6 +81,8 @@ struct Wrapper {
     privileged: bool,
     #[serde(default)]
     elsewhere: bool,
+    #[serde(default)]
+    fresh: bool,
     #[serde(default)]
     assignments: bool,
     #[serde(default)]
@@ -154,7 +158,7 @@ fn compile(wrapper: &Wrapper) -> Result<String, Fault> {
         .collect();
     Ok(format!(
         "Wrapper {{ words: {}, value_flags: {}, attached_flags: {}, cwd_flags: {}, code: &[{}], inline: {}, refuse: {}, \
-         language: {language}, runs: Runs::{runs}, operands: {}, keep: {}, privileged: {}, elsewhere: {}, \
+         language: {language}, runs: Runs::{runs}, operands: {}, keep: {}, privileged: {}, elsewhere: {}, fresh: {}, \
          assignments: {}, stdin: {} }}",
         alternatives(&wrapper.words),
         list(&value_flags),
@@ -167,6 +171,7 @@ fn compile(wrapper: &Wrapper) -> Result<String, Fault> {
         wrapper.keep,
         wrapper.privileged,
         wrapper.elsewhere,
+        wrapper.fresh,
         wrapper.assignments,
         wrapper.stdin,
     ))

@@ -31,11 +31,17 @@ pub enum Unknown {
     Something,
     /// It is not empty and holds no slash, blank or dot-dot: a number, a date, a name.
     Name,
+    /// Somebody else says what it is: a line of a file, an answer, a parameter. Unlike a variable, which whoever wrote the
+    /// command has in mind.
+    Told,
     /// Nobody has seen it, because it came from another machine or out of an encoding: `$(curl …)`, and the file that
     /// `<(curl …)` names.
     Unseen,
     /// It holds what a secret file or the environment says: `$(cat .env)`, `$(env)`.
     Private,
+    /// It is the value of a variable whose name says that it is secret: `$GITHUB_TOKEN`. It is there to be used, not to
+    /// be seen. With it, what the addresses of whoever gave it out have in them; nothing if that is not known.
+    Credential(&'static str),
     /// Numbers of processes that were looked up rather than started: `$(pgrep x)`, and `$PPID`. So are containers and
     /// what else runs somewhere: `$(docker ps -q)`.
     Processes,
@@ -44,7 +50,10 @@ pub enum Unknown {
 impl Unknown {
     /// Whether it may be nothing at all.
     pub fn may_be_empty(self) -> bool {
-        matches!(self, Self::Anything | Self::Unseen | Self::Private)
+        matches!(
+            self,
+            Self::Anything | Self::Told | Self::Unseen | Self::Private | Self::Credential(_)
+        )
     }
 }
 
@@ -83,6 +92,14 @@ impl Value {
     /// Whether a part of it is unknown in this way.
     pub fn holds(&self, unknown: Unknown) -> bool {
         self.parts.contains(&Part::Unknown(unknown))
+    }
+
+    /// Whose secret it holds, if it is the value of a secret variable.
+    pub fn credential(&self) -> Option<&'static str> {
+        self.parts.iter().find_map(|part| match part {
+            Part::Unknown(Unknown::Credential(issuer)) => Some(*issuer),
+            _ => None,
+        })
     }
 
     /// What is left without the first bytes of the known text that it begins with.
@@ -124,10 +141,35 @@ pub struct Invocation {
     pub privileged: bool,
     /// Whether it would run on another machine or in a container, where paths mean something else.
     pub elsewhere: bool,
+    /// The container in which it would run, if there is something to be said about that.
+    pub container: Option<Container>,
     /// The programs through which it is run, outermost first: `sudo`, `xargs`, `sh -c` …
     pub via: Vec<String>,
+    /// Which of the policy's allowed commands it is, or is run by.
+    pub allowed: Option<usize>,
     /// Where in the text it stands.
     pub span: Span,
+}
+
+/// A container, as whoever runs something in it describes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Container {
+    /// Whether it is made for this: what is in it is nobody's.
+    pub fresh: bool,
+    /// Whether its directories are those of another machine.
+    pub abroad: bool,
+    /// What of the machine it can see.
+    pub mounts: Vec<Mount>,
+}
+
+/// A directory (or a file) of the machine that can be seen in a container. Both paths are absolute, and
+/// the root is the empty one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    /// Its path on the machine.
+    pub here: String,
+    /// Its path in the container.
+    pub there: String,
 }
 
 /// A file that the shell opens.

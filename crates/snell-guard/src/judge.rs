@@ -1,20 +1,17 @@
 //! The whole way: a tool call, to what would happen, to what is to be done about it.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value as Json;
 
+use crate::allowed;
 use crate::effects::{Effect, What};
-use crate::rules::{self, Decision, Finding, RULES, Rule, Tier};
+use crate::invocation::Invocation;
+use crate::policy::{FAILURE, LIMIT, Policy, UNCLEAR, Verdict};
+use crate::rules::{self, Finding, RULES, Tier};
 use crate::shell::{Coverage, Reason};
 use crate::syntax::Span;
 use crate::tools;
 use crate::world::World;
 
-/// What could not be looked at to the end.
-const LIMIT: &str = "guard.limit";
-/// What may do something that nobody can tell: only `strict` minds, and whoever names it.
-const UNCLEAR: &str = "guard.unclear";
 /// A function that starts itself twice, without end.
 const FORK_BOMB: &str = "process.fork-bomb";
 
@@ -27,92 +24,13 @@ pub struct Call<'a> {
     pub input: &'a Json,
 }
 
-/// What is to be done about a call, mildest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// It may happen.
-    Allow,
-    /// The user decides.
-    Ask,
-    /// It must not happen.
-    Deny,
-}
-
-impl Verdict {
-    /// Its name, as it is written in settings and told to people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
-    }
-}
-
-impl From<Decision> for Verdict {
-    fn from(decision: Decision) -> Self {
-        match decision {
-            Decision::Deny => Self::Deny,
-            Decision::Ask => Self::Ask,
-        }
-    }
-}
-
-/// How much is minded, before single rules are named.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Preset {
-    /// As the rules say.
-    #[default]
-    Standard,
-    /// What others would ask about is denied, and what cannot be known is asked about.
-    Strict,
-    /// Everything is judged and told, nothing is stopped.
-    Audit,
-}
-
-/// What the user wants to be done about what is found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Policy {
-    /// For all rules.
-    pub preset: Preset,
-    /// For single rules, by id. A locked rule can be made stricter, never milder.
-    pub rules: BTreeMap<String, Verdict>,
-}
-
-impl Policy {
-    /// A preset without exceptions.
-    pub fn new(preset: Preset) -> Self {
-        Self {
-            preset,
-            rules: BTreeMap::new(),
-        }
-    }
-
-    /// What this policy makes of a rule that matches. `Audit` stops nothing, but is told what would have been.
-    pub fn verdict(&self, rule: &Rule) -> Verdict {
-        let preset = self.preset_for(rule);
-        match self.rules.get(rule.id) {
-            Some(said) if rule.locked => (*said).max(preset),
-            Some(said) => *said,
-            None => preset,
-        }
-    }
-
-    fn preset_for(&self, rule: &Rule) -> Verdict {
-        match (self.preset, rule.id) {
-            (Preset::Strict, UNCLEAR) => Verdict::Ask,
-            (_, UNCLEAR) => Verdict::Allow,
-            (Preset::Strict, _) => Verdict::Deny,
-            _ => rule.decision.into(),
-        }
-    }
-}
-
 /// What is to be done about a call, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
     /// What is to be done.
     pub decision: Verdict,
+    /// What would be done if the policy did not merely watch.
+    pub would: Verdict,
     /// The gravest rule that matches. A call may be allowed all the same, if the policy only watches.
     pub rule: Option<&'static str>,
     /// How grave that is.
@@ -125,11 +43,51 @@ pub struct Judgement {
     pub spans: Vec<Span>,
     /// Whether everything was seen.
     pub coverage: Coverage,
+    /// Why it is let through, if it is because the user has allowed a command.
+    pub allowed_by: Option<String>,
+}
+
+impl Judgement {
+    /// Nothing stands against it.
+    fn nothing(coverage: Coverage) -> Self {
+        Self {
+            decision: Verdict::Allow,
+            would: Verdict::Allow,
+            rule: None,
+            tier: None,
+            reason: String::new(),
+            advice: "",
+            spans: Vec::new(),
+            coverage,
+            allowed_by: None,
+        }
+    }
+
+    /// The guard itself has failed: what is to be done about a call of which nothing is known.
+    pub fn failed(policy: &Policy) -> Self {
+        let coverage = Coverage::Partial(vec![Reason::Failure]);
+        let rule = RULES.iter().find(|rule| rule.id == FAILURE);
+        let Some((rule, would)) = rule.map(|rule| (rule, policy.verdict(rule))) else {
+            return Self::nothing(coverage);
+        };
+        Self {
+            decision: policy.enforced(would),
+            would,
+            rule: Some(rule.id),
+            tier: Some(rule.tier),
+            reason: rule.reason.to_owned(),
+            advice: rule.advice,
+            ..Self::nothing(coverage)
+        }
+    }
 }
 
 /// What was seen of a call.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
+    /// The programs that would run.
+    pub(crate) invocations: Vec<Invocation>,
+    /// What would happen, by them or by the tool itself.
     pub(crate) effects: Vec<Effect>,
     pub(crate) coverage: Coverage,
 }
@@ -143,6 +101,8 @@ impl Seen {
                 place: None,
                 recursive: false,
                 program: "the tool",
+                by: None,
+                allowed: None,
                 span,
             });
         }
@@ -174,25 +134,45 @@ impl Seen {
 
 /// Judges a call: what would it do, and may it?
 pub fn judge(call: &Call<'_>, policy: &Policy, world: &World) -> Judgement {
-    let seen = tools::look(call, world);
+    let seen = look(call, policy, world);
+    judge_seen(&seen, policy)
+}
+
+/// What would happen, and what that means to this policy.
+pub(crate) fn look(call: &Call<'_>, policy: &Policy, world: &World) -> Seen {
+    let permits = allowed::permits(&policy.allowed, world);
+    let mut seen = tools::look(call, &permits, world);
+    if !policy.protected.is_empty() {
+        let places = seen.effects.iter_mut().filter_map(|effect| effect.place.as_mut());
+        places.for_each(|place| place.protect(&policy.protected));
+    }
+    seen
+}
+
+/// What is to be done about it.
+pub(crate) fn judge_seen(seen: &Seen, policy: &Policy) -> Judgement {
     let findings = rules::findings(&seen.effects);
-    // They are sorted by gravity, but a policy may see it differently; of equals, the first is the gravest.
-    let gravest = findings
+    let minded = |finding: &&Finding<'_>| policy.verdict(finding.rule) != Verdict::Allow;
+    let (through, stopped): (Vec<&Finding<'_>>, Vec<&Finding<'_>>) = findings
         .iter()
-        .map(|finding| (policy.verdict(finding.rule), finding))
-        .filter(|(verdict, _)| *verdict != Verdict::Allow)
+        .filter(minded)
+        .partition(|finding| finding.is_let_through());
+    // They are sorted by gravity, but a policy may see it differently; of equals, the first is the gravest.
+    let gravest = stopped
+        .iter()
+        .map(|finding| (policy.verdict(finding.rule), *finding))
         .reduce(|best, next| if next.0 > best.0 { next } else { best });
-    match gravest {
-        Some((verdict, finding)) => told(policy, verdict, finding, &findings, seen.coverage),
-        None => Judgement {
-            decision: Verdict::Allow,
-            rule: None,
-            tier: None,
-            reason: String::new(),
-            advice: "",
-            spans: Vec::new(),
-            coverage: seen.coverage,
-        },
+    let allowed = through.first().and_then(|finding| finding.effect.allowed);
+    Judgement {
+        allowed_by: allowed.and_then(|number| Some(policy.allowed.get(number)?.reason.clone())),
+        ..match gravest {
+            Some((verdict, finding)) => told(policy, verdict, finding, &stopped, seen.coverage.clone()),
+            // Whoever lets through what could not be looked at is told so all the same.
+            None => match findings.iter().find(|finding| finding.rule.id == LIMIT) {
+                Some(limit) => told(policy, Verdict::Allow, limit, &[limit], seen.coverage.clone()),
+                None => Judgement::nothing(seen.coverage.clone()),
+            },
+        }
     }
 }
 
@@ -200,7 +180,7 @@ fn told(
     policy: &Policy,
     verdict: Verdict,
     finding: &Finding<'_>,
-    all: &[Finding<'_>],
+    all: &[&Finding<'_>],
     coverage: Coverage,
 ) -> Judgement {
     let rule = finding.rule;
@@ -213,16 +193,14 @@ fn told(
     spans.sort_by_key(|span| (span.start, span.end));
     spans.dedup();
     Judgement {
-        decision: match policy.preset {
-            Preset::Audit => Verdict::Allow,
-            Preset::Standard | Preset::Strict => verdict,
-        },
+        decision: policy.enforced(verdict),
+        would: verdict,
         rule: Some(rule.id),
         tier: Some(rule.tier),
         reason: finding.reason(),
         advice: rule.advice,
         spans,
-        coverage,
+        ..Judgement::nothing(coverage)
     }
 }
 

@@ -1,7 +1,8 @@
 //! For tests: command lines that are simple enough to be read without understanding the shell.
 
 use crate::invocation::{Invocation, Opened, Opening, Part, Stdin, Stdout, Unknown, Value};
-use crate::world::World;
+use crate::policy::{Guarded, Protected};
+use crate::world::{Own, Owned, World};
 
 /// The world of all cases.
 pub(crate) fn world() -> World {
@@ -11,9 +12,26 @@ pub(crate) fn world() -> World {
         user: "ann".into(),
         project: "/home/ann/work/app".into(),
         temp: vec!["/tmp".into(), "/var/tmp".into()],
-        own: vec!["/home/ann/.snell".into(), "/home/ann/.claude/settings.json".into()],
+        own: vec![
+            Own::new("/home/ann/.snell", Owned::Data),
+            Own::new("/home/ann/.claude/settings.json", Owned::Registration),
+        ],
         variables: Vec::new(),
     }
+}
+
+/// What is to be left alone in all cases.
+pub(crate) fn protected() -> Vec<Protected> {
+    [
+        ("/home/ann/work/app/infra/prod", Guarded::Change),
+        ("/home/ann/work/app/notes/*.md", Guarded::Change),
+        ("/home/ann/vault", Guarded::Look),
+    ]
+    .map(|(path, from)| Protected {
+        path: path.to_owned(),
+        from,
+    })
+    .into()
 }
 
 /// Commands with blanks around `;`, `|`, `>`, `>>` and `<`. Words may be quoted; `$NAME` is anything.

@@ -107,6 +107,10 @@ pub(crate) enum Target {
     FlagAt(&'static [&'static str]),
     /// The directory of this machine in the value of a flag: `-v directory:/there`.
     FlagHost(&'static [&'static str]),
+    /// What the operands are called in the directory that the last of them names, or the value of a flag.
+    Into(&'static [&'static str]),
+    /// The file that follows an `@` in an operand: `field@file`.
+    OperandsAt,
     /// The value of `key=value`.
     Key(&'static str),
     /// The files of addresses: `file:///etc/hosts`.

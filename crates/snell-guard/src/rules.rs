@@ -100,6 +100,11 @@ pub struct Finding<'a> {
 }
 
 impl Finding<'_> {
+    /// Whether it is part of a command that the user lets through, and the rule is not one that holds for those as well.
+    pub fn is_let_through(&self) -> bool {
+        self.effect.allowed.is_some() && !self.rule.locked
+    }
+
     /// Why, as a sentence.
     pub fn reason(&self) -> String {
         let target = self.effect.place.as_ref().map_or("it", |place| place.told());
@@ -147,6 +152,17 @@ pub fn findings(effects: &[Effect]) -> Vec<Finding<'_>> {
             .map(move |effect| Finding { rule, effect })
     })
     .collect()
+}
+
+/// The rules that are about such things, gravest first, and whether each matches.
+pub(crate) fn looks(effect: &Effect) -> impl Iterator<Item = (&'static Rule, bool)> {
+    let is_about = |number: usize, rule: &Rule| match effect.what {
+        What::Rule(named) => named == number,
+        What::Kind(kind) => rule.effects.has(kind),
+    };
+    let all = RULES.iter().enumerate();
+    all.filter(move |(number, rule)| is_about(*number, rule))
+        .map(|(number, rule)| (rule, judges(number, rule, effect)))
 }
 
 /// The number of the gravest rule that judges this.

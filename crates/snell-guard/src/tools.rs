@@ -3,30 +3,36 @@
 
 mod mcp;
 mod patch;
+pub(crate) mod settings;
 
 use serde_json::Value as Json;
 
+use crate::allowed::Permit;
 use crate::effects::{Effect, Kind, effect_on, effects, effects_of};
 use crate::inline;
 use crate::invocation::{Invocation, Part, Stdin, Value};
 use crate::judge::{Call, Seen};
-use crate::paths::locate;
+use crate::paths::{MAX_PATH, locate};
 use crate::shell;
 use crate::world::World;
 
 /// More paths of one call are not looked at.
-const MAX_PATHS: usize = 4096;
+pub(crate) const MAX_PATHS: usize = 4096;
 
 /// Longer commands are not looked at: no agent writes them, and no system runs them.
-const MAX_COMMAND: usize = 16 << 20;
+pub(crate) const MAX_COMMAND: usize = 16 << 20;
 
 /// What a tool is, whatever an agent calls it.
 #[derive(Clone, Copy)]
 enum Tool {
     /// Runs a command.
     Shell,
+    /// Runs a command of PowerShell.
+    PowerShell,
     /// Does this to the files that it is told.
     File(Kind),
+    /// Shows a file or changes it, as it is told.
+    Editor,
     /// Searches in files, and shows what it finds.
     Search,
     /// Applies a patch.
@@ -52,6 +58,10 @@ const TOOLS: &[(&str, Tool)] = &[
     ("runinterminal", Tool::Shell),
     ("terminal", Tool::Shell),
     ("monitor", Tool::Shell),
+    ("execute", Tool::Shell),
+    ("execute_bash", Tool::Shell),
+    ("executebash", Tool::Shell),
+    ("powershell", Tool::PowerShell),
     ("read", Tool::File(Kind::Read)),
     ("read_file", Tool::File(Kind::Read)),
     ("read_many_files", Tool::File(Kind::Read)),
@@ -59,6 +69,8 @@ const TOOLS: &[(&str, Tool)] = &[
     ("view", Tool::File(Kind::Read)),
     ("view_image", Tool::File(Kind::Read)),
     ("notebookread", Tool::File(Kind::Read)),
+    ("fs_read", Tool::File(Kind::Read)),
+    ("read_code", Tool::File(Kind::Read)),
     ("write", Tool::File(Kind::Overwrite)),
     ("write_file", Tool::File(Kind::Overwrite)),
     ("write_to_file", Tool::File(Kind::Overwrite)),
@@ -71,15 +83,26 @@ const TOOLS: &[(&str, Tool)] = &[
     ("replace", Tool::File(Kind::Overwrite)),
     ("search_replace", Tool::File(Kind::Overwrite)),
     ("str_replace", Tool::File(Kind::Overwrite)),
+    ("fs_write", Tool::File(Kind::Overwrite)),
+    ("write_code", Tool::File(Kind::Overwrite)),
+    ("replace_string_in_file", Tool::File(Kind::Overwrite)),
+    ("multi_replace_string_in_file", Tool::File(Kind::Overwrite)),
+    ("insert_edit_into_file", Tool::File(Kind::Overwrite)),
+    ("edit_notebook_file", Tool::File(Kind::Overwrite)),
+    ("str_replace_editor", Tool::Editor),
+    ("str_replace_based_edit_tool", Tool::Editor),
     ("delete_file", Tool::File(Kind::Delete)),
     ("grep", Tool::Search),
     ("grep_search", Tool::Search),
     ("search_file_content", Tool::Search),
     ("apply_patch", Tool::Patch),
+    ("applypatch", Tool::Patch),
     ("patch", Tool::Patch),
     ("webfetch", Tool::Fetch),
     ("web_fetch", Tool::Fetch),
     ("fetch", Tool::Fetch),
+    ("fetchurl", Tool::Fetch),
+    ("fetch_webpage", Tool::Fetch),
 ];
 
 /// Where a command is written.
@@ -109,23 +132,42 @@ const PATH: &[&str] = &[
     "targetFile",
     "filename",
     "include",
+    "operations",
+    "replacements",
 ];
 /// Where an address is written.
 const URL: &[&str] = &["url", "urls", "uri", "prompt"];
 
 /// What a call would do.
-pub(crate) fn look(call: &Call<'_>, world: &World) -> Seen {
+pub(crate) fn look(call: &Call<'_>, permits: &[Option<Permit>], world: &World) -> Seen {
     let mut seen = Seen::default();
-    if let Some(named) = mcp::Named::read(call.tool) {
-        mcp::look(&named, call.input, world, &mut seen);
-        return seen;
-    }
     let known = TOOLS.iter().find(|(name, _)| call.tool.eq_ignore_ascii_case(name));
     let Some((_, tool)) = known else {
+        if let Some(named) = mcp::Named::read(call.tool) {
+            mcp::look(&named, call.input, permits, world, &mut seen);
+        }
         return seen;
     };
     match tool {
-        Tool::Shell => run(call.input, world, &mut seen),
+        Tool::Shell => run(call.input, permits, world, &mut seen),
+        Tool::PowerShell => {
+            let command = command(call.input).unwrap_or_default();
+            command_in(
+                &format!("pwsh -Command {}", quoted(&command)),
+                permits,
+                world,
+                &mut seen,
+            );
+        }
+        Tool::Editor => {
+            let shows = call.input.get("command").and_then(Json::as_str) == Some("view");
+            if shows {
+                files(Kind::Read, strings(call.input, PATH), world, &mut seen);
+            } else {
+                change(call.input, world, &mut seen);
+            }
+        }
+        Tool::File(Kind::Overwrite) => change(call.input, world, &mut seen),
         Tool::File(kind) => files(*kind, strings(call.input, PATH), world, &mut seen),
         Tool::Search => search(call.input, world, &mut seen),
         Tool::Patch => patch::look(call.input, world, &mut seen),
@@ -135,24 +177,24 @@ pub(crate) fn look(call: &Call<'_>, world: &World) -> Seen {
 }
 
 /// A command, as text or as words. A tool that runs commands and is given none is not understood.
-fn run(input: &Json, world: &World, seen: &mut Seen) {
+fn run(input: &Json, permits: &[Option<Permit>], world: &World, seen: &mut Seen) {
     let Some(command) = command(input) else {
         seen.limit();
         return;
     };
     match strings(input, CWD).first().map(|cwd| located(cwd, world)) {
-        Some(Some(cwd)) => command_in(&command, &World { cwd, ..world.clone() }, seen),
-        _ => command_in(&command, world, seen),
+        Some(Some(cwd)) => command_in(&command, permits, &World { cwd, ..world.clone() }, seen),
+        _ => command_in(&command, permits, world, seen),
     }
 }
 
 /// What a command would do, here.
-fn command_in(command: &str, world: &World, seen: &mut Seen) {
+fn command_in(command: &str, permits: &[Option<Permit>], world: &World, seen: &mut Seen) {
     if command.len() > MAX_COMMAND {
         seen.limit();
         return;
     }
-    let found = shell::invocations(command, world);
+    let found = shell::invocations_among(command, world, permits);
     seen.fork_bombs(found.fork_bombs);
     for invocation in &found.invocations {
         patched(invocation, world, seen);
@@ -161,12 +203,23 @@ fn command_in(command: &str, world: &World, seen: &mut Seen) {
     if effects.too_many {
         seen.limit();
     }
-    seen.effects.extend(effects.list);
+    // A call may hold several commands.
+    let before = seen.invocations.len();
+    seen.effects.extend(effects.list.into_iter().map(|effect| Effect {
+        by: effect.by.map(|number| before + number),
+        ..effect
+    }));
     for code in &found.inline {
         if let Some(invocation) = found.invocations.get(code.invocation) {
-            seen.effects.extend(inline::effects(code, invocation, world));
+            let effects = inline::effects(code, invocation, world);
+            seen.effects.extend(effects.into_iter().map(|effect| Effect {
+                by: Some(before + code.invocation),
+                allowed: invocation.allowed,
+                ..effect
+            }));
         }
     }
+    seen.invocations.extend(found.invocations);
     seen.cover(found.coverage);
 }
 
@@ -188,10 +241,26 @@ fn patched(invocation: &Invocation, world: &World, seen: &mut Seen) {
 
 /// What a command would do on another machine.
 fn command_elsewhere(command: &str, world: &World, seen: &mut Seen) {
-    command_in(&format!("ssh host {}", quoted(command)), world, seen);
+    command_in(&format!("ssh host {}", quoted(command)), &[], world, seen);
 }
 
-fn command(input: &Json) -> Option<String> {
+/// The key and the text of a command that is one text.
+pub(crate) fn command_text<'a>(call: &Call<'a>) -> Option<(&'static str, &'a str)> {
+    let written = |key: &&'static str| Some((*key, call.input.get(key)?.as_str()?));
+    let runs = mcp::Named::read(call.tool).is_some()
+        || TOOLS
+            .iter()
+            .any(|(name, tool)| matches!(tool, Tool::Shell) && call.tool.eq_ignore_ascii_case(name));
+    COMMAND.iter().find_map(written).filter(|_| runs)
+}
+
+/// The keys and the texts of paths.
+pub(crate) fn path_texts<'a>(call: &Call<'a>) -> Vec<(&'static str, &'a str)> {
+    let written = |key: &&'static str| Some((*key, call.input.get(key)?.as_str()?));
+    PATH.iter().filter_map(written).collect()
+}
+
+pub(crate) fn command(input: &Json) -> Option<String> {
     let written = COMMAND.iter().find_map(|key| input.get(key)).or(Some(input))?;
     match written {
         Json::String(text) => Some(text.clone()),
@@ -208,9 +277,21 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// Files are changed. Most changes are judged by where they are, some by what they are.
+fn change(input: &Json, world: &World, seen: &mut Seen) {
+    let mut paths = strings(input, PATH);
+    if let [path] = paths.as_slice()
+        && settings::look(path, input, world, seen)
+    {
+        paths.clear();
+    }
+    files(Kind::Overwrite, paths, world, seen);
+}
+
 /// The same to all these files.
 fn files(kind: Kind, paths: Vec<&str>, world: &World, seen: &mut Seen) {
-    if paths.len() > MAX_PATHS {
+    // A tool may shorten a path before it asks the system, which would not take it.
+    if paths.len() > MAX_PATHS || paths.iter().any(|path| path.len() > MAX_PATH) {
         seen.limit();
     }
     let effects = paths.into_iter().take(MAX_PATHS).map(|path| on(kind, path, world));
@@ -249,6 +330,10 @@ fn search(input: &Json, world: &World, seen: &mut Seen) {
         });
     }
     for glob in strings(input, &["glob", "include", "include_pattern", "includePattern"]) {
+        if glob.len() > MAX_PATH {
+            seen.limit();
+            continue;
+        }
         let value = pattern(&expanded(path.unwrap_or("."), world), glob);
         seen.effects.push(Effect {
             place: Some(locate(&value, Some(&world.cwd), world)),
@@ -280,9 +365,13 @@ fn pattern(directory: &str, glob: &str) -> Value {
 fn fetch(input: &Json, world: &World, seen: &mut Seen) {
     for text in strings(input, URL) {
         for address in text.split_whitespace().filter(|word| word.contains("://")) {
-            seen.effects.extend(as_program(&["curl", address], world));
+            fetch_address(address, world, seen);
         }
     }
+}
+
+fn fetch_address(address: &str, world: &World, seen: &mut Seen) {
+    seen.effects.extend(as_program(&["curl", address], world));
 }
 
 /// What a program with these arguments would do.

@@ -13,8 +13,42 @@ pub struct World {
     pub project: String,
     /// Directories for what nobody will miss.
     pub temp: Vec<String>,
-    /// Snell's own directories and programs, and the settings of agents in which it is registered.
-    pub own: Vec<String>,
+    /// What is Snell's own.
+    pub own: Vec<Own>,
     /// Variables that are known, such as `TMPDIR`. Everything else that a command does not set itself is unknown.
     pub variables: Vec<(String, String)>,
+}
+
+/// Something of Snell's own, which an agent may look at and not change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Own {
+    /// A file, or a directory with all that is in it.
+    pub path: String,
+    /// What it is.
+    pub what: Owned,
+}
+
+/// What something of Snell's own is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owned {
+    /// Settings, trust, contacts.
+    Config,
+    /// The database, the socket and what else is kept.
+    Data,
+    /// The program.
+    Program,
+    /// Settings of an agent, in which Snell is registered.
+    Registration,
+    /// Settings of an agent in which it is not, but which could switch it off.
+    Settings,
+}
+
+impl Own {
+    /// Something at a path.
+    pub fn new(path: impl Into<String>, what: Owned) -> Self {
+        Self {
+            path: path.into(),
+            what,
+        }
+    }
 }

@@ -179,7 +179,7 @@ impl Refusal {
 
 impl Refusal {
     /// What the log tells of it. What was sent is not in it.
-    fn kind(&self) -> &str {
+    pub(crate) fn kind(&self) -> &str {
         match self {
             Self::BadRequest(_) => "what was sent is wrong",
             Self::NoToken => "the token is missing or wrong",
@@ -217,9 +217,9 @@ impl From<StoreError> for Refusal {
     }
 }
 
-/// Why a request was refused, for the log. It travels with the answer.
+/// Why a request was refused, for the log and for those who look at a page. It travels with the answer.
 #[derive(Clone, Debug)]
-pub(crate) struct Why(pub(crate) String);
+pub(crate) struct Refused(pub(crate) Refusal);
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
@@ -231,7 +231,7 @@ impl IntoResponse for Refusal {
                 message: &message,
             },
         );
-        answer.extensions_mut().insert(Why(self.kind().to_owned()));
+        answer.extensions_mut().insert(Refused(self.clone()));
         let headers = answer.headers_mut();
         if self == Self::NoToken {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -6,25 +6,29 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{
+    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hyper::body::Incoming;
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 
-use crate::error::{Refusal, Why};
+use crate::error::{Refusal, Refused};
 use crate::gate::{Gate, Via};
 use crate::metrics::{Counted, Metrics, method_label};
 use crate::routes;
+use crate::web;
 
-/// Headers of every answer. The policy is that of a page which needs nothing from anywhere else.
+/// Headers of every answer that does not say something else by itself. The policy is that of a page which needs nothing from
+/// anywhere else.
 static HEADERS: [(HeaderName, HeaderValue); 6] = [
     (
         CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
-             base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+             base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
         ),
     ),
     (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -69,8 +73,9 @@ impl Front {
         let mut request = request.map(Body::new);
         let route = routes::find(request.uri().path());
         let method = request.method().clone();
-        let admitted = require_short(&request)
-            .and_then(|()| self.gate.admit(via, request.uri(), request.headers(), route.openness));
+        let seen_by_people = is_for_people(&route, &request);
+        let uri = request.uri().clone();
+        let admitted = require_short(&request).and_then(|()| self.gate.admit(via, &request, route.openness));
         let mut answer = match admitted {
             Ok(()) => {
                 request.extensions_mut().insert(via);
@@ -81,6 +86,9 @@ impl Front {
             }
             Err(refusal) => refusal.into_response(),
         };
+        if let Some(Refused(refusal)) = answer.extensions().get().filter(|_| seen_by_people) {
+            answer = web::refused(&refusal.clone(), &uri, answer);
+        }
         put_headers(answer.headers_mut());
         let took = started.elapsed();
         self.metrics.answered(route.label, &method, answer.status(), took);
@@ -104,8 +112,17 @@ fn require_short(request: &Request) -> Result<(), Refusal> {
 fn put_headers(headers: &mut HeaderMap) {
     headers.reserve(HEADERS.len());
     for (name, value) in &HEADERS {
-        headers.insert(name, value.clone());
+        headers.entry(name).or_insert_with(|| value.clone());
     }
+}
+
+/// Whether somebody looks at the answer, rather than a program: at a view, or wherever a browser was sent that asks for a
+/// page by name and is not among the routes for programs.
+fn is_for_people(route: &routes::Found, request: &Request) -> bool {
+    let looks = [Method::GET, Method::HEAD].contains(request.method());
+    let accepted = request.headers().get(ACCEPT).map(HeaderValue::as_bytes);
+    let wants_page = accepted.is_some_and(|accepted| accepted.starts_with(b"text/html"));
+    route.is_page && looks || (route.is_page || route.label == routes::NOWHERE) && wants_page
 }
 
 /// Tells the log of a request: where it went and what became of it, never what it carries.
@@ -116,6 +133,6 @@ fn log(route: &'static str, method: &Method, answer: &Response, took: Duration) 
         tracing::debug!(method, route, status, took_us, "answered");
         return;
     }
-    let why = answer.extensions().get::<Why>().map_or("", |why| why.0.as_str());
+    let why = answer.extensions().get().map_or("", |Refused(refusal)| refusal.kind());
     tracing::warn!(method, route, status, took_us, why, "refused");
 }

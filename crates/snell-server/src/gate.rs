@@ -3,11 +3,11 @@
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
-use axum::http::{HeaderMap, Uri};
+use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
+use axum::http::{HeaderMap, Method, Request, Uri};
 
 use crate::error::{Refusal, ServeError};
-use crate::token::Token;
+use crate::token::{Pass, Token};
 
 /// Names that lead to this machine and nowhere else.
 const LOOPBACK_NAMES: &[&str] = &["localhost", "127.0.0.1", "[::1]"];
@@ -34,6 +34,8 @@ pub(crate) enum Via {
 pub(crate) enum Openness {
     /// Whoever can reach the server.
     Anybody,
+    /// Whoever can reach the server; no page but our own.
+    Door,
     /// Whoever has the token, also by following a link from elsewhere.
     Visitors,
     /// Whoever has the token; no page but our own.
@@ -47,7 +49,7 @@ pub(crate) struct Gate {
     address: SocketAddr,
     /// Names that the user allows beside ours, each perhaps with a port.
     allowed: Vec<(String, Option<u16>)>,
-    token: Option<Token>,
+    token: Option<(Token, Pass)>,
 }
 
 impl Gate {
@@ -59,18 +61,22 @@ impl Gate {
         Ok(Self {
             address,
             allowed: allow_hosts.iter().map(named).collect::<Result<_, _>>()?,
-            token,
+            token: token.map(|token| (token.clone(), token.pass())),
         })
     }
 
     /// Lets a request in, or says why not.
-    pub(crate) fn admit(&self, via: Via, uri: &Uri, headers: &HeaderMap, openness: Openness) -> Result<(), Refusal> {
-        let host = self.host(via, uri, headers)?;
-        if openness != Openness::Anybody {
-            self.refuse_foreign(host, headers, openness)?;
-            self.ask_for_token(via, headers)?;
+    pub(crate) fn admit<B>(&self, via: Via, request: &Request<B>, openness: Openness) -> Result<(), Refusal> {
+        let headers = request.headers();
+        let host = self.host(via, request.uri(), headers)?;
+        match openness {
+            Openness::Anybody => Ok(()),
+            Openness::Door => self.refuse_foreign(host, headers, openness),
+            Openness::Visitors | Openness::Ours => {
+                self.refuse_foreign(host, headers, openness)?;
+                self.ask_for_token(via, request.method(), headers)
+            }
         }
-        Ok(())
     }
 
     /// The name that the server is called by. Somebody else's name that was made to lead here is none of ours.
@@ -134,12 +140,20 @@ impl Gate {
         }
     }
 
-    fn ask_for_token(&self, via: Via, headers: &HeaderMap) -> Result<(), Refusal> {
-        let Some(token) = &self.token else {
+    fn ask_for_token(&self, via: Via, method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
+        let Some((token, pass)) = &self.token else {
             return Ok(());
         };
         let shown = headers.get(AUTHORIZATION).and_then(|shown| bearer(shown.as_bytes()));
-        if via == Via::Socket || shown.is_some_and(|shown| token.is(shown)) {
+        // A browser sends a cookie without being asked, so it opens nothing but what can be looked at.
+        let looks = [Method::GET, Method::HEAD].contains(method);
+        let shows_pass = || {
+            headers
+                .get_all(COOKIE)
+                .iter()
+                .any(|cookies| pass.is_in(cookies.as_bytes()))
+        };
+        if via == Via::Socket || shown.is_some_and(|shown| token.is(shown)) || looks && shows_pass() {
             Ok(())
         } else {
             Err(Refusal::NoToken)

@@ -8,6 +8,7 @@
 //!                                                              │
 //!        POST /hook/… ── hook (body ► Observation) ──► writer ─┤► store        one thread, one transaction for many
 //!        GET  /api/…  ── api ──► readers ──────────────────────┤► store        a few threads
+//!        GET  /, /agents/… ── web ──► readers ─────────────────┤► store        pages for people
 //!        GET  /api/events/stream ── stream ◄── follower ◄──────┘► store        one thread, whoever wrote
 //!                                                   │
 //!                                     pulse ──► hybrid ──► caretaker ──► store   looks after agents that fell silent
@@ -43,12 +44,13 @@ mod stream;
 mod time;
 pub mod tmux;
 mod token;
+mod web;
 mod writer;
 
 pub use error::ServeError;
 pub use hybrid::{Mode, Rhythm};
 pub use listener::Listener;
-pub use routes::{OPENAPI, surface};
+pub use routes::{OPENAPI, pages, surface};
 pub use serve::serve;
 pub use settings::Settings;
 pub use token::{Token, TokenError};

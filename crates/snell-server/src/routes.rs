@@ -6,7 +6,7 @@ use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use axum::routing::{MethodRouter, get};
+use axum::routing::{MethodRouter, get, post};
 use snell::EventName;
 
 use crate::api;
@@ -15,19 +15,18 @@ use crate::error::Refusal;
 use crate::gate::Openness;
 use crate::hook;
 use crate::stream;
+use crate::web;
 
 /// The description of all routes for programs, as the server tells it.
 pub const OPENAPI: &str = include_str!("../openapi.json");
-
-/// What is told to somebody who comes with a browser.
-const WELCOME: &str = "This is a Snell receiver. `snell docs server` says what can be asked of it; \
-    /api/openapi.json says it to programs.\n";
 
 /// One route.
 struct Route {
     method: &'static str,
     path: &'static str,
     openness: Openness,
+    /// Whether people look at the answer.
+    is_page: bool,
     answer: fn() -> MethodRouter<Shared>,
 }
 
@@ -36,6 +35,7 @@ const fn receives(path: &'static str, answer: fn() -> MethodRouter<Shared>) -> R
         method: "POST",
         path,
         openness: Openness::Ours,
+        is_page: false,
         answer,
     }
 }
@@ -45,6 +45,29 @@ const fn shows(path: &'static str, answer: fn() -> MethodRouter<Shared>) -> Rout
         method: "GET",
         path,
         openness: Openness::Ours,
+        is_page: false,
+        answer,
+    }
+}
+
+/// A page for people, who may come from anywhere.
+const fn page(path: &'static str, answer: fn() -> MethodRouter<Shared>) -> Route {
+    Route {
+        method: "GET",
+        path,
+        openness: Openness::Visitors,
+        is_page: true,
+        answer,
+    }
+}
+
+/// What a form of a page sends.
+const fn form(path: &'static str, answer: fn() -> MethodRouter<Shared>) -> Route {
+    Route {
+        method: "POST",
+        path,
+        openness: Openness::Door,
+        is_page: true,
         answer,
     }
 }
@@ -56,6 +79,7 @@ impl Route {
     }
 }
 
+/// For programs.
 const ROUTES: &[Route] = &[
     receives("/hook/session-start", || hook::of(EventName::SessionStart)),
     receives("/hook/session-end", || hook::of(EventName::SessionEnd)),
@@ -77,32 +101,73 @@ const ROUTES: &[Route] = &[
     shows("/api/openapi.json", || get(async || typed("application/json", OPENAPI))),
     shows("/metrics", || get(api::metrics)),
     shows("/healthz", || get(async || typed("text/plain; charset=utf-8", "ok\n"))).to(Openness::Anybody),
-    shows("/", || get(async || typed("text/plain; charset=utf-8", WELCOME))).to(Openness::Visitors),
 ];
 
-/// Method and path of every route.
+/// For people: pages, the parts of them that are fetched anew, and what they need.
+const PAGES: &[Route] = &[
+    page("/", || get(web::agents)),
+    page("/agents/{id}", || get(web::agent)),
+    page("/agents/{id}/export.html", || get(web::export)).to(Openness::Ours),
+    page("/logging", || get(web::logging)),
+    page("/logging/{id}", || get(web::event)),
+    page("/hooks", || get(web::hooks)),
+    page("/guard", || get(web::guard)),
+    page("/login", || get(web::login)).to(Openness::Door),
+    form("/login", || post(web::log_in)),
+    form("/logout", || post(web::log_out)),
+    shows("/fragments/counts", || get(web::counts)),
+    shows("/fragments/needs", || get(web::needs)),
+    shows("/fragments/agents", || get(web::cards)),
+    shows("/fragments/agents/{id}", || get(web::card)),
+    shows("/fragments/agents/{id}/head", || get(web::head)),
+    shows("/fragments/agents/{id}/timeline", || get(web::timeline)),
+    shows("/fragments/receiver", || get(web::receiver)),
+    shows("/fragments/log", || get(web::log)),
+    shows("/fragments/log/new", || get(web::log_new)),
+    shows("/fragments/hooks", || get(web::table_of_hooks)),
+    shows("/fragments/guard", || get(web::verdicts)),
+    shows("/assets/{version}/{name}", || get(web::asset)).to(Openness::Anybody),
+];
+
+/// Method and path of every route for programs.
 pub fn surface() -> impl Iterator<Item = (&'static str, &'static str)> {
     ROUTES.iter().map(|route| (route.method, route.path))
 }
+
+/// Method and path of every route for people.
+pub fn pages() -> impl Iterator<Item = (&'static str, &'static str)> {
+    PAGES.iter().map(|route| (route.method, route.path))
+}
+
+fn all() -> impl Iterator<Item = &'static Route> {
+    ROUTES.iter().chain(PAGES)
+}
+
+/// The label of every path that leads to no route.
+pub(crate) const NOWHERE: &str = "other";
 
 /// What is known of a path before it is answered.
 pub(crate) struct Found {
     /// The route, for those who count.
     pub(crate) label: &'static str,
     pub(crate) openness: Openness,
+    /// Whether people look at the answer.
+    pub(crate) is_page: bool,
 }
 
 /// The route that a path leads to.
 pub(crate) fn find(path: &str) -> Found {
     let is_at = |route: &&Route| route.path == path || route.path.contains('{') && fits(route.path, path);
-    match ROUTES.iter().find(is_at) {
+    match all().find(is_at) {
         Some(route) => Found {
             label: route.path,
             openness: route.openness,
+            is_page: route.is_page,
         },
         None => Found {
-            label: "other",
+            label: NOWHERE,
             openness: Openness::Ours,
+            is_page: false,
         },
     }
 }
@@ -120,7 +185,7 @@ fn fits(pattern: &str, path: &str) -> bool {
 /// The whole surface.
 pub(crate) fn router(app: Shared) -> Router {
     let mut router = Router::new();
-    for route in ROUTES {
+    for route in all() {
         router = router.route(route.path, (route.answer)());
     }
     router
@@ -162,6 +227,12 @@ mod tests {
             ("/api/agents/7/turns/8", "other"),
             ("/api/events/stream", "/api/events/stream"),
             ("/", "/"),
+            ("/agents/7", "/agents/{id}"),
+            ("/agents/7/export.html", "/agents/{id}/export.html"),
+            ("/agents/7/export", "other"),
+            ("/logging/7", "/logging/{id}"),
+            ("/fragments/log/new", "/fragments/log/new"),
+            ("/assets/1/page.css", "/assets/{version}/{name}"),
             ("", "other"),
             ("//", "other"),
         ];
@@ -171,12 +242,25 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_a_sign_of_life_is_open_to_anybody() {
-        let open: Vec<_> = ROUTES
-            .iter()
+    fn what_is_open_to_more_than_our_own_pages_shows_nothing_without_the_token() {
+        let open: Vec<_> = all()
             .filter(|route| route.openness != Openness::Ours)
-            .map(|route| (route.path, route.openness))
+            .map(|route| (route.method, route.path, route.openness))
             .collect();
-        assert_eq!(open, [("/healthz", Openness::Anybody), ("/", Openness::Visitors)]);
+        let expected = [
+            // A sign of life, what the page is made of, and the way in.
+            ("GET", "/healthz", Openness::Anybody),
+            ("GET", "/", Openness::Visitors),
+            ("GET", "/agents/{id}", Openness::Visitors),
+            ("GET", "/logging", Openness::Visitors),
+            ("GET", "/logging/{id}", Openness::Visitors),
+            ("GET", "/hooks", Openness::Visitors),
+            ("GET", "/guard", Openness::Visitors),
+            ("GET", "/login", Openness::Door),
+            ("POST", "/login", Openness::Door),
+            ("POST", "/logout", Openness::Door),
+            ("GET", "/assets/{version}/{name}", Openness::Anybody),
+        ];
+        assert_eq!(open, expected);
     }
 }

@@ -101,10 +101,85 @@ impl Token {
         let differences = self.digest.iter().zip(shown.digest).map(|(own, shown)| own ^ shown);
         differences.fold(0, |all, one| all | one) == 0
     }
+
+    /// What a browser keeps once its user has shown the token.
+    pub(crate) fn pass(&self) -> Pass {
+        let derived = |what: &str| hex(&Sha256::new().chain_update(what).chain_update(self.digest).finalize());
+        let mut name = derived("the name of snell's cookie");
+        name.truncate(8);
+        Pass {
+            name: format!("snell-{name}"),
+            value: derived("the value of snell's cookie"),
+        }
+    }
+}
+
+/// A cookie that stands for the token. It follows from the token, so it outlives the server and ends with the token; the
+/// token does not follow from it. Browsers send a host's cookies to all of its ports, so its name is that of one token.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Pass {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+impl Pass {
+    /// Whether a `Cookie` header shows it.
+    pub(crate) fn is_in(&self, cookies: &[u8]) -> bool {
+        let value = |pair: &[u8]| {
+            let rest = pair
+                .trim_ascii()
+                .strip_prefix(self.name.as_bytes())?
+                .strip_prefix(b"=")?;
+            Some(Token::of(&self.value).is(rest))
+        };
+        cookies.split(|byte| *byte == b';').filter_map(value).any(|is| is)
+    }
+}
+
+impl std::fmt::Debug for Pass {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Pass(…)")
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl std::fmt::Debug for Token {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Token(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pass_is_found_among_cookies_and_follows_from_its_token_alone() {
+        let pass = Token::of("secret").pass();
+        let (name, value) = (&pass.name, &pass.value);
+        let cases = [
+            (format!("{name}={value}"), true),
+            (format!("a=b; {name}={value}; c=d"), true),
+            (format!("a=b;{name}={value}"), true),
+            (format!("{name}=wrong; {name}={value}"), true),
+            (format!("{name}={value}x"), false),
+            (format!("{name}="), false),
+            (format!("x{name}={value}"), false),
+            (format!("{name}x={value}"), false),
+            (format!("a={name}={value}"), false),
+            (value.clone(), false),
+            (String::new(), false),
+        ];
+        for (cookies, expected) in cases {
+            assert_eq!(pass.is_in(cookies.as_bytes()), expected, "{cookies}");
+        }
+        assert_eq!(pass, Token::of("secret").pass());
+        let other = Token::of("another").pass();
+        assert!(other.name != *name && other.value != *value);
+        assert!(!pass.is_in(format!("{}={}", other.name, other.value).as_bytes()));
+        assert_eq!(format!("{pass:?}"), "Pass(…)");
     }
 }

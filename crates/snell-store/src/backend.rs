@@ -8,11 +8,14 @@ use crate::changes::{Change, ChangeRange};
 use crate::error::Result;
 use crate::model::State;
 use crate::query::{
-    AgentFilter, AgentView, Exported, GuardEntry, GuardFilter, Heard, HookStats, LogEntry, LogFilter, Pruned,
-    SessionView, Totals, TurnFilter, TurnView,
+    AgentFilter, AgentView, Exported, GuardEntry, GuardFilter, GuardVerdictView, Heard, HookStats, LogEntry, LogFilter,
+    Pruned, SessionView, Totals, TurnFilter, TurnView,
 };
 use crate::rows::Rows;
+use crate::search::{FullEvent, LogLines, ProjectView};
 use crate::sessions::{MissionView, SessionFilter, SessionRow};
+use crate::sums::{GuardHour, HookHour};
+use crate::timeline::{TimelineEvent, TimelineFilter};
 use crate::workers::Worker;
 
 /// How much tidying is wanted.
@@ -46,6 +49,11 @@ pub(crate) trait Queries {
     fn count_agents(&mut self, state: State) -> Result<i64>;
     /// The newest first, unless the filter asks for what came after an entry.
     fn log(&mut self, filter: &LogFilter) -> Result<Vec<LogEntry>>;
+    /// The same, told briefly; only those in which the text stands, as far as is looked.
+    fn log_lines(&mut self, filter: &LogFilter, text: Option<&str>) -> Result<LogLines>;
+    fn event(&mut self, id: i64) -> Result<Option<FullEvent>>;
+    /// By their names.
+    fn projects(&mut self, at_most: u32) -> Result<Vec<ProjectView>>;
     /// The number of the newest event; 0 if there is none.
     fn last_id(&mut self) -> Result<i64>;
     /// Sessions whose id begins like this, the latest first.
@@ -67,12 +75,24 @@ pub(crate) trait Queries {
     fn trim_changes(&mut self, keep: u32) -> Result<()>;
     /// How many events came after this row, and what is known of the last ones.
     fn heard_since(&mut self, event_row: Option<i64>) -> Result<Heard>;
-    /// The newest first.
+    /// The newest first, unless the filter asks for what came after one.
+    fn timeline(&mut self, filter: &TimelineFilter) -> Result<Vec<TimelineEvent>>;
+    /// The event of an agent before which there are so many newer ones.
+    fn event_before_newest(&mut self, agent_id: i64, newest: u32) -> Result<Option<(i64, Timestamp)>>;
+    /// The newest first, unless the filter asks for what came after one.
     fn turns(&mut self, filter: &TurnFilter) -> Result<Vec<TurnView>>;
     /// Hooks that ran since then, those that took the most time first.
     fn hook_stats(&mut self, since: Timestamp) -> Result<Vec<HookStats>>;
+    /// The earliest first.
+    fn hook_hours(&mut self, since: Timestamp, hook_id: Option<i64>) -> Result<Vec<HookHour>>;
+    /// The earliest first.
+    fn guard_hours(&mut self, since: Timestamp) -> Result<Vec<GuardHour>>;
     /// The newest first.
     fn guard_log(&mut self, filter: &GuardFilter) -> Result<Vec<GuardEntry>>;
+    /// What the guard said about each of these events, if it said anything, in the order in which it did.
+    fn guard_verdicts(&mut self, event_rows: &[i64]) -> Result<Vec<(i64, GuardVerdictView)>>;
+    /// The project whose root this is, if anything was recorded of it.
+    fn project_id(&mut self, root: &str) -> Result<Option<i64>>;
 
     /// The one that was last heard of first.
     fn session_rows(&mut self, filter: &SessionFilter) -> Result<Vec<SessionRow>>;

@@ -25,6 +25,9 @@ use scan::Scanner;
 /// What stands in the place of a secret begins and ends so.
 const MARK: (&str, &str) = ("[masked: ", "]");
 
+/// What stands for a secret where it must be one word.
+const WORD: &str = "masked";
+
 /// The longest name of a form, and more.
 const MAX_MARK_BYTES: usize = 48;
 
@@ -63,6 +66,30 @@ pub fn mask_json(value: &mut Value) {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
+}
+
+/// Puts one word in the place of each secret that was masked, in all strings of `value`. A shell reads it as it would have
+/// read the secret, whereas the marks themselves are several words.
+pub fn put_words_for_masked(value: &mut Value) {
+    let mut rest = vec![value];
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::String(text) if is_masked(text) => *text = words_for_masked(text),
+            Value::Array(items) => rest.extend(items),
+            Value::Object(members) => rest.extend(members.values_mut()),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a secret was masked in `text`.
+pub(crate) fn is_masked(text: &str) -> bool {
+    text.contains(MARK.0) && between_marks(text).len() > 1
+}
+
+fn words_for_masked(text: &str) -> String {
+    let pieces: Vec<_> = between_marks(text).into_iter().map(|piece| &text[piece]).collect();
+    pieces.join(WORD)
 }
 
 fn mask_member(text: &mut String, kind: Option<Kind>) {

@@ -23,6 +23,9 @@ const MAX_OUTPUT_BYTES: usize = 16 * 1024;
 /// What stands between the beginning and the end of a text, where nothing may be longer than is said.
 const LEFT_OUT: &str = "\n[…]\n";
 
+/// What stands before and behind the number of bytes that were left out of a text.
+pub(crate) const CUT: (&str, &str) = ("… [", " bytes left out] …");
+
 /// One event as it was observed. Also what one process hands another, and what waits on disk to be stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
@@ -373,5 +376,5 @@ pub(crate) fn cut(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
     let end = text.floor_char_boundary(most / 4 * 3);
     let begin = text.ceil_char_boundary(text.len() - most / 4);
     let left_out = begin - end;
-    format!("{}… [{left_out} bytes left out] …{}", &text[..end], &text[begin..]).into()
+    format!("{}{}{left_out}{}{}", &text[..end], CUT.0, CUT.1, &text[begin..]).into()
 }

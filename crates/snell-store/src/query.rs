@@ -6,6 +6,7 @@ use snell::Timestamp;
 
 use crate::intent::Intent;
 use crate::model::{Actor, Confidence, Source, State, TimestampSource};
+use crate::sums::GuardOutcome;
 
 /// Which agents.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +32,8 @@ pub struct TurnFilter {
     pub agent_id: i64,
     /// Before this one, to page on.
     pub before_id: Option<i64>,
+    /// After this one, the oldest first, to follow.
+    pub after_id: Option<i64>,
     /// At most so many.
     pub limit: u32,
 }
@@ -42,8 +45,12 @@ pub struct GuardFilter {
     pub agent_id: Option<i64>,
     /// By this rule.
     pub rule: Option<String>,
+    /// Of this gravity.
+    pub tier: Option<String>,
     /// Decided like this: `allow`, `ask` or `deny`.
     pub decision: Option<String>,
+    /// Of which this came, which says more than the decision.
+    pub outcome: Option<GuardOutcome>,
     /// Before this one, to page on.
     pub before_id: Option<i64>,
     /// At most so many.
@@ -67,6 +74,7 @@ pub struct AgentView {
     pub why: String,
     pub current_tool: Option<String>,
     pub last_words: Option<String>,
+    pub status_text: Option<String>,
     pub tmux_session: Option<String>,
     pub tmux_pane: Option<String>,
     pub pid: Option<u32>,
@@ -253,8 +261,11 @@ pub struct GuardEntry {
 }
 
 /// What one hook costs, and how it fares.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct HookStats {
+    /// Its number here.
+    #[serde(skip)]
+    pub hook_id: i64,
     /// The contract it is run under.
     pub contract: String,
     /// The file it is written in.

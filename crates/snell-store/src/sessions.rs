@@ -52,6 +52,8 @@ pub struct SessionRow {
 pub struct SessionFilter {
     /// Only this one.
     pub conversation_id: Option<i64>,
+    /// Only those of this agent.
+    pub agent_id: Option<i64>,
     /// Ended ones too.
     pub ended_too: bool,
     /// At most so many; all of them if it is not said.

@@ -14,8 +14,8 @@ use crate::model::{ContextSource, State, as_kept};
 use crate::observation::{FinishedRun, Observation};
 use crate::prepared::Prepared;
 use crate::query::{
-    AgentFilter, AgentView, Exported, GuardEntry, GuardFilter, Heard, HookStats, LogEntry, LogFilter, Pruned,
-    SessionView, Totals, TurnFilter, TurnView,
+    AgentFilter, AgentView, Exported, GuardEntry, GuardFilter, GuardVerdictView, Heard, HookStats, LogEntry, LogFilter,
+    Pruned, SessionView, Totals, TurnFilter, TurnView,
 };
 use crate::rows::{Reached, Rows};
 use crate::sqlite::Sqlite;
@@ -389,7 +389,7 @@ impl Store {
         self.backend.queries().heard_since(event_row)
     }
 
-    /// What was said, the latest first.
+    /// What was said, the latest first, unless the filter asks for what came after a turn.
     ///
     /// # Errors
     ///
@@ -398,7 +398,7 @@ impl Store {
         self.backend.queries().turns(filter)
     }
 
-    /// Hooks that ran since then, those that took the most time first. Of very many runs the latest count.
+    /// Hooks that ran since then, those that took the most time first.
     ///
     /// # Errors
     ///
@@ -414,6 +414,24 @@ impl Store {
     /// When the database cannot be read.
     pub fn guard_log(&mut self, filter: &GuardFilter) -> Result<Vec<GuardEntry>> {
         self.backend.queries().guard_log(filter)
+    }
+
+    /// What the guard said about each of these events, if it said anything, in the order in which it did.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn guard_verdicts(&mut self, event_rows: &[i64]) -> Result<Vec<(i64, GuardVerdictView)>> {
+        self.backend.queries().guard_verdicts(event_rows)
+    }
+
+    /// The project whose root this is, if anything was recorded of it.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn project_id(&mut self, root: &str) -> Result<Option<i64>> {
+        self.backend.queries().project_id(root)
     }
 
     /// Removes everything older than this, a little at a time so that nobody is held up.

@@ -71,7 +71,7 @@ impl fmt::Display for Diagnostic {
 }
 
 /// The known word nearest to `word`, if one is near enough to have been meant.
-pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lowered = word.to_lowercase();
     known
         .into_iter()

@@ -50,20 +50,22 @@ mod trust;
 mod verdict;
 
 pub use config::{
-    CommsSettings, ConfigFile, ContextSettings, CoreFile, Document, Handler, Handlers, Keep, Message, MessageUse,
-    Messages, Part, RemindSettings, ServerSettings, Settings, receiver_url,
+    AllowedCommand, CommsSettings, ConfigFile, ContextSettings, CoreFile, Document, GuardAuthor, GuardChoice,
+    GuardPreset, GuardSettings, Handler, Handlers, Keep, Message, MessageUse, Messages, Part, ProtectedPath,
+    RemindSettings, RuleChoice, ServerSettings, Settings, receiver_url,
 };
-pub use diagnostic::{Diagnostic, Severity};
+pub use diagnostic::{Diagnostic, Severity, did_you_mean};
 pub use engine::{Engine, EngineBuilder, Explanation, Watch};
 pub use event::{
-    Event, EventError, EventName, JsonError, Subagent, Tmux, Tool, ToolClass, json_depth, replace_lone_surrogates,
+    Event, EventError, EventName, JsonError, MAX_JSON_DEPTH, Subagent, Tmux, Tool, ToolClass, json_depth,
+    replace_lone_surrogates,
 };
 pub use guest::{Guest, Reply};
 pub use hook::{Hook, OnFailure, Origin};
 pub use jiff::Timestamp;
 pub use matcher::Glob;
 pub use outcome::{End, Outcome};
-pub use report::{HookReport, Report, ReportedDecision};
+pub use report::{GuardReport, HookReport, Report, ReportedDecision};
 pub use runner::{Background, Finished, supervise};
 pub use schema::config_schema;
 pub use trust::{Judgement, ProjectFile, Trust, TrustError, Withheld};

@@ -34,6 +34,25 @@ pub struct Report {
     pub hooks: Vec<HookReport>,
     /// What is wrong with the configuration or the event, and hooks that failed and went on.
     pub warnings: Vec<Diagnostic>,
+    /// What the guard said, where it was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guard: Option<GuardReport>,
+}
+
+/// What the guard said about a tool call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct GuardReport {
+    /// `allow`, `ask` or `deny`.
+    pub decision: &'static str,
+    /// The gravest rule that minds it. Under `audit` it is allowed all the same.
+    pub rule: Option<&'static str>,
+    /// How grave that is.
+    pub tier: Option<&'static str>,
+    /// Why.
+    pub reason: Option<String>,
+    /// What to do instead.
+    pub advice: Option<&'static str>,
 }
 
 /// What the agent is to do.
@@ -106,6 +125,7 @@ impl Report {
             extra: verdict.extra.clone(),
             hooks: verdict.hooks.iter().map(HookReport::of).collect(),
             warnings: load_diagnostics.iter().chain(&verdict.warnings).cloned().collect(),
+            guard: None,
         }
     }
 }

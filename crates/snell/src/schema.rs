@@ -107,6 +107,21 @@ fn of_kind(kind: Kind) -> Map<String, Value> {
         Kind::Names => json!({"type": "array", "items": {"type": "string", "pattern": "[^ ]"}, "default": []}),
         Kind::Count => json!({"type": "integer", "minimum": 1, "maximum": u32::MAX}),
         Kind::OneOf(words) => json!({"enum": words, "default": words.first()}),
+        // A key with a dot that is not quoted is a table in a table.
+        Kind::Choices(words) => json!({
+            "type": "object",
+            "additionalProperties": {"anyOf": [{"enum": words}, {"type": "object"}]},
+        }),
+        Kind::Tables(keys, required) => json!({
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": of_keys(keys),
+                "required": required,
+                "additionalProperties": false,
+            },
+        }),
+        Kind::Date => json!({"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}),
         Kind::Events => {
             let names: Vec<_> = EventName::all_names().collect();
             json!({

@@ -75,9 +75,19 @@ const PAGES: &[Page] = &[
         "lifecycle.md"
     ),
     page!(
+        "guard",
+        "What is judged before it runs: decisions, policy, limits, what is missed",
+        "guard.md"
+    ),
+    page!(
         "server",
         "The receiver: events over HTTP, the stream, security",
         "server.md"
+    ),
+    page!(
+        "page",
+        "What the receiver shows in a browser, and how to read it",
+        "page.md"
     ),
     page!(
         "notify",

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use snell::{Decision, Diagnostic, Engine, Event, EventName, Guest, Hook, Severity, Timestamp, Verdict};
+use snell::{
+    Decision, Diagnostic, Engine, Event, EventError, EventName, Guest, Hook, JsonError, Severity, Timestamp, Verdict,
+};
 use snell_store::{Judgement, Note, Observation};
 
 use super::run::payload_from_stdin;
@@ -17,6 +19,7 @@ use crate::caller::Caller;
 use crate::handlers::{self, Occasion, Reminder};
 use crate::output;
 use crate::recording::Recording;
+use crate::shallow::shallow;
 
 /// How often in a row hooks may keep an agent from ending its turn, unless the agent's own setting says otherwise.
 const STOP_CAP: u32 = 8;
@@ -54,7 +57,7 @@ pub(crate) fn run(args: &Args) -> u8 {
 fn answer(args: &Args) -> anyhow::Result<u8> {
     let started = Instant::now();
     let caller = Caller::look()?;
-    let (mut event, _) = Event::from_json(None, &payload_from_stdin()?)?;
+    let (mut event, is_whole) = read(&payload_from_stdin()?)?;
     let added_cwd = event.cwd.is_none().then(std::env::current_dir).and_then(Result::ok);
     event.cwd = event.cwd.or_else(|| added_cwd.clone());
     let guest = match &args.agent {
@@ -84,16 +87,26 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
     event.platform.get_or_insert_with(|| guest.name.to_owned());
     let occasion = Occasion {
         event: &event,
+        is_whole,
         sender: &observation.sender,
         project: &project,
         settings: &settings,
         now: observation.at,
     };
-    let handlers::Said { mut verdict, reminder } = handlers::ask(&occasion, &mut recording);
+    let handlers::Said {
+        mut verdict,
+        reminder,
+        mut hearing,
+    } = handlers::ask(&occasion, &mut recording);
     if concerned {
         adopt_orphans();
-        verdict = verdict.followed_by(block_on(engine.fire(event.clone()))?);
-        handlers::ask_again(&occasion, &mut verdict);
+        match block_on(engine.fire(event.clone())) {
+            Ok(said) => verdict = verdict.followed_by(said),
+            // Whatever kept hooks from speaking must not keep a "no" from being told.
+            Err(error) if verdict.decision > Decision::Allow => output::error(&error),
+            Err(error) => return Err(error),
+        }
+        handlers::ask_again(&occasion, hearing.as_mut(), &mut verdict);
     }
     // What could not be remembered would be told again and again.
     let is_told_once = !reminder.reminded.is_nothing();
@@ -113,6 +126,7 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
     }
     let mut judgement = Judgement::of(&verdict, started.elapsed());
     judgement.reminded = reminder.reminded;
+    judgement.guard = hearing.map(|hearing| hearing.recorded()).unwrap_or_default();
     judgement.goes_on = is_told_more(&event, &verdict);
     observation.judgement = Some(judgement);
     // While its hooks ran, other events may have been stored.
@@ -128,6 +142,17 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
     }
     recording.record(observation, note);
     Ok(code)
+}
+
+/// The event, and whether all of it could be read: what is nested too deeply for us may not be for the tool.
+fn read(payload: &[u8]) -> Result<(Event, bool), EventError> {
+    match Event::from_json(None, payload) {
+        Err(EventError::NotJson(JsonError::TooDeep)) => {
+            let (event, _) = Event::from_json(None, &shallow(payload))?;
+            Ok((event, false))
+        }
+        read => read.map(|(event, _)| (event, true)),
+    }
 }
 
 /// Tells the agent. A block that it cannot hear this way is told by exit code.

@@ -1,10 +1,11 @@
 //! `snell lint`: what is wrong with the configuration.
 
 use serde::Serialize;
-use snell::{Diagnostic, Severity};
+use snell::{Diagnostic, Severity, Timestamp};
 
 use super::{DONE, FAILED};
-use crate::around::Around;
+use crate::around::{Around, now};
+use crate::guard::findings;
 use crate::output;
 
 /// Check every hook file: what is wrong, where, and what to write instead
@@ -32,6 +33,9 @@ struct Linted<'a> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let (engine, mut diagnostics) = args.around.engine()?.load();
     diagnostics.extend(engine.check());
+    let now = now()?.unwrap_or_else(Timestamp::now);
+    let of_the_guard = findings(&engine.settings().guard, now);
+    diagnostics.extend(of_the_guard.iter().map(|finding| finding.diagnostic()));
     let errors = diagnostics
         .iter()
         .filter(|found| found.severity == Severity::Error)

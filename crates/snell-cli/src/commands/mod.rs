@@ -2,11 +2,13 @@
 
 pub(crate) mod agents;
 pub(crate) mod completions;
+pub(crate) mod demo;
 pub(crate) mod docs;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod forward;
+pub(crate) mod guard;
 pub(crate) mod hook;
 pub(crate) mod install;
 pub(crate) mod lint;
@@ -53,6 +55,7 @@ pub(crate) fn run(command: Command) -> u8 {
         Command::List(args) => list::run(&args),
         Command::Lint(args) => lint::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Guard(args) => guard::run(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Agents(args) => agents::run(&args),
@@ -63,6 +66,7 @@ pub(crate) fn run(command: Command) -> u8 {
         Command::Log(args) => log::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Statusline(args) => Ok(statusline::run(&args)),
+        Command::Demo(args) => demo::run(&args),
         Command::Docs(args) => docs::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Supervise(args) => supervise::run(&args),

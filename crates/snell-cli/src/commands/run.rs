@@ -3,19 +3,21 @@
 use std::io::{IsTerminal, Read};
 
 use anyhow::{Context, bail};
-use snell::{Diagnostic, Event, Report};
+use snell::{Diagnostic, Engine, Event, GuardReport, Report, Timestamp, Verdict};
 
 use super::{BLOCKED, DONE, adopt_orphans, block_on};
-use crate::around::{Around, RequireTrust, user_name};
+use crate::around::{Around, RequireTrust, now, user_name};
+use crate::guard::Hearing;
 use crate::output;
 
 /// A larger payload is refused rather than held in memory several times over.
-const MAX_PAYLOAD_BYTES: u64 = 64 * 1024 * 1024;
+pub(super) const MAX_PAYLOAD_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Fire an event: its JSON on stdin, the verdict as JSON on stdout
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     echo '{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"git push\"}}' | snell run PreToolUse\n  \
+    echo '{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"make\"}}' | snell run PreToolUse --guard\n  \
     snell run SessionStart --project ~/work < /dev/null\n\n\
     Exit codes: 0 go on, 2 blocked, 1 anything of our own.")]
 pub(crate) struct Args {
@@ -24,6 +26,9 @@ pub(crate) struct Args {
     /// Print JSON, as it always does
     #[arg(long, hide = true)]
     json: bool,
+    /// Also let the guard judge the tool call, before the hooks do
+    #[arg(long)]
+    guard: bool,
     #[command(flatten)]
     trust: RequireTrust,
     #[command(flatten)]
@@ -38,8 +43,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let (engine, mut diagnostics) = args.trust.engine(&args.around)?.load();
     diagnostics.extend(notes);
     adopt_orphans();
-    let verdict = block_on(engine.fire(event))?;
-    let written = output::json(&Report::new(&verdict, &diagnostics));
+    let (verdict, guard) = if args.guard {
+        fire_guarded(args, &engine, &event)?
+    } else {
+        (block_on(engine.fire(event))?, None)
+    };
+    let mut report = Report::new(&verdict, &diagnostics);
+    report.guard = guard;
+    let written = output::json(&report);
     // A block is a block, also for a host that does not hear why.
     if verdict.is_blocked() {
         if let Err(error) = written {
@@ -48,6 +59,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         return Ok(BLOCKED);
     }
     written.map(|()| DONE)
+}
+
+/// What the guard says about the event, then the hooks, and then the guard again if they changed the tool's input.
+fn fire_guarded(args: &Args, engine: &Engine, event: &Event) -> anyhow::Result<(Verdict, Option<GuardReport>)> {
+    let project = args.around.project()?;
+    let now = now()?.unwrap_or_else(Timestamp::now);
+    let Some(mut hearing) = Hearing::of(event, &engine.settings(), &project, now) else {
+        return Ok((block_on(engine.fire(event.clone()))?, None));
+    };
+    let mut verdict = Verdict::new(event.name.clone());
+    hearing.hear(&mut verdict);
+    verdict = verdict.followed_by(block_on(engine.fire(event.clone()))?);
+    hearing.hear_again(&mut verdict);
+    Ok((verdict, hearing.report()))
 }
 
 /// The event on standard input; a terminal there means that there are no details.

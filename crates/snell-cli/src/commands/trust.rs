@@ -1,11 +1,14 @@
 //! `snell trust`: which projects' hooks may run where Snell is a guest.
 
+mod guard;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use serde::Serialize;
 use snell::{Diagnostic, Judgement, ProjectFile, Severity, Trust};
 
+use self::guard::Wish;
 use super::{DONE, FAILED};
 use crate::around::Around;
 use crate::hook_view::HookView;
@@ -15,7 +18,8 @@ use crate::pins::Changed;
 /// Let a project's hooks run where Snell is a guest, as long as their files stay as they are
 ///
 /// As a guest Snell sits in every directory that you open, also in one that was cloned a minute ago. There, the hooks in
-/// the project's own files run only after this command. It shows every hook that it trusts.
+/// the project's own files run only after this command. It shows every hook that it trusts,
+/// and what the project wants the guard to do.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell trust\n  snell trust ~/work --revoke\n  snell trust --list")]
 pub(crate) struct Args {
@@ -44,6 +48,8 @@ pub(crate) struct Args {
 struct Trusted<'a> {
     directory: &'a Path,
     files: Vec<TrustedFile<'a>>,
+    /// What the project wants of the guard.
+    guard: &'a [Wish<'a>],
     moved_aside: Option<PathBuf>,
     diagnostics: &'a [Diagnostic],
 }
@@ -103,6 +109,8 @@ fn trust(args: &Args) -> anyhow::Result<u8> {
     let (engine, diagnostics) = builder.load();
     // What was read here is what is shown and what is pinned, whatever the files say by now.
     let files = engine.project_files();
+    let settings = engine.settings();
+    let wishes = guard::wishes(&settings.guard);
     let mut moved_aside = None;
     if !files.is_empty() {
         let pin_all = |trust: &mut Trust| files.iter().for_each(|file| trust.pin_file(file));
@@ -113,13 +121,14 @@ fn trust(args: &Args) -> anyhow::Result<u8> {
         output::json(&Trusted {
             directory: &directory,
             files: files.iter().map(for_programs).collect(),
+            guard: &wishes,
             moved_aside,
             diagnostics: &diagnostics,
         })?;
     } else {
         tell_of_moving(moved_aside.as_deref());
         diagnostics.iter().for_each(output::diagnostic);
-        show(&directory, &files);
+        show(&directory, &files, &wishes);
     }
     if left_out > 0 {
         output::note("what cannot be read cannot be trusted");
@@ -148,7 +157,7 @@ fn for_programs(file: &ProjectFile) -> TrustedFile<'_> {
     }
 }
 
-fn show(directory: &Path, files: &[ProjectFile]) {
+fn show(directory: &Path, files: &[ProjectFile], wishes: &[Wish<'_>]) {
     let shown = directory.display();
     if files.is_empty() {
         output::line(&format!(
@@ -174,6 +183,7 @@ fn show(directory: &Path, files: &[ProjectFile]) {
         table.print_whole();
         output::line("");
     }
+    guard::show(wishes);
     output::line(&format!("Trusted in {shown}, as long as they stay as they are:"));
     for file in files {
         let before = match file.judgement {

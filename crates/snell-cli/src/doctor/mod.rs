@@ -3,6 +3,7 @@
 //! One file per question. Each looks at the patient and answers with findings; a new question is a row of `CHECKS`. The
 //! last one, the proof, runs what is registered as the agent would.
 
+mod guard;
 mod memory;
 mod neighbours;
 mod patient;
@@ -106,6 +107,7 @@ const CHECKS: &[Check] = &[
     check("Receiver", receiver::check),
     check("Memory", memory::check),
     check("Configuration", memory::check_configuration),
+    check("Guard", guard::check),
     check("Proof", proof::check),
 ];
 

@@ -15,6 +15,7 @@ use snell::{Decision, Event, EventName, Handler, Settings, Timestamp, Verdict};
 use snell_store::Sender;
 
 use crate::around::{Around, variable};
+use crate::guard::Hearing;
 use crate::output;
 use crate::recording::Recording;
 pub(crate) use mode::Mode;
@@ -24,6 +25,8 @@ pub(crate) use remind::Reminder;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occasion<'a> {
     pub(crate) event: &'a Event,
+    /// Whether all of it could be read.
+    pub(crate) is_whole: bool,
     pub(crate) sender: &'a Sender,
     /// The directory that the agent has for its project.
     pub(crate) project: &'a Path,
@@ -38,21 +41,30 @@ impl Occasion<'_> {
 }
 
 /// What the handlers have to say about an event.
-#[derive(Clone, Debug)]
-pub(crate) struct Said {
+#[derive(Debug)]
+pub(crate) struct Said<'a> {
     /// What they decided.
     pub(crate) verdict: Verdict,
     /// What the agent is told about itself, if it hears it.
     pub(crate) reminder: Reminder,
+    /// What the guard has to do with it, if anything.
+    pub(crate) hearing: Option<Hearing<'a>>,
 }
 
 /// Asks every handler that is switched on.
-pub(crate) fn ask(occasion: &Occasion<'_>, recording: &mut Recording) -> Said {
+pub(crate) fn ask<'a>(occasion: &Occasion<'a>, recording: &mut Recording) -> Said<'a> {
     let handlers = &occasion.settings.handlers;
     let mut said = Said {
         verdict: Verdict::new(occasion.event.name.clone()),
         reminder: Reminder::default(),
+        hearing: hearing(occasion),
     };
+    if let Some(hearing) = &mut said.hearing {
+        hearing.hear(&mut said.verdict);
+        if !occasion.is_whole {
+            hearing.fail(&mut said.verdict);
+        }
+    }
     if handlers.is_on(Handler::Context) && occasion.event.name == EventName::SessionStart {
         load_files(occasion, &mut said.verdict);
     }
@@ -67,6 +79,12 @@ pub(crate) fn ask(occasion: &Occasion<'_>, recording: &mut Recording) -> Said {
         said.reminder = remind::reminder(occasion, facts.as_ref());
     }
     said
+}
+
+fn hearing<'a>(occasion: &Occasion<'a>) -> Option<Hearing<'a>> {
+    let is_on = occasion.settings.handlers.is_on(Handler::Guard);
+    let hearing = || Hearing::of(occasion.event, occasion.settings, occasion.project, occasion.now);
+    is_on.then(hearing).flatten()
 }
 
 /// Variables that launchers set.
@@ -92,7 +110,10 @@ fn load_files(occasion: &Occasion<'_>, verdict: &mut Verdict) {
 }
 
 /// Asks again those who judge a tool's input, because a hook has changed it.
-pub(crate) fn ask_again(occasion: &Occasion<'_>, verdict: &mut Verdict) {
+pub(crate) fn ask_again(occasion: &Occasion<'_>, hearing: Option<&mut Hearing<'_>>, verdict: &mut Verdict) {
+    if let Some(hearing) = hearing {
+        hearing.hear_again(verdict);
+    }
     if let Some(input) = verdict.tool_input.clone()
         && occasion.settings.handlers.is_on(Handler::Comms)
         && occasion.event.name == EventName::PreToolUse

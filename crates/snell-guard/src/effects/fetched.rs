@@ -1,9 +1,12 @@
 //! A file that is fetched and run in the same call: nobody has seen it either.
 
-use super::{Effect, What, number_of};
-use crate::invocation::{Invocation, Value};
+use std::borrow::Cow;
+
+use super::abroad::is_fresh;
+use super::{Effect, What, number_of, output_of};
+use crate::invocation::{Invocation, Stdin, Unknown, Value};
 use crate::line::Line;
-use crate::paths::locate;
+use crate::paths::{Class, locate};
 use crate::programs::{self, Handler};
 use crate::world::World;
 
@@ -13,14 +16,37 @@ const FETCHERS: &[(&str, &[&str])] = &[("curl", &["-o", "--output"]), ("wget", &
 /// Flags that name the directory for it.
 const DIRECTORY_FLAGS: &[&str] = &["-P", "--directory-prefix", "--output-dir"];
 
+/// Programs that unpack, and the flags that say where to.
+const UNPACKERS: &[(&str, &[&str])] = &[
+    ("tar", &["-C", "--directory"]),
+    ("bsdtar", &["-C", "--directory"]),
+    ("gtar", &["-C", "--directory"]),
+    ("unzip", &["-d"]),
+];
+
+/// Flags that name an archive.
+const ARCHIVE_FLAGS: &[&str] = &["-f", "--file"];
+
 /// Adds an effect for each program that runs what an earlier one fetched.
 pub(super) fn run_later(invocations: &[Invocation], world: &World, list: &mut Vec<Effect>) {
     let mut files: Vec<String> = Vec::new();
-    for invocation in invocations {
+    let mut directories: Vec<String> = Vec::new();
+    for (number, invocation) in invocations.iter().enumerate() {
         let Some(name) = invocation.argv.first() else {
             continue;
         };
-        if !files.is_empty() && ran(invocation, name, world).is_some_and(|path| files.contains(&path)) {
+        if is_fresh(invocation) {
+            continue;
+        }
+        let is_fetched = |path: String| {
+            let below = |directory: &String| {
+                path.strip_prefix(directory.as_str())
+                    .is_some_and(|rest| rest.starts_with('/'))
+            };
+            files.contains(&path) || directories.iter().any(below)
+        };
+        let nothing = files.is_empty() && directories.is_empty();
+        if !nothing && ran(invocation, name, world).is_some_and(is_fetched) {
             let place = Some(locate(name, invocation.cwd.as_deref(), world));
             let what = What::Rule(number_of("network.run-fetched"));
             list.push(Effect {
@@ -28,11 +54,42 @@ pub(super) fn run_later(invocations: &[Invocation], world: &World, list: &mut Ve
                 place,
                 recursive: false,
                 program: "the shell",
+                by: Some(number),
+                allowed: None,
                 span: invocation.span.clone(),
             });
         }
+        directories.extend(unpacked(invocation, name, &files, world));
         files.extend(fetched(invocation, name, world));
     }
+}
+
+/// The directory into which a program unpacks what was fetched. Where that is the directory in which everything else
+/// runs as well, nobody knows which of its programs came with it.
+fn unpacked(invocation: &Invocation, name: &Value, files: &[String], world: &World) -> Option<String> {
+    let (known, program) = name.as_text().and_then(programs::find)?;
+    let (_, into) = UNPACKERS.iter().find(|(unpacker, _)| *unpacker == known)?;
+    let line = Line::read(program, invocation.argv.get(1..)?);
+    let cwd = invocation.cwd.as_deref();
+    let archives = line
+        .values(ARCHIVE_FLAGS)
+        .chain(line.operands.iter().map(|value| Cow::Borrowed(*value)));
+    let named = archives
+        .filter_map(|value| locate(&value, cwd, world).path)
+        .any(|path| files.contains(&path));
+    let piped = match &invocation.stdin {
+        Stdin::Pipe(left) => output_of(left, world) == Unknown::Unseen,
+        Stdin::Text(text) => text.holds(Unknown::Unseen),
+        Stdin::Inherited | Stdin::File(_) => false,
+    };
+    let place = line
+        .values(into)
+        .last()
+        .map(|directory| locate(&directory, cwd, world))?;
+    let of_its_own = !place
+        .classes
+        .meets([Class::ProjectRoot, Class::HomeRoot, Class::Root].into());
+    place.path.filter(|_| (named || piped) && of_its_own)
 }
 
 /// The file that a program runs: itself, or the script of an interpreter.

@@ -7,6 +7,7 @@ use crate::invocation::Value;
 use crate::line::Line;
 use crate::paths::{Class, Classes, Place};
 use crate::programs::{self, Handler, Program};
+use crate::world::World;
 
 /// Does what is special about a program.
 pub(super) fn apply(scene: &mut Scene<'_>, program: &'static Program) {
@@ -57,6 +58,9 @@ fn chmod(scene: &mut Scene<'_>) {
             if opens_up(mode) {
                 scene.on(Kind::OpenUp, argument, recursive);
             }
+            if lets_read(mode) && is_key(&scene.locate(argument)) {
+                scene.rule("secret.open-key");
+            }
             if sets_id(mode) {
                 scene.on(Kind::SetId, argument, recursive);
             }
@@ -75,6 +79,23 @@ fn opens_up(mode: &str) -> bool {
         let (who, rest) = clause.split_at(clause.find(['+', '-', '=']).unwrap_or(clause.len()));
         who.contains(['o', 'a']) && rest.starts_with(['+', '=']) && rest.contains('w')
     })
+}
+
+/// Whether others than the owner may read.
+fn lets_read(mode: &str) -> bool {
+    if let Some(digits) = octal(mode) {
+        return digits & 0o044 != 0;
+    }
+    mode.split(',').any(|clause| {
+        let (who, rest) = clause.split_at(clause.find(['+', '-', '=']).unwrap_or(clause.len()));
+        (who.is_empty() || who.contains(['g', 'o', 'a'])) && rest.starts_with(['+', '=']) && rest.contains('r')
+    })
+}
+
+/// A secret other than the settings of a project, which many programs may have to read.
+fn is_key(place: &Place) -> bool {
+    let name = place.told().rsplit('/').next().unwrap_or_default();
+    place.classes.has(Class::Secret) && !name.starts_with(".env")
 }
 
 /// Whether it runs as its owner or its group from now on.
@@ -156,11 +177,13 @@ fn deletes(expression: &[&Value]) -> bool {
     })
 }
 
-/// Something in the project, not the project.
+/// Something in the project, not the project. Which of its files that is, nobody knows.
 fn picked(mut place: Place) -> Place {
-    if place.classes == Classes::from([Class::ProjectRoot]) {
+    let around = [Class::HoldsOwn].into();
+    if place.classes.without(around) == Classes::from([Class::ProjectRoot]) {
         place.classes = [Class::Project].into();
-    } else if place.classes == Classes::from([Class::TempRoot]) {
+        place.shape = None;
+    } else if place.classes.without(around) == Classes::from([Class::TempRoot]) {
         place.classes = [Class::Temp].into();
     }
     place
@@ -180,9 +203,26 @@ fn moved(scene: &mut Scene<'_>) {
         .classes
         .meets([Class::Temp, Class::TempRoot, Class::Harmless].into());
     for source in sources {
-        scene.on(if lost { Kind::Delete } else { Kind::Take }, source, true);
+        let place = scene.locate(source);
+        let kind = if lost || is_neighbours(&place, scene.world) {
+            Kind::Delete
+        } else {
+            Kind::Take
+        };
+        scene.push(kind, place, true);
     }
     scene.push(Kind::Put, place, false);
+}
+
+/// Whether it belongs to a project beside this one: who takes it away takes it from somebody. What lies in the home
+/// itself, such as downloads, may be fetched from there.
+fn is_neighbours(place: &Place, world: &World) -> bool {
+    let Some((around, _)) = world.project.rsplit_once('/') else {
+        return false;
+    };
+    let inside = place.path.as_deref().and_then(|path| path.strip_prefix(around));
+    let beside = inside.is_some_and(|rest| rest.starts_with('/')) && !around.is_empty() && around != world.home;
+    beside && place.classes.has(Class::Home)
 }
 
 /// `scp`, `rsync`: towards another machine, or from one.

@@ -1,9 +1,8 @@
 //! `kill`: who would be ended?
 
-use super::output_of;
 use super::scene::Scene;
-use crate::invocation::{Invocation, Stdin, Unknown, Value};
-use crate::paths::Class;
+use super::{is_of_others, output_of};
+use crate::invocation::{Invocation, Part, Stdin, Unknown, Value};
 
 /// Judges each process that would be ended. A number that was written down, or a job of the shell, is the agent's own.
 pub(super) fn apply(scene: &mut Scene<'_>) {
@@ -41,7 +40,8 @@ fn without_dashes(arguments: &[Value]) -> &[Value] {
 }
 
 fn is_looked_up(process: &Value, scene: &Scene<'_>) -> bool {
-    process.holds(Unknown::Processes) || handed_over(scene.invocation, scene)
+    let listed = process.parts.iter().any(|part| matches!(part, Part::Pattern(_)));
+    listed || process.holds(Unknown::Processes) || handed_over(scene.invocation, scene)
 }
 
 /// Behind `xargs`, the numbers come out of a pipe: the shell's own jobs and files of numbers are fine, searches are not.
@@ -53,7 +53,7 @@ fn handed_over(invocation: &Invocation, scene: &Scene<'_>) -> bool {
         .any(|via| matches!(via.split(' ').next(), Some("xargs" | "parallel")));
     let left = match scene.stdin() {
         Stdin::Pipe(left) => left,
-        Stdin::File(file) => return by_xargs && scene.locate(file).classes.has(Class::Own),
+        Stdin::File(file) => return by_xargs && is_of_others(&scene.locate(file)),
         Stdin::Inherited | Stdin::Text(_) => return by_xargs,
     };
     let first = left.first().and_then(|left| left.argv.first()).and_then(Value::as_text);

@@ -2,20 +2,26 @@
 //!
 //! Which program does what is data (`data/programs`). What no table can say stands in the modules here.
 
+mod abroad;
 mod fetched;
 mod handlers;
 mod interpreter;
 mod kill;
 mod output;
+mod planned;
 mod scene;
 mod send;
-mod sql;
+mod shown;
+pub(crate) mod sql;
 mod uses;
 
+pub(crate) use output::is_of_others;
 pub use output::output_of;
+pub(crate) use shown::MAX_HINT;
 
 use crate::invocation::{Invocation, Opening, Value};
-use crate::paths::{Class, Classes, Place, locate};
+use crate::paths::{Class, Place, locate};
+use crate::policy::LIMIT;
 use crate::programs;
 use crate::rules;
 use crate::syntax::Span;
@@ -36,6 +42,10 @@ pub struct Effect {
     pub recursive: bool,
     /// The program that does it.
     pub program: &'static str,
+    /// Which of the call's invocations does it; nothing if it is no program's doing.
+    pub by: Option<usize>,
+    /// Which of the policy's allowed commands it is part of.
+    pub allowed: Option<usize>,
     /// Where in the text it stands.
     pub span: Span,
 }
@@ -108,21 +118,28 @@ pub struct Effects {
 /// What programs that run one after the other would do.
 pub fn effects(invocations: &[Invocation], world: &World) -> Effects {
     let mut list = Vec::new();
-    for invocation in invocations {
-        collect(invocation, world, View::Whole, &mut list);
+    let mut environment = Environment::Usual;
+    for (number, invocation) in invocations.iter().enumerate() {
+        let first = list.len();
+        collect(invocation, world, View::Whole, environment, &mut list);
+        list.iter_mut().skip(first).for_each(|effect| effect.by = Some(number));
+        if shown::loads(invocation, world) {
+            environment = Environment::Loaded;
+        }
         if list.len() > MAX_EFFECTS {
             list.truncate(MAX_EFFECTS);
             return Effects { list, too_many: true };
         }
     }
     fetched::run_later(invocations, world, &mut list);
+    planned::carried_out(invocations, &mut list);
     Effects { list, too_many: false }
 }
 
 /// What one program would do.
 pub fn effects_of(invocation: &Invocation, world: &World) -> Vec<Effect> {
     let mut list = Vec::new();
-    collect(invocation, world, View::Whole, &mut list);
+    collect(invocation, world, View::Whole, Environment::Usual, &mut list);
     list
 }
 
@@ -133,6 +150,8 @@ pub fn effect_on(kind: Kind, path: &str, tool: &'static str, world: &World) -> E
         place: Some(locate(&Value::text(path), Some(&world.cwd), world)),
         recursive: false,
         program: tool,
+        by: None,
+        allowed: None,
         span: Span::default(),
     }
 }
@@ -140,7 +159,7 @@ pub fn effect_on(kind: Kind, path: &str, tool: &'static str, world: &World) -> E
 /// What one program would do, without regard to what it is fed.
 fn effects_alone(invocation: &Invocation, world: &World) -> Vec<Effect> {
     let mut list = Vec::new();
-    collect(invocation, world, View::Alone, &mut list);
+    collect(invocation, world, View::Alone, Environment::Usual, &mut list);
     list
 }
 
@@ -154,22 +173,44 @@ enum View {
     Alone,
 }
 
-fn collect(invocation: &Invocation, world: &World, view: View, list: &mut Vec<Effect>) {
+/// What a program sees in its variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Environment {
+    /// Whatever the agent has.
+    Usual,
+    /// What a file of secrets says as well.
+    Loaded,
+}
+
+fn collect(invocation: &Invocation, world: &World, view: View, environment: Environment, list: &mut Vec<Effect>) {
     let name = invocation.argv.first().and_then(Value::as_text);
     let called = programs::called(&invocation.argv);
     let program = called.as_ref().map(|called| called.program);
     let mut scene = Scene::new(invocation, world, called, view, list);
+    // What the shell opens is no part of the command, and not allowed with it.
+    open_files(&mut scene);
+    scene.allowed = invocation.allowed;
     if invocation.privileged {
         scene.rule("privilege.raise");
     }
-    open_files(&mut scene);
+    if view == View::Whole {
+        shown::apply(&mut scene, environment);
+    }
+    if name.is_some_and(|name| sql::RAW.contains(&name)) {
+        sql::raw(&mut scene);
+    }
+    if name.is_some_and(|name| send::BATCHES.contains(&name)) {
+        send::batch(&mut scene);
+    }
     match program {
         Some(program) => {
             uses::apply(&mut scene, program);
             handlers::apply(&mut scene, program);
         }
-        None if name.is_none() => handlers::unknown_program(&mut scene),
-        None => {}
+        None => match name {
+            Some(name) => interpreter::address(&mut scene, name),
+            None => handlers::unknown_program(&mut scene),
+        },
     }
 }
 
@@ -193,47 +234,21 @@ fn open_files(scene: &mut Scene<'_>) {
     }
 }
 
-/// Whether it runs in a container, which has its own users, processes and directories.
-fn is_contained(invocation: &Invocation) -> bool {
-    const CONTAINERS: &[&str] = &["docker", "podman", "nerdctl", "kubectl", "oc", "lxc", "docker-compose"];
-    let is_container = |via: &String| via.split(' ').next().is_some_and(|via| CONTAINERS.contains(&via));
-    invocation.elsewhere && invocation.via.iter().any(is_container)
-}
-
-/// What still means the same on another machine, and what in a container.
-fn abroad(invocation: &Invocation) -> Classes {
-    if is_contained(invocation) {
-        [Class::Root].into()
-    } else {
-        [
-            Class::Root,
-            Class::System,
-            Class::HomeRoot,
-            Class::Device,
-            Class::Secret,
-            Class::StartUp,
-        ]
-        .into()
+/// There is more than is looked at.
+pub(crate) fn limit(program: &'static str, span: Span) -> Effect {
+    Effect {
+        what: What::Rule(number_of(LIMIT)),
+        place: None,
+        recursive: false,
+        program,
+        by: None,
+        allowed: None,
+        span,
     }
-}
-
-/// The place of a value as a program sees it.
-fn place(value: &Value, cwd: Option<&str>, invocation: &Invocation, world: &World) -> Place {
-    let mut place = locate(value, cwd, world);
-    if invocation.elsewhere {
-        place.classes = place.classes.only(abroad(invocation));
-        if value.leading().starts_with('/') {
-            return place;
-        }
-        // A relative path there has nothing to do with ours.
-        place.classes = place.classes.only([Class::Secret].into());
-        place.path = None;
-    }
-    place
 }
 
 /// The number of a rule that the code speaks of; a test looks whether all of them exist.
-fn number_of(id: &str) -> usize {
+pub(crate) fn number_of(id: &str) -> usize {
     rules::RULES.iter().position(|rule| rule.id == id).unwrap_or_default()
 }
 

@@ -1,9 +1,9 @@
 //! What programs print, as far as that matters to whoever uses it.
 
-use super::{Kind, What, effects_alone, uses};
-use crate::invocation::{Invocation, Unknown};
+use super::{Effect, Kind, What, effects_alone, interpreter, shown, uses};
+use crate::invocation::{Invocation, Unknown, Value};
 use crate::line::Line;
-use crate::paths::{Class, Classes};
+use crate::paths::{Class, Classes, Place};
 use crate::programs::{self, Does};
 use crate::world::World;
 
@@ -20,7 +20,19 @@ pub fn output_of(invocations: &[Invocation], world: &World) -> Unknown {
     GRAVEST_FIRST
         .into_iter()
         .find(|kind| found.contains(kind))
+        .or_else(|| shown::carried(invocations).map(Unknown::Credential))
+        .or_else(|| is_of_a_file(invocations, world).then_some(Unknown::Told))
         .unwrap_or(Unknown::Anything)
+}
+
+/// Whether these print lines of a file.
+fn is_of_a_file(invocations: &[Invocation], world: &World) -> bool {
+    const READERS: &[&str] = &["cat", "head", "tail", "sort", "uniq", "tac", "shuf"];
+    invocations.first().is_some_and(|first| {
+        let name = first.argv.first().and_then(Value::as_text);
+        let reads = |effect: &Effect| effect.what == What::Kind(Kind::Read);
+        name.is_some_and(|name| READERS.contains(&name)) && effects_alone(first, world).iter().any(reads)
+    })
 }
 
 fn printed(invocation: &Invocation, world: &World) -> Option<Unknown> {
@@ -48,15 +60,25 @@ fn by_table(invocation: &Invocation) -> Option<Unknown> {
 fn by_files(invocation: &Invocation, world: &World) -> Option<Unknown> {
     let effects = effects_alone(invocation, world);
     let read = effects.iter().filter(|effect| effect.what == What::Kind(Kind::Read));
-    let classes = read
-        .filter_map(|effect| effect.place.as_ref())
-        .map(|place| place.classes);
-    let all = classes.fold(Classes::default(), Classes::and);
+    let places: Vec<&Place> = read.filter_map(|effect| effect.place.as_ref()).collect();
+    let all = places
+        .iter()
+        .fold(Classes::default(), |all, place| all.and(place.classes));
     if all.has(Class::Secret) {
         Some(Unknown::Private)
-    } else if all.has(Class::Own) {
+    } else if places.iter().any(|place| interpreter::is_no_text(place.told())) {
+        Some(Unknown::Unseen)
+    } else if places.iter().any(|place| is_of_others(place)) {
         Some(Unknown::Processes)
     } else {
         None
     }
+}
+
+/// Whether a file says the number of a process that somebody else has started: Snell's, and what lies neither in the
+/// project nor in a temporary directory.
+pub(crate) fn is_of_others(place: &Place) -> bool {
+    const OTHERS: [Class; 4] = [Class::System, Class::Home, Class::HomeRoot, Class::Elsewhere];
+    let names_a_process = place.told().ends_with(".pid");
+    place.classes.has(Class::Own) || (names_a_process && place.classes.meets(OTHERS.into()))
 }

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::{Effect, Kind, MAX_EFFECTS, View, What, is_contained, number_of, place};
+use super::abroad::{is_own_business, place};
+use super::{Effect, Kind, MAX_EFFECTS, View, What, number_of};
 use crate::invocation::{Invocation, Stdin, Value};
 use crate::line::Line;
 use crate::paths::{Place, locate};
 use crate::programs::{Called, Program};
-use crate::rules::{RULES, Tier};
 use crate::world::World;
 
 /// One program at work.
@@ -21,6 +21,8 @@ pub(super) struct Scene<'a> {
     /// Whether its program was told, before the command's name, to do nothing.
     idle: bool,
     view: View,
+    /// Which of the policy's allowed commands this is part of.
+    pub(super) allowed: Option<usize>,
     list: &'a mut Vec<Effect>,
 }
 
@@ -44,6 +46,7 @@ impl<'a> Scene<'a> {
             called: None,
             idle: false,
             view,
+            allowed: None,
             list,
         };
         if let Some(called) = &called {
@@ -134,7 +137,7 @@ impl<'a> Scene<'a> {
     }
 
     pub(super) fn add(&mut self, what: What, place: Option<Place>, recursive: bool) {
-        if self.is_own_business(what) {
+        if matches!(what, What::Rule(rule) if is_own_business(self.invocation, rule)) {
             return;
         }
         self.list.push(Effect {
@@ -142,16 +145,9 @@ impl<'a> Scene<'a> {
             place,
             recursive,
             program: self.name(),
+            by: None,
+            allowed: self.allowed,
             span: self.invocation.span.clone(),
         });
-    }
-
-    /// Rights and processes of a container are those of whoever started it.
-    fn is_own_business(&self, what: What) -> bool {
-        let tier = match what {
-            What::Rule(number) => RULES.get(number).map(|rule| rule.tier),
-            What::Kind(_) => None,
-        };
-        matches!(tier, Some(Tier::Privilege | Tier::Process)) && is_contained(self.invocation)
     }
 }

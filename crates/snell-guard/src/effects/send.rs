@@ -20,6 +20,30 @@ pub(super) fn apply(scene: &mut Scene<'_>, usage: &Use, kind: Kind, recursive: b
     }
 }
 
+/// Clients that are told by standard input what to send: `put file`.
+pub(super) const BATCHES: &[&str] = &["sftp", "ftp", "lftp"];
+
+/// The files that such a client is told to send.
+pub(super) fn batch(scene: &mut Scene<'_>) {
+    const PUTS: &[&str] = &["put", "mput", "reput"];
+    let Stdin::Text(text) = scene.stdin() else { return };
+    let lines: Vec<Value> = text
+        .to_string()
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let puts = words.next().is_some_and(|word| PUTS.contains(&word));
+            words
+                .find(|word| !word.starts_with('-'))
+                .filter(|_| puts)
+                .map(Value::text)
+        })
+        .collect();
+    for file in &lines {
+        scene.on(Kind::Send, file, true);
+    }
+}
+
 /// What is read from standard input is sent.
 fn stdin(scene: &mut Scene<'_>, kind: Kind) {
     match scene.stdin() {

@@ -3,10 +3,11 @@
 use super::scene::Scene;
 use crate::invocation::{Part, Stdin, Value};
 use crate::paths::Class;
+use crate::policy::LIMIT;
 use crate::programs::Program;
 
 /// Longer texts are read as far as this.
-const MAX_TEXT: usize = 1 << 20;
+pub(crate) const MAX_TEXT: usize = 1 << 20;
 
 /// What is destroyed, as rules have it.
 const DROP_DATABASE: &str = "infra.drop-database";
@@ -14,6 +15,18 @@ const DROP_TABLE: &str = "infra.drop-table";
 const DELETE_ALL: &str = "infra.delete-all-rows";
 const DROP_USER: &str = "infra.drop-user";
 const STOP: &str = "infra.service";
+
+/// Programs that talk to whatever listens, in its own language.
+pub(super) const RAW: &[&str] = &["nc", "ncat", "netcat", "socat", "telnet"];
+
+/// Reads what would be said to a store of keys and values.
+pub(super) fn raw(scene: &mut Scene<'_>) {
+    let Stdin::Text(value) = scene.stdin() else { return };
+    let text = known(value).to_ascii_lowercase();
+    if let Some(rule) = redis(&text.replace("flush_all", "flushall")) {
+        scene.rule(rule);
+    }
+}
 
 /// Reads what a client would be told: its flags, its operands, its standard input.
 pub(super) fn apply(scene: &mut Scene<'_>, program: &Program) {
@@ -45,8 +58,10 @@ pub(super) fn apply(scene: &mut Scene<'_>, program: &Program) {
             sql
         }
     };
-    if let Some(rule) = texts.iter().find_map(|text| read(text)) {
-        scene.rule(rule);
+    match texts.iter().find_map(|text| read(beginning(text))) {
+        Some(rule) => scene.rule(rule),
+        None if texts.iter().any(|text| text.len() > MAX_TEXT) => scene.rule(LIMIT),
+        None => {}
     }
 }
 
@@ -64,15 +79,15 @@ fn known(value: &Value) -> String {
         Part::Text(text) | Part::Pattern(text) => text.as_str(),
         Part::Unknown(_) => "?",
     });
-    let mut text: String = parts.collect();
-    if text.len() > MAX_TEXT {
-        let end = (0..=MAX_TEXT)
-            .rev()
-            .find(|at| text.is_char_boundary(*at))
-            .unwrap_or_default();
-        text.truncate(end);
-    }
-    text
+    parts.collect()
+}
+
+/// As much of a text as is read.
+fn beginning(text: &str) -> &str {
+    let end = (0..=MAX_TEXT.min(text.len()))
+        .rev()
+        .find(|at| text.is_char_boundary(*at));
+    text.get(..end.unwrap_or_default()).unwrap_or_default()
 }
 
 /// The gravest thing that a text of SQL would do.
@@ -126,6 +141,11 @@ fn words(text: &str) -> Vec<String> {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let length = match first {
+            // A command of the client itself, to the end of its line.
+            '\\' if at_line_start(text, rest) => {
+                words.push(";".to_owned());
+                rest.find('\n').unwrap_or(rest.len())
+            }
             '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
             '#' => rest.find('\n').unwrap_or(rest.len()),
             // MySQL runs what stands in `/*!50000 … */`.
@@ -150,6 +170,12 @@ fn words(text: &str) -> Vec<String> {
         rest = rest.get(length.max(1)..).unwrap_or_default();
     }
     words
+}
+
+fn at_line_start(text: &str, rest: &str) -> bool {
+    let before = text.get(..text.len() - rest.len()).unwrap_or_default();
+    let before = before.trim_end_matches([' ', '\t']);
+    before.is_empty() || before.ends_with('\n')
 }
 
 fn quoted(rest: &str, quote: char, words: &mut Vec<String>) -> usize {
@@ -220,6 +246,8 @@ mod tests {
             ("DROP INDEX i", None),
             ("drop user if exists app", Some(DROP_USER)),
             ("'unclosed", None),
+            ("\\timing on\nDROP TABLE users", Some(DROP_TABLE)),
+            ("\\echo DROP TABLE users\nSELECT 1", None),
         ] {
             assert_eq!(sql(text), expected, "{text}");
         }

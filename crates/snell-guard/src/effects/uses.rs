@@ -139,6 +139,12 @@ pub(super) fn targets<'a>(scene: &Scene<'a>, usage: &Use) -> Vec<Cow<'a, Value>>
             .filter_map(|value| file_after_at(&value))
             .map(Cow::Owned)
             .collect(),
+        Target::OperandsAt => operands
+            .iter()
+            .filter(|value| !value.leading().contains("://"))
+            .filter_map(|value| file_after_at(value))
+            .map(Cow::Owned)
+            .collect(),
         Target::FlagHost(spellings) => scene
             .line
             .values(spellings)
@@ -146,6 +152,11 @@ pub(super) fn targets<'a>(scene: &Scene<'a>, usage: &Use) -> Vec<Cow<'a, Value>>
             .filter(|directory| directory.contains('/'))
             .map(|directory| Cow::Owned(Value::text(directory)))
             .collect(),
+        Target::Into(spellings) => match (scene.line.values(spellings).last(), operands.split_last()) {
+            (Some(directory), _) => dropped(operands, &directory),
+            (None, Some((directory, rest))) => dropped(rest, directory),
+            (None, None) => Vec::new(),
+        },
         Target::Key(key) => operands
             .iter()
             .filter(|value| value.leading().starts_with(key))
@@ -164,6 +175,23 @@ pub(super) fn targets<'a>(scene: &Scene<'a>, usage: &Use) -> Vec<Cow<'a, Value>>
             .map(Cow::Borrowed)
             .collect(),
     }
+}
+
+/// What files are called in a directory. Where that is not known, it is left to what is known of the directory.
+fn dropped<'a>(files: &[&Value], directory: &Value) -> Vec<Cow<'a, Value>> {
+    let name = |file: &Value| -> Option<String> {
+        let text = file.as_text()?.trim_end_matches('/');
+        let name = text.rsplit('/').next()?;
+        (!matches!(name, "" | "." | "..")).then(|| format!("/{name}"))
+    };
+    let names = files.iter().filter_map(|file| name(file));
+    names
+        .map(|name| {
+            let mut path = directory.clone();
+            path.push_text(&name);
+            Cow::Owned(path)
+        })
+        .collect()
 }
 
 /// `@file`, `name@file`, `name=@file;type=…`, `name=<file`

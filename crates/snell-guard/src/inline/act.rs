@@ -2,14 +2,15 @@
 
 use super::calls::Act;
 use super::worth::{Argument, Worth};
-use crate::effects::{self, Effect, MAX_EFFECTS};
+use crate::credentials::is_foreign;
+use crate::effects::{self, Effect, MAX_EFFECTS, What};
 use crate::invocation::{Invocation, Opened, Opening, Part, Unknown, Value};
 use crate::paths::locate;
 use crate::shell;
 use crate::world::World;
 
 /// So many texts are handed back to the shell.
-const MAX_TEXTS: usize = 64;
+pub(crate) const MAX_TEXTS: usize = 64;
 
 /// Where the code runs, and what it was found to do.
 pub(super) struct Stage<'a> {
@@ -19,24 +20,50 @@ pub(super) struct Stage<'a> {
     pub(super) effects: Vec<Effect>,
     /// Whether this is only a look at what is defined.
     pub(super) quiet: bool,
+    /// Whether its functions take `~` for the home directory.
+    pub(super) tilde: bool,
     language: &'static str,
     invocation: &'a Invocation,
     depth: usize,
     texts: usize,
+    /// Whether there is more than was looked at.
+    limited: bool,
 }
 
 impl<'a> Stage<'a> {
-    pub(super) fn new(language: &'static str, invocation: &'a Invocation, world: &'a World, depth: usize) -> Self {
+    pub(super) fn new(
+        language: &'static str,
+        invocation: &'a Invocation,
+        world: &'a World,
+        depth: usize,
+        limited: bool,
+    ) -> Self {
         Self {
             world,
             cwd: invocation.cwd.clone(),
             effects: Vec::new(),
             quiet: false,
+            tilde: false,
             language,
             invocation,
             depth,
             texts: 0,
+            limited,
         }
+    }
+
+    /// There is more than can be looked at.
+    pub(super) fn limit(&mut self) {
+        self.limited = true;
+    }
+
+    /// What was found.
+    pub(super) fn finish(mut self) -> Vec<Effect> {
+        if self.limited {
+            let limit = effects::limit(self.language, self.invocation.span.clone());
+            self.effects.push(limit);
+        }
+        self.effects
     }
 
     /// Begins again, in the directory where it began.
@@ -48,13 +75,16 @@ impl<'a> Stage<'a> {
     /// Does what a call does.
     pub(super) fn act(&mut self, act: Act, arguments: &[Argument], perl: bool) {
         let placed: Vec<&Worth> = positional(arguments).collect();
+        let many = |worth: &&Worth| worth.is_wide();
+        self.limited |= act.runs_words() && placed.iter().any(many);
         let words = |from: usize| -> Vec<Value> { placed.iter().skip(from).flat_map(|worth| worth.words()).collect() };
         match act {
             Act::Enter => {
                 let value = placed.first().map(|worth| worth.value()).unwrap_or_default();
                 self.cwd = locate(&value, self.cwd.as_deref(), self.world).path;
             }
-            _ if self.quiet || self.effects.len() > MAX_EFFECTS => {}
+            _ if self.quiet => {}
+            _ if self.effects.len() > MAX_EFFECTS => self.limit(),
             Act::Like(command) => self.like(command, &placed),
             Act::Shell => {
                 if let Some(text) = placed.first() {
@@ -84,7 +114,7 @@ impl<'a> Stage<'a> {
                 for file in arguments.iter().flat_map(|(_, worth)| worth.files()) {
                     self.run(vec![Value::text("curl"), Value::text("-T"), file]);
                 }
-                if private(arguments) {
+                if private(arguments) || is_dropped(arguments) {
                     let data = Value::unknown(Unknown::Private);
                     self.run(vec![Value::text("curl"), Value::text("-d"), data]);
                 }
@@ -102,12 +132,32 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Runs commands that do the same as a call.
+    pub(super) fn perform(&mut self, commands: Vec<Vec<Value>>) {
+        if !self.quiet && self.effects.len() <= MAX_EFFECTS {
+            commands.into_iter().for_each(|argv| self.run(argv));
+        }
+    }
+
+    /// Processes without end.
+    pub(super) fn bomb(&mut self) {
+        self.effects.push(Effect {
+            what: What::Rule(effects::number_of("process.fork-bomb")),
+            place: None,
+            recursive: false,
+            program: self.language,
+            by: None,
+            allowed: None,
+            span: self.invocation.span.clone(),
+        });
+    }
+
     fn like(&mut self, command: &str, arguments: &[&Worth]) {
         let mut argv = Vec::new();
         let mut files = Vec::new();
         let mut how = None;
         for word in command.split(' ') {
-            let values = match word.strip_prefix('$') {
+            let mut values: Vec<Value> = match word.strip_prefix('$') {
                 Some(place) => {
                     let at = place.trim_end_matches('+').parse::<usize>().unwrap_or(1) - 1;
                     let count = if place.ends_with('+') { usize::MAX } else { 1 };
@@ -116,6 +166,9 @@ impl<'a> Stage<'a> {
                 }
                 None => vec![Value::text(word)],
             };
+            if self.tilde {
+                values.iter_mut().for_each(|value| self.at_home(value));
+            }
             match word {
                 ">" => how = Some(Opening::Truncate),
                 ">>" => how = Some(Opening::Append),
@@ -133,6 +186,15 @@ impl<'a> Stage<'a> {
         self.invoke(argv, files);
     }
 
+    /// The home directory for `~`.
+    fn at_home(&self, value: &mut Value) {
+        if matches!(value.leading().as_bytes(), [b'~'] | [b'~', b'/', ..]) {
+            let mut path = Value::text(self.world.home.clone());
+            path.append(&value.after(1));
+            *value = path;
+        }
+    }
+
     fn run(&mut self, argv: Vec<Value>) {
         self.invoke(argv, Vec::new());
     }
@@ -143,6 +205,7 @@ impl<'a> Stage<'a> {
             files,
             cwd: self.cwd.clone(),
             elsewhere: self.invocation.elsewhere,
+            container: self.invocation.container.clone(),
             via: self.invocation.via.clone(),
             ..Invocation::default()
         };
@@ -215,8 +278,11 @@ impl<'a> Stage<'a> {
 
     /// A text goes to a shell.
     pub(super) fn shell(&mut self, text: &str, cwd: Option<Value>) {
-        if self.quiet || self.texts >= MAX_TEXTS {
+        if self.quiet {
             return;
+        }
+        if self.texts >= MAX_TEXTS {
+            return self.limit();
         }
         self.texts += 1;
         let mut world = self.world.clone();
@@ -229,13 +295,20 @@ impl<'a> Stage<'a> {
             world.cwd = cwd;
         }
         let mut found = shell::invocations(text, &world);
+        self.limited |= found.coverage.is_limited();
         for invocation in &mut found.invocations {
             invocation.elsewhere |= self.invocation.elsewhere;
+            if invocation.container.is_none() {
+                invocation.container.clone_from(&self.invocation.container);
+            }
             if !known {
                 invocation.cwd = None;
             }
             let via = self.invocation.via.iter().cloned();
             invocation.via = via.chain(std::mem::take(&mut invocation.via)).collect();
+        }
+        if !found.fork_bombs.is_empty() {
+            self.bomb();
         }
         self.add(effects::effects(&found.invocations, self.world).list, false);
         for inline in &found.inline {
@@ -272,11 +345,29 @@ fn private(arguments: &[Argument]) -> bool {
         .any(|(_, worth)| worth.taint() == Some(Unknown::Private))
 }
 
+/// Whether a secret variable is sent to somebody whom it does not concern. Headers say who asks: there it belongs.
+fn is_dropped(arguments: &[Argument]) -> bool {
+    const ASKING: &[&str] = &["headers", "auth", "cookies"];
+    let address = arguments.first().map(|(_, worth)| worth.value()).unwrap_or_default();
+    let issuers = arguments
+        .iter()
+        .filter(|(name, _)| !name.as_deref().is_some_and(|name| ASKING.contains(&name)))
+        .filter_map(|(_, worth)| match worth {
+            Worth::Named(list) => {
+                let sent = list.iter().filter(|(name, _)| !ASKING.contains(&name.as_str()));
+                sent.filter_map(|(_, worth)| worth.value().credential()).next()
+            }
+            worth => worth.value().credential(),
+        });
+    let address = format!("{}/", address.leading());
+    issuers.into_iter().any(|issuer| is_foreign(issuer, &address))
+}
+
 /// Whether a secret variable is among them, rather than the environment as a whole, which a shell may show as well.
 fn shows_private(placed: &[&Worth]) -> bool {
-    placed
-        .iter()
-        .any(|worth| matches!(worth, Worth::Text(value) if value.holds(Unknown::Private)))
+    placed.iter().any(
+        |worth| matches!(worth, Worth::Text(value) if value.holds(Unknown::Private) || value.credential().is_some()),
+    )
 }
 
 /// `0o755` is `755` to chmod.
@@ -314,7 +405,7 @@ fn quoted(words: &[Value]) -> String {
 /// What is unknown in the same way in a shell.
 fn in_shell(unknown: Unknown) -> &'static str {
     match unknown {
-        Unknown::Anything | Unknown::Private => "${unknown_value}",
+        Unknown::Anything | Unknown::Told | Unknown::Private | Unknown::Credential(_) => "${unknown_value}",
         Unknown::Something => "${unknown_value:?}",
         Unknown::Name => "$$",
         Unknown::Unseen => "$(curl https://unseen.invalid)",
@@ -339,5 +430,5 @@ pub(super) fn tcl(text: &str, mut stage: Stage<'_>) -> Vec<Effect> {
             stage.shell(&format!("{command} {}", rest.replace("-force", "-f")), None);
         }
     }
-    stage.effects
+    stage.finish()
 }

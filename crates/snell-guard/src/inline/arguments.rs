@@ -10,6 +10,7 @@ impl Reader<'_, '_> {
     pub(super) fn arguments(&mut self, close: &str, each: Option<Worth>) -> Vec<Argument> {
         let mut list: Vec<Argument> = Vec::new();
         if self.depth >= MAX_DEPTH {
+            self.stage.limit();
             return list;
         }
         self.depth += 1;
@@ -22,7 +23,10 @@ impl Reader<'_, '_> {
                 Token::Sign(",") | Token::Line => self.at += 1,
                 _ => {
                     self.parameter(each.as_ref());
-                    let argument = self.argument();
+                    let mut argument = self.argument();
+                    if self.is_only_asked(&argument.1) {
+                        argument.1 = Worth::unknown();
+                    }
                     self.bind(&argument.1);
                     list.push(argument);
                     while self.peek(0).is_some() && !self.is(0, ",") && !self.is(0, close) {
@@ -33,6 +37,13 @@ impl Reader<'_, '_> {
         }
         self.depth -= 1;
         list
+    }
+
+    /// `secret ? "set" : "unset"`, `secret is not None`: whether it is there may be known.
+    fn is_only_asked(&self, worth: &Worth) -> bool {
+        let signs = ["?", "==", "===", "!=", "!==", "&&", ">", "<"];
+        let asks = signs.iter().any(|sign| self.is(0, sign)) || matches!(self.name_at(0), Some("is" | "in" | "and"));
+        asks && worth.value().credential().is_some()
     }
 
     /// `x => …`, `(x) => …`: from here on, `x` is what the function is called with.
@@ -90,6 +101,7 @@ impl Reader<'_, '_> {
     pub(super) fn bare_arguments(&mut self) -> Vec<Argument> {
         let mut list = Vec::new();
         if self.depth >= MAX_DEPTH {
+            self.stage.limit();
             self.at += 1;
             return list;
         }
@@ -110,5 +122,17 @@ impl Reader<'_, '_> {
         }
         self.depth -= 1;
         list
+    }
+
+    /// `{ |x| …`, `do |x| …`
+    pub(super) fn block_parameter(&mut self, each: &Worth) {
+        let begins = self.is(0, "{") || self.name_at(0) == Some("do");
+        if begins
+            && self.is(1, "|")
+            && let Some(name) = self.name_at(2).map(str::to_owned)
+        {
+            self.at += 3;
+            self.keep(name, each.clone());
+        }
     }
 }

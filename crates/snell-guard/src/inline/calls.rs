@@ -28,6 +28,13 @@ pub(super) enum Act {
     Enter,
 }
 
+impl Act {
+    /// Whether its arguments become the words of a program.
+    pub(super) fn runs_words(self) -> bool {
+        matches!(self, Self::Like(_) | Self::Spawn | Self::Replace | Self::Kill(..))
+    }
+}
+
 /// What a call, or a name, is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gives {
@@ -45,6 +52,8 @@ pub(super) enum Gives {
     Here,
     /// The names that fit a pattern.
     Glob,
+    /// Everything in a directory.
+    Inside,
     /// Something of a temporary directory.
     Temp,
     /// What another machine says.
@@ -61,6 +70,8 @@ pub(super) enum Gives {
     Base64,
     /// Decoded.
     Hex,
+    /// Decoded as a format says: `pack("H*", …)`.
+    Packed,
     /// Characters by their numbers.
     Characters,
     /// The module of this name.
@@ -187,6 +198,9 @@ pub(super) static PYTHON_VALUES: &[(&str, Gives)] = &[
     ("glob.glob", Gives::Glob),
     ("glob.iglob", Gives::Glob),
     (".glob", Gives::Glob),
+    (".rglob", Gives::Glob),
+    (".iterdir", Gives::Inside),
+    ("os.scandir", Gives::Inside),
     ("tempfile.mkdtemp", Gives::Temp),
     ("tempfile.gettempdir", Gives::Temp),
     ("tempfile.TemporaryDirectory", Gives::Temp),

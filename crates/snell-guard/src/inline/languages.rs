@@ -2,7 +2,7 @@
 
 use super::calls::{self, Act, Gives};
 use super::scan::Token;
-use super::scripting;
+use super::{others, scripting};
 use crate::shell::Code;
 
 /// How a language is written, and what its calls do.
@@ -19,6 +19,10 @@ pub(super) struct Language {
     pub(super) holes: &'static str,
     /// Whether there are `q(…)`, `%w[…]` and their like.
     pub(super) named_quotes: bool,
+    /// How here-documents begin; nothing if there are none.
+    pub(super) here: &'static str,
+    /// Whether names may end in `!` or `?`.
+    pub(super) marked_names: bool,
     /// Whether there are patterns between slashes.
     pub(super) patterns: bool,
     /// Signs that belong to the name behind them.
@@ -29,6 +33,8 @@ pub(super) struct Language {
     pub(super) joints: &'static [(&'static str, Token)],
     /// Whether a function may be called without parentheses.
     pub(super) bare_calls: bool,
+    /// Whether its functions take `~` for the home directory.
+    pub(super) tilde: bool,
     pub(super) acts: &'static [(&'static str, Act)],
     pub(super) values: &'static [(&'static str, Gives)],
 }
@@ -75,11 +81,14 @@ const BASE: Language = Language {
     prefixes: "",
     holes: "",
     named_quotes: false,
+    here: "",
+    marked_names: false,
     patterns: false,
     sigils: "",
     dollar_names: false,
     joints: &[(".", Token::Dot), ("+", Token::Join)],
     bare_calls: false,
+    tilde: false,
     acts: &[],
     values: &[],
 };
@@ -118,6 +127,7 @@ static PERL: Language = Language {
     quotes: &[holed("\"", "$"), plain("'"), command("$")],
     holes: "$",
     named_quotes: true,
+    here: "<<",
     patterns: true,
     sigils: "$@%",
     joints: &[
@@ -138,6 +148,8 @@ static RUBY: Language = Language {
     quotes: &[holed("\"", "#{"), plain("'"), command("#{")],
     holes: "#{",
     named_quotes: true,
+    here: "<<",
+    marked_names: true,
     patterns: true,
     sigils: "$@:",
     joints: &[
@@ -159,6 +171,7 @@ static PHP: Language = Language {
     block_comments: &[("/*", "*/")],
     quotes: &[holed("\"", "$"), plain("'"), command("$")],
     sigils: "$",
+    here: "<<<",
     joints: &[
         ("->", Token::Dot),
         ("::", Token::Dot),
@@ -184,9 +197,31 @@ static LUA: Language = Language {
 
 static R: Language = Language {
     name: "R",
+    tilde: true,
     joints: &[("::", Token::Dot), (".", Token::Dot)],
     acts: scripting::R,
     values: scripting::R_VALUES,
+    ..BASE
+};
+
+static JULIA: Language = Language {
+    name: "Julia",
+    block_comments: &[("#=", "=#")],
+    quotes: &[plain("\"\"\""), plain("\""), command("$")],
+    joints: &[(".", Token::Dot), ("*", Token::Join)],
+    acts: others::JULIA,
+    values: others::JULIA_VALUES,
+    ..BASE
+};
+
+static ELIXIR: Language = Language {
+    name: "Elixir",
+    quotes: &[plain("\"\"\""), holed("\"", "#{"), holed("'", "#{")],
+    joints: &[("<>", Token::Join), (".", Token::Dot)],
+    marked_names: true,
+    bare_calls: true,
+    acts: others::ELIXIR,
+    values: others::ELIXIR_VALUES,
     ..BASE
 };
 
@@ -211,6 +246,8 @@ pub(super) fn of(code: Code) -> Option<&'static Language> {
         Code::Php => Some(&PHP),
         Code::Lua => Some(&LUA),
         Code::R => Some(&R),
+        Code::Julia => Some(&JULIA),
+        Code::Elixir => Some(&ELIXIR),
         Code::AppleScript => Some(&APPLE_SCRIPT),
         Code::Shell | Code::Awk | Code::Tcl | Code::PowerShell => None,
     }

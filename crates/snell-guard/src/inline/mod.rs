@@ -6,26 +6,37 @@
 
 mod act;
 mod arguments;
+mod asked;
+mod bombs;
 mod calls;
+mod functions;
+mod here;
 mod languages;
+mod others;
+mod powershell;
 mod reader;
 mod scan;
 mod scripting;
+mod services;
 mod statements;
 mod worth;
 
-use crate::effects::Effect;
+use crate::effects::{Effect, limit};
 use crate::invocation::{Invocation, Part, Value};
 use crate::shell::{Code, Inline};
 use crate::world::World;
 use act::Stage;
 use reader::Reader;
 
-/// Longer code is read up to here.
-const MAX_BYTES: usize = 1 << 18;
+pub(crate) use act::MAX_TEXTS;
+pub(crate) use reader::MAX_DEPTH;
+pub(crate) use worth::MAX_WORDS;
+
+/// Longer code is read up to here: more than Linux takes as one argument.
+pub(crate) const MAX_BYTES: usize = 1 << 17;
 
 /// Code that runs a shell that runs code … is followed so far.
-const MAX_NESTED: usize = 3;
+pub(crate) const MAX_NESTED: usize = 3;
 
 /// What code would do, run by this invocation.
 pub fn effects(inline: &Inline, invocation: &Invocation, world: &World) -> Vec<Effect> {
@@ -34,19 +45,27 @@ pub fn effects(inline: &Inline, invocation: &Invocation, world: &World) -> Vec<E
 
 fn nested(inline: &Inline, invocation: &Invocation, world: &World, depth: usize) -> Vec<Effect> {
     if depth > MAX_NESTED {
-        return Vec::new();
+        return vec![limit("the code", invocation.span.clone())];
     }
     let text = written(&inline.text);
+    let is_cut = inline.text.size() > MAX_BYTES;
     if inline.code == Code::Tcl {
-        return act::tcl(&text, Stage::new("Tcl", invocation, world, depth));
+        return act::tcl(&text, Stage::new("Tcl", invocation, world, depth, is_cut));
+    }
+    if inline.code == Code::PowerShell {
+        return powershell::read(&text, Stage::new("PowerShell", invocation, world, depth, is_cut));
     }
     let Some(language) = languages::of(inline.code) else {
         return Vec::new();
     };
-    let mut stage = Stage::new(language.name, invocation, world, depth);
+    let mut stage = Stage::new(language.name, invocation, world, depth, is_cut);
+    stage.tilde = language.tilde;
     let tokens = scan::scan(&text, language);
+    if bombs::has_bomb(&tokens) {
+        stage.bomb();
+    }
     Reader::new(language, tokens, &mut stage).run_twice();
-    stage.effects
+    stage.finish()
 }
 
 /// The text with a name where something is unknown: as code, that is worth nothing known.

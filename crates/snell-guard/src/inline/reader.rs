@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 
 use super::act::{Stage, unquoted};
+use super::asked::{is_hint, only_measures};
 use super::calls::{Act, Gives};
+use super::functions::{Calls, Function};
 use super::languages::Language;
 use super::scan::{Piece, Token, scan};
+use super::services::Services;
 use super::worth::{Argument, Worth, concat, filled, given, group, path, split, variable};
 use crate::invocation::{Unknown, Value};
 
 /// Expressions within each other. Each costs stack.
-pub(super) const MAX_DEPTH: usize = 48;
+pub(crate) const MAX_DEPTH: usize = 48;
 
 /// Code within code: holes of strings, `eval`.
 const MAX_TEXTS: usize = 512;
@@ -42,6 +45,9 @@ pub(super) struct Reader<'a, 'w> {
     /// Modules whose names are used as one's own.
     pub(super) opened: Vec<String>,
     pub(super) depth: usize,
+    pub(super) functions: HashMap<String, Function>,
+    pub(super) calls: Calls,
+    services: Services,
     texts: usize,
 }
 
@@ -49,6 +55,9 @@ impl<'a, 'w> Reader<'a, 'w> {
     pub(super) fn new(language: &'static Language, tokens: Vec<Token>, stage: &'a mut Stage<'w>) -> Self {
         Self {
             language,
+            functions: HashMap::new(),
+            calls: Calls::default(),
+            services: Services::of(&tokens),
             tokens,
             at: 0,
             stage,
@@ -104,6 +113,7 @@ impl<'a, 'w> Reader<'a, 'w> {
 
     pub(super) fn expression(&mut self) -> Worth {
         if self.depth >= MAX_DEPTH {
+            self.stage.limit();
             return Worth::unknown();
         }
         self.depth += 1;
@@ -126,8 +136,8 @@ impl<'a, 'w> Reader<'a, 'w> {
                     Worth::List(left)
                 }
                 (left, right) if fills => Worth::Text(filled(&left.value(), &right)),
-                (left, right) if joins => Worth::Text(concat(left.value(), &right.value())),
-                (left, right) => Worth::Text(path(&left.value(), &right.value())),
+                (left, right) if joins => Worth::Text(concat(left.into_value(), &right.into_value())),
+                (left, right) => Worth::Text(path(left.into_value(), &right.into_value())),
             };
         }
         self.depth -= 1;
@@ -135,6 +145,15 @@ impl<'a, 'w> Reader<'a, 'w> {
     }
 
     pub(super) fn operand(&mut self) -> Worth {
+        let is_negated = self.is(0, "!") || self.name_at(0) == Some("not");
+        let worth = self.operand_itself();
+        if is_negated && worth.value().credential().is_some() {
+            return Worth::unknown();
+        }
+        worth
+    }
+
+    fn operand_itself(&mut self) -> Worth {
         while self.name_at(0).is_some_and(|name| PREFIXES.contains(&name))
             || matches!(self.peek(0), Some(Token::Sign("!" | "\\" | "&" | "@" | "..." | "*")))
         {
@@ -218,6 +237,7 @@ impl<'a, 'w> Reader<'a, 'w> {
     /// Reads other code with the names of this one.
     pub(super) fn nested<T>(&mut self, code: &str, read: fn(&mut Self) -> T) -> Option<T> {
         if self.texts >= MAX_TEXTS || self.depth >= MAX_DEPTH {
+            self.stage.limit();
             return None;
         }
         self.texts += 1;
@@ -253,8 +273,12 @@ impl<'a, 'w> Reader<'a, 'w> {
                 }
                 (Some(Token::Sign("[")), before) if !matches!(&before, Worth::Name(name) if self.begins_bare_call(name)) =>
                 {
+                    let hint = self.is(1, ":") && matches!(self.peek(2), Some(Token::Number(count)) if is_hint(count));
                     self.at += 1;
                     let inside = group(self.arguments("]", None));
+                    if hint && before.value().credential().is_some() {
+                        return Worth::unknown();
+                    }
                     self.element(before, &inside)
                 }
                 (Some(Token::Sign("{")), Worth::Name(name))
@@ -326,12 +350,15 @@ impl<'a, 'w> Reader<'a, 'w> {
         }
         let method = format!(".{part}");
         let known = self.known(&method);
+        if !known {
+            self.stage.perform(self.services.commands(part, &arguments));
+        }
         arguments.insert(0, (None, before.clone()));
         if known {
             return self.call(&method, arguments);
         }
         let taint = arguments.iter().find_map(|(_, worth)| worth.taint());
-        match (taint, before) {
+        match (taint.filter(|_| !only_measures(part, &arguments)), before) {
             (Some(taint), _) => Worth::Text(Value::unknown(taint)),
             (None, file @ Worth::File(_)) => file,
             (None, before)
@@ -358,18 +385,6 @@ impl<'a, 'w> Reader<'a, 'w> {
                 }
             }
             _ => Worth::unknown(),
-        }
-    }
-
-    /// `{ |x| …`, `do |x| …`
-    pub(super) fn block_parameter(&mut self, each: &Worth) {
-        let begins = self.is(0, "{") || self.name_at(0) == Some("do");
-        if begins
-            && self.is(1, "|")
-            && let Some(name) = self.name_at(2).map(str::to_owned)
-        {
-            self.at += 3;
-            self.keep(name, each.clone());
         }
     }
 
@@ -413,11 +428,15 @@ impl<'a, 'w> Reader<'a, 'w> {
                 }
             }
             Some(act) => self.stage.act(act, &arguments, self.language.name == "Perl"),
-            None => {}
+            None if self.functions.contains_key(name) => self.follow(name, &arguments),
+            None => self.stage.perform(self.services.commands(name, &arguments)),
         }
         if let Some(gives) = self.gives(name) {
             let values: Vec<Worth> = arguments.into_iter().map(|(_, worth)| worth).collect();
             return given(gives, &values, self.stage.cwd.as_deref(), self.stage.world);
+        }
+        if only_measures(name, &arguments) {
+            return Worth::unknown();
         }
         let taint = arguments.iter().find_map(|(_, worth)| worth.taint());
         taint.map_or_else(Worth::unknown, |taint| Worth::Text(Value::unknown(taint)))

@@ -1,5 +1,6 @@
 //! A text to tokens: strings and comments of a language are told from what it does.
 
+use super::here;
 use super::languages::Language;
 
 /// A piece of code.
@@ -39,6 +40,10 @@ const SIGNS: &[&str] = &[
     "%", "<", ">", "!", "?", "&", "|", "@", "\\", ".", "~", "^", "#", "$", "`",
 ];
 
+/// Bytes in which a pattern must end. What is longer is a division: nobody writes such a pattern, and to look through the
+/// whole line at each slash would take forever.
+const MAX_PATTERN: usize = 256;
+
 /// Delimiters that come in pairs.
 const PAIRS: &[(char, char)] = &[('(', ')'), ('[', ']'), ('{', '}'), ('<', '>')];
 
@@ -48,6 +53,8 @@ pub(super) fn scan(text: &str, language: &'static Language) -> Vec<Token> {
         rest: text,
         language,
         tokens: Vec::new(),
+        below: 0,
+        looked_for: 0,
     };
     while !scanner.rest.is_empty() {
         scanner.step();
@@ -59,17 +66,25 @@ struct Scanner<'a> {
     rest: &'a str,
     language: &'static Language,
     tokens: Vec<Token>,
+    /// Bytes of the lines below this one that were read as here-documents.
+    below: usize,
+    /// Here-documents that were looked for.
+    looked_for: usize,
 }
+
+/// More here-documents are not looked for: each look goes to the end of the text.
+const MAX_HERE: usize = 64;
 
 impl<'a> Scanner<'a> {
     fn step(&mut self) {
         let Some(first) = self.rest.chars().next() else { return };
         if first == '\n' {
             self.tokens.push(Token::Line);
-            self.skip(1);
+            let below = std::mem::take(&mut self.below);
+            self.skip(1 + below);
         } else if first.is_whitespace() {
             self.skip(first.len_utf8());
-        } else if self.comment() || self.string() || self.quoted_by_name(first) || self.pattern(first) {
+        } else if self.comment() || self.here() || self.string() || self.quoted_by_name(first) || self.pattern(first) {
         } else if first.is_ascii_digit() {
             let number = self.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
             self.tokens.push(Token::Number(number.to_owned()));
@@ -109,6 +124,32 @@ impl<'a> Scanner<'a> {
             self.take_while(|c| c != '\n');
         }
         line
+    }
+
+    /// Whether a here-document was named, and read below.
+    fn here(&mut self) -> bool {
+        let sign = self.language.here;
+        if sign.is_empty() || !self.rest.starts_with(sign) || self.looked_for >= MAX_HERE {
+            return false;
+        }
+        self.looked_for += 1;
+        let Some(here) = here::read(self.rest, sign, self.below) else {
+            return false;
+        };
+        let raw = here.quote == Some('\'');
+        self.tokens.push(Token::Text {
+            pieces: pieces(here.text, raw, if raw { "" } else { self.text_holes() }),
+            command: here.quote == Some('`'),
+        });
+        self.below += here.taken;
+        self.skip(here.written);
+        true
+    }
+
+    /// How a hole begins in strings between double quotes.
+    fn text_holes(&self) -> &'static str {
+        let quote = self.language.quotes.iter().find(|quote| quote.mark == "\"");
+        quote.map_or("", |quote| quote.holes)
     }
 
     /// Whether a string was read, with the letters in front of it that say how: `rb'…'`.
@@ -188,8 +229,10 @@ impl<'a> Scanner<'a> {
         if first != '/' || !self.language.patterns || self.after_value() {
             return false;
         }
-        let line = self.rest.split('\n').next().unwrap_or_default();
-        let body = line.get(1..).unwrap_or_default();
+        let near = (1..=MAX_PATTERN.min(self.rest.len())).rev();
+        let end = near.into_iter().find(|at| self.rest.is_char_boundary(*at));
+        let near = self.rest.get(1..end.unwrap_or(1)).unwrap_or_default();
+        let body = near.split('\n').next().unwrap_or_default();
         let end = end_of(body, "/");
         let ends = end < body.len();
         if ends {
@@ -224,7 +267,7 @@ impl<'a> Scanner<'a> {
         let mut name = String::from(first);
         self.skip(first.len_utf8());
         name.push_str(self.take_while(|c| c.is_alphanumeric() || c == '_'));
-        if matches!(self.rest.chars().next(), Some('!' | '?')) && self.language.named_quotes {
+        if matches!(self.rest.chars().next(), Some('!' | '?')) && self.language.marked_names {
             let next = self.rest.chars().nth(1);
             if next != Some('=') && first.is_ascii_lowercase() {
                 self.skip(1);

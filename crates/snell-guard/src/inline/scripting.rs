@@ -33,6 +33,8 @@ pub(super) static PERL: &[(&str, Act)] = &[
     ("say", Show),
     ("chdir", Enter),
     (".post", Send),
+    ("get", Send),
+    ("LWP.Simple.get", Send),
 ];
 
 pub(super) static PERL_VALUES: &[(&str, Gives)] = &[
@@ -43,6 +45,7 @@ pub(super) static PERL_VALUES: &[(&str, Gives)] = &[
     ("decode_base64", Gives::Base64),
     ("MIME.Base64.decode_base64", Gives::Base64),
     ("chr", Gives::Characters),
+    ("pack", Gives::Packed),
     ("catfile", Gives::Path),
     ("catdir", Gives::Path),
     ("tempdir", Gives::Temp),
@@ -142,6 +145,7 @@ pub(super) static RUBY_VALUES: &[(&str, Gives)] = &[
     ("ENV.to_h", Gives::Environment),
     ("Base64.decode64", Gives::Base64),
     (".chr", Gives::Characters),
+    (".pack", Gives::Packed),
 ];
 
 pub(super) static PHP: &[(&str, Act)] = &[
@@ -191,6 +195,7 @@ pub(super) static PHP_VALUES: &[(&str, Gives)] = &[
     ("base64_decode", Gives::Base64),
     ("hex2bin", Gives::Hex),
     ("chr", Gives::Characters),
+    ("pack", Gives::Packed),
     ("sys_get_temp_dir", Gives::Temp),
     ("getcwd", Gives::Here),
     ("realpath", Gives::First),

@@ -10,6 +10,7 @@ impl Reader<'_, '_> {
             self.expression();
             return;
         };
+        self.define();
         match name.as_str() {
             "import" if !self.is(1, "(") => self.import(),
             "from" if self.is_named("Python") => self.names_of_module(),
@@ -22,8 +23,12 @@ impl Reader<'_, '_> {
                 self.opened.push(module);
             }
             _ if self.is(1, "=") => {
-                self.at += 2;
+                self.at += 1;
+                self.define_as(&name);
+                self.at += 1;
                 let worth = self.expression();
+                let is_function = self.functions.contains_key(&name);
+                let worth = if is_function { Worth::Name(name.clone()) } else { worth };
                 self.keep(name, worth);
             }
             _ if self.is(1, "+=") => {

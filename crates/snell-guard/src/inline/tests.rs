@@ -71,6 +71,9 @@ fn judged(language: &str, text: &str) -> Option<&'static str> {
         "php" => Code::Php,
         "lua" => Code::Lua,
         "r" => Code::R,
+        "julia" => Code::Julia,
+        "elixir" => Code::Elixir,
+        "powershell" => Code::PowerShell,
         "applescript" => Code::AppleScript,
         "tcl" => Code::Tcl,
         other => panic!("no such language: {other}"),
@@ -107,12 +110,19 @@ fn long_and_deep_code_is_read_to_its_end() {
         "x.y.",
         "f'{",
         "<<",
+        "<<A\n",
         "exec('",
+        "def f(x): f(x)\n",
+        "def a",
+        "function f(x) { f(x); ",
+        "sub f { f(1) } ",
+        "while(1){fork;",
+        "f = x => f(x);",
         "eval \"",
         "/",
         "for x in ",
     ] {
-        let code = piece.repeat(50_000 / piece.len());
+        let code = piece.repeat(20_000 / piece.len());
         for language in [
             "python",
             "node",

@@ -1,6 +1,7 @@
 //! What an expression is worth, as far as that can be known.
 
 use super::calls::Gives;
+use crate::credentials::{is_secret, issuer};
 use crate::invocation::{Part, Unknown, Value};
 use crate::world::World;
 
@@ -26,7 +27,7 @@ pub(super) type Argument = (Option<String>, Worth);
 const MAX_BYTES: usize = 1 << 16;
 
 /// More words are not made of one value.
-const MAX_WORDS: usize = 256;
+pub(crate) const MAX_WORDS: usize = 256;
 
 /// What a value costs beyond its bytes.
 const NODE: usize = 32;
@@ -45,6 +46,11 @@ impl Worth {
         let mut words = Vec::new();
         self.add_words(&mut words);
         words
+    }
+
+    /// Whether it is more words than are followed.
+    pub(super) fn is_wide(&self) -> bool {
+        matches!(self, Self::List(list) if list.len() > MAX_WORDS)
     }
 
     fn add_words(&self, words: &mut Vec<Value>) {
@@ -68,6 +74,14 @@ impl Worth {
                     .map_or_else(|| Value::unknown(Unknown::Anything), Value::unknown),
             },
             Self::Named(_) | Self::Name(_) => Value::unknown(self.taint().unwrap_or(Unknown::Anything)),
+        }
+    }
+
+    /// The same, without a copy where there is one value.
+    pub(super) fn into_value(self) -> Value {
+        match self {
+            Self::Text(value) | Self::File(value) => value,
+            other => other.value(),
         }
     }
 
@@ -100,7 +114,10 @@ impl Worth {
     pub(super) fn taint(&self) -> Option<Unknown> {
         const CARRIED: [Unknown; 3] = [Unknown::Unseen, Unknown::Private, Unknown::Processes];
         match self {
-            Self::Text(value) => CARRIED.into_iter().find(|kind| value.holds(*kind)),
+            Self::Text(value) => CARRIED
+                .into_iter()
+                .find(|kind| value.holds(*kind))
+                .or_else(|| value.credential().map(Unknown::Credential)),
             Self::List(list) => list.iter().take(MAX_WORDS).find_map(Self::taint),
             Self::Named(list) => list.iter().take(MAX_WORDS).find_map(|(_, worth)| worth.taint()),
             Self::File(_) | Self::Name(_) => None,
@@ -138,18 +155,14 @@ pub(super) fn concat(left: Value, right: &Value) -> Value {
 }
 
 /// Two paths as one.
-pub(super) fn path(left: &Value, right: &Value) -> Value {
+pub(super) fn path(left: Value, right: &Value) -> Value {
     let absolute = right.leading().starts_with('/');
     let empty = left.parts.is_empty() || left.as_text() == Some("");
     if absolute || empty {
         return right.clone();
     }
     let slash = matches!(left.parts.last(), Some(Part::Text(text)) if text.ends_with('/'));
-    let left = if slash {
-        left.clone()
-    } else {
-        concat(left.clone(), &Value::text("/"))
-    };
+    let left = if slash { left } else { concat(left, &Value::text("/")) };
     concat(left, right)
 }
 
@@ -165,16 +178,6 @@ pub(super) fn expanded(value: &Value, world: &World) -> Value {
 
 /// A variable of the environment.
 pub(super) fn variable(name: &Value, world: &World) -> Worth {
-    const PRIVATE: &[&str] = &[
-        "SECRET",
-        "TOKEN",
-        "PASSWORD",
-        "PASSWD",
-        "API_KEY",
-        "ACCESS_KEY",
-        "PRIVATE_KEY",
-        "CREDENTIAL",
-    ];
     let Some(name) = name.as_text() else {
         return Worth::unknown();
     };
@@ -184,8 +187,8 @@ pub(super) fn variable(name: &Value, world: &World) -> Worth {
         ("USER" | "LOGNAME", _) => Worth::text(world.user.clone()),
         ("PWD", _) => Worth::text(world.cwd.clone()),
         (_, Some((_, value))) => Worth::text(value.clone()),
-        _ if PRIVATE.iter().any(|word| name.to_ascii_uppercase().contains(word)) => {
-            Worth::Text(Value::unknown(Unknown::Private))
+        _ if is_secret(&name.to_ascii_uppercase()) => {
+            Worth::Text(Value::unknown(Unknown::Credential(issuer(&name.to_ascii_uppercase()))))
         }
         _ => Worth::unknown(),
     }
@@ -202,7 +205,7 @@ pub(super) fn given(gives: Gives, arguments: &[Worth], cwd: Option<&str>, world:
             arguments
                 .iter()
                 .map(Worth::value)
-                .fold(Value::default(), |all, next| path(&all, &next)),
+                .fold(Value::default(), |all, next| path(all, &next)),
         ),
         Gives::Joined => Worth::Text(
             arguments
@@ -213,13 +216,17 @@ pub(super) fn given(gives: Gives, arguments: &[Worth], cwd: Option<&str>, world:
         Gives::Expanded => Worth::Text(expanded(&value, world)),
         Gives::Home => Worth::text(world.home.clone()),
         Gives::Here => cwd.map_or_else(Worth::unknown, Worth::text),
+        Gives::Inside => {
+            let all = path(value.clone(), &Value::text("*"));
+            Worth::Text(patterned(&all))
+        }
         Gives::Glob => {
             let all = arguments
                 .iter()
                 .filter(|worth| matches!(worth, Worth::Text(_) | Worth::List(_)));
             let all = all
                 .map(Worth::value)
-                .fold(Value::default(), |all, next| path(&all, &next));
+                .fold(Value::default(), |all, next| path(all, &next));
             Worth::Text(patterned(&expanded(&all, world)))
         }
         Gives::Temp => Worth::Text(concat(Value::text("/tmp/"), &Value::unknown(Unknown::Name))),
@@ -230,8 +237,12 @@ pub(super) fn given(gives: Gives, arguments: &[Worth], cwd: Option<&str>, world:
         // To see the names of all is common, to see one that is secret is not: a list is not its element.
         Gives::Environment => Worth::List(vec![unknown(Unknown::Private)]),
         Gives::Variable => variable(&value, world),
+        // Nobody has read what an encoded file says.
+        Gives::Base64 | Gives::Hex if matches!(first, Some(Worth::File(_))) => unknown(Unknown::Unseen),
+        Gives::Base64 if says_hex(arguments.get(1)) => decoded(&value, hex),
         Gives::Base64 => decoded(&value, base64),
         Gives::Hex => decoded(&value, hex),
+        Gives::Packed => packed(arguments),
         Gives::Characters => characters(arguments),
         Gives::Module => Worth::Name(module(&value)),
         Gives::Part => match (first, arguments.get(1).map(Worth::value)) {
@@ -276,6 +287,11 @@ fn patterned(value: &Value) -> Value {
     Value { parts }
 }
 
+/// `Buffer.from(text, "hex")`
+fn says_hex(encoding: Option<&Worth>) -> bool {
+    encoding.is_some_and(|worth| worth.value().as_text() == Some("hex"))
+}
+
 fn decoded(value: &Value, decode: fn(&str) -> Option<Vec<u8>>) -> Worth {
     let bytes = value.as_text().and_then(decode);
     match bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
@@ -283,6 +299,28 @@ fn decoded(value: &Value, decode: fn(&str) -> Option<Vec<u8>>) -> Worth {
         // `Buffer.from(text)` decodes nothing; what is no encoding is what it says.
         None if value.as_text().is_some() => Worth::Text(value.clone()),
         None => Worth::Text(Value::unknown(Unknown::Unseen)),
+    }
+}
+
+/// `pack("H*", hex)`, `[hex].pack("H*")`
+fn packed(arguments: &[Worth]) -> Worth {
+    let values: Vec<Value> = arguments.iter().map(Worth::value).collect();
+    let is_format = |value: &&Value| matches!(value.as_text(), Some(text) if text.starts_with(['H', 'h', 'C', 'c', 'U', 'm', 'A', 'a']));
+    let format = values
+        .iter()
+        .find(is_format)
+        .and_then(Value::as_text)
+        .unwrap_or_default();
+    let others = || arguments.iter().filter(|worth| worth.value().as_text() != Some(format));
+    match format.chars().next() {
+        Some('H') => others()
+            .next()
+            .map_or_else(Worth::unknown, |worth| decoded(&worth.value(), hex)),
+        Some('m') => others()
+            .next()
+            .map_or_else(Worth::unknown, |worth| decoded(&worth.value(), base64)),
+        Some('C' | 'c' | 'U') => characters(&others().cloned().collect::<Vec<_>>()),
+        _ => Worth::unknown(),
     }
 }
 

@@ -2,14 +2,19 @@ use serde_json::json;
 
 use super::*;
 use crate::plain::world;
+use crate::policy::{Author, Choice, Preset};
 
-fn verdict(command: &str, policy: &Policy) -> Verdict {
+fn judged(command: &str, policy: &Policy) -> Judgement {
     let input = json!({ "command": command });
     let call = Call {
         tool: "Bash",
         input: &input,
     };
-    judge(&call, policy, &world()).decision
+    judge(&call, policy, &world())
+}
+
+fn verdict(command: &str, policy: &Policy) -> Verdict {
+    judged(command, policy).decision
 }
 
 #[test]
@@ -28,19 +33,61 @@ fn a_preset_decides_what_is_minded() {
 }
 
 #[test]
-fn a_policy_may_turn_rules_off_and_on_but_not_those_that_are_locked() {
+fn a_rule_is_turned_off_and_on_by_whoever_may() {
+    use Author::{Project, User};
     use Verdict::{Allow, Ask, Deny};
-    for (rule, said, command, expected) in [
-        ("process.kill-by-name", Allow, "pkill node", Allow),
-        ("process.kill-by-name", Ask, "pkill node", Ask),
-        ("guard.unclear", Deny, "$TOOL build", Deny),
-        ("files.delete-root", Allow, "rm -rf /", Deny),
-        ("process.fork-bomb", Ask, ":(){ :|:& };:", Deny),
-        ("process.kill-by-name", Allow, "pkill node; rm ~/x", Deny),
+    for (rule, verdict, by, command, expected) in [
+        ("process.kill-by-name", Allow, User, "pkill node", Allow),
+        ("process.kill-by-name", Allow, Project, "pkill node", Allow),
+        ("process.kill-by-name", Ask, Project, "pkill node", Ask),
+        ("process.kill-by-name", Allow, User, "pkill node; rm ~/x", Deny),
+        ("guard.unclear", Deny, Project, "$TOOL build", Deny),
+        // A locked rule: a project makes it stricter, never milder; the user does as they like.
+        ("files.delete-root", Allow, Project, "rm -rf /", Deny),
+        ("files.delete-root", Ask, Project, "rm -rf /", Deny),
+        ("process.fork-bomb", Ask, Project, ":(){ :|:& };:", Deny),
+        ("process.fork-bomb", Ask, User, ":(){ :|:& };:", Ask),
+        ("process.fork-bomb", Allow, User, ":(){ :|:& };:", Allow),
     ] {
         let mut policy = Policy::default();
-        policy.rules.insert(rule.to_owned(), said);
-        assert_eq!(verdict(command, &policy), expected, "{rule} {said:?}: {command}");
+        policy.rules.insert(rule.to_owned(), Choice { verdict, by });
+        assert_eq!(
+            self::verdict(command, &policy),
+            expected,
+            "{rule} {verdict:?} {by:?}: {command}"
+        );
+    }
+}
+
+#[test]
+fn what_the_guard_fails_at_is_for_the_policy_to_decide() {
+    use Verdict::{Allow, Ask, Deny};
+    let too_much = "eval ".repeat(300) + "x";
+    for preset in [Preset::Standard, Preset::Strict, Preset::Audit] {
+        for on_failure in [Allow, Ask, Deny] {
+            let mut policy = Policy::new(preset);
+            policy.on_failure = on_failure;
+            let done = if preset == Preset::Audit { Allow } else { on_failure };
+            let failed = Judgement::failed(&policy);
+            assert_eq!((failed.decision, failed.would), (done, on_failure), "{preset:?}");
+            assert_eq!(failed.rule, Some("guard.failure"));
+            assert!(matches!(failed.coverage, Coverage::Partial(_)));
+            if preset == Preset::Standard {
+                assert_eq!(verdict(&too_much, &policy), done);
+            }
+            for id in ["guard.limit", "guard.failure"] {
+                let verdict = Deny;
+                policy.rules.insert(
+                    id.to_owned(),
+                    Choice {
+                        verdict,
+                        by: Author::Project,
+                    },
+                );
+            }
+            assert_eq!(Judgement::failed(&policy).would, Deny);
+            assert_eq!(judged(&too_much, &policy).would, Deny);
+        }
     }
 }
 
@@ -53,6 +100,7 @@ fn who_only_watches_is_told_what_would_have_been() {
     };
     let judgement = judge(&call, &Policy::new(Preset::Audit), &world());
     assert_eq!(judgement.decision, Verdict::Allow);
+    assert_eq!(judgement.would, Verdict::Deny);
     assert_eq!(judgement.rule, Some("process.kill-by-name"));
     assert_eq!(judgement.tier, Some(Tier::Process));
     assert_eq!(judgement.spans.first(), Some(&(4..14)));
@@ -72,7 +120,14 @@ fn what_is_too_much_is_asked_about() {
 
 #[test]
 fn rules_that_the_code_speaks_of_exist() {
-    for id in [LIMIT, UNCLEAR, FORK_BOMB, "infra.tool-destroy"] {
+    for id in [
+        LIMIT,
+        FAILURE,
+        UNCLEAR,
+        FORK_BOMB,
+        crate::tools::settings::RULE,
+        "infra.tool-destroy",
+    ] {
         assert!(RULES.iter().any(|rule| rule.id == id), "{id}");
     }
 }

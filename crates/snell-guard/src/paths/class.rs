@@ -44,6 +44,22 @@ pub enum Class {
     Elsewhere = 1 << 17,
     /// Not known, at least in part.
     Unknown = 1 << 18,
+    /// A directory that holds something of Snell's own.
+    HoldsOwn = 1 << 19,
+    /// The user wants it not to be changed.
+    Protected = 1 << 20,
+    /// A directory that holds such a place.
+    HoldsProtected = 1 << 21,
+    /// The user wants it not even to be read.
+    Sealed = 1 << 22,
+    /// A directory outside of the project that holds such a place.
+    HoldsSealed = 1 << 23,
+    /// In a container that is in use: what it lives from, or what is kept in it.
+    Vital = 1 << 24,
+    /// Wherever somebody else says: a line of a file, an answer.
+    Told = 1 << 25,
+    /// In the project, which is somebody's home.
+    HomeProject = 1 << 26,
 }
 
 /// All classes with their names in the data files.
@@ -67,6 +83,14 @@ pub const CLASSES: &[(&str, Class)] = &[
     ("own", Class::Own),
     ("elsewhere", Class::Elsewhere),
     ("unknown", Class::Unknown),
+    ("holds-own", Class::HoldsOwn),
+    ("protected", Class::Protected),
+    ("holds-protected", Class::HoldsProtected),
+    ("sealed", Class::Sealed),
+    ("holds-sealed", Class::HoldsSealed),
+    ("vital", Class::Vital),
+    ("told", Class::Told),
+    ("home-project", Class::HomeProject),
 ];
 
 /// A set of classes.
@@ -100,6 +124,12 @@ impl Classes {
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    /// Without those of the other.
+    #[must_use]
+    pub fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 
     /// Whether there are none.

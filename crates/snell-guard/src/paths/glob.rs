@@ -72,6 +72,14 @@ pub(crate) fn fits(text: &str, pattern: &str) -> bool {
     )
 }
 
+/// In a pattern that was taken apart: any characters.
+pub(crate) const ANY: char = MANY as char;
+
+/// Whether a pattern, in which only `ANY` is special, stands for a text.
+pub(crate) fn stands_for(pattern: &str, text: &str) -> bool {
+    matches(text.as_bytes(), pattern.as_bytes(), |byte| byte == MANY, |_| false)
+}
+
 /// The shell's `*` and `?` never stand for the dot at a name's beginning.
 fn hides(name: &[u8], protected: &[u8]) -> bool {
     matches!(name.first(), Some(&(MANY | ONE))) && protected.first() == Some(&b'.')

@@ -2,14 +2,18 @@
 
 mod class;
 mod glob;
+mod relation;
 mod shape;
 mod tables;
 
 pub use class::{CLASSES, Class, Classes};
-pub(crate) use glob::fits;
+pub(crate) use glob::{ANY, fits, stands_for};
 
-use crate::invocation::{Part, Value};
+use crate::invocation::{Part, Unknown, Value};
+use crate::policy::{Guarded, Protected};
 use crate::world::World;
+use relation::Relation;
+pub(crate) use shape::MAX_PATH;
 use shape::{Shape, Start};
 use tables::{Names, any};
 
@@ -22,6 +26,8 @@ pub struct Place {
     pub written: String,
     /// What it is.
     pub classes: Classes,
+    /// Its path as far as it is known; nothing if it is none of this machine.
+    pub(crate) shape: Option<Shape>,
 }
 
 impl Place {
@@ -31,25 +37,79 @@ impl Place {
     }
 }
 
+impl Place {
+    /// Whether it is the project or lies in it.
+    fn is_in_project(&self) -> bool {
+        let beyond = [
+            Class::Root,
+            Class::HomeRoot,
+            Class::Home,
+            Class::System,
+            Class::Elsewhere,
+        ];
+        let inside = [Class::Project, Class::ProjectRoot, Class::ProjectGit];
+        self.classes.meets(inside.into()) && !self.classes.meets(beyond.into())
+    }
+
+    /// Adds what the user wants to be left alone.
+    pub(crate) fn protect(&mut self, protected: &[Protected]) {
+        let Some(shape) = self.shape.as_ref().filter(|shape| shape.start == Start::Root) else {
+            return;
+        };
+        let names = shape.names();
+        for entry in protected {
+            let seals = entry.from == Guarded::Look;
+            self.classes = match relation::of(&names, &entry.path) {
+                Some(Relation::Within) if seals => self.classes.with(Class::Protected).with(Class::Sealed),
+                Some(Relation::Within) => self.classes.with(Class::Protected),
+                // Whoever searches the whole project is not after this; nor do other secrets in it stop a search.
+                Some(Relation::Holds) if seals && !self.is_in_project() => {
+                    self.classes.with(Class::HoldsProtected).with(Class::HoldsSealed)
+                }
+                Some(Relation::Holds) => self.classes.with(Class::HoldsProtected),
+                None => self.classes,
+            };
+        }
+    }
+}
+
 /// The place that a value names, seen from a directory.
 pub fn locate(value: &Value, cwd: Option<&str>, world: &World) -> Place {
     let shape = shape_of(value, cwd);
     let literal = value.parts.iter().all(|part| matches!(part, Part::Text(_)));
+    let classes = shape
+        .as_ref()
+        .map_or(Classes::from([Class::Unknown]), |shape| classify(shape, world));
+    let told = value.parts.first() == Some(&Part::Unknown(Unknown::Told));
     Place {
-        classes: shape
-            .as_ref()
-            .map_or(Classes::from([Class::Unknown]), |shape| classify(shape, world)),
+        classes: if told { classes.with(Class::Told) } else { classes },
         path: shape
+            .as_ref()
             .filter(|shape| literal && shape.start == Start::Root)
             .map(|shape| shape.path().to_owned()),
         written: value.to_string(),
+        shape,
     }
+}
+
+/// Whether a path in a container is something that it lives from, or where something is kept.
+pub(crate) fn is_vital(value: &Value, cwd: Option<&str>) -> bool {
+    let Some(shape) = shape_of(value, cwd).filter(|shape| shape.start == Start::Root) else {
+        return false;
+    };
+    let all = shape.names();
+    let names = Names {
+        root: Some(all.as_slice()),
+        home: None,
+        all: &all,
+    };
+    any(tables::VITAL, &names)
 }
 
 /// Nothing if no file can have such a name: empty, or longer than any path may be.
 fn shape_of(value: &Value, cwd: Option<&str>) -> Option<Shape> {
     let length: usize = value.parts.iter().map(length).sum();
-    (1..=shape::MAX_PATH).contains(&length).then(|| Shape::of(value, cwd))
+    (1..=MAX_PATH).contains(&length).then(|| Shape::of(value, cwd))
 }
 
 fn length(part: &Part) -> usize {
@@ -70,10 +130,7 @@ fn classify(shape: &Shape, world: &World) -> Classes {
     };
     let mut classes = nature(&names);
     if rooted {
-        classes = classes.and(zone(&names, world));
-        if owned(&all, world) {
-            classes = classes.with(Class::Own);
-        }
+        classes = classes.and(zone(&names, world)).and(owned(&all, world));
     }
     if shape.root_if_empty && empty_is_grave(&all, world) {
         classes = classes.with(Class::RootIfEmpty);
@@ -126,7 +183,7 @@ fn zone(names: &Names<'_>, world: &World) -> Classes {
             classes = classes.with(Class::ProjectRoot);
         }
         if let Some(inside) = strip(all, &project) {
-            return classes.and(in_project(inside));
+            return classes.and(in_project(inside, is_a_home(&project, world)));
         }
     }
     if classes.has(Class::HomeRoot) {
@@ -135,7 +192,7 @@ fn zone(names: &Names<'_>, world: &World) -> Classes {
     classes.and(outside(names, world))
 }
 
-fn in_project(inside: &[&str]) -> Classes {
+fn in_project(inside: &[&str], is_home: bool) -> Classes {
     let names = Names {
         root: Some(inside),
         home: None,
@@ -145,9 +202,26 @@ fn in_project(inside: &[&str]) -> Classes {
         [] => Class::ProjectRoot,
         [only] if glob::is_everything(only) && !only.starts_with('.') => Class::ProjectRoot,
         _ if any(tables::GIT, &names) => Class::ProjectGit,
+        _ if is_home => Class::HomeProject,
         _ => Class::Project,
     };
     [class].into()
+}
+
+/// Whether a directory is somebody's home: an agent that is started there has all of it for its project.
+fn is_a_home(directory: &[&str], world: &World) -> bool {
+    matches!(below_home(directory, world), Some([]))
+}
+
+/// Whether a path belongs to the machine, wherever the project is.
+pub fn is_system(path: &str) -> bool {
+    let all = shape::names(path);
+    let names = Names {
+        root: Some(&all),
+        home: None,
+        all: &all,
+    };
+    any(tables::SYSTEM, &names)
 }
 
 /// The zones outside of the project. A pattern that *may* lead to a harmless place may lead elsewhere as well, so only a
@@ -214,6 +288,12 @@ fn below_home<'a>(all: &'a [&'a str], world: &World) -> Option<&'a [&'a str]> {
     }
 }
 
+/// Whether a path is a directory or lies in it. Both are known and plain.
+pub(crate) fn is_within(path: &str, directory: &str) -> bool {
+    let rest = path.strip_prefix(directory.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// What follows a known beginning.
 fn strip<'a>(all: &'a [&'a str], beginning: &[&str]) -> Option<&'a [&'a str]> {
     let (head, rest) = all.split_at_checked(beginning.len())?;
@@ -229,14 +309,17 @@ fn holds(all: &[&str], directory: &[&str]) -> bool {
             .all(|(name, wanted)| glob::may_be(name, wanted))
 }
 
-/// Whether it is Snell's own, or in it. What holds it lies in a home or in the system, and is protected as such.
-fn owned(all: &[&str], world: &World) -> bool {
-    world.own.iter().any(|own| {
-        let own = shape::names(own);
-        !own.is_empty()
-            && all.iter().zip(&own).all(|(name, wanted)| glob::may_be(name, wanted))
-            && all.len() >= own.len()
-    })
+/// Whether it is Snell's own, or in it, or holds it.
+fn owned(all: &[&str], world: &World) -> Classes {
+    let mut classes = Classes::default();
+    for own in &world.own {
+        match relation::of(all, &own.path) {
+            Some(Relation::Within) => classes = classes.with(Class::Own),
+            Some(Relation::Holds) => classes = classes.with(Class::HoldsOwn),
+            None => {}
+        }
+    }
+    classes
 }
 
 /// Whether what is left of `$x/…` would be a place of the machine if `x` were empty.

@@ -4,11 +4,11 @@ use super::glob::{MANY, ONE, OPAQUE};
 use crate::invocation::{Part, Unknown, Value};
 
 /// The kernel takes no longer path.
-pub(super) const MAX_PATH: usize = 4096;
+pub(crate) const MAX_PATH: usize = 4096;
 
 /// A path as far as it is known.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Shape {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Shape {
     /// The names, each after a slash. Patterns and unknown parts stand in them as the signs of `glob`.
     text: String,
     /// Where it begins.

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::invocation::Unknown;
+use crate::world::{Own, Owned};
 
 fn world() -> World {
     World {
@@ -10,7 +11,10 @@ fn world() -> World {
         user: "ann".into(),
         project: "/home/ann/work/app".into(),
         temp: vec!["/tmp".into(), "/var/tmp".into(), "/scratch".into()],
-        own: vec!["/home/ann/.snell".into(), "/home/ann/.claude/settings.json".into()],
+        own: vec![
+            Own::new("/home/ann/.snell", Owned::Data),
+            Own::new("/home/ann/.claude/settings.json", Owned::Registration),
+        ],
         variables: Vec::new(),
     }
 }
@@ -48,12 +52,12 @@ fn classes(written: &str) -> Classes {
 fn every_place_has_its_classes() {
     let mut faults = Vec::new();
     for (written, expected) in [
-        ("/", "root"),
-        ("//", "root"),
-        ("/.", "root"),
-        ("/..", "root"),
-        ("/tmp/../", "root"),
-        ("/*", "root"),
+        ("/", "root holds-own"),
+        ("//", "root holds-own"),
+        ("/.", "root holds-own"),
+        ("/..", "root holds-own"),
+        ("/tmp/../", "root holds-own"),
+        ("/*", "root holds-own"),
         ("/.*", "root"),
         ("/etc", "system"),
         ("/etc/", "system"),
@@ -73,13 +77,13 @@ fn every_place_has_its_classes() {
         ("/dev/fd/2", "harmless"),
         ("/dev/tcp/h/80", "network"),
         ("/dev/shm/x", "temp"),
-        ("/home", "home-root project-root"),
-        ("/home/ann", "home-root project-root"),
-        ("/home/*", "home-root project-root"),
+        ("/home", "home-root project-root holds-own"),
+        ("/home/ann", "home-root project-root holds-own"),
+        ("/home/*", "home-root project-root holds-own"),
         ("/home/bob", "home-root"),
         ("/root", "home-root"),
         ("/home/ann/*", "home-root project-root secret-dir"),
-        ("/home/ann/.*", "home-root start-up secret secret-dir own"),
+        ("/home/ann/.*", "home-root start-up secret secret-dir own holds-own"),
         ("/home/ann/notes", "home"),
         ("/home/bob/notes", "home"),
         ("/home/ann/work", "home project-root"),

@@ -2,12 +2,43 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::effects::effects;
-use crate::plain::{read, world};
+use crate::paths::{Class, Classes};
+use crate::plain::{protected, read, world};
+use crate::world::World;
 
 /// What the plain reading of a command line leads to.
 fn verdict(line: &str) -> Option<&'static Rule> {
-    let effects = effects(&read(line), &world());
-    judge(&effects.list).map(|finding| finding.rule)
+    judge(&effects_of_case(line)).map(|finding| finding.rule)
+}
+
+/// What it would do, where some places are to be left alone.
+fn effects_of_case(line: &str) -> Vec<Effect> {
+    effects_in(&world(), line)
+}
+
+/// A case of a rule: those of the one about homes are of an agent that was started in one.
+fn effects_of(rule: &Rule, line: &str) -> Vec<Effect> {
+    let world = world();
+    if rule.on != Classes::from([Class::HomeProject]) {
+        return effects_in(&world, line);
+    }
+    let at_home = World {
+        cwd: world.home.clone(),
+        project: world.home.clone(),
+        ..world
+    };
+    effects_in(&at_home, line)
+}
+
+fn effects_in(world: &World, line: &str) -> Vec<Effect> {
+    let mut invocations = read(line);
+    invocations
+        .iter_mut()
+        .for_each(|invocation| invocation.cwd = Some(world.cwd.clone()));
+    let mut all = effects(&invocations, world).list;
+    let places = all.iter_mut().filter_map(|effect| effect.place.as_mut());
+    places.for_each(|place| place.protect(&protected()));
+    all
 }
 
 #[test]
@@ -15,14 +46,16 @@ fn every_rule_finds_what_it_is_for_and_nothing_else() {
     let mut faults = Vec::new();
     for rule in RULES {
         for line in rule.cases.matches {
-            let all = effects(&read(line), &world());
-            let found: Vec<&str> = findings(&all.list).iter().map(|finding| finding.rule.id).collect();
+            let found: Vec<&str> = findings(&effects_of(rule, line))
+                .iter()
+                .map(|finding| finding.rule.id)
+                .collect();
             if !found.contains(&rule.id) {
                 faults.push(format!("{}: `{line}` should match; found {found:?}", rule.id));
             }
         }
         for line in rule.cases.not_match {
-            if let Some(found) = verdict(line) {
+            if let Some(found) = judge(&effects_of(rule, line)).map(|finding| finding.rule) {
                 faults.push(format!(
                     "{}: `{line}` should match nothing; found {}",
                     rule.id, found.id
@@ -146,7 +179,8 @@ fn a_project_that_is_the_home_is_still_no_place_to_wipe() {
     (world.home, world.project, world.cwd) = ("/root".into(), "/root".into(), "/root".into());
     for (line, expected) in [
         ("rm -rf /root", Some("files.delete-home")),
-        ("rm -rf /root/build", None),
+        ("rm -rf /root/build", Some("files.delete-in-home")),
+        ("rm /root/build/x", None),
         ("cat /root/.ssh/id_rsa", Some("secret.read")),
         ("rm -rf /etc", Some("files.delete-system")),
     ] {

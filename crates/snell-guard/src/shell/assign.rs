@@ -100,7 +100,7 @@ impl<'t> Walker<'t> {
                 .iter()
                 .filter_map(|(key, _)| key.parse::<u64>().ok())
                 .next_back();
-            last.map_or(0, |last| last + 1)
+            last.map_or(0, |last| last.saturating_add(1))
         };
         let mut next = next_key(&elements);
         for (index, word) in words {
@@ -112,13 +112,14 @@ impl<'t> Walker<'t> {
                     let value = self.text(word);
                     elements.retain(|(known, _)| *known != key);
                     elements.push((key, value));
-                    next += 1;
+                    next = next.saturating_add(1);
                 }
                 None => self.add_fields(word, &mut values),
             }
+            self.spend(values.len() / 2);
             for value in values {
                 elements.push((next.to_string(), value));
-                next += 1;
+                next = next.saturating_add(1);
             }
             if elements.len() > limits::ELEMENTS {
                 self.partial(Reason::Limit("elements"));

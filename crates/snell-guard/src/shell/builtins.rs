@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::call::Means;
 use super::found::Reason;
+use super::limits;
 use super::scope::Variable;
 use super::{Call, Flow, Walker};
 use crate::invocation::{Unknown, Value};
@@ -82,6 +83,13 @@ impl<'t> Walker<'t> {
         } else {
             locate(target, before.as_deref(), self.world).path
         };
+        // To copy a longer one at every step would take longer than everything else.
+        let is_short = |path: &String| path.len() <= limits::DIRECTORY_BYTES;
+        if target.size() > limits::DIRECTORY_BYTES || !path.as_ref().is_none_or(is_short) {
+            self.partial(Reason::Limit("directory"));
+        }
+        let path = path.filter(is_short);
+        self.spend_bytes(16 * path.as_ref().map_or(0, String::len));
         let told = |path: Option<&str>| path.map_or_else(|| Value::unknown(Unknown::Anything), Value::text);
         self.set("OLDPWD", Variable::one(told(before.as_deref())));
         self.set("PWD", Variable::one(told(path.as_deref())));
@@ -172,6 +180,7 @@ impl<'t> Walker<'t> {
             }
         }
         if replaces {
+            self.spend(rest.len() / 2);
             self.scope.positional = Rc::new(rest.to_vec());
         }
         Some(Flow::Next)

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::found::Reason;
+use super::limits;
 use super::pattern::Pattern;
 use super::scope::Out;
 use super::{Flow, Walker};
@@ -64,23 +65,28 @@ impl Call {
 
 impl<'t> Walker<'t> {
     /// Follows a command.
-    pub(crate) fn run(&mut self, mut call: Call) -> Flow {
+    pub(crate) fn run(&mut self, call: Call) -> Flow {
         if !self.spend(1 + call.argv.len() / 4) {
             return Flow::Exit;
         }
         let Some(name) = call.name() else {
             return self.unknown_program(call);
         };
-        if call.means != Means::Program {
-            if !self.scope.functions.is_empty() && call.means == Means::Anything {
-                let name = name.to_owned();
-                if let Some(flow) = self.call_function(&name, &call) {
-                    return flow;
-                }
-            }
-            if let Some(flow) = self.builtin(&call) {
+        if !self.scope.functions.is_empty() && call.means == Means::Anything {
+            let name = name.to_owned();
+            if let Some(flow) = self.call_function(&name, &call) {
                 return flow;
             }
+        }
+        self.permitting(call, Self::run_itself)
+    }
+
+    /// Follows a command that is no function.
+    fn run_itself(&mut self, mut call: Call) -> Flow {
+        if call.means != Means::Program
+            && let Some(flow) = self.builtin(&call)
+        {
+            return flow;
         }
         unwrap::variables(self, &call);
         match unwrap::run(self, &mut call) {
@@ -161,14 +167,12 @@ impl<'t> Walker<'t> {
             files: call.files,
             stdin,
             stdout: self.scope.io.stdout.told(),
-            cwd: if around.elsewhere {
-                None
-            } else {
-                self.scope.cwd().map(str::to_owned)
-            },
+            cwd: self.scope.cwd().map(str::to_owned),
             privileged: around.privileged,
             elsewhere: around.elsewhere,
+            container: around.container.clone(),
             via: around.via.clone(),
+            allowed: around.allowed,
             span: around.span.clone().unwrap_or(call.span),
         })
     }
@@ -205,14 +209,19 @@ impl<'t> Walker<'t> {
                 self.spend_bytes(value.size());
                 let printed = Rc::make_mut(&mut self.scope.printed);
                 printed.opaque |= opaque;
-                printed.value.append(&value);
+                if printed.value.size() + value.size() > limits::VALUE_BYTES {
+                    printed.value = Value::unknown(Unknown::Anything);
+                    self.partial(Reason::Limit("value"));
+                } else {
+                    printed.value.append(&value);
+                }
             }
             Out::File(path) => {
                 let path = Rc::clone(path);
                 if let Some(script) = self.reader(&path) {
                     return self.feed_reader(script, output, printed_by);
                 }
-                self.spend(4);
+                self.spend(8);
                 let value = output.unwrap_or_else(|| {
                     let kind = printed_by.map_or(Unknown::Anything, |at| self.kind_since(at));
                     Value::unknown(kind)
@@ -225,28 +234,47 @@ impl<'t> Walker<'t> {
     /// What reads a file that `>(…)` has named.
     fn reader(&self, path: &Value) -> Option<&'t Script> {
         let path = path.as_text()?;
-        let found = self.readers.iter().rev().find(|(known, _)| known == path);
-        found.map(|(_, script)| *script)
+        let found = self.readers.iter().rev().find(|(known, ..)| known == path);
+        found.map(|(_, script, _)| *script)
     }
 
-    fn feed_reader(&mut self, script: &'t Script, output: Option<Value>, printed_by: Option<usize>) {
+    /// The same, if it was followed with something else than what is read now: `tee >(sh) <<< text`.
+    pub(super) fn unfed_reader(&self, path: &Value) -> Option<&'t Script> {
+        let path = path.as_text()?;
+        let (_, script, stdin) = self.readers.iter().rev().find(|(known, ..)| known == path)?;
+        (!Rc::ptr_eq(stdin, &self.scope.io.stdin)).then_some(*script)
+    }
+
+    /// Follows it, with what it is fed.
+    pub(super) fn feed_reader(&mut self, script: &'t Script, output: Option<Value>, printed_by: Option<usize>) {
         let stdin = match (output, printed_by) {
             (Some(value), _) => Stdin::Text(value),
             (None, Some(at)) => Stdin::Pipe(self.since(at).iter().take(1).cloned().collect()),
             (None, None) => Stdin::Inherited,
         };
-        self.apart(|walker| {
-            walker.scope.io.stdin = Rc::new(stdin);
-            walker.scope.io.stdout = Out::Agent;
-            walker
-                .nested(|walker| Some(walker.script(script)))
-                .unwrap_or(Flow::Next)
+        // Who feeds it may be let through; what reads is another command.
+        self.permitted(None, |walker| {
+            walker.apart(|walker| {
+                walker.scope.io.stdin = Rc::new(stdin);
+                walker.scope.io.stdout = Out::Agent;
+                walker
+                    .nested(|walker| Some(walker.script(script)))
+                    .unwrap_or(Flow::Next)
+            });
         });
+    }
+
+    /// The name under which a file is remembered. Where the directory is unknown, it is the same one as long as nobody
+    /// says otherwise.
+    pub(super) fn file_named(&self, path: &Value) -> Option<String> {
+        const SOMEWHERE: &str = "/somewhere";
+        let cwd = self.scope.cwd().unwrap_or(SOMEWHERE);
+        crate::paths::locate(path, Some(cwd), self.world).path
     }
 
     /// Remembers what is added to a file.
     pub(crate) fn write(&mut self, path: &Value, value: &Value) {
-        let Some(path) = crate::paths::locate(path, self.scope.cwd(), self.world).path else {
+        let Some(path) = self.file_named(path) else {
             return;
         };
         self.spend(1 + self.scope.files.len() / 8);
@@ -257,12 +285,17 @@ impl<'t> Walker<'t> {
             unseen.push(Part::Text("\n".to_owned()));
             unseen
         });
-        content.append(value);
+        if content.size() + value.size() > limits::VALUE_BYTES {
+            *content = Value::unknown(Unknown::Anything);
+            self.partial(Reason::Limit("value"));
+        } else {
+            content.append(value);
+        }
     }
 
     /// Forgets what was in a file, because it is emptied.
     pub(crate) fn empty(&mut self, path: &Value) {
-        if let Some(path) = crate::paths::locate(path, self.scope.cwd(), self.world).path {
+        if let Some(path) = self.file_named(path) {
             self.spend(1 + self.scope.files.len() / 8);
             Rc::make_mut(&mut self.scope.files).insert(path, Value::default());
         }

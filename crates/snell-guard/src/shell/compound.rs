@@ -1,5 +1,6 @@
 //! Compound commands: the manual's section of that name. Every branch may run.
 
+use super::found::Reason;
 use super::join::Join;
 use super::limits;
 use super::scope::{Scope, Variable};
@@ -135,6 +136,11 @@ impl<'t> Walker<'t> {
             return self.open(body, None);
         }
         if values.len() > limits::ROUNDS {
+            // Names are like each other; what leads elsewhere comes first, wherever it is written.
+            values.sort_by_key(is_name);
+            if values.get(limits::ROUNDS).is_some_and(|value| !is_name(value)) {
+                self.partial(Reason::Limit("rounds"));
+            }
             values.truncate(limits::ROUNDS);
             values.push(Value::unknown(Unknown::Anything));
         }
@@ -269,4 +275,10 @@ impl<'t> Walker<'t> {
 /// Whether nothing has changed that another round could see.
 fn same(one: &Scope<'_>, other: &Scope<'_>) -> bool {
     one.variables == other.variables && one.cwd == other.cwd && one.positional == other.positional
+}
+
+/// A word that leads nowhere else by itself: a number, the name of a file.
+fn is_name(value: &Value) -> bool {
+    let plain = |text: &str| !text.contains('/') && !text.starts_with(['~', '.', '-']);
+    value.as_text().is_some_and(plain)
 }

@@ -1,10 +1,13 @@
 //! What programs print, where that can be known without running them.
 
 use super::filters::{self, Flags};
+use super::found::Reason;
+use super::limits;
 use super::scope::Variable;
 use super::{Call, Flow, Walker, format, said};
 use crate::invocation::{Part, Unknown, Value};
 use crate::paths::locate;
+use crate::world::Owned;
 
 /// Programs that print one name or number, whatever they are asked.
 const NAMES: &[&str] = &[
@@ -39,7 +42,7 @@ impl<'t> Walker<'t> {
             "basename" => basename(arguments).map(line),
             "dirname" => dirname(arguments).map(line),
             "realpath" | "readlink" => self.real_path(arguments).map(line),
-            "which" | "command" | "type" | "whence" => asked_for(arguments).map(line),
+            "which" | "command" | "type" | "whence" => self.asked_for(arguments).map(line),
             "seq" => seq(arguments),
             "mktemp" => Some(line(self.mktemp(arguments))),
             "git" => self.git(arguments).map(line),
@@ -48,8 +51,31 @@ impl<'t> Walker<'t> {
                 Some(line(Value::text(self.world.user.clone())))
             }
             _ if NAMES.contains(&base) => Some(line(Value::unknown(Unknown::Name))),
-            _ => said::said(base, call).or_else(|| self.filtered(base, arguments)),
+            "getent" => self.account(arguments),
+            _ => said::said(base, call)
+                .or_else(|| self.filtered(base, arguments))
+                .or_else(|| self.generated(base, arguments)),
         }
+    }
+
+    /// `which rm` prints a path of which the name is what counts, unless it is Snell's own.
+    fn asked_for(&self, arguments: &[Value]) -> Option<Value> {
+        let mut operands = operands(arguments);
+        let name = operands.next()?.clone();
+        let own = self.world.own.iter().find(|own| {
+            let base = own.path.rsplit('/').next();
+            own.what == Owned::Program && base.is_some() && base == name.as_text()
+        });
+        let path = own.map_or(name, |own| Value::text(own.path.clone()));
+        operands.next().is_none().then_some(path)
+    }
+
+    /// `getent passwd name`: the user's own line.
+    fn account(&self, arguments: &[Value]) -> Option<Value> {
+        let words: Vec<&str> = arguments.iter().map(Value::as_text).collect::<Option<_>>()?;
+        let (user, home) = (&self.world.user, &self.world.home);
+        let is_own = matches!(words.as_slice(), ["passwd", name] if name == user);
+        is_own.then(|| Value::text(format!("{user}:x:1000:1000:{user}:{home}:/bin/bash\n")))
     }
 
     /// Programs that change what they read.
@@ -85,6 +111,11 @@ impl<'t> Walker<'t> {
                 Some("-" | "/dev/stdin") => self.stdin_text()?.clone(),
                 _ => self.written(argument)?,
             };
+            // The same file may be named again and again, and grow by what is read from it.
+            if !self.spend_bytes(content.size()) || all.size() + content.size() > limits::VALUE_BYTES {
+                self.partial(Reason::Limit("value"));
+                return None;
+            }
             all.append(&content);
         }
         Some(all)
@@ -96,6 +127,9 @@ impl<'t> Walker<'t> {
             .iter()
             .any(|value| matches!(value.as_text(), Some("-a" | "--append")));
         for path in arguments.iter().filter(|value| !value.leading().starts_with('-')) {
+            if let (Some(script), Some(text)) = (self.unfed_reader(path), &input) {
+                self.feed_reader(script, Some(text.clone()), None);
+            }
             if !appends {
                 self.empty(path);
             }
@@ -214,13 +248,6 @@ fn dirname(arguments: &[Value]) -> Option<Value> {
         None => ".",
     };
     Some(Value::text(if directory.is_empty() { "/" } else { directory }))
-}
-
-/// `which rm` prints a path of which the name is what counts.
-fn asked_for(arguments: &[Value]) -> Option<Value> {
-    let mut operands = operands(arguments);
-    let name = operands.next()?.clone();
-    operands.next().is_none().then_some(name)
 }
 
 fn seq(arguments: &[Value]) -> Option<Value> {

@@ -5,12 +5,14 @@ use std::rc::Rc;
 use super::Walker;
 use super::braces::Bit;
 use super::fields::{Fields, push_globs};
+use super::input::work;
 use super::limits;
 use super::parameter::Expansion;
 use super::scope::{Descriptor, Out, Printed};
 use crate::effects::output_of;
 use crate::invocation::{Part, Stdin, Unknown, Value};
 use crate::syntax::{CommandKind, Piece, RedirectKind, Script, Word};
+use crate::unwrap::searched;
 
 /// What bash splits at unless it is told otherwise.
 pub(super) const USUAL_SEPARATORS: &str = " \t\n";
@@ -201,8 +203,14 @@ impl<'t> Walker<'t> {
         if let Some(path) = file_of(script) {
             return self.contents(path);
         }
+        let first = self.count();
         let (mut value, _) = self.capture(script);
         trim_newlines(&mut value);
+        if value.parts == [Part::Unknown(Unknown::Anything)]
+            && let Some(values) = searched(self.since(first))
+        {
+            return self.choose_value(values);
+        }
         value
     }
 
@@ -227,7 +235,9 @@ impl<'t> Walker<'t> {
     }
 
     /// What kind of thing the programs print that were found since.
-    pub(super) fn kind_since(&self, first: usize) -> Unknown {
+    pub(super) fn kind_since(&mut self, first: usize) -> Unknown {
+        let count = self.count();
+        self.spend(work(self.since(first.max(count.saturating_sub(limits::STAGES)))));
         let found = self.since(first);
         let last = found
             .get(found.len().saturating_sub(limits::STAGES)..)
@@ -253,7 +263,8 @@ impl<'t> Walker<'t> {
         if writes {
             // `tee >(…)`: it is fed with what the command itself reads.
             self.apart(|walker| walker.script(script));
-            self.readers.push((path.clone(), script));
+            let stdin = Rc::clone(&self.scope.io.stdin);
+            self.readers.push((path.clone(), script, stdin));
             return Value::text(path);
         }
         let (value, opaque) = self.capture(script);
@@ -276,7 +287,7 @@ impl<'t> Walker<'t> {
         if self.scope.files.is_empty() {
             return None;
         }
-        let path = crate::paths::locate(path, self.scope.cwd(), self.world).path?;
+        let path = self.file_named(path)?;
         self.scope.files.get(&path).cloned()
     }
 

@@ -10,7 +10,7 @@ pub struct Found {
     pub invocations: Vec<Invocation>,
     /// Code of other languages that some of them would run.
     pub inline: Vec<Inline>,
-    /// Functions that call themselves twice at once, without end.
+    /// Functions that call themselves twice at once, and loops that start something in every round, without end.
     pub fork_bombs: Vec<Span>,
     /// Whether this is all.
     pub coverage: Coverage,
@@ -28,6 +28,14 @@ pub enum Coverage {
     Partial(Vec<Reason>),
 }
 
+impl Coverage {
+    /// Whether a limit was passed.
+    pub fn is_limited(&self) -> bool {
+        let is_limit = |reason: &Reason| matches!(reason, Reason::Limit(_));
+        matches!(self, Self::Partial(reasons) if reasons.iter().any(is_limit))
+    }
+}
+
 /// Why something may run that was not seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
@@ -39,6 +47,8 @@ pub enum Reason {
     UnknownProgram,
     /// Code is handed to a shell, and some of it is unknown: `eval "$x"`.
     UnknownCode,
+    /// The guard itself has failed.
+    Failure,
 }
 
 /// Code that is written in the command line, in a language that is no shell's.
@@ -71,6 +81,10 @@ pub enum Code {
     Lua,
     /// R.
     R,
+    /// Julia.
+    Julia,
+    /// Elixir.
+    Elixir,
     /// AppleScript.
     AppleScript,
     /// Awk, beyond the commands in it, which are followed here.

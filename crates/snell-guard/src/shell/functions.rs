@@ -87,6 +87,11 @@ impl<'t> Walker<'t> {
         Rc::make_mut(&mut self.scope.variables).remove(name);
     }
 
+    /// Whether this is the text of a shell that was given no parameters, rather than of a function.
+    pub(super) fn is_outermost(&self) -> bool {
+        self.inside.functions == 0 && self.scope.positional.is_empty()
+    }
+
     /// Whether a function is being called.
     pub(super) fn in_function(&self) -> bool {
         self.inside.functions > 0

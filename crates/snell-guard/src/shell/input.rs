@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use super::scope::{Descriptor, Variable};
 use super::{Call, Flow, Walker};
-use crate::effects::output_of;
-use crate::invocation::{Part, Stdin, Unknown, Value};
+use crate::effects::{is_of_others, output_of};
+use crate::invocation::{Invocation, Part, Stdin, Unknown, Value};
+use crate::paths::locate;
 
 /// Flags of `read` that take a value.
 const READ_VALUES: &str = "adinNptu";
@@ -97,14 +98,21 @@ impl<'t> Walker<'t> {
     }
 
     /// What is read by somebody who cannot be followed.
-    pub(super) fn unread(&self) -> Value {
-        let kind = match &*self.scope.io.stdin {
-            Stdin::Pipe(left) => output_of(left, self.world),
+    pub(super) fn unread(&mut self) -> Value {
+        let stdin = Rc::clone(&self.scope.io.stdin);
+        let kind = match &*stdin {
+            Stdin::Pipe(left) => {
+                self.spend(work(left));
+                output_of(left, self.world)
+            }
             Stdin::Text(text) => [Unknown::Unseen, Unknown::Private, Unknown::Processes]
                 .into_iter()
                 .find(|kind| text.holds(*kind))
+                .or_else(|| text.credential().map(Unknown::Credential))
                 .unwrap_or(Unknown::Anything),
-            Stdin::Inherited | Stdin::File(_) => Unknown::Anything,
+            Stdin::File(path) if is_of_others(&locate(path, self.scope.cwd(), self.world)) => Unknown::Processes,
+            Stdin::File(path) if path.leading().starts_with("/dev/") => Unknown::Anything,
+            Stdin::Inherited | Stdin::File(_) => Unknown::Told,
         };
         Value::unknown(kind)
     }
@@ -189,4 +197,10 @@ fn split(line: &Value, separators: &str, count: usize) -> Vec<Value> {
         rest = after.trim_start_matches(blank);
     }
     values
+}
+
+/// Steps that looking at what programs print counts as: each word may be a place.
+pub(super) fn work(invocations: &[Invocation]) -> usize {
+    let places = |invocation: &Invocation| 4 * (1 + invocation.argv.len() + invocation.files.len());
+    invocations.iter().map(places).sum()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::found::Reason;
 use super::limits;
 use super::scope::{Printed, Scope, Variable};
 use super::{Flow, Walker};
@@ -101,7 +102,13 @@ fn merged<'t>(mut one: Scope<'t>, other: Scope<'t>, walker: &mut Walker<'t>) -> 
         let files = Rc::make_mut(&mut one.files);
         for (name, value) in other.files.iter() {
             let known = files.entry(name.clone()).or_insert_with(|| value.clone());
-            if known != value {
+            walker.spend_bytes(known.size() + value.size());
+            if goes_on(known, value) {
+                known.clone_from(value);
+            } else if !goes_on(value, known) && known.size() + value.size() > limits::VALUE_BYTES {
+                walker.partial(Reason::Limit("value"));
+                *known = Value::unknown(Unknown::Anything);
+            } else if !goes_on(value, known) {
                 // It holds one or the other: whoever reads it reads both.
                 known.push_text("\n");
                 known.append(value);
@@ -117,6 +124,20 @@ fn merged<'t>(mut one: Scope<'t>, other: Scope<'t>, walker: &mut Walker<'t>) -> 
     }
     one.unsettled |= other.unsettled;
     one
+}
+
+/// Whether a file that holds whole lines was only added to, or is the same: whoever reads the longer one reads both.
+fn goes_on(before: &Value, after: &Value) -> bool {
+    if before == after {
+        return true;
+    }
+    let Some((last, all)) = before.parts.split_last() else {
+        return true;
+    };
+    let Part::Text(last) = last else { return false };
+    let begins_alike = after.parts.get(..all.len()) == Some(all);
+    let longer = |part: &Part| matches!(part, Part::Text(text) if text.starts_with(last));
+    last.ends_with('\n') && begins_alike && after.parts.get(all.len()).is_some_and(longer)
 }
 
 /// What a name may mean: what it means on either way.

@@ -2,7 +2,7 @@
 
 /// Pieces of words, commands and programs that are looked at, together. An ordinary command takes a few dozen; this many
 /// take some tens of milliseconds.
-pub const STEPS: usize = 60_000;
+pub const STEPS: usize = 50_000;
 
 /// Bytes that one step may make or copy without counting as another.
 pub const BYTES_PER_STEP: usize = 256;
@@ -33,6 +33,9 @@ pub const BRACE_WORDS: usize = 1_024;
 
 /// Bytes of a value; a longer one is unknown.
 pub const VALUE_BYTES: usize = 1 << 18;
+
+/// Bytes of the path of a directory that is entered; where a longer one leads is unknown.
+pub const DIRECTORY_BYTES: usize = 4_096;
 
 /// Elements of an array.
 pub const ELEMENTS: usize = 1_024;

@@ -14,12 +14,14 @@ mod choices;
 mod compound;
 mod constant;
 mod declare;
+mod endless;
 mod expand;
 mod fields;
 mod filters;
 mod format;
 mod found;
 mod functions;
+mod generated;
 mod holes;
 mod input;
 mod join;
@@ -27,6 +29,7 @@ pub mod limits;
 mod operations;
 mod parameter;
 mod pattern;
+mod permits;
 mod redirect;
 mod said;
 mod scope;
@@ -37,18 +40,25 @@ mod walker;
 pub(crate) use builtins::joined;
 pub(crate) use call::Call;
 pub(crate) use fields::push_globs;
+pub(crate) use generated::lines_of_awk;
 pub(crate) use walker::{Flow, Walker};
 
 pub use found::{Code, Coverage, Found, Inline, Reason};
 
 use std::cell::OnceCell;
 
+use crate::allowed::Permit;
 use crate::world::World;
 
 /// Every program that would run if a shell ran this text, unwrapped to the innermost.
 pub fn invocations(text: &str, world: &World) -> Found {
+    invocations_among(text, world, &[])
+}
+
+/// The same, with those marked that are let through.
+pub(crate) fn invocations_among(text: &str, world: &World, permits: &[Option<Permit>]) -> Found {
     let texts = OnceCell::new();
-    let mut walker = Walker::new(world, &texts);
+    let mut walker = Walker::new(world, permits, &texts);
     walker.run_text(text);
     walker.finish()
 }

@@ -5,6 +5,7 @@ use super::limits;
 use super::parameter::{Expansion, Held, all_of};
 use super::pattern::Pattern;
 use super::scope::Variable;
+use crate::effects::MAX_HINT;
 use crate::invocation::{Part, Unknown, Value};
 use crate::syntax::{Operation, Parameter, Word};
 
@@ -184,9 +185,16 @@ fn not_empty(mut value: Value) -> Value {
 /// What is known of a value that was changed in a way that cannot be followed: only where it came from.
 fn blurred(value: &Value) -> Value {
     let grave = |part: &Part| match part {
-        Part::Unknown(unknown @ (Unknown::Unseen | Unknown::Private | Unknown::Processes)) => Some(*unknown),
+        Part::Unknown(
+            unknown
+            @ (Unknown::Told | Unknown::Unseen | Unknown::Private | Unknown::Processes | Unknown::Credential(_)),
+        ) => Some(*unknown),
         _ => None,
     };
+    let listed = value.parts.iter().any(|part| matches!(part, Part::Pattern(_)));
+    if listed && value.leading().starts_with("/proc/") {
+        return Value::unknown(Unknown::Processes);
+    }
     let kind = value.parts.iter().find_map(grave);
     Value::unknown(kind.unwrap_or(Unknown::Anything))
 }
@@ -332,6 +340,11 @@ fn sliced(value: &Value, offset: i64, length: Option<i64>) -> Value {
     // With an unknown end, only what is surely in the known beginning can be cut out.
     let inside = offset >= 0 && length.is_some_and(|length| length >= 0 && offset + length <= characters.len() as i64);
     if whole.is_none() && !inside {
+        let count = length.unwrap_or(offset.saturating_neg());
+        let hint = usize::try_from(count).is_ok_and(|count| (1..=MAX_HINT).contains(&count));
+        if hint && value.credential().is_some() {
+            return Value::unknown(Unknown::Anything);
+        }
         return blurred(value);
     }
     Value::text(characters.get(range).unwrap_or_default().iter().collect::<String>())

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::Walker;
 use super::limits;
 use super::scope::Variable;
+use crate::credentials::{is_secret, issuer};
 use crate::invocation::{Part, Unknown, Value};
 use crate::syntax::{Operation, Parameter, Word};
 
@@ -21,6 +22,7 @@ const USUAL: &[(&str, Usual)] = &[
     ("IFS", Usual::Text(" \t\n")),
     ("LINENO", Usual::Kind(Unknown::Name)),
     ("LINES", Usual::Kind(Unknown::Name)),
+    ("OLDPWD", Usual::Kind(Unknown::Told)),
     ("OSTYPE", Usual::Kind(Unknown::Name)),
     ("PATH", Usual::Below("/")),
     ("PPID", Usual::Kind(Unknown::Processes)),
@@ -125,6 +127,9 @@ impl<'t> Walker<'t> {
                 let first = separators.chars().next().map(String::from);
                 all.push_text(&first.unwrap_or_default());
             }
+            if !self.spend_bytes(value.size()) {
+                break;
+            }
             all.append(value);
         }
         all
@@ -200,7 +205,12 @@ impl<'t> Walker<'t> {
             _ => {
                 let number: usize = name.parse().ok()?;
                 let value = self.scope.positional.get(number.checked_sub(1)?);
-                value.map_or(Held::Unset, |value| Held::One(value.clone()))
+                match value {
+                    Some(value) => Held::One(value.clone()),
+                    // What an agent runs has no parameters, but what it tries out may be meant for a script that does.
+                    None if self.is_outermost() => Held::Open(Unknown::Told),
+                    None => Held::Unset,
+                }
             }
         })
     }
@@ -297,6 +307,7 @@ fn element(elements: &[(String, Value)], key: &str) -> Held {
 fn usual(name: &str) -> Held {
     let found = USUAL.iter().find(|(known, _)| *known == name);
     match found.map(|(_, usual)| *usual) {
+        None if is_secret(name) => Held::Open(Unknown::Credential(issuer(name))),
         None => Held::Open(Unknown::Anything),
         Some(Usual::Text(text)) => Held::One(Value::text(text)),
         Some(Usual::Kind(kind)) => Held::One(Value::unknown(kind)),

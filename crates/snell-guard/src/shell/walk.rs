@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::endless;
 use super::join::Join;
 use super::limits;
 use super::scope::{Out, Scope};
@@ -150,6 +151,10 @@ impl<'t> Walker<'t> {
         if !self.spend(1) {
             return Flow::Exit;
         }
+        if endless::is_bomb(&command.kind) {
+            let span = self.around.span.clone().unwrap_or_else(|| command.span.clone());
+            self.report_bomb(span);
+        }
         match &command.kind {
             CommandKind::Simple { assignments, words } => {
                 self.readings(|walker| walker.simple(command, assignments, words))
@@ -182,6 +187,7 @@ fn without_pipe(invocation: &Invocation) -> Invocation {
             stdout: invocation.stdout.clone(),
             cwd: invocation.cwd.clone(),
             via: invocation.via.clone(),
+            container: invocation.container.clone(),
             span: invocation.span.clone(),
             ..*invocation
         },

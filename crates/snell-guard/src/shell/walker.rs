@@ -9,7 +9,8 @@ use super::functions::Active;
 use super::join::Join;
 use super::limits;
 use super::scope::{Scope, Variable};
-use crate::invocation::{Invocation, Part, Unknown, Value};
+use crate::allowed::Permit;
+use crate::invocation::{Container, Invocation, Part, Stdin, Unknown, Value};
 use crate::syntax::{Parsed, ProblemKind, Script, Span, parse};
 use crate::world::World;
 
@@ -47,6 +48,9 @@ pub(crate) struct Around {
     pub(crate) via: Vec<String>,
     pub(crate) privileged: bool,
     pub(crate) elsewhere: bool,
+    pub(crate) container: Option<Container>,
+    /// Which of the allowed commands it is, or is part of.
+    pub(crate) allowed: Option<usize>,
     /// Where the text stands that is being followed, if it is not the outermost.
     pub(crate) span: Option<Span>,
 }
@@ -54,6 +58,8 @@ pub(crate) struct Around {
 /// A walk through a command line.
 pub(crate) struct Walker<'t> {
     pub(crate) world: &'t World,
+    /// Commands that are let through.
+    pub(super) permits: &'t [Option<Permit>],
     pub(crate) scope: Scope<'t>,
     pub(crate) around: Rc<Around>,
     pub(super) choices: Choices<'t>,
@@ -65,8 +71,8 @@ pub(crate) struct Walker<'t> {
     pub(super) locals: Vec<(String, Option<Variable>)>,
     /// Scopes that leave a loop or a function early.
     pub(super) leaving: Join<'t>,
-    /// What reads the files that `>(…)` names.
-    pub(super) readers: Vec<(String, &'t Script)>,
+    /// What reads the files that `>(…)` names, and what it was already followed with.
+    pub(super) readers: Vec<(String, &'t Script, Rc<Stdin>)>,
     /// Loops and functions around, in the same shell: what `break` and `return` can leave.
     pub(super) inside: Inside,
     /// How many commands run at the same time as this one, in the background or in a pipe.
@@ -83,9 +89,10 @@ pub(crate) struct Walker<'t> {
 }
 
 impl<'t> Walker<'t> {
-    pub(super) fn new(world: &'t World, texts: &'t OnceCell<Box<Text>>) -> Self {
+    pub(super) fn new(world: &'t World, permits: &'t [Option<Permit>], texts: &'t OnceCell<Box<Text>>) -> Self {
         Self {
             world,
+            permits,
             scope: Scope::new(world),
             around: Rc::default(),
             choices: Choices::default(),

@@ -2,10 +2,21 @@
 
 use super::Job;
 use crate::invocation::{Stdin, Value};
-use crate::shell::Walker;
+use crate::shell::{Code, Walker};
 
 /// Names of standard input.
 const STDIN: &[&str] = &["-", "/dev/stdin", "/dev/fd/0"];
+
+/// Flags with which node prints what the code is worth.
+const PRINTS: &[&str] = &["-p", "--print", "-pe"];
+
+/// The same code as an argument of what prints it.
+fn printed(code: &Value) -> Value {
+    let mut shown = Value::text("console.log(");
+    shown.append(code);
+    shown.push_text("\n)");
+    shown
+}
 
 /// Hands on the code that an interpreter is given: by a flag, as a file that was written here, or by standard input.
 pub(super) fn inline(walker: &mut Walker<'_>, job: &Job<'_>, at: Option<usize>) -> bool {
@@ -20,8 +31,12 @@ pub(super) fn inline(walker: &mut Walker<'_>, job: &Job<'_>, at: Option<usize>) 
         .cloned()
         .collect();
     let mut found = !codes.is_empty();
+    let prints = language == Code::Node && job.given.has(PRINTS);
     for code in codes {
-        walker.report_inline(language, code, at);
+        walker.report_inline(language, code.clone(), at);
+        if prints {
+            walker.report_inline(language, printed(&code), at);
+        }
     }
     let operand = job.call.argv.get(job.given.rest);
     // `deno eval 'code'`

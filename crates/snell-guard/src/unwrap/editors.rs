@@ -51,7 +51,11 @@ pub(super) fn editor<'t>(walker: &mut Walker<'t>, job: &Job<'_>) -> Option<Flow>
             }),
         }
     }
-    codes.extend(job.given.values(&["--eval"]).filter_map(code_of_lisp));
+    codes.extend(
+        job.given
+            .values(&["--eval", "-eval", "--execute"])
+            .flat_map(codes_of_lisp),
+    );
     walker.plain(call);
     for code in codes {
         job.run_code(walker, &code);
@@ -88,6 +92,9 @@ fn done_by(command: &Value) -> Option<Does> {
     if let Some(code) = call_in(text) {
         return Some(Does::Runs(Value::text(code)));
     }
+    if let Some(code) = like_in(text) {
+        return Some(Does::Runs(code));
+    }
     if let Some(path) = written_by(command) {
         return Some(Does::Writes(path));
     }
@@ -115,11 +122,43 @@ fn written_by(command: &Value) -> Option<Value> {
     (WRITES.contains(&name) && is_file).then_some(path)
 }
 
-/// `(shell-command "…")`
-fn code_of_lisp(expression: &Value) -> Option<Value> {
+/// What the functions of an editor's own languages do, as commands of a shell.
+const LIKE: &[(&str, &str)] = &[
+    ("(delete-directory", "rm -rf"),
+    ("(delete-file", "rm"),
+    ("(write-region", "truncate -s 0"),
+    ("(find-file", "cat"),
+    ("(insert-file-contents", "cat"),
+    ("delete(", "rm -rf"),
+    ("writefile(", "truncate -s 0"),
+    ("readfile(", "cat"),
+    ("fs_unlink(", "rm"),
+    ("fs.rm(", "rm -rf"),
+    ("os.remove(", "rm"),
+];
+/// Functions of Lisp that run a text.
+const LISP_RUNS: &[&str] = &["shell-command", "(call-process", "(start-process", "(compile "];
+
+/// `(shell-command "…")`, `(delete-directory "…" t)`
+fn codes_of_lisp(expression: &Value) -> Vec<Value> {
     let text = expression.flat().to_string();
-    let (_, after) = text.split_once("shell-command")?;
-    after.split('"').nth(1).map(Value::text)
+    let runs = LISP_RUNS
+        .iter()
+        .find_map(|call| text.split_once(call)?.1.split('"').nth(1))
+        .map(Value::text);
+    runs.into_iter().chain(like_in(&text)).collect()
+}
+
+/// The command that does the same as a function, with its first text as the file. An editor knows `~`.
+fn like_in(text: &str) -> Option<Value> {
+    let (command, after) = LIKE
+        .iter()
+        .find_map(|(call, command)| Some((command, text.split_once(call)?.1)))?;
+    let quote = after.chars().find(|c| matches!(c, '"' | '\''))?;
+    let file = after.split(quote).nth(1)?;
+    let home = if file.starts_with("~/") { "~/" } else { "" };
+    let rest = file.get(home.len()..)?.replace('\'', r"'\''");
+    Some(Value::text(format!("{command} -- {home}'{rest}'")))
 }
 
 /// Clients of databases and servers: `sqlite3 file '.shell command'`, `psql -c '\\! command'`, and the same by standard

@@ -4,10 +4,10 @@ use super::Job;
 use crate::effects::output_of;
 use crate::find;
 use crate::invocation::{Invocation, Part, Stdin, Unknown, Value};
-use crate::shell::{Flow, Reason, Walker, joined};
+use crate::shell::{Flow, Reason, Walker, joined, limits};
 
 /// Things that are followed one by one; all others are like them.
-const MOST: usize = 64;
+pub(crate) const MOST: usize = 64;
 /// What stands for a thing in the command of `parallel`. Of several lists, each thing is tried in each place.
 const MARKS: &[&str] = &["{}", "{.}", "{1}", "{2}", "{3}", "{4}", "{1.}"];
 
@@ -60,7 +60,8 @@ fn fed(walker: &mut Walker<'_>, job: &Job<'_>) -> Vec<Value> {
             divided(text, delimiter)
         }
         Stdin::Pipe(left) => produced(left, walker),
-        Stdin::File(_) | Stdin::Inherited => vec![Value::unknown(Unknown::Anything)],
+        Stdin::File(path) if path.leading().starts_with("/dev/") => vec![Value::unknown(Unknown::Anything)],
+        Stdin::File(_) | Stdin::Inherited => vec![Value::unknown(Unknown::Told)],
     }
 }
 
@@ -110,6 +111,16 @@ fn divided(text: &Value, delimiter: Option<char>) -> Vec<Value> {
     }
     all.extend(current);
     all
+}
+
+/// What a search prints that is all that was run: so far as names are known, they are worth more than nothing.
+pub(crate) fn searched(found: &[Invocation]) -> Option<Vec<Value>> {
+    let [only] = found else { return None };
+    let name = only.argv.first().and_then(Value::as_text)?;
+    let is_find = matches!(name.rsplit('/').next(), Some("find" | "gfind")) && !only.elsewhere;
+    let mut values = found_by(only.argv.get(1..).filter(|_| is_find)?);
+    values.truncate(crate::shell::limits::VALUES);
+    Some(values)
 }
 
 /// What the left side of a pipe lists, if it is known to list.
@@ -225,7 +236,9 @@ fn found_by(arguments: &[Value]) -> Vec<Value> {
             break;
         }
         if names.is_empty() {
-            let part = if picks {
+            let part = if start.leading().trim_end_matches('/') == "/proc" {
+                Part::Unknown(Unknown::Processes)
+            } else if picks {
                 Part::Unknown(Unknown::Name)
             } else {
                 Part::Pattern("*".to_owned())
@@ -249,25 +262,43 @@ fn found_by(arguments: &[Value]) -> Vec<Value> {
     values
 }
 
-/// Words with a mark replaced by a thing.
-fn replaced(words: &[Value], mark: &str, thing: &Value) -> Vec<Value> {
-    let replace = |word: &Value| {
-        let mut value = Value::default();
-        for part in &word.parts {
-            let Part::Text(text) = part else {
-                value.push(part.clone());
-                continue;
-            };
-            for (at, piece) in text.split(mark).enumerate() {
-                if at > 0 {
-                    value.append(thing);
-                }
-                value.push_text(piece);
-            }
+/// Words with a mark replaced by a thing. A word that grows beyond what is followed is unknown.
+fn replaced(walker: &mut Walker<'_>, words: &[Value], mark: &str, thing: &Value) -> Vec<Value> {
+    let size = thing.size().max(1);
+    let mut all = Vec::with_capacity(words.len());
+    for word in words {
+        let marks = |part: &Part| match part {
+            Part::Text(text) => text.matches(mark).count(),
+            Part::Unknown(_) | Part::Pattern(_) => 0,
+        };
+        let places: usize = word.parts.iter().map(marks).sum();
+        if places > 0 && places.saturating_mul(size) + word.size() > limits::VALUE_BYTES {
+            walker.partial(Reason::Limit("value"));
+            all.push(Value::unknown(Unknown::Anything));
+            continue;
         }
-        value
-    };
-    words.iter().map(replace).collect()
+        walker.spend_bytes(places * size + word.size());
+        all.push(filled_in(word, mark, thing));
+    }
+    all
+}
+
+/// A word with a mark replaced by a thing.
+fn filled_in(word: &Value, mark: &str, thing: &Value) -> Value {
+    let mut value = Value::default();
+    for part in &word.parts {
+        let Part::Text(text) = part else {
+            value.push(part.clone());
+            continue;
+        };
+        for (at, piece) in text.split(mark).enumerate() {
+            if at > 0 {
+                value.append(thing);
+            }
+            value.push_text(piece);
+        }
+    }
+    value
 }
 
 /// `xargs program words`: with the things behind them, or in place of a mark.
@@ -287,7 +318,8 @@ pub(super) fn xargs<'t>(walker: &mut Walker<'t>, job: &Job<'_>) -> Option<Flow> 
     match mark {
         Some(mark) => {
             for thing in some(walker, &things) {
-                job.run_words(walker, replaced(&words, &mark, thing), Vec::new());
+                let words = replaced(walker, &words, &mark, thing);
+                job.run_words(walker, words, Vec::new());
             }
         }
         None => {
@@ -353,7 +385,7 @@ pub(super) fn parallel<'t>(walker: &mut Walker<'t>, job: &Job<'_>) -> Option<Flo
         };
         let mut words = words.to_vec();
         for mark in &marks {
-            words = replaced(&words, mark, &thing);
+            words = replaced(walker, &words, mark, &thing);
         }
         if !marked {
             words.push(thing);
@@ -399,7 +431,7 @@ pub(super) fn find<'t>(walker: &mut Walker<'t>, job: &Job<'_>) -> Option<Flow> {
         let end = command.iter().enumerate().position(is_end).unwrap_or(command.len());
         let words = command.get(..end).unwrap_or_default();
         for thing in some(walker, things.get_or_insert_with(|| found_by(arguments))) {
-            let words = replaced(words, "{}", thing);
+            let words = replaced(walker, words, "{}", thing);
             if !words.is_empty() {
                 job.run_words(walker, words, Vec::new());
             }
@@ -439,7 +471,7 @@ pub(super) fn fd<'t>(walker: &mut Walker<'t>, job: &Job<'_>) -> Option<Flow> {
     let thing = below(start, part);
     let words: Vec<Value> = arguments.get(at + 1..).unwrap_or_default().to_vec();
     let marked = words.iter().any(|word| word.to_string().contains('{'));
-    let mut words = replaced(&words, "{}", &thing);
+    let mut words = replaced(walker, &words, "{}", &thing);
     if !marked {
         words.push(thing);
     }

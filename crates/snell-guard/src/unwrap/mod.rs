@@ -3,6 +3,7 @@
 //! Which they are is data (`data/wrappers.toml`); what no table can say stands in the modules here.
 
 mod code;
+mod containers;
 mod editors;
 mod flags;
 mod git;
@@ -13,10 +14,13 @@ mod text;
 
 use std::rc::Rc;
 
+pub(crate) use many::MOST;
+
 use flags::Given;
+pub(crate) use many::searched;
 use table::{CODE_VARIABLES, Runs, WRAPPERS, Wrapper};
 
-use crate::invocation::Value;
+use crate::invocation::{Unknown, Value};
 use crate::shell::{Call, Flow, Walker, joined};
 
 /// The names of all programs that run programs.
@@ -89,7 +93,10 @@ impl<'t> Job<'_> {
         let mut ran = self.code_flags(walker);
         ran |= code::inline(walker, self, at);
         let (assignments, rest) = self.rest();
-        let rest = rest.to_vec();
+        let rest: Vec<Value> = containers::entry(self)
+            .into_iter()
+            .chain(rest.iter().cloned())
+            .collect();
         ran |= !rest.is_empty();
         match self.wrapper.runs {
             _ if rest.is_empty() => {}
@@ -184,6 +191,10 @@ impl<'t> Job<'_> {
             Some(start) => (flag.after(start), at + 1),
             None => (argv.get(at + 1).cloned().unwrap_or_default(), at + 2),
         };
+        // Within the text, this is a blank that ends no word in a shell's script of one line.
+        if let Some(text) = code.as_text().filter(|text| text.contains("\\_")) {
+            code = Value::text(text.replace("\\_", " "));
+        }
         code.push_text(" ");
         let rest = walker.quoted(argv.get(next..).unwrap_or_default());
         code.append(&rest);
@@ -237,11 +248,18 @@ impl<'t> Job<'_> {
             .flat_map(|spellings| self.given.values(spellings))
             .last()
             .cloned();
+        let container = elsewhere.then(|| containers::container(walker, self));
         walker.through(&self.via, |walker| {
             let around = Rc::make_mut(&mut walker.around);
             around.privileged |= self.wrapper.privileged;
             around.elsewhere |= elsewhere;
+            if elsewhere {
+                around.container = container;
+            }
             walker.apart(|walker| {
+                if elsewhere {
+                    walker.enter(&Value::unknown(Unknown::Anything));
+                }
                 if let Some(directory) = directory {
                     walker.enter(&directory);
                 }

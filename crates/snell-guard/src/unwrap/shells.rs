@@ -203,7 +203,7 @@ fn from_stdin<'t>(walker: &mut Walker<'t>, job: &Job<'_>, arguments: &[Value]) {
         files.argv.clear();
         walker.report_call(files);
     }
-    let name = Value::text("bash");
+    let name = job.call.argv.first().cloned().unwrap_or_default();
     let outer = walker.scope.io.stdin.clone();
     walker.scope.io.stdin = Rc::new(Stdin::Inherited);
     child(walker, job, text, &with_name(&name, arguments), false);

@@ -24,6 +24,8 @@ pub(crate) struct Wrapper {
     pub(crate) keep: bool,
     pub(crate) privileged: bool,
     pub(crate) elsewhere: bool,
+    /// Whether that is a container which is made for it.
+    pub(crate) fresh: bool,
     pub(crate) assignments: bool,
     /// Whether what it reads is shell code, if there is nothing else to run.
     pub(crate) stdin: bool,

@@ -2,12 +2,15 @@
 
 use super::Job;
 use crate::invocation::{Opened, Opening, Value};
-use crate::shell::{Code, Flow, Reason, Walker};
+use crate::shell::{Code, Flow, Reason, Walker, lines_of_awk};
 
 /// Names of keys that are no text.
 const KEYS: &[&str] = &[
     "Enter", "C-m", "KPEnter", "Return", "C-c", "C-u", "C-l", "Space", "Escape", "Tab",
 ];
+
+/// Shells that read commands.
+const SHELLS: &[&str] = &["sh", "bash", "/bin/sh", "/bin/bash", "zsh", "dash", "sh -s", "bash -s"];
 
 /// `awk`: `system("…")`, `"…" | getline`, `print | "…"`.
 pub(super) fn awk<'t>(walker: &mut Walker<'t>, job: &Job<'_>) -> Option<Flow> {
@@ -30,7 +33,15 @@ pub(super) fn awk<'t>(walker: &mut Walker<'t>, job: &Job<'_>) -> Option<Flow> {
         let text = program.flat().to_string();
         for command in commands_in_awk(&text) {
             match command {
-                Some(code) => job.run_code(walker, &Value::text(code)),
+                Some(code) => {
+                    // What it prints into a shell is a command.
+                    if SHELLS.contains(&code.trim())
+                        && let Some(lines) = lines_of_awk(&text, walker.fed_with())
+                    {
+                        job.run_code(walker, &lines);
+                    }
+                    job.run_code(walker, &Value::text(code));
+                }
                 None => walker.partial(Reason::UnknownCode),
             }
         }
@@ -86,14 +97,14 @@ fn commands_in_awk(program: &str) -> Vec<Option<String>> {
 fn files_in_awk(program: &str) -> Vec<Opened> {
     let mut files = Vec::new();
     let mut rest = program;
+    let mut code = String::new();
     while let Some((before, after)) = rest.split_once('"') {
         let (text, left) = literal(after);
+        code.push_str(before);
         // What is compared stands in a statement that neither prints nor reads.
-        let statement = before
-            .rsplit([';', '{', '}', '\n'])
-            .next()
-            .unwrap_or_default()
-            .trim_end();
+        let from = code.rfind([';', '{', '}', '\n']).map_or(0, |at| at + 1);
+        code.drain(..from);
+        let statement = code.trim_end();
         let (prints, reads) = (statement.contains("print"), statement.contains("getline"));
         let how = match statement.as_bytes() {
             [.., b'>', b'>'] if prints => Some(Opening::Append),
@@ -105,6 +116,7 @@ fn files_in_awk(program: &str) -> Vec<Opened> {
             path: Value::text(text),
             how,
         }));
+        code.push('"');
         rest = left;
     }
     files

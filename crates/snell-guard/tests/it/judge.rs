@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
-use snell_guard::judge::{Call, Judgement, Policy, Preset, Verdict, judge};
+use snell_guard::paths::{Class, Classes};
 use snell_guard::rules::RULES;
+use snell_guard::{Author, Call, Choice, Guarded, Judgement, Policy, Preset, Protected, Verdict, World, judge};
 
 use crate::corpus::{Row, rows, world};
 
@@ -15,27 +16,52 @@ fn judged(tool: &str, input: &Json, preset: Preset) -> Judgement {
 
 /// A case of a rule: a command, or a tool's name with its input.
 fn case(line: &str, policy: &Policy) -> Judgement {
+    case_in(&world(), line, policy)
+}
+
+fn case_in(world: &World, line: &str, policy: &Policy) -> Judgement {
     let call = line.split_once(' ').filter(|(tool, input)| {
         input.starts_with('{') && tool.chars().all(|c| c.is_alphanumeric() || "_-".contains(c))
     });
     match call.and_then(|(tool, input)| Some((tool, serde_json::from_str(input).ok()?))) {
-        Some((tool, input)) => judge(&Call { tool, input: &input }, policy, &world()),
+        Some((tool, input)) => judge(&Call { tool, input: &input }, policy, world),
         None => {
             let input = json!({ "command": line });
             let call = Call {
                 tool: "Bash",
                 input: &input,
             };
-            judge(&call, policy, &world())
+            judge(&call, policy, world)
         }
     }
+}
+
+/// What the cases of rules take for granted.
+fn cautious(preset: Preset) -> Policy {
+    let places = [
+        ("/home/ann/work/app/infra/prod", Guarded::Change),
+        ("/home/ann/work/app/notes/*.md", Guarded::Change),
+        ("/home/ann/vault", Guarded::Look),
+    ];
+    let mut policy = Policy::new(preset);
+    policy.protected = places
+        .map(|(path, from)| Protected {
+            path: path.to_owned(),
+            from,
+        })
+        .into();
+    policy
 }
 
 /// A policy for which there is nothing but this rule, and those that cannot be turned off.
 fn alone(id: &str) -> Policy {
     let others = RULES.iter().filter(|other| other.id != id && !other.locked);
-    let mut policy = Policy::new(Preset::Strict);
-    policy.rules = others.map(|other| (other.id.to_owned(), Verdict::Allow)).collect();
+    let off = Choice {
+        verdict: Verdict::Allow,
+        by: Author::User,
+    };
+    let mut policy = cautious(Preset::Strict);
+    policy.rules = others.map(|other| (other.id.to_owned(), off)).collect();
     policy
 }
 
@@ -44,15 +70,20 @@ fn every_rule_finds_its_whole_cases_and_nothing_else() {
     let mut faults = Vec::new();
     for rule in RULES {
         let policy = alone(rule.id);
+        let mut world = world();
+        if rule.on == Classes::from([Class::HomeProject]) {
+            // Its cases are of an agent that was started in its user's home.
+            (world.cwd, world.project) = (world.home.clone(), world.home.clone());
+        }
         for line in rule.cases.whole_match.iter().chain(rule.cases.matches) {
-            let found = case(line, &policy).rule;
+            let found = case_in(&world, line, &policy).rule;
             let graver = || RULES.iter().any(|other| other.locked && Some(other.id) == found);
             if found != Some(rule.id) && !graver() {
                 faults.push(format!("{}: `{line}` should match; found {found:?}", rule.id));
             }
         }
         for line in rule.cases.whole_not_match {
-            if let Some(found) = case(line, &Policy::default()).rule {
+            if let Some(found) = case(line, &cautious(Preset::Standard)).rule {
                 faults.push(format!("{}: `{line}` should match nothing; found {found}", rule.id));
             }
         }
@@ -180,98 +211,38 @@ fn tools_are_judged_by_what_they_would_do() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// Also for whoever protects places, and for whoever is strict.
 #[test]
 fn no_advice_is_itself_denied() {
+    let mut commands = 0;
     for rule in RULES {
         for quoted in rule.advice.split('`').skip(1).step_by(2) {
-            let found = case(quoted, &Policy::default());
+            commands += 1;
+            let standard = case(quoted, &cautious(Preset::Standard));
             assert_eq!(
-                found.decision,
+                standard.decision,
                 Verdict::Allow,
                 "{}: `{quoted}`: {:?}",
                 rule.id,
-                found.rule
+                standard.rule
+            );
+            let strict = case(quoted, &cautious(Preset::Strict));
+            assert_ne!(
+                strict.decision,
+                Verdict::Deny,
+                "{}: `{quoted}`: {:?}",
+                rule.id,
+                strict.rule
             );
         }
+        assert_eq!(
+            rule.advice.matches('`').count() % 2,
+            0,
+            "{}: a quote does not end",
+            rule.id
+        );
     }
-}
-
-/// What it is called, and how it is done.
-type Rewrite = (&'static str, fn(&str) -> String);
-
-/// Ways to write the same command.
-const REWRITES: &[Rewrite] = &[
-    ("blanks around it", |text| format!("  \t{text}\n\n")),
-    ("in braces", |text| format!("{{ {text}\n}}")),
-    ("in a subshell", |text| format!("(\n{text}\n)")),
-    ("after something harmless", |text| format!("true\n{text}")),
-    ("before something harmless", |text| format!("{text}\ntrue")),
-    ("after a comment", |text| format!("# let's go: it's \"fine\"\n{text}")),
-    ("in a branch", |text| format!("if true; then\n{text}\nfi")),
-    ("quoted, for eval", |text| {
-        format!("eval '{}'", text.replace('\'', r"'\''"))
-    }),
-    ("quoted, for another shell", |text| {
-        format!("bash -c '{}'", text.replace('\'', r"'\''"))
-    }),
-    ("a longer blank", longer_blanks),
-    ("a quoted name", quoted_name),
-    ("a name with a backslash", escaped_name),
-];
-
-/// Only where a blank surely divides words.
-fn longer_blanks(text: &str) -> String {
-    if is_plain(text) {
-        text.replace(' ', "  \t ")
-    } else {
-        text.to_owned()
-    }
-}
-
-fn quoted_name(text: &str) -> String {
-    match text.split_once(' ') {
-        Some((name, rest)) if is_plain(text) => format!("\"{name}\" {rest}"),
-        _ => text.to_owned(),
-    }
-}
-
-fn escaped_name(text: &str) -> String {
-    if is_plain(text) {
-        format!("\\{text}")
-    } else {
-        text.to_owned()
-    }
-}
-
-/// Words without anything that the shell would make something of, and no keyword or assignment before them.
-fn is_plain(text: &str) -> bool {
-    const KEYWORDS: &[&str] = &[
-        "if", "for", "while", "until", "case", "time", "function", "select", "coproc",
-    ];
-    text.starts_with(|c: char| c.is_ascii_lowercase())
-        && text
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || " -_./:@,+%".contains(c))
-        && !KEYWORDS.contains(&text.split(' ').next().unwrap_or_default())
-}
-
-#[test]
-fn writing_it_differently_does_not_change_the_verdict() {
-    let mut faults = Vec::new();
-    for row in rows().iter().filter(|row| row.tool == "Bash") {
-        let text = row.input["command"].as_str().expect("a command is a text");
-        let (verdict, _) = row.judged();
-        for (how, rewrite) in REWRITES {
-            let written = rewrite(text);
-            let (found, rule) = row.judged_with(&json!({ "command": written }));
-            if found != verdict {
-                faults.push(format!(
-                    "{how}: {found:?} ({rule:?}) instead of {verdict:?}: {written:?}"
-                ));
-            }
-        }
-    }
-    assert!(faults.is_empty(), "{} differ:\n{}", faults.len(), faults.join("\n"));
+    assert!(commands > 100, "only {commands} commands were found in all advice");
 }
 
 proptest! {

@@ -7,7 +7,14 @@
 )]
 #![allow(missing_docs, unreachable_pub, reason = "tests are named as sentences")]
 
+mod allowed;
+mod calls;
 mod corpus;
+mod fuzz;
+mod hostile;
 mod judge;
+mod own;
+mod page;
+mod rewrites;
 mod shell;
 mod syntax;

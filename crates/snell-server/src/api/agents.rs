@@ -95,6 +95,7 @@ pub(crate) async fn turns(State(app): State<Shared>, uri: Uri) -> Answer {
                     agent_id: agent.agent_id,
                     before_id,
                     limit,
+                    ..TurnFilter::default()
                 })
             },
         )

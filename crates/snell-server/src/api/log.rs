@@ -16,7 +16,7 @@ use crate::query::{Query, id};
 const HOOKS_SINCE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What may be decided about an event.
-const DECISIONS: &[&str] = &["allow", "ask", "block"];
+pub(crate) const DECISIONS: &[&str] = &["allow", "ask", "block"];
 
 /// What the guard may say.
 const VERDICTS: &[&str] = &["allow", "ask", "deny"];

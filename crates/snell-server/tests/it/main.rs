@@ -18,4 +18,5 @@ mod properties;
 mod security;
 mod stream;
 mod support;
+mod web;
 mod writing;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use snell_server::{OPENAPI, surface};
+use snell_server::{OPENAPI, pages, surface};
 
 use crate::support::{Answer, TestApp};
 
@@ -70,7 +70,7 @@ fn the_description_names_every_route_and_no_other() {
 #[test]
 fn the_documentation_names_every_route() {
     let page = include_str!("../../../../docs/server.md");
-    for (method, path) in surface() {
+    for (method, path) in surface().chain(pages()) {
         assert!(page.contains(&format!("`{method} {path}`")), "{method} {path}");
     }
 }

@@ -142,9 +142,9 @@ impl TestApp {
 
     /// Listens to the stream as somebody who has seen everything up to a change.
     pub fn listen_after(&self, query: &str, seen: Option<&str>) -> Stream {
-        // Without chunks, which come with the next version of the protocol.
-        let mut request = self.request("GET", &format!("/api/events/stream{query}"));
-        request.line = request.line.replace("HTTP/1.1", "HTTP/1.0");
+        let mut request = self
+            .request("GET", &format!("/api/events/stream{query}"))
+            .in_one_piece();
         if let Some(seen) = seen {
             request = request.header(&format!("Last-Event-ID: {seen}"));
         }
@@ -180,6 +180,12 @@ pub struct Request {
 impl Request {
     pub fn header(mut self, header: &str) -> Self {
         self.headers.push(header.to_owned());
+        self
+    }
+
+    /// Asks for an answer in one piece, without chunks, which come with the next version of the protocol.
+    pub fn in_one_piece(mut self) -> Self {
+        self.line = self.line.replace("HTTP/1.1", "HTTP/1.0");
         self
     }
 

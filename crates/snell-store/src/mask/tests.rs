@@ -5,6 +5,23 @@ use super::corpus::{LOOKALIKES, SECRETS, cook};
 use super::*;
 
 #[test]
+fn a_masked_secret_is_one_word_for_whoever_reads_a_command_again() {
+    let rows = [
+        ("ls -l", "ls -l"),
+        (
+            "TOKEN=[masked: GitHub token] make [masked: key]x",
+            "TOKEN=masked make maskedx",
+        ),
+        ("echo '[masked: ' && ls", "echo '[masked: ' && ls"),
+    ];
+    for (text, expected) in rows {
+        let mut value = serde_json::json!([{ "command": text }]);
+        put_words_for_masked(&mut value);
+        assert_eq!(value[0]["command"], expected, "{text}");
+    }
+}
+
+#[test]
 fn secrets_vanish_wholly_and_what_stands_around_them_stays() {
     assert!(SECRETS.len() >= 90);
     let mut wrong = Vec::new();

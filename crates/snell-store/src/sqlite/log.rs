@@ -27,6 +27,16 @@ const FEW: i64 = 5_000;
 
 impl Sqlite {
     pub(super) fn read_log(&self, filter: &LogFilter) -> Result<Vec<LogEntry>> {
+        let which = self.which(filter)?;
+        // First which, and then what they say: what is only sorted away need not be fetched.
+        let sql = format!("{LOG_ENTRY} {}", which.sql);
+        let mut statement = self.connection.prepare(&sql)?;
+        let found = statement.query_map(params_from_iter(which.values), log_entry)?;
+        Ok(found.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Which events are asked for.
+    pub(super) fn which(&self, filter: &LogFilter) -> Result<Which> {
         let is_rare = self.is_rare(filter)?;
         let mut conditions = self.conditions_of(filter, is_rare)?;
         let order = if filter.after_id.is_some() { "ASC" } else { "DESC" };
@@ -49,11 +59,10 @@ impl Sqlite {
                 page(&conditions.sql())
             }
         };
-        // First which, and then what they say: what is only sorted away need not be fetched.
-        let sql = format!("{LOG_ENTRY} WHERE e.id IN ({which}) ORDER BY e.id {order} LIMIT {limit}");
-        let mut statement = self.connection.prepare(&sql)?;
-        let found = statement.query_map(params_from_iter(conditions.values), log_entry)?;
-        Ok(found.collect::<rusqlite::Result<_>>()?)
+        Ok(Which {
+            sql: format!("WHERE e.id IN ({which}) ORDER BY e.id {order} LIMIT {limit}"),
+            values: conditions.values,
+        })
     }
 
     /// Whether few events are of the kind that is asked for, so that they are found sooner than those of an agent.
@@ -95,6 +104,8 @@ impl Sqlite {
         only("id > ?", filter.after_id.map(Sql::Integer));
         let bound = filter.until.map(|until| self.last_before(until)).transpose()?.flatten();
         only("id <= ?", bound.map(Sql::Integer));
+        let bound = filter.since.map(|since| self.first_since(since)).transpose()?.flatten();
+        only("id >= ?", bound.map(Sql::Integer));
         if let Some(prefix) = &filter.session {
             only(
                 "+agent_id IN (SELECT agent_id FROM agents WHERE project_id = ?)",
@@ -136,14 +147,7 @@ impl Sqlite {
     /// Events are asked for from the newest on, and those that are much older than `until` would be long in coming.
     fn last_before(&self, until: Timestamp) -> Result<Option<i64>> {
         let until = until.as_microsecond();
-        let sql = "SELECT (SELECT min(at) FROM events), (SELECT max(at) FROM events)";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let (first, last): (Option<i64>, Option<i64>) =
-            statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let (Some(first), Some(last)) = (first, last) else {
-            return Ok(None);
-        };
-        if until > first + (last - first) / 2 {
+        if self.midst()?.is_none_or(|midst| until > midst) {
             return Ok(None);
         }
         // Without the plus, the greatest number would be looked for from the newest event on.
@@ -151,6 +155,33 @@ impl Sqlite {
         let mut statement = self.connection.prepare_cached(sql)?;
         Ok(Some(statement.query_row([until], |row| row.get(0))?))
     }
+
+    /// An event before which there is none that happened at this time or later; nothing if looking for it is not worth it.
+    /// Where fewer are found than are asked for, all that are older would be looked at in vain.
+    fn first_since(&self, since: Timestamp) -> Result<Option<i64>> {
+        let since = since.as_microsecond();
+        if self.midst()?.is_none_or(|midst| since <= midst) {
+            return Ok(None);
+        }
+        let sql = "SELECT coalesce(min(+id), 9223372036854775807) FROM events WHERE at >= ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        Ok(Some(statement.query_row([since], |row| row.get(0))?))
+    }
+
+    /// The middle of the time from which there are events.
+    fn midst(&self) -> Result<Option<i64>> {
+        let sql = "SELECT (SELECT min(at) FROM events), (SELECT max(at) FROM events)";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let (first, last): (Option<i64>, Option<i64>) =
+            statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(first.zip(last).map(|(first, last)| first + (last - first) / 2))
+    }
+}
+
+/// Which rows of [`LOG_ENTRY`] are asked for, and in which order.
+pub(super) struct Which {
+    pub(super) sql: String,
+    pub(super) values: Vec<Sql>,
 }
 
 fn list(numbers: &[i64]) -> String {

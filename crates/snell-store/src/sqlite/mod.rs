@@ -6,7 +6,10 @@ mod log;
 mod prune;
 mod query;
 mod rows;
+mod search;
 mod sessions;
+mod sums;
+mod timeline;
 mod watching;
 mod worker_rows;
 
@@ -31,6 +34,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/001-what-happened.sql"),
     include_str!("migrations/002-changes.sql"),
     include_str!("migrations/003-lifecycle.sql"),
+    include_str!("migrations/004-sums.sql"),
 ];
 
 /// How often a process asks for the lock before it gives up, and how long it waits between: about half a second.

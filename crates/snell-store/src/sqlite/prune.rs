@@ -30,6 +30,10 @@ const REST: &[&str] = &[
     "DELETE FROM hook_runs WHERE hook_run_id IN (SELECT hook_run_id FROM hook_runs WHERE at < ?1 LIMIT ?2)",
     "DELETE FROM guard_verdicts WHERE guard_verdict_id IN \
      (SELECT guard_verdict_id FROM guard_verdicts WHERE id IS NULL AND at < ?1 LIMIT ?2)",
+    "DELETE FROM hook_hours WHERE (hour, hook_id) IN \
+     (SELECT hour, hook_id FROM hook_hours WHERE hour < ?1 / 3600000000 LIMIT ?2)",
+    "DELETE FROM guard_hours WHERE (hour, rule, tier, outcome) IN \
+     (SELECT hour, rule, tier, outcome FROM guard_hours WHERE hour < ?1 / 3600000000 LIMIT ?2)",
     // The newest stays, so that its number is not given twice.
     "DELETE FROM changes WHERE change_id IN (SELECT change_id FROM changes WHERE at < ?1 \
      AND change_id < (SELECT max(change_id) FROM changes) ORDER BY change_id LIMIT ?2)",
@@ -44,6 +48,8 @@ const REST: &[&str] = &[
 
 /// What nobody refers to any more, once agents and conversations have gone.
 const ORPHANS: &[&str] = &[
+    "DELETE FROM hooks WHERE hook_id IN \
+     (SELECT hook_id FROM hooks WHERE hook_id NOT IN (SELECT hook_id FROM hook_hours) LIMIT ?2)",
     "DELETE FROM missions WHERE mission_execution_id IN (SELECT mission_execution_id FROM missions \
      WHERE coalesce(unixepoch(linked_at), 0) * 1000000 < ?1 AND session_id NOT IN (SELECT session_id FROM session_ids) \
      LIMIT ?2)",

@@ -18,7 +18,10 @@ use crate::query::{
     AgentFilter, AgentView, Exported, GuardEntry, GuardFilter, GuardVerdictView, Heard, HookRunView, HookStats,
     LogEntry, LogFilter, Pruned, SessionView, Totals, TurnFilter, TurnView,
 };
+use crate::search::{FullEvent, LogLines, ProjectView};
 use crate::sessions::{MissionView, SessionFilter, SessionRow};
+use crate::sums::{GuardHour, HookHour};
+use crate::timeline::{TimelineEvent, TimelineFilter};
 use crate::workers::Worker;
 
 /// How many events and turns an export holds in memory at a time.
@@ -27,7 +30,7 @@ const EXPORT_PAGE: u32 = 50;
 const AGENT_VIEW: &str = "SELECT a.agent_id, a.project_id, p.name, p.path, a.product, \
     coalesce(c.session_id, a.session_id), a.state, a.state_since, a.state_source, a.confidence, a.why, a.current_tool, \
     a.last_words, a.tmux_session, a.tmux_pane, a.pid, a.host, c.role, c.mode, c.model, a.context_percent, a.started_at, \
-    a.last_seen_at, a.ended_at, a.end_reason \
+    a.last_seen_at, a.ended_at, a.end_reason, c.status_text \
     FROM agents a JOIN projects p USING (project_id) LEFT JOIN conversations c USING (conversation_id)";
 
 const SESSION_VIEW: &str = "SELECT c.session_id, c.conversation_id, c.agent_id, p.path, c.started_at, \
@@ -73,6 +76,18 @@ impl Queries for Sqlite {
 
     fn log(&mut self, filter: &LogFilter) -> Result<Vec<LogEntry>> {
         self.read_log(filter)
+    }
+
+    fn log_lines(&mut self, filter: &LogFilter, text: Option<&str>) -> Result<LogLines> {
+        self.read_log_lines(filter, text)
+    }
+
+    fn event(&mut self, id: i64) -> Result<Option<FullEvent>> {
+        self.read_event(id)
+    }
+
+    fn projects(&mut self, at_most: u32) -> Result<Vec<ProjectView>> {
+        self.read_projects(at_most)
     }
 
     fn last_id(&mut self) -> Result<i64> {
@@ -190,6 +205,14 @@ impl Queries for Sqlite {
         self.read_heard(event_row)
     }
 
+    fn timeline(&mut self, filter: &TimelineFilter) -> Result<Vec<TimelineEvent>> {
+        self.read_timeline(filter)
+    }
+
+    fn event_before_newest(&mut self, agent_id: i64, newest: u32) -> Result<Option<(i64, Timestamp)>> {
+        self.read_event_before_newest(agent_id, newest)
+    }
+
     fn turns(&mut self, filter: &TurnFilter) -> Result<Vec<TurnView>> {
         self.read_turns(filter)
     }
@@ -198,8 +221,26 @@ impl Queries for Sqlite {
         self.read_hook_stats(since)
     }
 
+    fn hook_hours(&mut self, since: Timestamp, hook_id: Option<i64>) -> Result<Vec<HookHour>> {
+        self.read_hook_hours(since, hook_id)
+    }
+
+    fn guard_hours(&mut self, since: Timestamp) -> Result<Vec<GuardHour>> {
+        self.read_guard_hours(since)
+    }
+
     fn guard_log(&mut self, filter: &GuardFilter) -> Result<Vec<GuardEntry>> {
         self.read_guard_log(filter)
+    }
+
+    fn guard_verdicts(&mut self, event_rows: &[i64]) -> Result<Vec<(i64, GuardVerdictView)>> {
+        self.read_guard_verdicts(event_rows)
+    }
+
+    fn project_id(&mut self, root: &str) -> Result<Option<i64>> {
+        let sql = "SELECT project_id FROM projects WHERE path = ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        Ok(statement.query_row([root], |row| row.get(0)).optional()?)
     }
 
     fn session_rows(&mut self, filter: &SessionFilter) -> Result<Vec<SessionRow>> {
@@ -237,7 +278,7 @@ impl Sqlite {
         Ok(found.collect::<rusqlite::Result<_>>()?)
     }
 
-    fn hook_runs_of(&self, event_row: i64) -> Result<Vec<HookRunView>> {
+    pub(super) fn hook_runs_of(&self, event_row: i64) -> Result<Vec<HookRunView>> {
         let sql = "SELECT contract, source, line, command, matcher, status, exit_code, signal, duration_us, stdout, \
             stderr, why FROM hook_runs WHERE id = ?1 ORDER BY hook_run_id";
         let mut statement = self.connection.prepare_cached(sql)?;
@@ -255,22 +296,6 @@ impl Sqlite {
                 stdout: row.get(9)?,
                 stderr: row.get(10)?,
                 why: row.get(11)?,
-            })
-        })?;
-        Ok(found.collect::<rusqlite::Result<_>>()?)
-    }
-
-    fn guard_verdicts_of(&self, event_row: i64) -> Result<Vec<GuardVerdictView>> {
-        let sql = "SELECT decision, rule, tier, reason, advice FROM guard_verdicts WHERE id = ?1 \
-            ORDER BY guard_verdict_id";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let found = statement.query_map([event_row], |row| {
-            Ok(GuardVerdictView {
-                decision: row.get(0)?,
-                rule: row.get(1)?,
-                tier: row.get(2)?,
-                reason: row.get(3)?,
-                advice: row.get(4)?,
             })
         })?;
         Ok(found.collect::<rusqlite::Result<_>>()?)
@@ -324,6 +349,7 @@ fn agent_view(row: &Row<'_>) -> rusqlite::Result<AgentView> {
         why: row.get(10)?,
         current_tool: row.get(11)?,
         last_words: row.get(12)?,
+        status_text: row.get(25)?,
         tmux_session: row.get(13)?,
         tmux_pane: row.get(14)?,
         pid: row.get(15)?,

@@ -315,22 +315,22 @@ impl Rows for Within<'_, '_> {
                 run.stderr,
                 run.why,
             ],
-        )
-        .map(drop)
+        )?;
+        self.count_run(run, owner.at)
     }
 
     fn finish_run(&mut self, finished: &FinishedRun) -> Result<Option<Finished>> {
         let run = &finished.run;
-        let sql = "SELECT hook_run_id, h.agent_id FROM hook_runs h \
+        let sql = "SELECT hook_run_id, h.agent_id, h.at FROM hook_runs h \
             JOIN events e ON e.id = h.id JOIN session_ids s USING (conversation_id) \
             WHERE s.session_id = ?1 AND h.event = ?2 AND h.source = ?3 AND h.line = ?4 AND h.command = ?5 \
             AND h.status = 'started' ORDER BY hook_run_id LIMIT 1";
         let found = self.one(
             sql,
             params![finished.session_id, finished.event, run.source, run.line, run.command],
-            |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Option<i64>>(1)?)),
+            |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Option<i64>>(1)?, time(row, 2)?)),
         )?;
-        let Some((hook_run_id, agent_id)) = found else {
+        let Some((hook_run_id, agent_id, began)) = found else {
             return Ok(None);
         };
         let sql = "UPDATE hook_runs SET status = ?2, exit_code = ?3, signal = ?4, duration_us = ?5, stdout = ?6, \
@@ -348,6 +348,7 @@ impl Rows for Within<'_, '_> {
                 run.why,
             ],
         )?;
+        self.count_run(run, began)?;
         Ok(Some(Finished {
             agent_id: agent_id.unwrap_or(0),
         }))
@@ -384,8 +385,8 @@ impl Rows for Within<'_, '_> {
                 verdict.reason,
                 verdict.advice,
             ],
-        )
-        .map(drop)
+        )?;
+        self.count_verdict(verdict, owner.at)
     }
 }
 

@@ -13,6 +13,7 @@ impl Sqlite {
     pub(super) fn read_session_rows(&self, filter: &SessionFilter) -> Result<Vec<SessionRow>> {
         let mut conditions = Conditions::default();
         conditions.only("c.conversation_id = ?", filter.conversation_id.map(Sql::Integer));
+        conditions.only("c.agent_id = ?", filter.agent_id.map(Sql::Integer));
         if !filter.ended_too && filter.conversation_id.is_none() {
             conditions.written.push("c.ended_at IS NULL".into());
         }

@@ -3,21 +3,19 @@
 use rusqlite::types::Value as Sql;
 use rusqlite::{OptionalExtension, Row, params_from_iter};
 use serde_json::Value;
-use snell::Timestamp;
 
 use super::Sqlite;
+use super::log::Conditions;
 use super::query::turn_view;
 use super::rows::{time, word};
 use crate::changes::{Change, ChangeKind, ChangeRange};
 use crate::error::Result;
 use crate::json;
-use crate::query::{GuardEntry, GuardFilter, GuardVerdictView, Heard, HookStats, TurnFilter, TurnView};
+use crate::query::{GuardEntry, GuardFilter, GuardVerdictView, Heard, TurnFilter, TurnView};
+use crate::sums::GuardOutcome;
 
 /// Among so many of the newest events the latest is looked for: those that come late are stored after later ones.
 const NEWEST: i64 = 100;
-
-/// No more than so many runs are counted, the latest: a page must not wait for all that ever ran.
-const RUNS_COUNTED: i64 = 10_000;
 
 impl Sqlite {
     pub(super) fn read_changes(&self, after: i64, at_most: u32) -> Result<Vec<Change>> {
@@ -87,56 +85,76 @@ impl Sqlite {
     }
 
     pub(super) fn read_turns(&self, filter: &TurnFilter) -> Result<Vec<TurnView>> {
-        let sql = "SELECT turn_id, agent_id, command_id, actor, intent, text, timestamp, timestamp_source FROM turns \
-            WHERE agent_id = ?1 AND turn_id < ?2 ORDER BY turn_id DESC LIMIT ?3";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let before = filter.before_id.unwrap_or(i64::MAX);
-        let found = statement.query_map([filter.agent_id, before, i64::from(filter.limit)], turn_view)?;
+        let order = if filter.after_id.is_some() { "ASC" } else { "DESC" };
+        let sql = format!(
+            "SELECT turn_id, agent_id, command_id, actor, intent, text, timestamp, timestamp_source FROM turns \
+             WHERE agent_id = ?1 AND turn_id < ?2 AND turn_id > ?3 ORDER BY turn_id {order} LIMIT ?4"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let (before, after) = (filter.before_id.unwrap_or(i64::MAX), filter.after_id.unwrap_or(0));
+        let found = statement.query_map([filter.agent_id, before, after, i64::from(filter.limit)], turn_view)?;
         Ok(found.collect::<rusqlite::Result<_>>()?)
     }
 
-    pub(super) fn read_hook_stats(&self, since: Timestamp) -> Result<Vec<HookStats>> {
-        let sql = "SELECT contract, source, line, command, status, duration_us, at FROM \
-            (SELECT * FROM hook_runs WHERE at >= ?1 AND status NOT IN ('skipped', 'started') \
-            ORDER BY at DESC LIMIT ?2) ORDER BY source, line, command, contract, duration_us";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let mut runs = statement.query([since.as_microsecond(), RUNS_COUNTED])?;
-        let mut hooks: Vec<Durations> = Vec::new();
-        while let Some(row) = runs.next()? {
-            let run = Durations::of_run(row)?;
-            match hooks.last_mut().filter(|hook| hook.is_same(&run)) {
-                Some(hook) => hook.add(run),
-                None => hooks.push(run),
-            }
-        }
-        let mut hooks: Vec<_> = hooks.into_iter().map(Durations::finish).collect();
-        hooks.sort_by(|a, b| b.total_ms.total_cmp(&a.total_ms));
-        Ok(hooks)
-    }
-
     pub(super) fn read_guard_log(&self, filter: &GuardFilter) -> Result<Vec<GuardEntry>> {
-        let mut conditions = vec!["g.guard_verdict_id < ?1".to_owned()];
-        let mut values = vec![Sql::Integer(filter.before_id.unwrap_or(i64::MAX))];
-        let mut only = |column: &str, value: Option<Sql>| {
-            if let Some(value) = value {
-                values.push(value);
-                conditions.push(format!("{column} = ?{}", values.len()));
-            }
-        };
-        only("g.agent_id", filter.agent_id.map(Sql::Integer));
-        only("g.rule", filter.rule.clone().map(Sql::Text));
-        only("g.decision", filter.decision.clone().map(Sql::Text));
-        let conditions = conditions.join(" AND ");
+        let mut conditions = Conditions::default();
+        let mut only = |condition: &str, value: Option<Sql>| conditions.only(condition, value);
+        let text = |value: &Option<String>| value.clone().map(Sql::Text);
+        let outcome = filter.outcome;
+        let beginning = outcome.and_then(GuardOutcome::beginning);
+        let decision = outcome.map(|outcome| outcome.decision().to_owned());
+        only("g.guard_verdict_id < ?", filter.before_id.map(Sql::Integer));
+        only("g.agent_id = ?", filter.agent_id.map(Sql::Integer));
+        only("g.rule = ?", text(&filter.rule));
+        only("g.tier = ?", text(&filter.tier));
+        only("g.decision = ?", text(&filter.decision.clone().or(decision)));
+        only(
+            "substr(g.reason, 1, length(?)) = ?",
+            beginning.map(|beginning| Sql::Text(beginning.to_owned())),
+        );
         let limit = filter.limit;
         let sql = format!(
             "SELECT g.guard_verdict_id, g.at, g.agent_id, g.id, e.tool, d.payload, g.decision, g.rule, g.tier, g.reason, \
              g.advice FROM guard_verdicts g LEFT JOIN events e ON e.id = g.id LEFT JOIN payloads d ON d.id = g.id \
-             WHERE {conditions} ORDER BY g.guard_verdict_id DESC LIMIT {limit}"
+             WHERE {} ORDER BY g.guard_verdict_id DESC LIMIT {limit}",
+            conditions.sql()
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let found = statement.query_map(params_from_iter(values), guard_entry)?;
+        let found = statement.query_map(params_from_iter(conditions.values), guard_entry)?;
         Ok(found.collect::<rusqlite::Result<_>>()?)
     }
+
+    /// What the guard said about each of these events.
+    pub(super) fn read_guard_verdicts(&self, event_rows: &[i64]) -> Result<Vec<(i64, GuardVerdictView)>> {
+        let rows: Vec<_> = event_rows.iter().map(i64::to_string).collect();
+        let sql = format!(
+            "SELECT id, decision, rule, tier, reason, advice FROM guard_verdicts WHERE id IN ({}) \
+             ORDER BY guard_verdict_id",
+            rows.join(", ")
+        );
+        let mut statement = self.connection.prepare(&sql)?;
+        let found = statement.query_map([], |row| Ok((row.get(0)?, guard_verdict(row, 1)?)))?;
+        Ok(found.collect::<rusqlite::Result<_>>()?)
+    }
+
+    pub(super) fn guard_verdicts_of(&self, event_row: i64) -> Result<Vec<GuardVerdictView>> {
+        let sql = "SELECT decision, rule, tier, reason, advice FROM guard_verdicts WHERE id = ?1 \
+            ORDER BY guard_verdict_id";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let found = statement.query_map([event_row], |row| guard_verdict(row, 0))?;
+        Ok(found.collect::<rusqlite::Result<_>>()?)
+    }
+}
+
+/// What the guard said, from the first of five columns on.
+fn guard_verdict(row: &Row<'_>, first: usize) -> rusqlite::Result<GuardVerdictView> {
+    Ok(GuardVerdictView {
+        decision: row.get(first)?,
+        rule: row.get(first + 1)?,
+        tier: row.get(first + 2)?,
+        reason: row.get(first + 3)?,
+        advice: row.get(first + 4)?,
+    })
 }
 
 fn guard_entry(row: &Row<'_>) -> rusqlite::Result<GuardEntry> {
@@ -149,74 +167,6 @@ fn guard_entry(row: &Row<'_>) -> rusqlite::Result<GuardEntry> {
         event_row: row.get(3)?,
         tool: row.get(4)?,
         payload: payload.unwrap_or(Value::Null),
-        verdict: GuardVerdictView {
-            decision: row.get(6)?,
-            rule: row.get(7)?,
-            tier: row.get(8)?,
-            reason: row.get(9)?,
-            advice: row.get(10)?,
-        },
+        verdict: guard_verdict(row, 6)?,
     })
-}
-
-/// The runs of one hook, the shortest first.
-struct Durations {
-    stats: HookStats,
-    durations_us: Vec<i64>,
-}
-
-impl Durations {
-    fn of_run(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let status: String = row.get(4)?;
-        let duration_us: i64 = row.get(5)?;
-        let is = |wanted: &str| i64::from(status == wanted);
-        Ok(Self {
-            stats: HookStats {
-                contract: row.get(0)?,
-                source: row.get(1)?,
-                line: row.get(2)?,
-                command: row.get(3)?,
-                runs: 1,
-                failures: is("failed"),
-                timeouts: is("timed_out"),
-                blocks: is("blocked"),
-                p50_ms: 0.0,
-                p95_ms: 0.0,
-                max_ms: 0.0,
-                total_ms: 0.0,
-                last_run_at: time(row, 6)?,
-            },
-            durations_us: vec![duration_us],
-        })
-    }
-
-    fn is_same(&self, other: &Self) -> bool {
-        let (a, b) = (&self.stats, &other.stats);
-        a.line == b.line && a.source == b.source && a.command == b.command && a.contract == b.contract
-    }
-
-    fn add(&mut self, run: Self) {
-        self.stats.runs += 1;
-        self.stats.failures += run.stats.failures;
-        self.stats.timeouts += run.stats.timeouts;
-        self.stats.blocks += run.stats.blocks;
-        self.stats.last_run_at = self.stats.last_run_at.max(run.stats.last_run_at);
-        self.durations_us.extend(run.durations_us);
-    }
-
-    fn finish(self) -> HookStats {
-        let ms = |us: i64| us as f64 / 1000.0;
-        // The shortest that so many of a hundred did not exceed.
-        let percentile = |percent: usize| {
-            let rank = (self.durations_us.len() * percent).div_ceil(100).max(1);
-            ms(self.durations_us[rank - 1])
-        };
-        HookStats {
-            p50_ms: percentile(50),
-            p95_ms: percentile(95),
-            max_ms: percentile(100),
-            total_ms: ms(self.durations_us.iter().sum()),
-            ..self.stats
-        }
-    }
 }

@@ -58,7 +58,7 @@ fn every_combination_of_filters_finds_what_a_look_at_every_event_finds() {
         .unwrap()
         .project
         .clone();
-    // Each of the nine filters is there or not.
+    // Each of the nine filters is there or not; times lie in either half of what there is.
     for choice in 0..512_u32 {
         let on = |bit: u32| choice & (1 << bit) != 0;
         let filter = LogFilter {
@@ -68,7 +68,7 @@ fn every_combination_of_filters_finds_what_a_look_at_every_event_finds() {
             event: on(3).then(|| "PreToolUse".to_owned()),
             tool: on(4).then(|| "Bash".to_owned()),
             decision: on(5).then(|| "block".to_owned()),
-            since: on(6).then(|| at(10)),
+            since: on(6).then(|| at(if on(8) { 10 } else { 70 })),
             until: on(7).then(|| at(if on(6) { 90 } else { 30 })),
             before_id: on(8).then_some(100),
             after_id: None,

@@ -339,6 +339,7 @@ fn turns_are_paged_from_the_newest() {
         agent_id: 1,
         before_id: None,
         limit: 2,
+        ..TurnFilter::default()
     };
     let mut seen = Vec::new();
     loop {

@@ -56,16 +56,11 @@ impl Judged {
         self.withheld = (!counts).then(|| format!("its file {}; run: {}", self.state(), self.command));
     }
 
-    /// What a file costs that is withheld, and what to do about it.
-    pub(super) fn cost(&self, hooks: usize, trust: &Trust) -> String {
-        let cost = match hooks {
-            0 => "nothing in it counts".to_owned(),
-            1 => "its hook does not run".to_owned(),
-            several => format!("its {several} hooks do not run"),
-        };
+    /// That a file is withheld, what is lost by it, and what to do about it.
+    pub(super) fn cost(&self, lost: &str, trust: &Trust) -> String {
         let fault = trust.fault().map(|fault| format!(" ({fault})")).unwrap_or_default();
         let (state, command) = (self.state(), self.command);
-        format!("{state}{fault}, so {cost}; look at it, then run: {command}")
+        format!("{state}{fault}, so {lost}; look at it, then run: {command}")
     }
 
     /// What trust says about it, after its name.

@@ -10,7 +10,7 @@ use super::judged::{Judged, Pins, Scope, Unpinned};
 use super::node::{Node, SyntaxError};
 use super::places::{Candidate, Surroundings, Which, Whose};
 use super::reading::{Reading, Switches};
-use super::settings::{Borrowed, FileSettings, Settings};
+use super::settings::{Bases, Borrowed, FileSettings, GuardAuthor, Said, Settings};
 use super::source::{Found, Look, Source};
 use crate::contract::{self, Base, CONTRACTS, Contract, NATIVE, Place, Syntax};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -34,6 +34,8 @@ pub(crate) struct Loaded {
     sources: Vec<LoadedSource>,
     /// The home directory for which they were read.
     home: Option<PathBuf>,
+    /// The project for which they were read.
+    project: PathBuf,
     /// All hooks that may run, in the order in which they do.
     pub(crate) hooks: Vec<Arc<Hook>>,
     /// The same, and among them those that are withheld, as off.
@@ -59,6 +61,29 @@ impl LoadedSource {
     /// Why nothing of the file counts, if so.
     pub(super) fn withheld(&self) -> Option<&str> {
         self.judged.as_ref()?.withheld.as_deref()
+    }
+
+    /// What it says beside its hooks, and whose word that is. A file that the caller named is the caller's.
+    fn said(&self) -> Said<'_> {
+        let author = match (self.whose, self.withheld()) {
+            (_, Some(_)) => GuardAuthor::Untrusted,
+            (Whose::Project, None) => GuardAuthor::Project,
+            (Whose::User | Whose::Named, None) => GuardAuthor::User,
+        };
+        Said {
+            settings: &self.settings,
+            author,
+        }
+    }
+
+    /// What is lost if nothing of it counts.
+    fn lost(&self) -> String {
+        match self.hooks.len() {
+            0 if self.settings.has_guard() => "nothing in it counts but what makes the guard stricter".to_owned(),
+            0 => "nothing in it counts".to_owned(),
+            1 => "its hook does not run".to_owned(),
+            several => format!("its {several} hooks do not run"),
+        }
     }
 
     /// Whether the file says anything: a hook, or about all hooks, or a setting.
@@ -90,8 +115,12 @@ impl Loaded {
 
     /// What all files that count say beside their hooks.
     pub(crate) fn settings(&self) -> Settings {
-        let counting = self.sources.iter().filter(|source| source.withheld().is_none());
-        Settings::of(counting.map(|source| &source.settings), self.home.as_deref())
+        let said: Vec<_> = self.sources.iter().map(LoadedSource::said).collect();
+        let bases = Bases {
+            home: self.home.as_deref(),
+            project: &self.project,
+        };
+        Settings::of(&said, bases)
     }
 
     /// The project's files for which trust was asked, in the order in which they were read.
@@ -192,6 +221,7 @@ pub(crate) fn load(request: &Request, before: Option<&Loaded>) -> Loaded {
         hooks: listed.iter().filter(|hook| !hook.withheld).cloned().collect(),
         listed,
         home: request.around.home.clone(),
+        project: request.around.project.clone(),
         sources: loading.sources,
         looks: loading.looks,
     }
@@ -283,7 +313,7 @@ impl Loading<'_> {
         }
         if let Some(judged) = source.judged.as_ref().filter(|judged| judged.withheld.is_some()) {
             // What is wrong in a file that does not count is for whoever will trust it.
-            let message = judged.cost(source.hooks.len(), self.trust());
+            let message = judged.cost(&source.lost(), self.trust());
             source.diagnostics = vec![Diagnostic::whole_file(Severity::Warning, &candidate.shown, message)];
             // A project must not take a file of the user out of force by a link to it.
             self.seen.pop();

@@ -17,8 +17,9 @@ pub(crate) use node::{Member, Node, NodeValue};
 pub use places::ConfigFile;
 pub(crate) use places::{Surroundings, Which};
 pub(crate) use reading::{Fields, LONGEST_TIMEOUT, Reading, Unit, Vocabulary, show_duration};
-pub(crate) use settings::{CORE_FILES, HANDLERS, SETTING_KEYS, borrowable, read as read_settings};
 pub use settings::{
-    CommsSettings, ContextSettings, CoreFile, Handler, Handlers, Keep, Message, MessageUse, Messages, RemindSettings,
-    ServerSettings, Settings, receiver_url,
+    AllowedCommand, CommsSettings, ContextSettings, CoreFile, GuardAuthor, GuardChoice, GuardPreset, GuardSettings,
+    Handler, Handlers, Keep, Message, MessageUse, Messages, ProtectedPath, RemindSettings, RuleChoice, ServerSettings,
+    Settings, receiver_url,
 };
+pub(crate) use settings::{CORE_FILES, HANDLERS, SETTING_KEYS, borrowable, read as read_settings};

@@ -22,8 +22,8 @@ pub(crate) enum NodeValue {
     String(String),
     Array(Vec<Node>),
     Object(Vec<Member>),
-    /// A TOML date; no key takes one.
-    Date,
+    /// A TOML date, as it was written.
+    Date(String),
 }
 
 /// A key and its value.
@@ -51,7 +51,7 @@ impl Node {
             NodeValue::String(_) => "a string",
             NodeValue::Array(_) => "an array",
             NodeValue::Object(_) => "an object",
-            NodeValue::Date => "a date",
+            NodeValue::Date(_) => "a date",
         }
     }
 
@@ -141,7 +141,7 @@ fn toml_node(at: usize, value: &DeValue<'_>) -> Node {
         ),
         DeValue::Float(float) => NodeValue::Number(float.as_str().parse().unwrap_or(f64::NAN)),
         DeValue::Boolean(value) => NodeValue::Bool(*value),
-        DeValue::Datetime(_) => NodeValue::Date,
+        DeValue::Datetime(date) => NodeValue::Date(date.to_string()),
         DeValue::Array(array) => NodeValue::Array(
             array
                 .iter()

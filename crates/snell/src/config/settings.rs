@@ -3,6 +3,7 @@
 
 mod comms;
 mod context;
+mod guard;
 mod messages;
 mod remind;
 mod server;
@@ -23,6 +24,8 @@ use crate::hook::Origin;
 pub use comms::{CommsSettings, MessageUse};
 pub(crate) use context::CORE_FILES;
 pub use context::{ContextSettings, CoreFile};
+pub(super) use guard::Bases;
+pub use guard::{AllowedCommand, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, ProtectedPath, RuleChoice};
 pub use messages::{Message, Messages};
 pub use remind::RemindSettings;
 pub use server::{ServerSettings, receiver_url};
@@ -54,13 +57,21 @@ pub struct Settings {
     pub messages: Messages,
     /// Which tools send messages, and to whom they may.
     pub comms: CommsSettings,
+    /// What is to be done about calls that the guard minds.
+    pub guard: GuardSettings,
     /// The receiver: where it is, and how it works.
     pub server: ServerSettings,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self::of(std::iter::empty(), None)
+        Self::of(
+            &[],
+            Bases {
+                home: None,
+                project: Path::new("/"),
+            },
+        )
     }
 }
 
@@ -101,6 +112,8 @@ pub enum Handler {
     Remind,
     /// Says who may send messages, and to whom.
     Comms,
+    /// Judges what a tool call would do, before it runs.
+    Guard,
 }
 
 /// A row of the table of handlers.
@@ -131,6 +144,11 @@ pub(crate) const HANDLERS: &[HandlerRow] = &[
         handler: Handler::Comms,
         name: "comms",
         about: "Whether it is checked who may send messages, and to whom. Default: true.",
+    },
+    HandlerRow {
+        handler: Handler::Guard,
+        name: "guard",
+        about: "Whether it is judged what a tool call would do, before it runs. Default: true.",
     },
 ];
 
@@ -199,6 +217,11 @@ pub(crate) const SETTING_KEYS: &[Key] = &[
         "Which tools send messages, and to whom they may. Only in the user's own file.",
     ),
     key(
+        "guard",
+        Kind::Table(guard::GUARD_KEYS),
+        "What is to be done about calls that the guard minds. A project's file counts in part.",
+    ),
+    key(
         "server",
         Kind::Table(server::SERVER_KEYS),
         "The receiver: where it is, and how it works. Only in the user's own file.",
@@ -216,7 +239,22 @@ pub(crate) struct FileSettings {
     remind: RemindSettings,
     messages: Messages,
     comms: CommsSettings,
+    guard: guard::FileGuard,
     server: ServerSettings,
+}
+
+impl FileSettings {
+    /// Whether it says something about the guard.
+    pub(super) fn has_guard(&self) -> bool {
+        self.guard != guard::FileGuard::default()
+    }
+}
+
+/// What a file says, and whose word that is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Said<'a> {
+    pub(super) settings: &'a FileSettings,
+    pub(super) author: GuardAuthor,
 }
 
 /// A contract whose files are borrowed, and where that is written.
@@ -227,9 +265,12 @@ pub(super) struct Borrowed {
 }
 
 impl Settings {
-    /// All files together, for whoever has this home directory. Of several that set one thing, the last counts.
-    pub(super) fn of<'a>(files: impl Iterator<Item = &'a FileSettings>, home: Option<&Path>) -> Self {
-        let files: Vec<_> = files.collect();
+    /// All files together, for whoever has this home directory. Of several that set one thing, the last counts. Those that
+    /// nobody trusts have a say in nothing but the guard, and there only to make it stricter.
+    pub(super) fn of(said: &[Said<'_>], bases: Bases<'_>) -> Self {
+        let home = bases.home;
+        let counting = said.iter().filter(|said| said.author != GuardAuthor::Untrusted);
+        let files: Vec<_> = counting.map(|said| said.settings).collect();
         let is_borrowed = |name: &&str| {
             let mut borrowed = files.iter().flat_map(|file| &file.borrow);
             borrowed.any(|borrowed| borrowed.contract == *name)
@@ -267,6 +308,7 @@ impl Settings {
                     file.comms.clone().over(earlier)
                 })
                 .at_home(home),
+            guard: GuardSettings::of(said.iter().map(|said| (&said.settings.guard, said.author)), bases),
             server: files
                 .iter()
                 .fold(ServerSettings::default(), |earlier, file| {
@@ -310,6 +352,9 @@ pub(crate) fn read(reading: &mut Reading<'_>, root: &Fields<'_>) {
     }
     if let Some(node) = own(reading, root, "comms") {
         reading.settings.comms = comms::read(reading, node);
+    }
+    if let Some(node) = root.get("guard") {
+        reading.settings.guard = guard::read(reading, node);
     }
     if let Some(node) = own(reading, root, "server") {
         reading.settings.server = server::read(reading, node);

@@ -109,6 +109,12 @@ pub(crate) enum Kind {
     /// A whole number above 0.
     Count,
     OneOf(&'static [&'static str]),
+    /// A table whose keys are names that are known elsewhere, and whose values are one of these words.
+    Choices(&'static [&'static str]),
+    /// A list of tables with keys of their own, of which some must be there.
+    Tables(&'static [Key], &'static [&'static str]),
+    /// A day.
+    Date,
 }
 
 /// The keys of a `[[hook]]`.

@@ -13,12 +13,12 @@ pub enum JsonError {
     #[error(transparent)]
     Syntax(#[from] serde_json::Error),
     /// It is nested so deeply that reading it could exhaust the stack.
-    #[error("it is nested more than {MAX_DEPTH} levels deep")]
+    #[error("it is nested more than {MAX_JSON_DEPTH} levels deep")]
     TooDeep,
 }
 
 /// How deeply JSON from elsewhere may be nested. Reading, writing and dropping recurse.
-const MAX_DEPTH: usize = 256;
+pub const MAX_JSON_DEPTH: usize = 256;
 
 /// Why a payload is not an event at all.
 #[derive(Debug, thiserror::Error)]
@@ -285,7 +285,7 @@ fn kind_of(value: &Value) -> &'static str {
 /// Agents written in JavaScript send such escapes when they cut a text in the middle of a character. A strict reader
 /// would reject the whole payload, and with it the chance to judge it.
 pub(crate) fn parse_json(text: &str) -> Result<Value, JsonError> {
-    if json_depth(text) > MAX_DEPTH {
+    if json_depth(text) > MAX_JSON_DEPTH {
         return Err(JsonError::TooDeep);
     }
     read(text).or_else(|error| {

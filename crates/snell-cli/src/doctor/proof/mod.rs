@@ -9,7 +9,7 @@ mod watch;
 
 use serde_json::{Value, json};
 use snell::{EventName, receiver_url};
-use snell_store::Recorder;
+use snell_store::{GuardFilter, Recorder};
 
 use self::listener::Listener;
 use self::trial::{End, Room, Trial};
@@ -28,10 +28,30 @@ struct Proof {
     way: Way,
     /// The events to show it by: the first that is registered, and that no hook of the project waits for.
     events: &'static [&'static str],
+    /// Whether it can be shown by any other event, if none of these is registered.
+    otherwise: Otherwise,
+    /// Where it is shown.
+    place: Place,
     /// What the agent tells.
     payload: fn(&mut Value),
     /// Whether that is what should come of it.
     judge: fn(&Shown) -> Result<String, String>,
+}
+
+/// What is done where no event is registered by which something is best shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Otherwise {
+    AnyEvent,
+    Nothing,
+}
+
+/// Where the agent would be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In the project.
+    Project,
+    /// In a directory of its own, in which no hook waits for anything.
+    Room,
 }
 
 /// What there is to show, way by way.
@@ -39,12 +59,24 @@ const PROOFS: &[Proof] = &[
     Proof {
         way: Way::Hook,
         events: HARMLESS,
+        otherwise: Otherwise::AnyEvent,
+        place: Place::Project,
         payload: greeting,
         judge: is_recorded,
     },
     Proof {
+        way: Way::Hook,
+        events: &["PreToolUse"],
+        otherwise: Otherwise::Nothing,
+        place: Place::Room,
+        payload: ruin,
+        judge: is_denied,
+    },
+    Proof {
         way: Way::Notify,
         events: HARMLESS,
+        otherwise: Otherwise::AnyEvent,
+        place: Place::Project,
         payload: greeting,
         judge: has_arrived,
     },
@@ -63,6 +95,14 @@ fn greeting(payload: &mut Value) {
     payload["message"] = "snell doctor tries this out".into();
     payload["notification_type"] = "auth_success".into();
 }
+
+/// A call that must be denied. It is told, and never run.
+fn ruin(payload: &mut Value) {
+    payload["tool_name"] = "Bash".into();
+    payload["tool_input"] = json!({"command": RUIN});
+}
+
+const RUIN: &str = "rm -rf /";
 
 /// What came of a trial.
 struct Shown {
@@ -114,8 +154,10 @@ fn best<'a>(file: &'a File, proof: &Proof, program: &str, awaited: &[EventName])
     let same = file
         .own()
         .filter(|handler| handler.way == Some(proof.way) && handler.program() == program);
-    same.min_by_key(|handler| {
-        let rank = proof.events.iter().position(|event| *event == handler.event);
+    let rank = |handler: &Registered| proof.events.iter().position(|event| *event == handler.event);
+    let fits = |handler: &&Registered| proof.otherwise == Otherwise::AnyEvent || rank(handler).is_some();
+    same.filter(fits).min_by_key(|handler| {
+        let rank = rank(handler);
         let is_awaited = awaited.contains(&EventName::parse(&handler.event));
         (is_awaited, rank.unwrap_or(usize::MAX))
     })
@@ -123,12 +165,16 @@ fn best<'a>(file: &'a File, proof: &Proof, program: &str, awaited: &[EventName])
 
 fn show(patient: &Patient, watch: &Watch, proof: &Proof, handler: Option<&Registered>) -> Found {
     let Some((handler, call)) = handler.and_then(|handler| Some((handler, handler.call.as_ref()?))) else {
-        return note("nothing is registered that could be shown");
+        return note(match proof.otherwise {
+            Otherwise::AnyEvent => "nothing is registered that could be shown".to_owned(),
+            Otherwise::Nothing => format!(
+                "nothing is registered on {}, where it is decided",
+                proof.events.join(", ")
+            ),
+        });
     };
     let what = format!("{} by {call}", handler.event);
     let again = "if nothing above says why, run `snell install` again";
-    let mut payload = json!({"session_id": SESSION, "hook_event_name": handler.event, "cwd": patient.project});
-    (proof.payload)(&mut payload);
     let prepared = watch
         .enter(|| Room::new(&patient.data))
         .and_then(|room| Ok((room, Listener::open()?)));
@@ -136,11 +182,17 @@ fn show(patient: &Patient, watch: &Watch, proof: &Proof, handler: Option<&Regist
         Ok(prepared) => prepared,
         Err(error) => return problem(format!("{what}: cannot be tried: {error}"), again),
     };
+    let project = match proof.place {
+        Place::Project => &patient.project,
+        Place::Room => room.home(),
+    };
+    let mut payload = json!({"session_id": SESSION, "hook_event_name": handler.event, "cwd": project});
+    (proof.payload)(&mut payload);
     let trial = Trial {
         call,
         words: &handler.words,
         room: &room,
-        project: &patient.project,
+        project,
         receiver: listener.url(),
         payload: payload.to_string(),
     };
@@ -204,6 +256,31 @@ fn is_recorded(shown: &Shown) -> Result<String, String> {
         Ok(totals) if totals.events > 0 => Ok("recorded".into()),
         Ok(_) => Err("nothing was recorded".into()),
         Err(error) => Err(format!("nothing was recorded: {error}")),
+    }
+}
+
+/// The agent was told not to, and what the guard said is in the store.
+fn is_denied(shown: &Shown) -> Result<String, String> {
+    let End::Exited { stdout, .. } = &shown.end else {
+        return Err("it did not answer".into());
+    };
+    let answer: Value = serde_json::from_str(stdout).unwrap_or_default();
+    if answer["hookSpecificOutput"]["permissionDecision"] != "deny" {
+        return Err(format!(
+            "`{RUIN}` is not denied: the guard of that program does not work"
+        ));
+    }
+    let mut recorder = Recorder::new(shown.room.data());
+    let said = recorder.look().and_then(|store| {
+        store.guard_log(&GuardFilter {
+            limit: 1,
+            ..GuardFilter::default()
+        })
+    });
+    let rules: Vec<_> = said.into_iter().flatten().map(|entry| entry.verdict.rule).collect();
+    match rules.first() {
+        Some(rule) => Ok(format!("`{RUIN}` is denied because of {rule}, and that is recorded")),
+        None => Err(format!("`{RUIN}` is denied, and that is not recorded")),
     }
 }
 

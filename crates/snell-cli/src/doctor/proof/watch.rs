@@ -31,8 +31,14 @@ impl Watch {
         let own = watch.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
         if let Ok(runtime) = runtime {
-            // It is left behind when nobody waits any more, and ends with the program.
-            thread::spawn(move || runtime.block_on(own.wait()));
+            let inside = runtime.enter();
+            // Whoever ends it at once must be heard, too, so it listens before anything is tried.
+            let signals = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()].map(signal);
+            drop(inside);
+            if let [Ok(terminated), Ok(interrupted), Ok(hung_up)] = signals {
+                // It is left behind when nobody waits any more, and ends with the program.
+                thread::spawn(move || runtime.block_on(own.wait([terminated, interrupted, hung_up])));
+            }
         }
         watch
     }
@@ -61,11 +67,7 @@ impl Watch {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn wait(self) {
-        let signals = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()].map(signal);
-        let [Ok(mut terminated), Ok(mut interrupted), Ok(mut hung_up)] = signals else {
-            return;
-        };
+    async fn wait(self, [mut terminated, mut interrupted, mut hung_up]: [tokio::signal::unix::Signal; 3]) {
         let ended_by = tokio::select! {
             _ = terminated.recv() => Signal::TERM,
             _ = interrupted.recv() => Signal::INT,

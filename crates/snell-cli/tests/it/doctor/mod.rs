@@ -58,28 +58,32 @@ fn people_see_that_all_is_well() {
     let ran = home.done(&["doctor"]);
     let root = home.sandbox.home().parent().unwrap().display().to_string();
     let shown = ran.stdout.replace(&root, "~");
-    let took = duration_in(&shown);
     // Whether a receiver runs here is not up to the test.
     let lines = shown.lines().filter(|line| !line.starts_with("Receiver"));
-    let shown: Vec<_> = lines.map(|line| line.replace(&took, "MANY ms")).collect();
-    insta::assert_snapshot!(shown.join("\n"), @"
+    let shown: Vec<_> = lines.map(without_duration).collect();
+    insta::assert_snapshot!(shown.join("\n"), @r#"
     Program        ok       ~/home/bin/snell, version 0.1.0
     Settings       ok       ~/home/.claude/settings.json (user): snell hook on 29 events
     Memory         ok       database: ~/data/snell.db: nothing has been recorded yet; `snell docs guest` shows how it begins
                    ok       waiting: 0 events to be stored
                    ok       project: ~/project: no file that needs trust
     Configuration  ok       29 hooks in 1 file, and nothing is wrong with them
+    Guard          ok       it judges every tool call by the preset standard; settings choose for 0 rules and allow 0 commands
     Proof          ok       Notification by ~/home/bin/snell hook: exit code 0, no answer, MANY ms; recorded
+                   ok       PreToolUse by ~/home/bin/snell hook: exit code 0, answers {"systemMessage":"Snell: the guard said no to this (files.delete-root); to look closer: snell guard explain","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permission…, MANY ms; `rm -rf /` is denied because of files.delete-root, and that is recorded
                    note     all of this was run in a home directory of its own: nothing of yours was called, recorded or forwarded
 
     All is well.
-    ");
+    "#);
 }
 
-/// How long the proof took, as it is shown.
-fn duration_in(shown: &str) -> String {
-    let before = shown.split(" ms;").next().unwrap();
-    format!("{} ms", before.rsplit(' ').next().unwrap())
+/// A line without how long its proof took.
+fn without_duration(line: &str) -> String {
+    let Some((before, after)) = line.split_once(" ms;") else {
+        return line.to_owned();
+    };
+    let before = before.trim_end_matches(|c: char| c.is_ascii_digit());
+    format!("{before}MANY ms;{after}")
 }
 
 #[test]

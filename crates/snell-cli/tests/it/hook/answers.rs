@@ -170,7 +170,7 @@ fn the_answer_is_in_the_agents_own_words_and_the_decision_is_kept() {
 fn hooks_of_a_project_run_only_once_it_is_trusted() {
     let text = saying("PreToolUse", &json!({"decision": "block", "reason": "no"}));
     let watched = Watched::with(Mode::Alone, Sandbox::new().file("snell.toml", &text));
-    let tool = |session: &str| watched.payload(session, "PreToolUse", json!({"tool_name": "Bash"}));
+    let tool = |session: &str| watched.payload(session, "PreToolUse", json!({"tool_name": "Glob"}));
     let told = watched.hook(&tool("s1"));
     let message = told.json()["systemMessage"].as_str().unwrap().to_owned();
     assert!(
@@ -340,7 +340,7 @@ fn an_agent_that_is_given_something_to_go_on_with_goes_on() {
 fn a_hook_knows_which_agent_it_answers() {
     let text = "[[hook]]\nevent = \"PreToolUse\"\nrun = 'echo \"for $SNELL_AGENT\" >&2; exit 2'\n";
     let watched = Watched::with_hooks(Mode::Alone, text);
-    let answer = watched.hook(&watched.payload("s1", "PreToolUse", json!({"tool_name": "Bash"})));
+    let answer = watched.hook(&watched.payload("s1", "PreToolUse", json!({"tool_name": "Glob"})));
     assert_eq!(
         answer.json()["hookSpecificOutput"]["permissionDecisionReason"],
         "for claude"
@@ -373,7 +373,7 @@ fn a_hook_that_fails_does_not_become_the_agents_trouble() {
     for command in commands {
         let text = format!("[[hook]]\nevent = \"PreToolUse\"\nrun = '''{command}'''\n");
         let watched = Watched::with_hooks(Mode::Alone, &text);
-        let ran = watched.hook(&watched.payload("s1", "PreToolUse", json!({"tool_name": "Bash"})));
+        let ran = watched.hook(&watched.payload("s1", "PreToolUse", json!({"tool_name": "Glob"})));
         assert_eq!(ran.code, 0, "{command}: {ran:?}");
         if !ran.stdout.is_empty() {
             let answer = ran.json();
@@ -395,7 +395,7 @@ fn a_block_that_cannot_be_said_is_told_by_the_exit_code() {
     let text = saying("PreToolUse", &json!({"decision": "block", "reason": "Not here."}));
     let watched = Watched::with_hooks(Mode::Alone, &text);
     let payload = watched
-        .payload("s1", "PreToolUse", json!({"tool_name": "Bash"}))
+        .payload("s1", "PreToolUse", json!({"tool_name": "Glob"}))
         .to_string();
     let mut command = watched.sandbox.shell("exec \"$0\" \"$@\" >/dev/full", &["hook"]);
     let ran: crate::support::Ran = crate::support::start(&mut command, &payload)

@@ -48,7 +48,11 @@ fn many_agents(mode: Mode, processes: usize, events: usize) {
                 let (session, is_last) = (process % SESSIONS, process < SESSIONS);
                 for number in 0..events - usize::from(is_last) {
                     let event = ["PreToolUse", "PostToolUse"][number % 2];
-                    let tool = json!({"tool_name": "Bash", "tool_use_id": format!("{process}-{}", number / 2)});
+                    let tool = json!({
+                        "tool_name": "Bash",
+                        "tool_input": {"command": "make"},
+                        "tool_use_id": format!("{process}-{}", number / 2),
+                    });
                     call(session, event, &tool.to_string());
                 }
             });

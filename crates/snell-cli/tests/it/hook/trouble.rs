@@ -93,7 +93,7 @@ fn while_the_database_is_locked_events_wait_and_verdicts_are_told() {
         holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
         let stop = watched.payload("s1", "Stop", json!({"last_assistant_message": "Done."}));
         assert!(watched.hook(&stop).is_trouble().contains("locked"));
-        let denied = watched.hook(&watched.payload("s1", "PreToolUse", json!({"tool_name": "Bash"})));
+        let denied = watched.hook(&watched.payload("s1", "PreToolUse", json!({"tool_name": "Glob"})));
         assert_eq!(denied.json()["hookSpecificOutput"]["permissionDecision"], "deny");
         assert_eq!((denied.code, denied.stderr.lines().count()), (0, 1), "{denied:?}");
         // Whoever was not answered in time by the scribe may have written down the same.
@@ -135,7 +135,7 @@ fn whoever_holds_the_lock_of_the_file_itself_holds_nobody_up() {
 fn a_file_of_the_user_that_cannot_be_read_is_told_once_in_each_session() {
     for text in ["[[hook]\n", "keep = 5\n", "[[hook]]\nevent = \"PreToolUse\"\n"] {
         let watched = Watched::with_hooks(Mode::Alone, text);
-        let tool = |session: &str| watched.hook(&watched.payload(session, "PreToolUse", json!({"tool_name": "Bash"})));
+        let tool = |session: &str| watched.hook(&watched.payload(session, "PreToolUse", json!({"tool_name": "Glob"})));
         for session in ["s1", "s2"] {
             let told = tool(session);
             let message = told.json()["systemMessage"].as_str().unwrap().to_owned();
@@ -427,7 +427,7 @@ fn a_disk_that_is_really_full_costs_one_line_and_the_next_call_works() {
 fn is_for_its_owner_only(watched: &Watched) {
     let data = watched.sandbox.data();
     fs::set_permissions(&data, fs::Permissions::from_mode(0o755)).unwrap();
-    let tool = watched.payload("s1", "PreToolUse", json!({"tool_name": "Bash"}));
+    let tool = watched.payload("s1", "PreToolUse", json!({"tool_name": "Glob"}));
     for _ in 0..3 {
         assert_eq!(watched.hook(&tool).code, 0);
     }

@@ -113,8 +113,8 @@ fn what_a_call_is_about_is_kept() {
             ),
             json!("deploy --token [masked: token]"),
         ),
-        (call("t", "Bash", json!({})), Value::Null),
-        (call("t", "Bash", Value::Null), Value::Null),
+        (call("t", "Glob", json!({})), Value::Null),
+        (call("t", "Glob", Value::Null), Value::Null),
     ];
     for (tool, expected) in cases {
         let stage = Stage::new().begin();

@@ -10,7 +10,7 @@ mod mode;
 mod panes;
 mod phases;
 mod starting;
-mod stream;
+pub mod stream;
 mod transcript;
 
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -30,10 +30,10 @@ use stream::Stream;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Any free port.
-const ANYWHERE: &[&str] = &["--addr", "127.0.0.1:0"];
+pub const ANYWHERE: &[&str] = &["--addr", "127.0.0.1:0"];
 
 /// A receiver in a sandbox, ended with the test.
-struct Receiver {
+pub struct Receiver {
     process: Child,
     address: String,
 }
@@ -47,7 +47,7 @@ struct Answer {
 }
 
 impl Receiver {
-    fn start(sandbox: &Sandbox, args: &[&str]) -> Self {
+    pub fn start(sandbox: &Sandbox, args: &[&str]) -> Self {
         let mut command = sandbox.command(&["serve"]);
         command.args(args);
         Self::run(&mut command).unwrap_or_else(|said| panic!("{said}"))
@@ -94,7 +94,7 @@ impl Receiver {
     }
 
     /// What a page shows, which must be there.
-    fn page(&self, path: &str) -> Value {
+    pub fn page(&self, path: &str) -> Value {
         let answer = Answer::parse(&self.ask(&format!("GET {path}"), "")).unwrap();
         assert_eq!(answer.status, 200, "{path}: {answer:?}");
         answer.json()
@@ -124,7 +124,7 @@ impl Receiver {
     }
 
     /// Listens to the stream; the query begins with a question mark.
-    fn listen(&self, query: &str) -> Stream {
+    pub fn listen(&self, query: &str) -> Stream {
         Stream::open(&self.address, query, None).unwrap()
     }
 

@@ -19,7 +19,7 @@ use super::maker::Maker;
 const STUBS: &[&str] = &["one", "two", "takes"];
 /// Programs that are what they are: they read, print, and start what the path has.
 const REAL: &[&str] = &[
-    "base64", "basename", "cut", "dirname", "env", "rev", "seq", "tr", "xargs",
+    "base64", "basename", "cut", "dirname", "env", "nice", "nohup", "rev", "seq", "timeout", "tr", "xargs",
 ];
 
 /// A place where scripts can do no harm.

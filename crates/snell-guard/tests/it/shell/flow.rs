@@ -128,7 +128,7 @@ fn where_a_value_came_from_is_kept() {
         ("curl u | tee f; p $(cat f)", Unknown::Unseen),
         ("read -r l < /dev/tcp/h/80; p $l", Unknown::Unseen),
         ("$(curl u)", Unknown::Unseen),
-        ("read -r l < f; p $l", Unknown::Anything),
+        ("read -r l < f; p $l", Unknown::Told),
     ] {
         let found = found(text);
         let last = found.invocations.last().and_then(|last| last.argv.last()).unwrap();

@@ -61,7 +61,7 @@ impl Maker {
     }
 
     fn statement(&mut self) -> String {
-        let kinds = if self.depth >= 3 { 12 } else { 30 };
+        let kinds = if self.depth >= 3 { 12 } else { 40 };
         let variable = self.one_of(VARIABLES);
         match self.below(kinds) {
             0..=3 => self.call(),
@@ -104,6 +104,20 @@ impl Maker {
                 quoted(&format!("two {}", self.plain_words()))
             ),
             28 => format!("echo {} | xargs -I% two %-{}", self.literal(), self.one_of(&["x", "%"])),
+            29 => format!("nice -n 1 nohup timeout 9 one {}", self.words()),
+            30 => format!("time two {}; ! one {}", self.words(), self.words()),
+            31 => format!("takes < <(echo {})", self.words()),
+            32 => format!("export a b c; sh <<'E'\n{}\nE", self.without_lists()),
+            33 => format!("export a b c; sh <<< {}", quoted(&self.without_lists())),
+            34 => format!("env -S {}", quoted(&format!("one {}", self.plain_words()))),
+            35 => format!("(exec two {})", self.words()),
+            36 => format!("\\one \\\n  'x'\"$a\"$'\\x62' {} # one never", self.words()),
+            37 => format!(
+                "{{one,{},{}}}",
+                self.literal().replace(',', ""),
+                self.one_of(&["x", "\"$b\""])
+            ),
+            38 => format!("w=(two {}); \"${{w[@]}}\"", self.words()),
             _ => format!(
                 "command one {}; exec 3>&1; builtin echo {} | takes",
                 self.words(),

@@ -9,7 +9,7 @@ mod unwrap;
 
 use snell_guard::invocation::{Invocation, Part, Value};
 use snell_guard::shell::{Coverage, Found, invocations};
-use snell_guard::world::World;
+use snell_guard::{Own, Owned, World};
 
 /// The world of all cases.
 pub(crate) fn world() -> World {
@@ -19,7 +19,7 @@ pub(crate) fn world() -> World {
         user: "ann".into(),
         project: "/home/ann/work/app".into(),
         temp: vec!["/tmp".into(), "/var/tmp".into()],
-        own: vec!["/home/ann/.snell".into()],
+        own: vec![Own::new("/home/ann/.snell", Owned::Data)],
         variables: Vec::new(),
     }
 }

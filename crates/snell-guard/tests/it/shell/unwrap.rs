@@ -255,7 +255,8 @@ fn where_and_as_whom_it_runs_is_told() {
     for (text, privileged, elsewhere, cwd) in [
         ("sudo rm x", true, false, Some("/home/ann/work/app")),
         ("ssh h rm x", false, true, None),
-        ("ssh h 'cd /a && rm x'", false, true, None),
+        ("ssh h 'cd /a && rm x'", false, true, Some("/a")),
+        ("docker exec -w /app c rm x", false, true, Some("/app")),
         ("docker exec -it c rm x", false, true, None),
         ("docker run --rm -v /:/host alpine rm x", false, true, None),
         ("kubectl exec -it p -- rm x", false, true, None),

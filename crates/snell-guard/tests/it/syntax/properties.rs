@@ -6,7 +6,7 @@ use snell_guard::syntax::{parse, parse_counting};
 use super::scripts::VALID;
 
 /// Pieces of which bash's syntax consists, and some that are nothing.
-pub(super) const TOKENS: &[&str] = &[
+pub(crate) const TOKENS: &[&str] = &[
     "a", "b", " ", "\n", ";", "&", "|", "&&", "||", "|&", ";;", ";&", "(", ")", "{", "}", "[[", "]]", "((", "))", "<",
     ">", ">>", "<<", "<<-", "<<<", "<(", ">(", ">&", "&>", "2>", "$", "$(", "${", "$((", "$[", "`", "'", "\"", "\\",
     "\\\n", "$'", "$\"", "#", "!", "*", "?", "[", "]", "@(", "=", "+=", "~", ":", "-", ",", "..", "%", "/", "^", "@",

@@ -1,0 +1,180 @@
+//! How the agents of the play reach Snell: through processes of this program, each as an agent of its kind would call it.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use serde_json::{Value, json};
+use snell_store::{Process, Sender};
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+
+use super::PATIENCE;
+use super::answer::{Answer, judgement};
+use super::cast::{Part, Way};
+use super::house::House;
+use super::stage::Stage;
+use crate::output;
+
+/// Who calls: an agent, and its process while it has one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Caller {
+    pub(super) part: &'static Part,
+    pub(super) pid: Option<u32>,
+}
+
+/// The way to Snell.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Calls<'a> {
+    pub(super) stage: &'a Stage,
+    pub(super) house: &'a House,
+}
+
+/// What a process answered.
+#[derive(Debug)]
+struct Said {
+    stdout: String,
+    took: Duration,
+}
+
+impl Calls<'_> {
+    /// Trusts a project. Answers how many of its files may now run hooks.
+    pub(super) async fn trust(&self, project: &Path) -> anyhow::Result<usize> {
+        let mut command = self.stage.snell([OsStr::new("trust"), project.as_os_str()]);
+        let said = self.run_to_end(&mut command, "").await?;
+        Ok(said.stdout.lines().filter(|line| line.starts_with("  ")).count())
+    }
+
+    /// Tells Snell an event. Answers what came of it, and how long the agent waited for that.
+    pub(super) async fn fire(&self, caller: Caller, event: &str, fields: Value) -> anyhow::Result<(Answer, Duration)> {
+        let mut payload = json!({
+            "session_id": caller.part.name,
+            "hook_event_name": event,
+            "cwd": self.stage.project(caller.part.project),
+        });
+        if let (Some(payload), Value::Object(fields)) = (payload.as_object_mut(), fields) {
+            payload.extend(fields);
+        }
+        match caller.part.way {
+            Way::Guest => self.hook(caller, &payload).await,
+            Way::Host => self.run(caller, event, payload).await,
+        }
+    }
+
+    async fn hook(&self, caller: Caller, payload: &Value) -> anyhow::Result<(Answer, Duration)> {
+        let said = self
+            .run_to_end(&mut self.snell(caller, ["hook"]), &payload.to_string())
+            .await?;
+        Ok((Answer::to_guest(&said.stdout)?, said.took))
+    }
+
+    async fn run(&self, caller: Caller, event: &str, mut payload: Value) -> anyhow::Result<(Answer, Duration)> {
+        let said = self
+            .run_to_end(&mut self.snell(caller, ["run", event]), &payload.to_string())
+            .await?;
+        let report: Value = serde_json::from_str(&said.stdout).context("the report of `snell run` is not JSON")?;
+        payload["snell"] = json!({
+            "sender": sender(caller),
+            "judgement": judgement(&report, u64::try_from(said.took.as_micros())?),
+        });
+        self.house.tell(payload).await?;
+        Ok((Answer::to_host(&report), said.took))
+    }
+
+    /// Draws an agent's status line, which says how much of its context is used.
+    pub(super) async fn status_line(&self, caller: Caller, percent: u32) -> anyhow::Result<String> {
+        let payload = json!({
+            "session_id": caller.part.name,
+            "cwd": self.stage.project(caller.part.project),
+            "context_window": {"used_percentage": percent},
+        });
+        let said = self
+            .run_to_end(&mut self.snell(caller, ["statusline"]), &payload.to_string())
+            .await?;
+        Ok(said.stdout)
+    }
+
+    /// An agent's state as the receiver has it, and why.
+    pub(super) async fn state_of(&self, part: &Part) -> anyhow::Result<(String, String)> {
+        let agents = self.house.ask("api/agents?ended=true").await?;
+        let mut agents = agents["items"].as_array().into_iter().flatten();
+        let agent = agents
+            .find(|agent| agent["session_id"] == part.name)
+            .with_context(|| format!("the receiver does not know {}", part.name))?;
+        let text = |field: &str| agent[field].as_str().unwrap_or_default().to_owned();
+        Ok((text("state"), text("why")))
+    }
+
+    /// Runs a process of this program to its end.
+    async fn run_to_end(&self, command: &mut Command, stdin: &str) -> anyhow::Result<Said> {
+        let which = command.as_std().get_args().next().unwrap_or_default();
+        let shown = format!("snell {}", which.display());
+        let began = Instant::now();
+        let output = run(command, stdin).await.with_context(|| shown.clone())?;
+        let took = began.elapsed();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let remark = format!("{shown} said: {}", stderr.trim());
+        // A host is told by the exit code 2 that something was blocked.
+        if !matches!(output.status.code(), Some(0 | 2)) {
+            bail!("{remark} ({})", output.status);
+        }
+        // Snell never fails its agent. What it says then passes, unless nothing can be recorded any more.
+        if !stderr.is_empty() {
+            ensure!(!self.stage.is_full(), remark);
+            output::note(&remark);
+        }
+        Ok(Said {
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            took,
+        })
+    }
+
+    /// This program, called by an agent, with the variables that agents of its kind set.
+    fn snell<const N: usize>(&self, caller: Caller, args: [&str; N]) -> Command {
+        let Part {
+            way,
+            project,
+            role,
+            mode,
+            ..
+        } = caller.part;
+        let project = self.stage.project(project);
+        let mut command = self.stage.snell(args);
+        command.current_dir(&project);
+        if *way == Way::Guest {
+            command
+                .env("CLAUDECODE", "1")
+                .env("CLAUDE_PROJECT_DIR", &project)
+                .env("CLAUDE_SESSION_MODE", mode)
+                .envs(role.map(|role| ("CLAUDE_SESSION_ROLE", role)))
+                .envs(caller.pid.map(|pid| ("CLAUDE_PID", pid.to_string())));
+        }
+        command
+    }
+}
+
+/// What a host tells the receiver of itself.
+fn sender(caller: Caller) -> Sender {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    Sender {
+        process: caller.pid.map(Process::now),
+        process_is_told: true,
+        host: Some(host),
+        role: caller.part.role.map(str::to_owned),
+        mode: Some(caller.part.mode.to_owned()),
+        ..Sender::default()
+    }
+}
+
+/// Runs a process to its end, whatever it says.
+async fn run(command: &mut Command, stdin: &str) -> anyhow::Result<Output> {
+    let mut child = command.spawn().context("cannot be started")?;
+    if let Some(mut pipe) = child.stdin.take() {
+        // A process that does not read its input has its reasons, and says them.
+        let _ = pipe.write_all(stdin.as_bytes()).await;
+    }
+    let ended = tokio::time::timeout(PATIENCE, child.wait_with_output()).await;
+    Ok(ended.context("does not end")??)
+}

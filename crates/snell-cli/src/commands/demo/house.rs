@@ -1,0 +1,102 @@
+//! The receiver of the play: the real one, in this process, on a free port. Whatever happens to us, it ends with us.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use serde_json::Value;
+use snell_server::{Listener, Rhythm, ServeError, Settings, serve};
+use tokio::sync::oneshot;
+use tokio::task::{JoinHandle, spawn_blocking};
+use ureq::Agent;
+
+use super::PATIENCE;
+
+/// For how long requests that are under way may hold up the end.
+const GRACE: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub(super) struct House {
+    address: SocketAddr,
+    agent: Agent,
+    end: oneshot::Sender<()>,
+    serving: JoinHandle<Result<(), ServeError>>,
+}
+
+impl House {
+    /// A receiver for what is recorded in this directory, that looks after agents this often.
+    pub(super) async fn open(data: PathBuf, looks_every: Duration) -> anyhow::Result<Self> {
+        let mut settings = Settings::new(data);
+        settings.grace = GRACE;
+        settings.rhythm = Rhythm {
+            poll_active: looks_every,
+            ..Rhythm::default()
+        };
+        let listener = Listener::bind((Ipv4Addr::LOCALHOST, 0).into())?;
+        let address = listener.address();
+        let (ready, is_ready) = oneshot::channel();
+        let listener = listener.when_ready(|_| {
+            // Nobody waits for it only if we are given up.
+            let _ = ready.send(());
+        });
+        let (end, told_to_end) = oneshot::channel();
+        let serving = tokio::spawn(serve(settings, listener, told_to_end));
+        if is_ready.await.is_err() {
+            serving.await.context("the receiver failed")??;
+            bail!("the receiver ended before it began");
+        }
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .proxy(None)
+            .timeout_global(Some(PATIENCE))
+            .build()
+            .new_agent();
+        Ok(Self {
+            address,
+            agent,
+            end,
+            serving,
+        })
+    }
+
+    /// The address of its page.
+    pub(super) fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    /// What it answers to a question.
+    pub(super) async fn ask(&self, path: &str) -> anyhow::Result<Value> {
+        let (agent, url) = (self.agent.clone(), format!("{}{path}", self.url()));
+        let answered = spawn_blocking(move || answer(agent.get(&url).call()));
+        answered.await.context("the receiver was not asked")?
+    }
+
+    /// Tells it an event.
+    pub(super) async fn tell(&self, event: Value) -> anyhow::Result<Value> {
+        let (agent, url) = (self.agent.clone(), format!("{}hook/event", self.url()));
+        let told = move || {
+            let request = agent.post(&url).header("content-type", "application/json");
+            answer(request.send(event.to_string()))
+        };
+        spawn_blocking(told).await.context("the receiver was not told")?
+    }
+
+    /// Lets those who are inside finish, and ends.
+    pub(super) async fn close(self) {
+        let _ = self.end.send(());
+        let _ = tokio::time::timeout(PATIENCE, self.serving).await;
+    }
+}
+
+/// What was answered, which must be JSON and no refusal.
+fn answer(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> anyhow::Result<Value> {
+    let mut response = response.context("the receiver does not answer")?;
+    let body = response.body_mut().read_to_string()?;
+    let status = response.status().as_u16();
+    if status != 200 {
+        bail!("the receiver answered {status}: {}", body.trim());
+    }
+    serde_json::from_str(&body).context("the receiver's answer is not JSON")
+}

@@ -1,0 +1,214 @@
+//! The directory in which everything happens, and what processes in it see of the world.
+
+use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use tempfile::TempDir;
+use tokio::process::Command;
+
+use super::cast::{HARBOUR, LIGHTHOUSE};
+
+/// A file of the project with the hooks. Scripts are those whose name ends in `.sh`.
+struct Prop {
+    path: &'static str,
+    text: &'static str,
+}
+
+macro_rules! props {
+    ($($path:literal from $file:literal),* $(,)?) => {
+        &[$(Prop { path: $path, text: include_str!(concat!("props/", $file)) }),*]
+    };
+}
+
+/// Hooks of every system, in the places where that system has them.
+const PROPS: &[Prop] = props![
+    "snell.toml" from "snell.toml",
+    "hooks/lock-file.sh" from "hooks/lock-file.sh",
+    ".wave/settings.json" from "wave.json",
+    "hooks/freeze.sh" from "hooks/freeze.sh",
+    "hooks/format.sh" from "hooks/format.sh",
+    ".microai/settings.json" from "microai.json",
+    "hooks/no-force.sh" from "hooks/no-force.sh",
+    ".claude/settings.json" from "claude.json",
+    ".claude/hooks/main-is-protected.sh" from "hooks/main-is-protected.sh",
+    ".claude/hooks/greet.sh" from "hooks/greet.sh",
+    ".whale/hooks.json" from "whale.json",
+    "hooks/reproducible.sh" from "hooks/reproducible.sh",
+    "hooks/seen.sh" from "hooks/seen.sh",
+    "Desktop/TODAY.md" from "today.md",
+    "Desktop/MEMORY.md" from "memory.md",
+    ".claude/roles/builder.md" from "role.md",
+    "docs/lamp.md" from "lamp.md",
+];
+
+/// A script that does nothing.
+const HARMLESS: &str = "hooks/seen.sh";
+
+/// What makes a directory a project.
+const MARKER: &str = "package.json";
+
+/// Of the caller's environment only this gets in: programs must be found.
+const LET_IN: &str = "PATH";
+
+/// With less than this on the disk, it is the disk.
+const LEAST_ROOM_BYTES: u64 = 256 * 1024;
+
+/// How often the directory is removed again if something was still being written.
+const REMOVE_ATTEMPTS: u32 = 20;
+const REMOVE_AGAIN_AFTER: Duration = Duration::from_millis(100);
+
+/// The directory. It is removed with this.
+#[derive(Debug)]
+pub(super) struct Stage {
+    directory: TempDir,
+    /// Its path with all links followed.
+    root: PathBuf,
+    program: PathBuf,
+}
+
+impl Stage {
+    /// Makes everything that is there before the play begins.
+    pub(super) fn set_up() -> anyhow::Result<Self> {
+        let parent = std::env::temp_dir();
+        let advice = || {
+            format!(
+                "cannot use {} for the demo; set TMPDIR to another directory",
+                parent.display()
+            )
+        };
+        let directory = tempfile::Builder::new()
+            .prefix("snell-demo-")
+            .tempdir_in(&parent)
+            .with_context(advice)?;
+        let root = directory.path().canonicalize().with_context(advice)?;
+        let program = std::env::current_exe().context("cannot find the path of this program")?;
+        let stage = Self {
+            directory,
+            root,
+            program,
+        };
+        stage
+            .furnish()
+            .and_then(|()| stage.try_a_script())
+            .with_context(advice)?;
+        Ok(stage)
+    }
+
+    fn furnish(&self) -> anyhow::Result<()> {
+        for directory in ["home", "data", "tmp"] {
+            fs::create_dir(self.root.join(directory))?;
+        }
+        for project in [LIGHTHOUSE, HARBOUR] {
+            write(&self.project(project).join(MARKER), "{}\n")?;
+        }
+        for prop in PROPS {
+            write(&self.project(LIGHTHOUSE).join(prop.path), prop.text)?;
+        }
+        Ok(())
+    }
+
+    /// Where scripts cannot be run, or paths cannot be told, hooks would fail without it being any fault of theirs.
+    fn try_a_script(&self) -> anyhow::Result<()> {
+        ensure!(self.root.to_str().is_some(), "its path is no text");
+        let script = self.project(LIGHTHOUSE).join(HARMLESS);
+        let mut command = std::process::Command::new(&script);
+        let ran = command.env_clear().stdin(Stdio::null()).status();
+        let ran = ran.with_context(|| format!("cannot run {}", script.display()))?;
+        ensure!(ran.success(), "{} ended with {ran}", script.display());
+        Ok(())
+    }
+
+    pub(super) fn project(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// Where what happens is recorded.
+    pub(super) fn data(&self) -> PathBuf {
+        self.root.join("data")
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// This program, with nothing of its user around it.
+    pub(super) fn snell<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = self.command(&self.program);
+        command.args(args);
+        command
+    }
+
+    /// A program with nothing of its user around it, which ends when nobody waits for it any more.
+    pub(super) fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let home = self.root.join("home");
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .envs(std::env::var_os(LET_IN).map(|value| (LET_IN, value)))
+            .env("HOME", &home)
+            .env("USER", "demo")
+            .env("TMPDIR", self.root.join("tmp"))
+            .env("XDG_CONFIG_HOME", home.join(".config"))
+            .env("XDG_DATA_HOME", home.join(".local/share"))
+            .env("XDG_STATE_HOME", home.join(".local/state"))
+            .env("XDG_CACHE_HOME", home.join(".cache"))
+            .env("XDG_RUNTIME_DIR", self.root.join("tmp"))
+            .env("SNELL_HOME", self.data())
+            // A scribe would outlive the play. Without one, hooks record by themselves.
+            .env("SNELL_SCRIBE", "off")
+            .current_dir(&self.root)
+            // What is typed at the terminal is for us alone: we end the others in our own order.
+            .process_group(0)
+            .kill_on_drop(true)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Whether there is no room left.
+    pub(super) fn is_full(&self) -> bool {
+        let disk = rustix::fs::statvfs(&self.root);
+        disk.is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < LEAST_ROOM_BYTES)
+    }
+
+    /// What went wrong; also that the disk is full, if it is, because what it leads to reads differently each time.
+    pub(super) fn explain(&self, error: anyhow::Error) -> anyhow::Error {
+        if !self.is_full() {
+            return error;
+        }
+        let shown = self.root.display();
+        error.context(format!(
+            "there is no room left for {shown}; set TMPDIR to a directory with more"
+        ))
+    }
+
+    /// Removes the directory. Something that was ended a moment ago may still have written to it.
+    pub(super) async fn clear(self) -> anyhow::Result<()> {
+        let path = self.directory.keep();
+        let mut removed = fs::remove_dir_all(&path);
+        for _ in 0..REMOVE_ATTEMPTS {
+            if !path.exists() {
+                return Ok(());
+            }
+            tokio::time::sleep(REMOVE_AGAIN_AFTER).await;
+            removed = fs::remove_dir_all(&path);
+        }
+        removed.with_context(|| format!("cannot remove {}; please remove it", path.display()))
+    }
+}
+
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let written = path.parent().map_or(Ok(()), fs::create_dir_all);
+    let written = written.and_then(|()| fs::write(path, text));
+    let is_script = path.extension().is_some_and(|extension| extension == "sh");
+    let mode = Permissions::from_mode(if is_script { 0o755 } else { 0o644 });
+    written
+        .and_then(|()| fs::set_permissions(path, mode))
+        .with_context(|| format!("cannot write {}", path.display()))
+}

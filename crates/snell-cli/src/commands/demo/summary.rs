@@ -1,0 +1,183 @@
+//! What happened in all: what agents were answered, and what the receiver has of it.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::answer::Answer;
+use super::house::House;
+use super::player::Player;
+use super::teller;
+use crate::output::{self, Style, Table, count, in_brief, shortened, styled};
+
+/// A kind of answer: what it is called, and what is told of it.
+struct Kind {
+    name: &'static str,
+    style: Style,
+    detail: fn(&Answer) -> Option<String>,
+    /// How many lines of a terminal the detail may have.
+    lines: usize,
+}
+
+const KINDS: &[Kind] = &[
+    Kind {
+        name: "blocked",
+        style: Style::Red,
+        detail: |answer| answer.blocked.clone(),
+        lines: 3,
+    },
+    Kind {
+        name: "changed",
+        style: Style::Yellow,
+        detail: |answer| answer.changed.as_ref().map(|input| teller::about(input).to_owned()),
+        lines: 1,
+    },
+    Kind {
+        name: "context",
+        style: Style::Green,
+        detail: |answer| (!answer.context.is_empty()).then(|| teller::for_people(&answer.context)),
+        lines: 1,
+    },
+];
+
+/// What a detail is set in by.
+const INDENT: &str = "         ";
+
+pub(super) async fn tell(player: &Player<'_>, house: &House) -> anyhow::Result<()> {
+    let hooks = house.ask("api/hooks?limit=100").await?;
+    let guard = house.ask("api/guard?limit=100").await?;
+    let agents = house.ask("api/agents?ended=true").await?;
+    output::line("");
+    output::heading("What came of it");
+    answers(player);
+    output::line("");
+    output::heading("What hooks cost");
+    costs(items(&hooks)).print();
+    output::line("");
+    output::line(&in_all(player, items(&hooks), items(&guard)));
+    output::line(&waiting(player));
+    for agent in items(&agents).iter().rev() {
+        output::line(&standing(agent));
+    }
+    Ok(())
+}
+
+fn items(page: &Value) -> &[Value] {
+    page["items"].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn text<'v>(value: &'v Value, field: &str) -> &'v str {
+    value[field].as_str().unwrap_or_default()
+}
+
+fn answers(player: &Player<'_>) {
+    let width = teller::width().map(|width| width.saturating_sub(INDENT.len()).max(1));
+    for kind in KINDS {
+        for deed in &player.deeds {
+            let Some(detail) = (kind.detail)(&deed.answer) else {
+                continue;
+            };
+            let name = styled(&format!("{:8}", kind.name), kind.style);
+            let happened = format!("{}: {}", deed.who, teller::on_one_line(&deed.happened));
+            let happened = width.map_or(happened.clone(), |width| shortened(&happened, width));
+            output::text(&format!("{name} {happened}\n"));
+            for line in wrapped(&teller::on_one_line(&detail), width, kind.lines) {
+                output::faint(&format!("{INDENT}{line}"));
+            }
+        }
+    }
+}
+
+/// A text in lines of this width, and no more than so many of them; without a width, in one.
+fn wrapped(text: &str, width: Option<usize>, most: usize) -> Vec<String> {
+    let Some(width) = width else {
+        return vec![text.to_owned()];
+    };
+    let mut lines = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        if rest.chars().count() <= width || lines.len() + 1 >= most {
+            lines.push(shortened(rest, width));
+            break;
+        }
+        let end = rest.char_indices().nth(width).map_or(rest.len(), |(end, _)| end);
+        // A word that is longer than a line is cut.
+        let ends_a_word = rest[end..].starts_with(' ');
+        let at = rest[..end]
+            .rfind(' ')
+            .filter(|at| *at > 0 && !ends_a_word)
+            .unwrap_or(end);
+        lines.push(rest[..at].to_owned());
+        rest = rest[at..].trim_start();
+    }
+    lines
+}
+
+fn costs(hooks: &[Value]) -> Table<6> {
+    let mut table = Table::new(["CONTRACT", "HOOK", "RUNS", "BLOCKED", "MEDIAN", "SLOWEST"], 1);
+    for hook in hooks {
+        table.row([
+            text(hook, "contract").to_owned(),
+            in_brief(text(hook, "command"), usize::MAX),
+            hook["runs"].to_string(),
+            hook["blocks"].to_string(),
+            milliseconds(hook["p50_ms"].as_f64()),
+            milliseconds(hook["max_ms"].as_f64()),
+        ]);
+    }
+    table
+}
+
+fn in_all(player: &Player<'_>, hooks: &[Value], guard: &[Value]) -> String {
+    let number = |field: &str| hooks.iter().filter_map(|hook| hook[field].as_u64()).sum::<u64>();
+    format!(
+        "{}, {} runs of {} ({} failed), {} of the guard.",
+        count(player.answered_in.len(), "event"),
+        number("runs"),
+        count(hooks.len(), "hook"),
+        number("failures") + number("timeouts"),
+        count(guard.len(), "verdict"),
+    )
+}
+
+/// How long agents were held up, from the start of a process to its end.
+fn waiting(player: &Player<'_>) -> String {
+    let mut times = player.answered_in.clone();
+    times.sort_unstable();
+    let took = |time: Option<&Duration>| milliseconds(time.map(|time| time.as_secs_f64() * 1000.0));
+    let (half, all) = (took(times.get(times.len() / 2)), took(times.last()));
+    format!("Half of the answers were there within {half}, all of them within {all}.")
+}
+
+fn standing(agent: &Value) -> String {
+    let state = text(agent, "state").replace('_', " ");
+    let why = Some(text(agent, "why")).filter(|why| !why.is_empty());
+    let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
+    format!("{}: {state}{why}", text(agent, "session_id"))
+}
+
+fn milliseconds(number: Option<f64>) -> String {
+    number.map_or_else(|| "-".into(), |number| format!("{number:.1} ms"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_broken_between_words_and_never_too_wide() {
+        let cases: &[(&str, usize, usize, &[&str])] = &[
+            ("one two three", 7, 9, &["one two", "three"]),
+            ("one two three", 6, 9, &["one", "two", "three"]),
+            ("one two three four", 7, 2, &["one two", "three …"]),
+            ("extraordinary", 5, 9, &["extra", "ordin", "ary"]),
+            ("größer äöüß ẞ", 6, 9, &["größer", "äöüß ẞ"]),
+            ("äöüßäöüß", 3, 9, &["äöü", "ßäö", "üß"]),
+            ("", 5, 9, &[]),
+        ];
+        for (text, width, most, lines) in cases {
+            assert_eq!(wrapped(text, Some(*width), *most), *lines, "{text}");
+        }
+        assert_eq!(wrapped("one two", None, 1), ["one two"]);
+    }
+}

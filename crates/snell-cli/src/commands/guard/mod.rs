@@ -1,0 +1,43 @@
+//! `snell guard`: what the guard makes of calls, why, by which rules, and of what was recorded.
+
+mod call;
+mod check;
+mod explain;
+mod guards;
+mod in_force;
+mod lines;
+mod place;
+mod replay;
+mod rules;
+mod shown;
+mod wire;
+
+/// Judge tool calls as the guard does, and see by which rules
+///
+/// Nothing is run and nothing is changed: the guard reads what a command would do.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  snell guard check 'rm -rf build'\n  snell guard explain 'x=rm; $x -rf ~'\n  \
+    snell guard rules --tier secret\n  snell guard replay --since 7d --preset strict"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Check(check::Args),
+    Explain(explain::Args),
+    Rules(rules::Args),
+    Replay(replay::Args),
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
+    match &args.command {
+        Command::Check(args) => check::run(args),
+        Command::Explain(args) => explain::run(args),
+        Command::Rules(args) => rules::run(args),
+        Command::Replay(args) => replay::run(args),
+    }
+}

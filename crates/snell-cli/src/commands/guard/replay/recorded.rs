@@ -1,0 +1,89 @@
+//! A call as it was recorded.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use snell::Timestamp;
+use snell_guard::Verdict;
+use snell_store::{AgentFilter, GuardVerdictView, LogEntry, LogFilter, Result, Store};
+
+/// A call as it was recorded, and what the guard said about it then.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    pub(super) entry: LogEntry,
+    /// The project of the agent that made it.
+    pub(super) project: String,
+    /// Where in it.
+    pub(super) cwd: String,
+    /// What the guard said; nothing if it let the call through without a word, or was not asked.
+    pub(super) said: Option<GuardVerdictView>,
+}
+
+impl Recorded {
+    /// One page of calls.
+    pub(super) fn page(store: &mut Store, filter: &LogFilter, projects: &mut Projects) -> Result<Vec<Self>> {
+        let entries = store.log(filter)?;
+        let rows: Vec<_> = entries.iter().map(|entry| entry.id).collect();
+        let mut said: HashMap<i64, GuardVerdictView> = HashMap::new();
+        for (row, verdict) in store.guard_verdicts(&rows)? {
+            // A call is judged again if a hook has changed it; what was worst has counted.
+            let is_worse = said.get(&row).is_none_or(|before| rank(&verdict) > rank(before));
+            if is_worse {
+                said.insert(row, verdict);
+            }
+        }
+        let mut calls = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let project = projects.of(entry.agent_id, store)?;
+            let told = entry.payload.get("cwd").and_then(Value::as_str);
+            let cwd = told.filter(|cwd| cwd.starts_with('/')).unwrap_or(&project);
+            calls.push(Self {
+                cwd: cwd.to_owned(),
+                project,
+                said: said.remove(&entry.id),
+                entry,
+            });
+        }
+        Ok(calls)
+    }
+
+    /// What the tool was given, as far as it was recorded.
+    pub(super) fn input(&self) -> &Value {
+        self.entry.payload.get("tool_input").unwrap_or(&Value::Null)
+    }
+
+    /// What was decided then.
+    pub(super) fn decided(&self) -> Verdict {
+        self.said.as_ref().map_or(Verdict::Allow, rank)
+    }
+}
+
+/// What a word in the database means.
+fn rank(verdict: &GuardVerdictView) -> Verdict {
+    let known = [Verdict::Ask, Verdict::Deny];
+    known
+        .into_iter()
+        .find(|known| known.name() == verdict.decision)
+        .unwrap_or(Verdict::Allow)
+}
+
+/// In which projects agents work.
+#[derive(Debug, Default)]
+pub(super) struct Projects(HashMap<i64, String>);
+
+impl Projects {
+    fn of(&mut self, agent_id: i64, store: &mut Store) -> Result<String> {
+        if let Some(known) = self.0.get(&agent_id) {
+            return Ok(known.clone());
+        }
+        let filter = AgentFilter {
+            agent_id: Some(agent_id),
+            ended_after: Some(Timestamp::MIN),
+            ..AgentFilter::default()
+        };
+        let found = store.agents(&filter)?.pop();
+        let project = found.map_or_else(|| "/".to_owned(), |agent| agent.project_path);
+        self.0.insert(agent_id, project.clone());
+        Ok(project)
+    }
+}

@@ -1,0 +1,213 @@
+//! A judgement as people read it: the decision, where in the command it lies, why, and what to do instead.
+
+use std::ops::Range;
+
+use snell_guard::{Coverage, Reason, Verdict};
+
+use super::call::Call;
+use crate::output::{self, Style, harmless, styled};
+
+/// How many lines of a command are shown.
+const LINES_SHOWN: usize = 12;
+
+/// How many places are marked.
+const PLACES_SHOWN: usize = 64;
+
+/// How a line of a command is set off.
+const INDENT: &str = "  ";
+
+/// How a decision is shown.
+pub(super) fn style(verdict: Verdict) -> Style {
+    match verdict {
+        Verdict::Allow => Style::Green,
+        Verdict::Ask => Style::Yellow,
+        Verdict::Deny => Style::Red,
+    }
+}
+
+/// The decision, and the rule that made it.
+pub(super) fn headline(decision: Verdict, rule: Option<&str>, tier: Option<&str>) -> String {
+    let decision = styled(decision.name(), style(decision));
+    let rule = match (rule, tier) {
+        (Some(rule), Some(tier)) => format!("  {rule} {}", styled(&format!("({tier})"), Style::Faint)),
+        _ => String::new(),
+    };
+    format!("{decision}{rule}\n")
+}
+
+/// What is said about a decision.
+pub(super) struct Grounds<'a> {
+    pub(super) reason: &'a str,
+    pub(super) advice: &'a str,
+    /// What would be decided if the policy did not merely watch.
+    pub(super) would: Option<Verdict>,
+    pub(super) allowed_by: Option<&'a str>,
+    pub(super) unseen: &'a [String],
+}
+
+/// Why, what to do instead, and what could not be seen.
+pub(super) fn grounds(grounds: &Grounds<'_>) -> String {
+    let mut text = String::new();
+    let mut row = |title: &str, said: &str| {
+        if !said.is_empty() {
+            text.push_str(&format!("{title:<10}{}\n", harmless(said)));
+        }
+    };
+    row("Why", grounds.reason);
+    row("Instead", grounds.advice);
+    if let Some(would) = grounds.would {
+        row(
+            "Audit",
+            &format!("the preset only watches; otherwise: {}", would.name()),
+        );
+    }
+    row("Allowed", grounds.allowed_by.unwrap_or_default());
+    row("Unseen", &grounds.unseen.join("; "));
+    text
+}
+
+/// What may run that was not seen.
+pub(super) fn unseen(coverage: &Coverage) -> Vec<String> {
+    match coverage {
+        Coverage::Full => Vec::new(),
+        Coverage::Partial(reasons) => reasons.iter().map(|reason| reason_in_words(*reason)).collect(),
+    }
+}
+
+fn reason_in_words(reason: Reason) -> String {
+    match reason {
+        Reason::Limit(limit) => format!("there is more of it than is looked at ({limit})"),
+        Reason::Syntax => "it is not what a shell can read".to_owned(),
+        Reason::UnknownProgram => "the name of a program cannot be known".to_owned(),
+        Reason::UnknownCode => "code that is run cannot be known".to_owned(),
+        Reason::Failure => "the guard itself has failed".to_owned(),
+    }
+}
+
+/// The call, with the places underlined that a judgement is about.
+pub(super) fn places(call: &Call, spans: &[Range<usize>]) -> String {
+    match call.command() {
+        Some(command) => underlined(command, spans, output::terminal_width()),
+        None => format!("{INDENT}{}\n", harmless(&output::in_brief(&call.summary(), 200))),
+    }
+}
+
+/// The lines of a text on which one of the spans lies, else its first ones, with the spans underlined.
+fn underlined(text: &str, spans: &[Range<usize>], width: Option<usize>) -> String {
+    let mut lines = Vec::new();
+    let mut begin = 0;
+    for line in text.split('\n') {
+        let within = begin..begin + line.len();
+        begin = within.end + 1;
+        let marked: Vec<_> = spans
+            .iter()
+            .take(PLACES_SHOWN)
+            .filter_map(|span| overlap(span, &within))
+            .collect();
+        lines.push((line, marked));
+    }
+    if lines.iter().any(|(_, marked)| !marked.is_empty()) {
+        lines.retain(|(_, marked)| !marked.is_empty());
+    }
+    let left_out = lines.len().saturating_sub(LINES_SHOWN);
+    let mut shown = String::new();
+    for (line, marked) in lines.iter().take(LINES_SHOWN) {
+        show_line(
+            line,
+            marked,
+            width.map(|width| width.saturating_sub(INDENT.len())),
+            &mut shown,
+        );
+    }
+    if left_out > 0 {
+        shown.push_str(&format!("{INDENT}… and {}\n", output::count(left_out, "more line")));
+    }
+    shown
+}
+
+/// The part of a span that lies on a line, counted from the beginning of the line.
+fn overlap(span: &Range<usize>, line: &Range<usize>) -> Option<Range<usize>> {
+    let (start, end) = (span.start.max(line.start), span.end.min(line.end));
+    (start < end).then(|| start - line.start..end - line.start)
+}
+
+/// One line and what is underlined of it. Where it is too wide, the part around the first mark is shown.
+fn show_line(line: &str, marked: &[Range<usize>], width: Option<usize>, to: &mut String) {
+    // Each character as it is shown, which may be several, and whether it is marked.
+    let mut shown: Vec<(char, bool)> = Vec::new();
+    for (at, c) in line.char_indices() {
+        let is_marked = marked.iter().any(|mark| mark.contains(&at));
+        let escaped = harmless(c.encode_utf8(&mut [0; 4]));
+        shown.extend(escaped.chars().map(|c| (c, is_marked)));
+    }
+    if let Some(width) = width.filter(|width| *width > 0 && shown.len() > *width) {
+        let first = shown.iter().position(|(_, is_marked)| *is_marked).unwrap_or(0);
+        let from = first.saturating_sub(width / 4).min(shown.len() - width);
+        shown = shown.split_off(from);
+        if from > 0 {
+            shown[0].0 = '…';
+        }
+        if shown.len() > width {
+            shown.truncate(width);
+            shown[width - 1].0 = '…';
+        }
+    }
+    let text: String = shown.iter().map(|(c, _)| *c).collect();
+    let marks: String = shown
+        .iter()
+        .map(|(_, is_marked)| if *is_marked { '^' } else { ' ' })
+        .collect();
+    to.push_str(&format!("{INDENT}{text}\n"));
+    if !marked.is_empty() {
+        let marks = styled(marks.trim_end(), Style::Bold);
+        to.push_str(&format!("{INDENT}{marks}\n"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, spans: &[(usize, usize)], width: Option<usize>) -> String {
+        let spans: Vec<_> = spans.iter().map(|(start, end)| *start..*end).collect();
+        underlined(text, &spans, width)
+    }
+
+    #[test]
+    fn what_a_judgement_is_about_is_underlined() {
+        insta::assert_snapshot!(shown("cd x && rm -rf /", &[(8, 16)], None), @"
+          cd x && rm -rf /
+                  ^^^^^^^^
+        ");
+        insta::assert_snapshot!(shown("a; b\nc\nd", &[(0, 1), (3, 4), (7, 8)], None), @"
+          a; b
+          ^  ^
+          d
+          ^
+        ");
+        insta::assert_snapshot!(shown("if x\nthen y", &[(3, 11)], None), @"
+          if x
+             ^
+          then y
+          ^^^^^^
+        ");
+        insta::assert_snapshot!(shown("ä\tb\u{1b}[c", &[(2, 4), (6, 7)], None), @r"
+          ä\tb\u{1b}[c
+           ^^^       ^
+        ");
+        insta::assert_snapshot!(shown("nothing", &[], None), @"  nothing");
+    }
+
+    #[test]
+    fn of_a_line_that_is_too_wide_the_mark_is_shown() {
+        let text = format!("{} rm -rf / {}", "a".repeat(50), "b".repeat(50));
+        insta::assert_snapshot!(shown(&text, &[(51, 59)], Some(30)), @"
+          …aaaaa rm -rf / bbbbbbbbbbb…
+                 ^^^^^^^^
+        ");
+        let many: String = (0..40).map(|number| format!("line {number}\n")).collect();
+        let shown = shown(&many, &[], None);
+        assert_eq!(shown.lines().count(), LINES_SHOWN + 1);
+        assert!(shown.ends_with("… and 29 more lines\n"), "{shown}");
+    }
+}

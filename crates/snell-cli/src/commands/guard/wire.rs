@@ -1,0 +1,126 @@
+//! Calls and judgements as programs write and read them.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use snell::{MAX_JSON_DEPTH, json_depth, replace_lone_surrogates};
+use snell_guard::{Coverage, Judgement, Verdict};
+
+/// What a line has to look like, for those who wrote another one.
+const EXAMPLE: &str = r#"write {"tool": "Bash", "input": {"command": "ls"}}"#;
+
+/// A call as a line of JSON tells it. What else an agent sends with it does not matter here.
+#[derive(Debug, Deserialize)]
+pub(super) struct CallWire {
+    #[serde(alias = "tool_name")]
+    pub(super) tool: String,
+    #[serde(alias = "tool_input")]
+    pub(super) input: Value,
+    /// Where it would run.
+    #[serde(default)]
+    pub(super) cwd: Option<String>,
+}
+
+impl CallWire {
+    /// Reads a line; else says what is wrong with it.
+    pub(super) fn read(line: &[u8]) -> Result<Self, String> {
+        let text = match std::str::from_utf8(line) {
+            Ok(text) => text.trim(),
+            Err(error) => return Err(format!("it is not UTF-8, from byte {} on", error.valid_up_to() + 1)),
+        };
+        if !text.starts_with('{') {
+            return Err(format!("a call is a JSON object; {EXAMPLE}"));
+        }
+        let call: Self = read(text)?;
+        match &call.cwd {
+            Some(cwd) if !cwd.starts_with('/') => Err(format!("\"cwd\" is {cwd:?}; write an absolute path")),
+            _ => Ok(call),
+        }
+    }
+}
+
+/// Reads JSON as it is read from agents: not too deep, and with each half of a character that was cut in two taken for
+/// a replacement character.
+pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    if json_depth(text) > MAX_JSON_DEPTH {
+        return Err(format!("it is nested more than {MAX_JSON_DEPTH} levels deep"));
+    }
+    strictly(text).or_else(|error| {
+        let mended = replace_lone_surrogates(text);
+        if mended == text {
+            return Err(in_words(&error));
+        }
+        strictly(&mended).map_err(|error| in_words(&error))
+    })
+}
+
+fn strictly<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    // How deep it is has been seen to.
+    reader.disable_recursion_limit();
+    let value = T::deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(value)
+}
+
+/// What is wrong, and in which column. There is only one line.
+fn in_words(error: &serde_json::Error) -> String {
+    let said = error.to_string();
+    let what = said.rsplit_once(" at line ").map_or(said.as_str(), |(what, _)| what);
+    format!("{what} (column {})", error.column())
+}
+
+/// A judgement as a line of JSON tells it.
+#[derive(Debug, Serialize)]
+pub(super) struct Answer<'a> {
+    decision: &'static str,
+    rule: Option<&'static str>,
+    tier: Option<&'static str>,
+    reason: Option<&'a str>,
+    advice: Option<&'static str>,
+    coverage: &'static str,
+    /// What it would be if the policy did not merely watch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would: Option<&'static str>,
+    /// Why somebody allowed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed_by: Option<&'a str>,
+}
+
+impl<'a> Answer<'a> {
+    pub(super) fn of(judgement: &'a Judgement) -> Self {
+        Self {
+            decision: judgement.decision.name(),
+            rule: judgement.rule,
+            tier: judgement.tier.map(|tier| tier.name()),
+            reason: said(&judgement.reason),
+            advice: said(judgement.advice),
+            coverage: coverage(&judgement.coverage),
+            would: stopped(judgement).map(Verdict::name),
+            allowed_by: judgement.allowed_by.as_deref(),
+        }
+    }
+}
+
+/// What a policy that merely watches would otherwise do.
+pub(super) fn stopped(judgement: &Judgement) -> Option<Verdict> {
+    Some(judgement.would).filter(|would| *would != judgement.decision)
+}
+
+pub(super) fn coverage(coverage: &Coverage) -> &'static str {
+    match coverage {
+        Coverage::Full => "full",
+        Coverage::Partial(_) => "partial",
+    }
+}
+
+fn said(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// What stands in the place of an answer to a line that is no call.
+#[derive(Debug, Serialize)]
+pub(super) struct NoAnswer<'a> {
+    pub(super) error: &'a str,
+    pub(super) line: u64,
+}

@@ -1,0 +1,82 @@
+//! Where the browser is, and how it is started.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+/// Names of the browser, and the variable that names another one.
+const BROWSER: (&str, &[&str]) = ("SNELL_CHROMIUM", &["chromium", "chromium-browser", "google-chrome"]);
+
+/// The same for its driver.
+const DRIVER: (&str, &[&str]) = ("SNELL_CHROMEDRIVER", &["chromedriver"]);
+
+/// Nothing is shown, nothing is fetched but what a test asks for, and it works in containers too.
+const ARGUMENTS: &[&str] = &[
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--window-size=1200,850",
+];
+
+/// The programs.
+pub struct Chromium {
+    pub browser: PathBuf,
+    pub driver: PathBuf,
+}
+
+impl Chromium {
+    /// Looks for it.
+    ///
+    /// # Panics
+    ///
+    /// Where it is missing, and must not be.
+    pub fn find() -> Option<Self> {
+        let found = find(BROWSER).and_then(|browser| {
+            let driver = find(DRIVER)?;
+            Some(Self { browser, driver })
+        });
+        let why = "Chromium and its driver are missing; on Debian: apt-get install chromium chromium-driver; \
+            elsewhere name them in SNELL_CHROMIUM and SNELL_CHROMEDRIVER";
+        if found.is_none() {
+            assert!(!is_required(), "{why}");
+            crate::support::skipped(why);
+        }
+        found
+    }
+
+    /// What a new session asks of the driver: a browser with a profile of its own in this directory.
+    pub fn wanted(&self, profile: &std::path::Path, preferences: &Value) -> Value {
+        let mut arguments: Vec<String> = ARGUMENTS.iter().map(ToString::to_string).collect();
+        arguments.push(format!("--user-data-dir={}", profile.display()));
+        let options = json!({"binary": self.browser, "args": arguments, "prefs": preferences});
+        json!({"capabilities": {"alwaysMatch": {
+            "goog:chromeOptions": options,
+            "goog:loggingPrefs": {"browser": "ALL"},
+            "timeouts": {"script": 120_000, "pageLoad": 120_000},
+        }}})
+    }
+}
+
+/// Whether a test that cannot be done has failed.
+pub fn is_required() -> bool {
+    std::env::var_os("SNELL_BROWSER").is_some_and(|value| value == "required")
+}
+
+fn find((variable, names): (&str, &[&str])) -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os(variable) {
+        return Some(named.into());
+    }
+    let path = std::env::var_os("PATH")?;
+    let directories: Vec<_> = std::env::split_paths(&path).collect();
+    let places = names
+        .iter()
+        .flat_map(|name| directories.iter().map(move |directory| directory.join(name)));
+    places.into_iter().find(|place| place.is_file())
+}

@@ -1,0 +1,254 @@
+//! A browser, driven over WebDriver.
+//!
+//! WebDriver is JSON over HTTP, and little of it is needed; so there is no client between the tests and the protocol.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use ureq::Agent;
+
+use crate::chromium::Chromium;
+
+/// Longer than anything takes, also on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How often it is looked whether something has come.
+const LOOK_AGAIN: Duration = Duration::from_millis(30);
+
+/// A key, as WebDriver names those that are no letters.
+pub const TAB: &str = "\u{e004}";
+pub const ENTER: &str = "\u{e007}";
+
+/// A browser of a test's own, ended with the test.
+pub struct Browser {
+    http: Agent,
+    /// Where its commands go.
+    session: String,
+    driver: Child,
+    _profile: TempDir,
+}
+
+impl Browser {
+    /// Starts one; nothing if there is none on this machine.
+    pub fn open() -> Option<Self> {
+        Some(Self::start(&Chromium::find()?, &json!({})))
+    }
+
+    /// Starts one that runs no scripts of pages.
+    pub fn without_scripts() -> Option<Self> {
+        let preferences = json!({"profile.default_content_setting_values.javascript": 2});
+        Some(Self::start(&Chromium::find()?, &preferences))
+    }
+
+    fn start(chromium: &Chromium, preferences: &Value) -> Self {
+        let profile = tempfile::tempdir().unwrap();
+        let (driver, port) = start_driver(chromium, &profile);
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .proxy(None)
+            .timeout_global(Some(PATIENCE + PATIENCE))
+            .build();
+        let mut browser = Self {
+            http: config.into(),
+            session: format!("http://127.0.0.1:{port}/session"),
+            driver,
+            _profile: profile,
+        };
+        let wanted = chromium.wanted(browser._profile.path(), preferences);
+        let opened = browser.post("", &wanted);
+        let id = opened["sessionId"].as_str().unwrap();
+        browser.session = format!("{}/{id}", browser.session);
+        browser
+    }
+
+    pub fn go(&self, address: &str) {
+        self.post("/url", &json!({"url": address}));
+    }
+
+    /// What a script answers that is run in the page, with `arguments`.
+    pub fn script(&self, script: &str, arguments: &[Value]) -> Value {
+        self.post("/execute/sync", &json!({"script": script, "args": arguments}))
+    }
+
+    /// As [`Browser::script`], for one that answers by calling the function that is its last argument.
+    pub fn script_that_waits(&self, script: &str) -> Value {
+        self.post("/execute/async", &json!({"script": script, "args": []}))
+    }
+
+    /// What an expression is.
+    pub fn value(&self, expression: &str) -> Value {
+        self.script(&format!("return {expression}"), &[])
+    }
+
+    pub fn number(&self, expression: &str) -> u64 {
+        let value = self.value(expression);
+        value.as_f64().unwrap_or_else(|| panic!("{expression}: {value}")) as u64
+    }
+
+    pub fn text(&self, expression: &str) -> String {
+        let value = self.value(expression);
+        let text = value.as_str().unwrap_or_else(|| panic!("{expression}: {value}"));
+        text.to_owned()
+    }
+
+    /// What every element says that a selector finds, as it is seen.
+    pub fn texts(&self, selector: &str) -> Vec<String> {
+        let script = "return [...document.querySelectorAll(arguments[0])].map((element) => element.innerText)";
+        serde_json::from_value(self.script(script, &[selector.into()])).unwrap()
+    }
+
+    /// Waits until an expression is true.
+    #[track_caller]
+    pub fn wait_for(&self, expression: &str) {
+        let started = Instant::now();
+        while self.value(&format!("Boolean({expression})")) != true {
+            let waited = started.elapsed();
+            assert!(waited < PATIENCE, "never came true: {expression}\n{}", self.seen());
+            std::thread::sleep(LOOK_AGAIN);
+        }
+    }
+
+    /// Waits until the first element that a selector finds says something that contains this.
+    #[track_caller]
+    pub fn wait_for_text(&self, selector: &str, text: &str) {
+        let (selector, text) = (json!(selector), json!(text));
+        self.wait_for(&format!(
+            "document.querySelector({selector})?.innerText.includes({text})"
+        ));
+    }
+
+    /// Unfolds everything that is folded.
+    pub fn unfold(&self) {
+        let unfold = "document.querySelectorAll('details').forEach((fold) => { fold.open = true })";
+        self.script(unfold, &[]);
+    }
+
+    /// Waits until so many are told in the title to wait.
+    #[track_caller]
+    pub fn wait_for_waiting(&self, number: usize) {
+        let begin = if number > 0 {
+            format!("({number}) Agents")
+        } else {
+            "Agents".into()
+        };
+        self.wait_for(&format!("document.title.startsWith('{begin}')"));
+    }
+
+    /// What a person sees of the page.
+    pub fn seen(&self) -> String {
+        self.text("document.body.innerText")
+    }
+
+    /// Presses a key, and lets go of it.
+    pub fn press(&self, key: &str) {
+        let actions = json!([{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]);
+        self.post(
+            "/actions",
+            &json!({"actions": [{"type": "key", "id": "keys", "actions": actions}]}),
+        );
+    }
+
+    /// Clicks on the first element that a selector finds, as a person does.
+    pub fn click(&self, selector: &str) {
+        let found = self.post("/element", &json!({"using": "css selector", "value": selector}));
+        let element = found.as_object().unwrap().values().next().unwrap().as_str().unwrap();
+        self.post(&format!("/element/{element}/click"), &json!({}));
+    }
+
+    /// A command of the DevTools protocol.
+    pub fn devtools(&self, command: &str, parameters: &Value) -> Value {
+        self.post("/goog/cdp/execute", &json!({"cmd": command, "params": parameters}))
+    }
+
+    pub fn prefers(&self, scheme: &str) {
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.devtools("Emulation.setEmulatedMedia", &json!({"features": features}));
+    }
+
+    /// Looks as if its screen had so many pixels.
+    pub fn is_as_large_as(&self, width: u32, height: u32) {
+        let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.devtools("Emulation.setDeviceMetricsOverride", &metrics);
+    }
+
+    /// Answers in its user's place whether pages may give notices.
+    pub fn permit_notices(&self, state: &str) {
+        let descriptor = json!({"name": "notifications"});
+        self.post("/permissions", &json!({"descriptor": descriptor, "state": state}));
+    }
+
+    /// Runs a script at the beginning of every page that is opened from now on.
+    pub fn prepare(&self, script: &str) {
+        let source = json!({"source": script});
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", &source);
+    }
+
+    /// What the browser complained about since this was last asked.
+    pub fn complaints(&self) -> Vec<String> {
+        let log = self.post("/se/log", &json!({"type": "browser"}));
+        let message = |entry: &Value| entry["message"].as_str().unwrap().to_owned();
+        log.as_array().unwrap().iter().map(message).collect()
+    }
+
+    /// How much memory the page's scripts use, once what is not needed is thrown away.
+    pub fn heap_bytes(&self) -> u64 {
+        self.devtools("HeapProfiler.collectGarbage", &json!({}));
+        let usage = self.devtools("Runtime.getHeapUsage", &json!({}));
+        usage["usedSize"].as_f64().unwrap() as u64
+    }
+
+    /// A picture of what is seen, as PNG in base64.
+    pub fn picture(&self) -> String {
+        let url = format!("{}/screenshot", self.session);
+        read(self.http.get(url).call()).as_str().unwrap().to_owned()
+    }
+
+    #[track_caller]
+    fn post(&self, path: &str, body: &Value) -> Value {
+        let url = format!("{}{path}", self.session);
+        let request = self.http.post(url).content_type("application/json");
+        read(request.send(body.to_string()))
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // The driver ends the browser when the session ends.
+        let _ = self.http.delete(&self.session).call();
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+/// The value of an answer, which must be a good one.
+#[track_caller]
+fn read(answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Value {
+    let mut answer = answer.unwrap();
+    let status = answer.status();
+    let limit = 64 * 1024 * 1024;
+    let body = answer.body_mut().with_config().limit(limit).read_to_string().unwrap();
+    assert!(status.is_success(), "{status}: {body}");
+    serde_json::from_str::<Value>(&body).unwrap()["value"].take()
+}
+
+/// Starts the driver on any free port, which it tells.
+fn start_driver(chromium: &Chromium, home: &TempDir) -> (Child, u16) {
+    let mut driver = Command::new(&chromium.driver)
+        .arg("--port=0")
+        .env("HOME", home.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let said = BufReader::new(driver.stdout.as_mut().unwrap());
+    let port = said.lines().find_map(|line| {
+        let line = line.unwrap();
+        let port = line.strip_prefix("ChromeDriver was started successfully on port ")?;
+        port.trim_end_matches('.').parse().ok()
+    });
+    (driver, port.expect("the driver tells its port"))
+}

@@ -1,0 +1,120 @@
+//! Hostile text in every field is shown, and never run.
+
+use serde_json::{Value, json};
+
+use crate::driver::Browser;
+use crate::live::look_at;
+use crate::server::Server;
+use crate::views;
+
+/// Each would set `window.pwned`, add an element, or end the one that it stands in.
+const HOSTILE: &[&str] = &[
+    "<img src=x onerror=\"window.pwned = 1\">",
+    "\"><script>window.pwned = 2</script>",
+    "'><svg onload='window.pwned = 3'>",
+    "</title></style></textarea><script>window.pwned = 4</script>",
+    "javascript:window.pwned=5",
+    "\" onmouseover=\"window.pwned = 6\" autofocus onfocus=\"window.pwned = 6\" x=\"",
+    "<iframe srcdoc=\"<script>parent.pwned = 7</script>\"></iframe>",
+    "<!-- ]]> --!> <b>bold</b> &lt;b&gt; &#60;b&#62;",
+    "${window.pwned = 8} {{constructor.constructor('window.pwned = 8')()}}",
+    "<a href=\"javascript:window.pwned=9\" id=\"counts\">click</a>",
+    "<meta http-equiv=refresh content=\"0;url=data:text/html,x\"><base href=//example.invalid>",
+];
+
+const HARMLESS: &str = "nothing but words in it";
+
+/// The elements of a page with the names of their attributes: what text can never change.
+const SKELETON: &str = "return [...document.querySelectorAll('*')]
+    .map((element) => [element.localName, ...element.getAttributeNames()].join(' '))";
+
+/// Tells of an agent that has this text wherever one can be.
+fn tell(server: &Server, number: usize, text: &str) {
+    let session = format!("{number:02} {text}");
+    let cwd = format!("/srv/{number:02} {text}");
+    let tell = |route: &str, mut fields: Value| {
+        fields["cwd"] = json!(cwd);
+        server.tell(&session, route, fields);
+    };
+    tell(
+        "session-start",
+        json!({"source": text, "tmux_session": text, "tmux_pane": session, "host": text, "model": text}),
+    );
+    tell("user-prompt-submit", json!({"prompt": text}));
+    let runs = json!([{"contract": text, "source": text, "line": 4, "command": text, "status": "failed", "exit_code": 1,
+        "duration_us": 1500, "stdout": text, "stderr": text, "why": text, "matcher": text}]);
+    let guard = json!([{"decision": "deny", "rule": text, "tier": text, "reason": text, "advice": text}]);
+    let sender = json!({"product": text, "role": text, "host": text});
+    let judgement = json!({"took_us": 5, "decision": "block", "reason": text, "runs": runs, "guard": guard});
+    let call = json!({"tool_name": text, "tool_use_id": text, "tool_input": {"command": text, text: text}});
+    let mut judged = call.clone();
+    judged["snell"] = json!({"sender": sender, "judgement": judgement});
+    tell("pre-tool-use", judged);
+    tell("post-tool-use", call);
+    tell("stop", json!({"last_assistant_message": text}));
+    tell("event", json!({"hook_event_name": text, "message": text}));
+    tell(
+        "notification",
+        json!({"message": text, "title": text, "notification_type": "permission_prompt"}),
+    );
+}
+
+fn skeleton(browser: &Browser) -> Vec<String> {
+    serde_json::from_value(browser.script(SKELETON, &[])).unwrap()
+}
+
+#[track_caller]
+fn is_unharmed(browser: &Browser, place: &str) {
+    assert_eq!(browser.value("window.pwned ?? null"), Value::Null, "{place}");
+    assert_eq!(browser.complaints(), [""; 0], "{place}");
+}
+
+#[test]
+fn hostile_text_is_shown_on_every_view_and_never_run() {
+    let Some(browser) = Browser::open() else { return };
+    let server = Server::start();
+    for (number, text) in HOSTILE.iter().enumerate() {
+        tell(&server, number, text);
+    }
+    for (number, text) in HOSTILE.iter().enumerate() {
+        browser.go(&server.at(&format!("/agents/{}", number + 1)));
+        is_unharmed(&browser, text);
+        assert!(browser.seen().contains(text), "{text}: {}", browser.seen());
+    }
+    for view in views::all(&browser, &server) {
+        browser.go(&server.at(&view));
+        is_unharmed(&browser, &view);
+    }
+}
+
+#[test]
+fn hostile_text_adds_no_element_and_no_attribute_when_it_comes_live() {
+    let Some(browser) = Browser::open() else { return };
+    let (harmless, hostile) = (Server::start(), Server::start());
+    let mut skeletons = Vec::new();
+    for server in [&harmless, &hostile] {
+        look_at(&browser, server, "/");
+        for (number, text) in HOSTILE.iter().enumerate() {
+            let text = if std::ptr::eq(server, &raw const hostile) {
+                text
+            } else {
+                HARMLESS
+            };
+            tell(server, number, text);
+        }
+        let all = HOSTILE.len();
+        browser.wait_for(&format!(
+            "document.querySelectorAll('.card[data-state=awaiting_input]').length === {all}"
+        ));
+        browser.wait_for(&format!("document.querySelectorAll('#needs li').length === {all}"));
+        browser.wait_for_waiting(all);
+        is_unharmed(&browser, "all agents");
+        let live = skeleton(&browser);
+        browser.go(&server.at("/"));
+        browser.wait_for("document.getElementById('connection').dataset.connection === 'live'");
+        skeletons.push((live, skeleton(&browser)));
+    }
+    let (live, loaded) = &skeletons[0];
+    assert_eq!(*live, skeletons[1].0, "as it came");
+    assert_eq!(*loaded, skeletons[1].1, "as it is loaded");
+}

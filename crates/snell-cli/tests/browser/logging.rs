@@ -1,0 +1,82 @@
+//! How the receiver is, and what it heard.
+
+use serde_json::json;
+
+use crate::driver::Browser;
+use crate::live::look_at;
+use crate::server::Server;
+use crate::story;
+
+#[test]
+fn the_status_panel_follows_the_mode() {
+    let Some(browser) = Browser::open() else { return };
+    let server = Server::with(&["--silent-after", "3s", "--poll-silent", "1s"]);
+    look_at(&browser, &server, "/logging");
+    assert!(browser.texts("#receiver-mode")[0].contains("enabled"));
+    browser.wait_for_text("#receiver-mode", "polling_fallback");
+    browser.wait_for_text("#receiver-mode", "no hook was ever heard");
+    browser.wait_for_text("#receiver", "none yet");
+    for event in ["Stop", "Notification"] {
+        server.tell("s1", &event.to_lowercase(), json!({}));
+        browser.wait_for_text("#receiver-last", event);
+        // Nothing tells the page that hooks have fallen silent but a look at the clock.
+        browser.wait_for_text("#receiver-mode", "polling_fallback");
+        browser.wait_for_text("#receiver-mode", "no hook was heard for 3 s");
+    }
+    assert_eq!(browser.value("window.isSame"), true, "the page was not loaded again");
+}
+
+#[test]
+fn the_status_panel_becomes_active_with_a_hook() {
+    let Some(browser) = Browser::open() else { return };
+    let server = Server::start();
+    look_at(&browser, &server, "/logging");
+    browser.wait_for_text("#receiver-mode", "polling_fallback");
+    server.tell("s1", "stop", json!({}));
+    browser.wait_for_text("#receiver-mode", "hooks_active");
+    browser.wait_for_text("#receiver-last", "Stop");
+    browser.wait_for_text("#receiver-last", "ago");
+}
+
+/// Tells of a call that looks at this file.
+fn reads(server: &Server, file: &str) {
+    let call = json!({"tool_name": "Read", "tool_input": {"file_path": file}});
+    server.tell("s1", "pre-tool-use", call);
+}
+
+#[test]
+fn the_log_follows_what_happens_and_can_be_narrowed() {
+    let Some(browser) = Browser::open() else { return };
+    let server = Server::start();
+    story::told_to(&server);
+    look_at(&browser, &server, "/logging");
+    browser.wait_for_text("#log", "git push --force");
+    reads(&server, "seen-at-once.txt");
+    browser.wait_for_text("#log-rows tr", "seen-at-once.txt");
+    look_at(&browser, &server, "/logging?decision=block");
+    let log = browser.texts("#log").join("");
+    assert!(log.contains("git push --force") && !log.contains("cargo test"), "{log}");
+}
+
+#[test]
+fn the_log_does_not_move_under_the_eyes_of_who_has_scrolled_down() {
+    let Some(browser) = Browser::open() else { return };
+    let server = Server::start();
+    for number in 0..150 {
+        reads(&server, &format!("file-{number}.txt"));
+    }
+    look_at(&browser, &server, "/logging");
+    assert_eq!(
+        browser.number("document.querySelectorAll('#log-rows tr').length"),
+        100,
+        "the rest is older"
+    );
+    browser.script("scrollTo(0, document.body.scrollHeight)", &[]);
+    browser.wait_for("!document.getElementById('log').dataset.src");
+    reads(&server, "new.txt");
+    browser.wait_for_text("#log-new", "1 new");
+    assert!(!browser.texts("#log-rows")[0].contains("new.txt"));
+    browser.click("#log-new a");
+    browser.wait_for_text("#log-rows tr", "new.txt");
+    assert_eq!(browser.number("document.querySelectorAll('#log-rows tr').length"), 100);
+}

@@ -1,0 +1,91 @@
+//! A real `snell serve`, and events told to it over HTTP.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+use ureq::Agent;
+
+use crate::support::Sandbox;
+
+/// A server in a sandbox of its own, ended with the test.
+pub struct Server {
+    pub sandbox: Sandbox,
+    http: Agent,
+    /// `127.0.0.1:PORT`
+    address: String,
+    process: Child,
+}
+
+impl Server {
+    /// One as anybody runs it.
+    pub fn start() -> Self {
+        Self::with(&[])
+    }
+
+    /// One with these arguments.
+    pub fn with(arguments: &[&str]) -> Self {
+        let sandbox = Sandbox::new().env("SNELL_SCRIBE", "off");
+        let (process, address) = serve(&sandbox, "127.0.0.1:0", arguments);
+        Self {
+            sandbox,
+            http: Agent::config_builder().proxy(None).build().into(),
+            address,
+            process,
+        }
+    }
+
+    /// Kills it, without a chance to say goodbye.
+    pub fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// Starts it again where it was.
+    pub fn start_again(&mut self) {
+        (self.process, self.address) = serve(&self.sandbox, &self.address, &[]);
+    }
+
+    /// The address of one of its pages.
+    pub fn at(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// What it answers there.
+    pub fn get(&self, path: &str) -> String {
+        let mut answer = self.http.get(self.at(path)).call().unwrap();
+        answer.body_mut().read_to_string().unwrap()
+    }
+
+    /// Tells it an event of a session, which it must take; answers the agent's number.
+    pub fn tell(&self, session: &str, route: &str, mut fields: Value) -> i64 {
+        fields["session_id"] = session.into();
+        if fields.get("cwd").is_none() {
+            fields["cwd"] = json!(self.sandbox.project());
+        }
+        let request = self.http.post(self.at(&format!("/hook/{route}")));
+        let request = request.content_type("application/json");
+        let mut answer = request.send(fields.to_string()).unwrap();
+        let told: Value = serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap();
+        told["agent_id"].as_i64().unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn serve(sandbox: &Sandbox, address: &str, arguments: &[&str]) -> (Child, String) {
+    let mut command = sandbox.command(&["serve", "--log", "off", "--addr", address]);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut process = command.spawn().unwrap();
+    let mut line = String::new();
+    let mut said = BufReader::new(process.stdout.as_mut().unwrap());
+    said.read_line(&mut line).unwrap();
+    let address = line.trim_end().strip_prefix("Snell listens on http://");
+    let address = address.unwrap_or_else(|| panic!("no server: {line}")).to_owned();
+    (process, address)
+}

@@ -1,0 +1,51 @@
+//! Every view that there is, found as a person finds them: by following links.
+
+use std::collections::BTreeSet;
+
+use crate::driver::Browser;
+use crate::server::Server;
+
+/// Links that lead to no view.
+const NO_VIEWS: &[&str] = &["/api/", "/assets/", "/export.html", "/logout"];
+
+/// Views that must be among them.
+const KNOWN: &[&str] = &["/", "/agents/1", "/logging", "/logging/1", "/hooks", "/guard"];
+
+/// One address for each kind of view: addresses that differ only in numbers and queries are of one kind.
+pub fn all(browser: &Browser, server: &Server) -> Vec<String> {
+    let mut kinds = BTreeSet::new();
+    let mut found = Vec::new();
+    let mut ahead = vec!["/".to_owned()];
+    while let Some(path) = ahead.pop() {
+        if NO_VIEWS.iter().any(|other| path.contains(other)) || !kinds.insert(kind(&path)) {
+            continue;
+        }
+        browser.go(&server.at(&path));
+        ahead.extend(links(browser));
+        found.push(path);
+    }
+    for known in KNOWN {
+        assert!(kinds.contains(&kind(known)), "{known} is not among {found:?}");
+    }
+    found
+}
+
+/// Where the links of a page lead on the same server.
+fn links(browser: &Browser) -> Vec<String> {
+    let script = "return [...document.links].filter((link) => link.origin === location.origin)
+        .map((link) => link.pathname + link.search)";
+    serde_json::from_value(browser.script(script, &[])).unwrap()
+}
+
+/// A query counts as a kind by the names in it, a number for any number.
+fn kind(path: &str) -> String {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let parts = path.split('/').map(|part| match part.parse::<u64>() {
+        Ok(_) => "0",
+        Err(_) => part,
+    });
+    let path: Vec<_> = parts.collect();
+    let names = query.split('&').filter_map(|pair| pair.split('=').next());
+    let names: BTreeSet<_> = names.collect();
+    format!("{} {names:?}", path.join("/"))
+}

@@ -1,0 +1,213 @@
+//! What is shown: in the terminal, and by the receiver.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use super::Theatre;
+use crate::support::{Sandbox, wait_until};
+
+/// What is told of a session, in this order: who, what, and what came of it.
+const TOLD: &[(&str, &str, &str)] = &[
+    ("you", "snell trust lighthouse", "hooks of 4 files may run"),
+    ("builder", "starts", "The lamp needs a health check"),
+    ("builder", "prompt: ", "context: main is frozen"),
+    ("reviewer", "starts", "context: Reviews end with a question"),
+    ("builder", "Read src/lamp.js", "goes on"),
+    ("nightly", "starts", "goes on"),
+    (
+        "nightly",
+        "mcp__mail__send_email",
+        "blocked: \"mcp__mail__send_email\" is not for a session in mode \"background\"",
+    ),
+    ("builder", "Bash npm install", "changed to npm ci"),
+    ("builder", "Bash grep -rn 'rm -rf' docs", "goes on"),
+    (
+        "builder",
+        "Bash sh -c 'cd ~ && rm -rf .'",
+        "blocked: rm would remove a whole home directory",
+    ),
+    (
+        "builder",
+        "Write package-lock.json",
+        "blocked: package-lock.json is for npm to write",
+    ),
+    (
+        "reviewer",
+        "Bash git push --force origin main",
+        "a force-push rewrites what others have · main is protected",
+    ),
+    ("builder", "asks: ", "awaiting input"),
+    ("you", "answer builder: 9090", "it is processing again"),
+    ("nightly", "dies without a word", "is gone, and it did not say goodbye"),
+    ("builder", "its status line is drawn", "context 63 %"),
+    ("builder", "prompt: ", "context: Context at 60%"),
+    ("builder", "stops: ", "context: Memory check (60% context used)"),
+    ("reviewer", "stops: ", "goes on"),
+    ("builder", "ends", "goes on"),
+];
+
+#[test]
+fn the_terminal_tells_everything_and_nothing_is_left() {
+    let theatre = Theatre::new();
+    let (text, end) = theatre.start(&["--fast"]).end();
+    assert_eq!((end.code, end.stderr.as_str()), (Some(0), ""), "{text}");
+    assert!(text.starts_with("Snell's page: http://127.0.0.1:"), "{text}");
+    let mut lines = text.lines();
+    for (who, what, came) in TOLD {
+        let is_it = |line: &str| {
+            let Some((happened, outcome)) = line.split_once(" → ") else {
+                return false;
+            };
+            happened.contains(&format!(" {who:8} {what}")) && outcome.contains(came)
+        };
+        assert!(
+            lines.any(is_it),
+            "{who}: {what} → {came} is not in its place in:\n{text}"
+        );
+    }
+    let summary = text.split_once("What came of it").unwrap().1;
+    for sign in [
+        "blocked  builder: Bash sh -c",
+        "changed  builder: Bash npm install",
+        "context  builder: starts",
+        "What hooks cost",
+        "(0 failed)",
+    ] {
+        assert!(summary.contains(sign), "{sign}: {summary}");
+    }
+    assert!(summary.contains("1 verdict of the guard."), "{summary}");
+    assert!(!text.contains('\u{1b}'), "{text}");
+    theatre.is_as_before();
+}
+
+#[test]
+fn the_receiver_has_everything_for_as_long_as_it_stays() {
+    let theatre = Theatre::new();
+    let mut demo = theatre.start(&["--fast", "--keep"]);
+    let text = demo.read_until("The page stays");
+    assert!(text.contains("until you press Ctrl-C"), "{text}");
+    let address = text.lines().next().unwrap().split("http://").nth(1).unwrap();
+    let items = |path: &str| {
+        let page = get(address.trim_end_matches('/'), path);
+        page["items"].as_array().cloned().unwrap_or_default()
+    };
+
+    let agents: BTreeSet<_> = items("/api/agents?ended=true")
+        .iter()
+        .map(|agent| {
+            ["session_id", "project", "state", "state_source"]
+                .map(|field| told(agent, field))
+                .join(" ")
+        })
+        .collect();
+    let expected = [
+        "builder lighthouse ended hook",
+        "nightly harbour ended process",
+        "reviewer lighthouse awaiting_input hook",
+    ];
+    assert_eq!(agents, expected.map(str::to_owned).into());
+
+    let contracts: BTreeSet<_> = items("/api/hooks").iter().map(|hook| told(hook, "contract")).collect();
+    let expected = ["claude", "claude-os", "microai", "snell", "wave", "whale"];
+    assert_eq!(contracts, expected.map(str::to_owned).into());
+    assert!(
+        items("/api/hooks")
+            .iter()
+            .all(|hook| hook["failures"] == 0 && hook["timeouts"] == 0)
+    );
+
+    let blocked = items("/api/events?decision=block");
+    let blocked: BTreeSet<_> = blocked.iter().map(|event| told(event, "tool")).collect();
+    let expected = ["Bash", "Write", "mcp__mail__send_email"];
+    assert_eq!(blocked, expected.map(str::to_owned).into());
+
+    let guard = items("/api/guard");
+    assert_eq!(guard.len(), 1, "{guard:?}");
+    assert_eq!(guard[0]["decision"], "deny", "{guard:?}");
+
+    demo.signal(Signal::INT);
+    let (_, end) = demo.end();
+    assert_eq!((end.code, end.stderr.as_str()), (Some(0), ""));
+    theatre.is_as_before();
+}
+
+#[test]
+fn what_surrounds_its_user_does_not_get_in() {
+    let sandbox = Sandbox::new()
+        .env("PATH", "/nowhere")
+        .env("CLAUDE_PROJECT_DIR", "/nowhere")
+        .env("CLAUDE_SESSION_ID", "mine")
+        .env("CLAUDE_SESSION_ROLE", "chief")
+        .env("CLAUDE_SESSION_MODE", "mission")
+        .env("CLAUDE_PID", "1")
+        .env("CLAUDE_CONFIG_DIR", "/nowhere")
+        .env("TMUX", "/nowhere/tmux,1,0")
+        .env("TMUX_PANE", "%1")
+        .env("SNELL_NOW", "2001-01-01T00:00:00Z")
+        .env("SNELL_URL", "http://127.0.0.1:9")
+        .env("SNELL_DEPTH", "8")
+        .env("GEMINI_SESSION_ID", "mine")
+        .env("http_proxy", "http://127.0.0.1:9")
+        .env("XDG_CONFIG_HOME", "/nowhere")
+        .env("XDG_DATA_HOME", "/nowhere");
+    let theatre = Theatre::around(sandbox);
+    let (text, end) = theatre.start(&["--fast"]).end();
+    assert_eq!((end.code, end.stderr.as_str()), (Some(0), ""), "{text}");
+    for (_, _, came) in TOLD {
+        assert!(text.contains(came), "{came} is not in:\n{text}");
+    }
+    theatre.is_as_before();
+}
+
+#[test]
+fn a_browser_is_opened_only_for_those_who_ask() {
+    for (args, opened) in [(&["--fast"][..], false), (&["--fast", "--open"], true)] {
+        let theatre = Theatre::new();
+        let programs = tempfile::tempdir().unwrap();
+        let seen = programs.path().join("seen");
+        for name in ["xdg-open", "open"] {
+            let program = programs.path().join(name);
+            fs::write(&program, format!("#!/bin/sh\necho \"$1\" > '{}'\n", seen.display())).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let mut command = theatre.command(args);
+        let output = command.env("PATH", programs.path()).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let shown = String::from_utf8(output.stdout).unwrap();
+        let address = shown.lines().next().unwrap().trim_start_matches("Snell's page: ");
+        if opened {
+            let written = || fs::read_to_string(&seen).ok().filter(|text| text.ends_with('\n'));
+            assert_eq!(wait_until(written).trim(), address);
+        } else {
+            assert!(!seen.exists(), "{args:?}");
+        }
+        theatre.is_as_before();
+    }
+}
+
+fn told(item: &Value, field: &str) -> String {
+    item[field]
+        .as_str()
+        .unwrap_or_else(|| panic!("{field} of {item}"))
+        .to_owned()
+}
+
+fn get(address: &str, path: &str) -> Value {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200"), "{answer}");
+    serde_json::from_str(body).unwrap()
+}

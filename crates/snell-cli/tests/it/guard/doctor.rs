@@ -1,0 +1,124 @@
+//! `snell doctor`: it proves a "no", and tells what is not as it should be.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::install::Home;
+
+/// What the doctor finds about the guard, and what it proves of it.
+fn findings(home: &Home) -> Vec<String> {
+    let json = home.snell(&["doctor", "--json"]).json();
+    let found = json["findings"].as_array().unwrap().iter();
+    let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+    let words = found.map(|one| {
+        let [check, level, what, remedy] = ["check", "level", "what", "remedy"].map(|key| text(one, key));
+        format!("{check} {level} {what} | {remedy}")
+    });
+    words
+        .filter(|one| one.starts_with("Guard ") || one.contains("PreToolUse"))
+        .collect()
+}
+
+fn installed() -> Home {
+    let home = Home::with("{}").with_program_in_path();
+    home.done(&["install", "claude"]);
+    home
+}
+
+fn configure(home: &Home, text: &str) {
+    let directory = home.sandbox.home().join(".config/snell");
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("snell.toml"), text).unwrap();
+}
+
+#[test]
+fn the_doctor_proves_that_what_is_registered_says_no() {
+    let found = findings(&installed());
+    let proof = found.iter().find(|one| one.starts_with("Proof ")).unwrap();
+    assert!(
+        proof.starts_with("Proof ok PreToolUse by ")
+            && proof.contains("\"permissionDecision\":\"deny\"")
+            && proof.contains("`rm -rf /` is denied because of files.delete-root, and that is recorded"),
+        "{found:#?}"
+    );
+    let guard = found.iter().find(|one| one.starts_with("Guard ")).unwrap();
+    assert!(
+        guard.starts_with("Guard ok it judges every tool call by the preset standard; "),
+        "{guard}"
+    );
+}
+
+#[test]
+fn a_program_that_lets_everything_pass_is_found() {
+    let home = installed();
+    let other = home.sandbox.home().join("other");
+    fs::create_dir(&other).unwrap();
+    let program = other.join("snell");
+    fs::write(&program, "#!/bin/sh\ncat > /dev/null\n").unwrap();
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let settings = home
+        .text()
+        .replace(home.program().to_str().unwrap(), program.to_str().unwrap());
+    fs::write(home.settings(), settings).unwrap();
+    let found = findings(&home);
+    assert!(
+        found
+            .iter()
+            .any(|one| one.starts_with("Proof problem PreToolUse by ") && one.contains("`rm -rf /` is not denied")),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn hooks_of_the_project_do_not_hear_of_the_proof() {
+    let home = installed();
+    let mark = home.sandbox.home().join("called");
+    let hook = format!("[[hook]]\nevent = 'PreToolUse'\nrun = 'touch {}'\n", mark.display());
+    fs::write(home.sandbox.project().join("snell.toml"), &hook).unwrap();
+    configure(&home, &hook);
+    home.done(&["trust"]);
+    let found = findings(&home);
+    assert!(
+        found.iter().any(|one| one.starts_with("Proof ok PreToolUse by ")),
+        "{found:#?}"
+    );
+    assert!(!mark.exists());
+}
+
+#[test]
+fn what_is_not_as_it_should_be_is_told() {
+    let cases = [
+        (
+            "[handlers]\nguard = false\n",
+            "Guard warning it is switched off: no tool call is judged | remove `guard = false` below [handlers] in your \
+             own snell.toml",
+        ),
+        (
+            "[guard]\npreset = 'audit'\n",
+            "Guard note ~/.config/snell/snell.toml:2:10: it only watches: every tool call is judged and recorded, and none \
+             is stopped | ",
+        ),
+        (
+            "[guard]\non_failure = 'allow'\n",
+            "Guard warning ~/.config/snell/snell.toml:2:14: what the guard fails to judge is let through | remove \
+             `on_failure = \"allow\"`, or write \"ask\"",
+        ),
+        (
+            "[guard.rules]\n'git.force-push' = 'ask'\n",
+            "Guard warning ~/.config/snell/snell.toml:2:1: the guard has no rule \"git.force-push\" (did you mean \
+             \"git.push-force\"?), so this has no effect | `snell guard rules` shows all",
+        ),
+        (
+            "[[guard.allow]]\ncommand = 'make deploy'\nreason = 'spring'\nuntil = '2026-02-28'\n",
+            "Guard warning ~/.config/snell/snell.toml:2:11: \"make deploy\" was allowed until 2026-02-28, and is no longer | \
+             remove it, or write a later day",
+        ),
+    ];
+    let home = installed();
+    for (text, expected) in cases {
+        configure(&home, text);
+        let found = findings(&home);
+        assert!(found.iter().any(|one| one == expected), "{text}: {found:#?}");
+    }
+}

@@ -1,0 +1,225 @@
+//! `snell hook`: what an agent is told before a call.
+
+use serde_json::{Value, json};
+
+use super::{are_told, bash, call, configured, verdicts};
+use crate::hook::saying;
+use crate::support::Sandbox;
+
+#[test]
+fn what_must_not_happen_is_denied_with_a_reason_and_what_to_do_instead() {
+    let sandbox = Sandbox::recording();
+    let told = bash(&sandbox, "git push --force origin main");
+    assert_eq!(told.in_short(), "deny git.push-force");
+    assert_eq!(
+        told.message,
+        "Snell: the guard said no to this (git.push-force); to look closer: snell guard explain"
+    );
+    // The reason comes first, then the advice, and nothing else is said to the model.
+    assert!(
+        told.reason.starts_with("git push would ") && told.reason.contains("git pull --rebase"),
+        "{told:?}"
+    );
+    assert!(!told.reason.contains("snell guard explain"), "{told:?}");
+    assert_eq!(told.stderr, "");
+}
+
+#[test]
+fn calls_are_told_apart_by_what_they_would_do() {
+    are_told(
+        &Sandbox::recording(),
+        &[
+            ("ls -l", ""),
+            ("git commit -m 'never run rm -rf / or sudo'", ""),
+            ("rm -rf /", "deny files.delete-root"),
+            ("x=rm; $x -rf /", "deny files.delete-root"),
+            ("echo cm0gLXJmIC8= | base64 -d | sh", "deny files.delete-root"),
+            ("git push --force-with-lease", "ask git.push-with-lease"),
+            ("rm -rf target", ""),
+            ("sudo ls", "deny privilege.raise"),
+        ],
+    );
+}
+
+#[test]
+fn every_kind_of_tool_is_judged() {
+    let sandbox = Sandbox::recording();
+    let cases = [
+        ("Read", json!({"file_path": "src/main.rs"}), ""),
+        ("Read", json!({"file_path": "~/.ssh/id_rsa"}), "deny secret.read"),
+        (
+            "Write",
+            json!({"file_path": "/etc/passwd", "content": ""}),
+            "deny files.write-system",
+        ),
+        ("Write", json!({"file_path": "notes.md", "content": "rm -rf /"}), ""),
+        (
+            "Edit",
+            json!({"file_path": ".env", "old_string": "a", "new_string": "b"}),
+            "deny secret.write",
+        ),
+        (
+            "mcp__shell__run",
+            json!({"command": "rm -rf /"}),
+            "deny files.delete-root",
+        ),
+        (
+            "mcp__github__delete_repository",
+            json!({"owner": "ann", "repo": "app"}),
+            "deny infra.tool-destroy",
+        ),
+        ("TodoWrite", json!({"todos": [{"content": "rm -rf /"}]}), ""),
+        ("SomethingNew", json!({"anything": ["at", "all"]}), ""),
+    ];
+    for (tool, input, expected) in cases {
+        let told = call(&sandbox, tool, input.clone());
+        assert_eq!(told.in_short(), expected, "{tool} {input}: {told:?}");
+    }
+}
+
+#[test]
+fn input_that_makes_no_sense_is_asked_about_and_breaks_nothing() {
+    let sandbox = Sandbox::recording();
+    let cases = [
+        (json!(null), "ask guard.limit"),
+        (json!(7), "ask guard.limit"),
+        (json!([]), ""),
+        (json!({}), "ask guard.limit"),
+        (json!({"command": {"nested": ["rm -rf /"]}}), "ask guard.limit"),
+        (json!({"command": "\u{0}\u{202e}\u{feff}"}), ""),
+        (json!({"command": ""}), ""),
+        (json!("rm -rf /"), "deny files.delete-root"),
+        (json!({"command": ["rm", "-rf", "/"]}), "deny files.delete-root"),
+    ];
+    for (input, expected) in cases {
+        let told = call(&sandbox, "Bash", input.clone());
+        assert_eq!(told.in_short(), expected, "{input}: {told:?}");
+    }
+}
+
+#[test]
+fn what_is_nested_too_deeply_is_not_let_through_in_silence() {
+    let sandbox = Sandbox::recording();
+    let deep = (0..400).fold(json!("deep"), |inner, _| json!([inner]));
+    let told = call(&sandbox, "Bash", json!({"command": "ls", "more": deep}));
+    assert_eq!(told.in_short(), "ask guard.failure");
+    let told = call(&sandbox, "Bash", json!({"command": "rm -rf /", "more": deep}));
+    assert_eq!(told.in_short(), "deny files.delete-root guard.failure");
+    assert_eq!(
+        verdicts(&sandbox),
+        [
+            "ask guard.failure self",
+            "deny files.delete-root catastrophic",
+            "ask guard.failure self"
+        ]
+    );
+}
+
+#[test]
+fn ten_megabytes_are_judged() {
+    let sandbox = Sandbox::recording();
+    let content = "x".repeat(10 << 20);
+    let told = call(&sandbox, "Write", json!({"file_path": "big.txt", "content": content}));
+    assert_eq!(told.in_short(), "");
+    let told = call(
+        &sandbox,
+        "Write",
+        json!({"file_path": "/etc/passwd", "content": content}),
+    );
+    assert_eq!(told.in_short(), "deny files.write-system");
+    // Whatever the limit of a command is: what follows megabytes is not let through unseen.
+    let told = bash(&sandbox, &format!("echo {content}; rm -rf /"));
+    let said = told.in_short();
+    assert!(said == "ask guard.limit" || said == "deny files.delete-root", "{said}");
+}
+
+#[test]
+fn a_request_for_permission_is_denied_and_never_asked_about_twice() {
+    let sandbox = Sandbox::recording();
+    let request = |command: &str| {
+        let payload = json!({"tool_name": "Bash", "tool_input": {"command": command}});
+        sandbox.tell("12:00:00", "PermissionRequest", payload)
+    };
+    let denied = request("rm -rf /").json();
+    let decision = &denied["hookSpecificOutput"]["decision"];
+    assert_eq!(decision["behavior"], "deny", "{denied}");
+    assert!(denied["systemMessage"].as_str().unwrap().contains("files.delete-root"));
+    // The user is being asked already, so there is nothing to add.
+    request("git push --force-with-lease").is_silent();
+    assert_eq!(
+        verdicts(&sandbox),
+        ["deny files.delete-root catastrophic", "ask git.push-with-lease style"]
+    );
+}
+
+#[test]
+fn events_that_are_about_no_call_to_come_are_not_judged() {
+    let sandbox = Sandbox::recording();
+    let tool = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}});
+    for event in ["PostToolUse", "PostToolUseFailure", "Notification", "SessionStart"] {
+        sandbox.tell("12:00:00", event, tool.clone()).is_silent();
+    }
+    assert_eq!(verdicts(&sandbox), Vec::<String>::new());
+}
+
+#[test]
+fn what_a_hook_changes_is_judged_as_well() {
+    let changing = |input: Value| saying("PreToolUse", &json!({"tool_input": input}));
+    let cases = [
+        // A hook must not be able to slip something in.
+        ("ls", changing(json!({"command": "rm -rf /"})), "deny files.delete-root"),
+        (
+            "ls",
+            changing(json!({"command": "git push --force-with-lease"})),
+            "ask git.push-with-lease",
+        ),
+        // What was denied stays denied, whatever a hook makes of it.
+        ("rm -rf /", changing(json!({"command": "ls"})), "deny files.delete-root"),
+        (
+            "git push --force",
+            changing(json!({"command": "rm -rf /"})),
+            "deny git.push-force files.delete-root",
+        ),
+        // The same is not said twice.
+        (
+            "rm -rf /",
+            changing(json!({"command": "rm -rf / "})),
+            "deny files.delete-root",
+        ),
+        // A hook that allows does not overrule the guard.
+        (
+            "rm -rf /",
+            saying("PreToolUse", &json!({"decision": "allow"})),
+            "deny files.delete-root",
+        ),
+        ("ls", changing(json!({"command": "ls -l"})), ""),
+    ];
+    for (command, hook, expected) in cases {
+        let sandbox = configured(&hook);
+        let told = bash(&sandbox, command);
+        assert_eq!(told.in_short(), expected, "{command} {hook}: {told:?}");
+    }
+}
+
+#[test]
+fn a_no_is_told_even_if_hooks_are_ended() {
+    use std::io::Read;
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    use crate::support::{start, wait_until};
+
+    let sandbox = configured("[[hook]]\nevent = 'PreToolUse'\nrun = 'touch began; sleep 60'\ntimeout = '70s'\n");
+    let payload = json!({
+        "session_id": "s", "hook_event_name": "PreToolUse", "cwd": sandbox.project(),
+        "tool_name": "Bash", "tool_input": {"command": "rm -rf /"},
+    });
+    let mut child = start(&mut sandbox.command(&["hook"]), &payload.to_string());
+    wait_until(|| sandbox.exists("began").then_some(()));
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    let mut said = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let answer: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+    assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{said}");
+}

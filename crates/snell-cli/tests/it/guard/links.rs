@@ -1,0 +1,75 @@
+//! Projects behind links: whichever way an agent takes to its project, it is its own.
+
+use std::os::unix::fs::symlink;
+
+use serde_json::json;
+
+use super::Told;
+use crate::support::{Ran, Sandbox, start};
+
+/// What is said about a call in a project that the agent knows by a link, while it stands in the real directory.
+fn told(
+    sandbox: &Sandbox,
+    known_as: &std::path::Path,
+    cwd: &std::path::Path,
+    tool: &str,
+    input: serde_json::Value,
+) -> String {
+    let payload = json!({
+        "session_id": "s", "hook_event_name": "PreToolUse", "cwd": cwd, "tool_name": tool, "tool_input": input,
+    });
+    let mut hook = sandbox.command(&["hook"]);
+    hook.env("CLAUDE_PROJECT_DIR", known_as);
+    let ran: Ran = start(&mut hook, &payload.to_string())
+        .wait_with_output()
+        .unwrap()
+        .into();
+    Told::from(ran).in_short()
+}
+
+#[test]
+fn a_project_behind_a_link_is_the_agents_own() {
+    let sandbox = Sandbox::recording().file("src/main.rs", "");
+    let real = sandbox.project().canonicalize().unwrap();
+    let link = real.with_file_name("link");
+    symlink(&real, &link).unwrap();
+    for (known_as, cwd) in [(&link, &real), (&link, &link), (&real, &link), (&real, &real)] {
+        let in_it = |tool: &str, input| told(&sandbox, known_as, cwd, tool, input);
+        for command in [
+            "rm -rf target",
+            "rm -rf src/../target",
+            "echo x > notes.txt",
+            "git clean -n",
+        ] {
+            assert_eq!(
+                in_it("Bash", json!({"command": command})),
+                "",
+                "{command} as {known_as:?} in {cwd:?}"
+            );
+        }
+        for directory in [&real, &link] {
+            let path = directory.join("src/main.rs");
+            assert_eq!(
+                in_it("Write", json!({"file_path": path, "content": "x"})),
+                "",
+                "{path:?} as {known_as:?}"
+            );
+        }
+        assert_eq!(
+            in_it("Bash", json!({"command": "rm -rf ."})),
+            "deny files.delete-project",
+            "{known_as:?} {cwd:?}"
+        );
+    }
+}
+
+#[test]
+fn a_link_out_of_the_project_leads_out_of_it() {
+    let sandbox = Sandbox::recording();
+    symlink("/etc", sandbox.project().join("configuration")).unwrap();
+    let in_it = |input| told(&sandbox, &sandbox.project(), &sandbox.project(), "Write", input);
+    assert_eq!(
+        in_it(json!({"file_path": "configuration/passwd", "content": ""})),
+        "deny files.write-system"
+    );
+}

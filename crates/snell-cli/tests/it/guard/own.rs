@@ -1,0 +1,159 @@
+//! Snell's own places, as they really are here.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::{bash, call, configured};
+use crate::support::Sandbox;
+
+/// What is said about an edit of this file.
+fn edit(sandbox: &Sandbox, path: &Path) -> String {
+    let told = call(
+        sandbox,
+        "Edit",
+        json!({"file_path": path, "old_string": "a", "new_string": "b"}),
+    );
+    told.decision.unwrap_or_default()
+}
+
+#[test]
+fn an_agent_does_not_edit_what_is_snells_own() {
+    let sandbox = configured("[comms]\ncontacts = '~/people.toml'\n");
+    let home = sandbox.home();
+    let own = [
+        home.join(".config/snell/snell.toml"),
+        home.join(".config/snell/contacts.toml"),
+        home.join("people.toml"),
+        sandbox.database(),
+        sandbox.data().join("trust.json"),
+        home.join(".claude/settings.json"),
+        Path::new(env!("CARGO_BIN_EXE_snell")).to_owned(),
+    ];
+    for path in own {
+        assert_eq!(edit(&sandbox, &path), "deny", "{}", path.display());
+        let shown = path.display();
+        for command in [
+            format!("echo x > {shown}"),
+            format!("sed -i s/a/b/ {shown}"),
+            format!("rm -f '{shown}'"),
+            format!("mv {shown} x"),
+            format!("cp x {shown}"),
+        ] {
+            let told = bash(&sandbox, &command);
+            assert_eq!(told.decision.as_deref(), Some("deny"), "{command}: {told:?}");
+            assert!(told.message.contains("(self."), "{command}: {told:?}");
+        }
+        // To look is fine.
+        assert_eq!(bash(&sandbox, &format!("cat {shown}")).in_short(), "", "{shown}");
+    }
+    assert_eq!(edit(&sandbox, &sandbox.project().join("src/main.rs")), "");
+}
+
+#[test]
+fn places_are_found_by_the_variables_that_name_them() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let at = |name: &str| elsewhere.path().join(name);
+    let named = |name: &str| at(name).to_str().unwrap().to_owned();
+    let sandbox = Sandbox::recording()
+        .env("XDG_CONFIG_HOME", &named("config"))
+        .env("SNELL_HOME", &named("data"))
+        .env("CLAUDE_CONFIG_DIR", &named("claude"));
+    for path in ["config/snell/snell.toml", "data/snell.db", "claude/settings.json"] {
+        assert_eq!(edit(&sandbox, &at(path)), "deny", "{path}");
+    }
+    // Where they would be otherwise, nothing is Snell's own.
+    assert_eq!(edit(&sandbox, &sandbox.home().join(".config/snell/snell.toml")), "");
+    let told = bash(&sandbox, "echo x > $XDG_CONFIG_HOME/snell/snell.toml");
+    assert_eq!(told.decision.as_deref(), Some("deny"), "{told:?}");
+}
+
+#[test]
+fn an_agent_does_not_trust_or_remove_anything_in_its_users_name() {
+    let sandbox = Sandbox::recording();
+    for command in ["snell trust", "snell uninstall claude", "cd sub && snell trust ."] {
+        let told = bash(&sandbox, command);
+        assert_eq!(told.in_short(), "deny self.command", "{command}: {told:?}");
+    }
+    let program = env!("CARGO_BIN_EXE_snell");
+    assert_eq!(
+        bash(&sandbox, &format!("{program} trust")).in_short(),
+        "deny self.command"
+    );
+    for command in ["snell list", "snell log", "snell status", "snell guard check ls"] {
+        assert_eq!(bash(&sandbox, command).in_short(), "", "{command}");
+    }
+}
+
+#[test]
+fn a_link_to_what_is_snells_own_leads_nowhere_else() {
+    let sandbox = configured("");
+    let home = sandbox.home();
+    fs::create_dir_all(home.join(".claude")).unwrap();
+    fs::write(home.join(".claude/settings.json"), "{}").unwrap();
+    let link = |target: &Path, name: &str| {
+        std::os::unix::fs::symlink(target, sandbox.project().join(name)).unwrap();
+        sandbox.project().join(name)
+    };
+    let file = link(&home.join(".config/snell/snell.toml"), "notes.toml");
+    let directory = link(&home.join(".config"), "conf");
+    let settings = link(&home.join(".claude/settings.json"), "s.json");
+    let chain = link(Path::new("conf"), "again");
+    for path in [
+        file,
+        directory.join("snell/snell.toml"),
+        directory.join("snell/new.toml"),
+        settings,
+        chain.join("snell/contacts.toml"),
+        // Many tools take steps back before they follow links.
+        chain.join("../conf/snell/snell.toml"),
+        sandbox.project().join("gone/../conf/snell/snell.toml"),
+    ] {
+        assert_eq!(edit(&sandbox, &path), "deny", "{}", path.display());
+    }
+    let relative = call(
+        &sandbox,
+        "Write",
+        json!({"file_path": "conf/snell/snell.toml", "content": ""}),
+    );
+    assert!(relative.message.contains("(self."), "{relative:?}");
+}
+
+#[test]
+fn what_the_users_settings_are_a_link_to_is_snells_own_as_well() {
+    let sandbox = Sandbox::recording().home_file("dotfiles/claude.json", "{}");
+    let home = sandbox.home();
+    fs::create_dir_all(home.join(".claude")).unwrap();
+    std::os::unix::fs::symlink("../dotfiles/claude.json", home.join(".claude/settings.json")).unwrap();
+    assert_eq!(edit(&sandbox, &home.join("dotfiles/claude.json")), "deny");
+    assert_eq!(
+        bash(&sandbox, "echo '{}' > ~/dotfiles/claude.json").decision.as_deref(),
+        Some("deny")
+    );
+    assert_eq!(edit(&sandbox, &home.join("dotfiles/vim")), "");
+}
+
+#[test]
+fn a_command_in_a_directory_that_is_a_link_is_seen_where_it_is() {
+    let sandbox = configured("");
+    let link = sandbox.project().join("conf");
+    std::os::unix::fs::symlink(sandbox.home().join(".config/snell"), &link).unwrap();
+    let in_link = |command: &str| {
+        let payload = json!({"cwd": link, "tool_name": "Bash", "tool_input": {"command": command}});
+        let told: super::Told = sandbox.tell("12:00:00", "PreToolUse", payload).into();
+        told.decision.unwrap_or_default()
+    };
+    assert_eq!(in_link("echo x > snell.toml"), "deny");
+    assert_eq!(in_link("cat snell.toml"), "");
+}
+
+#[test]
+fn a_projects_file_that_has_a_say_about_the_guard_is_not_the_agents_to_change_unasked() {
+    let sandbox = Sandbox::recording().file("snell.toml", "[guard]\nprotect = ['infra']\n");
+    bash(&sandbox, "ls");
+    assert_ne!(edit(&sandbox, &sandbox.project().join("snell.toml")), "");
+    let plain = Sandbox::recording().file("snell.toml", "[[hook]]\nevent = 'Stop'\nrun = 'true'\n");
+    bash(&plain, "ls");
+    assert_eq!(edit(&plain, &plain.project().join("snell.toml")), "");
+}

@@ -1,0 +1,63 @@
+//! What the guard said reaches everybody who asks: the log, the pages, the stream.
+
+use serde_json::json;
+
+use super::{bash, verdicts};
+use crate::serve::{ANYWHERE, Receiver};
+use crate::support::{Sandbox, wait_until};
+
+#[test]
+fn only_what_a_rule_minds_is_recorded() {
+    let sandbox = Sandbox::recording();
+    bash(&sandbox, "ls");
+    bash(&sandbox, "git push --force-with-lease");
+    bash(&sandbox, "rm -rf /");
+    assert_eq!(
+        verdicts(&sandbox),
+        ["ask git.push-with-lease style", "deny files.delete-root catastrophic"]
+    );
+    let log = sandbox.snell(&["log"], "");
+    let lines: Vec<_> = log.stdout.lines().collect();
+    let said = [
+        "Bash rm -rf /  -> block: rm would delete ",
+        "Bash git push --force-with-lease  -> ask: git push would ",
+        "Bash ls",
+    ];
+    assert_eq!(lines.len(), said.len(), "{log:?}");
+    for (line, said) in lines.iter().zip(said) {
+        assert!(line.contains(said), "{said}: {line}");
+    }
+}
+
+#[test]
+fn a_verdict_reaches_the_pages_and_the_stream() {
+    let sandbox = Sandbox::new();
+    let receiver = Receiver::start(&sandbox, &[ANYWHERE, &["--log", "off"]].concat());
+    let mut stream = receiver.listen("?types=guard_verdict");
+    let payload = json!({
+        "session_id": "s1", "hook_event_name": "PreToolUse", "cwd": sandbox.project(),
+        "tool_name": "Bash", "tool_input": {"command": "rm -rf /"},
+    });
+    let ran = sandbox.snell(&["hook"], &payload.to_string());
+    assert!(ran.stdout.contains("\"deny\""), "{ran:?}");
+    let heard = stream.next_of("guard_verdict");
+    assert_eq!(
+        (&heard["decision"], &heard["rule"], &heard["tier"]),
+        (&json!("deny"), &json!("files.delete-root"), &json!("catastrophic")),
+        "{heard}"
+    );
+    let page = wait_until(|| {
+        let page = receiver.page("/api/guard?decision=deny");
+        page["items"].get(0).is_some().then_some(page)
+    });
+    let item = &page["items"][0];
+    assert_eq!(item["rule"], "files.delete-root", "{page}");
+    assert!(
+        item["reason"].as_str().is_some_and(|reason| !reason.is_empty()),
+        "{page}"
+    );
+    assert!(
+        item["advice"].as_str().is_some_and(|advice| !advice.is_empty()),
+        "{page}"
+    );
+}

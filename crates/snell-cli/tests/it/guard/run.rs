@@ -1,0 +1,91 @@
+//! `snell run --guard`: the guard for hosts that bring their own hooks.
+
+use serde_json::{Value, json};
+
+use crate::support::{Ran, Sandbox};
+
+fn run(sandbox: &Sandbox, args: &[&str], command: &str) -> Ran {
+    let payload = json!({"tool_name": "Bash", "tool_input": {"command": command}});
+    sandbox.snell(&[&["run", "PreToolUse"], args].concat(), &payload.to_string())
+}
+
+#[test]
+fn the_report_says_what_the_guard_said() {
+    let sandbox = Sandbox::recording();
+    let cases = [
+        ("ls", 0, "allow", "allow", Value::Null),
+        (
+            "git push --force-with-lease",
+            0,
+            "ask",
+            "ask",
+            json!("git.push-with-lease"),
+        ),
+        ("rm -rf /", 2, "block", "deny", json!("files.delete-root")),
+    ];
+    for (command, code, decision, said, rule) in cases {
+        let ran = run(&sandbox, &["--guard"], command);
+        let json = ran.json();
+        let guard = &json["guard"];
+        assert_eq!(
+            (ran.code, &json["decision"], &guard["decision"], &guard["rule"]),
+            (code, &json!(decision), &json!(said), &rule),
+            "{command}: {ran:?}"
+        );
+        let keys: Vec<_> = guard.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["decision", "rule", "tier", "reason", "advice"], "{command}");
+        assert_eq!(guard["reason"].is_string(), !rule.is_null(), "{command}");
+        if !rule.is_null() {
+            let whole = format!(
+                "{} {}",
+                guard["reason"].as_str().unwrap(),
+                guard["advice"].as_str().unwrap()
+            );
+            assert_eq!(ran.reason(), whole, "{command}");
+        }
+    }
+}
+
+#[test]
+fn nobody_is_judged_who_did_not_ask_for_it() {
+    let ran = run(&Sandbox::recording(), &[], "rm -rf /");
+    assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"));
+    assert!(ran.json().get("guard").is_none(), "{ran:?}");
+}
+
+#[test]
+fn an_event_that_is_about_no_call_to_come_is_not_judged() {
+    let ran = Sandbox::recording().snell(&["run", "PostToolUse", "--guard"], "{\"tool_name\": \"Bash\"}");
+    assert_eq!(ran.code, 0);
+    assert!(ran.json().get("guard").is_none(), "{ran:?}");
+}
+
+#[test]
+fn hooks_run_as_well_and_what_they_change_is_judged_again() {
+    let sandbox = Sandbox::recording().file(
+        "snell.toml",
+        "[[hook]]\nevent = 'PreToolUse'\nmodify = true\nrun = '''echo ran > ran; \
+         echo '{\"tool_input\": {\"command\": \"rm -rf /\"}}' '''\n",
+    );
+    let ran = run(&sandbox, &["--guard"], "ls");
+    assert_eq!((ran.code, ran.decision().as_str()), (2, "block"), "{ran:?}");
+    assert_eq!(ran.json()["guard"]["rule"], "files.delete-root");
+    assert_eq!(ran.statuses(), ["ok"]);
+    assert_eq!(sandbox.read("ran"), "ran\n");
+}
+
+#[test]
+fn settings_count_and_so_does_being_asked_for_it() {
+    let strict = Sandbox::recording().file("snell.toml", "[guard]\npreset = 'strict'\n");
+    assert_eq!(run(&strict, &["--guard"], "git push --force-with-lease").code, 2);
+    // Whoever writes it on the command line wants it, although it is off where Snell is a guest.
+    let off = Sandbox::recording().home_file(".config/snell/snell.toml", "[handlers]\nguard = false\n");
+    assert_eq!(run(&off, &["--guard"], "rm -rf /").code, 2);
+    // A project whose trust is required and missing has no say that makes things milder.
+    let project = Sandbox::recording().file("snell.toml", "[guard.rules]\n'git.push-force' = 'allow'\n");
+    assert_eq!(run(&project, &["--guard"], "git push --force").code, 0);
+    assert_eq!(
+        run(&project, &["--guard", "--require-trust"], "git push --force").code,
+        2
+    );
+}

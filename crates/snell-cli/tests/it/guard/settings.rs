@@ -1,0 +1,285 @@
+//! `[guard]`: whose word counts, and what is wrong with it.
+
+use serde_json::json;
+
+use super::{are_told, bash, call, configured, verdicts};
+use crate::support::{Sandbox, start};
+
+const FORCE: &str = "git push --force";
+const LEASE: &str = "git push --force-with-lease";
+const ROOT: &str = "rm -rf /";
+
+#[test]
+fn the_guard_can_be_switched_off_by_its_user_alone() {
+    are_told(&configured("[handlers]\nguard = false\n"), &[(ROOT, "")]);
+    let project = Sandbox::recording().file("snell.toml", "[handlers]\nguard = false\n");
+    project.snell(&["trust"], "");
+    are_told(&project, &[(ROOT, "deny files.delete-root")]);
+}
+
+#[test]
+fn audit_judges_and_records_and_says_nothing() {
+    let sandbox = configured("[guard]\npreset = 'audit'\n");
+    are_told(&sandbox, &[(ROOT, ""), (LEASE, ""), ("ls", "")]);
+    assert_eq!(
+        verdicts(&sandbox),
+        [
+            "allow files.delete-root catastrophic",
+            "allow git.push-with-lease style"
+        ]
+    );
+    let database = rusqlite::Connection::open(sandbox.database()).unwrap();
+    let reasons = database
+        .prepare("SELECT reason FROM guard_verdicts ORDER BY guard_verdict_id")
+        .unwrap()
+        .query_map([], |row| row.get::<_, String>(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect::<Vec<_>>();
+    assert!(
+        reasons[0].starts_with("would be denied, but the guard only watches: "),
+        "{reasons:?}"
+    );
+    assert!(
+        reasons[1].starts_with("would be asked, but the guard only watches: "),
+        "{reasons:?}"
+    );
+}
+
+#[test]
+fn strict_denies_what_others_ask_about_and_asks_about_what_cannot_be_known() {
+    are_told(
+        &configured("[guard]\npreset = 'strict'\n"),
+        &[
+            (LEASE, "deny git.push-with-lease"),
+            ("$TOOL build", "ask guard.unclear"),
+            ("ls", ""),
+        ],
+    );
+    are_told(&Sandbox::recording(), &[("$TOOL build", "")]);
+}
+
+#[test]
+fn the_user_chooses_for_every_rule_also_for_locked_ones() {
+    are_told(
+        &configured(
+            "[guard.rules]\n\"git.push-force\" = \"allow\"\ngit.push-with-lease = \"deny\"\n\"process.power\" = \"ask\"\n",
+        ),
+        &[
+            (FORCE, ""),
+            (LEASE, "deny git.push-with-lease"),
+            ("shutdown -h now", "ask process.power"),
+        ],
+    );
+}
+
+#[test]
+fn a_project_counts_if_it_is_trusted_and_else_only_where_it_is_stricter() {
+    let text = "[guard]\nprotect = ['infra/prod']\nsecrets = ['vault']\n[guard.rules]\n\"git.push-force\" = \"allow\"\n\
+        \"git.push-with-lease\" = \"deny\"\n\"files.delete-root\" = \"allow\"\n\
+        [[guard.allow]]\ncommand = \"sudo ls\"\nreason = \"it is ours\"\n";
+    let sandbox = Sandbox::recording().file("snell.toml", text);
+    // The user is told once that the file is not trusted.
+    bash(&sandbox, "ls");
+    let always = [
+        (LEASE, "deny git.push-with-lease"),
+        (ROOT, "deny files.delete-root"),
+        ("rm infra/prod/main.tf", "deny protected.change"),
+        ("cat vault/key", "deny protected.look"),
+        ("rm infra/dev/main.tf", ""),
+    ];
+    are_told(&sandbox, &always);
+    are_told(
+        &sandbox,
+        &[(FORCE, "deny git.push-force"), ("sudo ls", "deny privilege.raise")],
+    );
+    assert_eq!(sandbox.snell(&["trust"], "").code, 0);
+    are_told(&sandbox, &always);
+    are_told(
+        &sandbox,
+        &[
+            (FORCE, ""),
+            ("sudo ls", ""),
+            ("sudo ls; rm -rf /", "deny files.delete-root"),
+        ],
+    );
+    // Every change ends it.
+    let sandbox = sandbox.file("snell.toml", &format!("{text}# changed\n"));
+    bash(&sandbox, "ls");
+    are_told(
+        &sandbox,
+        &[(FORCE, "deny git.push-force"), (LEASE, "deny git.push-with-lease")],
+    );
+}
+
+#[test]
+fn whoever_trusts_a_project_sees_what_it_wants_of_the_guard() {
+    let text = "[guard.rules]\n\"git.push-force\" = \"allow\"\n\n[[guard.allow]]\ncommand = \"sudo make load\"\n\
+        reason = \"the driver\"\nuntil = 2027-01-31\n";
+    let sandbox = configured("[guard.rules]\n\"git.clean\" = \"ask\"\n").file("snell.toml", text);
+    let told = bash(&sandbox, "ls").message;
+    assert!(
+        told.contains("is not trusted, so nothing in it counts but what makes the guard stricter"),
+        "{told}"
+    );
+    let shown = sandbox.snell(&["trust"], "").stdout;
+    let project = sandbox.project().display().to_string();
+    insta::assert_snapshot!(shown.replace(&project, "PROJECT"), @"
+    GUARD  RULE OR COMMAND  WHY                            SOURCE
+    allow  git.push-force   -                              snell.toml:2
+    allow  sudo make load   the driver (until 2027-01-31)  snell.toml:5
+
+    Trusted in PROJECT, as long as they stay as they are:
+      snell.toml: 0 hooks
+    ");
+    let json = sandbox.snell(&["trust", "--json"], "").json();
+    assert_eq!(
+        json["guard"],
+        json!([
+            {"choice": "allow", "rule": "git.push-force", "source": "snell.toml", "line": 2},
+            {
+                "choice": "allow", "command": "sudo make load", "reason": "the driver", "until": "2027-01-31",
+                "source": "snell.toml", "line": 5
+            },
+        ])
+    );
+}
+
+#[test]
+fn a_project_is_strict_or_says_nothing() {
+    for (preset, expected) in [
+        ("strict", "deny git.push-with-lease"),
+        ("audit", "ask git.push-with-lease"),
+    ] {
+        let sandbox = Sandbox::recording().file("snell.toml", &format!("[guard]\npreset = '{preset}'\n"));
+        bash(&sandbox, "ls");
+        are_told(&sandbox, &[(LEASE, expected)]);
+        assert_eq!(sandbox.snell(&["trust"], "").code, 0);
+        are_told(&sandbox, &[(LEASE, expected)]);
+    }
+}
+
+#[test]
+fn the_users_word_counts_before_a_projects_unless_that_is_stricter() {
+    let sandbox = configured("[guard.rules]\n\"git.push-force\" = \"deny\"\n\"git.push-with-lease\" = \"allow\"\n")
+        .file(
+            "snell.toml",
+            "[guard.rules]\n\"git.push-force\" = \"allow\"\n\"git.push-with-lease\" = \"ask\"\n",
+        );
+    assert_eq!(sandbox.snell(&["trust"], "").code, 0);
+    are_told(
+        &sandbox,
+        &[(FORCE, "deny git.push-force"), (LEASE, "ask git.push-with-lease")],
+    );
+}
+
+#[test]
+fn paths_of_the_user_begin_at_home() {
+    let sandbox = configured("[guard]\nprotect = ['~/notes', 'plans/*.md']\nsecrets = ['~/vault']\n");
+    are_told(
+        &sandbox,
+        &[
+            ("echo x > ~/notes/a.txt", "deny protected.change"),
+            ("cat ~/notes/a.txt", ""),
+            ("rm ~/plans/a.md", "deny protected.change"),
+            ("cat ~/vault/key", "deny protected.look"),
+        ],
+    );
+    let notes = sandbox.home().join("notes/a.txt");
+    let told = call(&sandbox, "Write", json!({"file_path": notes, "content": "x"}));
+    assert_eq!(told.in_short(), "deny protected.change");
+    let vault = sandbox.home().join("vault/key");
+    assert_eq!(
+        call(&sandbox, "Read", json!({"file_path": vault})).in_short(),
+        "deny protected.look"
+    );
+    assert_eq!(call(&sandbox, "Read", json!({"file_path": notes})).in_short(), "");
+}
+
+#[test]
+fn an_allowed_command_is_allowed_until_the_end_of_its_last_day() {
+    let sandbox = configured(
+        "[[guard.allow]]\ncommand = \"sudo systemctl restart nginx\"\nreason = \"the dev box needs it\"\nuntil = \
+         \"2026-03-01\"\n",
+    );
+    let at = |time: &str, command: &str| {
+        let payload = json!({
+            "session_id": "s", "hook_event_name": "PreToolUse", "cwd": sandbox.project(),
+            "tool_name": "Bash", "tool_input": {"command": command},
+        });
+        let mut hook = sandbox.command(&["hook"]);
+        hook.env("SNELL_NOW", time);
+        let ran: crate::support::Ran = start(&mut hook, &payload.to_string())
+            .wait_with_output()
+            .unwrap()
+            .into();
+        super::Told::from(ran).in_short()
+    };
+    let restart = "sudo systemctl restart nginx";
+    assert_eq!(at("2026-03-01T23:59:59Z", restart), "");
+    assert_eq!(at("2026-03-02T00:00:00Z", restart), "deny privilege.raise");
+    assert_eq!(
+        at("2026-03-01T12:00:00Z", "sudo systemctl restart nginx; rm -rf /"),
+        "deny files.delete-root"
+    );
+    assert_eq!(
+        at("2026-03-01T12:00:00Z", "sudo systemctl stop nginx"),
+        "deny privilege.raise"
+    );
+}
+
+#[test]
+fn a_failure_means_what_the_user_says() {
+    for (choice, expected) in [("ask", "ask guard.limit"), ("deny", "deny guard.limit"), ("allow", "")] {
+        let sandbox = configured(&format!("[guard]\non_failure = '{choice}'\n"));
+        assert_eq!(call(&sandbox, "Bash", json!({})).in_short(), expected);
+    }
+    // What a project says about it has no effect, trusted or not.
+    let sandbox = Sandbox::recording().file("snell.toml", "[guard]\non_failure = 'allow'\n");
+    sandbox.snell(&["trust"], "");
+    assert_eq!(call(&sandbox, "Bash", json!({})).in_short(), "ask guard.limit");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_never_opens_the_guard() {
+    let broken = [
+        "[guard\npreset = 'audit'\n",
+        "[guard]\npreset = 'audi'\n",
+        "[guard]\npreset = ['audit']\n",
+        "guard = 'off'\n",
+        "[handlers]\nguard = 'false'\n",
+        "[guard.rules]\n'files.delete-root' = 'alow'\n",
+        "[[guard.allow]]\ncommand = 'rm -rf /'\n",
+        "[[guard.allow]]\ncommand = '**'\nreason = 'x'\nuntil = 'never'\n",
+        "\u{0}",
+    ];
+    for text in broken {
+        let sandbox = configured(text);
+        let told = bash(&sandbox, ROOT);
+        assert_eq!(told.decision.as_deref(), Some("deny"), "{text}: {told:?}");
+        assert!(told.message.contains("(files.delete-root)"), "{text}: {told:?}");
+    }
+    // What can be read counts.
+    let sandbox =
+        configured("[guard]\npreset = 'strikt'\nprotect = [7, '~/notes']\n[guard.rules]\n'git.push-force' = 'ask'\n");
+    assert_eq!(bash(&sandbox, FORCE).decision.as_deref(), Some("ask"));
+    assert_eq!(bash(&sandbox, "rm ~/notes/a").decision.as_deref(), Some("deny"));
+}
+
+#[test]
+fn lint_tells_rules_that_nobody_knows_and_what_is_over() {
+    let sandbox = configured(
+        "[guard.rules]\n\"git.force-push\" = \"deny\"\n\"git.push-force\" = \"ask\"\n\"banana\" = \"ask\"\n\n\
+         [[guard.allow]]\ncommand = \"make deploy\"\nreason = \"spring\"\nuntil = 2026-02-28\n",
+    )
+    .file("snell.toml", "[guard.rules]\n\"git.cleen\" = \"allow\"\n");
+    let ran = sandbox.snell(&["lint"], "");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    insta::assert_snapshot!(ran.stdout + &ran.stderr, @r#"
+    ~/.config/snell/snell.toml:2:1: warning: the guard has no rule "git.force-push" (did you mean "git.push-force"?), so this has no effect; `snell guard rules` shows all
+    ~/.config/snell/snell.toml:4:1: warning: the guard has no rule "banana", so this has no effect; `snell guard rules` shows all
+    snell.toml:2:1: warning: the guard has no rule "git.cleen" (did you mean "git.clean"?), so this has no effect; `snell guard rules` shows all
+    ~/.config/snell/snell.toml:7:11: warning: "make deploy" was allowed until 2026-02-28, and is no longer; remove it, or write a later day
+    0 errors, 4 warnings in 2 files (0 hooks loaded).
+    "#);
+}

@@ -1,0 +1,170 @@
+//! `snell guard explain`: what was read, what it would do, who looked, and what would flip it.
+
+use std::os::unix::fs::symlink;
+
+use serde_json::json;
+
+use crate::support::Sandbox;
+
+#[test]
+fn people_see_how_a_command_is_read_and_what_would_flip_the_verdict() {
+    let sandbox = Sandbox::new();
+    let command = "x=rm; sudo $x -rf /srv/old && make | tee b";
+    let ran = sandbox.snell(
+        &[
+            "guard",
+            "explain",
+            command,
+            "--cwd",
+            "/srv/app",
+            "--project",
+            "/srv/app",
+        ],
+        "",
+    );
+    assert_eq!(ran.code, 0);
+    // Which rules there are changes more often than how they are told.
+    let (others, told): (Vec<_>, Vec<_>) = ran.stdout.lines().partition(|line| line.contains("no match: "));
+    assert!(
+        others.len() == 2 && others[0].contains("files.delete-root"),
+        "{others:?}"
+    );
+    insta::assert_snapshot!(told.join("\n"), @"
+    deny  files.delete-system (catastrophic)
+      x=rm; sudo $x -rf /srv/old && make | tee b
+            ^^^^^^^^^^^^^^^^^^^^
+    Why       /srv/old belongs to the system; rm would remove it.
+    Instead   Leave the system's directories alone. Delete only inside the project or in a temporary directory.
+
+    1. rm -rf /srv/old
+       written  sudo $x -rf /srv/old
+       through  sudo
+       in       /srv/app
+       runs     as another user
+       deny privilege.raise (privilege, default)
+       deletes /srv/old (the system's), with all that is in it
+          deny files.delete-system (catastrophic, default, locked)
+
+    2. make
+       in       /srv/app
+
+    3. tee b
+       in       /srv/app
+       stdin    what make prints
+       writes over /srv/app/b (in the project)
+
+    What would change the verdict:
+      allow  Leave out `sudo $x -rf /srv/old`.
+             x=rm; : && make | tee b
+      allow  Allow what files.delete-system and privilege.raise is about, in the user's own settings.
+             [guard.rules]
+             \"files.delete-system\" = \"allow\"
+             \"privilege.raise\" = \"allow\"
+    ");
+}
+
+#[test]
+fn programs_see_all_of_it() {
+    let sandbox = Sandbox::new();
+    let json = sandbox
+        .snell(&["guard", "explain", "--json", "cd / && env A=b rm -rf $X/etc etc"], "")
+        .json();
+    assert_eq!(
+        (&json["decision"], &json["rule"]),
+        (&json!("deny"), &json!("files.delete-system"))
+    );
+    let step = &json["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|step| step["words"][0]["text"] == "rm")
+        .unwrap()
+        .clone();
+    assert_eq!(step["through"], json!(["env"]));
+    assert_eq!(step["cwd"], "/");
+    assert_eq!(
+        (&step["words"][2]["known"], &step["words"][3]["text"]),
+        (&json!(false), &json!("etc"))
+    );
+    let effects = step["effects"].as_array().unwrap();
+    let deleted = effects.iter().find(|effect| effect["target"] == "/etc").unwrap();
+    let looks = deleted["rules"].as_array().unwrap();
+    let found = looks.iter().find(|look| look["rule"] == "files.delete-system").unwrap();
+    assert_eq!(
+        (&found["matched"], &found["verdict"], &found["source"]),
+        (&json!(true), &json!("deny"), &json!("rule"))
+    );
+    assert!(looks.iter().any(|look| look["matched"] == false), "{looks:?}");
+}
+
+#[test]
+fn every_change_that_is_offered_changes_the_verdict() {
+    let sandbox = Sandbox::new();
+    let mut tried = 0;
+    for command in [
+        "rm -rf / x; ls",
+        "sudo make install",
+        "git push --force origin main",
+        "cat ~/.ssh/id_rsa | wc -l",
+    ] {
+        let explained = sandbox.snell(&["guard", "explain", "--json", command], "").json();
+        let before = &explained["decision"];
+        let flips = explained["flips"].as_array().unwrap();
+        assert!(!flips.is_empty(), "{command}");
+        for flip in flips
+            .iter()
+            .filter(|flip| flip["change"] == "word" || flip["change"] == "command")
+        {
+            let changed = flip["then"].as_str().unwrap();
+            let after = sandbox.snell(&["guard", "check", "--json", changed], "").decision();
+            assert_eq!(flip["decision"], after.as_str(), "{command}: {changed}");
+            assert_ne!(*before, after.as_str(), "{command}: {changed}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 3, "{tried}");
+}
+
+#[test]
+fn what_is_explained_is_what_check_decides() {
+    let sandbox = Sandbox::new();
+    let commands = [
+        "ls",
+        "rm -rf /",
+        "history -c",
+        "eval \"$X\"",
+        "git commit -m 'rm -rf /'",
+        "echo 'unclosed",
+    ];
+    for preset in ["standard", "strict", "audit"] {
+        for command in commands {
+            let ask = |what: &str| {
+                sandbox
+                    .snell(&["guard", what, "--json", "--preset", preset, command], "")
+                    .json()
+            };
+            let (checked, explained) = (ask("check"), ask("explain"));
+            for field in ["decision", "rule", "tier"] {
+                assert_eq!(checked[field], explained[field], "{field} of {command} under {preset}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_behind_a_link_is_explained_where_it_is() {
+    let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", "[guard]\n");
+    symlink(sandbox.home().join(".config/snell"), sandbox.project().join("conf")).unwrap();
+    let input = json!({"file_path": sandbox.project().join("conf/snell.toml"), "content": ""}).to_string();
+    let args = ["--tool", "Write", "--input", &input];
+    let checked = sandbox.snell(&[&["guard", "check"][..], &args].concat(), "");
+    assert_eq!(checked.code, 2, "{checked:?}");
+    let explained = sandbox
+        .snell(&[&["guard", "explain", "--json"][..], &args].concat(), "")
+        .json();
+    assert_eq!(explained["decision"], "deny", "{explained}");
+    assert_eq!(
+        explained["effects"][0]["target"],
+        sandbox.home().join(".config/snell/snell.toml").to_str().unwrap()
+    );
+}

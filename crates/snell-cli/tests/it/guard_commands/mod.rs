@@ -1,0 +1,7 @@
+//! `snell guard …`: what people and programs are told about calls, rules, and what was recorded.
+
+mod check;
+mod explain;
+mod lines;
+mod replay;
+mod rules;

@@ -1,0 +1,299 @@
+//! `snell guard replay`: what was recorded, judged once more.
+
+use serde_json::{Value, json};
+use snell::{Event, Timestamp};
+use snell_store::{GuardVerdict, Judgement, Observation, Sender, Store};
+
+use crate::support::{Ran, Sandbox};
+
+/// A recorded call, and what the guard said about it.
+struct Made<'a> {
+    session: &'a str,
+    input: Value,
+    said: Option<(&'a str, &'a str)>,
+}
+
+fn bash<'a>(command: &str, said: Option<(&'a str, &'a str)>) -> Made<'a> {
+    Made {
+        session: "session-one",
+        input: json!({ "command": command }),
+        said,
+    }
+}
+
+/// A sandbox in which these calls were recorded, a second apart from ten o'clock on.
+fn recorded(calls: &[Made<'_>]) -> Sandbox {
+    let sandbox = Sandbox::recording();
+    let mut store = Store::open(&sandbox.database()).unwrap().store;
+    for (number, call) in calls.iter().enumerate() {
+        let at: Timestamp = format!("2026-03-01T10:00:{number:02}Z").parse().unwrap();
+        let payload = json!({
+            "session_id": call.session,
+            "cwd": sandbox.project(),
+            "tool_name": "Bash",
+            "tool_input": call.input,
+        });
+        let (event, _) = Event::from_object(Some("PreToolUse"), payload.as_object().unwrap().clone()).unwrap();
+        let mut observation = Observation::new(&event, at);
+        observation.sender = Sender {
+            product: Some("claude".into()),
+            ..Sender::default()
+        };
+        observation.judgement = Some(Judgement {
+            guard: call
+                .said
+                .iter()
+                .map(|(decision, rule)| verdict(decision, rule))
+                .collect(),
+            ..Judgement::default()
+        });
+        store.ingest(observation).unwrap();
+    }
+    store.close().unwrap();
+    sandbox
+}
+
+fn verdict(decision: &str, rule: &str) -> GuardVerdict {
+    GuardVerdict {
+        decision: decision.into(),
+        rule: rule.into(),
+        tier: "destructive".into(),
+        reason: "Because.".into(),
+        advice: None,
+    }
+}
+
+fn lines(ran: &Ran) -> Vec<Value> {
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    ran.stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// One call for each way in which a verdict can turn, and some that stay.
+fn every_turn() -> Sandbox {
+    recorded(&[
+        bash("ls", None),
+        bash("rm -rf /", Some(("deny", "files.delete-root"))),
+        bash("rm -rf /", None),
+        bash("rm -rf ~", Some(("allow", "files.delete-home"))),
+        bash("rm -rf /", Some(("ask", "old.rule"))),
+        bash("history -c", None),
+        bash("history -c", Some(("deny", "self.cover-tracks"))),
+        bash("ls -l", Some(("ask", "old.rule"))),
+        bash("pwd", Some(("deny", "other.rule"))),
+    ])
+}
+
+#[test]
+fn before_anything_happened_it_says_so() {
+    let ran = Sandbox::recording().snell(&["guard", "replay"], "");
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (0, "0 recorded calls: nothing would change.\n")
+    );
+    assert_eq!(ran.stderr, "snell: nothing has been recorded yet\n");
+}
+
+#[test]
+fn people_see_what_would_change_and_how_often() {
+    let ran = every_turn().snell(&["guard", "replay"], "");
+    assert_eq!(ran.stderr, "");
+    insta::assert_snapshot!(ran.stdout, @"
+    10:00:08    1  project        deny -> allow  other.rule                Bash pwd
+    10:00:07    1  project         ask -> allow  old.rule                  Bash ls -l
+    10:00:06    1  project        deny -> ask    self.cover-tracks         Bash history -c
+    10:00:05    1  project       allow -> ask    self.cover-tracks         Bash history -c
+    10:00:04    1  project         ask -> deny   files.delete-root         Bash rm -rf /
+    10:00:03    1  project       allow -> deny   files.delete-home         Bash rm -rf ~
+    10:00:02    1  project       allow -> deny   files.delete-root         Bash rm -rf /
+    9 recorded calls: 7 would be decided differently.
+          2 newly denied: files.delete-home (1), files.delete-root (1)
+          1 denied instead of asked: files.delete-root (1)
+          1 newly asked: self.cover-tracks (1)
+          1 asked instead of denied: self.cover-tracks (1)
+          1 no longer asked: old.rule (1)
+          1 no longer denied: other.rule (1)
+    ");
+}
+
+#[test]
+fn programs_see_each_change_then_and_now_and_the_counts_at_the_end() {
+    let sandbox = every_turn();
+    let changed = lines(&sandbox.snell(&["guard", "replay", "--json"], ""));
+    let turns: Vec<_> = changed[..changed.len() - 1]
+        .iter()
+        .map(|line| format!("{} {}", line["was"]["decision"], line["now"]["decision"]).replace('"', ""))
+        .collect();
+    assert_eq!(
+        turns,
+        [
+            "deny allow",
+            "ask allow",
+            "deny ask",
+            "allow ask",
+            "ask deny",
+            "allow deny",
+            "allow deny"
+        ]
+    );
+    assert!(
+        changed[..7]
+            .iter()
+            .all(|line| line["type"] == "call" && line["changed"] == true)
+    );
+    assert_eq!(changed[0]["was"]["rule"], "other.rule");
+    assert_eq!(changed[6]["input"]["command"], "rm -rf /");
+    assert_eq!(changed[6]["now"]["rule"], "files.delete-root");
+    let summary = changed.last().unwrap();
+    assert_eq!(summary["type"], "summary");
+    assert_eq!((&summary["calls"], &summary["unchanged"]), (&json!(9), &json!(2)));
+    assert_eq!(
+        summary["changed"]["newly_denied"],
+        json!({"calls": 2, "rules": {"files.delete-home": 1, "files.delete-root": 1}})
+    );
+    let all = lines(&sandbox.snell(&["guard", "replay", "--json", "--all"], ""));
+    assert_eq!(all.len(), 10);
+    assert_eq!(all[8]["changed"], false);
+}
+
+#[test]
+fn a_preset_can_be_tried_out_on_what_was_recorded() {
+    let sandbox = recorded(&[
+        bash("$X build", None),
+        bash("rm -rf /", Some(("deny", "files.delete-root"))),
+    ]);
+    let counts = |args: &[&str]| {
+        let lines = lines(&sandbox.snell(&[&["guard", "replay", "--json"], args].concat(), ""));
+        lines.last().unwrap()["changed"].clone()
+    };
+    assert_eq!(counts(&[]), json!({}));
+    assert_eq!(counts(&["--preset", "strict"])["newly_asked"]["calls"], 1);
+    assert_eq!(counts(&["--preset", "audit"])["no_longer_denied"]["calls"], 1);
+}
+
+#[test]
+fn filters_find_the_calls_that_they_name() {
+    let mut calls = [bash("ls", None), bash("pwd", None), bash("make", None)];
+    calls[2].session = "another";
+    let sandbox = recorded(&calls);
+    let project = sandbox.project();
+    let project = project.to_str().unwrap();
+    let cases: &[(&[&str], u64)] = &[
+        (&[], 3),
+        (&["--session", "session-"], 2),
+        (&["--session", "nobody"], 0),
+        (&["--agent", "99"], 0),
+        (&["--tool", "Bash"], 3),
+        (&["--tool", "Write"], 0),
+        (&["--since", "2026-03-01T10:00:01Z"], 2),
+        (&["--until", "2026-03-01T10:00:01Z"], 1),
+        (&["--since", "1h"], 0),
+        (&["--project", project], 3),
+        (&["--project", "."], 3),
+    ];
+    for (args, expected) in cases {
+        let lines = lines(&sandbox.snell(&[&["guard", "replay", "--json"], *args].concat(), ""));
+        assert_eq!(lines.last().unwrap()["calls"], *expected, "{args:?}");
+    }
+    let ran = sandbox.snell(&["guard", "replay", "--project", "/"], "");
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (1, "snell: nothing was recorded in the project /\n")
+    );
+}
+
+#[test]
+fn what_was_not_recorded_whole_is_told() {
+    let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let long = format!("echo {}; rm -rf /", "x ".repeat(100_000));
+    let sandbox = recorded(&[
+        bash(&format!("GITHUB_TOKEN={token} rm -rf /"), None),
+        bash(&long, None),
+        bash("ls", None),
+    ]);
+    let json = lines(&sandbox.snell(&["guard", "replay", "--json", "--all"], ""));
+    let losses: Vec<_> = json[..3]
+        .iter()
+        .map(|line| (&line["masked"], &line["shortened"]))
+        .collect();
+    let (yes, no) = (&json!(true), &json!(false));
+    assert_eq!(losses, [(no, no), (no, yes), (yes, no)]);
+    let ran = sandbox.snell(&["guard", "replay"], "");
+    assert!(
+        ran.stdout.contains("(recorded with secrets masked)\n"),
+        "{}",
+        ran.stdout
+    );
+    assert!(ran.stdout.contains("(recorded shortened)\n"), "{}", ran.stdout);
+    assert!(
+        ran.stdout
+            .contains("2 were not recorded whole (secrets masked: 1, shortened: 1)"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn more_calls_than_are_held_at_once_are_judged_to_the_last() {
+    let sandbox = recorded(&[bash("rm -rf /", None)]);
+    let copies = "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) ";
+    sandbox.hold_database(&format!(
+        "INSERT INTO events (id, event_id, agent_id, conversation_id, name, tool, state, correlation, at) \
+         {copies} SELECT i, 'copy-' || i, agent_id, conversation_id, name, tool, state, correlation, at FROM n, events WHERE id = 1; \
+         INSERT INTO payloads (id, payload) {copies} SELECT i, payload FROM n, payloads WHERE id = 1;"
+    ));
+    let lines = lines(&sandbox.snell(&["guard", "replay", "--json"], ""));
+    assert_eq!(lines.len(), 1001);
+    assert_eq!(lines[1000]["changed"]["newly_denied"]["calls"], 1000);
+}
+
+#[test]
+fn what_agents_were_told_is_compared_with_what_they_would_be_told_today() {
+    let sandbox = Sandbox::recording();
+    let call = |command: &str| json!({"tool_name": "Bash", "tool_input": {"command": command}});
+    let told = sandbox.tell("10:00:00", "PreToolUse", call("git push --force origin main"));
+    assert!(told.stdout.contains("deny"), "{told:?}");
+    sandbox.tell("10:00:01", "PreToolUse", call("history -c"));
+    sandbox.tell("10:00:02", "PreToolUse", call("cargo test"));
+    let ran = sandbox.snell(&["guard", "replay"], "");
+    assert_eq!(
+        (ran.stdout.as_str(), ran.stderr.as_str()),
+        ("3 recorded calls: nothing would change.\n", "")
+    );
+    let sandbox = sandbox.home_file(
+        ".config/snell/snell.toml",
+        "[guard.rules]\n\"git.push-force\" = \"allow\"\n\"self.cover-tracks\" = \"deny\"\n",
+    );
+    let ran = sandbox.snell(&["guard", "replay"], "");
+    insta::assert_snapshot!(ran.stdout, @"
+    10:00:01    1  project         ask -> deny   self.cover-tracks         Bash history -c
+    10:00:00    1  project        deny -> allow  git.push-force            Bash git push --force origin main
+    3 recorded calls: 2 would be decided differently.
+          1 denied instead of asked: self.cover-tracks (1)
+          1 no longer denied: git.push-force (1)
+    ");
+}
+
+#[test]
+fn calls_are_judged_for_the_project_of_their_agent() {
+    let sandbox = Sandbox::recording().file("snell.toml", "[guard.rules]\n\"git.push-force\" = \"ask\"\n");
+    assert_eq!(sandbox.snell(&["trust"], "").code, 0);
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": "git push --force"}});
+    sandbox.tell("10:00:00", "PreToolUse", call.clone());
+    // Wherever the agent has gone since, it works on the same project, and that one's file counts.
+    let mut elsewhere = call;
+    elsewhere["cwd"] = json!("/usr");
+    elsewhere["tool_input"]["command"] = json!("rm -rf lib; git push --force");
+    sandbox.tell("10:00:01", "PreToolUse", elsewhere);
+    let mut command = sandbox.command(&["guard", "replay", "--all", "--json"]);
+    let ran: Ran = command.current_dir(sandbox.home()).output().unwrap().into();
+    let lines = lines(&ran);
+    let now: Vec<_> = lines[..2]
+        .iter()
+        .map(|line| line["now"]["rule"].as_str().unwrap())
+        .collect();
+    assert_eq!(now, ["files.delete-system", "git.push-force"]);
+    assert_eq!(lines[1]["now"]["decision"], "ask");
+}

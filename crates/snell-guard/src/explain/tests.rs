@@ -1,0 +1,214 @@
+use serde_json::{Value as Json, json};
+
+use super::*;
+use crate::plain::{protected, world};
+use crate::policy::{Allowed, Author, Choice, Preset};
+
+fn explained_by(tool: &str, input: &Json, policy: &Policy) -> Explanation {
+    explain(&Call { tool, input }, policy, &world())
+}
+
+fn explained(command: &str) -> Explanation {
+    explained_by("Bash", &json!({ "command": command }), &Policy::default())
+}
+
+fn choice(verdict: Verdict) -> Choice {
+    Choice {
+        verdict,
+        by: Author::User,
+    }
+}
+
+#[test]
+fn every_program_is_told_with_what_it_was_unwrapped_from() {
+    let told = explained("cd src; x=rm; sudo -u bob env A=1 \"$x\" -rf /usr/$NAME < list");
+    assert_eq!(told.steps.len(), 1);
+    let step = &told.steps[0];
+    assert_eq!(step.text, "sudo -u bob env A=1 \"$x\" -rf /usr/$NAME < list");
+    assert_eq!(step.through, ["sudo", "env"]);
+    let words: Vec<(&str, bool)> = step.words.iter().map(|word| (word.text.as_str(), word.known)).collect();
+    assert_eq!(words, [("rm", true), ("-rf", true), ("/usr/…", false)]);
+    assert_eq!(step.variables, ["A=1"]);
+    assert_eq!(step.cwd.as_deref(), Some("/home/ann/work/app/src"));
+    assert_eq!(step.stdin, "the file list");
+    assert!(step.privileged && !step.elsewhere);
+    let does: Vec<&str> = step.effects.iter().map(|effect| effect.does).collect();
+    assert_eq!(does, ["reads", "does what only one rule is about", "deletes"]);
+    let delete = &step.effects[2];
+    assert_eq!(delete.target.as_deref(), Some("/usr/…"));
+    assert_eq!(delete.place, ["the system's", "not known, at least in part"]);
+    assert!(delete.recursive);
+}
+
+#[test]
+fn rules_that_looked_say_whether_they_matched_and_why_they_count() {
+    let mut policy = Policy::new(Preset::Strict);
+    policy
+        .rules
+        .insert("files.delete-outside".to_owned(), choice(Verdict::Ask));
+    let told = explained_by("Bash", &json!({ "command": "rm ~/x" }), &policy);
+    assert_eq!((told.decision, told.rule), (Verdict::Ask, Some("files.delete-outside")));
+    let looks = &told.steps[0].effects[0].rules;
+    let about = |id: &str| {
+        looks
+            .iter()
+            .find(|look| look.rule == id)
+            .map(|look| (look.matched, look.verdict, look.source))
+    };
+    assert_eq!(about("files.delete-outside"), Some((true, Verdict::Ask, Source::User)));
+    assert_eq!(about("files.delete-root"), Some((false, Verdict::Deny, Source::Rule)));
+    assert_eq!(about("secret.read"), None);
+}
+
+#[test]
+fn what_is_let_through_says_so() {
+    let policy = Policy {
+        allowed: vec![Allowed {
+            command: "pkill node".to_owned(),
+            reason: "it is mine".to_owned(),
+        }],
+        ..Policy::default()
+    };
+    let told = explained_by("Bash", &json!({ "command": "ls; pkill node" }), &policy);
+    assert_eq!(
+        (told.decision, told.allowed_by.as_deref()),
+        (Verdict::Allow, Some("it is mine"))
+    );
+    assert_eq!(told.steps[1].allowed_by.as_deref(), Some("it is mine"));
+    assert_eq!(
+        told.steps[1].effects[0].rules[0].allowed_by.as_deref(),
+        Some("it is mine")
+    );
+}
+
+#[test]
+fn what_is_unseen_is_said_in_words() {
+    for (command, expected) in [
+        ("ls", None),
+        ("$TOOL build", Some("the name of a program is only known when it runs")),
+        (
+            "eval \"$CODE\"",
+            Some("code is handed to a shell that is only known when it runs"),
+        ),
+        ("echo 'x", Some("the text is not what a shell can read")),
+    ] {
+        assert_eq!(
+            explained(command).unseen.last().map(String::as_str),
+            expected,
+            "{command}"
+        );
+    }
+}
+
+/// The smallest change of the call, and what is there then.
+#[test]
+fn the_smallest_change_is_told_first() {
+    for (command, change, then) in [
+        ("sudo ls", Change::Word, "ls"),
+        ("ls; pkill node; ls", Change::Command, "ls; :; ls"),
+        ("git push --force origin main", Change::Word, "git push origin main"),
+        ("echo hi > /etc/hosts", Change::Target, "echo hi > ./hosts"),
+        ("rm -rf ~/notes", Change::Target, "rm -rf ./notes"),
+        ("rm -rf build ~/notes", Change::Word, "rm -rf build "),
+        ("cargo build && rm ~/a.txt ~/b.txt", Change::Command, "cargo build && :"),
+        ("kill -9 -1; pkill node", Change::Command, ":; :"),
+    ] {
+        let told = explained(command);
+        assert_ne!(told.decision, Verdict::Allow, "{command}");
+        let first = told
+            .flips
+            .iter()
+            .find(|flip| matches!(flip.change, Change::Word | Change::Command | Change::Target));
+        let found = first.map(|flip| (flip.change, flip.then.as_str()));
+        assert_eq!(found, Some((change, then)), "{command}: {:#?}", told.flips);
+    }
+}
+
+#[test]
+fn settings_that_would_change_the_verdict_are_told_as_they_are_written() {
+    let told = explained("pkill node");
+    let of = |change: Change| {
+        told.flips
+            .iter()
+            .find(|flip| flip.change == change)
+            .map(|flip| flip.then.as_str())
+    };
+    assert_eq!(
+        of(Change::Rule),
+        Some("[guard.rules]\n\"process.kill-by-name\" = \"allow\"")
+    );
+    assert_eq!(
+        of(Change::Allowed),
+        Some("[[guard.allow]]\ncommand = \"pkill node\"\nreason = \"…\"")
+    );
+}
+
+#[test]
+fn what_is_allowed_says_which_setting_lets_it_happen() {
+    let mut chosen = Policy::default();
+    chosen
+        .rules
+        .insert("process.kill-by-name".to_owned(), choice(Verdict::Allow));
+    let allowed = Policy {
+        allowed: vec![Allowed {
+            command: "pkill *".to_owned(),
+            reason: "why not".to_owned(),
+        }],
+        ..Policy::default()
+    };
+    for (command, policy, expected) in [
+        ("ls", &Policy::default(), vec![]),
+        ("$TOOL build", &Policy::default(), vec![Change::Preset]),
+        ("pkill node", &chosen, vec![Change::Rule]),
+        ("pkill node", &allowed, vec![Change::Allowed]),
+    ] {
+        let told = explained_by("Bash", &json!({ "command": command }), policy);
+        assert_eq!(told.decision, Verdict::Allow, "{command}");
+        let changes: Vec<Change> = told.flips.iter().map(|flip| flip.change).collect();
+        assert_eq!(changes, expected, "{command}");
+    }
+}
+
+#[test]
+fn tools_that_are_no_shell_are_explained_as_well() {
+    let policy = Policy {
+        protected: protected(),
+        ..Policy::default()
+    };
+    let input = json!({ "file_path": "/home/ann/work/app/infra/prod/x.tf", "content": "" });
+    let told = explained_by("Write", &input, &policy);
+    assert_eq!(told.rule, Some("protected.change"));
+    assert!(told.steps.is_empty());
+    assert_eq!(
+        told.effects[0].place,
+        ["not to be changed, says the user", "in the project"]
+    );
+    assert!(
+        told.flips.iter().any(|flip| flip.then == "/home/ann/work/app/x.tf"),
+        "{:?}",
+        told.flips
+    );
+}
+
+#[test]
+fn an_explanation_is_bounded() {
+    let many = "rm ~/x; ".repeat(2000);
+    let wide = format!("rm {}", "~/x ".repeat(2000));
+    let deep = format!("echo {}", "$(".repeat(50_000));
+    for command in [many, wide, deep] {
+        let told = explained(&command);
+        assert_ne!(told.decision, Verdict::Allow);
+        assert!(told.steps.len() <= MAX_STEPS);
+        assert!(told.steps.iter().all(|step| step.effects.len() <= MAX_EFFECTS_TOLD));
+        assert!(told.flips.len() <= 8);
+    }
+}
+
+#[test]
+fn an_explanation_can_be_written_as_json() {
+    let told = serde_json::to_value(explained("sudo ls")).unwrap();
+    assert_eq!(told["decision"], "deny");
+    assert_eq!(told["steps"][0]["words"][0]["text"], "ls");
+    assert_eq!(told["steps"][0]["effects"][0]["rules"][0]["source"], "rule");
+    assert_eq!(told["flips"][0]["change"], "word");
+}

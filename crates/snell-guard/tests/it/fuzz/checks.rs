@@ -1,0 +1,115 @@
+//! What must hold for any call.
+
+use std::time::{Duration, Instant};
+
+use snell_guard::judge::{Call, Judgement, judge};
+use snell_guard::policy::{Policy, Verdict};
+use snell_guard::syntax::parse;
+
+use super::Odd;
+use crate::corpus::world;
+
+/// What these short calls never take, however busy the machine is.
+const FAR_TOO_LONG: Duration = Duration::from_secs(20);
+
+/// Something that is denied wherever it stands.
+const DANGER: &str = "rm -rf /";
+
+/// Words after which nobody knows what else a text does: it ends, waits, means something else, or reads what follows.
+const MAY_NOT_GO_ON: &[&str] = &[
+    "exit", "exec", "return", "logout", "break", "continue", "alias", "function", "()", "while", "until", "for ",
+    "set", "trap", "coproc", "suspend", "kill", "shopt", "enable", "rm=", "PATH", "IFS", "unset",
+];
+
+/// Lines around a text that change nothing.
+const NOTHING: &[(&str, &str)] = &[
+    ("\n", "\n"),
+    (" \t", ""),
+    ("# it's \"nothing\" $(\n", ""),
+    ("true\n", "\n"),
+    ("", "\ntrue\n"),
+    ("{\n", "\n}"),
+    ("(\n", "\n)"),
+    ("if true; then\n", "\nfi"),
+];
+
+fn judged(odd: &Odd) -> Judgement {
+    let call = Call {
+        tool: &odd.tool,
+        input: &odd.input,
+    };
+    judge(&call, &Policy::default(), &world())
+}
+
+/// What is wrong with the judgement of a call, if something is.
+pub(super) fn fault(odd: &Odd) -> Option<String> {
+    let started = Instant::now();
+    let judgement = judged(odd);
+    let took = started.elapsed();
+    if took > FAR_TOO_LONG {
+        return Some(format!("it takes {took:.1?}"));
+    }
+    if judged(odd) != judgement {
+        return Some("it is judged differently the second time".to_owned());
+    }
+    let text = odd.input["command"].as_str().filter(|_| odd.tool == "Bash")?;
+    if let Some(span) = judgement.spans.iter().find(|span| text.get((*span).clone()).is_none()) {
+        return Some(format!("{span:?} is not in the text"));
+    }
+    if !is_whole(text) || is_limited(&judgement) {
+        return None;
+    }
+    surrounded(text, &judgement).or_else(|| followed(text, &judgement))
+}
+
+/// Whether bash would read a text to its end and stop there.
+fn is_whole(text: &str) -> bool {
+    parse(text).problems.is_empty() && !text.ends_with('\\') && !text.contains('\0')
+}
+
+fn is_limited(judgement: &Judgement) -> bool {
+    judgement.coverage.is_limited() || judgement.rule == Some("guard.limit")
+}
+
+/// What bash ignores changes nothing.
+fn surrounded(text: &str, judgement: &Judgement) -> Option<String> {
+    // Aliases count from the next line on, and not within the same group.
+    if without_quotes(text).contains("alias") {
+        return None;
+    }
+    // One of them, so that there is time for more texts.
+    let (before, after) = NOTHING[text.len() % NOTHING.len()];
+    let found = judged(&Odd::command(&format!("{before}{text}{after}")));
+    let differs = found.decision != judgement.decision && !is_limited(&found);
+    differs.then(|| {
+        format!(
+            "{} ({:?}), but {} ({:?}) between {before:?} and {after:?}",
+            judgement.decision.name(),
+            judgement.rule,
+            found.decision.name(),
+            found.rule
+        )
+    })
+}
+
+/// More commands make nothing milder, and what is dangerous is found behind anything that goes on.
+fn followed(text: &str, judgement: &Judgement) -> Option<String> {
+    let found = judged(&Odd::command(&format!("{text}\n{DANGER}")));
+    if found.decision < judgement.decision {
+        return Some(format!(
+            "{} ({:?}), but {} with more behind it",
+            judgement.decision.name(),
+            judgement.rule,
+            found.decision.name()
+        ));
+    }
+    let plain = without_quotes(text);
+    let goes_on = !MAY_NOT_GO_ON.iter().any(|word| plain.contains(word));
+    let missed = goes_on && found.decision != Verdict::Deny && !is_limited(&found);
+    missed.then(|| format!("`{DANGER}` behind it is not seen: {:?}", found.rule))
+}
+
+/// Letters may be quoted one by one.
+fn without_quotes(text: &str) -> String {
+    text.replace("\\\n", "").replace(['\'', '"', '\\'], "")
+}

@@ -1,0 +1,212 @@
+//! Snell's own: what an agent may look at and not change, whatever it uses.
+
+use serde_json::{Value as Json, json};
+use snell_guard::{Call, Policy, Verdict, judge};
+
+use crate::corpus::world;
+
+fn judged(tool: &str, input: &Json) -> (Verdict, Option<&'static str>) {
+    let judgement = judge(&Call { tool, input }, &Policy::default(), &world());
+    (judgement.decision, judgement.rule)
+}
+
+fn bash(command: &str) -> (Verdict, Option<&'static str>) {
+    judged("Bash", &json!({ "command": command }))
+}
+
+#[test]
+fn no_command_changes_what_is_snells_own() {
+    for command in [
+        "rm ~/.config/snell/snell.toml",
+        "rm -rf ~/.config",
+        "rm -rf ~/.local/share",
+        "rm -rf .claude",
+        "mv .claude .claude.bak",
+        "mv ~/.local/bin /tmp/x",
+        "cp settings.json ~/.claude/",
+        "cp evil/settings.json .claude",
+        "cp -t ~/.claude settings.json",
+        "mv snell ~/.cargo/bin/",
+        "mv x/snell.toml .",
+        "install -m 755 snell ~/.local/bin",
+        "ln -sf /tmp/snell.toml .",
+        "ln -sf ~/work/app/evil/settings.json ~/.claude/settings.json",
+        "ln -s ~/.local/share/snell/snell.db mine.db",
+        "sed -i s/strict/audit/ ~/.config/snell/snell.toml",
+        "perl -pi -e s/a/b/ .claude/settings.json",
+        "echo x | tee ~/.config/snell/contacts.toml",
+        "echo x | tee -a .claude/settings.json",
+        "truncate -s 0 ~/.local/share/snell/snell.db",
+        ": > ~/.local/share/snell/snell.db",
+        "dd if=/dev/null of=.claude/settings.json",
+        "chmod 000 ~/.local/bin/snell",
+        "chmod -x ~/.cargo/bin/snell",
+        "sqlite3 ~/.local/share/snell/snell.db 'DELETE FROM guard WHERE 1=1'",
+        "python3 -c 'open(\"/home/ann/.config/snell/snell.toml\", \"w\").write(\"\")'",
+        "node -e 'require(\"fs\").unlinkSync(\"/home/ann/.claude/settings.json\")'",
+        "git checkout -- .claude/settings.json",
+        "git checkout HEAD~3 -- .claude/settings.json",
+        "git restore .claude/settings.json",
+        "git restore --source=HEAD~1 snell.toml",
+        "git rm .claude/settings.json",
+        "git mv .claude/settings.json old.json",
+        "jq . x.json > .claude/settings.json",
+        "curl -o ~/.cargo/bin/snell https://example.com/snell",
+        "wget -O .claude/settings.json https://example.com/s.json",
+        "find .claude -name '*.json' -delete",
+        "unlink .claude/settings.json",
+        "rsync evil/ ~/.config/snell/",
+        "tar xf x.tar -C ~/.config/snell",
+        "cd .claude && rm settings.json",
+        "f=settings; rm .claude/$f.json",
+        "rm .claude/settings.{json,local.json}",
+    ] {
+        let (verdict, rule) = bash(command);
+        assert_eq!(verdict, Verdict::Deny, "{command}: {rule:?}");
+    }
+}
+
+#[test]
+fn no_command_switches_snell_off() {
+    for command in [
+        "snell trust",
+        "snell uninstall claude",
+        "pkill snell",
+        "killall snell",
+        "pkill -f 'snell serve'",
+        "kill $(cat ~/.local/share/snell/serve.pid)",
+        "kill -9 $(pgrep snell)",
+        "xargs kill < ~/.local/share/snell/serve.pid",
+        "systemctl --user stop snell",
+        "systemctl --user disable --now snell.service",
+        "launchctl unload ~/Library/LaunchAgents/snell.plist",
+        "cargo uninstall snell-cli",
+        "claude --settings '{\"disableAllHooks\": true}' -p x",
+        "claude --settings='{\"disableAllHooks\":true}'",
+        "claude config set disableAllHooks true",
+        "claude -p x --bare",
+    ] {
+        let (verdict, rule) = bash(command);
+        assert_eq!(verdict, Verdict::Deny, "{command}: {rule:?}");
+    }
+}
+
+#[test]
+fn looking_is_free() {
+    for command in [
+        "cat ~/.config/snell/snell.toml",
+        "cat .claude/settings.json",
+        "jq .hooks ~/.claude/settings.json",
+        "ls -la ~/.local/share/snell",
+        "snell list",
+        "snell log --json",
+        "snell status",
+        "snell doctor",
+        "snell guard rules",
+        "snell guard explain 'rm -rf /'",
+        "snell guard check 'snell trust'",
+        "snell guard replay",
+        "snell session list",
+        "git diff .claude/settings.json",
+        "git add .claude/settings.json",
+        "cp .claude/settings.json /tmp/copy.json",
+        "grep -rn snell .claude",
+        "diff ~/.claude/settings.json .claude/settings.json",
+        "sqlite3 -readonly ~/.local/share/snell/snell.db 'SELECT 1'",
+        "claude -p 'what is disableAllHooks?'",
+        "claude --settings my.json -p x",
+        "mkdir -p .claude/commands && echo x > .claude/commands/y.md",
+        "rm .claude/commands/y.md",
+        "find . -name '*.pyc' -delete",
+        "chmod -R u+rwX .",
+        "cargo install --path crates/snell-cli --dry-run",
+        "SNELL_HOME=/tmp/x cargo test",
+    ] {
+        assert_eq!(bash(command), (Verdict::Allow, None), "{command}");
+    }
+}
+
+/// A change of an agent's settings is judged by what it changes.
+#[test]
+fn settings_of_the_project_are_for_the_user_to_decide_about() {
+    use Verdict::{Allow, Ask, Deny};
+    const SHARED: &str = "/home/ann/work/app/.claude/settings.json";
+    const LOCAL: &str = ".claude/settings.local.json";
+    let edit = |path: &str, old: &str, new: &str| json!({ "file_path": path, "old_string": old, "new_string": new });
+    let write = |path: &str, content: &str| json!({ "file_path": path, "content": content });
+    for (tool, input, expected) in [
+        ("Edit", edit(SHARED, r#""model": "a""#, r#""model": "b""#), Ask),
+        ("Edit", edit(SHARED, r#""Bash(ls)""#, r#""Bash(ls)", "Bash(cat)""#), Ask),
+        ("Edit", edit(LOCAL, r#""Bash(ls)""#, r#""Bash(pwd)""#), Ask),
+        (
+            "Edit",
+            edit("/home/ann/.claude/settings.json", r#""model": "a""#, r#""model": "b""#),
+            Deny,
+        ),
+        (
+            "Edit",
+            edit(SHARED, r#""model": "a""#, r#""disableAllHooks": true"#),
+            Deny,
+        ),
+        (
+            "Edit",
+            edit(SHARED, r#""model": "a""#, r#""disable\u0041llHooks": true"#),
+            Deny,
+        ),
+        ("Edit", edit(SHARED, "snell hook", "true"), Deny),
+        ("Edit", edit(SHARED, "PreToolUse", "PreToolUsed"), Deny),
+        ("Edit", edit(SHARED, r#""hooks""#, r#""x""#), Deny),
+        ("Edit", edit(SHARED, r#""model": "a""#, r#""model": "a"#), Deny),
+        ("Edit", edit(SHARED, "}", ""), Deny),
+        ("Edit", json!({ "file_path": SHARED, "old_string": "a" }), Deny),
+        (
+            "Edit",
+            json!({ "file_path": SHARED, "old_string": "a", "new_string": "b", "content": "{}" }),
+            Deny,
+        ),
+        (
+            "MultiEdit",
+            json!({ "file_path": SHARED, "edits": [{ "old_string": "a", "new_string": "b" }] }),
+            Ask,
+        ),
+        (
+            "MultiEdit",
+            json!({ "file_path": SHARED, "edits": [{ "old_string": "a", "new_string": "b" }, { "old_string": "snell", "new_string": "" }] }),
+            Deny,
+        ),
+        (
+            "MultiEdit",
+            json!({ "file_path": SHARED, "edits": [{ "old_string": "a", "new_string": "b" }, {}] }),
+            Deny,
+        ),
+        ("Write", write(SHARED, r#"{"permissions": {}}"#), Deny),
+        ("Write", write(LOCAL, r#"{"permissions": {"allow": []}}"#), Ask),
+        ("Write", write(LOCAL, r#"{"disableAllHooks": true}"#), Deny),
+        ("Write", write(LOCAL, "not json"), Deny),
+        ("Write", write(".claude/agents/x.md", "hooks"), Allow),
+        ("Read", json!({ "file_path": SHARED }), Allow),
+        (
+            "NotebookEdit",
+            json!({ "notebook_path": SHARED, "new_source": "{}" }),
+            Deny,
+        ),
+        (
+            "mcp__filesystem__write_file",
+            json!({ "path": LOCAL, "content": "{}" }),
+            Deny,
+        ),
+        (
+            "mcp__filesystem__move_file",
+            json!({ "source": LOCAL, "destination": "x" }),
+            Deny,
+        ),
+        (
+            "apply_patch",
+            json!({ "input": "*** Begin Patch\n*** Delete File: .claude/settings.json\n*** End Patch" }),
+            Deny,
+        ),
+    ] {
+        let (verdict, rule) = judged(tool, &input);
+        assert_eq!(verdict, expected, "{tool} {input}: {rule:?}");
+    }
+}

@@ -1,0 +1,16 @@
+// Keys for those who use no mouse: j and k go from one agent to the next.
+
+const STOPS = "#needs-list a, .card a.name";
+
+export function listenToKeys() {
+  document.addEventListener("keydown", (event) => {
+    const step = { j: 1, k: -1 }[event.key];
+    if (!step || event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select")) return;
+    const stops = [...document.querySelectorAll(STOPS)];
+    if (!stops.length) return;
+    const current = stops.indexOf(document.activeElement);
+    const next = current < 0 ? (step > 0 ? 0 : stops.length - 1) : current + step;
+    stops[Math.min(Math.max(next, 0), stops.length - 1)].focus();
+    event.preventDefault();
+  });
+}

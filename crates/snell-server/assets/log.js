@@ -1,0 +1,56 @@
+// The log of events. It follows what happens for whoever looks at its top; who has scrolled down is told how much is new
+// instead, because nothing must move under somebody's eyes. And how the receiver is, which changes without any event.
+import { refresh } from "./regions.js";
+
+const LOOK_MS = 3000;
+
+const element = (id) => document.getElementById(id);
+
+const rest = (region) => {
+  region?.removeAttribute("data-src");
+  region?.removeAttribute("data-when");
+};
+
+const follow = (region, address) => {
+  region.dataset.src = address;
+  region.dataset.when = "*";
+};
+
+export function prepareLog() {
+  if (element("receiver")) setInterval(() => ["receiver-mode", "receiver"].forEach((id) => refresh(element(id))), LOOK_MS);
+  const address = element("log")?.dataset.src;
+  if (!address) return;
+  let isBelow = false;
+
+  const settle = () => {
+    const [log, news] = [element("log"), element("log-new")];
+    if (isBelow && news) {
+      rest(log);
+      const counted = new URL(news.dataset.follow, location);
+      counted.searchParams.set("after", log.dataset.newest);
+      follow(news, counted.pathname + counted.search);
+    } else {
+      rest(news);
+      if (news) news.hidden = true;
+      follow(log, address);
+    }
+  };
+
+  const look = () => {
+    const wasBelow = isBelow;
+    isBelow = element("log-top").getBoundingClientRect().bottom < 0;
+    if (isBelow === wasBelow) return;
+    settle();
+    if (!isBelow) refresh(element("log"));
+  };
+
+  addEventListener("scroll", look, { passive: true });
+  document.addEventListener("swapped", (event) => ["log", "log-new"].includes(event.target.id) && settle());
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest?.("#log-new a") || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    element("log-title").scrollIntoView();
+    look();
+  });
+  look();
+}

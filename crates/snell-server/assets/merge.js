@@ -1,0 +1,90 @@
+// Puts a fresh element in the place of an old one, and disturbs as little as it can: what is the same stays, what is unfolded
+// stays so, and so does the focus.
+
+const FOCUSABLE = "a, button, summary, input";
+
+export function merge(old, fresh) {
+  const most = Number(fresh.dataset.grow);
+  if (most) {
+    copyAttributes(old, fresh);
+    grow(old, fresh, most);
+  } else if (old.hasAttribute("data-keyed") && fresh.hasAttribute("data-keyed")) {
+    copyAttributes(old, fresh);
+    mergeChildren(old, fresh);
+  } else {
+    keepUnfolded(old, fresh);
+    if (!old.isEqualNode(fresh)) replace(old, fresh);
+  }
+}
+
+function mergeChildren(old, fresh) {
+  const known = new Map([...old.children].map((child) => [child.id, child]));
+  let place = old.firstElementChild;
+  for (const child of [...fresh.children]) {
+    const match = known.get(child.id);
+    known.delete(child.id);
+    if (!match) {
+      old.insertBefore(child, place);
+      continue;
+    }
+    if (match === place) place = place.nextElementSibling;
+    else old.insertBefore(match, place);
+    merge(match, child);
+  }
+  for (const gone of known.values()) gone.remove();
+}
+
+// The fresh one has the newest children, in order. Older ones stay, up to so many in all. If nothing is in both, too much has
+// happened in between, and it begins anew.
+function grow(old, fresh, most) {
+  const known = new Map([...old.children].map((child) => [child.id, child]));
+  const rows = [...fresh.children];
+  const first = rows.find((row) => known.has(row.id));
+  if (!first) {
+    old.replaceChildren(...rows);
+    return;
+  }
+  const inFresh = new Set(rows.map((row) => row.id));
+  for (let row = known.get(first.id); row; ) {
+    const next = row.nextElementSibling;
+    if (!inFresh.has(row.id)) row.remove();
+    row = next;
+  }
+  let after = null;
+  for (const row of rows.reverse()) {
+    const match = known.get(row.id);
+    if (match) merge(match, row);
+    else old.insertBefore(row, after);
+    after = match?.isConnected ? match : row;
+  }
+  while (old.children.length > most) old.firstElementChild.remove();
+}
+
+function copyAttributes(old, fresh) {
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+}
+
+function keepUnfolded(old, fresh) {
+  const folds = (element) => [...(element.matches("details") ? [element] : []), ...element.querySelectorAll("details")];
+  const [before, after] = [folds(old), folds(fresh)];
+  after.forEach((fold, index) => {
+    const same = fold.id ? before.find((other) => other.id === fold.id) : before.length === after.length && before[index];
+    if (same) fold.open = same.open;
+  });
+}
+
+function replace(old, fresh) {
+  const focused = document.activeElement;
+  const place = old.contains(focused) ? placeOf(old, focused) : null;
+  old.replaceWith(fresh);
+  if (place) find(fresh, place)?.focus({ preventScroll: true });
+}
+
+const placeOf = (within, element) => ({
+  id: element.id,
+  index: [...within.querySelectorAll(FOCUSABLE)].indexOf(element),
+});
+
+const find = (within, { id, index }) =>
+  (id && document.getElementById(id)) || within.querySelectorAll(FOCUSABLE)[index] || null;

@@ -1,0 +1,41 @@
+// Times, worded as the server words them, and anew as they pass.
+
+let ahead = 0; // The server's clock, compared with ours.
+
+export const now = () => Date.now() + ahead;
+
+const two = (number) => String(number).padStart(2, "0");
+
+// The time of day; with the day, if that is another one.
+export function clock(at) {
+  const [day, today] = [new Date(at), new Date(now())];
+  const date = `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())} `;
+  const time = `${two(day.getHours())}:${two(day.getMinutes())}:${two(day.getSeconds())}`;
+  return day.toDateString() === today.toDateString() ? time : date + time;
+}
+
+function howLong(from) {
+  const seconds = Math.max(0, Math.floor((now() - from) / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172800) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86400)} d`;
+}
+
+const FORMS = { ago: (at) => `${howLong(at)} ago`, for: howLong, clock };
+
+// Words every time within an element. Only the text of a node is changed, so nothing is read out again.
+export function wordTimes(within) {
+  for (const time of within.querySelectorAll("time[data-form]")) {
+    const text = FORMS[time.dataset.form]?.(Date.parse(time.dateTime));
+    const node = time.firstChild;
+    if (text && node && node.data !== text) node.data = text;
+  }
+}
+
+export function startTicking(serverTime) {
+  ahead = Date.parse(serverTime) - Date.now() || 0;
+  wordTimes(document);
+  setInterval(() => document.hidden || wordTimes(document), 1000);
+  document.addEventListener("visibilitychange", () => document.hidden || wordTimes(document));
+}

@@ -1,0 +1,209 @@
+//! One agent: what is known of it, and its timeline.
+
+mod export;
+mod head;
+mod kind;
+mod moment;
+mod read;
+mod row;
+
+use axum::extract::State;
+use axum::http::Uri;
+use maud::{Markup, html};
+use snell_store::Store;
+
+use super::agents::{find, unknown};
+use super::layout::{Tab, View, page};
+use super::words::Name;
+use super::{Answer, html as answer, look, number_in};
+use crate::app::Shared;
+use crate::error::Refusal;
+use crate::query::Query;
+
+use head::Head;
+use kind::{KINDS, Kinds};
+use moment::Place;
+use read::Page;
+use row::{On, row};
+
+pub(crate) use export::export;
+pub(super) use row::{ran, verdict_class, verdict_word};
+
+/// How many rows the page holds at most while it is open. Older ones are found by paging.
+const MAX_ROWS: usize = 500;
+
+/// What is asked of a timeline.
+struct Asked {
+    agent_id: i64,
+    kinds: Kinds,
+    before: Place,
+}
+
+impl Asked {
+    /// Reads it from an address, in which the agent's number stands in this place.
+    fn read(uri: &Uri, place: usize) -> Result<Self, Refusal> {
+        let mut known: Vec<_> = KINDS.iter().map(|(_, name, _)| *name).collect();
+        known.push("before");
+        let query = Query::read(uri.query(), &known)?;
+        Ok(Self {
+            agent_id: number_in(uri, place)?,
+            kinds: Kinds::read(&query)?,
+            before: query.before(Place::read)?.unwrap_or_default(),
+        })
+    }
+
+    /// Whether it is asked for what happens now, and not for something older.
+    fn is_live(&self) -> bool {
+        self.before == Place::default()
+    }
+
+    /// An address for the same kinds.
+    fn path(&self, path: &str, before: Option<Place>) -> String {
+        let mut query = self.kinds.query();
+        if let Some(before) = before {
+            query = [query, format!("before={before}")]
+                .into_iter()
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join("&");
+        }
+        if query.is_empty() {
+            path.to_owned()
+        } else {
+            format!("{path}?{query}")
+        }
+    }
+}
+
+/// `GET /agents/{id}`
+pub(crate) async fn agent(State(app): State<Shared>, uri: Uri) -> Answer {
+    let asked = Asked::read(&uri, 2)?;
+    let (agent_id, before, kinds) = (asked.agent_id, asked.before, asked.kinds.clone());
+    let read = move |store: &mut Store| match Head::read(store, agent_id)? {
+        Some(head) => Ok(Some((head, Page::read(store, agent_id, before, &kinds)?))),
+        None => Ok(None),
+    };
+    let (frame, found) = look(&app, read).await?;
+    let (head, timeline) = found.ok_or_else(|| unknown(agent_id))?;
+    let main = html! {
+        (head.shown(frame.now))
+        section aria-labelledby="timeline-title" {
+            h2 #timeline-title { "Timeline" }
+            (filter(&asked))
+            (older(&asked, &timeline))
+            (rows(&asked, &timeline))
+            (jump(&asked))
+        }
+    };
+    let title = Name(&head.agent).text();
+    let view = View {
+        tab: Some(Tab::Agents),
+        title: &title,
+        main,
+    };
+    Ok(page(&frame, &view))
+}
+
+/// `GET /fragments/agents/{id}/head`
+pub(crate) async fn head(State(app): State<Shared>, uri: Uri) -> Answer {
+    let agent_id = number_in(&uri, 3)?;
+    let head = app.readers.ask(move |store| Head::read(store, agent_id)).await?;
+    let head = head.ok_or_else(|| unknown(agent_id))?;
+    Ok(answer(head.shown(app.clock.now())))
+}
+
+/// `GET /fragments/agents/{id}/timeline`
+pub(crate) async fn timeline(State(app): State<Shared>, uri: Uri) -> Answer {
+    let asked = Asked::read(&uri, 3)?;
+    let (agent_id, before, kinds) = (asked.agent_id, asked.before, asked.kinds.clone());
+    let read = move |store: &mut Store| match find(store, agent_id)? {
+        Some(_) => Ok(Some(Page::read(store, agent_id, before, &kinds)?)),
+        None => Ok(None),
+    };
+    let found = app.readers.ask(read).await?;
+    let timeline = found.ok_or_else(|| unknown(agent_id))?;
+    Ok(answer(rows(&asked, &timeline)))
+}
+
+/// The choice of kinds: a form that works by itself, and by itself once there is a script.
+fn filter(asked: &Asked) -> Markup {
+    html! {
+        form.filter method="get" action={ "/agents/" (asked.agent_id) } data-at-once {
+            fieldset {
+                legend { "Show" }
+                @for (kind, name, label) in KINDS {
+                    label { input type="checkbox" name=(name) value="1" checked[asked.kinds.has(*kind)]; " " (label) }
+                }
+            }
+            button { "Filter" }
+            a href={ "/agents/" (asked.agent_id) "/export.html" } download { "Export as HTML" }
+        }
+    }
+}
+
+/// The way to what is older. It is there even if nothing is, for the page may drop rows as it grows.
+fn older(asked: &Asked, timeline: &Page) -> Markup {
+    let path = format!("/agents/{}", asked.agent_id);
+    html! {
+        p.pager {
+            a #older rel="prev" hidden[timeline.older.is_none()] href=(asked.path(&path, timeline.older)) { "Older" }
+            @if !asked.is_live() { " " a rel="next" href=(asked.path(&path, None)) { "Newest" } }
+        }
+    }
+}
+
+fn rows(asked: &Asked, timeline: &Page) -> Markup {
+    let path = format!("/fragments/agents/{}/timeline", asked.agent_id);
+    let (src, when) = (asked.path(&path, None), asked.is_live().then_some("*"));
+    let mut rows: Vec<Markup> = Vec::with_capacity(timeline.moments.len());
+    let mut place = timeline.before;
+    for moment in timeline.moments.iter().rev() {
+        place = place.after(moment);
+        let on = if asked.is_live() { On::LivePage(place) } else { On::Page };
+        rows.push(row(moment, on));
+    }
+    html! {
+        ol #timeline.timeline data-src=[when.map(|_| src)] data-when=[when] data-agent=(asked.agent_id)
+            data-grow=(MAX_ROWS) {
+            @for row in rows.iter().rev() { (row) }
+            @if rows.is_empty() { li #timeline-none.quiet { "Nothing of that kind." } }
+        }
+    }
+}
+
+/// The end of the timeline, and a way there.
+fn jump(asked: &Asked) -> Markup {
+    html! {
+        @if asked.is_live() {
+            p.jump { a #jump href="#now" { "Jump to live" } }
+            p #now tabindex="-1" { "This is where it goes on." }
+        }
+    }
+}
+
+/// Every part that shows something of an agent, with this text in all that hangs on it, for tests.
+#[cfg(test)]
+pub(super) fn rendered(
+    agent: &snell_store::AgentView,
+    text: &str,
+    now: snell::Timestamp,
+) -> Vec<(&'static str, Markup)> {
+    use super::hostile::{event, turn};
+    use snell_store::Actor;
+
+    let head = Head::with(agent.clone(), text);
+    let rows_of = |name: &str| {
+        let turns = vec![turn(1, Actor::User, text, 0), turn(2, Actor::Agent, text, 0)];
+        let moments = moment::merge(vec![event(name, text)], turns, &Kinds::all());
+        assert_eq!(moments.len(), 6, "everything that hangs on {name} is there");
+        html! { @for moment in &moments { (row(moment, On::LivePage(Place::default()))) } }
+    };
+    vec![
+        ("head", head.shown(now)),
+        ("a call", rows_of("PreToolUse")),
+        ("the end of a call", rows_of("PostToolUse")),
+        ("an event", rows_of("Notification")),
+        ("an event of any name", rows_of(text)),
+        ("export", maud::PreEscaped(export::opening(&head, Some(now), now))),
+    ]
+}

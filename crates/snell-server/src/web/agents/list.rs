@@ -1,0 +1,100 @@
+//! Who needs somebody, and the cards by project.
+
+use maud::{Markup, html};
+use snell::Timestamp;
+use snell_store::AgentView;
+
+use super::Agents;
+use super::card::card;
+use crate::web::words::{Name, ago, cut, lasting};
+
+/// How much of a reason is shown.
+const WHY_SHOWN: usize = 200;
+
+/// Those who wait for an answer, the one that has waited for longest first.
+pub(super) fn needs(waiting: &[&AgentView], now: Timestamp) -> Markup {
+    html! {
+        section #needs.needs aria-labelledby="needs-title" data-src="/fragments/needs"
+            data-when="state_changed session_created session_ended" data-keyed {
+            h2 #needs-title { "Needs you" }
+            @if waiting.is_empty() {
+                p #needs-none.quiet { "Nobody waits for you." }
+            } @else {
+                ul #needs-list data-keyed { @for agent in waiting { (need(agent, now)) } }
+            }
+        }
+    }
+}
+
+fn need(agent: &AgentView, now: Timestamp) -> Markup {
+    let id = agent.agent_id;
+    html! {
+        li id={ "need-" (id) } {
+            a id={ "answer-" (id) } href={ "/agents/" (id) } {
+                span.mark aria-hidden="true" { "▲ " }
+                strong.name { (Name(agent)) }
+                " in " bdi { (cut(&agent.project, 60)) }
+            }
+            " " span.why { bdi { (cut(&agent.why, WHY_SHOWN)) } }
+            " " span.since { "waits for " (lasting(agent.state_since, now)) }
+        }
+    }
+}
+
+/// The cards by project, and those that have ended.
+pub(super) fn cards(agents: &Agents, now: Timestamp) -> Markup {
+    html! {
+        div #agents data-src="/fragments/agents" data-parts="/fragments/agents?only="
+            data-when="session_created session_ended" data-keyed {
+            @if agents.at_work.is_empty() {
+                p #agents-none.quiet {
+                    "No agent is at work. Agents appear here once their hooks call Snell: "
+                    code { "snell install" } " sets that up, and " code { "snell demo" } " shows it."
+                }
+            }
+            @for project in agents.at_work.chunk_by(|a, b| a.project_id == b.project_id) {
+                (group(project, now))
+            }
+            @if agents.is_cut {
+                p #agents-more.quiet { "There are more; " a href="/api/agents" { "all of them" } " are told to programs." }
+            }
+            (ended(&agents.ended, now))
+        }
+    }
+}
+
+fn group(agents: &[AgentView], now: Timestamp) -> Markup {
+    // A chunk is never empty.
+    let Some(first) = agents.first() else {
+        return html! {};
+    };
+    let title = format!("project-{}-title", first.project_id);
+    html! {
+        section.project id={ "project-" (first.project_id) } aria-labelledby=(title) data-keyed {
+            h2 id=(title) title=(first.project_path) { bdi { (cut(&first.project, 80)) } }
+            div.cards id={ "cards-" (first.project_id) } data-keyed {
+                @for agent in agents { (card(agent, now)) }
+            }
+        }
+    }
+}
+
+fn ended(agents: &[AgentView], now: Timestamp) -> Markup {
+    html! {
+        @if !agents.is_empty() {
+            details #ended.ended {
+                summary { "Ended within a day (" (agents.len()) ")" }
+                ul {
+                    @for agent in agents {
+                        li {
+                            a href={ "/agents/" (agent.agent_id) } { (Name(agent)) }
+                            " in " bdi { (cut(&agent.project, 60)) }
+                            @if let Some(at) = agent.ended_at { ", " (ago(at, now)) }
+                            @if let Some(reason) = &agent.end_reason { ": " bdi { (cut(reason, WHY_SHOWN)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

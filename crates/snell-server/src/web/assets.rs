@@ -1,0 +1,124 @@
+//! What the page is made of beside HTML: it is part of the program, so there is nothing to install and nothing to fetch from
+//! elsewhere.
+//!
+//! All of it stands below one path that changes with any of it. So browsers may keep it for ever, and scripts find each other
+//! by relative names.
+
+use std::sync::LazyLock;
+
+use axum::http::header::CACHE_CONTROL;
+use axum::http::{HeaderValue, Uri};
+use axum::response::Response;
+use sha2::{Digest, Sha256};
+
+use crate::error::Refusal;
+use crate::routes::typed;
+
+/// One file.
+struct Asset {
+    name: &'static str,
+    kind: &'static str,
+    text: &'static str,
+}
+
+/// A file of `assets/`, with its type.
+macro_rules! asset {
+    ($name:literal, $kind:literal) => {
+        Asset {
+            name: $name,
+            kind: $kind,
+            text: include_str!(concat!("../../assets/", $name)),
+        }
+    };
+}
+
+/// Every file that there is.
+const ASSETS: &[Asset] = &[
+    asset!("page.css", "text/css; charset=utf-8"),
+    asset!("icon.svg", "image/svg+xml"),
+    asset!("page.js", "text/javascript; charset=utf-8"),
+    asset!("connection.js", "text/javascript; charset=utf-8"),
+    asset!("regions.js", "text/javascript; charset=utf-8"),
+    asset!("merge.js", "text/javascript; charset=utf-8"),
+    asset!("times.js", "text/javascript; charset=utf-8"),
+    asset!("notices.js", "text/javascript; charset=utf-8"),
+    asset!("keys.js", "text/javascript; charset=utf-8"),
+    asset!("timeline.js", "text/javascript; charset=utf-8"),
+    asset!("log.js", "text/javascript; charset=utf-8"),
+];
+
+/// How long a file may be kept that will never change.
+const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+
+/// Changes with every one of the files.
+pub(super) static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let mut digest = Sha256::new();
+    for asset in ASSETS {
+        digest.update(asset.name);
+        digest.update(asset.text);
+    }
+    let digest = digest.finalize();
+    digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+});
+
+/// Where a file is found.
+pub(super) fn path(name: &str) -> String {
+    format!("/assets/{}/{name}", *VERSION)
+}
+
+/// `GET /assets/{version}/{name}`. A page of an earlier version gets what there is now, but does not keep it.
+pub(crate) async fn asset(uri: Uri) -> Result<Response, Refusal> {
+    let mut parts = uri.path().split('/').skip(2);
+    let (version, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let asset = ASSETS.iter().find(|asset| asset.name == name);
+    let asset = asset.ok_or_else(|| Refusal::NotFound("the page has no such part".into()))?;
+    let mut answer = typed(asset.kind, asset.text);
+    if version == *VERSION {
+        answer.headers_mut().insert(CACHE_CONTROL, FOR_EVER);
+    }
+    Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_import_only_what_is_served() {
+        let is_script = |asset: &&Asset| asset.name.ends_with(".js");
+        for script in ASSETS.iter().filter(is_script) {
+            let lines = script.text.lines().filter(|line| line.starts_with("import "));
+            for line in lines {
+                let from = line.rsplit('"').nth(1).unwrap().trim_start_matches("./");
+                assert!(ASSETS.iter().any(|asset| asset.name == from), "{}: {line}", script.name);
+            }
+        }
+    }
+
+    #[test]
+    fn scripts_make_no_markup_from_text() {
+        let forbidden = [
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "new Function",
+        ];
+        for asset in ASSETS {
+            for word in forbidden {
+                assert!(!asset.text.contains(word), "{}: {word}", asset.name);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_comes_from_elsewhere() {
+        for asset in ASSETS {
+            let text = asset.text.replace("http://www.w3.org/2000/svg", "");
+            for word in ["http://", "https://", "@import", "url("] {
+                assert!(!text.contains(word), "{}: {word}", asset.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Verdicts one by one, each with its reason and the call that it is about.
+
+use maud::{Markup, html};
+use serde_json::Value;
+use snell_store::{GuardEntry, GuardOutcome, GuardVerdictView};
+
+use super::asked::Asked;
+use super::{class, word};
+use crate::web::words::{clock, cut};
+
+/// How much of a reason, an advice or a call is shown.
+const SHOWN: usize = 600;
+
+/// By which of its fields a call is known, the first that is there.
+const TELLING: &[&str] = &["command", "file_path", "path", "url", "pattern", "query", "prompt"];
+
+/// The verdicts, and the ways to others. There may be one more than is shown.
+pub(super) fn list(verdicts: &[GuardEntry], most: usize, asked: &Asked) -> Markup {
+    let shown = &verdicts[..verdicts.len().min(most)];
+    let older = shown.last().filter(|_| verdicts.len() > most);
+    html! {
+        section aria-labelledby="list-title" {
+            h2 #list-title { "Verdicts" }
+            @if asked.filter.before_id.is_some() {
+                p.pager { "These are older verdicts. " a rel="next" href=(asked.path("/guard", None)) { "Newest" } }
+            }
+            @if shown.is_empty() { p.quiet { "There are none." } }
+            ol.verdicts { @for entry in shown { (row(entry)) } }
+            @if let Some(last) = older {
+                p.pager { a rel="prev" href=(asked.path("/guard", Some(last.guard_verdict_id))) { "Older" } }
+            }
+        }
+    }
+}
+
+fn row(entry: &GuardEntry) -> Markup {
+    html! {
+        li id={ "verdict-" (entry.guard_verdict_id) } {
+            p.head-line {
+                @match entry.event_row {
+                    Some(event) => { a href={ "/logging/" (event) } { (clock(entry.at)) } },
+                    None => (clock(entry.at)),
+                }
+                @if let Some(agent) = entry.agent_id { " " a href={ "/agents/" (agent) } { "#" (agent) } }
+            }
+            p { (judged(&entry.verdict)) }
+            pre.call {
+                @if let Some(tool) = &entry.tool { strong { (cut(tool, 60)) } " " }
+                (cut(&call(&entry.payload), SHOWN))
+            }
+        }
+    }
+}
+
+/// A verdict: what came of it, by which rule, why, and what to do instead.
+pub(in crate::web) fn judged(verdict: &GuardVerdictView) -> Markup {
+    let (outcome, reason) = GuardOutcome::of(&verdict.decision, &verdict.reason);
+    html! {
+        strong class=(class(outcome)) { (word(outcome)) }
+        " " code { (cut(&verdict.rule, 100)) }
+        " " span.quiet { (cut(&verdict.tier, 40)) }
+        " " span.text { (cut(reason, SHOWN)) }
+        @if let Some(advice) = &verdict.advice { " " span.text.quiet { (cut(advice, SHOWN)) } }
+    }
+}
+
+/// What a call is about: its command or its file, or else all that it was given.
+fn call(payload: &Value) -> String {
+    let input = payload.get("tool_input").unwrap_or(&Value::Null);
+    let telling = TELLING.iter().find_map(|name| input.get(name)?.as_str());
+    match (telling, input) {
+        (Some(text), _) => text.to_owned(),
+        (None, Value::Null) => String::new(),
+        (None, Value::String(text)) => text.clone(),
+        (None, other) => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_call_is_told_by_what_matters_of_it() {
+        let cases = [
+            (
+                json!({"tool_input": {"command": "rm -rf /", "description": "x"}}),
+                "rm -rf /",
+            ),
+            (
+                json!({"tool_input": {"file_path": "/etc/passwd", "content": "x"}}),
+                "/etc/passwd",
+            ),
+            (
+                json!({"tool_input": {"command": ["rm", "x"]}}),
+                r#"{"command":["rm","x"]}"#,
+            ),
+            (json!({"tool_input": "free text"}), "free text"),
+            (json!({"tool_input": [1]}), "[1]"),
+            (json!({}), ""),
+            (Value::Null, ""),
+        ];
+        for (payload, expected) in cases {
+            assert_eq!(call(&payload), expected, "{payload}");
+        }
+    }
+
+    #[test]
+    fn a_verdict_that_was_only_noted_is_told_as_such() {
+        let shown = |decision: &str, reason: &str| {
+            let verdict = GuardVerdictView {
+                decision: decision.into(),
+                rule: "r".into(),
+                tier: "t".into(),
+                reason: reason.into(),
+                advice: None,
+            };
+            judged(&verdict).0
+        };
+        let watched = shown("allow", "would be denied, but the guard only watches: it is gone");
+        assert!(
+            watched.contains("<strong class=\"watched\">◌ would be blocked</strong>"),
+            "{watched}"
+        );
+        assert!(watched.contains(">it is gone<"), "{watched}");
+        assert!(shown("deny", "it is gone").contains("<strong class=\"bad\">✕ blocked</strong>"));
+    }
+}

@@ -1,0 +1,124 @@
+//! How long hooks took in each hour of the last day.
+
+use maud::{Markup, html};
+use snell::Timestamp;
+use snell_store::HookHour;
+
+use super::{Asked, HOURS, Hook};
+use crate::web::chart::{Chart, Line};
+use crate::web::slots::{HOUR, slots};
+use crate::web::words::{clock, cut, duration};
+
+/// What stands below the chart.
+const MARKS: &[(f64, &str)] = &[
+    (0.0, "24 h ago"),
+    (0.25, "18 h"),
+    (0.5, "12 h"),
+    (0.75, "6 h"),
+    (1.0, "now"),
+];
+
+/// The chart, and the same as a table.
+pub(super) fn chart(hours: &[HookHour], this_hour: Timestamp, asked: Asked, hook: Option<&Hook>) -> Markup {
+    let slots: Vec<_> = slots(this_hour, HOUR, HOURS)
+        .into_iter()
+        .map(|begins| hours.iter().find(|hour| hour.begins == begins))
+        .collect();
+    let line = |class, value: fn(&HookHour) -> f64| Line {
+        class,
+        values: slots.iter().map(|hour| hour.map(value)).collect(),
+    };
+    let lines = [line("p95", |hour| hour.p95_ms), line("p50", |hour| hour.p50_ms)];
+    let chart = Chart {
+        id: "latency",
+        title: "How long hooks took in each of the last 24 hours",
+        summary: summary(hours),
+        marks: MARKS,
+        written: |ms| if ms > 0.0 { duration(ms) } else { "0".to_owned() },
+    };
+    html! {
+        section aria-labelledby="latency-heading" {
+            h2 #latency-heading {
+                "How long they took"
+                @if let Some(hook) = hook { ": " code { (cut(&hook.stats.command, 80)) } }
+            }
+            @if asked.hook_id.is_some() {
+                p { "One hook. " a href=(Asked { hook_id: None, ..asked }.path("/hooks")) { "All hooks together" } }
+            }
+            figure {
+                (chart.lines(&lines, |slot| slots[slot].map(told).unwrap_or_default()))
+                figcaption.legend {
+                    span.key.p50 { "p50: half took no longer" } " " span.key.p95 { "p95: 95 of 100 took no longer" }
+                }
+            }
+            (as_table(hours))
+        }
+    }
+}
+
+fn told(hour: &HookHour) -> String {
+    format!(
+        "{} UTC: {} runs, p50 {}, p95 {}",
+        hour.begins.strftime("%H:%M"),
+        hour.runs,
+        duration(hour.p50_ms),
+        duration(hour.p95_ms)
+    )
+}
+
+fn summary(hours: &[HookHour]) -> String {
+    let slowest = hours.iter().max_by(|a, b| a.p95_ms.total_cmp(&b.p95_ms));
+    match slowest {
+        None => "No hook ran within the last 24 hours.".to_owned(),
+        Some(slowest) => {
+            let runs: i64 = hours.iter().map(|hour| hour.runs).sum();
+            format!(
+                "{runs} runs within the last 24 hours. The slowest hour was {}.",
+                told(slowest)
+            )
+        }
+    }
+}
+
+fn as_table(hours: &[HookHour]) -> Markup {
+    html! {
+        @if !hours.is_empty() {
+            details #latency-table {
+                summary { "The same as a table" }
+                table.small {
+                    thead { tr { @for name in ["Hour", "Runs", "p50", "p95", "Longest"] { th scope="col" { (name) } } } }
+                    tbody { @for hour in hours.iter().rev() {
+                        tr {
+                            th scope="row" { (clock(hour.begins)) }
+                            td { (hour.runs) }
+                            td { (duration(hour.p50_ms)) }
+                            td { (duration(hour.p95_ms)) }
+                            td { (duration(hour.max_ms)) }
+                        }
+                    } }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chart_is_told_in_a_sentence() {
+        let hour = |second: i64, p95_ms: f64| HookHour {
+            begins: Timestamp::from_second(second).unwrap(),
+            runs: 3,
+            p50_ms: 1.0,
+            p95_ms,
+            max_ms: p95_ms,
+        };
+        assert_eq!(summary(&[]), "No hook ran within the last 24 hours.");
+        assert_eq!(
+            summary(&[hour(0, 5.0), hour(3600, 20.0), hour(7200, 7.0)]),
+            "9 runs within the last 24 hours. The slowest hour was 01:00 UTC: 3 runs, p50 1.0 ms, p95 20 ms."
+        );
+    }
+}

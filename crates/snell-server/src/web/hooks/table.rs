@@ -1,0 +1,75 @@
+//! The table of hooks.
+
+use maud::{Markup, html};
+use snell::Timestamp;
+
+use super::sort::COLUMNS;
+use super::{Asked, Hook, PERIODS};
+
+/// How many hooks are shown.
+const MAX_HOOKS: usize = 200;
+
+pub(super) fn table(hooks: &[Hook], asked: Asked, now: Timestamp) -> Markup {
+    html! {
+        section aria-labelledby="hooks-title" {
+            h2 #hooks-title { "What they cost in " (asked.period.2) }
+            (periods(asked))
+            @if hooks.is_empty() {
+                p.quiet { "No hook has run." }
+            } @else {
+                table.costs {
+                    thead { tr { @for column in COLUMNS {
+                        @let is_current = column.name == asked.column.name;
+                        @let to = Asked { column, ..asked };
+                        th scope="col" aria-sort=[is_current.then_some(direction(column.name))] {
+                            a href=(to.path("/hooks")) title=(column.about) { (column.label) }
+                        }
+                    } } }
+                    tbody { @for hook in hooks.iter().take(MAX_HOOKS) { (row(hook, asked, now)) } }
+                }
+            }
+            @if hooks.len() > MAX_HOOKS {
+                p.quiet { "There are more; " a href="/api/hooks?limit=500" { "all of them" } " are told to programs." }
+            }
+        }
+    }
+}
+
+fn row(hook: &Hook, asked: Asked, now: Timestamp) -> Markup {
+    let id = hook.stats.hook_id;
+    let is_chosen = asked.hook_id == Some(id);
+    let to = Asked {
+        hook_id: (!is_chosen).then_some(id),
+        ..asked
+    };
+    html! {
+        tr.chosen[is_chosen] {
+            @for column in COLUMNS {
+                @if column.name == "hook" {
+                    th scope="row" {
+                        ((column.cell)(hook, now)) " "
+                        a href=(to.path("/hooks")) { @if is_chosen { "chart of all" } @else { "chart" } }
+                    }
+                } @else {
+                    td data-label=(column.label) { ((column.cell)(hook, now)) }
+                }
+            }
+        }
+    }
+}
+
+fn periods(asked: Asked) -> Markup {
+    html! {
+        nav.choice aria-label="Time" {
+            @for period in PERIODS {
+                @let to = Asked { period, ..asked };
+                a href=(to.path("/hooks")) aria-current=[(period.0 == asked.period.0).then_some("true")] { (period.2) } " "
+            }
+        }
+    }
+}
+
+/// Hooks come in the order of their names, everything else from the greatest on.
+fn direction(column: &str) -> &'static str {
+    if column == "hook" { "ascending" } else { "descending" }
+}

@@ -1,0 +1,188 @@
+//! Whatever an agent sends is shown, never run: with hostile text in every field a page has the tags and attributes that it
+//! has with harmless text, and no others.
+
+use maud::{Markup, Render};
+use snell::Timestamp;
+use snell_store::{
+    Actor, AgentView, Confidence, GuardVerdictView, HookRunView, Intent, Source, State, TimelineEvent, TimestampSource,
+    TurnView,
+};
+
+use super::words::Name;
+
+/// Texts that mean something to a browser where they are not escaped.
+const HOSTILE: &[&str] = &[
+    "<script>alert(1)</script>",
+    "</script><script>alert(1)</script>",
+    "\"><img src=x onerror=alert(1)>",
+    "'><svg onload=alert(1)>",
+    "\" onmouseover=\"alert(1)",
+    "' autofocus onfocus='alert(1)",
+    "</title></head><body onload=alert(1)>",
+    "</style><script>alert(1)</script>",
+    "</li></ol></details><form action=//evil.example>",
+    "<!-- ",
+    "--><script>alert(1)</script>",
+    "<![CDATA[<script>alert(1)</script>]]>",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "&#x3c;script&#x3e;",
+    "javascript:alert(1)",
+    "<a href=\"javascript:alert(1)\">x</a>",
+    "<meta http-equiv=refresh content=0;url=//evil.example>",
+    "<iframe srcdoc=\"<script>alert(1)</script>\">",
+    "<\u{0}script>alert(1)</script>",
+    "\u{202e}txet lufmrah",
+    "`${alert(1)}` {{alert(1)}}",
+    "<time data-form=ago datetime=x data-src=/hook/stop>",
+];
+
+/// The harmless text that others are held against.
+const HARMLESS: &str = "harmless";
+
+fn agent(text: &str) -> AgentView {
+    let some = || Some(text.to_owned());
+    AgentView {
+        agent_id: 7,
+        project_id: 3,
+        project: text.to_owned(),
+        project_path: text.to_owned(),
+        product: some(),
+        session_id: some(),
+        state: State::AwaitingInput,
+        state_since: Timestamp::UNIX_EPOCH,
+        state_source: Source::Hook,
+        confidence: Confidence::High,
+        why: text.to_owned(),
+        current_tool: some(),
+        last_words: some(),
+        status_text: some(),
+        tmux_session: some(),
+        tmux_pane: some(),
+        pid: Some(1),
+        host: some(),
+        role: some(),
+        mode: some(),
+        model: some(),
+        context_percent: Some(50.0),
+        started_at: Timestamp::UNIX_EPOCH,
+        last_seen_at: Timestamp::UNIX_EPOCH,
+        ended_at: Some(Timestamp::UNIX_EPOCH),
+        end_reason: some(),
+    }
+}
+
+/// An event with this text wherever an event can have one.
+pub(super) fn event(name: &str, text: &str) -> TimelineEvent {
+    let some = || Some(text.to_owned());
+    TimelineEvent {
+        id: 9,
+        at: Timestamp::UNIX_EPOCH,
+        event: name.to_owned(),
+        tool: some(),
+        tool_summary: some(),
+        tool_duration_ms: Some(1.0),
+        ended_by: some(),
+        is_end_of_call: false,
+        decision: some(),
+        reason: some(),
+        state: State::Idle,
+        state_before: Some(State::Processing),
+        message: some(),
+        hook_runs: vec![HookRunView {
+            contract: text.to_owned(),
+            source: text.to_owned(),
+            line: 1,
+            command: text.to_owned(),
+            matcher: some(),
+            status: text.to_owned(),
+            exit_code: Some(1),
+            signal: Some(9),
+            duration_us: 5,
+            stdout: text.to_owned(),
+            stderr: text.to_owned(),
+            why: some(),
+        }],
+        guard_verdicts: vec![GuardVerdictView {
+            decision: text.to_owned(),
+            rule: text.to_owned(),
+            tier: text.to_owned(),
+            reason: text.to_owned(),
+            advice: some(),
+        }],
+    }
+}
+
+/// A turn that says this.
+pub(super) fn turn(turn_id: i64, actor: Actor, text: &str, second: i64) -> TurnView {
+    TurnView {
+        turn_id,
+        agent_id: 7,
+        command_id: 1,
+        actor,
+        intent: Intent::Command,
+        text: text.to_owned(),
+        timestamp: Timestamp::from_second(second).unwrap(),
+        timestamp_source: TimestampSource::Server,
+    }
+}
+
+/// Every part of a page that shows something of an agent's, with this text in all of it.
+fn parts(text: &str) -> Vec<(&'static str, Markup)> {
+    let now = Timestamp::from_second(100).unwrap();
+    let mut parts = super::agents::rendered(&agent(text), now);
+    parts.extend(super::agent::rendered(&agent(text), text, now));
+    parts.extend(super::logging::rendered(text, now));
+    parts.extend(super::hooks::rendered(text, now));
+    parts.extend(super::guard::rendered(text, now));
+    parts.push(("name", Name(&agent(text)).render()));
+    parts.push(("login", super::login::asked(&"/agents/7".parse().unwrap())));
+    parts
+}
+
+/// The tags of a text with the names of their attributes, as a browser finds them.
+fn skeleton(html: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = html;
+    while let Some(begin) = rest.find('<') {
+        rest = &rest[begin + 1..];
+        let (mut tag, mut quoted) = (String::new(), false);
+        let mut end = rest.len();
+        for (at, letter) in rest.char_indices() {
+            match letter {
+                '"' => quoted = !quoted,
+                '>' if !quoted => {
+                    end = at + 1;
+                    break;
+                }
+                _ if !quoted => tag.push(letter),
+                _ => {}
+            }
+        }
+        found.push(tag);
+        rest = &rest[end..];
+    }
+    found
+}
+
+#[test]
+fn hostile_text_in_any_field_adds_no_tag_and_no_attribute() {
+    let harmless = parts(HARMLESS);
+    assert!(harmless.len() > 8, "every part of the page is there");
+    for text in HOSTILE {
+        for ((name, expected), (_, found)) in harmless.iter().zip(parts(text)) {
+            let (expected, found) = (skeleton(&expected.0), skeleton(&found.0));
+            assert_eq!(found, expected, "{text:?} in {name}");
+        }
+    }
+}
+
+#[test]
+fn hostile_text_is_shown_as_it_is() {
+    let text = "<b>\"'&";
+    for (name, part) in parts(text) {
+        let shows = part.0.contains("&lt;b&gt;&quot;'&amp;");
+        // These have it in an address at most.
+        let is_silent = ["login", "how much is new"].contains(&name);
+        assert!(shows || is_silent, "{name}: {}", part.0);
+    }
+}

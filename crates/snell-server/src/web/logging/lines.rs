@@ -1,0 +1,173 @@
+//! The lines of the log.
+
+use maud::{Markup, html};
+use snell_store::{LogEntry, LogLine, LogLines};
+
+use super::asked::Asked;
+use crate::web::agent::{verdict_class, verdict_word};
+use crate::web::words::{clock, cut, duration, mark, state};
+
+/// How many lines a page has.
+pub(super) const MAX_LINES: u32 = 100;
+
+/// How much of a text is shown.
+const SHOWN: usize = 200;
+
+/// How much of a session's id is shown.
+const SHORT_ID: usize = 8;
+
+/// What each column is called.
+const COLUMNS: &[&str] = &[
+    "Time", "Agent", "Project", "Event", "What", "Decision", "State", "Hooks", "Took",
+];
+
+/// The lines, and the ways to others. There may be one more than is shown.
+pub(super) fn table(asked: &Asked, found: &LogLines) -> Markup {
+    let most = MAX_LINES as usize;
+    let lines = &found.lines[..found.lines.len().min(most)];
+    let older = lines
+        .last()
+        .filter(|_| found.lines.len() > most)
+        .map(|line| line.entry.id);
+    let newest = found.lines.first().map_or(0, |line| line.entry.id);
+    let (src, when) = (asked.path("/fragments/log", None), asked.is_live().then_some("*"));
+    html! {
+        div #log data-keyed data-src=[when.map(|_| src)] data-when=[when] data-newest=(newest) {
+            p #log-top.pager {
+                @if asked.is_live() {
+                    (news(asked, 0, 1))
+                } @else {
+                    "These are older events; what happens now is not added. "
+                    a href=(asked.without_end("/logging")) { "Newest" }
+                }
+            }
+            @if lines.is_empty() {
+                p #log-none.quiet { (nothing(asked)) }
+            } @else {
+                table #log-table.log data-keyed {
+                    thead #log-head { tr { @for name in COLUMNS { th scope="col" { (name) } } } }
+                    tbody #log-rows data-keyed { @for line in lines { (row(line)) } }
+                }
+            }
+            p #log-older.pager {
+                @if let Some(older) = older {
+                    a rel="prev" href=(asked.path("/logging", Some(older))) { "Older" }
+                } @else if let Some(reached) = found.reached {
+                    "Searched down to event " (reached) ". "
+                    a rel="prev" href=(asked.path("/logging", Some(reached))) { "Search further back" }
+                } @else if !lines.is_empty() {
+                    span.quiet { "There are no older ones." }
+                }
+            }
+        }
+    }
+}
+
+fn nothing(asked: &Asked) -> &'static str {
+    if asked.is_narrowed() {
+        "No event is like that."
+    } else {
+        "No event was recorded yet. Events appear here once agents' hooks call Snell, or post to /hook/…."
+    }
+}
+
+/// How many events are new for somebody who has scrolled down. The script fetches it anew, and shows it then.
+pub(super) fn news(asked: &Asked, new: usize, most: usize) -> Markup {
+    let count = if new > most {
+        format!("more than {most}")
+    } else {
+        new.to_string()
+    };
+    html! {
+        span #log-new.news data-follow=(asked.path("/fragments/log/new", None)) hidden[new == 0] {
+            a href=(asked.path("/logging", None)) { "▲ " (count) " new" }
+        }
+    }
+}
+
+fn row(line: &LogLine) -> Markup {
+    let entry = &line.entry;
+    let took = entry.took_us.map(|us| us as f64 / 1000.0);
+    html! {
+        tr id={ "event-" (entry.id) } {
+            td.when { a href={ "/logging/" (entry.id) } { (clock(entry.at)) } }
+            td.who { (agent(entry)) }
+            td { bdi { (cut(&entry.project, 40)) } }
+            td.name { code { (cut(&entry.event, 40)) } }
+            td.what { (what(line)) }
+            td.decision { (decided(entry)) }
+            td { span.state-word data-state=(entry.state) { (mark(entry.state)) " " (state(entry.state)) } }
+            td.number { @if entry.hooks > 0 { (entry.hooks) span.unit { " hooks" } } }
+            td.number { @if let Some(ms) = took { (duration(ms)) } }
+        }
+    }
+}
+
+/// The agent, by its number and the beginning of its session's id.
+pub(super) fn agent(entry: &LogEntry) -> Markup {
+    html! {
+        a href={ "/agents/" (entry.agent_id) } {
+            "#" (entry.agent_id)
+            @if let Some(session) = &entry.session_id {
+                " " code { (session.chars().take(SHORT_ID).collect::<String>()) }
+            }
+        }
+    }
+}
+
+fn what(line: &LogLine) -> Markup {
+    let entry = &line.entry;
+    html! {
+        @if let Some(tool) = &entry.tool { code { (cut(tool, 60)) } " " }
+        @if let Some(text) = entry.tool_summary.as_ref().or(line.said.as_ref()) { span.text { (cut(text, SHOWN)) } }
+        @if let Some(ms) = entry.tool_duration_ms { " " span.took { (duration(ms)) } }
+    }
+}
+
+pub(super) fn decided(entry: &LogEntry) -> Markup {
+    html! {
+        @if let Some(decision) = entry.decision.as_deref() {
+            strong class=(verdict_class(decision)) { (verdict_word(decision)) }
+        }
+        @if let Some(reason) = &entry.reason { " " span.text { (cut(reason, SHOWN)) } }
+    }
+}
+
+/// An event with this text wherever an event can have one, for tests.
+#[cfg(test)]
+pub(super) fn entry(text: &str) -> LogEntry {
+    let some = || Some(text.to_owned());
+    LogEntry {
+        id: 9,
+        at: snell::Timestamp::UNIX_EPOCH,
+        agent_id: 7,
+        project: text.to_owned(),
+        session_id: some(),
+        event: text.to_owned(),
+        tool: some(),
+        tool_summary: some(),
+        tool_duration_ms: Some(1.0),
+        decision: some(),
+        reason: some(),
+        state: snell_store::State::Idle,
+        correlation_method: text.to_owned(),
+        took_us: Some(5),
+        hooks: 2,
+        payload: serde_json::json!({ text: [text, {"deeper": text}] }),
+    }
+}
+
+/// Lines with this text, for tests.
+#[cfg(test)]
+pub(super) fn with(text: &str) -> LogLines {
+    let mut speaking = entry(text);
+    speaking.tool_summary = None;
+    let lines = [entry(text), speaking].map(|entry| LogLine {
+        entry,
+        said: Some(text.to_owned()),
+    });
+    LogLines {
+        lines: lines.into(),
+        reached: Some(3),
+    }
+}

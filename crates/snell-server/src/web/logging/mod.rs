@@ -1,0 +1,179 @@
+//! Logging: how the receiver is, and the log of events.
+
+mod asked;
+mod event;
+mod lines;
+mod receiver;
+
+use axum::extract::{RawQuery, State};
+use axum::http::Uri;
+use maud::{Markup, html};
+use snell::EventName;
+use snell_store::{LogFilter, LogLines, ProjectView, Result, Store};
+
+use super::layout::{Tab, View, page};
+use super::{Answer, html as answer, look};
+use crate::api::DECISIONS;
+use crate::app::Shared;
+use crate::error::Refusal;
+use crate::query::{Query, id};
+
+use asked::Asked;
+use lines::{MAX_LINES, news as shown_news, table};
+use receiver::Receiver;
+
+/// How many projects the form offers.
+const MAX_PROJECTS: u32 = 500;
+
+/// How many new events are counted; more are "more".
+const MAX_NEW: u32 = 100;
+
+/// `GET /logging`
+pub(crate) async fn logging(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
+    let now = app.clock.now();
+    let asked = Asked::read(&Query::read(query.as_deref(), asked::PARAMETERS)?, now)?;
+    let (wanted, pulse) = (asked.clone(), app.pulse.clone());
+    let read = move |store: &mut Store| {
+        Ok((
+            pulse.feel(store, now)?,
+            store.projects(MAX_PROJECTS)?,
+            read_lines(store, &wanted, MAX_LINES + 1)?,
+        ))
+    };
+    let (frame, (beat, projects, lines)) = look(&app, read).await?;
+    let receiver = Receiver::new(&app, beat, now);
+    let main = html! {
+        h1 { "Logging" }
+        section.receiver aria-labelledby="receiver-title" {
+            h2 #receiver-title { "Hook receiver" }
+            // What changes here is read out; that times pass is not.
+            div aria-live="polite" { (receiver.mode()) }
+            (receiver.facts())
+        }
+        section aria-labelledby="log-title" {
+            h2 #log-title { "Events" }
+            (form(&asked, &projects))
+            (table(&asked, &lines))
+        }
+    };
+    let view = View {
+        tab: Some(Tab::Logging),
+        title: "Logging",
+        main,
+    };
+    Ok(page(&frame, &view))
+}
+
+/// `GET /fragments/receiver`
+pub(crate) async fn receiver(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
+    Query::read(query.as_deref(), &[])?;
+    let (pulse, now) = (app.pulse.clone(), app.clock.now());
+    let beat = app.readers.ask(move |store| pulse.feel(store, now)).await?;
+    let receiver = Receiver::new(&app, beat, now);
+    Ok(answer(html! { (receiver.mode()) (receiver.facts()) }))
+}
+
+/// `GET /fragments/log`: the newest lines.
+pub(crate) async fn log(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
+    let query = Query::read(query.as_deref(), asked::PARAMETERS)?;
+    let asked = Asked::read(&query, app.clock.now())?;
+    let wanted = asked.clone();
+    let lines = app
+        .readers
+        .ask(move |store| read_lines(store, &wanted, MAX_LINES + 1))
+        .await?;
+    Ok(answer(table(&asked, &lines)))
+}
+
+/// `GET /fragments/log/new`: how many events came after one.
+pub(crate) async fn log_new(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
+    let known: Vec<_> = asked::PARAMETERS.iter().copied().chain(["after"]).collect();
+    let query = Query::read(query.as_deref(), &known)?;
+    let asked = Asked::read(&query, app.clock.now())?;
+    let after = query.text("after").unwrap_or("0");
+    let after = (after == "0").then_some(0).or_else(|| id(after));
+    let after = after.ok_or_else(|| Refusal::bad("\"after\" must be the number of an event"))?;
+    let wanted = asked.after(after);
+    let found = app
+        .readers
+        .ask(move |store| read_lines(store, &wanted, MAX_NEW + 1))
+        .await?;
+    Ok(answer(shown_news(&asked, found.lines.len(), MAX_NEW as usize)))
+}
+
+/// `GET /logging/{id}`
+pub(crate) async fn event(State(app): State<Shared>, uri: Uri) -> Answer {
+    Query::read(uri.query(), &[])?;
+    let named = uri.path().split('/').nth(2).and_then(id);
+    let id = named.ok_or_else(|| Refusal::bad("an event is named by its number: /logging/17"))?;
+    let (frame, found) = look(&app, move |store| store.event(id)).await?;
+    let found = found.ok_or_else(|| Refusal::NotFound(format!("there is no event {id}")))?;
+    let title = format!("Event {id}");
+    let view = View {
+        tab: Some(Tab::Logging),
+        title: &title,
+        main: event::shown(&found),
+    };
+    Ok(page(&frame, &view))
+}
+
+fn read_lines(store: &mut Store, asked: &Asked, limit: u32) -> Result<LogLines> {
+    let filter = LogFilter {
+        limit,
+        ..asked.filter.clone()
+    };
+    store.log_lines(&filter, asked.text.as_deref())
+}
+
+/// The choice of events: a form that needs no script.
+fn form(asked: &Asked, projects: &[ProjectView]) -> Markup {
+    let project = asked.told("project_id");
+    let times = "when: 2026-03-01T12:00:00Z, or how long ago: 2h, 3d";
+    html! {
+        form.filter.fields method="get" action="/logging" role="search" aria-label="Events" {
+            label.wide { "Search " input type="search" name="q" value=(asked.told("q")) maxlength="200"; }
+            label { "Event " input name="event" value=(asked.told("event")) list="event-names" autocomplete="off"; }
+            datalist #event-names { @for name in EventName::canonical_names() { option value=(name) {} } }
+            label { "Tool " input name="tool" value=(asked.told("tool")) autocomplete="off"; }
+            label { "Decision "
+                select name="decision" {
+                    option value="" { "any" }
+                    @for word in DECISIONS { option value=(word) selected[asked.told("decision") == *word] { (word) } }
+                }
+            }
+            label { "Project "
+                select name="project_id" {
+                    option value="" { "all" }
+                    @for one in projects {
+                        @let number = one.project_id.to_string();
+                        option value=(number) title=(one.path) selected[project == number] { (one.name) }
+                    }
+                }
+            }
+            label { "Agent " input name="agent_id" value=(asked.told("agent_id")) inputmode="numeric" size="6"; }
+            label { "Session " input name="session_id" value=(asked.told("session_id")) autocomplete="off"; }
+            label title=(times) { "Since " input name="since" value=(asked.told("since")) placeholder="2h" size="10"; }
+            label title=(times) { "Until " input name="until" value=(asked.told("until")) placeholder="1h" size="10"; }
+            button { "Show" }
+            @if asked.is_narrowed() { a href="/logging" { "Everything" } }
+        }
+    }
+}
+
+/// Every part, with this text in all of it, for tests.
+#[cfg(test)]
+pub(super) fn rendered(text: &str, now: snell::Timestamp) -> Vec<(&'static str, Markup)> {
+    let asked = Asked::with(text);
+    let projects = [ProjectView {
+        project_id: 1,
+        name: text.to_owned(),
+        path: text.to_owned(),
+    }];
+    vec![
+        ("form of the log", form(&asked, &projects)),
+        ("lines of the log", table(&asked, &lines::with(text))),
+        ("how much is new", shown_news(&asked, 3, 100)),
+        ("one event", event::shown(&event::with(text))),
+        ("receiver", Receiver::with(text, now).facts()),
+    ]
+}

@@ -1,0 +1,198 @@
+//! How the receiver is: whether it takes events, what it heard last, and where it gets to know what agents do.
+
+use std::time::Duration;
+
+use maud::{Markup, html};
+use snell::Timestamp;
+
+use crate::app::App;
+use crate::hybrid::{Mode, Rhythm};
+use crate::pulse::Beat;
+use crate::web::words::{ago, clock};
+
+/// What is known of the receiver.
+pub(super) struct Receiver {
+    enabled: bool,
+    beat: Beat,
+    rhythm: Rhythm,
+    heartbeat: Duration,
+    max_stream_clients: usize,
+    now: Timestamp,
+}
+
+impl Receiver {
+    pub(super) fn new(app: &App, beat: Beat, now: Timestamp) -> Self {
+        Self {
+            enabled: app.settings.enabled,
+            beat,
+            rhythm: app.hybrid.rhythm,
+            heartbeat: app.settings.heartbeat,
+            max_stream_clients: app.settings.max_stream_clients,
+            now,
+        }
+    }
+
+    /// Whether it takes events, and where it gets to know what agents do, with what that means.
+    pub(super) fn mode(&self) -> Markup {
+        let Self { enabled, beat, .. } = self;
+        html! {
+            div #receiver-mode data-src="/fragments/receiver" data-when="*" data-mode=(beat.mode.as_str()) {
+                p.enabled {
+                    @if *enabled {
+                        strong.good { "● enabled" } " – events are taken."
+                    } @else {
+                        strong.bad { "✕ disabled" } " – events are refused: " code { "enabled = false" } " stands in "
+                        code { "[server]" } " of " code { "snell.toml" } ". What was recorded is shown all the same."
+                    }
+                }
+                p.mode {
+                    strong class=(class(beat.mode)) { (mark(beat.mode)) " " (beat.mode.as_str()) }
+                    " – " (self.meaning())
+                }
+            }
+        }
+    }
+
+    fn meaning(&self) -> String {
+        let Rhythm {
+            poll_active,
+            poll_silent,
+            silent_after,
+        } = self.rhythm;
+        match (self.beat.mode, self.beat.last_at) {
+            (Mode::HooksActive, _) => format!(
+                "agents tell what they do through their hooks, so the server only looks every {} whether something was \
+                 missed.",
+                seconds(poll_active)
+            ),
+            (Mode::PollingFallback, Some(_)) => format!(
+                "no hook was heard for {}, so the server looks every {} at transcripts, processes and terminals. It \
+                 returns to hooks_active with the next hook.",
+                seconds(silent_after),
+                seconds(poll_silent)
+            ),
+            (Mode::PollingFallback, None) => format!(
+                "no hook was ever heard, so the server looks every {} at transcripts, processes and terminals. `snell \
+                 install` registers hooks, and `snell doctor` says what is wrong.",
+                seconds(poll_silent)
+            ),
+        }
+    }
+
+    /// What it heard, and how it is configured.
+    pub(super) fn facts(&self) -> Markup {
+        let Self { beat, rhythm, .. } = self;
+        html! {
+            dl #receiver data-src="/fragments/receiver" data-when="*" {
+                div { dt { "Last event" } dd #receiver-last {
+                    @match beat.last_at {
+                        Some(at) => {
+                            (ago(at, self.now)) " · " (clock(at))
+                            @if let Some(event) = &beat.last_event { " · " code { (event) } }
+                        },
+                        None => "none yet",
+                    }
+                } }
+                div { dt { "Events received" } dd { (beat.received) span.quiet { " since the server started" } } }
+                div { dt { "Polling interval" } dd { (seconds(rhythm.interval(beat.mode))) } }
+                div { dt { "Configuration" } dd {
+                    code { "poll_active" } " " (seconds(rhythm.poll_active)) " · "
+                    code { "poll_silent" } " " (seconds(rhythm.poll_silent)) " · "
+                    code { "silent_after" } " " (seconds(rhythm.silent_after)) " · "
+                    "heartbeat " (seconds(self.heartbeat)) " · "
+                    code { "max_stream_clients" } " " (self.max_stream_clients)
+                } }
+            }
+        }
+    }
+
+    /// One that heard an event of this name, for tests.
+    #[cfg(test)]
+    pub(super) fn with(text: &str, now: Timestamp) -> Self {
+        Self {
+            enabled: true,
+            beat: Beat {
+                received: 1,
+                last_at: Some(now),
+                last_event: Some(text.to_owned()),
+                mode: Mode::HooksActive,
+            },
+            rhythm: Rhythm::default(),
+            heartbeat: Duration::from_secs(30),
+            max_stream_clients: 1,
+            now,
+        }
+    }
+}
+
+fn class(mode: Mode) -> &'static str {
+    match mode {
+        Mode::HooksActive => "good",
+        Mode::PollingFallback => "warn",
+    }
+}
+
+/// The shape that goes with a mode, for those who do not see its colour.
+fn mark(mode: Mode) -> &'static str {
+    match mode {
+        Mode::HooksActive => "●",
+        Mode::PollingFallback => "◌",
+    }
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("{} s", duration.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_mode_means_is_said_in_a_sentence() {
+        let now = Timestamp::from_second(1000).unwrap();
+        let said = |mode, last_at| {
+            let mut receiver = Receiver::with("Stop", now);
+            receiver.beat.mode = mode;
+            receiver.beat.last_at = last_at;
+            receiver.mode().0
+        };
+        let cases = [
+            (
+                Mode::HooksActive,
+                Some(now),
+                "hooks_active</strong> – agents tell",
+                "every 60 s",
+            ),
+            (
+                Mode::PollingFallback,
+                Some(now),
+                "no hook was heard for 300 s",
+                "every 2 s",
+            ),
+            (Mode::PollingFallback, None, "no hook was ever heard", "every 2 s"),
+        ];
+        for (mode, last_at, meaning, often) in cases {
+            let said = said(mode, last_at);
+            assert!(said.contains(meaning) && said.contains(often), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_receiver_that_takes_no_events_says_so_and_why() {
+        let mut receiver = Receiver::with("Stop", Timestamp::UNIX_EPOCH);
+        assert!(receiver.mode().0.contains("● enabled"));
+        receiver.enabled = false;
+        let said = receiver.mode().0;
+        assert!(
+            said.contains("✕ disabled") && said.contains("enabled = false"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn durations_are_told_without_needless_figures() {
+        assert_eq!(seconds(Duration::from_secs(60)), "60 s");
+        assert_eq!(seconds(Duration::from_millis(1500)), "1.5 s");
+    }
+}

@@ -1,0 +1,171 @@
+//! All agents: who needs somebody, what each is doing, how it is known.
+
+use serde_json::json;
+use snell_store::Store;
+
+use super::{between, page, still, waiting};
+use crate::support::TestApp;
+
+#[test]
+fn those_who_wait_come_first_with_their_reason_and_how_long() {
+    let app = still();
+    let since = |session: &str, at: &str, message: &str| {
+        let cwd = app.path().join(session);
+        app.tell(
+            "notification",
+            &json!({"session_id": session, "cwd": cwd, "timestamp": at, "message": message,
+                "notification_type": "permission_prompt"}),
+        );
+    };
+    since("later", "2026-03-02T11:58:00Z", "May I write?");
+    since("sooner", "2026-03-02T09:00:00Z", "May I read?");
+    app.tell("stop", &json!({"session_id": "content", "cwd": app.path().join("c")}));
+    let body = page(&app, "/").body;
+    assert!(body.contains("<title>(2) Agents – Snell</title>"), "{body}");
+    let needs = between(&body, "<section class=\"needs\"", "</section>");
+    let (sooner, later) = (needs.find("May I read?").unwrap(), needs.find("May I write?").unwrap());
+    assert!(sooner < later, "who has waited for longest comes first: {needs}");
+    assert!(
+        needs.contains(">3 h</time>") && needs.contains(">2 min</time>"),
+        "{needs}"
+    );
+    assert!(!needs.contains("content"), "{needs}");
+    assert!(body.find("class=\"needs\"").unwrap() < body.find("class=\"card\"").unwrap());
+    assert!(between(&body, "id=\"counts\"", "</p>").contains("2 need you"));
+}
+
+#[test]
+fn a_card_tells_what_its_agent_is_doing_and_how_that_is_known() {
+    let app = still();
+    let id = waiting(&app, "0123456789abcdef", "Shall I?");
+    let agent = app.json(&format!("/api/agents/{id}"));
+    let mut store = Store::open(&app.database()).unwrap().store;
+    let conversation = store.whereabouts(id).unwrap().unwrap().conversation_id.unwrap();
+    let at = "2026-03-02T12:00:00Z".parse().unwrap();
+    store.set_status(conversation, Some("Mending the till"), at).unwrap();
+    assert!(store.set_context("0123456789abcdef", 81.4, None).unwrap());
+    let card = page(&app, &format!("/fragments/agents/{id}")).body;
+    for part in [
+        "<code>01234567</code>",
+        "data-state=\"awaiting_input\"",
+        "▲",
+        "needs you",
+        "Mending the till",
+        "last active",
+        ">0 s ago</time>",
+        "value=\"81.4\"",
+        "81 %",
+        "<code>Shall I?</code>",
+        "certain, told by a hook",
+        &format!("href=\"/agents/{id}\""),
+    ] {
+        assert!(card.contains(part), "{part} in {card}");
+    }
+    assert!(card.contains(agent["why"].as_str().unwrap()), "{card}");
+    // It is known by all who ask, also by programs.
+    assert_eq!(
+        app.json(&format!("/api/agents/{id}"))["status_text"],
+        "Mending the till"
+    );
+}
+
+#[test]
+fn cards_stand_by_project_and_stay_in_their_places() {
+    let app = still();
+    for (session, project) in [("a", "zebra"), ("b", "ant"), ("c", "zebra"), ("d", "bee")] {
+        let cwd = app.path().join(project);
+        app.tell(
+            "session-start",
+            &json!({"session_id": session, "cwd": cwd, "tmux_pane": format!("%{session}")}),
+        );
+    }
+    let order = |body: &str| {
+        let names = body.split("<h2 id=\"project-").skip(1);
+        let projects: Vec<_> = names.map(|rest| between(rest, "<bdi>", "</bdi>").to_owned()).collect();
+        let cards = body.split("<article class=\"card\" id=\"").skip(1);
+        let cards: Vec<_> = cards.map(|rest| rest.split('"').next().unwrap().to_owned()).collect();
+        (projects, cards)
+    };
+    let before = order(&page(&app, "/").body);
+    assert_eq!(before.0, ["<bdi>ant", "<bdi>bee", "<bdi>zebra"]);
+    assert_eq!(before.1, ["agent-2", "agent-4", "agent-1", "agent-3"]);
+    app.tell("user-prompt-submit", &json!({"session_id": "c", "prompt": "go"}));
+    assert_eq!(order(&page(&app, "/").body), before);
+}
+
+#[test]
+fn agents_that_ended_within_a_day_are_folded_away() {
+    let app = still();
+    let end = |session: &str, at: &str| {
+        let cwd = app.path().join(session);
+        app.tell(
+            "session-start",
+            &json!({"session_id": session, "cwd": cwd, "timestamp": at}),
+        );
+        app.tell(
+            "session-end",
+            &json!({"session_id": session, "timestamp": at, "reason": "logout"}),
+        );
+    };
+    end("today", "2026-03-02T11:00:00Z");
+    end("lastweek", "2026-02-20T11:00:00Z");
+    let body = page(&app, "/").body;
+    let ended = between(&body, "<details class=\"ended\"", "</ul>");
+    assert!(
+        ended.contains("Ended within a day (1)") && ended.contains("today") && ended.contains("logout"),
+        "{ended}"
+    );
+    assert!(!body.contains("lastweek") && !body.contains("class=\"card\""), "{body}");
+    // A page of its own it has all the same.
+    assert!(page(&app, "/agents/2").body.contains("lastweek"));
+}
+
+#[test]
+fn without_anybody_the_page_says_what_to_do() {
+    let app = TestApp::start();
+    let body = page(&app, "/").body;
+    assert!(
+        body.contains("Nobody waits for you.") && body.contains("snell install"),
+        "{body}"
+    );
+    assert!(body.contains("<title>Agents – Snell</title>"));
+    assert!(body.contains("0 working") && body.contains("0 idle"));
+}
+
+#[test]
+fn some_cards_are_fetched_at_once() {
+    let app = still();
+    for session in ["s1", "s2", "s3"] {
+        app.begin(session);
+    }
+    let some = page(&app, "/fragments/agents?only=3,1,99").body;
+    assert_eq!(some.matches("<article").count(), 2);
+    let cards = [
+        page(&app, "/fragments/agents/3").body,
+        page(&app, "/fragments/agents/1").body,
+    ];
+    assert_eq!(some, cards.concat());
+    for wrong in ["x", "1,,2", "1;2", "-1"] {
+        let answer = app.get(&format!("/fragments/agents?only={wrong}"));
+        assert_eq!(
+            (answer.status, answer.message().contains("numbers of agents")),
+            (400, true),
+            "{wrong}"
+        );
+    }
+}
+
+#[test]
+fn two_hundred_agents_fit_on_the_page() {
+    let app = still();
+    for number in 0..200 {
+        app.tell(
+            "session-start",
+            &json!({"session_id": format!("s{number}"), "cwd": app.path().join(format!("p{}", number % 20)),
+                "tmux_pane": format!("%{number}")}),
+        );
+    }
+    let body = page(&app, "/").body;
+    assert_eq!(body.matches("<article").count(), 200);
+    assert!(body.len() < 400_000, "{}", body.len());
+}

@@ -1,0 +1,125 @@
+//! One agent as a file that needs nothing else.
+
+use serde_json::json;
+
+use super::{still, waiting};
+use crate::support::{Answer, TestApp};
+
+fn export(app: &TestApp, id: i64) -> Answer {
+    let path = format!("/agents/{id}/export.html");
+    let answer = app.request("GET", &path).in_one_piece().send();
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    answer
+}
+
+#[test]
+fn the_file_needs_nothing_else_and_may_do_nothing() {
+    let app = still();
+    let id = waiting(&app, "s1", "Shall I?");
+    let file = export(&app, id);
+    let named = file.header("content-disposition").unwrap();
+    assert_eq!(named, format!("attachment; filename=\"snell-agent-{id}.html\""));
+    let body = &file.body;
+    for other in [
+        "<script",
+        "<link",
+        "<img",
+        " src=",
+        "href=\"/assets",
+        "@import",
+        "url(",
+        "<form",
+    ] {
+        assert!(!body.contains(other), "{other}");
+    }
+    assert!(
+        body.starts_with("<!DOCTYPE html>") && body.ends_with("</ol></main></body></html>"),
+        "{body}"
+    );
+    assert_eq!(body.matches("<style>").count(), 1);
+    let in_file = "default-src 'none'; style-src 'sha256-";
+    assert!(body.contains(&format!("content=\"{in_file}")), "{body}");
+    let policy = file.header("content-security-policy").unwrap();
+    assert!(
+        policy.starts_with(in_file) && policy.ends_with("; frame-ancestors 'none'; sandbox"),
+        "{policy}"
+    );
+    for part in [
+        "SessionStart",
+        "some-rule",
+        "Shall I?",
+        "snell.toml:4",
+        "needs you",
+        "As of",
+    ] {
+        assert!(body.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn the_file_has_everything_in_order_however_long_it_is() {
+    let app = TestApp::start();
+    app.begin("s1");
+    for number in 0..260 {
+        app.tell(
+            "user-prompt-submit",
+            &json!({"session_id": "s1", "prompt": format!("prompt-{number}.")}),
+        );
+        app.tell(
+            "stop",
+            &json!({"session_id": "s1", "last_assistant_message": format!("answer-{number}.")}),
+        );
+    }
+    let body = export(&app, 1).body;
+    let timeline = &body[body.find("<ol class=\"timeline\">").unwrap()..];
+    let mut reached = 0;
+    for number in 0..260 {
+        for word in [format!("prompt-{number}."), format!("answer-{number}.")] {
+            let found: Vec<_> = timeline.match_indices(&word).map(|(at, _)| at).collect();
+            assert_eq!(found.len(), 1, "{word}");
+            assert!(found[0] > reached, "{word} comes in its turn");
+            reached = found[0];
+        }
+    }
+}
+
+#[test]
+fn a_file_that_would_be_too_long_is_cut_and_says_so() {
+    let app = TestApp::start();
+    app.begin("s1");
+    // Each of these letters is written as five.
+    let long = "&".repeat(60_000);
+    for number in 0..130 {
+        app.tell(
+            "user-prompt-submit",
+            &json!({"session_id": "s1", "prompt": format!("{number} {long}")}),
+        );
+    }
+    let body = export(&app, 1).body;
+    assert!(body.len() < 33 * 1024 * 1024, "{}", body.len());
+    assert!(body.contains("The file would become longer than 32 MiB"));
+    assert!(body.ends_with("</ol></main></body></html>"));
+}
+
+#[test]
+fn hostile_text_in_a_session_is_shown_and_not_run() {
+    let app = still();
+    let hostile = "</style></ol><script>alert(1)</script><img src=x onerror=alert(1)>\"'>";
+    let id = waiting(&app, "s1", hostile);
+    let shown = "&lt;script&gt;alert(1)&lt;/script&gt;";
+    for path in [
+        "/",
+        "/agents/1",
+        "/agents/1/export.html",
+        "/fragments/needs",
+        "/fragments/agents/1/timeline",
+    ] {
+        let path = path.replace("agents/1", &format!("agents/{id}"));
+        let body = app.request("GET", &path).in_one_piece().send().body;
+        assert!(body.contains(shown), "{path}: {body}");
+        assert!(
+            !body.contains("<script>alert") && !body.contains("<img"),
+            "{path}: {body}"
+        );
+    }
+}

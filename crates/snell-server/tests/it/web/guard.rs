@@ -1,0 +1,181 @@
+//! Guard: what it said by rule and over time, and each verdict with the call that it is about.
+
+use serde_json::json;
+
+use super::{between, page, still};
+use crate::support::TestApp;
+
+fn judged(app: &TestApp, at: &str, session: &str, decision: &str, rule: &str, reason: &str) {
+    let tier = if rule.starts_with("git") {
+        "destructive"
+    } else {
+        "secret"
+    };
+    let verdict = json!({"decision": decision, "rule": rule, "tier": tier, "reason": reason, "advice": "ask first"});
+    app.tell(
+        "pre-tool-use",
+        &json!({"session_id": session, "cwd": app.path().join(session), "timestamp": at, "tool_name": "Bash",
+            "tool_input": {"command": format!("do {rule}")},
+            "snell": {"judgement": {"took_us": 1, "guard": [verdict]}}}),
+    );
+}
+
+fn said() -> TestApp {
+    let app = still();
+    judged(
+        &app,
+        "2026-02-25T10:00:00Z",
+        "s1",
+        "deny",
+        "git.force-push",
+        "it overwrites what others did",
+    );
+    judged(
+        &app,
+        "2026-03-02T10:00:00Z",
+        "s1",
+        "deny",
+        "git.force-push",
+        "it overwrites what others did",
+    );
+    judged(
+        &app,
+        "2026-03-02T11:00:00Z",
+        "s2",
+        "ask",
+        "secret.read",
+        "it reads a key",
+    );
+    let watched = "would be denied, but the guard only watches: it deletes a branch";
+    judged(&app, "2026-03-02T11:30:00Z", "s2", "allow", "git.branch", watched);
+    app
+}
+
+/// The numbers of the verdicts that are listed.
+fn listed(body: &str) -> Vec<i64> {
+    let rows = body.split("<li id=\"verdict-").skip(1);
+    rows.map(|row| row.split('"').next().unwrap().parse().unwrap())
+        .collect()
+}
+
+#[test]
+fn each_verdict_is_shown_with_its_reason_and_its_call() {
+    let app = said();
+    let body = page(&app, "/guard").body;
+    assert_eq!(listed(&body), [4, 3, 2, 1]);
+    let row = between(&body, "<li id=\"verdict-2\"", "</li>");
+    for part in [
+        "✕ blocked",
+        "<code>git.force-push</code>",
+        "destructive",
+        "it overwrites what others did",
+        "ask first",
+        "<strong>Bash</strong> do git.force-push",
+        "<a href=\"/agents/1\">#1</a>",
+        "href=\"/logging/2\"",
+    ] {
+        assert!(row.contains(part), "{part} in {row}");
+    }
+    let watched = between(&body, "<li id=\"verdict-4\"", "</li>");
+    assert!(
+        watched.contains("<strong class=\"watched\">◌ would be blocked</strong>"),
+        "{watched}"
+    );
+    assert!(watched.contains(">it deletes a branch<"), "{watched}");
+}
+
+#[test]
+fn verdicts_are_summed_up_by_rule_and_over_time() {
+    let app = said();
+    let body = page(&app, "/guard").body;
+    let rule = between(&body, "<a href=\"/guard?rule=git.force-push\">", "</tr>");
+    assert!(
+        rule.contains("data-label=\"blocked\"><strong class=\"bad\">2<"),
+        "{rule}"
+    );
+    assert!(rule.contains("2 h ago"), "{rule}");
+    let branch = between(&body, "<a href=\"/guard?rule=git.branch\">", "</tr>");
+    assert!(
+        branch.contains("data-label=\"would be blocked\"><strong class=\"watched\">1<"),
+        "{branch}"
+    );
+    let chart = between(&body, "<svg", "</svg>");
+    assert!(
+        chart.contains("In all: 2 blocked, 1 asked, 1 would be blocked."),
+        "{chart}"
+    );
+    assert!(chart.contains("2026-02-25: 1 blocked"), "{chart}");
+    let day = page(&app, "/guard?period=day").body;
+    let chart = between(&day, "<svg", "</svg>");
+    assert!(
+        chart.contains("In all: 1 blocked, 1 asked, 1 would be blocked."),
+        "{chart}"
+    );
+    assert!(chart.contains("11:00 UTC: 1 asked, 1 would be blocked"), "{chart}");
+    let table = between(&day, "<details id=\"verdicts-table\"", "</details>");
+    assert_eq!(table.matches("<tr>").count(), 1 + 2, "{table}");
+}
+
+#[test]
+fn verdicts_are_chosen_by_rule_tier_decision_and_agent() {
+    let app = said();
+    let cases: [(&str, &[i64]); 8] = [
+        ("rule=git.force-push", &[2, 1]),
+        ("tier=secret", &[3]),
+        ("decision=deny", &[2, 1]),
+        ("decision=would_deny", &[4]),
+        ("decision=allow", &[4]),
+        ("agent_id=2", &[4, 3]),
+        ("agent_id=2&tier=destructive&rule=", &[4]),
+        ("before=3", &[2, 1]),
+    ];
+    for (query, expected) in cases {
+        assert_eq!(
+            listed(&page(&app, &format!("/guard?{query}")).body),
+            expected,
+            "{query}"
+        );
+    }
+    for (query, message) in [
+        ("decision=x", "one of deny, ask"),
+        ("agent_id=0", "positive number"),
+        ("x=1", "unknown"),
+    ] {
+        let answer = app.get(&format!("/guard?{query}"));
+        assert_eq!(answer.status, 400, "{query}");
+        assert!(answer.body.contains(message), "{query}: {}", answer.body);
+    }
+}
+
+#[test]
+fn pages_of_verdicts_lead_on() {
+    let app = still();
+    for number in 0..60 {
+        judged(
+            &app,
+            "2026-03-02T10:00:00Z",
+            "s1",
+            "deny",
+            "git.x",
+            &format!("number {number}"),
+        );
+    }
+    let first = page(&app, "/guard?rule=git.x").body;
+    assert_eq!(listed(&first), (11..=60).rev().collect::<Vec<_>>());
+    assert!(first.contains("href=\"/guard?rule=git.x&amp;before=11\">Older</a>"));
+    let second = page(&app, "/guard?rule=git.x&before=11").body;
+    assert_eq!(listed(&second), (1..=10).rev().collect::<Vec<_>>());
+    assert!(
+        second.contains("href=\"/guard?rule=git.x\">Newest</a>") && !second.contains("data-src=\"/fragments/guard")
+    );
+}
+
+#[test]
+fn a_guard_that_said_nothing_has_nothing_to_show() {
+    let app = still();
+    let body = page(&app, "/guard").body;
+    assert!(
+        body.contains("The guard had nothing to say.") && body.contains("In all: nothing."),
+        "{body}"
+    );
+}

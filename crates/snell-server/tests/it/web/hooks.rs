@@ -1,0 +1,134 @@
+//! Hooks: what each costs, in any order, and how long they took over the day.
+
+use serde_json::{Value, json};
+
+use super::{between, page, still};
+use crate::support::TestApp;
+
+fn run(command: &str, status: &str, us: i64) -> Value {
+    json!({"contract": "claude", "source": ".claude/settings.json", "line": 7, "command": command, "status": status,
+        "duration_us": us})
+}
+
+fn tell(app: &TestApp, at: &str, runs: &[Value]) {
+    let judgement = json!({"took_us": 1, "runs": runs});
+    let body = json!({"session_id": "s1", "cwd": app.path(), "timestamp": at, "snell": {"judgement": judgement}});
+    app.tell("stop", &body);
+}
+
+/// Two hooks: one that is slow, and one that often fails; at noon, in the night, yesterday, and long ago.
+fn busy() -> TestApp {
+    let app = still();
+    tell(
+        &app,
+        "2026-03-02T11:30:00Z",
+        &[run("slow.sh", "ok", 900_000), run("lint.sh", "failed", 1000)],
+    );
+    tell(
+        &app,
+        "2026-03-02T02:30:00Z",
+        &[run("lint.sh", "timed_out", 3000), run("lint.sh", "blocked", 2000)],
+    );
+    tell(&app, "2026-03-01T13:30:00Z", &[run("lint.sh", "ok", 1_500_000)]);
+    tell(&app, "2026-02-20T12:00:00Z", &[run("old.sh", "ok", 5000)]);
+    app
+}
+
+/// The commands in the order of the table.
+fn order(body: &str) -> Vec<&str> {
+    let rows = body.split("<th scope=\"row\"><code>").skip(1);
+    rows.map(|row| row.split('<').next().unwrap()).collect()
+}
+
+#[test]
+fn each_hook_is_shown_with_what_it_costs() {
+    let app = busy();
+    let body = page(&app, "/hooks").body;
+    assert_eq!(order(&body), ["lint.sh", "slow.sh"]);
+    let row = between(&body, "<th scope=\"row\"><code>lint.sh", "</tr>");
+    for part in [
+        ".claude/settings.json:7 (claude)",
+        "data-label=\"Runs\">4<",
+        "data-label=\"Failed\"><strong class=\"bad\">1<",
+        "data-label=\"Timed out\"><strong class=\"bad\">1<",
+        "data-label=\"Blocked\"><strong class=\"warn\">1<",
+        "data-label=\"p50\">2.0 ms<",
+        "data-label=\"p95\">1.5 s<",
+        "data-label=\"Longest\">1.5 s<",
+        "data-label=\"Time\">1.5 s<",
+        "data-label=\"Today\">6.0 ms<",
+        "30 min ago",
+    ] {
+        assert!(row.contains(part), "{part} in {row}");
+    }
+}
+
+#[test]
+fn the_table_is_sorted_by_links_and_counts_over_other_times() {
+    let app = busy();
+    let cases: [(&str, &[&str]); 6] = [
+        ("sort=total", &["lint.sh", "slow.sh"]),
+        ("sort=p50", &["slow.sh", "lint.sh"]),
+        ("sort=today", &["slow.sh", "lint.sh"]),
+        ("sort=runs", &["lint.sh", "slow.sh"]),
+        ("period=month", &["lint.sh", "slow.sh", "old.sh"]),
+        ("period=month&sort=hook", &["lint.sh", "old.sh", "slow.sh"]),
+    ];
+    for (query, expected) in cases {
+        assert_eq!(order(&page(&app, &format!("/hooks?{query}")).body), expected, "{query}");
+    }
+    let body = page(&app, "/hooks?sort=p50&period=week").body;
+    assert!(
+        body.contains("aria-sort=\"descending\"><a href=\"/hooks?sort=p50&amp;period=week\""),
+        "{body}"
+    );
+    assert!(body.contains("href=\"/hooks?sort=runs&amp;period=week\""), "{body}");
+    for (query, message) in [
+        ("sort=x", "one of hook, runs"),
+        ("period=x", "one of day, week, month"),
+        ("hook=x", "number"),
+    ] {
+        let answer = app.get(&format!("/hooks?{query}"));
+        assert_eq!(answer.status, 400, "{query}");
+        assert!(answer.body.contains(message), "{query}: {}", answer.body);
+    }
+}
+
+#[test]
+fn the_chart_is_there_for_those_who_see_it_and_for_those_who_do_not() {
+    let app = busy();
+    let body = page(&app, "/hooks").body;
+    let svg = between(&body, "<svg", "</svg>");
+    for part in [
+        "role=\"img\" aria-labelledby=\"latency-title latency-desc\"",
+        "5 runs within the last 24 hours. The slowest hour was 13:00 UTC: 1 runs, p50 1.5 s, p95 1.5 s.",
+        "<polyline class=\"p50\"",
+        "<polyline class=\"p95\"",
+        "11:00 UTC: 2 runs",
+    ] {
+        assert!(svg.contains(part), "{part} in {svg}");
+    }
+    let table = between(&body, "<details id=\"latency-table\"", "</details>");
+    assert_eq!(table.matches("<tr>").count(), 1 + 3, "{table}");
+    // One hook by itself.
+    let chosen = between(&body, "<code>slow.sh", "\">chart</a>")
+        .rsplit("href=\"")
+        .next()
+        .unwrap();
+    let one = page(&app, &chosen.replace("&amp;", "&")).body;
+    assert!(
+        between(&one, "<svg", "</svg>").contains("1 runs within the last 24 hours"),
+        "{one}"
+    );
+    assert!(one.contains("How long they took: <code>slow.sh</code>"), "{one}");
+}
+
+#[test]
+fn without_any_hook_the_view_says_so() {
+    let app = still();
+    let body = page(&app, "/hooks").body;
+    assert!(
+        body.contains("No hook has run.") && body.contains("No hook ran within the last 24 hours."),
+        "{body}"
+    );
+}

@@ -1,0 +1,84 @@
+//! What is missing from what was kept: before anything is written, secrets are masked and long texts are cut.
+
+use serde_json::Value;
+
+use crate::mask::is_masked;
+use crate::observation::CUT;
+
+/// What was taken out of a value before it was written. Known by the marks that stand in its place, so that a text which
+/// had such a mark already looks as if something was taken out of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// Secrets.
+    pub masked: bool,
+    /// The middle of a text that was too long.
+    pub shortened: bool,
+}
+
+impl Losses {
+    /// What is missing from a value that was kept.
+    pub fn of(value: &Value) -> Self {
+        let mut losses = Self::default();
+        // A stack rather than recursion, as where they are made.
+        let mut rest = vec![value];
+        while let Some(value) = rest.pop() {
+            match value {
+                Value::String(text) => losses.look_at(text),
+                Value::Array(items) => rest.extend(items),
+                Value::Object(members) => {
+                    for (name, value) in members {
+                        losses.look_at(name);
+                        rest.push(value);
+                    }
+                }
+                Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            }
+        }
+        losses
+    }
+
+    /// Whether something is missing.
+    pub fn any(self) -> bool {
+        self.masked || self.shortened
+    }
+
+    fn look_at(&mut self, text: &str) {
+        self.masked |= is_masked(text);
+        self.shortened |= text.contains(CUT.1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use snell::{Event, EventName, Timestamp};
+
+    use super::*;
+    use crate::observation::Observation;
+
+    #[test]
+    fn what_is_taken_out_of_a_payload_is_seen_afterwards() {
+        let cases = [
+            (
+                json!({"command": "ls -l", "list": [1, null, {"a": "b"}]}),
+                (false, false),
+            ),
+            (
+                json!({"command": format!("echo {}", "x".repeat(100_000))}),
+                (false, true),
+            ),
+            (
+                json!({"env": [{"command": "API_TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345 make"}]}),
+                (true, false),
+            ),
+        ];
+        for (input, (masked, shortened)) in cases {
+            let event = Event::new(EventName::PreToolUse).with_tool("Bash", input);
+            let mut event = event.clone();
+            event.raw = event.to_json().as_object().unwrap().clone();
+            let kept = Observation::new(&event, Timestamp::UNIX_EPOCH).fit_to_keep();
+            let input = &kept.payload["tool_input"];
+            assert_eq!(Losses::of(input), Losses { masked, shortened }, "{input}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The list of events as people look at it: line by line, searched for a text, and one event in full.
+
+use serde_json::Value;
+
+use crate::error::Result;
+use crate::query::{GuardVerdictView, HookRunView, LogEntry, LogFilter};
+use crate::store::Store;
+
+/// How many events are looked at in one search, and how much text.
+pub(crate) const MAX_LOOKED_AT: usize = 4000;
+pub(crate) const MAX_BYTES_LOOKED_AT: usize = 8 * 1024 * 1024;
+
+/// Events that say something in words, by the names of the fields in which they do; the first one that is there counts.
+pub(crate) const SPEAKING: &[(&str, &[&str])] = &[
+    ("UserPromptSubmit", &["prompt"]),
+    ("Notification", &["message"]),
+    ("Stop", &["last_assistant_message"]),
+    ("SubagentStop", &["last_assistant_message"]),
+    ("SessionStart", &["source"]),
+    ("SessionEnd", &["reason"]),
+    ("PreCompact", &["trigger"]),
+];
+
+/// An event in a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogLine {
+    /// The event, without what the agent sent.
+    pub entry: LogEntry,
+    /// What it says in words, if it is of a kind that does.
+    pub said: Option<String>,
+}
+
+/// Some lines of the list.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LogLines {
+    /// The lines, in the order of the list.
+    pub lines: Vec<LogLine>,
+    /// The last event that was looked at, if there are more and a search looked no further.
+    pub reached: Option<i64>,
+}
+
+/// One event, and everything that hangs on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FullEvent {
+    /// The event.
+    pub entry: LogEntry,
+    /// Every hook that matched, and what became of it.
+    pub hook_runs: Vec<HookRunView>,
+    /// What the guard said.
+    pub guard_verdicts: Vec<GuardVerdictView>,
+}
+
+/// A project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of the table that the design gives")]
+pub struct ProjectView {
+    pub project_id: i64,
+    pub name: String,
+    pub path: String,
+}
+
+impl Store {
+    /// Events for people: the newest first, unless the filter asks for what came after an entry. With a text, only those
+    /// in whose payload, summary or reason it stands, whether its letters from A to Z are small or not; then only so many
+    /// events are looked at, and the answer says how far.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn log_lines(&mut self, filter: &LogFilter, text: Option<&str>) -> Result<LogLines> {
+        self.backend.queries().log_lines(filter, text)
+    }
+
+    /// One event in full.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn event(&mut self, id: i64) -> Result<Option<FullEvent>> {
+        self.backend.queries().event(id)
+    }
+
+    /// Projects in the order of their names, at most so many.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn projects(&mut self, at_most: u32) -> Result<Vec<ProjectView>> {
+        self.backend.queries().projects(at_most)
+    }
+}
+
+/// What an event says in words.
+pub(crate) fn said(event: &str, payload: &Value) -> Option<String> {
+    let (_, fields) = SPEAKING.iter().find(|(name, _)| *name == event)?;
+    let words = fields.iter().find_map(|field| payload.get(field)?.as_str());
+    words.filter(|words| !words.trim().is_empty()).map(str::to_owned)
+}
+
+/// What is looked for.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    plain: String,
+    /// The same as it stands in JSON.
+    within_json: String,
+}
+
+impl Wanted {
+    pub(crate) fn new(text: &str) -> Self {
+        let quoted = Value::from(text).to_string();
+        Self {
+            plain: text.to_owned(),
+            within_json: quoted[1..quoted.len() - 1].to_owned(),
+        }
+    }
+
+    pub(crate) fn stands_in(&self, text: &str) -> bool {
+        stands_in(text.as_bytes(), self.plain.as_bytes())
+    }
+
+    pub(crate) fn stands_in_json(&self, json: &str) -> bool {
+        stands_in(json.as_bytes(), self.within_json.as_bytes())
+    }
+}
+
+fn stands_in(text: &[u8], wanted: &[u8]) -> bool {
+    let Some(first) = wanted.first() else { return true };
+    let (small, large) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
+    let mut rest = text;
+    // Most places are passed by their first letter alone.
+    while let Some(at) = rest.iter().position(|byte| *byte == small || *byte == large) {
+        rest = &rest[at..];
+        match rest.get(..wanted.len()) {
+            Some(here) if here.eq_ignore_ascii_case(wanted) => return true,
+            Some(_) => rest = &rest[1..],
+            None => return false,
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_text_is_found_wherever_it_stands() {
+        let cases = [
+            ("", "", true),
+            ("abc", "", true),
+            ("", "a", false),
+            ("abc", "abc", true),
+            ("abc", "abcd", false),
+            ("xaabc", "aabc", true),
+            ("aaab", "AAB", true),
+            ("git PUSH --force", "push", true),
+            ("größer", "ÖSS", false),
+            ("größer", "größe", true),
+            ("ab", "b", true),
+        ];
+        for (text, wanted, is_there) in cases {
+            assert_eq!(Wanted::new(wanted).stands_in(text), is_there, "{wanted:?} in {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_found_as_it_stands_in_json() {
+        let payload = json!({"command": "echo \"a\\b\"\n\tö"}).to_string();
+        for wanted in ["\"a\\b\"", "\"\n\tö", "ECHO"] {
+            assert!(Wanted::new(wanted).stands_in_json(&payload), "{wanted:?} in {payload}");
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! What is counted by the hour, in SQLite.
+
+use std::collections::HashMap;
+
+use rusqlite::types::Value as Sql;
+use rusqlite::{Row, params, params_from_iter};
+use snell::Timestamp;
+
+use super::Sqlite;
+use super::rows::{Within, time, word};
+use crate::error::Result;
+use crate::observation::{GuardVerdict, Run};
+use crate::query::HookStats;
+use crate::sums::{Counts, GuardHour, GuardOutcome, HOUR_US, HookHour, Sum, begin_of, has_run, hour_of};
+
+/// Of an hour of which only a part is asked for, no more than so many runs are looked at, the latest.
+const RUNS_LOOKED_AT: i64 = 10_000;
+
+/// What is kept of runs, with what their durations were.
+const SUM: &str = "runs, failures, timeouts, blocks, total_us, max_us, last_at, durations";
+
+impl Within<'_, '_> {
+    /// Counts a run, if the hook has run.
+    pub(super) fn count_run(&self, run: &Run, at: Timestamp) -> Result<()> {
+        if !has_run(&run.status) {
+            return Ok(());
+        }
+        let us = i64::try_from(run.duration_us).unwrap_or(i64::MAX);
+        let (hour, hook_id) = (hour_of(at), self.hook_id(run)?);
+        let sql = format!("SELECT {SUM} FROM hook_hours WHERE hour = ?1 AND hook_id = ?2");
+        let mut all = Sum::default();
+        self.one(&sql, [hour, hook_id], |row| add_row(&mut all, row, 0))?;
+        all.add(&Sum::one(&run.status, us, at.as_microsecond()));
+        let counts = all.counts;
+        let sql = format!(
+            "INSERT OR REPLACE INTO hook_hours (hour, hook_id, {SUM}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+        );
+        let values = params![
+            hour,
+            hook_id,
+            counts.runs,
+            counts.failures,
+            counts.timeouts,
+            counts.blocks,
+            counts.total_us,
+            counts.max_us,
+            counts.last_at,
+            all.durations(),
+        ];
+        self.write(&sql, values).map(drop)
+    }
+
+    /// The number of a hook, which is new if it never ran.
+    fn hook_id(&self, run: &Run) -> Result<i64> {
+        let hook = params![run.source, run.line, run.command, run.contract];
+        let sql = "SELECT hook_id FROM hooks WHERE source = ?1 AND line = ?2 AND command = ?3 AND contract = ?4";
+        match self.one(sql, hook, |row| row.get(0))? {
+            Some(hook_id) => Ok(hook_id),
+            None => self.insert(
+                "INSERT INTO hooks (source, line, command, contract) VALUES (?1, ?2, ?3, ?4)",
+                hook,
+            ),
+        }
+    }
+
+    /// Counts what the guard said.
+    pub(super) fn count_verdict(&self, verdict: &GuardVerdict, at: Timestamp) -> Result<()> {
+        let (outcome, _) = GuardOutcome::of(&verdict.decision, &verdict.reason);
+        let sql = "INSERT INTO guard_hours (hour, rule, tier, outcome, verdicts, last_at) VALUES (?1, ?2, ?3, ?4, 1, ?5) \
+            ON CONFLICT DO UPDATE SET verdicts = verdicts + 1, last_at = max(last_at, ?5)";
+        let values = params![
+            hour_of(at),
+            verdict.rule,
+            verdict.tier,
+            outcome.as_str(),
+            at.as_microsecond()
+        ];
+        self.write(sql, values).map(drop)
+    }
+}
+
+impl Sqlite {
+    pub(super) fn read_hook_stats(&self, since: Timestamp) -> Result<Vec<HookStats>> {
+        let mut sums: HashMap<i64, Sum> = HashMap::new();
+        let mut first = hour_of(since);
+        if begin_of(first) < since {
+            // Of this hour only a part counts, so each run of it is looked at.
+            first += 1;
+            self.add_runs(&mut sums, since.as_microsecond(), first.saturating_mul(HOUR_US))?;
+        }
+        let sql = format!("SELECT hook_id, {SUM} FROM hook_hours WHERE hour >= ?1");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query([first])?;
+        while let Some(row) = rows.next()? {
+            add_row(sums.entry(row.get(0)?).or_default(), row, 1)?;
+        }
+        let mut hooks = Vec::with_capacity(sums.len());
+        for (hook_id, sum) in &sums {
+            hooks.push(self.stats_of(*hook_id, sum)?);
+        }
+        hooks.sort_by(|a, b| b.total_ms.total_cmp(&a.total_ms).then(a.hook_id.cmp(&b.hook_id)));
+        Ok(hooks)
+    }
+
+    /// Adds runs from one time to another.
+    fn add_runs(&self, sums: &mut HashMap<i64, Sum>, from_us: i64, to_us: i64) -> Result<()> {
+        let sql = "SELECT hook_id, status, duration_us, at FROM \
+            (SELECT * FROM hook_runs WHERE at >= ?1 AND at < ?2 AND status NOT IN ('skipped', 'started') \
+            ORDER BY at DESC LIMIT ?3) JOIN hooks USING (source, line, command, contract)";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query([from_us, to_us, RUNS_LOOKED_AT])?;
+        while let Some(row) = rows.next()? {
+            let status: String = row.get(1)?;
+            let run = Sum::one(&status, row.get(2)?, row.get(3)?);
+            sums.entry(row.get(0)?).or_default().add(&run);
+        }
+        Ok(())
+    }
+
+    fn stats_of(&self, hook_id: i64, sum: &Sum) -> Result<HookStats> {
+        let sql = "SELECT contract, source, line, command FROM hooks WHERE hook_id = ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut stats = statement.query_row([hook_id], |row| {
+            Ok(HookStats {
+                hook_id,
+                contract: row.get(0)?,
+                source: row.get(1)?,
+                line: row.get(2)?,
+                command: row.get(3)?,
+                ..HookStats::default()
+            })
+        })?;
+        sum.fill(&mut stats);
+        Ok(stats)
+    }
+
+    pub(super) fn read_hook_hours(&self, since: Timestamp, hook_id: Option<i64>) -> Result<Vec<HookHour>> {
+        let mut values = vec![Sql::Integer(hour_of(since))];
+        values.extend(hook_id.map(Sql::Integer));
+        let only = hook_id.map_or("", |_| "AND hook_id = ?2");
+        let sql = format!("SELECT hour, {SUM} FROM hook_hours WHERE hour >= ?1 {only} ORDER BY hour");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(values))?;
+        let mut hours: Vec<(i64, Sum)> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let hour = row.get(0)?;
+            if hours.last().is_none_or(|(last, _)| *last != hour) {
+                hours.push((hour, Sum::default()));
+            }
+            if let Some((_, all)) = hours.last_mut() {
+                add_row(all, row, 1)?;
+            }
+        }
+        Ok(hours.iter().map(|(hour, sum)| sum.hour(*hour)).collect())
+    }
+
+    pub(super) fn read_guard_hours(&self, since: Timestamp) -> Result<Vec<GuardHour>> {
+        let sql = "SELECT hour, rule, tier, outcome, verdicts, last_at FROM guard_hours WHERE hour >= ?1";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let found = statement.query_map([hour_of(since)], |row| {
+            Ok(GuardHour {
+                begins: begin_of(row.get(0)?),
+                rule: row.get(1)?,
+                tier: row.get(2)?,
+                outcome: word(row, 3, GuardOutcome::parse)?,
+                verdicts: row.get(4)?,
+                last_at: time(row, 5)?,
+            })
+        })?;
+        Ok(found.collect::<rusqlite::Result<_>>()?)
+    }
+}
+
+/// Adds what is kept of runs, from this column on.
+fn add_row(sum: &mut Sum, row: &Row<'_>, from: usize) -> rusqlite::Result<()> {
+    let counts = Counts {
+        runs: row.get(from)?,
+        failures: row.get(from + 1)?,
+        timeouts: row.get(from + 2)?,
+        blocks: row.get(from + 3)?,
+        total_us: row.get(from + 4)?,
+        max_us: row.get(from + 5)?,
+        last_at: row.get(from + 6)?,
+    };
+    sum.add_kept(&counts, row.get_ref(from + 7)?.as_str()?);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{MIGRATIONS, connect};
+    use super::*;
+
+    /// A database of the version before anything was counted.
+    fn earlier(path: &std::path::Path) {
+        let connection = connect(path).unwrap();
+        for migration in &MIGRATIONS[..3] {
+            connection.execute_batch(migration).unwrap();
+        }
+        connection.pragma_update(None, "user_version", 3).unwrap();
+        let run = "INSERT INTO hook_runs (event, at, contract, source, line, command, status, duration_us, stdout, stderr) \
+            VALUES ('Stop', ?1, 'snell', 'snell.toml', 1, ?2, ?3, ?4, '', '')";
+        let statuses = ["ok", "failed", "timed_out", "blocked", "skipped", "started"];
+        for (number, us) in [0, 1, 3, 7, 8, 9, 1000, 1023, 1024, 5_000_000, -3, i64::MAX]
+            .iter()
+            .enumerate()
+        {
+            for (place, status) in statuses.iter().enumerate() {
+                let at = (number as i64 - 3) * HOUR_US + place as i64 - 2;
+                connection
+                    .execute(run, params![at, format!("hook {}", number % 2), status, us])
+                    .unwrap();
+            }
+        }
+        let verdict = "INSERT INTO guard_verdicts (at, decision, rule, tier, reason) VALUES (?1, ?2, 'r', 't', ?3)";
+        for (at, decision, reason) in [
+            (-1, "deny", "no"),
+            (5, "allow", "would be denied, but the guard only watches: no"),
+            (6, "allow", "would be asked, but the guard only watches: no"),
+            (7, "allow", "fine"),
+        ] {
+            connection.execute(verdict, params![at, decision, reason]).unwrap();
+        }
+    }
+
+    fn dump(database: &Sqlite, sql: &str) -> Vec<String> {
+        let mut statement = database.connection.prepare(sql).unwrap();
+        let columns = statement.column_count();
+        let line = |row: &Row<'_>| {
+            let values = (0..columns).map(|column| row.get::<_, Sql>(column));
+            Ok(format!("{:?}", values.collect::<rusqlite::Result<Vec<_>>>()?))
+        };
+        let lines = statement.query_map([], line).unwrap();
+        lines.map(|line| line.unwrap()).collect()
+    }
+
+    #[test]
+    fn what_happened_before_it_was_counted_is_counted_in_the_same_way() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("snell.db");
+        earlier(&path);
+        let mut database = Sqlite::open(&path).unwrap();
+        let (hooks, guard) = ("SELECT * FROM hook_hours", "SELECT * FROM guard_hours");
+        let (hooks_then, guard_then) = (dump(&database, hooks), dump(&database, guard));
+        assert!(
+            hooks_then.len() > 12 && guard_then.len() == 4,
+            "{hooks_then:?} {guard_then:?}"
+        );
+        database
+            .connection
+            .execute_batch("DELETE FROM hook_hours; DELETE FROM guard_hours")
+            .unwrap();
+        recount(&mut database);
+        assert_eq!(dump(&database, hooks), hooks_then);
+        assert_eq!(dump(&database, guard), guard_then);
+    }
+
+    /// Counts every run and every verdict as if it happened now.
+    fn recount(database: &mut Sqlite) {
+        let transaction = database.connection.transaction().unwrap();
+        let within = Within {
+            transaction: &transaction,
+            data_version: &mut 0,
+        };
+        let run = |row: &Row<'_>| {
+            let run = Run {
+                contract: "snell".into(),
+                source: "snell.toml".into(),
+                line: 1,
+                command: row.get(1)?,
+                status: row.get(2)?,
+                duration_us: row.get::<_, i64>(3)?.max(0).unsigned_abs(),
+                ..Run::default()
+            };
+            Ok((time(row, 0)?, run))
+        };
+        for (at, run) in within
+            .all("SELECT at, command, status, duration_us FROM hook_runs", [], run)
+            .unwrap()
+        {
+            within.count_run(&run, at).unwrap();
+        }
+        let verdict = |row: &Row<'_>| {
+            let verdict = GuardVerdict {
+                decision: row.get(1)?,
+                rule: "r".into(),
+                tier: "t".into(),
+                reason: row.get(2)?,
+                advice: None,
+            };
+            Ok((time(row, 0)?, verdict))
+        };
+        for (at, verdict) in within
+            .all("SELECT at, decision, reason FROM guard_verdicts", [], verdict)
+            .unwrap()
+        {
+            within.count_verdict(&verdict, at).unwrap();
+        }
+        transaction.commit().unwrap();
+    }
+}

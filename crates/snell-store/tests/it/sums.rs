@@ -1,0 +1,243 @@
+//! What is counted by the hour: what hooks cost, and what the guard said.
+
+use snell_store::{FinishedRun, GuardFilter, GuardOutcome, GuardVerdict, HookStats, Judgement, Run};
+
+use crate::support::{Kept, at, sent};
+
+const HOUR: i64 = 3600;
+
+fn run(command: &str, status: &str, duration_us: u64) -> Run {
+    Run {
+        contract: "snell".into(),
+        source: "snell.toml".into(),
+        line: 3,
+        command: command.into(),
+        status: status.into(),
+        duration_us,
+        ..Run::default()
+    }
+}
+
+fn verdict(rule: &str, decision: &str, reason: &str) -> GuardVerdict {
+    GuardVerdict {
+        decision: decision.into(),
+        rule: rule.into(),
+        tier: if rule == "a" { "high" } else { "low" }.into(),
+        reason: reason.into(),
+        advice: None,
+    }
+}
+
+impl Kept {
+    fn judged(&mut self, seconds: i64, runs: Vec<Run>, guard: Vec<GuardVerdict>) {
+        let mut observation = sent("PreToolUse", "s").at(seconds).observed_in(&self.project());
+        observation.judgement = Some(Judgement {
+            runs,
+            guard,
+            ..Judgement::default()
+        });
+        self.store.ingest(observation).unwrap();
+    }
+
+    fn stats(&mut self, since: i64) -> Vec<HookStats> {
+        self.store.hook_stats(at(since)).unwrap()
+    }
+}
+
+#[test]
+fn each_hook_is_counted_with_what_it_cost() {
+    let mut kept = Kept::new();
+    kept.judged(10, vec![run("a", "ok", 1000), run("b", "ok", 50_000)], vec![]);
+    kept.judged(
+        20,
+        vec![
+            run("a", "failed", 2000),
+            run("a", "timed_out", 10_000),
+            run("a", "blocked", 500),
+            run("a", "skipped", 0),
+            run("c", "skipped", 0),
+        ],
+        vec![],
+    );
+    let stats = kept.stats(0);
+    let commands: Vec<_> = stats.iter().map(|hook| hook.command.as_str()).collect();
+    assert_eq!(
+        commands,
+        ["b", "a"],
+        "what took the most time comes first, what never ran not at all"
+    );
+    let a = &stats[1];
+    assert_eq!((a.runs, a.failures, a.timeouts, a.blocks), (4, 1, 1, 1));
+    assert_eq!((a.p50_ms, a.p95_ms, a.max_ms, a.total_ms), (1.0, 10.0, 10.0, 13.5));
+    assert_eq!((a.last_run_at, a.line, a.contract.as_str()), (at(20), 3, "snell"));
+}
+
+#[test]
+fn runs_are_counted_from_the_very_moment_that_is_asked_for() {
+    let mut kept = Kept::new();
+    for minute in 0..240 {
+        kept.judged(minute * 60, vec![run("a", "ok", 1000)], vec![]);
+    }
+    for since in [
+        0,
+        1,
+        60,
+        61,
+        HOUR - 1,
+        HOUR,
+        HOUR + 1,
+        2 * HOUR,
+        239 * 60,
+        239 * 60 + 1,
+        10 * HOUR,
+    ] {
+        let expected = (0..240).filter(|minute| minute * 60 >= since).count();
+        let found = kept.stats(since).first().map_or(0, |hook| hook.runs);
+        assert_eq!(usize::try_from(found).unwrap(), expected, "since {since}");
+    }
+    let hours = kept.store.hook_hours(at(HOUR + 5), None).unwrap();
+    let told: Vec<_> = hours.iter().map(|hour| (hour.begins, hour.runs, hour.p95_ms)).collect();
+    assert_eq!(
+        told,
+        [(at(HOUR), 60, 1.0), (at(2 * HOUR), 60, 1.0), (at(3 * HOUR), 60, 1.0)]
+    );
+}
+
+#[test]
+fn hours_are_told_of_all_hooks_or_of_one() {
+    let mut kept = Kept::new();
+    kept.judged(0, vec![run("a", "ok", 1000), run("b", "ok", 9000)], vec![]);
+    kept.judged(5 * HOUR, vec![run("b", "ok", 3000)], vec![]);
+    let hours = |kept: &mut Kept, hook| -> Vec<_> {
+        let hours = kept.store.hook_hours(at(0), hook).unwrap();
+        hours.iter().map(|hour| (hour.begins, hour.runs, hour.max_ms)).collect()
+    };
+    let b = kept.stats(0).iter().find(|hook| hook.command == "b").unwrap().hook_id;
+    assert_eq!(hours(&mut kept, None), [(at(0), 2, 9.0), (at(5 * HOUR), 1, 3.0)]);
+    assert_eq!(hours(&mut kept, Some(b)), [(at(0), 1, 9.0), (at(5 * HOUR), 1, 3.0)]);
+    assert_eq!(hours(&mut kept, Some(99)), []);
+}
+
+#[test]
+fn a_hook_that_nobody_waits_for_counts_when_it_has_ended() {
+    let mut kept = Kept::new();
+    kept.judged(0, vec![run("a", "started", 0)], vec![]);
+    assert_eq!(kept.stats(0), []);
+    let finished = FinishedRun {
+        session_id: "s".into(),
+        event: "PreToolUse".into(),
+        at: at(2 * HOUR),
+        run: run("a", "failed", 7_200_000_000),
+    };
+    assert!(kept.store.finish_run(&finished).unwrap());
+    let stats = kept.stats(0);
+    assert_eq!((stats[0].runs, stats[0].failures, stats[0].max_ms), (1, 1, 7_200_000.0));
+    // It belongs to the hour in which it began, as its run does.
+    assert_eq!(kept.stats(HOUR), []);
+}
+
+#[test]
+fn a_duration_that_cannot_be_does_not_spoil_the_sum() {
+    let mut kept = Kept::new();
+    kept.judged(
+        0,
+        vec![run("a", "ok", u64::MAX), run("a", "ok", u64::MAX), run("a", "ok", 1)],
+        vec![],
+    );
+    let stats = kept.stats(0);
+    assert_eq!((stats[0].runs, stats[0].max_ms), (3, 1e9));
+}
+
+#[test]
+fn what_the_guard_said_is_counted_by_rule_and_by_what_came_of_it() {
+    let mut kept = Kept::new();
+    let watched = "would be denied, but the guard only watches: no";
+    kept.judged(
+        0,
+        vec![],
+        vec![verdict("a", "deny", "no"), verdict("b", "ask", "sure?")],
+    );
+    kept.judged(60, vec![], vec![verdict("a", "deny", "no")]);
+    kept.judged(
+        HOUR,
+        vec![],
+        vec![verdict("a", "allow", watched), verdict("b", "allow", "you said so")],
+    );
+    let hours = kept.store.guard_hours(at(0)).unwrap();
+    let told: Vec<_> = hours
+        .iter()
+        .map(|hour| {
+            (
+                hour.begins,
+                hour.rule.as_str(),
+                hour.tier.as_str(),
+                hour.outcome,
+                hour.verdicts,
+                hour.last_at,
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (at(0), "a", "high", GuardOutcome::Denied, 2, at(60)),
+            (at(0), "b", "low", GuardOutcome::Asked, 1, at(0)),
+            (at(HOUR), "a", "high", GuardOutcome::WouldDeny, 1, at(HOUR)),
+            (at(HOUR), "b", "low", GuardOutcome::Allowed, 1, at(HOUR)),
+        ]
+    );
+    assert_eq!(kept.store.guard_hours(at(HOUR)).unwrap().len(), 2);
+    let numbers = |kept: &mut Kept, outcome, tier: Option<&str>| -> Vec<_> {
+        let filter = GuardFilter {
+            outcome,
+            tier: tier.map(str::to_owned),
+            limit: 10,
+            ..GuardFilter::default()
+        };
+        let found = kept.store.guard_log(&filter).unwrap();
+        found.iter().map(|entry| entry.guard_verdict_id).collect()
+    };
+    assert_eq!(numbers(&mut kept, None, None), [5, 4, 3, 2, 1]);
+    assert_eq!(numbers(&mut kept, None, Some("low")), [5, 2]);
+    assert_eq!(numbers(&mut kept, Some(GuardOutcome::Denied), None), [3, 1]);
+    assert_eq!(numbers(&mut kept, Some(GuardOutcome::WouldDeny), None), [4]);
+}
+
+#[test]
+fn what_was_counted_long_ago_is_removed_with_what_it_was_counted_of() {
+    let mut kept = Kept::new();
+    kept.judged(0, vec![run("old", "ok", 1)], vec![verdict("a", "deny", "no")]);
+    kept.judged(3 * HOUR, vec![run("new", "ok", 1)], vec![verdict("b", "deny", "no")]);
+    kept.store.prune(at(2 * HOUR), &mut |_| {}).unwrap();
+    let commands: Vec<_> = kept.stats(0).into_iter().map(|hook| hook.command).collect();
+    assert_eq!(commands, ["new"]);
+    let rules: Vec<_> = kept
+        .store
+        .guard_hours(at(0))
+        .unwrap()
+        .into_iter()
+        .map(|hour| hour.rule)
+        .collect();
+    assert_eq!(rules, ["b"]);
+}
+
+/// What counting costs: the same events, with a hook that has run and with one that has not. `docs/performance.md` says how to
+/// run it.
+#[test]
+#[ignore = "it prints how long events take to be stored, and judges nothing"]
+fn storing_with_and_without_counting() {
+    const EVENTS: i64 = 20_000;
+    let mut kept = Kept::new();
+    for round in 0..4 {
+        for (what, status) in [("not counted", "skipped"), ("counted", "ok")] {
+            let began = std::time::Instant::now();
+            for number in 0..EVENTS {
+                let us = 500 + u64::try_from(number * 7919 % 40_000).unwrap();
+                kept.judged(number / 10, vec![run("a", status, us)], vec![]);
+            }
+            let us = began.elapsed().as_secs_f64() * 1e6 / EVENTS as f64;
+            let line = format!("  round {round}, {what:<12} {us:.1} µs for each event\n");
+            std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes()).unwrap();
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The browser that the tests of the page take.
+
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+/// A program that is needed.
+struct Needed {
+    /// One of these is looked for on the path.
+    names: &'static [&'static str],
+    /// The variable that names another one.
+    variable: Option<&'static str>,
+}
+
+const NEEDED: &[Needed] = &[
+    Needed {
+        names: &["chromium", "chromium-browser", "google-chrome"],
+        variable: Some("SNELL_CHROMIUM"),
+    },
+    Needed {
+        names: &["chromedriver"],
+        variable: Some("SNELL_CHROMEDRIVER"),
+    },
+    Needed {
+        names: &["curl"],
+        variable: None,
+    },
+];
+
+/// The packages of Debian that have it.
+const PACKAGES: &[&str] = &["chromium", "chromium-driver", "curl"];
+
+/// Installs it where it can be installed without questions, and says what to do elsewhere.
+pub(crate) fn install_where_missing() -> anyhow::Result<()> {
+    if NEEDED.iter().all(is_there) {
+        return Ok(());
+    }
+    if !is_on_path("apt-get") {
+        bail!(
+            "the tests of the page take Chromium, its driver and curl; install them, and if they have other names than \
+             usual, name them in SNELL_CHROMIUM and SNELL_CHROMEDRIVER"
+        );
+    }
+    crate::say(&format!(
+        "installs {}, which the tests of the page take",
+        PACKAGES.join(", ")
+    ));
+    apt_get(&["update", "--quiet"])?;
+    apt_get(&[&["install", "--quiet", "--yes", "--no-install-recommends"], PACKAGES].concat())
+}
+
+fn apt_get(args: &[&str]) -> anyhow::Result<()> {
+    let is_root = Command::new("id")
+        .arg("-u")
+        .output()
+        .is_ok_and(|output| output.stdout == b"0\n");
+    let (program, first): (_, &[&str]) = if is_root {
+        ("apt-get", &[])
+    } else {
+        ("sudo", &["apt-get"])
+    };
+    let status = Command::new(program)
+        .args(first)
+        .args(args)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .status()
+        .with_context(|| format!("cannot start {program}"))?;
+    if !status.success() {
+        bail!(
+            "`apt-get {}` failed; install {} yourself",
+            args.join(" "),
+            PACKAGES.join(", ")
+        );
+    }
+    Ok(())
+}
+
+fn is_there(needed: &Needed) -> bool {
+    let is_named = needed.variable.is_some_and(|name| std::env::var_os(name).is_some());
+    is_named || needed.names.iter().any(|name| is_on_path(name))
+}
+
+fn is_on_path(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(name).is_file())
+}
