@@ -4,12 +4,13 @@ use std::fs::DirBuilder;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 
 use anyhow::{Context, bail};
 use jiff::Timestamp;
-use snell::{Background, ConfigFile, EngineBuilder};
+use snell::{Background, ConfigFile, EngineBuilder, did_you_mean};
 
+use crate::install::signs::own_hooks;
 use crate::output;
 use crate::pins::Pins;
 
@@ -105,6 +106,14 @@ impl Around {
         Some(std::path::absolute(&home).unwrap_or(home))
     }
 
+    /// That the home directory is there, if it was named: a typing mistake must not read as one without hooks.
+    pub(crate) fn check_home(&self) -> anyhow::Result<()> {
+        match self.home.as_ref().filter(|home| !home.is_dir()) {
+            Some(home) => bail!("the home directory {} is not a directory", home.display()),
+            None => Ok(()),
+        }
+    }
+
     /// Where the user's own `snell.toml` is, and what stands beside it.
     pub(crate) fn config_dir(&self) -> Option<PathBuf> {
         let of_variable = directory_from(variables::XDG_CONFIG_HOME).map(|config| config.join("snell"));
@@ -114,9 +123,12 @@ impl Around {
     /// An engine for these surroundings, in the making.
     pub(crate) fn engine(&self) -> anyhow::Result<EngineBuilder> {
         let project = self.project()?;
-        let mut builder = snell::Engine::builder().project(project).env(std::env::vars_os());
+        let mut builder = snell::Engine::builder()
+            .project(project.clone())
+            .env(std::env::vars_os());
+        self.check_home()?;
         if let Some(home) = self.home() {
-            builder = builder.home(home);
+            builder = builder.home(home.clone()).leave_out(own_hooks(home, project));
         }
         if let Some(config) = self.config_dir() {
             builder = builder.config_dir(config);
@@ -152,7 +164,11 @@ fn named_files(written: &[String]) -> anyhow::Result<Vec<ConfigFile>> {
     for written in written {
         let mut file = ConfigFile::parse(written);
         let shown = file.path.display().to_string();
-        let metadata = std::fs::metadata(&file.path).with_context(|| format!("cannot read --config {shown}"))?;
+        let metadata = std::fs::metadata(&file.path);
+        if metadata.is_err() {
+            named_contract(written)?;
+        }
+        let metadata = metadata.with_context(|| format!("cannot read --config {shown}"))?;
         if metadata.is_dir() {
             bail!("--config {shown} is a directory; name a file");
         }
@@ -162,6 +178,22 @@ fn named_files(written: &[String]) -> anyhow::Result<Vec<ConfigFile>> {
         files.push(file);
     }
     Ok(files)
+}
+
+/// That a file which is not there was not meant to name a contract that does not exist.
+fn named_contract(written: &str) -> anyhow::Result<()> {
+    let named = written.split_once(':').filter(|(name, _)| !name.contains(['/', '.']));
+    let Some((name, _)) = named.filter(|(name, _)| !ConfigFile::contracts().any(|known| known == *name)) else {
+        return Ok(());
+    };
+    let near = did_you_mean(name, ConfigFile::contracts());
+    let near = near.map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"));
+    let known: Vec<_> = ConfigFile::contracts().collect();
+    bail!(
+        "cannot read --config {written}: there is no contract \"{name}\"{near}, and no file of that name; write one of {}, or \
+         the file alone",
+        known.join(", ")
+    )
 }
 
 /// A variable of the environment, if it says something.
@@ -204,10 +236,27 @@ fn detached(data_dir: PathBuf) -> anyhow::Result<Background> {
 fn data_dir(home: Option<&Path>) -> PathBuf {
     std::env::var_os(variables::SNELL_HOME)
         .filter(|directory| !directory.is_empty())
-        .and_then(|directory| std::path::absolute(directory).ok())
+        .and_then(|directory| in_full(Path::new(&directory)))
         .or_else(|| directory_from(variables::XDG_DATA_HOME).map(|data| data.join("snell")))
         .or_else(|| home.map(|home| home.join(".local/share/snell")))
         .unwrap_or_else(without_a_home)
+}
+
+/// What `SNELL_HOME` says, in full. That a relative path leads elsewhere from every directory is said once: an agent calls from
+/// anywhere, and must be judged all the same.
+fn in_full(directory: &Path) -> Option<PathBuf> {
+    static TOLD: Once = Once::new();
+    let whole = std::path::absolute(directory).ok()?;
+    if directory.is_relative() {
+        TOLD.call_once(|| {
+            output::note(&format!(
+                "SNELL_HOME is \"{}\", which leads elsewhere from every directory, here to {}; write its whole path",
+                directory.display(),
+                whole.display()
+            ));
+        });
+    }
+    Some(whole)
 }
 
 /// Where Snell keeps what it records if there is no home: beside what others keep, so it must be ours. It is made here and

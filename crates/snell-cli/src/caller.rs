@@ -96,6 +96,17 @@ impl Caller {
         }
     }
 
+    /// What is known of an agent of this name that fires its events itself. `CLAUDE_PID` says nothing of it: where it is set,
+    /// Claude Code has started this agent, and is another one.
+    pub(crate) fn host(&self, name: Option<String>) -> Sender {
+        Sender {
+            product: name,
+            process_is_told: false,
+            process: Process::calling(),
+            ..self.sender(None)
+        }
+    }
+
     /// The ids of the session that the environment names, each with the variable that does. The launcher's comes first.
     pub(crate) fn session_ids() -> Vec<(&'static str, String)> {
         [variables::SESSION_ID, variables::OWN_SESSION_ID]

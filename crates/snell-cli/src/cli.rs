@@ -1,13 +1,13 @@
 //! What can be typed: the subcommands, and how a mistake in typing ends.
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
     DONE, FAILED, agents, completions, demo, docs, doctor, explain, export, forward, guard, hook, install, lint, list,
-    log, notify, run, scribe, serve, session, status, statusline, supervise, trust, uninstall, wake, worker,
+    log, man, notify, run, scribe, serve, session, status, statusline, supervise, trust, uninstall, wake, worker,
 };
-use crate::output;
+use crate::{manual, output};
 
 /// One hooks system for every coding agent
 ///
@@ -16,7 +16,8 @@ use crate::output;
 #[derive(Debug, Parser)]
 #[command(name = "snell", version, arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "Example:\n  \
-    echo '{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"git push\"}}' | snell run PreToolUse\n\n\
+    echo '{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"git push\"}}' \\\n    \
+      | snell run PreToolUse\n\n\
     Exit codes: 0 go on, 2 blocked (snell run), 1 anything else.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -48,6 +49,7 @@ pub(crate) enum Command {
     Statusline(statusline::Args),
     Demo(demo::Args),
     Docs(docs::Args),
+    Man(man::Args),
     Completions(completions::Args),
     #[command(hide = true)]
     Supervise(supervise::Args),
@@ -63,7 +65,54 @@ pub(crate) fn parse() -> Result<Command, u8> {
     Cli::try_parse().map(|cli| cli.command).map_err(|error| {
         let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
         let only_tells = std::env::args_os().nth(1).is_some_and(|command| command == "notify");
-        output::clap_message(&error);
+        output::clap_message(&in_full(harmless(error)));
+        if let Some(hint) = unquoted_command().filter(|_| !asked_for) {
+            output::note(&hint);
+        }
         if asked_for || only_tells { DONE } else { FAILED }
     })
+}
+
+/// The same mistake, told so that no argument in it can steer a terminal or begin a line.
+fn harmless(error: clap::Error) -> clap::Error {
+    let given: Vec<_> = std::env::args_os()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let shown: Vec<_> = given.iter().map(|word| output::harmless(word)).collect();
+    if given == shown {
+        return error;
+    }
+    match Cli::try_parse_from(shown) {
+        Err(told) => told,
+        // It was about what cannot be seen.
+        Ok(_) => Cli::command().error(error.kind(), output::harmless(&error.render().to_string())),
+    }
+}
+
+/// What to write instead, where the command that the guard is asked about is not one argument.
+fn unquoted_command() -> Option<String> {
+    // Text that is not UTF-8 is no reason to stop here.
+    let mut arguments = std::env::args_os()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned());
+    let asked = [arguments.next()?, arguments.next()?];
+    let [guard, asked] = asked.each_ref().map(String::as_str);
+    let words: Vec<_> = arguments.collect();
+    let is_command = words.len() > 1 && words.first().is_some_and(|word| !word.starts_with('-'));
+    if guard != "guard" || !["check", "explain"].contains(&asked) || !is_command {
+        return None;
+    }
+    let command = words.join(" ").replace('\'', "'\\''");
+    Some(format!(
+        "a command is one argument, so quote it: snell guard {asked} '{command}'"
+    ))
+}
+
+/// Help with all that is said only to those who ask for it.
+fn in_full(error: clap::Error) -> clap::Error {
+    if error.kind() != ErrorKind::DisplayHelp {
+        return error;
+    }
+    let asked_again = manual::in_full(Cli::command()).try_get_matches();
+    asked_again.err().unwrap_or(error)
 }

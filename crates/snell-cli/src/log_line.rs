@@ -9,8 +9,11 @@ use snell_store::LogEntry;
 use crate::output::{self, Style, harmless, in_brief, shortened, styled};
 use crate::times;
 
-/// How much is shown of what an event is about, and of why something was decided, where no terminal sets the limit.
+/// How much is shown at a terminal of what an event is about, and of why something was decided, however wide it is.
 const TEXT_SHOWN: usize = 100;
+
+/// How much of a project's name is shown at a terminal.
+const PROJECT_SHOWN: usize = 12;
 
 /// How much of each is shown at least, however narrow the terminal is.
 const LEAST_SHOWN: usize = 12;
@@ -28,13 +31,16 @@ const SUBJECTS: &[&str] = &[
     "notification_type",
 ];
 
-/// The entry as a line. On a terminal what it was about and why it was decided are shortened until the line fits.
+/// The entry as a line. On a terminal what it was about and why it was decided are shortened until the line fits; elsewhere
+/// nothing is.
 pub(crate) fn of(entry: &LogEntry, now: Timestamp) -> String {
+    let width = output::terminal_width();
+    let at_most = |shown: usize| width.map_or(usize::MAX, |_| shown);
     let before = format!(
         "{}  {:>3}  {:<12}  {:<17}  ",
         times::shown_on(entry.at, now),
         entry.agent_id,
-        shortened(&harmless(&entry.project), 12),
+        shortened(&harmless(&entry.project), at_most(PROJECT_SHOWN)),
         harmless(&entry.event),
     );
     let hooks = match usize::try_from(entry.hooks).unwrap_or(0) {
@@ -42,13 +48,13 @@ pub(crate) fn of(entry: &LogEntry, now: Timestamp) -> String {
         number => format!("  ({})", output::count(number, "hook")),
     };
     let length = |text: &str| text.chars().count();
-    let room = output::terminal_width().map_or(2 * TEXT_SHOWN, |width| {
+    let room = width.map_or(usize::MAX, |width| {
         width
             .saturating_sub(length(&before) + length(&hooks))
             .max(2 * LEAST_SHOWN)
     });
     let (decision, style) = decision(entry, room / 2);
-    let subject = brief(&subject(entry), (room - length(&decision)).min(TEXT_SHOWN));
+    let subject = brief(&subject(entry), (room - length(&decision)).min(at_most(TEXT_SHOWN)));
     let line = format!(
         "{before}{subject}{}{}",
         styled(&decision, style),
@@ -68,14 +74,14 @@ fn subject(entry: &LogEntry) -> String {
     let Some(name) = &entry.tool else {
         return SUBJECTS.iter().find_map(text).unwrap_or_default().to_owned();
     };
-    // Of events that an earlier version has stored, only the payload says what the call is about.
+    // The summary is short; the payload says it in full, where it names its input as most do.
     let tool = Tool {
         name: name.clone(),
         input: entry.payload.get("tool_input").cloned(),
         ..Tool::default()
     };
-    let summary = entry.tool_summary.as_deref().map(Cow::from);
-    match summary.or_else(|| tool.principal_argument()) {
+    let summary = || entry.tool_summary.as_deref().map(Cow::from);
+    match tool.principal_argument().or_else(summary) {
         Some(summary) => format!("{name} {summary}"),
         None => name.clone(),
     }
@@ -92,7 +98,7 @@ fn decision(entry: &LogEntry, width: usize) -> (String, Style) {
         _ => Style::Plain,
     };
     let text = match &entry.reason {
-        Some(reason) => format!("  -> {decision}: {}", in_brief(reason, TEXT_SHOWN)),
+        Some(reason) => format!("  -> {decision}: {}", in_brief(reason, width)),
         None => format!("  -> {decision}"),
     };
     (shortened(&harmless(&text), width), style)

@@ -6,12 +6,14 @@ mod cli;
 mod commands;
 mod doctor;
 mod forwarding;
+mod glimpse;
 mod guard;
 mod handlers;
 mod hook_view;
 mod install;
 mod log_line;
 mod machine;
+mod manual;
 mod memory;
 mod output;
 mod pins;
@@ -30,8 +32,8 @@ fn main() -> ExitCode {
 
 fn run() -> u8 {
     // Agents call this many times a minute, and reading a command line takes longer than answering them.
-    if std::env::args_os().skip(1).eq(["hook"]) {
-        return commands::hook::run(&commands::hook::Args::default());
+    if let Some(args) = commands::hook::Args::at_once(std::env::args_os().skip(1)) {
+        return commands::hook::run(&args);
     }
     match cli::parse() {
         Ok(command) => commands::run(command),

@@ -1,12 +1,15 @@
 //! The only place that prints: text for people on a terminal, plain text and JSON for everybody else.
 
+mod pager;
+
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
-use snell::{Diagnostic, Severity};
+use snell::{Diagnostic, Severity, mark_unseen};
 
 /// What a text is to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +46,13 @@ pub(crate) fn line(text: &str) {
 /// A text as it is.
 pub(crate) fn text(text: &str) {
     write_out(text);
+}
+
+/// A long text as it is: page by page for people at a terminal, if they have a program for that.
+pub(crate) fn paged(text: &str) {
+    if !is_terminal() || !pager::show(text) {
+        write_out(text);
+    }
 }
 
 /// A line that begins a part.
@@ -120,9 +130,12 @@ pub(crate) fn json_line(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// So much is written at once of what is written piece by piece.
+const WRITTEN_AT_ONCE: usize = 64 * 1024;
+
 /// Standard output, for what is written piece by piece.
 pub(crate) fn stream() -> impl Write {
-    io::BufWriter::new(io::stdout().lock())
+    io::BufWriter::with_capacity(WRITTEN_AT_ONCE, io::stdout().lock())
 }
 
 /// Whether somebody may still read what is written: not if the other end of the pipe was closed.
@@ -135,6 +148,16 @@ pub(crate) fn is_heard() -> bool {
         Err(_) => true,
     }
 }
+
+/// Whether what is written goes nowhere. A descriptor that was closed is such: the runtime opens the null device in its place, so
+/// writing to it never fails.
+pub(crate) fn is_nowhere() -> bool {
+    let nowhere = std::fs::metadata(NULL_DEVICE).map(|device| device.rdev());
+    let device = rustix::fs::fstat(io::stdout()).map(|stdout| stdout.st_rdev);
+    matches!((nowhere, device), (Ok(nowhere), Ok(device)) if nowhere == device)
+}
+
+const NULL_DEVICE: &str = "/dev/null";
 
 /// Whether people read standard output.
 pub(crate) fn is_terminal() -> bool {
@@ -207,6 +230,9 @@ pub(crate) fn in_brief(text: &str, width: usize) -> String {
     shortened(&words.join(" "), width)
 }
 
+/// Where nothing is cut, a cell that is wider than this stands out, rather than that all others are filled up to it.
+const MAX_PADDED: usize = 64;
+
 /// Aligned columns. On a terminal one column, and only then the widest, is shortened until a row fits on a line.
 #[derive(Debug)]
 pub(crate) struct Table<const N: usize> {
@@ -269,8 +295,11 @@ impl<const N: usize> Table<N> {
                 .rev()
                 .find(|column| Some(*column) != left_out && !row[*column].is_empty());
             for column in (0..=last.unwrap_or(0)).filter(|column| Some(*column) != left_out) {
-                let cell = shortened(&row[column], widths[column]);
-                let padding = widths[column] - cell.chars().count() + 2;
+                let cell = match room {
+                    Some(_) => shortened(&row[column], widths[column]),
+                    None => row[column].clone(),
+                };
+                let padding = widths[column].saturating_sub(cell.chars().count()) + 2;
                 text.push_str(&styled(&cell, styles[column]));
                 if Some(column) != last {
                     text.extend(std::iter::repeat_n(' ', padding));
@@ -292,7 +321,7 @@ impl<const N: usize> Table<N> {
             widths[column] = 0;
         }
         let Some(room) = room else {
-            return widths;
+            return widths.map(|width| width.min(MAX_PADDED));
         };
         let gaps = N.saturating_sub(1 + usize::from(left_out.is_some()));
         let excess = |widths: &[usize; N]| (widths.iter().sum::<usize>() + 2 * gaps).saturating_sub(room);
@@ -316,50 +345,52 @@ pub(crate) fn shortened(text: &str, width: usize) -> String {
     text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// Text from files and payloads, with control characters made visible: nothing in it may steer a terminal.
+/// Text from files and payloads, with what is not seen made visible: nothing in it may steer a terminal or break a line.
 pub(crate) fn harmless(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| {
-            let control = c.is_control() || is_bidi_control(c);
-            let escaped = control.then(|| c.escape_default());
-            let plain = (!control).then_some(c);
-            escaped.into_iter().flatten().chain(plain)
-        })
-        .collect()
-}
-
-/// JSON in which nothing steers a terminal. Only texts hold such characters, and there an escape means the same.
-pub(crate) fn harmless_json(text: &str) -> String {
-    let steers = |c: char| (c.is_control() && c != '\n') || is_bidi_control(c);
     let mut harmless = String::with_capacity(text.len());
-    for c in text.chars() {
-        if steers(c) {
-            harmless.push_str(&format!("\\u{:04x}", u32::from(c)));
-        } else {
+    for (c, is_seen) in mark_unseen(text) {
+        if is_seen && !c.is_control() {
             harmless.push(c);
+        } else {
+            harmless.extend(c.escape_default());
         }
     }
     harmless
 }
 
-/// Characters that turn the direction of text around or break its lines, and with it what a reader sees.
-fn is_bidi_control(c: char) -> bool {
-    matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// JSON in which nothing steers a terminal. Only texts hold such characters, and there an escape means the same.
+pub(crate) fn harmless_json(text: &str) -> String {
+    let mut harmless = String::with_capacity(text.len());
+    for (c, is_seen) in mark_unseen(text) {
+        if is_seen {
+            harmless.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                harmless.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    harmless
 }
 
 /// A text as it is shown to people who see colours; plain for everybody else.
 pub(crate) fn styled(text: &str, style: Style) -> String {
-    let colours = io::stdout().is_terminal()
-        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-        && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
     match style {
         Style::Plain => text.to_owned(),
         _ if text.is_empty() => String::new(),
-        style if colours => format!("{}{text}\u{1b}[0m", style.code()),
+        style if has_colours() => format!("{}{text}\u{1b}[0m", style.code()),
         _ => text.to_owned(),
     }
 }
 
+/// Whether whoever reads standard output sees colours, and wants to.
+pub(crate) fn has_colours() -> bool {
+    io::stdout().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// How wide the terminal is; nothing if standard output is none, or that cannot be known.
 pub(crate) fn terminal_width() -> Option<usize> {
     let stdout = io::stdout();
     if !stdout.is_terminal() {

@@ -33,6 +33,17 @@ enum Fault {
     Corrupt(TrustError),
 }
 
+/// What is said about a trusted file that is not there any more.
+pub(crate) mod gone {
+    use std::path::Path;
+
+    pub(crate) fn what(path: &Path) -> String {
+        format!("{} was trusted and is gone, so its hooks do not run", path.display())
+    }
+
+    pub(crate) const REMEDY: &str = "put it back, or run: snell trust --revoke";
+}
+
 impl Pins {
     /// The file of pins in the directory where Snell keeps what it records.
     pub(crate) fn in_directory(directory: PathBuf) -> Self {
@@ -53,6 +64,26 @@ impl Pins {
                 Fault::Corrupt(error) => format!("{path} cannot be understood: {error}"),
             })
         })
+    }
+
+    /// Whether the next change moves the file aside, because nothing in it can be understood. One that others may write to, or
+    /// that a later version wrote, stays where it is.
+    pub(crate) fn is_to_be_moved(&self) -> bool {
+        match self.load() {
+            Err(Fault::Corrupt(error)) => !matches!(error, TrustError::Later),
+            Err(Fault::Unreadable(_)) | Ok(_) => false,
+        }
+    }
+
+    /// Files of a project that are trusted and not there any more: whoever trusted them believes that their hooks run.
+    pub(crate) fn gone_from(&self, project: &Path) -> Vec<PathBuf> {
+        let project = project.canonicalize().unwrap_or_else(|_| project.to_owned());
+        let pinned = self.read().projects().remove(&project).unwrap_or_default();
+        let is_gone = |path: &PathBuf| {
+            path.symlink_metadata()
+                .is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        };
+        pinned.into_iter().filter(is_gone).collect()
     }
 
     fn load(&self) -> Result<Trust, Fault> {

@@ -1,9 +1,10 @@
 //! Handing letters to their receivers over HTTP.
 
-use std::fs;
+use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use snell_server::read_token;
 use snell_store::outbox::{Answer, Letter, Receiver};
 use ureq::Agent;
 use ureq::http::Response;
@@ -19,9 +20,6 @@ const MAX_ANSWER_BYTES: u64 = 64 * 1024;
 
 /// How much of a refusal is told.
 const MAX_TOLD_BYTES: usize = 512;
-
-/// A longer token is none.
-const MAX_TOKEN_BYTES: u64 = 4 * 1024;
 
 /// What an answer means for the letter. Whatever stands in no row is no reason to give a letter up.
 enum Meaning {
@@ -174,21 +172,12 @@ fn body_of(response: &mut Response<ureq::Body>) -> String {
     said.trim().to_owned()
 }
 
-/// The token in this file.
-fn token(path: &Path) -> Result<String, String> {
-    let shown = path.display();
-    let is_short = fs::metadata(path).map(|metadata| metadata.len() <= MAX_TOKEN_BYTES);
-    let text = match is_short {
-        Ok(true) => fs::read_to_string(path),
-        Ok(false) => return Err(format!("{shown} is too long to hold a token")),
-        Err(error) => Err(error),
-    };
-    let text = text.map_err(|error| format!("cannot read the token in {shown} ({error})"))?;
-    let token = text.trim();
-    if token.is_empty() || !token.chars().all(|c| c.is_ascii_graphic()) {
-        return Err(format!("{shown} does not hold a token on one line"));
-    }
-    Ok(token.to_owned())
+/// The token in this file, if nobody else can read it.
+pub(crate) fn token(path: &Path) -> Result<String, String> {
+    read_token(path).map_err(|error| match error.source() {
+        Some(source) => format!("{error} ({source})"),
+        None => error.to_string(),
+    })
 }
 
 #[cfg(test)]

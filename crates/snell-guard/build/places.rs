@@ -13,11 +13,14 @@ const LISTS: &[(&str, &str)] = &[
     ("harmless", "HARMLESS"),
     ("network", "NETWORK"),
     ("temp", "TEMP"),
+    ("cache", "CACHE"),
+    ("loose", "LOOSE"),
     ("start_up", "START_UP"),
     ("secret", "SECRET"),
     ("public", "PUBLIC"),
     ("secret_dir", "SECRET_DIR"),
     ("git", "GIT"),
+    ("hook", "HOOK"),
     ("vital", "VITAL"),
 ];
 

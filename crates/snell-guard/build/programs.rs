@@ -31,6 +31,7 @@ const TARGETS: &[(&str, &str)] = &[
     ("last", "Last"),
     ("all-but-first", "AllButFirst"),
     ("all-but-last", "AllButLast"),
+    ("renamed", "Renamed"),
     ("file-urls", "FileUrls"),
     ("cwd", "Cwd"),
     ("stdin", "Stdin"),
@@ -68,6 +69,9 @@ struct Program {
     /// Whether it keeps to itself what it reads from standard input.
     #[serde(default)]
     discreet: bool,
+    /// Whether it sees files only from outside.
+    #[serde(default)]
+    names_only: bool,
     #[serde(default, rename = "use")]
     uses: Vec<Use>,
     /// Whether some of its commands have entries of their own.
@@ -94,7 +98,12 @@ struct Use {
     looked_up: bool,
     #[serde(default)]
     unless_in_temp: bool,
+    #[serde(default)]
+    unless_in_project: bool,
     unless_variable: Option<String>,
+    variable: Option<String>,
+    #[serde(default)]
+    new: bool,
     rule: Option<String>,
     effect: Option<String>,
     prints: Option<String>,
@@ -154,6 +163,7 @@ fn merge<'a>(name: &str, mut parts: impl Iterator<Item = &'a Program>) -> Result
         whole.flags_first |= part.flags_first;
         whole.uses.extend(part.uses.iter().cloned());
         whole.discreet |= part.discreet;
+        whole.names_only |= part.names_only;
         agree(name, "style", &mut whole.style, part.style.as_ref())?;
         agree(name, "handler", &mut whole.handler, part.handler.as_ref())?;
     }
@@ -203,7 +213,7 @@ fn compile(program: &Program, rules: &[Rule]) -> Result<String, Fault> {
     };
     Ok(format!(
         "Program {{ value_flags: {}, attached_flags: {}, long_flags: {}, cwd_flags: {}, code_flags: {}, \
-         idle_flags: {}, flags_first: {}, has_commands: {}, style: Style::{style}, handler: {handler}, discreet: {}, uses: &[{}] }}",
+         idle_flags: {}, flags_first: {}, has_commands: {}, style: Style::{style}, handler: {handler}, discreet: {}, names_only: {}, uses: &[{}] }}",
         split(&program.value_flags),
         split(&program.attached_flags),
         list(&long_flags(program)),
@@ -213,6 +223,7 @@ fn compile(program: &Program, rules: &[Rule]) -> Result<String, Fault> {
         program.flags_first,
         program.has_commands,
         program.discreet,
+        program.names_only,
         uses.join(", "),
     ))
 }
@@ -275,7 +286,7 @@ fn compile_use(usage: &Use, rules: &[Rule]) -> Result<String, Fault> {
         .map(|word| list(&word.split('|').collect::<Vec<_>>()))
         .collect();
     Ok(format!(
-        "Use {{ words: &[{}], needs: {}, any: {}, unless: {}, operand: {}, unless_operand: {}, operands: {:?}, looked_up: {}, unless_in_temp: {}, unless_variable: {}, does: {does}, on: {}, recursive: {recursive} }}",
+        "Use {{ words: &[{}], needs: {}, any: {}, unless: {}, operand: {}, unless_operand: {}, operands: {:?}, looked_up: {}, unless_in_temp: {}, unless_in_project: {}, unless_variable: {}, variable: {}, new: {}, does: {does}, on: {}, recursive: {recursive} }}",
         words.join(", "),
         alternatives(&usage.needs),
         split(&usage.any),
@@ -285,7 +296,10 @@ fn compile_use(usage: &Use, rules: &[Rule]) -> Result<String, Fault> {
         usage.operands,
         usage.looked_up,
         usage.unless_in_temp,
+        usage.unless_in_project,
         globs(usage.unless_variable.as_deref()),
+        globs(usage.variable.as_deref()),
+        usage.new,
         target(usage.on.as_deref())?,
     ))
 }

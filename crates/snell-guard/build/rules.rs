@@ -38,6 +38,10 @@ pub(crate) const KINDS: &[(&str, &str)] = &[
     ("send-raw", "SendRaw"),
     ("fetch", "Fetch"),
     ("edit", "Edit"),
+    ("replace", "Replace"),
+    ("use", "Use"),
+    ("may-edit", "MayEdit"),
+    ("make", "Make"),
 ];
 /// What a place may be: the names in the data and in the code.
 const CLASSES: &[(&str, &str)] = &[
@@ -58,6 +62,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("temp-root", "TempRoot"),
     ("temp", "Temp"),
     ("own", "Own"),
+    ("own-hooks", "OwnHooks"),
     ("elsewhere", "Elsewhere"),
     ("unknown", "Unknown"),
     ("holds-own", "HoldsOwn"),
@@ -68,6 +73,9 @@ const CLASSES: &[(&str, &str)] = &[
     ("vital", "Vital"),
     ("told", "Told"),
     ("home-project", "HomeProject"),
+    ("cache", "Cache"),
+    ("personal", "Personal"),
+    ("hook", "Hook"),
 ];
 
 #[derive(Deserialize)]

@@ -24,6 +24,14 @@ impl Allowed {
     pub fn fault(&self) -> Option<&'static str> {
         Permit::read(&self.command, "").err()
     }
+
+    /// Whether it lets through every command that the other one would.
+    pub fn covers(&self, other: &Self) -> bool {
+        match (Permit::read(&self.command, ""), Permit::read(&other.command, "")) {
+            (Ok(permit), Ok(other)) => permit.covers(&other),
+            _ => false,
+        }
+    }
 }
 
 /// All of them, by their number in the policy. One that is at fault lets nothing through.
@@ -52,6 +60,17 @@ impl Permit {
             Some(program) if program.starts_with(ANY) => Err("must begin with the name of a program"),
             Some(_) => Ok(Self { variables, words, more }),
         }
+    }
+
+    /// Whether every command that fits the other one fits this one: a sign that stands for any characters is one itself.
+    fn covers(&self, other: &Self) -> bool {
+        let long_enough = match (self.more, other.more) {
+            (false, true) => false,
+            (false, false) => self.words.len() == other.words.len(),
+            (true, _) => self.words.len() <= other.words.len(),
+        };
+        let said = |(pattern, word): (&String, &String)| stands_for(pattern, word);
+        long_enough && self.variables == other.variables && self.words.iter().zip(&other.words).all(said)
     }
 
     /// Whether this is the command. A word of which a part is unknown may be anything, also several words, and is only
@@ -170,6 +189,30 @@ mod tests {
             ("terraform destroy", "AWS_PROFILE=prod terraform destroy", false),
         ] {
             assert_eq!(fits(pattern, command), expected, "{pattern}: {command}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_may_let_through_all_that_another_one_does() {
+        for (one, other, expected) in [
+            ("sudo ls", "sudo ls", true),
+            ("sudo ls", "sudo 'ls'", true),
+            ("sudo *", "sudo ls", true),
+            ("sudo *", "sudo l*", true),
+            ("sudo l*", "sudo *", false),
+            ("sudo ls", "sudo *", false),
+            ("sudo **", "sudo ls -l", true),
+            ("sudo **", "sudo * **", true),
+            ("sudo * **", "sudo **", false),
+            ("sudo *", "sudo ls -l", false),
+            ("A=1 sudo ls", "sudo ls", false),
+            ("a; b", "a; b", false),
+        ] {
+            let [one_entry, other_entry] = [one, other].map(|command| Allowed {
+                command: command.to_owned(),
+                reason: String::new(),
+            });
+            assert_eq!(one_entry.covers(&other_entry), expected, "{one} | {other}");
         }
     }
 

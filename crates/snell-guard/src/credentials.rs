@@ -1,4 +1,7 @@
-//! Variables of the environment whose names say that they are secret.
+//! Variables of the environment whose names say that they are secret, and secrets that are written out and whose form
+//! says what they are.
+
+use std::collections::BTreeSet;
 
 /// Words that say so wherever they stand.
 const SECRET: &[&str] = &[
@@ -94,6 +97,65 @@ const ISSUERS: &[(&str, &str)] = &[
     ("VERCEL", "vercel"),
 ];
 
+/// A form of secrets.
+struct Form {
+    begins: &'static str,
+    /// So many characters follow, at least.
+    length: usize,
+    /// What the addresses of those who gave it out have in them.
+    issuer: &'static str,
+}
+
+const fn form(begins: &'static str, length: usize, issuer: &'static str) -> Form {
+    Form { begins, length, issuer }
+}
+
+/// How secrets look that are written out.
+const FORMS: &[Form] = &[
+    form("AIza", 30, "google"),
+    form("AKIA", 16, "aws"),
+    form("ASIA", 16, "aws"),
+    form("SG.", 40, "sendgrid"),
+    form("dop_v1_", 40, "digitalocean"),
+    form("gho_", 30, "github"),
+    form("ghp_", 30, "github"),
+    form("ghr_", 30, "github"),
+    form("ghs_", 30, "github"),
+    form("ghu_", 30, "github"),
+    form("github_pat_", 30, "github"),
+    form("glpat-", 20, "gitlab"),
+    form("hf_", 30, "huggingface"),
+    form("npm_", 30, "npm"),
+    form("pypi-", 60, "pypi"),
+    form("rk_live_", 20, "stripe"),
+    form("shpat_", 30, "shopify"),
+    form("sk-ant-", 20, "anthropic"),
+    form("sk-proj-", 20, "openai"),
+    form("sk-svcacct-", 20, "openai"),
+    form("sk_live_", 20, "stripe"),
+    form("xapp-", 20, "slack"),
+    form("xoxa-", 20, "slack"),
+    form("xoxb-", 20, "slack"),
+    form("xoxp-", 20, "slack"),
+];
+
+/// Fewer different characters are those of a placeholder: `ghp_xxxxxxxx…`.
+const MIN_DIFFERENT: usize = 8;
+
+/// Who gave out the secret that is written out in a text, if there is one.
+pub(crate) fn written_out(text: &str) -> Option<&'static str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let mut words = text.split(|c: char| !is_part(c));
+    words.find_map(|word| {
+        let fits = |form: &&Form| {
+            let rest = word.strip_prefix(form.begins).unwrap_or_default();
+            let different: BTreeSet<u8> = rest.bytes().take(form.length).collect();
+            rest.len() >= form.length && different.len() >= MIN_DIFFERENT
+        };
+        FORMS.iter().find(fits).map(|form| form.issuer)
+    })
+}
+
 /// Whether a variable of this name holds a secret.
 pub(crate) fn is_secret(name: &str) -> bool {
     let mut last = "";
@@ -167,6 +229,29 @@ mod tests {
             ("PATH", false),
         ] {
             assert_eq!(is_secret(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_secret_that_is_written_out_is_known_by_its_form() {
+        for (text, expected) in [
+            (
+                "Authorization: Bearer ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+                Some("github"),
+            ),
+            (
+                "https://example.com/?k=sk-ant-api03-abcdefghijklmnopqrst",
+                Some("anthropic"),
+            ),
+            ("{\"key\": \"AKIA1234567890ABCDEF\"}", Some("aws")),
+            ("token=xoxb-1234567890-abcdefghijk", Some("slack")),
+            ("ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", None),
+            ("ghp_short", None),
+            ("the prefix ghp_ of tokens", None),
+            ("AKIAHARA", None),
+            ("", None),
+        ] {
+            assert_eq!(written_out(text), expected, "{text}");
         }
     }
 

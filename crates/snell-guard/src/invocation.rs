@@ -129,6 +129,8 @@ pub struct Invocation {
     pub argv: Vec<Value>,
     /// Variables that are set for it alone.
     pub variables: Vec<(String, Value)>,
+    /// Variables that were changed for all programs before it, of those that make a difference to it.
+    pub exported: Vec<String>,
     /// Files that the shell opens for it.
     pub files: Vec<Opened>,
     /// What it would read from standard input.

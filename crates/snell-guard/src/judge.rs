@@ -3,9 +3,9 @@
 use serde_json::Value as Json;
 
 use crate::allowed;
-use crate::effects::{Effect, What};
+use crate::effects::{Effect, Kind, What, handed};
 use crate::invocation::Invocation;
-use crate::policy::{FAILURE, LIMIT, Policy, UNCLEAR, Verdict};
+use crate::policy::{FAILURE, LIMIT, Policy, UNCLEAR, UNREAD, Verdict};
 use crate::rules::{self, Finding, RULES, Tier};
 use crate::shell::{Coverage, Reason};
 use crate::syntax::Span;
@@ -65,8 +65,22 @@ impl Judgement {
 
     /// The guard itself has failed: what is to be done about a call of which nothing is known.
     pub fn failed(policy: &Policy) -> Self {
-        let coverage = Coverage::Partial(vec![Reason::Failure]);
-        let rule = RULES.iter().find(|rule| rule.id == FAILURE);
+        Self::without_looking(policy, FAILURE, Reason::Failure, str::to_owned)
+    }
+
+    /// The call cannot be read, or only in part: why, as a sentence without its end.
+    pub fn unread(policy: &Policy, why: &str) -> Self {
+        let told = |reason: &str| {
+            let whole = reason.replace("`{field}`", "all");
+            format!("{}: {why}.", whole.trim_end_matches('.'))
+        };
+        Self::without_looking(policy, UNREAD, Reason::Unread, told)
+    }
+
+    /// A call that cannot be looked at, by the rule for that.
+    fn without_looking(policy: &Policy, id: &str, lacks: Reason, told: impl FnOnce(&str) -> String) -> Self {
+        let coverage = Coverage::Partial(vec![lacks]);
+        let rule = RULES.iter().find(|rule| rule.id == id);
         let Some((rule, would)) = rule.map(|rule| (rule, policy.verdict(rule))) else {
             return Self::nothing(coverage);
         };
@@ -75,7 +89,7 @@ impl Judgement {
             would,
             rule: Some(rule.id),
             tier: Some(rule.tier),
-            reason: rule.reason.to_owned(),
+            reason: told(rule.reason),
             advice: rule.advice,
             ..Self::nothing(coverage)
         }
@@ -95,12 +109,16 @@ pub(crate) struct Seen {
 impl Seen {
     /// Something that a rule judges by itself.
     pub(crate) fn mark(&mut self, rule: &str, span: Span) {
+        self.mark_by("the tool", rule, span);
+    }
+
+    fn mark_by(&mut self, program: &'static str, rule: &str, span: Span) {
         if let Some(number) = RULES.iter().position(|known| known.id == rule) {
             self.effects.push(Effect {
                 what: What::Rule(number),
                 place: None,
                 recursive: false,
-                program: "the tool",
+                program,
                 by: None,
                 allowed: None,
                 span,
@@ -109,8 +127,40 @@ impl Seen {
     }
 
     /// There is more to it than could be looked at.
-    pub(crate) fn limit(&mut self) {
+    pub(crate) fn limit(&mut self, name: &'static str) {
         self.mark(LIMIT, Span::default());
+        self.coverage.lacks(Reason::Limit(name));
+    }
+
+    /// A field is missing, or is not of the kind that the tool takes.
+    pub(crate) fn unread(&mut self, field: &'static str) {
+        self.mark_by(field, UNREAD, Span::default());
+        self.coverage.lacks(Reason::Unread);
+    }
+
+    /// What happens behind links happens there.
+    fn follow_links(&mut self, world: &World) {
+        for effect in &mut self.effects {
+            let Some(touched) = Touched::by(effect) else {
+                continue;
+            };
+            let known = touched.path.as_str();
+            // The link itself lies where its directory really is.
+            let (directory, _) = known.rsplit_once('/').unwrap_or_default();
+            let from = if touched.is_itself { directory } else { known };
+            let real = world.links.iter().find(|(link, _)| link == from);
+            if let (Some((_, real)), Some(place)) = (real, effect.place.as_mut()) {
+                place.go(from, real, world);
+            }
+        }
+    }
+
+    /// Whoever passed a limit, what was seen is not all.
+    fn own_up(&mut self) {
+        let is_limit = |effect: &Effect| matches!(effect.what, What::Rule(number) if RULES.get(number).is_some_and(|rule| rule.id == LIMIT));
+        if !self.coverage.is_limited() && self.effects.iter().any(is_limit) {
+            self.coverage.lacks(Reason::Limit("code"));
+        }
     }
 
     /// Functions that start themselves without end.
@@ -122,14 +172,50 @@ impl Seen {
 
     /// What is known about how much is known.
     pub(crate) fn cover(&mut self, coverage: Coverage) {
-        if let Coverage::Partial(reasons) = &coverage {
-            if reasons.iter().any(|reason| matches!(reason, Reason::Limit(_))) {
-                self.limit();
+        let Coverage::Partial(reasons) = coverage else {
+            return;
+        };
+        for reason in reasons {
+            match reason {
+                Reason::Limit(name) => self.limit(name),
+                other => self.coverage.lacks(other),
             }
-            self.mark(UNCLEAR, Span::default());
         }
-        self.coverage = coverage;
+        self.mark(UNCLEAR, Span::default());
     }
+}
+
+/// A place that a call is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Touched {
+    /// Its path, as far as that is known.
+    pub path: String,
+    /// Whether it would be the link itself that is removed or moved, if it is one.
+    pub is_itself: bool,
+    /// Whether it is looked at and nothing else.
+    pub is_read: bool,
+}
+
+impl Touched {
+    fn by(effect: &Effect) -> Option<Self> {
+        let (path, is_all) = effect.place.as_ref()?.known()?;
+        let takes_away = matches!(effect.what, What::Kind(Kind::Delete | Kind::Take));
+        Some(Self {
+            path,
+            is_itself: takes_away && is_all,
+            is_read: effect.what == What::Kind(Kind::Read),
+        })
+    }
+}
+
+/// Judges a call, and says which places it is about: whoever knows a disk can say where links on their ways lead, and have
+/// it judged again with [`World::links`].
+pub fn judge_with_places(call: &Call<'_>, policy: &Policy, world: &World) -> (Judgement, Vec<Touched>) {
+    let seen = look(call, policy, world);
+    let mut touched: Vec<Touched> = seen.effects.iter().filter_map(Touched::by).collect();
+    touched.sort();
+    touched.dedup();
+    (judge_seen(&seen, policy), touched)
 }
 
 /// Judges a call: what would it do, and may it?
@@ -142,6 +228,17 @@ pub fn judge(call: &Call<'_>, policy: &Policy, world: &World) -> Judgement {
 pub(crate) fn look(call: &Call<'_>, policy: &Policy, world: &World) -> Seen {
     let permits = allowed::permits(&policy.allowed, world);
     let mut seen = tools::look(call, &permits, world);
+    seen.own_up();
+    if !world.links.is_empty() {
+        seen.follow_links(world);
+    }
+    if !policy.protected.is_empty() {
+        seen.effects
+            .extend(handed::sealed(&seen.invocations, &policy.protected, world));
+    }
+    if !world.links.is_empty() {
+        seen.follow_links(world);
+    }
     if !policy.protected.is_empty() {
         let places = seen.effects.iter_mut().filter_map(|effect| effect.place.as_mut());
         places.for_each(|place| place.protect(&policy.protected));
@@ -168,8 +265,11 @@ pub(crate) fn judge_seen(seen: &Seen, policy: &Policy) -> Judgement {
         ..match gravest {
             Some((verdict, finding)) => told(policy, verdict, finding, &stopped, seen.coverage.clone()),
             // Whoever lets through what could not be looked at is told so all the same.
-            None => match findings.iter().find(|finding| finding.rule.id == LIMIT) {
-                Some(limit) => told(policy, Verdict::Allow, limit, &[limit], seen.coverage.clone()),
+            None => match findings
+                .iter()
+                .find(|finding| matches!(finding.rule.id, LIMIT | UNREAD))
+            {
+                Some(unseen) => told(policy, Verdict::Allow, unseen, &[unseen], seen.coverage.clone()),
                 None => Judgement::nothing(seen.coverage.clone()),
             },
         }

@@ -19,6 +19,7 @@ pub mod paths;
 mod plain;
 pub mod policy;
 mod programs;
+mod queries;
 pub mod rules;
 pub mod shell;
 pub mod syntax;
@@ -27,7 +28,7 @@ mod unwrap;
 pub mod world;
 
 pub use explain::{Explanation, explain};
-pub use judge::{Call, Judgement, judge};
+pub use judge::{Call, Judgement, Touched, judge, judge_with_places};
 pub use policy::{Allowed, Author, Choice, Guarded, Policy, Preset, Protected, Source, Verdict};
 pub use shell::{Coverage, Reason};
 pub use world::{Own, Owned, World};

@@ -70,6 +70,11 @@ pub const LIMITS: &[Limit] = &[
     limit("steps of one calculation", shell::ARITHMETIC, Unknown),
     limit("things of `xargs`, `parallel` and `find -exec`", unwrap::MOST, Asked),
     limit("effects of one call", effects::MAX_EFFECTS, Asked),
+    limit(
+        "words that are handed to programs, if places must not be read",
+        effects::handed::MAX_HANDED,
+        Asked,
+    ),
     limit("paths of one call, files of one patch", tools::MAX_PATHS, Asked),
     limit("bytes of a path that a tool is given", paths::MAX_PATH, Asked),
     limit("bytes of SQL in one text", effects::sql::MAX_TEXT, Asked),

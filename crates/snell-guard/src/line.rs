@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::invocation::Value;
+use crate::invocation::{Unknown, Value};
 use crate::paths::fits;
 use crate::programs::{Program, Style};
 
@@ -236,6 +236,12 @@ impl<'a> Line<'a> {
             .iter()
             .filter(move |found| spellings.iter().any(|wanted| found.is(wanted)))
             .filter_map(|found| found.value.map(Given::value))
+    }
+
+    /// Whether something was looked up rather than named, as an operand or as the value of a flag.
+    pub(crate) fn holds(&self, unknown: Unknown) -> bool {
+        let mut given = self.flags.iter().filter_map(|flag| flag.value);
+        self.operands.iter().any(|operand| operand.holds(unknown)) || given.any(|given| given.argument.holds(unknown))
     }
 
     /// The single letters that were given.

@@ -15,7 +15,9 @@ pub(crate) fn world() -> World {
         own: vec![
             Own::new("/home/ann/.snell", Owned::Data),
             Own::new("/home/ann/.claude/settings.json", Owned::Registration),
+            Own::new("/home/ann/work/app/snell.toml", Owned::Hooks),
         ],
+        links: Vec::new(),
         variables: Vec::new(),
     }
 }

@@ -8,6 +8,8 @@ use crate::rules::{Decision, Rule};
 
 /// What could not be looked at to the end.
 pub(crate) const LIMIT: &str = "guard.limit";
+/// What could not be read at all.
+pub(crate) const UNREAD: &str = "guard.unread";
 /// What the guard itself has failed at.
 pub(crate) const FAILURE: &str = "guard.failure";
 /// What may do something that nobody can tell: only `strict` minds, and whoever names it.
@@ -122,7 +124,8 @@ pub struct Policy {
     pub preset: Preset,
     /// For single rules, by id. What a project says makes a locked rule stricter, never milder.
     pub rules: BTreeMap<String, Choice>,
-    /// What is to be done when the guard itself fails: when a call is more than can be looked at, or an error is made.
+    /// What is to be done when the guard itself fails: when a call is more than can be looked at, or cannot be read, or
+    /// an error is made.
     pub on_failure: Verdict,
     /// Places that are to be left alone.
     pub protected: Vec<Protected>,
@@ -190,7 +193,7 @@ impl Policy {
     /// What is to be done about a rule that nobody has named.
     fn general(&self, rule: &Rule) -> (Verdict, Source) {
         match (self.preset, rule.id) {
-            (_, LIMIT | FAILURE) => (self.on_failure, Source::OnFailure),
+            (_, LIMIT | UNREAD | FAILURE) => (self.on_failure, Source::OnFailure),
             (Preset::Strict, UNCLEAR) => (Verdict::Ask, Source::Preset),
             (_, UNCLEAR) => (Verdict::Allow, Source::Preset),
             (Preset::Strict, _) if rule.decision == Decision::Ask => (Verdict::Deny, Source::Preset),

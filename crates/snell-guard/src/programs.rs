@@ -27,6 +27,8 @@ pub(crate) struct Program {
     pub(crate) handler: Option<Handler>,
     /// Whether it keeps to itself what it reads from standard input.
     pub(crate) discreet: bool,
+    /// Whether it sees files only from outside: their names, their dates, whether they are there.
+    pub(crate) names_only: bool,
     pub(crate) uses: &'static [Use],
 }
 
@@ -74,8 +76,14 @@ pub(crate) struct Use {
     pub(crate) looked_up: bool,
     /// Whether it does not matter in a temporary directory.
     pub(crate) unless_in_temp: bool,
+    /// Whether it does not matter in the project either.
+    pub(crate) unless_in_project: bool,
     /// Variables, with their values, with which it does not matter: `RAILS_ENV=test`.
     pub(crate) unless_variable: &'static [&'static str],
+    /// Variables of which one must be set for it, or changed for all programs before it: `SNELL_*`.
+    pub(crate) variable: &'static [&'static str],
+    /// Whether what it writes is made for this, so that no secret of anybody is lost where the agent is at home.
+    pub(crate) new: bool,
     pub(crate) does: Does,
     pub(crate) on: Target,
     pub(crate) recursive: Recursive,
@@ -109,6 +117,8 @@ pub(crate) enum Target {
     FlagHost(&'static [&'static str]),
     /// What the operands are called in the directory that the last of them names, or the value of a flag.
     Into(&'static [&'static str]),
+    /// The last operand, if one file is put there under another name.
+    Renamed,
     /// The file that follows an `@` in an operand: `field@file`.
     OperandsAt,
     /// The value of `key=value`.
@@ -141,6 +151,11 @@ pub(crate) fn find(name: &str) -> Option<(&'static str, &'static Program)> {
     let base = name.rsplit('/').next().unwrap_or(name);
     let base = base.strip_suffix(".exe").unwrap_or(base);
     exactly(base).or_else(|| exactly(base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')))
+}
+
+/// What holds for any program of which nothing else is known.
+pub(crate) fn any_other() -> Option<&'static Program> {
+    exactly("*").map(|(_, program)| program)
 }
 
 fn exactly(name: &str) -> Option<(&'static str, &'static Program)> {

@@ -59,7 +59,7 @@ pub struct Rule {
     pub tier: Tier,
     /// What the `standard` policy does.
     pub decision: Decision,
-    /// One sentence, with `{target}` and `{program}`.
+    /// One sentence, with `{target}` and `{program}`, or with `{field}` of a call.
     pub reason: &'static str,
     /// What to do instead.
     pub advice: &'static str,
@@ -112,22 +112,26 @@ impl Finding<'_> {
             .reason
             .replace("{target}", &shortened(target))
             .replace("{program}", self.effect.program)
+            .replace("{field}", self.effect.program)
     }
 }
 
-/// Enough of a path to recognise it, without what would change how a terminal shows it.
+/// Enough of a path to recognise it, with escapes for what would change how a terminal shows it: without them it would be
+/// told as the name of another file.
 fn shortened(target: &str) -> String {
     const MAX_SHOWN: usize = 200;
-    let shown = target
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(MAX_SHOWN)
-        .collect::<String>();
-    if target.chars().nth(MAX_SHOWN).is_some() {
-        format!("{shown}…")
-    } else {
-        shown
+    let mut shown = String::with_capacity(target.len().min(MAX_SHOWN));
+    for c in target.chars().take(MAX_SHOWN) {
+        if c.is_control() {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
     }
+    if target.chars().nth(MAX_SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 /// The gravest finding of all.

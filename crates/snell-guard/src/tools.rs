@@ -1,6 +1,7 @@
 //! What a tool would do: those that run commands, those that work on files, those that fetch. What MCP servers offer is
 //! in `mcp`.
 
+mod fields;
 mod mcp;
 mod patch;
 pub(crate) mod settings;
@@ -105,6 +106,8 @@ const TOOLS: &[(&str, Tool)] = &[
     ("fetch_webpage", Tool::Fetch),
 ];
 
+/// What most tools call the field in which a command is written.
+const COMMAND_FIELD: &str = "command";
 /// Where a command is written.
 const COMMAND: &[&str] = &["command", "cmd", "script", "commandLine", "command_line", "commands"];
 /// Where it is said in which directory a command runs.
@@ -135,12 +138,20 @@ const PATH: &[&str] = &[
     "operations",
     "replacements",
 ];
+/// Where it is said in which directory is searched.
+const SEARCHED: &[&str] = &["path", "dir_path", "directory"];
+/// Where it is said in which files is searched.
+const GLOBS: &[&str] = &["glob", "include", "include_pattern", "includePattern"];
 /// Where an address is written.
 const URL: &[&str] = &["url", "urls", "uri", "prompt"];
 
 /// What a call would do.
 pub(crate) fn look(call: &Call<'_>, permits: &[Option<Permit>], world: &World) -> Seen {
     let mut seen = Seen::default();
+    if call.tool.is_empty() {
+        seen.unread("tool_name");
+        return seen;
+    }
     let known = TOOLS.iter().find(|(name, _)| call.tool.eq_ignore_ascii_case(name));
     let Some((_, tool)) = known else {
         if let Some(named) = mcp::Named::read(call.tool) {
@@ -150,25 +161,25 @@ pub(crate) fn look(call: &Call<'_>, permits: &[Option<Permit>], world: &World) -
     };
     match tool {
         Tool::Shell => run(call.input, permits, world, &mut seen),
-        Tool::PowerShell => {
-            let command = command(call.input).unwrap_or_default();
-            command_in(
+        Tool::PowerShell => match command(call.input) {
+            Some(command) => command_in(
                 &format!("pwsh -Command {}", quoted(&command)),
                 permits,
                 world,
                 &mut seen,
-            );
-        }
+            ),
+            None => seen.unread(COMMAND_FIELD),
+        },
         Tool::Editor => {
             let shows = call.input.get("command").and_then(Json::as_str) == Some("view");
             if shows {
-                files(Kind::Read, strings(call.input, PATH), world, &mut seen);
+                files_of(Kind::Read, call.input, world, &mut seen);
             } else {
                 change(call.input, world, &mut seen);
             }
         }
         Tool::File(Kind::Overwrite) => change(call.input, world, &mut seen),
-        Tool::File(kind) => files(*kind, strings(call.input, PATH), world, &mut seen),
+        Tool::File(kind) => files_of(*kind, call.input, world, &mut seen),
         Tool::Search => search(call.input, world, &mut seen),
         Tool::Patch => patch::look(call.input, world, &mut seen),
         Tool::Fetch => fetch(call.input, world, &mut seen),
@@ -179,7 +190,7 @@ pub(crate) fn look(call: &Call<'_>, permits: &[Option<Permit>], world: &World) -
 /// A command, as text or as words. A tool that runs commands and is given none is not understood.
 fn run(input: &Json, permits: &[Option<Permit>], world: &World, seen: &mut Seen) {
     let Some(command) = command(input) else {
-        seen.limit();
+        seen.unread(COMMAND_FIELD);
         return;
     };
     match strings(input, CWD).first().map(|cwd| located(cwd, world)) {
@@ -191,7 +202,7 @@ fn run(input: &Json, permits: &[Option<Permit>], world: &World, seen: &mut Seen)
 /// What a command would do, here.
 fn command_in(command: &str, permits: &[Option<Permit>], world: &World, seen: &mut Seen) {
     if command.len() > MAX_COMMAND {
-        seen.limit();
+        seen.limit("length");
         return;
     }
     let found = shell::invocations_among(command, world, permits);
@@ -201,7 +212,7 @@ fn command_in(command: &str, permits: &[Option<Permit>], world: &World, seen: &m
     }
     let effects = effects(&found.invocations, world);
     if effects.too_many {
-        seen.limit();
+        seen.limit("effects");
     }
     // A call may hold several commands.
     let before = seen.invocations.len();
@@ -266,7 +277,7 @@ pub(crate) fn command(input: &Json) -> Option<String> {
         Json::String(text) => Some(text.clone()),
         Json::Array(words) => {
             let words: Option<Vec<String>> = words.iter().map(|word| word.as_str().map(quoted)).collect();
-            Some(words?.join(" "))
+            words.filter(|words| !words.is_empty()).map(|words| words.join(" "))
         }
         _ => None,
     }
@@ -279,6 +290,7 @@ fn quoted(word: &str) -> String {
 
 /// Files are changed. Most changes are judged by where they are, some by what they are.
 fn change(input: &Json, world: &World, seen: &mut Seen) {
+    fields::expect(input, PATH, seen);
     let mut paths = strings(input, PATH);
     if let [path] = paths.as_slice()
         && settings::look(path, input, world, seen)
@@ -288,11 +300,17 @@ fn change(input: &Json, world: &World, seen: &mut Seen) {
     files(Kind::Overwrite, paths, world, seen);
 }
 
+/// The same to all files that a call names.
+fn files_of(kind: Kind, input: &Json, world: &World, seen: &mut Seen) {
+    fields::expect(input, PATH, seen);
+    files(kind, strings(input, PATH), world, seen);
+}
+
 /// The same to all these files.
 fn files(kind: Kind, paths: Vec<&str>, world: &World, seen: &mut Seen) {
     // A tool may shorten a path before it asks the system, which would not take it.
     if paths.len() > MAX_PATHS || paths.iter().any(|path| path.len() > MAX_PATH) {
-        seen.limit();
+        seen.limit("paths");
     }
     let effects = paths.into_iter().take(MAX_PATHS).map(|path| on(kind, path, world));
     seen.effects.extend(effects);
@@ -322,16 +340,18 @@ fn search(input: &Json, world: &World, seen: &mut Seen) {
     if !input.get("output_mode").and_then(Json::as_str).is_none_or(shows) {
         return;
     }
-    let path = strings(input, &["path", "dir_path", "directory"]).first().copied();
+    fields::expect_texts(input, SEARCHED, seen);
+    fields::expect_texts(input, GLOBS, seen);
+    let path = strings(input, SEARCHED).first().copied();
     if let Some(path) = path {
         seen.effects.push(Effect {
             recursive: true,
             ..on(Kind::Read, path, world)
         });
     }
-    for glob in strings(input, &["glob", "include", "include_pattern", "includePattern"]) {
+    for glob in strings(input, GLOBS) {
         if glob.len() > MAX_PATH {
-            seen.limit();
+            seen.limit("paths");
             continue;
         }
         let value = pattern(&expanded(path.unwrap_or("."), world), glob);
@@ -363,6 +383,7 @@ fn pattern(directory: &str, glob: &str) -> Value {
 
 /// Fetching an address is judged as if `curl` did it. Some tools find the address in a text.
 fn fetch(input: &Json, world: &World, seen: &mut Seen) {
+    fields::expect_texts(input, URL, seen);
     for text in strings(input, URL) {
         for address in text.split_whitespace().filter(|word| word.contains("://")) {
             fetch_address(address, world, seen);

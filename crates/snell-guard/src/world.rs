@@ -17,6 +17,9 @@ pub struct World {
     pub own: Vec<Own>,
     /// Variables that are known, such as `TMPDIR`. Everything else that a command does not set itself is unknown.
     pub variables: Vec<(String, String)>,
+    /// Where paths really lead, of those that a call is about and that lead through links. Nothing is looked up here: see
+    /// [`judge_with_places`](crate::judge::judge_with_places).
+    pub links: Vec<(String, String)>,
 }
 
 /// Something of Snell's own, which an agent may look at and not change.
@@ -41,6 +44,8 @@ pub enum Owned {
     Registration,
     /// Settings of an agent in which it is not, but which could switch it off.
     Settings,
+    /// A project's own hooks.
+    Hooks,
 }
 
 impl Own {

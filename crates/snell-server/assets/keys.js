@@ -1,11 +1,18 @@
-// Keys for those who use no mouse: j and k go from one agent to the next.
+// Keys for those who use no mouse: j and k go from one agent to the next, and a slash to where something can be searched for.
 
 const STOPS = "#needs-list a, .card a.name";
 
 export function listenToKeys() {
   document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select")) return;
+    const search = event.key === "/" && document.querySelector("input[type=search]");
+    if (search) {
+      search.focus();
+      event.preventDefault();
+      return;
+    }
     const step = { j: 1, k: -1 }[event.key];
-    if (!step || event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, textarea, select")) return;
+    if (!step) return;
     const stops = [...document.querySelectorAll(STOPS)];
     if (!stops.length) return;
     const current = stops.indexOf(document.activeElement);

@@ -1,7 +1,7 @@
 // Puts a fresh element in the place of an old one, and disturbs as little as it can: what is the same stays, what is unfolded
 // stays so, and so does the focus.
 
-const FOCUSABLE = "a, button, summary, input";
+const FOCUSABLE = "a, button, summary, input, select, [tabindex]";
 
 export function merge(old, fresh) {
   const most = Number(fresh.dataset.grow);
@@ -15,6 +15,21 @@ export function merge(old, fresh) {
     keepUnfolded(old, fresh);
     if (!old.isEqualNode(fresh)) replace(old, fresh);
   }
+}
+
+// Changes an element, and sees that the focus is not lost with something in it that goes: it stays with what has the same id,
+// or goes to what is then in its place.
+export function keepFocus(within, change) {
+  const { id } = within;
+  const focused = document.activeElement;
+  const place = within.contains(focused) ? placeOf(within, focused) : null;
+  change();
+  if (!place || (document.activeElement && document.activeElement !== document.body)) return;
+  const now = (id && document.getElementById(id)) || within;
+  const left = [...now.querySelectorAll(FOCUSABLE)];
+  const next = (place.id && document.getElementById(place.id)) || left[Math.min(place.index, left.length - 1)] || now;
+  if (next === now) now.tabIndex = -1;
+  next.focus({ preventScroll: true });
 }
 
 function mergeChildren(old, fresh) {

@@ -21,6 +21,12 @@ const remember = (on) => {
   }
 };
 
+// What is told where the browser gives no notices although somebody wants them.
+const REFUSED = {
+  denied: "the browser allows no notices here; its settings for this page can",
+  default: "no notices: the browser was not given an answer",
+};
+
 const isPossible = () => "Notification" in window && Notification.permission !== "denied";
 
 export const givesNotice = () => isPossible() && Notification.permission === "granted" && remembered();
@@ -28,6 +34,7 @@ export const givesNotice = () => isPossible() && Notification.permission === "gr
 export function prepareNotices() {
   const button = document.getElementById("notify");
   if (!button || !isPossible()) return;
+  const told = document.getElementById("notify-told");
   const show = () => {
     const on = givesNotice();
     button.setAttribute("aria-pressed", String(on));
@@ -36,18 +43,38 @@ export function prepareNotices() {
   };
   button.addEventListener("click", async () => {
     const wanted = !givesNotice();
-    remember(wanted);
     if (wanted && Notification.permission === "default") await Notification.requestPermission();
+    remember(wanted && Notification.permission === "granted");
+    told.textContent = wanted ? (REFUSED[Notification.permission] ?? "") : "";
+    told.hidden = !told.textContent;
     show();
   });
   show();
 }
 
+// The reason comes as it was sent, and a notice shows nothing but letters.
+const plain = (text) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
+
+// Of all pages that hear of it, one gives notice: whoever is first keeps the others from it for as long as it is news.
+const byOneOnly = (what, give) => {
+  const meanwhile = async (isFirst) => {
+    if (!isFirst) return;
+    give();
+    await new Promise((over) => setTimeout(over, RECENT_MS));
+  };
+  if (navigator.locks) navigator.locks.request(`snell.notice.${what}`, { ifAvailable: true }, meanwhile);
+  else give();
+};
+
 export function notice(kind, change) {
   if (kind !== "state_changed" || change.state !== "awaiting_input" || change.previous_state === "awaiting_input") return;
   if (!givesNotice() || now() - Date.parse(change.state_since) > RECENT_MS) return;
+  byOneOnly(`${change.agent_id}.${change.state_since}`, () => give(change));
+}
+
+function give(change) {
   const name = document.getElementById(`name-${change.agent_id}`)?.textContent ?? `Agent ${change.agent_id}`;
-  const shown = new Notification(`${name} needs you`, { body: change.why, tag: `snell-${change.agent_id}` });
+  const shown = new Notification(`${name} needs you`, { body: plain(change.why), tag: `snell-${change.agent_id}` });
   shown.onclick = () => {
     focus();
     location.assign(`/agents/${change.agent_id}`);

@@ -6,15 +6,20 @@ import { prepareNotices, notice } from "./notices.js";
 import { listenToKeys } from "./keys.js";
 import { prepareTimeline } from "./timeline.js";
 import { prepareLog } from "./log.js";
+import { prepareSearch } from "./search.js";
 
 const ownTitle = document.title.replace(/^\(\d+\) /, "");
 
-// The number of those who wait stands in the title; another version of the page means another page.
+// The number of those who wait stands in the title, and whether there are any in the icon; another version of the page means
+// another page.
 function readCounts() {
   const counts = document.getElementById("counts");
   if (!counts) return;
   const waiting = Number(counts.dataset.waiting);
   document.title = waiting > 0 ? `(${waiting}) ${ownTitle}` : ownTitle;
+  const icon = document.getElementById("icon");
+  const shown = waiting > 0 ? icon.dataset.waiting : icon.dataset.quiet;
+  if (icon.getAttribute("href") !== shown) icon.href = shown;
   const ours = new URL(import.meta.url).pathname.split("/")[2];
   if (counts.dataset.version !== ours) location.reload();
 }
@@ -25,6 +30,7 @@ if (connection) {
   prepareNotices();
   prepareTimeline();
   prepareLog();
+  prepareSearch();
   listenToKeys();
   document.addEventListener("swapped", (event) => {
     if (event.target.id === "counts") readCounts();

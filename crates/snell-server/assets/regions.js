@@ -2,7 +2,7 @@
 //
 // However much happens, a page asks only so often. What changes for the first time is asked for at once; what changes again
 // waits a moment, and parts of one whole that wait at the same time are asked for together.
-import { merge } from "./merge.js";
+import { keepFocus, merge } from "./merge.js";
 import { wordTimes } from "./times.js";
 
 const MOMENT_MS = 80; // between two requests for the same thing
@@ -38,6 +38,12 @@ export function touched(kind, change) {
   }
 }
 
+// Where a region is fetched from: by itself, or together with other parts of a whole.
+const addressOf = (region) => {
+  const whole = region.dataset.part && region.parentElement.closest("[data-parts]");
+  return whole ? whole.dataset.parts : region.dataset.src;
+};
+
 // Fetches a region anew, as soon as that may be. What nobody sees can wait until somebody does.
 export function refresh(region) {
   if (!region) return;
@@ -45,8 +51,7 @@ export function refresh(region) {
     isStale = true;
     return;
   }
-  const whole = region.dataset.part && region.parentElement.closest("[data-parts]");
-  waiting.set(region.id, whole ? whole.dataset.parts : region.dataset.src);
+  waiting.set(region.id, addressOf(region));
   timer ??= setTimeout(pump, 0);
 }
 
@@ -100,8 +105,8 @@ async function fetchInto(address, ids) {
   try {
     const answer = await fetch(address + parts, { cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) });
     if (answer.status === 401) location.reload();
-    else if (answer.status === 404) putAll(ids, "");
-    else if (answer.ok) putAll(ids, await answer.text());
+    else if (answer.status === 404) putAll(address, ids, "");
+    else if (answer.ok) putAll(address, ids, await answer.text());
   } catch {
     // The server is away, which the connection tells; whatever was missed is fetched when it is back.
   } finally {
@@ -114,23 +119,27 @@ async function fetchInto(address, ids) {
   }
 }
 
-// Puts what the server has rendered in place of what is there. What it has no more is gone.
-function putAll(ids, text) {
+// Puts what the server has rendered in place of what is there. What it has no more is gone; and what has meanwhile come to
+// show something else stays as it is.
+function putAll(address, ids, text) {
   const rendered = new DOMParser().parseFromString(text, "text/html");
   wordTimes(rendered);
   for (const id of ids) {
     const [old, fresh] = [document.getElementById(id), rendered.getElementById(id)];
+    if (old && addressOf(old) !== address) continue;
     if (old && isSelectedIn(old)) setTimeout(() => refresh(document.getElementById(id)), AGAIN_MS);
     else if (old && fresh) put(old, fresh);
-    else old?.remove();
+    else if (old) remove(old);
   }
 }
 
 function put(old, fresh) {
   const { id } = old;
-  merge(old, fresh);
+  keepFocus(old, () => merge(old, fresh));
   document.getElementById(id)?.dispatchEvent(new CustomEvent("swapped", { bubbles: true }));
 }
+
+const remove = (old) => keepFocus(old.parentElement, () => old.remove());
 
 // Whether somebody is marking text there, to copy it.
 function isSelectedIn(element) {

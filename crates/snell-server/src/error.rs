@@ -91,12 +91,16 @@ pub enum ServeError {
 pub(crate) enum Refusal {
     /// What was sent is wrong; the text says what, and what to send instead.
     BadRequest(String),
+    /// The value of one parameter is wrong.
+    BadValue { name: String, message: String },
     /// It does not show the token.
     NoToken,
     /// It comes from somebody else's page.
     ForeignOrigin,
     /// There is no such thing.
     NotFound(String),
+    /// Nothing ever stands at this address.
+    NoSuchAddress(String),
     /// There is, but it cannot be done to it.
     WrongMethod,
     /// The body did not come in time.
@@ -143,10 +147,10 @@ impl Refusal {
 
     pub(crate) fn status(&self) -> StatusCode {
         match self {
-            Self::BadRequest(_) => StatusCode::BAD_REQUEST,
+            Self::BadRequest(_) | Self::BadValue { .. } => StatusCode::BAD_REQUEST,
             Self::NoToken => StatusCode::UNAUTHORIZED,
             Self::ForeignOrigin => StatusCode::FORBIDDEN,
-            Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::NotFound(_) | Self::NoSuchAddress(_) => StatusCode::NOT_FOUND,
             Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
@@ -160,7 +164,10 @@ impl Refusal {
     /// What whoever sent the request is told.
     pub(crate) fn message(&self) -> String {
         match self {
-            Self::BadRequest(message) | Self::NotFound(message) => message.clone(),
+            Self::BadRequest(message)
+            | Self::BadValue { message, .. }
+            | Self::NotFound(message)
+            | Self::NoSuchAddress(message) => message.clone(),
             Self::NoToken => "a token is required; send it as: Authorization: Bearer TOKEN".into(),
             Self::ForeignOrigin => "requests of other pages are refused".into(),
             Self::WrongMethod => "the method is not allowed here; the header Allow names those that are".into(),
@@ -181,10 +188,10 @@ impl Refusal {
     /// What the log tells of it. What was sent is not in it.
     pub(crate) fn kind(&self) -> &str {
         match self {
-            Self::BadRequest(_) => "what was sent is wrong",
+            Self::BadRequest(_) | Self::BadValue { .. } => "what was sent is wrong",
             Self::NoToken => "the token is missing or wrong",
             Self::ForeignOrigin => "it comes from another page",
-            Self::NotFound(_) => "there is no such thing",
+            Self::NotFound(_) | Self::NoSuchAddress(_) => "there is no such thing",
             Self::WrongMethod => "the method is not allowed there",
             Self::TooSlow => "the body did not come in time",
             Self::TooLarge { .. } => "the body is too large",

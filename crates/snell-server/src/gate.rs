@@ -15,6 +15,10 @@ const LOOPBACK_NAMES: &[&str] = &["localhost", "127.0.0.1", "[::1]"];
 /// Set by browsers: how the page that sends a request is related to us.
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
+/// What else browsers say of a request when their user follows a link in a window of its own: header and value. Frames,
+/// images, scripts and requests of scripts say something else.
+const FOLLOWED_LINK: [(&str, &[u8]); 2] = [("sec-fetch-mode", b"navigate"), ("sec-fetch-dest", b"document")];
+
 /// How a request came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Via {
@@ -36,7 +40,7 @@ pub(crate) enum Openness {
     Anybody,
     /// Whoever can reach the server; no page but our own.
     Door,
-    /// Whoever has the token, also by following a link from elsewhere.
+    /// Whoever has the token, also by following a link from elsewhere; no page but our own.
     Visitors,
     /// Whoever has the token; no page but our own.
     Ours,
@@ -128,12 +132,13 @@ impl Gate {
             authority.is_some_and(same)
         };
         let from_here = headers.get_all(ORIGIN).iter().all(|origin| is_own(origin.as_bytes()));
-        let is_near = |site: &[u8]| openness == Openness::Visitors || matches!(site, b"same-origin" | b"none");
+        let is_near = |site: &[u8]| matches!(site, b"same-origin" | b"none");
         let from_near = headers
             .get_all(SEC_FETCH_SITE)
             .iter()
             .all(|site| is_near(site.as_bytes()));
-        if from_here && from_near {
+        let may_come = from_near || openness == Openness::Visitors && follows_link(headers);
+        if from_here && may_come {
             Ok(())
         } else {
             Err(Refusal::ForeignOrigin)
@@ -159,6 +164,14 @@ impl Gate {
             Err(Refusal::NoToken)
         }
     }
+}
+
+/// Whether a browser's user followed a link, rather than a page having fetched something.
+fn follows_link(headers: &HeaderMap) -> bool {
+    FOLLOWED_LINK.iter().all(|(name, value)| {
+        let mut told = headers.get_all(*name).iter();
+        told.next().is_some_and(|told| told.as_bytes() == *value) && told.next().is_none()
+    })
 }
 
 /// The token of an `Authorization` header.

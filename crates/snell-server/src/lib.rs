@@ -53,4 +53,4 @@ pub use listener::Listener;
 pub use routes::{OPENAPI, pages, surface};
 pub use serve::serve;
 pub use settings::Settings;
-pub use token::{Token, TokenError};
+pub use token::{Token, TokenError, read_token};

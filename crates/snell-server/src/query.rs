@@ -50,9 +50,9 @@ impl<'q> Query<'q> {
         pair.map(|(_, value)| value.as_ref())
     }
 
-    /// The value of a parameter.
+    /// The value of a parameter. Blanks around it do not count.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
-        self.told(name).filter(|value| !value.is_empty())
+        self.told(name).map(str::trim).filter(|value| !value.is_empty())
     }
 
     /// The value, owned.
@@ -81,6 +81,12 @@ impl<'q> Query<'q> {
         self.read_as(name, id, || "a positive number".into())
     }
 
+    /// The number of an agent, which may be written as pages show it: `#3`.
+    pub(crate) fn agent(&self, name: &str) -> Result<Option<i64>, Refusal> {
+        let number = |text: &str| id(text.strip_prefix('#').unwrap_or(text));
+        self.read_as(name, number, || "the number of an agent, such as 3 or #3".into())
+    }
+
     /// How many items a page may have.
     pub(crate) fn limit(&self) -> Result<u32, Refusal> {
         let fits = |text: &str| text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
@@ -100,7 +106,11 @@ impl<'q> Query<'q> {
         self.read_as(
             name,
             |text| time(text, now),
-            || "an RFC 3339 time such as 2025-12-31T10:30:00Z, or how long ago it was, such as 2h".into(),
+            || {
+                "a time such as 2025-12-31T10:30:00Z or 2025-12-31 (in UTC, unless a zone is named), or how long ago it \
+                 was, such as 2h"
+                    .into()
+            },
         )
     }
 
@@ -118,6 +128,11 @@ impl<'q> Query<'q> {
     pub(crate) fn before<T>(&self, read: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, Refusal> {
         self.read_as("before", read, || "what \"next\" of the page before says".into())
     }
+
+    /// The same, for people.
+    pub(crate) fn older_than<T>(&self, read: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, Refusal> {
+        self.read_as("before", read, || "as the link \"Older\" of a page has it".into())
+    }
 }
 
 /// The number of something.
@@ -133,11 +148,14 @@ fn time(text: &str, now: Timestamp) -> Option<Timestamp> {
         // What is yet to come is not so long ago.
         now.checked_sub(Duration::try_from(duration).ok()?).ok()
     };
-    time::read(text).or_else(ago)
+    time::read_typed(text).or_else(ago)
 }
 
 fn wrong(name: &str, value: &str, expected: &str) -> Refusal {
-    Refusal::bad(format!("\"{name}\" is \"{}\"; it must be {expected}", shown(value)))
+    Refusal::BadValue {
+        name: name.to_owned(),
+        message: format!("\"{name}\" is \"{}\"; it must be {expected}", shown(value)),
+    }
 }
 
 /// What was sent, short enough to be repeated.
@@ -151,7 +169,7 @@ mod tests {
 
     fn message(refused: Result<impl std::fmt::Debug, Refusal>) -> String {
         match refused {
-            Err(Refusal::BadRequest(message)) => message,
+            Err(Refusal::BadRequest(message) | Refusal::BadValue { message, .. }) => message,
             other => panic!("{other:?}"),
         }
     }
@@ -173,8 +191,8 @@ mod tests {
             (message(read("ended=yes").flag("ended")), "\"ended\" is \"yes\"; it must be true or false".into()),
             (
                 message(read("since=then").time("since", now)),
-                "\"since\" is \"then\"; it must be an RFC 3339 time such as 2025-12-31T10:30:00Z, or how long ago it was, \
-                 such as 2h"
+                "\"since\" is \"then\"; it must be a time such as 2025-12-31T10:30:00Z or 2025-12-31 (in UTC, unless a zone \
+                 is named), or how long ago it was, such as 2h"
                     .into(),
             ),
         ];
@@ -191,6 +209,8 @@ mod tests {
             ("3d", Some("2026-02-26T12:00:00Z")),
             ("2026-01-01T00:00:00Z", Some("2026-01-01T00:00:00Z")),
             ("9999-12-31T23:59:59Z", Some("9999-12-30T22:00:00.999999999Z")),
+            ("2026-01-01", Some("2026-01-01T00:00:00Z")),
+            ("2026-01-01 10:30", Some("2026-01-01T10:30:00Z")),
             ("-2h", None),
             ("2h ago", None),
             ("1mo", None),

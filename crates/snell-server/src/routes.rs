@@ -196,7 +196,7 @@ pub(crate) fn router(app: Shared) -> Router {
             } else {
                 ""
             };
-            Refusal::NotFound(format!("there is nothing here{hint}"))
+            Refusal::NoSuchAddress(format!("there is nothing here{hint}"))
         })
         .with_state(app)
 }

@@ -30,6 +30,16 @@ pub(crate) fn read(text: &str) -> Option<Timestamp> {
     Some(at.unwrap_or(Timestamp::MAX))
 }
 
+/// What may be left out at the end of a time that somebody types: nothing, the zone, the seconds, all but the day.
+const LEFT_OUT: [&str; 4] = ["", "Z", ":00Z", "T00:00:00Z"];
+
+/// Reads a time as people type it: as the standard writes it, or with less. Without a zone it is UTC, and a day means when it
+/// begins.
+pub(crate) fn read_typed(text: &str) -> Option<Timestamp> {
+    let text = text.replacen(' ', "T", 1);
+    LEFT_OUT.iter().find_map(|end| read(&format!("{text}{end}")))
+}
+
 /// A number of nothing but figures.
 fn number(figures: &[u8]) -> Option<i16> {
     let add = |number: i16, byte: &u8| byte.is_ascii_digit().then(|| number * 10 + i16::from(byte - b'0'));
@@ -66,6 +76,29 @@ fn offset(zone: &str) -> Option<Offset> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_read_as_people_type_them() {
+        let cases = [
+            ("2026-03-01", Some("2026-03-01T00:00:00Z")),
+            ("2026-03-01T12:30", Some("2026-03-01T12:30:00Z")),
+            ("2026-03-01 12:30", Some("2026-03-01T12:30:00Z")),
+            ("2026-03-01 12:30:15", Some("2026-03-01T12:30:15Z")),
+            ("2026-03-01 12:30:15.5", Some("2026-03-01T12:30:15.5Z")),
+            ("2026-03-01 12:30:15+02:00", Some("2026-03-01T10:30:15Z")),
+            ("2026-03-01T12:30:15Z", Some("2026-03-01T12:30:15Z")),
+            ("2026-02-30", None),
+            ("2026-03", None),
+            ("2026-03-01T12", None),
+            ("12:30", None),
+            ("2026-03-01 ", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            let found = read_typed(text).map(|at| at.to_string());
+            assert_eq!(found.as_deref(), expected, "{text}");
+        }
+    }
 
     #[test]
     fn times_are_read_as_the_standard_writes_them() {

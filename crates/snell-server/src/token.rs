@@ -59,33 +59,7 @@ impl Token {
     ///
     /// When there is no such file, others can read it, or it does not hold one word.
     pub fn read(path: &Path) -> Result<Self, TokenError> {
-        let unreadable = |source| TokenError::Unreadable {
-            path: path.to_owned(),
-            source,
-        };
-        // Opening a pipe would otherwise wait for somebody at its other end.
-        let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
-        let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path);
-        let file = file.map_err(unreadable)?;
-        let metadata = file.metadata().map_err(unreadable)?;
-        if !metadata.is_file() {
-            return Err(TokenError::NotAFile { path: path.to_owned() });
-        }
-        let mode = metadata.permissions().mode() & 0o777;
-        if mode & 0o077 != 0 {
-            return Err(TokenError::Open {
-                path: path.to_owned(),
-                mode,
-            });
-        }
-        let mut text = Vec::new();
-        file.take(MAX_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?;
-        let word = text.trim_ascii();
-        let is_word = !word.is_empty() && word.iter().all(u8::is_ascii_graphic);
-        if !is_word || text.len() as u64 > MAX_BYTES {
-            return Err(TokenError::NotAWord { path: path.to_owned() });
-        }
-        Ok(Self::of(word))
+        read_token(path).map(Self::of)
     }
 
     /// The token with this text.
@@ -112,6 +86,41 @@ impl Token {
             value: derived("the value of snell's cookie"),
         }
     }
+}
+
+/// The text of the token in a file that only its owner can read. White space around it does not count.
+///
+/// # Errors
+///
+/// When there is no such file, others can read it, or it does not hold one word.
+pub fn read_token(path: &Path) -> Result<String, TokenError> {
+    let unreadable = |source| TokenError::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
+    // Opening a pipe would otherwise wait for somebody at its other end.
+    let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path);
+    let file = file.map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(TokenError::NotAFile { path: path.to_owned() });
+    }
+    let mode = metadata.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(TokenError::Open {
+            path: path.to_owned(),
+            mode,
+        });
+    }
+    let mut text = Vec::new();
+    file.take(MAX_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?;
+    let word = text.trim_ascii();
+    let is_word = !word.is_empty() && word.iter().all(u8::is_ascii_graphic);
+    if !is_word || text.len() as u64 > MAX_BYTES {
+        return Err(TokenError::NotAWord { path: path.to_owned() });
+    }
+    Ok(String::from_utf8_lossy(word).into_owned())
 }
 
 /// A cookie that stands for the token. It follows from the token, so it outlives the server and ends with the token; the

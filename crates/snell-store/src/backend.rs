@@ -15,7 +15,7 @@ use crate::rows::Rows;
 use crate::search::{FullEvent, LogLines, ProjectView};
 use crate::sessions::{MissionView, SessionFilter, SessionRow};
 use crate::sums::{GuardHour, HookHour};
-use crate::timeline::{TimelineEvent, TimelineFilter};
+use crate::timeline::{SightingFilter, SightingView, TimelineEvent, TimelineFilter};
 use crate::workers::Worker;
 
 /// How much tidying is wanted.
@@ -77,8 +77,15 @@ pub(crate) trait Queries {
     fn heard_since(&mut self, event_row: Option<i64>) -> Result<Heard>;
     /// The newest first, unless the filter asks for what came after one.
     fn timeline(&mut self, filter: &TimelineFilter) -> Result<Vec<TimelineEvent>>;
-    /// The event of an agent before which there are so many newer ones.
-    fn event_before_newest(&mut self, agent_id: i64, newest: u32) -> Result<Option<(i64, Timestamp)>>;
+    /// The newest first.
+    fn seen_before(&mut self, filter: &SightingFilter) -> Result<Vec<SightingView>>;
+    /// The event of an agent that comes so many events before another one.
+    fn event_further_back(
+        &mut self,
+        agent_id: i64,
+        before_id: Option<i64>,
+        events: u32,
+    ) -> Result<Option<(i64, Timestamp)>>;
     /// The newest first, unless the filter asks for what came after one.
     fn turns(&mut self, filter: &TurnFilter) -> Result<Vec<TurnView>>;
     /// Hooks that ran since then, those that took the most time first.
@@ -87,6 +94,8 @@ pub(crate) trait Queries {
     fn hook_hours(&mut self, since: Timestamp, hook_id: Option<i64>) -> Result<Vec<HookHour>>;
     /// The earliest first.
     fn guard_hours(&mut self, since: Timestamp) -> Result<Vec<GuardHour>>;
+    /// Of one agent's latest verdicts, the earliest first.
+    fn guard_hours_of(&mut self, agent_id: i64, since: Timestamp, at_most: u32) -> Result<Vec<GuardHour>>;
     /// The newest first.
     fn guard_log(&mut self, filter: &GuardFilter) -> Result<Vec<GuardEntry>>;
     /// What the guard said about each of these events, if it said anything, in the order in which it did.

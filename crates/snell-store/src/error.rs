@@ -41,6 +41,20 @@ pub enum StoreError {
     /// What is to be recorded is no event.
     #[error("{0}")]
     NoEvent(#[from] snell::EventError),
+    /// There is no room where it should be written.
+    #[error(
+        "the disk of {} is full ({left_kib} KiB left); make room there, or let SNELL_HOME name a directory on another disk",
+        directory.display()
+    )]
+    NoRoom {
+        /// Where the database is.
+        directory: PathBuf,
+        /// What is left there.
+        left_kib: u64,
+    },
+    /// The disk does not take or give what it should.
+    #[error("{0}; see whether there is room on the disk, and whether it is sound")]
+    Disk(String),
     /// Anything else that the database said.
     #[error("the database said: {0}")]
     Database(String),

@@ -14,9 +14,9 @@ use crate::changes::{
     VerdictTold,
 };
 use crate::error::{Result, StoreError};
-use crate::model::{Agent, Conversation, Turn};
+use crate::model::{Agent, Conversation, Sighting, Source, State, Turn};
 use crate::observation::{FinishedRun, GuardVerdict, Run};
-use crate::rows::{EventRow, Finished, Known, Owner, Reached, Rows};
+use crate::rows::{EventRow, Finished, Known, OpenCall, Owner, Reached, Rows};
 use crate::workers::{Worker, WorkerKind, WorkerRows};
 
 /// Rows, as one transaction sees and changes them.
@@ -33,6 +33,8 @@ struct Occasion {
     /// The event's name, or what else it is.
     reason: String,
     at: Timestamp,
+    /// The agent whose event it is, once that is kept.
+    event_of: Option<i64>,
     /// What was said on this occasion, and when.
     turn: Option<(i64, Timestamp)>,
     /// What somebody said about the session on this occasion, beside its turns.
@@ -95,6 +97,7 @@ impl<'a> Journal<'a> {
             occasion: Occasion {
                 reason: String::new(),
                 at: Timestamp::UNIX_EPOCH,
+                event_of: None,
                 turn: None,
                 message: None,
             },
@@ -106,6 +109,7 @@ impl<'a> Journal<'a> {
         self.occasion = Occasion {
             reason: reason.to_owned(),
             at,
+            event_of: None,
             turn: None,
             message: None,
         };
@@ -169,8 +173,19 @@ impl<'a> Journal<'a> {
         if before_state != Some(agent.state) {
             let told = StateTold::of(agent, before_state, self.occasion.turn, at);
             self.tell(ChangeKind::StateChanged, agent_id, project_id, Told::State(told))?;
+            self.keep_if_unsaid(agent, before_state)?;
         }
         self.tell_card_of(agent)
+    }
+
+    /// Keeps a change of state that no event of the agent tells: it was seen, or came with somebody else's event.
+    fn keep_if_unsaid(&mut self, agent: &Agent, before: Option<State>) -> Result<()> {
+        let is_said = agent.state_source == Source::Hook && self.occasion.event_of == Some(agent.agent_id);
+        if is_said {
+            return Ok(());
+        }
+        let at = self.occasion.at;
+        self.rows.keep_sighting(&Sighting { agent, before, at })
     }
 
     fn tell_card_of(&mut self, agent: &Agent) -> Result<()> {
@@ -386,6 +401,10 @@ impl Rows for Journal<'_> {
         self.rows.project(path, name, now)
     }
 
+    fn project_path(&mut self, project_id: i64) -> Result<Option<String>> {
+        self.rows.project_path(project_id)
+    }
+
     fn link_mission(&mut self, mission_execution_id: &str, session_id: &str, at: Timestamp) -> Result<()> {
         self.rows.link_mission(mission_execution_id, session_id, at)
     }
@@ -430,8 +449,21 @@ impl Rows for Journal<'_> {
         self.rows.tool_began(conversation_id, tool_use_id, before)
     }
 
+    fn open_calls(&mut self, agent_id: i64, conversation_id: i64, tool: &str) -> Result<Vec<OpenCall>> {
+        self.rows.open_calls(agent_id, conversation_id, tool)
+    }
+
+    fn begun_call(&mut self, agent_id: i64, tool: &str) -> Result<Option<String>> {
+        self.rows.begun_call(agent_id, tool)
+    }
+
     fn keep_event(&mut self, event: &EventRow<'_>) -> Result<i64> {
+        self.occasion.event_of = Some(event.agent_id);
         self.rows.keep_event(event)
+    }
+
+    fn keep_sighting(&mut self, sighting: &Sighting<'_>) -> Result<()> {
+        self.rows.keep_sighting(sighting)
     }
 
     fn keep_change(&mut self, change: &NewChange<'_>) -> Result<()> {

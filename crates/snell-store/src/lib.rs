@@ -70,5 +70,5 @@ pub use spool::Spool;
 pub use store::{Opened, Store};
 pub use sums::{GuardHour, GuardOutcome, HookHour};
 pub use tail::{Tail, TailWaker};
-pub use timeline::{TimelineEvent, TimelineFilter};
+pub use timeline::{ChangedInput, SightingFilter, SightingView, TimelineEvent, TimelineFilter, With};
 pub use workers::{Worker, WorkerKind, WorkerNote, WorkerStatus};

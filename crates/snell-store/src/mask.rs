@@ -63,6 +63,13 @@ pub fn mask_json(value: &mut Value) {
                     (value, kind)
                 }));
             }
+            Value::Number(number) if kind == Some(Kind::Digits) => {
+                let mut text = number.to_string();
+                mask_member(&mut text, kind);
+                if is_masked(&text) {
+                    *value = Value::String(text);
+                }
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }

@@ -269,6 +269,15 @@ impl Agent {
     }
 }
 
+/// An agent was seen to do something else than before, and no event of its own says so.
+#[derive(Clone, Debug)]
+pub(crate) struct Sighting<'a> {
+    pub(crate) agent: &'a Agent,
+    /// What it did before; nothing if it was seen for the first time.
+    pub(crate) before: Option<State>,
+    pub(crate) at: Timestamp,
+}
+
 impl Conversation {
     /// A conversation that was just heard of. It has no number yet.
     pub(crate) fn begun(session_id: &str, agent_id: i64, at: Timestamp) -> Self {

@@ -105,6 +105,15 @@ pub struct Judgement {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What the tool was given instead of what the agent wanted, if a hook changed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_input: Option<Value>,
+    /// What the agent is told that a tool answered, if a hook changed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_output: Option<Value>,
+    /// What the agent was given to read with the answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<String>,
     /// Whether the agent, which was about to stop, was given something to go on with.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub goes_on: bool,
@@ -184,18 +193,25 @@ impl FinishedRun {
                 duration_us: (hook.duration_ms * 1000.0) as u64,
                 stdout: hook.stdout.clone(),
                 stderr: hook.stderr.clone(),
-                why: hook.why.clone(),
+                // Until now it says that the outcome is still to come.
+                why: Some(hook.why.clone().unwrap_or_else(|| NOBODY_WAITED.to_owned())),
             }
             .fit_to_keep(),
         }
     }
 }
 
+/// Why a run that went well had no part in what was decided.
+const NOBODY_WAITED: &str = "ran in the background; nobody waited for it";
+
 /// What the guard said about a tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuardVerdict {
     /// `allow`, `ask` or `deny`.
     pub decision: String,
+    /// What it would have decided if it did not only watch: `ask` or `deny`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub would: Option<String>,
     /// The rule that decided.
     pub rule: String,
     /// How grave it is.
@@ -204,11 +220,15 @@ pub struct GuardVerdict {
     pub reason: String,
     /// What to do instead.
     pub advice: Option<String>,
+    /// Whether it is about what a hook made of the call, rather than about what the agent wanted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_changed_input: bool,
 }
 
 impl Observation {
     /// What is recorded of an event, before anything was decided about it. The sender's id of it counts; an event that
-    /// has none gets one, which is told from all others by when and by whom it was received.
+    /// has none gets one, which is told from all others by when and by whom it was received. Of an event that was made rather
+    /// than sent, what it would be as JSON is kept.
     pub fn new(event: &Event, at: Timestamp) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let told = event
@@ -226,7 +246,7 @@ impl Observation {
             at,
             delayed: false,
             event: event.name.as_str().to_owned(),
-            payload: event.raw.clone(),
+            payload: sent_or_made(event),
             sender: Sender::default(),
             judgement: None,
         }
@@ -269,8 +289,16 @@ impl Observation {
         }
         if let Some(judgement) = &mut self.judgement {
             judgement.reason = judgement.reason.take().map(|text| kept(&text, MAX_TEXT_BYTES));
+            for changed in [&mut judgement.changed_input, &mut judgement.changed_output] {
+                let Some(changed) = changed else { continue };
+                mask::mask_json(changed);
+                cut_texts(changed);
+            }
+            judgement.told = judgement.told.iter().map(|text| kept(text, MAX_OUTPUT_BYTES)).collect();
             judgement.runs = judgement.runs.drain(..).map(Run::fit_to_keep).collect();
             for verdict in &mut judgement.guard {
+                let would = verdict.would.take();
+                verdict.would = would.filter(|would| matches!(would.as_str(), "ask" | "deny"));
                 verdict.reason = kept(&verdict.reason, MAX_TEXT_BYTES);
                 verdict.advice = verdict.advice.take().map(|text| kept(&text, MAX_TEXT_BYTES));
             }
@@ -290,12 +318,21 @@ impl Judgement {
                 Decision::Deny => Some("block".into()),
             },
             reason: verdict.reason.clone(),
+            changed_input: verdict.tool_input.clone(),
+            changed_output: verdict.tool_output.clone(),
+            told: verdict.context.clone(),
             goes_on: false,
             took_us: micros(took),
             runs: verdict.hooks.iter().map(Run::of).collect(),
             guard: Vec::new(),
             reminded: Reminded::default(),
         }
+    }
+
+    /// Why the user is asked, if that was decided; empty if nobody said why.
+    pub fn asks(&self) -> Option<&str> {
+        let asks = self.decision.as_deref() == Some("ask");
+        asks.then(|| self.reason.as_deref().unwrap_or_default())
     }
 
     /// Whether the event was kept from happening.
@@ -329,6 +366,17 @@ impl Run {
             stderr: outcome.map(|outcome| outcome.stderr.clone()).unwrap_or_default(),
             why: run.why.clone(),
         }
+    }
+}
+
+/// Every field of an event: as it was sent, or as it would be.
+fn sent_or_made(event: &Event) -> Map<String, Value> {
+    if !event.raw.is_empty() {
+        return event.raw.clone();
+    }
+    match event.to_json() {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
     }
 }
 

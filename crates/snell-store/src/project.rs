@@ -25,6 +25,10 @@ const MARKERS: &[&str] = &[
     "snell.toml",
 ];
 
+/// The path of the project of those who do not say where they are, and what it is called.
+pub(crate) const NOWHERE: &str = "";
+pub(crate) const UNKNOWN: &str = "unknown project";
+
 /// The nearest directory from here upwards that has a marker in it, else the directory itself.
 pub fn root_of(directory: &Path) -> PathBuf {
     let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());

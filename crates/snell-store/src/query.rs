@@ -34,6 +34,8 @@ pub struct TurnFilter {
     pub before_id: Option<i64>,
     /// After this one, the oldest first, to follow.
     pub after_id: Option<i64>,
+    /// Only what this one said.
+    pub actor: Option<Actor>,
     /// At most so many.
     pub limit: u32,
 }
@@ -47,9 +49,7 @@ pub struct GuardFilter {
     pub rule: Option<String>,
     /// Of this gravity.
     pub tier: Option<String>,
-    /// Decided like this: `allow`, `ask` or `deny`.
-    pub decision: Option<String>,
-    /// Of which this came, which says more than the decision.
+    /// Of which this came.
     pub outcome: Option<GuardOutcome>,
     /// Before this one, to page on.
     pub before_id: Option<i64>,
@@ -74,6 +74,7 @@ pub struct AgentView {
     pub why: String,
     pub current_tool: Option<String>,
     pub last_words: Option<String>,
+    pub last_words_by: Option<Actor>,
     pub status_text: Option<String>,
     pub tmux_session: Option<String>,
     pub tmux_pane: Option<String>,
@@ -100,7 +101,7 @@ pub struct LogFilter {
     pub session: Option<String>,
     /// With this canonical name.
     pub event: Option<String>,
-    /// About this tool.
+    /// About this tool, whether its letters from A to Z are small or not.
     pub tool: Option<String>,
     /// Decided like this: `allow`, `ask` or `block`.
     pub decision: Option<String>,
@@ -149,6 +150,15 @@ pub struct LogEntry {
     pub took_us: Option<i64>,
     /// How many hooks matched.
     pub hooks: i64,
+    /// What the tool was given instead of what the agent wanted, if a hook changed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed_input: Option<Value>,
+    /// What the agent is told that the tool answered, if a hook changed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed_output: Option<Value>,
+    /// What the agent was given to read with the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub told: Option<String>,
     /// What the agent sent.
     pub payload: Value,
 }
@@ -229,15 +239,19 @@ pub struct HookRunView {
     pub why: Option<String>,
 }
 
-/// What the guard said.
+/// What the guard said. `would` is what it would have decided if it did not only watch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the names are those of the guard's judgement")]
 pub struct GuardVerdictView {
     pub decision: String,
+    pub would: Option<String>,
     pub rule: String,
     pub tier: String,
     pub reason: String,
     pub advice: Option<String>,
+    /// Whether it is about what a hook made of the call, rather than about what the agent wanted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub of_changed_input: bool,
 }
 
 /// One verdict of the guard, and the call that it is about.
@@ -255,6 +269,9 @@ pub struct GuardEntry {
     pub tool: Option<String>,
     /// What the agent sent.
     pub payload: Value,
+    /// The input that was judged, if a hook had changed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed_input: Option<Value>,
     /// What the guard said.
     #[serde(flatten)]
     pub verdict: GuardVerdictView,

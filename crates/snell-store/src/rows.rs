@@ -7,7 +7,7 @@ use snell::Timestamp;
 
 use crate::changes::NewChange;
 use crate::error::Result;
-use crate::model::{Agent, Conversation, Correlation, State, Turn};
+use crate::model::{Agent, Conversation, Correlation, Sighting, State, Turn};
 use crate::observation::{FinishedRun, GuardVerdict, Run};
 use crate::workers::WorkerRows;
 
@@ -36,13 +36,32 @@ pub(crate) struct EventRow<'a> {
     pub(crate) tool_use_id: Option<&'a str>,
     pub(crate) tool_summary: Option<&'a str>,
     pub(crate) tool_us: Option<u64>,
+    /// The event that began the call which this one ends, where calls have no ids.
+    pub(crate) ends: Option<i64>,
+    /// Why the call failed.
+    pub(crate) error: Option<&'a str>,
     pub(crate) decision: Option<&'a str>,
     pub(crate) reason: Option<&'a str>,
+    /// What the tool was given instead, as JSON.
+    pub(crate) changed_input: Option<&'a str>,
     pub(crate) state: State,
     pub(crate) correlation: Correlation,
     pub(crate) at: Timestamp,
     pub(crate) took_us: Option<u64>,
+    pub(crate) told: Option<&'a str>,
+    pub(crate) changed_output: Option<&'a str>,
     pub(crate) payload: &'a str,
+}
+
+/// A call without an id that was begun, and of whose end nothing was heard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OpenCall {
+    /// The event that began it.
+    pub(crate) event_row: i64,
+    pub(crate) began: Timestamp,
+    pub(crate) payload: String,
+    /// What a hook made of its input.
+    pub(crate) changed_input: Option<String>,
 }
 
 /// To whom a hook run or a guard verdict belongs.
@@ -86,6 +105,8 @@ pub(crate) trait Rows: WorkerRows {
     fn update_agent(&mut self, agent: &Agent, stored: &Agent) -> Result<()>;
     /// The number of the project at this path, which is new if nobody has worked there.
     fn project(&mut self, path: &str, name: &str, now: Timestamp) -> Result<i64>;
+    /// The path of a project.
+    fn project_path(&mut self, project_id: i64) -> Result<Option<String>>;
 
     fn conversation(&mut self, conversation_id: i64) -> Result<Option<Conversation>>;
     /// Writes the conversation, and gives it a number if it has none.
@@ -114,12 +135,19 @@ pub(crate) trait Rows: WorkerRows {
     fn tool_events(&mut self, conversation_id: i64, name: &str, tool_use_id: &str) -> Result<Vec<String>>;
     /// When it was last told before this time that the call with this id begins.
     fn tool_began(&mut self, conversation_id: i64, tool_use_id: &str, before: Timestamp) -> Result<Option<Timestamp>>;
+    /// Calls of a tool that an agent has begun without an id in its current turn, and that have not ended, the earliest
+    /// first.
+    fn open_calls(&mut self, agent_id: i64, conversation_id: i64, tool: &str) -> Result<Vec<OpenCall>>;
+    /// What the call of this tool is about that an agent has begun last, among its newest events.
+    fn begun_call(&mut self, agent_id: i64, tool: &str) -> Result<Option<String>>;
     /// Keeps an event, and answers its row.
     fn keep_event(&mut self, event: &EventRow<'_>) -> Result<i64>;
     fn keep_run(&mut self, owner: Owner<'_>, run: &Run) -> Result<()>;
     /// Notes how a hook ended that nobody waited for, if it is known.
     fn finish_run(&mut self, finished: &FinishedRun) -> Result<Option<Finished>>;
     fn keep_guard_verdict(&mut self, owner: Owner<'_>, verdict: &GuardVerdict) -> Result<()>;
+    /// Keeps that an agent was seen to do something else than before.
+    fn keep_sighting(&mut self, sighting: &Sighting<'_>) -> Result<()>;
     /// Keeps a change for those who watch.
     fn keep_change(&mut self, change: &NewChange<'_>) -> Result<()>;
 }

@@ -5,20 +5,34 @@ use serde_json::Value;
 use crate::error::Result;
 use crate::query::{GuardVerdictView, HookRunView, LogEntry, LogFilter};
 use crate::store::Store;
+use crate::sums::GuardOutcome;
 
-/// How many events are looked at in one search, and how much text.
-pub(crate) const MAX_LOOKED_AT: usize = 4000;
+/// How many events are looked at in one search, and how much text. Those of one project or one kind lie apart, and each costs
+/// several times what it costs to read on.
+const MAX_LOOKED_AT: usize = 4000;
+const MAX_LOOKED_AT_APART: usize = 2000;
 pub(crate) const MAX_BYTES_LOOKED_AT: usize = 8 * 1024 * 1024;
+
+/// By what a subagent is known.
+const SUBAGENT: &[&str] = &["agent_type", "agent_id"];
 
 /// Events that say something in words, by the names of the fields in which they do; the first one that is there counts.
 pub(crate) const SPEAKING: &[(&str, &[&str])] = &[
     ("UserPromptSubmit", &["prompt"]),
     ("Notification", &["message"]),
     ("Stop", &["last_assistant_message"]),
+    ("SubagentStart", SUBAGENT),
     ("SubagentStop", &["last_assistant_message"]),
     ("SessionStart", &["source"]),
     ("SessionEnd", &["reason"]),
     ("PreCompact", &["trigger"]),
+    ("TaskCreated", &["task_subject"]),
+    ("TaskCompleted", &["task_subject"]),
+    ("PostToolUseFailure", &["error"]),
+    ("Status", &["message"]),
+    ("Ping", &["message"]),
+    ("StopFailure", &["error_details", "error"]),
+    ("PermissionDenied", &["reason"]),
 ];
 
 /// An event in a list.
@@ -28,6 +42,8 @@ pub struct LogLine {
     pub entry: LogEntry,
     /// What it says in words, if it is of a kind that does.
     pub said: Option<String>,
+    /// What the guard would have made of it if it did not only watch.
+    pub would: Option<GuardOutcome>,
 }
 
 /// Some lines of the list.
@@ -90,11 +106,32 @@ impl Store {
     }
 }
 
+/// How many events are looked at in a search among these.
+pub(crate) fn most_looked_at(filter: &LogFilter) -> usize {
+    let numbers = [filter.agent_id, filter.project_id];
+    let words = [&filter.session, &filter.event, &filter.tool, &filter.decision];
+    let is_narrowed = numbers.iter().any(Option::is_some) || words.iter().any(|word| word.is_some());
+    if is_narrowed {
+        MAX_LOOKED_AT_APART
+    } else {
+        MAX_LOOKED_AT
+    }
+}
+
 /// What an event says in words.
 pub(crate) fn said(event: &str, payload: &Value) -> Option<String> {
     let (_, fields) = SPEAKING.iter().find(|(name, _)| *name == event)?;
-    let words = fields.iter().find_map(|field| payload.get(field)?.as_str());
-    words.filter(|words| !words.trim().is_empty()).map(str::to_owned)
+    let text = |field: &str| payload.get(field)?.as_str().filter(|text| !text.trim().is_empty());
+    let words = fields.iter().find_map(|field| text(field));
+    if event != "SubagentStop" {
+        return words.map(str::to_owned);
+    }
+    // Several of them run at a time, so it matters whose words they are.
+    let who = SUBAGENT.iter().find_map(|field| text(field));
+    match (who, words) {
+        (Some(who), Some(words)) => Some(format!("{who}: {words}")),
+        (who, words) => who.or(words).map(str::to_owned),
+    }
 }
 
 /// What is looked for.

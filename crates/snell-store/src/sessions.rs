@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use snell::{Event, Timestamp};
+use snell::{Event, Timestamp, show_unseen};
 
 use crate::error::Result;
 use crate::journal::Journal;
@@ -255,26 +255,30 @@ fn keep(journal: &mut Journal<'_>, conversation: &Conversation, said: &Observati
         tool_use_id: None,
         decision: None,
         reason: None,
+        changed_input: None,
+        changed_output: None,
+        told: None,
         state,
         correlation: Correlation::DbSessionId,
         at: said.at,
         took_us: None,
         tool_summary: None,
         tool_us: None,
+        ends: None,
+        error: None,
         payload: &Value::Object(said.payload.clone()).to_string(),
     })?;
     Ok(())
 }
 
-/// A text on one line: whatever breaks lines or steers a terminal becomes a blank.
+/// A text on one line: breaks become blanks, and an escape stands for whatever else nobody sees.
 fn on_one_line(text: &str) -> String {
-    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     let parts: Vec<_> = text
-        .split(breaks)
+        .split(['\n', '\r', '\t'])
         .map(str::trim)
         .filter(|part| !part.is_empty())
         .collect();
-    parts.join(" ")
+    show_unseen(&parts.join(" ")).into_owned()
 }
 
 #[cfg(test)]
@@ -285,7 +289,7 @@ mod tests {
     fn names_and_texts_stay_on_one_line() {
         let rows = [
             ("  build the\r\n\tthing ", "build the thing"),
-            ("a\u{2028}b\u{1b}[2Jc", "a b [2Jc"),
+            ("a\u{2028}b\u{1b}[2Jc", "a\\u{2028}b\\u{1b}[2Jc"),
             ("\n \t", ""),
             ("as it is", "as it is"),
         ];

@@ -1,9 +1,9 @@
 //! What is counted by the hour as it happens, so that nobody has to look at every run of a hook and every verdict again.
 //!
-//! Runs whose durations have the same three leading bits are alike: of these it is kept how many there were, and how long
-//! they took together. So a percentile is exact for few runs, and off by a quarter at most for many.
+//! Up to twenty different durations are kept as they are ([`Durations`]), so a percentile of so few runs is exact. Of more,
+//! those that are alike count together, and a percentile is off by a quarter at most.
 
-use std::collections::BTreeMap;
+mod durations;
 
 use snell::Timestamp;
 
@@ -11,6 +11,8 @@ use crate::error::Result;
 use crate::model::words;
 use crate::query::HookStats;
 use crate::store::Store;
+
+use durations::Durations;
 
 /// An hour, in the unit in which times are kept.
 pub(crate) const HOUR_US: i64 = 3_600_000_000;
@@ -37,34 +39,24 @@ words! {
     }
 }
 
-/// How the reason of a verdict begins that the guard has only noted.
-const WATCHED: &[(&str, GuardOutcome)] = &[
-    ("would be denied, but the guard only watches: ", GuardOutcome::WouldDeny),
-    ("would be asked, but the guard only watches: ", GuardOutcome::WouldAsk),
-];
-
 impl GuardOutcome {
-    /// What came of a verdict, by its decision and its reason; and the reason without what only says so.
-    pub fn of<'a>(decision: &str, reason: &'a str) -> (Self, &'a str) {
-        let decided = Self::parse(decision).unwrap_or(Self::Allowed);
-        if decided != Self::Allowed {
-            return (decided, reason);
+    /// What came of a verdict, by what was decided and what would have been.
+    pub fn of(decision: &str, would: Option<&str>) -> Self {
+        match (Self::parse(decision), would) {
+            (Some(Self::Denied), _) => Self::Denied,
+            (Some(Self::Asked), _) => Self::Asked,
+            (_, Some("deny")) => Self::WouldDeny,
+            (_, Some("ask")) => Self::WouldAsk,
+            _ => Self::Allowed,
         }
-        let watched = |(beginning, outcome): &(&str, Self)| Some((*outcome, reason.strip_prefix(beginning)?));
-        WATCHED.iter().find_map(watched).unwrap_or((decided, reason))
     }
 
-    /// How the reason of such a verdict begins, if it does so in a way of its own.
-    pub(crate) fn beginning(self) -> Option<&'static str> {
-        let found = WATCHED.iter().find(|(_, outcome)| *outcome == self);
-        found.map(|(beginning, _)| *beginning)
-    }
-
-    /// The decision that is kept of such a verdict.
-    pub(crate) fn decision(self) -> &'static str {
+    /// What is kept of such a verdict: what was decided, and what would have been.
+    pub(crate) fn kept(self) -> (&'static str, Option<&'static str>) {
         match self {
-            Self::WouldDeny | Self::WouldAsk => Self::Allowed.as_str(),
-            other => other.as_str(),
+            Self::WouldDeny => (Self::Allowed.as_str(), Some(Self::Denied.as_str())),
+            Self::WouldAsk => (Self::Allowed.as_str(), Some(Self::Asked.as_str())),
+            other => (other.as_str(), None),
         }
     }
 }
@@ -121,6 +113,15 @@ impl Store {
     pub fn guard_hours(&mut self, since: Timestamp) -> Result<Vec<GuardHour>> {
         self.backend.queries().guard_hours(since)
     }
+
+    /// The same of one agent. That is not counted as it happens, so only so many verdicts are looked at, the latest.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn guard_hours_of(&mut self, agent_id: i64, since: Timestamp, at_most: u32) -> Result<Vec<GuardHour>> {
+        self.backend.queries().guard_hours_of(agent_id, since, at_most)
+    }
 }
 
 /// Whether a hook of this status has run.
@@ -169,19 +170,11 @@ impl Counts {
     }
 }
 
-/// Runs that took about the same time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Alike {
-    runs: i64,
-    total_us: i64,
-}
-
 /// Runs in sum, and by how long they took.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sum {
     pub(crate) counts: Counts,
-    /// By the shortest duration that they may have.
-    alike: BTreeMap<i64, Alike>,
+    durations: Durations,
 }
 
 impl Sum {
@@ -189,7 +182,6 @@ impl Sum {
     pub(crate) fn one(status: &str, duration_us: i64, at: i64) -> Self {
         let is = |wanted: &str| i64::from(status == wanted);
         let us = duration_us.clamp(0, LONGEST_US);
-        let alike = Alike { runs: 1, total_us: us };
         Self {
             counts: Counts {
                 runs: 1,
@@ -200,54 +192,31 @@ impl Sum {
                 max_us: us,
                 last_at: at,
             },
-            alike: BTreeMap::from([(shortest_alike(us), alike)]),
+            durations: Durations::one(us),
         }
     }
 
     /// Adds what was kept: the counts, and what [`Self::durations`] has written.
     pub(crate) fn add_kept(&mut self, counts: &Counts, durations: &str) {
         self.counts.add(counts);
-        for text in durations.split(' ') {
-            let mut numbers = text.splitn(3, ':').map(|number| number.parse().ok());
-            let mut next = || numbers.next().flatten();
-            if let (Some(from_us), Some(runs), Some(total_us)) = (next(), next(), next()) {
-                self.add_alike(from_us, Alike { runs, total_us });
-            }
-        }
+        self.durations.add_written(durations);
     }
 
-    /// How long runs took, as it is kept: `from:runs:total`, with a blank between.
+    /// How long runs took, as it is kept.
     pub(crate) fn durations(&self) -> String {
-        let parts = self.alike.iter();
-        let parts: Vec<_> = parts
-            .map(|(from_us, alike)| format!("{from_us}:{}:{}", alike.runs, alike.total_us))
-            .collect();
-        parts.join(" ")
+        self.durations.to_string()
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
         self.counts.add(&other.counts);
-        for (from_us, alike) in &other.alike {
-            self.add_alike(*from_us, *alike);
-        }
-    }
-
-    fn add_alike(&mut self, from_us: i64, more: Alike) {
-        let alike = self.alike.entry(from_us).or_default();
-        alike.runs += more.runs;
-        alike.total_us = alike.total_us.saturating_add(more.total_us);
+        self.durations.add(&other.durations);
     }
 
     /// What so many of a hundred runs did not exceed.
     fn percentile_ms(&self, percent: i64) -> f64 {
-        let mut left = (self.counts.runs * percent + 99) / 100;
-        for alike in self.alike.values() {
-            left -= alike.runs;
-            if left <= 0 {
-                return ms(alike.total_us) / alike.runs as f64;
-            }
-        }
-        ms(self.counts.max_us)
+        let rank = (self.counts.runs * percent + 99) / 100;
+        let us = self.durations.of_rank(rank);
+        us.unwrap_or(self.counts.max_us as f64) / 1000.0
     }
 
     pub(crate) fn hour(&self, hour: i64) -> HookHour {
@@ -275,13 +244,6 @@ impl Sum {
     }
 }
 
-/// The shortest duration that counts as alike.
-fn shortest_alike(us: i64) -> i64 {
-    let bits = i64::BITS - us.leading_zeros();
-    let dropped = bits.saturating_sub(3);
-    us >> dropped << dropped
-}
-
 fn ms(us: i64) -> f64 {
     us as f64 / 1000.0
 }
@@ -299,51 +261,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_read_as_it_was() {
-        for durations in [vec![], vec![0], vec![5], vec![900, 1000, 1_000_000, i64::MAX]] {
-            let sum = sum(durations);
-            let mut read = Sum::default();
-            read.add_kept(&sum.counts, &sum.durations());
-            assert_eq!(read, sum);
-        }
-        assert_eq!(sum([900, 1000, 5]).durations(), "5:1:5 896:2:1900");
-        let mut read = Sum::default();
-        read.add_kept(&Counts::default(), "nonsense 1:x:2 ::");
-        assert_eq!(read, Sum::default());
-    }
-
-    #[test]
-    fn runs_of_about_the_same_length_are_counted_together() {
-        let cases = [
-            (-5, 0),
-            (0, 0),
-            (1, 1),
-            (7, 7),
-            (8, 8),
-            (9, 8),
-            (10, 10),
-            (15, 14),
-            (16, 16),
-            (19, 16),
-            (20, 20),
-            (1000, 896),
-            (1024, 1024),
-            (1_000_000, 917_504),
-            (i64::MAX, LONGEST_US >> 37 << 37),
-        ];
-        for (us, from_us) in cases {
-            assert_eq!(
-                *Sum::one("ok", us, 0).alike.first_key_value().unwrap().0,
-                from_us,
-                "{us}"
-            );
-        }
-    }
-
-    #[test]
     fn percentiles_are_exact_for_few_runs_and_close_for_many() {
-        let few = sum([1000, 2000, 10_000]).hour(0);
-        assert_eq!((few.p50_ms, few.p95_ms, few.max_ms), (2.0, 10.0, 10.0));
+        let cases: [(&[i64], f64, f64); 5] = [
+            (&[1000, 2000, 10_000], 2.0, 10.0),
+            // All of these are alike.
+            (&[4000, 4100, 4200, 4900], 4.1, 4.9),
+            (&[4900, 4000, 4300, 4200, 4100, 4400, 4500], 4.3, 4.9),
+            (&[5000, 5000, 5000, 4001], 5.0, 5.0),
+            (&[0], 0.0, 0.0),
+        ];
+        for (durations, p50, p95) in cases {
+            let few = sum(durations.iter().copied()).hour(0);
+            assert_eq!((few.p50_ms, few.p95_ms), (p50, p95), "{durations:?}");
+        }
+        let twenty = sum((0..20).map(|number| 4000 + number)).hour(0);
+        assert_eq!((twenty.p50_ms, twenty.p95_ms, twenty.max_ms), (4.009, 4.018, 4.019));
         let one = sum([1234]).hour(0);
         assert_eq!((one.p50_ms, one.p95_ms, one.max_ms), (1.234, 1.234, 1.234));
         let many = sum((1..=10_000).map(|number| number * 10)).hour(0);
@@ -356,31 +288,22 @@ mod tests {
     #[test]
     fn a_verdict_that_was_only_noted_is_told_from_one_that_counted() {
         use GuardOutcome::{Allowed, Asked, Denied, WouldAsk, WouldDeny};
-        let would = "would be denied, but the guard only watches: it is gone";
         let cases = [
-            ("deny", "it is gone", Denied, "it is gone"),
-            ("ask", "sure?", Asked, "sure?"),
-            ("allow", "you said so", Allowed, "you said so"),
-            ("allow", would, WouldDeny, "it is gone"),
-            (
-                "allow",
-                "would be asked, but the guard only watches: sure?",
-                WouldAsk,
-                "sure?",
-            ),
-            ("deny", would, Denied, would),
-            ("nonsense", "?", Allowed, "?"),
+            ("deny", None, Denied),
+            ("ask", None, Asked),
+            ("allow", None, Allowed),
+            ("allow", Some("deny"), WouldDeny),
+            ("allow", Some("ask"), WouldAsk),
+            ("allow", Some("nonsense"), Allowed),
+            ("deny", Some("ask"), Denied),
+            ("nonsense", None, Allowed),
         ];
-        for (decision, reason, outcome, said) in cases {
-            assert_eq!(
-                GuardOutcome::of(decision, reason),
-                (outcome, said),
-                "{decision} {reason}"
-            );
+        for (decision, would, outcome) in cases {
+            assert_eq!(GuardOutcome::of(decision, would), outcome, "{decision} {would:?}");
         }
         for outcome in GuardOutcome::ALL {
-            let reason = format!("{}x", outcome.beginning().unwrap_or_default());
-            assert_eq!(GuardOutcome::of(outcome.decision(), &reason), (*outcome, "x"));
+            let (decision, would) = outcome.kept();
+            assert_eq!(GuardOutcome::of(decision, would), *outcome);
         }
     }
 }

@@ -213,11 +213,13 @@ pub(crate) fn named(text: &str) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-/// The beginning of a text on one line, of at most so many characters.
+/// The beginning of a text on one line, of at most so many characters. Breaks that nobody sees stay, to be shown as such.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
+    let is_unseen = |c: char| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}');
+    let words = text.split(|c: char| c.is_whitespace() && !is_unseen(c));
     let mut line = String::new();
     let mut length = 0;
-    for word in text.split_whitespace() {
+    for word in words.filter(|word| !word.is_empty()) {
         if length > 0 {
             line.push(' ');
             length += 1;

@@ -37,6 +37,8 @@ pub struct Hook {
     pub disabled: Option<String>,
     /// Whether it is off because its file is not trusted: then nothing of it is even looked at.
     pub(crate) withheld: bool,
+    /// Whether the caller leaves it out, because it is the caller itself. Then it is off, and no event reports it.
+    pub is_left_out: bool,
     /// Where it was written.
     pub origin: Origin,
 }
@@ -181,6 +183,7 @@ impl Hook {
             background: false,
             disabled: None,
             withheld: false,
+            is_left_out: false,
             origin,
         }
     }
@@ -205,6 +208,38 @@ impl Hook {
         match self.condition.as_ref()? {
             Condition::Shell(command) => Some(command),
             Condition::Rule(rule) => Some(rule.written()),
+        }
+    }
+
+    /// The line that it has a shell run, if it does.
+    pub fn shell_line(&self) -> Option<&str> {
+        match &self.action {
+            Action::Shell { command, .. } => Some(command),
+            _ => None,
+        }
+    }
+
+    /// The program that it runs without a shell, and its arguments, if it does.
+    pub fn program(&self) -> Option<(&str, &[String])> {
+        match &self.action {
+            Action::Exec { program, args } => Some((program, args)),
+            _ => None,
+        }
+    }
+
+    /// What a request to an address carries beside the event: its headers, as they are written.
+    pub fn headers(&self) -> &[(String, String)] {
+        match &self.action {
+            Action::Http(call) => &call.headers,
+            _ => &[],
+        }
+    }
+
+    /// The variables of the environment that headers may name, and so may leave the machine.
+    pub fn allowed_env_vars(&self) -> &[String] {
+        match &self.action {
+            Action::Http(call) => &call.allowed_env_vars,
+            _ => &[],
         }
     }
 

@@ -47,12 +47,13 @@ mod report;
 mod runner;
 mod schema;
 mod trust;
+mod unseen;
 mod verdict;
 
 pub use config::{
     AllowedCommand, CommsSettings, ConfigFile, ContextSettings, CoreFile, Document, GuardAuthor, GuardChoice,
     GuardPreset, GuardSettings, Handler, Handlers, Keep, Message, MessageUse, Messages, Part, ProtectedPath,
-    RemindSettings, RuleChoice, ServerSettings, Settings, receiver_url,
+    RemindSettings, RuleChoice, ServerSettings, Settings, UnreadFile, receiver_url,
 };
 pub use diagnostic::{Diagnostic, Severity, did_you_mean};
 pub use engine::{Engine, EngineBuilder, Explanation, Watch};
@@ -69,4 +70,14 @@ pub use report::{GuardReport, HookReport, Report, ReportedDecision};
 pub use runner::{Background, Finished, supervise};
 pub use schema::config_schema;
 pub use trust::{Judgement, ProjectFile, Trust, TrustError, Withheld};
+pub use unseen::{mark_unseen, show_unseen};
 pub use verdict::{Decision, HookRun, Status, Verdict};
+
+/// Programs in the documentation are compiled, so that they stay true.
+#[cfg(doctest)]
+mod documentation {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/getting-started.md")]
+    struct GettingStarted;
+}

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::config::ContextSettings;
 use crate::contract::{Base, CONTRACTS};
 use crate::hook::Hook;
 
@@ -71,6 +72,8 @@ pub struct ProjectFile {
     pub judgement: Judgement,
     /// What is to be typed to have it trusted: `snell trust`, with `--all` where a guest would not read it.
     pub command: &'static str,
+    /// What it says about the files that a session gets.
+    pub context: ContextSettings,
     /// The hooks in it, whether they may run or not.
     pub hooks: Vec<Arc<Hook>>,
 }

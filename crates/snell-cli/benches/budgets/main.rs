@@ -4,15 +4,33 @@
 
 #![allow(
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::print_stdout,
     missing_docs,
+    unreachable_pub,
     reason = "a bench that cannot go on must stop, and its output is its purpose"
 )]
 
+mod browser;
 mod hook;
 mod measure;
 mod run;
 mod serve;
+
+// A browser and a server for it are driven here as in the tests.
+#[path = "../../tests/browser/chromium.rs"]
+mod chromium;
+#[allow(dead_code, reason = "the tests use more of it")]
+#[path = "../../tests/browser/driver.rs"]
+mod driver;
+#[path = "../../tests/browser/rush.rs"]
+mod rush;
+#[allow(dead_code, reason = "the tests use more of it")]
+#[path = "../../tests/browser/server.rs"]
+mod server;
+#[allow(dead_code, reason = "the tests use more of it")]
+#[path = "../../tests/it/support.rs"]
+mod support;
 
 fn main() {
     // `cargo test --benches` runs this file too; there it only has to build.
@@ -51,5 +69,10 @@ fn main() {
     if is_wanted("serve") {
         println!("{:<58} figure", "snell serve");
         serve::figures(root);
+        println!();
+    }
+    if is_wanted("browser") {
+        println!("{:<58} figure", "the page in a browser");
+        browser::figures();
     }
 }

@@ -16,6 +16,9 @@ const WATCH_EVERY: Duration = Duration::from_secs(1);
 /// How much of an agent's last words is shown.
 const WORDS_SHOWN: usize = 60;
 
+/// How much of what an agent waits for is shown.
+const WHY_SHOWN: usize = 120;
+
 const NOBODY_YET: &str =
     "No agent has been seen yet. Agents are seen once they call `snell hook`; `snell docs guest` shows how.";
 
@@ -151,10 +154,13 @@ fn style(state: State) -> Style {
     }
 }
 
-/// How the state is known, if the agent did not say so itself.
+/// How the state is known, if the agent did not say so itself; and what it waits for, unless its last words are that.
 fn why(agent: &AgentView) -> String {
+    let words = output::in_brief(agent.last_words.as_deref().unwrap_or_default(), WORDS_SHOWN);
     match agent.state_source {
-        Source::Hook => String::new(),
+        Source::Hook if agent.state != State::AwaitingInput => String::new(),
+        Source::Hook if !words.is_empty() && agent.why.ends_with(&words) => String::new(),
+        Source::Hook => output::in_brief(&agent.why, WHY_SHOWN),
         source => format!("{} ({source}, {} confidence)", agent.why, agent.confidence),
     }
 }

@@ -1,10 +1,13 @@
 //! `snell completions`: what a shell needs to complete our command line.
 
-use clap::CommandFactory;
+use clap::builder::PossibleValuesParser;
+use clap::{ArgGroup, Command, CommandFactory};
 use clap_complete::Shell;
+use snell::EventName;
 
-use super::DONE;
+use super::{DONE, docs};
 use crate::cli::Cli;
+use crate::install::agents::Agent;
 use crate::output;
 
 /// Print a completion script for a shell
@@ -17,7 +20,56 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "snell", &mut script);
+    clap_complete::generate(args.shell, &mut completed(), "snell", &mut script);
     output::text(&String::from_utf8_lossy(&script));
     Ok(DONE)
+}
+
+/// What is completed: all that people can see, and the values that are known of arguments that take others as well.
+fn completed() -> Command {
+    // Names are taken over as they are, so whatever has them lives as long as this process.
+    let whole: &'static Command = Box::leak(Box::new(Cli::command()));
+    let seen = seen(whole);
+    let commands = whole.get_subcommands().filter(|command| !command.is_hide_set());
+    let agents = || Agent::all().iter().map(|agent| agent.name).collect();
+    let values: [(&str, &str, Vec<&'static str>); 7] = [
+        ("docs", "topic", docs::topic_names().collect()),
+        ("run", "event", event_names()),
+        ("notify", "event", event_names()),
+        ("explain", "event", event_names()),
+        ("install", "agent", agents()),
+        ("uninstall", "agent", agents()),
+        ("man", "command", commands.map(Command::get_name).collect()),
+    ];
+    values.into_iter().fold(seen, |seen, (command, argument, values)| {
+        seen.mut_subcommand(command, |command| {
+            command.mut_arg(argument, |argument| {
+                argument.value_parser(PossibleValuesParser::new(values))
+            })
+        })
+    })
+}
+
+fn event_names() -> Vec<&'static str> {
+    EventName::canonical_names().collect()
+}
+
+/// The command without what is hidden.
+fn seen(command: &'static Command) -> Command {
+    let arguments = command.get_arguments().filter(|argument| !argument.is_hide_set());
+    let is_hidden = |id: &clap::Id| {
+        let mut hidden = command.get_arguments().filter(|argument| argument.is_hide_set());
+        hidden.any(|argument| argument.get_id() == id)
+    };
+    let groups = command.get_groups().map(|group| {
+        let members = group.get_args().filter(|id| !is_hidden(id)).cloned();
+        ArgGroup::new(group.get_id().clone()).multiple(true).args(members)
+    });
+    let subcommands = command.get_subcommands().filter(|command| !command.is_hide_set());
+    Command::new(command.get_name())
+        .version(command.get_version())
+        .about(command.get_about().cloned().unwrap_or_default())
+        .args(arguments.cloned())
+        .groups(groups)
+        .subcommands(subcommands.map(seen))
 }

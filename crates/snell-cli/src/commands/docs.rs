@@ -1,18 +1,42 @@
 //! `snell docs`: the documentation, carried in the binary.
 
+mod blocks;
+mod search;
+mod shown;
+mod words;
+
 use anyhow::bail;
+use snell::did_you_mean;
 
 use super::DONE;
-use crate::output;
+use crate::output::{self, Table};
 
-/// Show the documentation
+/// How wide a terminal is of which that is not known.
+const USUAL_WIDTH: usize = 80;
+
+/// Show the documentation, which the binary carries
+///
+/// At a terminal pages are set for reading and shown in $PAGER, else in less. Elsewhere they are printed as they are
+/// written, in Markdown.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  snell docs\n  snell docs contracts\n  snell docs schema-config > snell.schema.json"
+    after_help = "Examples:\n  snell docs\n  snell docs contracts\n  snell docs conf --raw > configuration.md\n  \
+    snell docs --search 'exit code'\n  snell docs schema-config > snell.schema.json"
 )]
 pub(crate) struct Args {
-    /// The topic; without it, the list of topics
+    /// The topic, or the beginning of it; without it, the list of topics
     topic: Option<String>,
+    /// Show where the documentation says this, on all of its pages or on that of the topic
+    #[arg(long, value_name = "TEXT", conflicts_with = "raw", allow_hyphen_values = true)]
+    search: Option<String>,
+    /// Print the page as it is written, also at a terminal
+    #[arg(long, requires = "topic")]
+    raw: bool,
+}
+
+/// The topics there are.
+pub(crate) fn topic_names() -> impl Iterator<Item = &'static str> {
+    PAGES.iter().map(|page| page.topic)
 }
 
 /// A page of the documentation.
@@ -20,6 +44,13 @@ struct Page {
     topic: &'static str,
     about: &'static str,
     text: &'static str,
+}
+
+impl Page {
+    /// Whether it is for people, rather than a schema for programs.
+    fn is_prose(&self) -> bool {
+        !self.topic.starts_with("schema-")
+    }
 }
 
 macro_rules! page {
@@ -35,7 +66,7 @@ macro_rules! page {
 const PAGES: &[Page] = &[
     page!(
         "getting-started",
-        "Embed the engine, or call it from any language",
+        "The demo, a first hook, and each of the four ways in",
         "getting-started.md"
     ),
     page!(
@@ -97,6 +128,11 @@ const PAGES: &[Page] = &[
     page!("running", "How a hook's process is run, and its limits", "running.md"),
     page!("commands", "Every command, its options and exit codes", "commands.md"),
     page!(
+        "security",
+        "What is defended against whom, what is promised, and which test proves it",
+        "../SECURITY.md"
+    ),
+    page!(
         "performance",
         "What Snell costs, and how to measure it",
         "performance.md"
@@ -109,18 +145,88 @@ const PAGES: &[Page] = &[
     ),
 ];
 
+/// The text of a page; nothing if there is no such topic.
+pub(crate) fn text(topic: &str) -> &'static str {
+    let page = PAGES.iter().find(|page| page.topic == topic);
+    page.map_or("", |page| page.text)
+}
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let Some(topic) = &args.topic else {
-        let width = PAGES.iter().map(|page| page.topic.len()).max().unwrap_or_default();
-        for page in PAGES {
-            output::line(&format!("{:width$}  {}", page.topic, page.about));
-        }
-        return Ok(DONE);
-    };
-    let Some(page) = PAGES.iter().find(|page| page.topic == topic) else {
-        let topics: Vec<_> = PAGES.iter().map(|page| page.topic).collect();
-        bail!("there is no page \"{topic}\"; the topics are {}", topics.join(", "));
-    };
-    output::text(page.text);
+    let page = args.topic.as_deref().map(find).transpose()?;
+    match (&args.search, page) {
+        (Some(wanted), page) => look_for(wanted, page)?,
+        (None, Some(page)) => show(page, args.raw),
+        (None, None) => list(),
+    }
     Ok(DONE)
+}
+
+fn list() {
+    let width = PAGES.iter().map(|page| page.topic.len()).max().unwrap_or_default();
+    for page in PAGES {
+        output::line(&format!("{:width$}  {}", page.topic, page.about));
+    }
+}
+
+/// The page of a topic, which may be named by its beginning if no other begins like that.
+fn find(topic: &str) -> anyhow::Result<&'static Page> {
+    let named = topic.strip_suffix(".md").unwrap_or(topic).to_lowercase();
+    if let Some(page) = PAGES.iter().find(|page| page.topic == named) {
+        return Ok(page);
+    }
+    let begin_like_that: Vec<_> = PAGES.iter().filter(|page| page.topic.starts_with(&named)).collect();
+    let topics = |pages: &mut dyn Iterator<Item = &Page>| pages.map(|page| page.topic).collect::<Vec<_>>().join(", ");
+    match begin_like_that.as_slice() {
+        [page] => Ok(page),
+        [] => {
+            let near = did_you_mean(&named, PAGES.iter().map(|page| page.topic));
+            let near = near.map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"));
+            bail!(
+                "there is no page \"{topic}\"{near}; the topics are {}",
+                topics(&mut PAGES.iter())
+            );
+        }
+        several => bail!(
+            "several pages begin with \"{topic}\": {}",
+            topics(&mut several.iter().copied())
+        ),
+    }
+}
+
+fn show(page: &Page, raw: bool) {
+    if raw || !output::is_terminal() {
+        output::text(page.text);
+    } else if page.is_prose() {
+        let width = output::terminal_width().unwrap_or(USUAL_WIDTH);
+        output::paged(&shown::page(page.text, width));
+    } else {
+        output::paged(page.text);
+    }
+}
+
+fn look_for(wanted: &str, page: Option<&'static Page>) -> anyhow::Result<()> {
+    if wanted.trim().is_empty() {
+        bail!("--search needs a word to look for");
+    }
+    let pages = PAGES.iter().filter(|one| one.is_prose());
+    let pages = pages.filter(|one| page.is_none_or(|page| page.topic == one.topic));
+    let found = pages.flat_map(|page| {
+        let places = search::places(page.text, wanted.trim()).into_iter();
+        places.map(|place| (page.topic, place))
+    });
+    let found: Vec<_> = found.collect();
+    if found.is_empty() {
+        let whose = page.map_or("the documentation", |page| page.topic);
+        bail!("{whose} says nothing about \"{wanted}\"");
+    }
+    if output::is_terminal() {
+        output::paged(&shown::places(&found, output::terminal_width().unwrap_or(USUAL_WIDTH)));
+    } else {
+        let mut table = Table::new(["TOPIC", "SECTION", "TEXT"], 2);
+        for (topic, place) in found {
+            table.row([topic.to_owned(), place.section, place.text]);
+        }
+        table.print();
+    }
+    Ok(())
 }

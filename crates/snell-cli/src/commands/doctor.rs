@@ -14,8 +14,7 @@ use crate::output::{self, Style};
 /// the configuration. Then it runs what is registered exactly as the agent would, in a home directory of its own, and
 /// shows what comes of it.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  snell doctor\n\n\
-    Exit codes: 0 all is well, 1 something needs attention.")]
+#[command(after_help = "Example:\n  snell doctor")]
 pub(crate) struct Args {
     /// The project whose files are looked at [default: the current directory]
     #[arg(long, value_name = "DIR")]
@@ -49,7 +48,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         })?;
     } else {
         output::line("");
-        output::line(&summary(&findings));
+        output::line(&summary(&findings, patient.is_installed()));
     }
     Ok(if healthy { DONE } else { FAILED })
 }
@@ -69,13 +68,15 @@ fn show(finding: &Finding, is_first: bool) {
     }
 }
 
-fn summary(findings: &[Finding]) -> String {
+fn summary(findings: &[Finding], is_installed: bool) -> String {
     let number = |level| findings.iter().filter(|finding| finding.level == level).count();
     let counts = [(number(Level::Problem), "problem"), (number(Level::Warning), "warning")];
     let told = counts.into_iter().filter(|(number, _)| *number > 0);
     let told: Vec<_> = told.map(|(number, thing)| output::count(number, thing)).collect();
-    if told.is_empty() {
+    if told.is_empty() && is_installed {
         "All is well.".into()
+    } else if told.is_empty() {
+        "Nothing is wrong, but no agent calls Snell yet. To change that: snell install claude".into()
     } else {
         format!("{}.", told.join(", "))
     }

@@ -1,25 +1,27 @@
 //! `snell hook`: what agents call. Judges the event, answers in the agent's own words, records what happened.
 //!
 //! Whatever goes wrong here is Snell's own trouble and must not become the agent's: it is told on standard error in one
-//! line, and the exit code stays 0. Only a verdict that cannot be delivered any other way ends with 2.
+//! line, and the exit code stays 0. Only a verdict that cannot be delivered any other way ends with 2: to an agent that does
+//! not read what is written, or whose words Snell does not know.
 
+mod received;
+mod strange;
+
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
-use snell::{
-    Decision, Diagnostic, Engine, Event, EventError, EventName, Guest, Hook, JsonError, Severity, Timestamp, Verdict,
-};
+use anyhow::anyhow;
+use snell::{Decision, Diagnostic, Engine, Event, EventName, Guest, Severity, Timestamp, Verdict};
 use snell_store::{Judgement, Note, Observation};
 
-use super::run::payload_from_stdin;
-use super::{BLOCKED, DONE, adopt_orphans, block_on};
-use crate::around::variable;
+use super::{BLOCKED, DONE, adopt_orphans, block_on, concerns_a_hook};
+use crate::around::{Around, variable};
 use crate::caller::Caller;
 use crate::handlers::{self, Occasion, Reminder};
 use crate::output;
+use crate::pins::gone;
 use crate::recording::Recording;
-use crate::shallow::shallow;
 
 /// How often in a row hooks may keep an agent from ending its turn, unless the agent's own setting says otherwise.
 const STOP_CAP: u32 = 8;
@@ -30,13 +32,29 @@ const STOP_CAP: u32 = 8;
 /// happened, and answers as that agent expects. An event that nobody objects to gets no answer at all.
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Example, in .claude/settings.json:\n  \
-    {\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"snell hook\"}]}]}}\n\n\
-    Exit codes: 0, whatever happens to Snell itself; 2 only if a block cannot be told on standard output; 1 for a \
-    mistake on the command line.")]
+    {\"hooks\": {\"PreToolUse\": [\n    \
+      {\"hooks\": [{\"type\": \"command\", \"command\": \"snell hook --agent claude\"}]}\n  \
+    ]}}")]
 pub(crate) struct Args {
-    /// Which agent calls [default: whoever the payload shows]
+    /// Which agent calls, unless the payload shows another [default: whoever payload and environment show]
     #[arg(long, value_name = "NAME", value_parser = guest_names())]
     agent: Option<String>,
+}
+
+impl Args {
+    /// What agents are told to call, read without the parser of command lines; nothing if it is something else.
+    pub(crate) fn at_once(mut words: impl Iterator<Item = OsString>) -> Option<Self> {
+        if words.next()? != "hook" {
+            return None;
+        }
+        let agent = match words.next() {
+            None => None,
+            Some(flag) if flag == "--agent" => Some(words.next()?.into_string().ok()?),
+            Some(_) => return None,
+        };
+        let is_known = agent.as_deref().is_none_or(|name| Guest::by_name(name).is_some());
+        (is_known && words.next().is_none()).then_some(Self { agent })
+    }
 }
 
 fn guest_names() -> clap::builder::PossibleValuesParser {
@@ -57,13 +75,17 @@ pub(crate) fn run(args: &Args) -> u8 {
 fn answer(args: &Args) -> anyhow::Result<u8> {
     let started = Instant::now();
     let caller = Caller::look()?;
-    let (mut event, is_whole) = read(&payload_from_stdin()?)?;
-    let added_cwd = event.cwd.is_none().then(std::env::current_dir).and_then(Result::ok);
-    event.cwd = event.cwd.or_else(|| added_cwd.clone());
+    let (mut event, unread) = received::receive()?;
     let guest = match &args.agent {
-        Some(name) => Guest::by_name(name),
+        Some(name) => Guest::registered(name, &event.raw),
         None => Guest::recognise(&event.raw, &variable),
     };
+    if guest.is_none() {
+        let told = || Guest::foreign_call(&event.raw)?.cwd;
+        event.cwd = event.cwd.take().or_else(told).filter(|cwd| cwd.is_absolute());
+    }
+    let added_cwd = event.cwd.is_none().then(std::env::current_dir).and_then(Result::ok);
+    event.cwd = event.cwd.or_else(|| added_cwd.clone());
     let project = project_of(&event);
     let (engine, findings) = engine_for(guest, &project)?;
     let settings = engine.settings();
@@ -73,21 +95,32 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
     observation.sender.cwd.clone_from(&added_cwd);
     observation.sender.context_window = settings.context_window;
     let Some(guest) = guest else {
-        let who = Guest::stranger(&event.raw, &variable).unwrap_or("an agent that Snell does not know");
-        output::note(&format!(
-            "called by {who}, whom it cannot answer; the event is only recorded"
-        ));
-        recording.record(observation, None);
-        return Ok(DONE);
+        let now = observation.at;
+        let sender = observation.sender.clone();
+        let occasion = Occasion {
+            event: &event,
+            unread: unread.as_ref(),
+            sender: &sender,
+            project: &project,
+            settings: &settings,
+            now,
+        };
+        return Ok(strange::answer(&occasion, observation, recording, started));
     };
+    if let Some(unread) = &unread {
+        output::note(&format!(
+            "cannot read all of the event {}: {}",
+            event.name.as_str(),
+            unread.why
+        ));
+    }
     // Hooks take their time, and meanwhile the agent may lose its patience with us.
-    let concerns = |hook: &Arc<Hook>| hook.disabled.is_none() && hook.events.contains(&event.name);
-    let concerned = engine.hooks().iter().any(concerns);
+    let concerned = concerns_a_hook(&engine, &event);
     let mut note = concerned.then(|| recording.write_down(&observation)).flatten();
     event.platform.get_or_insert_with(|| guest.name.to_owned());
     let occasion = Occasion {
         event: &event,
-        is_whole,
+        unread: unread.as_ref(),
         sender: &observation.sender,
         project: &project,
         settings: &settings,
@@ -118,6 +151,7 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
     verdict.context.splice(0..0, reminder.texts);
     tell_faults(&findings, &event, &caller, &mut verdict);
     tell_withheld(&engine, &findings, &event, &caller, &mut verdict);
+    tell_gone(&event, &project, &mut verdict);
     for warning in &verdict.warnings {
         output::note(&warning.to_string());
     }
@@ -144,25 +178,24 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-/// The event, and whether all of it could be read: what is nested too deeply for us may not be for the tool.
-fn read(payload: &[u8]) -> Result<(Event, bool), EventError> {
-    match Event::from_json(None, payload) {
-        Err(EventError::NotJson(JsonError::TooDeep)) => {
-            let (event, _) = Event::from_json(None, &shallow(payload))?;
-            Ok((event, false))
-        }
-        read => read.map(|(event, _)| (event, true)),
-    }
-}
-
-/// Tells the agent. A block that it cannot hear this way is told by exit code.
+/// Tells the agent. What must not be lost and cannot be heard this way is told by exit code.
 fn tell(line: &str, verdict: &Verdict) -> Option<u8> {
-    let error = output::answer(line).err()?;
-    if !verdict.is_blocked() {
+    let matters = verdict.decision > Decision::Allow || verdict.tool_input.is_some();
+    let error = if matters && output::is_nowhere() {
+        anyhow!("cannot write the answer: standard output is closed, or leads nowhere")
+    } else {
+        output::answer(line).err()?
+    };
+    if !matters {
         output::error(&error);
         return None;
     }
-    output::error(&error.context(verdict.reason.clone().unwrap_or_else(|| "blocked".into())));
+    let unsaid = match verdict.decision {
+        Decision::Deny => "blocked",
+        Decision::Ask => "blocked, because nobody can be asked",
+        Decision::None | Decision::Allow => "blocked, because a hook has changed the tool's input",
+    };
+    output::error(&error.context(verdict.reason.clone().unwrap_or_else(|| unsaid.into())));
     Some(BLOCKED)
 }
 
@@ -171,7 +204,7 @@ fn engine_for(guest: Option<&'static Guest>, project: &Path) -> anyhow::Result<(
     let builder = Caller::engine(project.to_owned())?;
     let builder = match guest {
         Some(guest) => builder.guest(guest),
-        // Nobody can be answered, so no hook runs; our own settings count all the same.
+        // Nobody can be answered in full, so no hook runs; our own settings count all the same.
         None => builder.survey(),
     };
     Ok(builder.load())
@@ -213,6 +246,16 @@ fn tell_withheld(engine: &Engine, findings: &[Diagnostic], event: &Event, caller
             let why = finding.map_or("is not trusted", |found| found.message.as_str());
             verdict.message(format!("Snell: {} {why}", file.shown));
         }
+    }
+}
+
+/// A trusted file that is gone has no hooks any more. Its user is told when a session starts.
+fn tell_gone(event: &Event, project: &Path, verdict: &mut Verdict) {
+    if event.name != EventName::SessionStart {
+        return;
+    }
+    for path in Around::of(None, None).pins().gone_from(project) {
+        verdict.message(format!("Snell: {}; {}", gone::what(&path), gone::REMEDY));
     }
 }
 

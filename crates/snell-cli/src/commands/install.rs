@@ -19,8 +19,7 @@ use crate::output;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  snell install claude --dry-run\n  snell install claude\n  \
-    snell install claude --notify --url http://tower:7433\n\n\
-    Exit codes: 0 installed, also if it was before; 1 nothing was changed."
+    snell install claude --notify --url http://tower:7433"
 )]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -10,8 +10,7 @@ use crate::output;
 
 /// Check every hook file: what is wrong, where, and what to write instead
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  snell lint --config whale:hooks.json\n\n\
-    Exit codes: 0 no errors (warnings may be), 1 errors.")]
+#[command(after_help = "Example:\n  snell lint --config whale:hooks.json")]
 pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
@@ -34,8 +33,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let (engine, mut diagnostics) = args.around.engine()?.load();
     diagnostics.extend(engine.check());
     let now = now()?.unwrap_or_else(Timestamp::now);
-    let of_the_guard = findings(&engine.settings().guard, now);
+    let of_the_guard = findings(&engine.settings(), &args.around.project()?, now);
     diagnostics.extend(of_the_guard.iter().map(|finding| finding.diagnostic()));
+    sort(&mut diagnostics);
     let errors = diagnostics
         .iter()
         .filter(|found| found.severity == Severity::Error)
@@ -53,6 +53,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         show(&linted);
     }
     Ok(if errors > 0 { FAILED } else { DONE })
+}
+
+/// File by file as they were read, and each from top to bottom, as people read.
+fn sort(diagnostics: &mut [Diagnostic]) {
+    let mut files: Vec<String> = Vec::new();
+    for found in diagnostics.iter() {
+        if !files.contains(&found.path) {
+            files.push(found.path.clone());
+        }
+    }
+    let file = |found: &Diagnostic| files.iter().position(|path| *path == found.path);
+    diagnostics.sort_by_key(|found| (file(found), found.line, found.column));
 }
 
 fn show(linted: &Linted<'_>) {

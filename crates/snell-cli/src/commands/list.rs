@@ -1,6 +1,8 @@
 //! `snell list`: the hooks that are configured here.
 
-use snell::{Judgement, ProjectFile, Severity};
+use std::sync::Arc;
+
+use snell::{Hook, Judgement, ProjectFile, Severity};
 
 use super::DONE;
 use crate::around::{Around, RequireTrust};
@@ -24,14 +26,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let (engine, diagnostics) = args.trust.demand(args.around.engine_with_pins()?).load();
     let hooks = engine.hooks();
     let files = engine.project_files();
-    let listed: Vec<_> = hooks
-        .iter()
-        .map(|hook| HookView::of(hook, trusted(&files, hook)))
-        .collect();
     if args.json {
-        output::json(&listed)?;
+        let views: Vec<_> = hooks
+            .iter()
+            .map(|hook| HookView::of(hook, trusted(&files, hook)))
+            .collect();
+        output::json(&views)?;
         return Ok(DONE);
     }
+    let (own, others): (Vec<_>, Vec<_>) = hooks.iter().partition(|hook| hook.is_left_out);
+    let listed: Vec<_> = others.into_iter().map(|hook| HookView::of(hook, None)).collect();
     if listed.is_empty() {
         output::line("No hooks are configured here. `snell docs configuration` shows where they can be written.");
     } else {
@@ -51,6 +55,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         }
         table.print();
     }
+    tell_of_own(&own);
     let errors = diagnostics
         .iter()
         .filter(|found| found.severity == Severity::Error)
@@ -63,6 +68,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     tell_of_trust(&files, args);
     Ok(DONE)
+}
+
+/// Says where Snell itself is registered: one line a file, because it is there once for every event.
+fn tell_of_own(own: &[&Arc<Hook>]) {
+    let mut files: Vec<&str> = own.iter().map(|hook| hook.origin.shown.as_str()).collect();
+    files.dedup();
+    for file in files {
+        let number = own.iter().filter(|hook| hook.origin.shown == file).count();
+        let times = output::count(number, "time");
+        output::note(&format!(
+            "{file} calls Snell itself, {times}; that is for the agent that reads it, and is left out here"
+        ));
+    }
 }
 
 /// Says which files of the project do not count where trust is required, whether it is required here or not.

@@ -62,7 +62,7 @@ struct Filters {
     /// Of this event, by its name or an alias of it
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
-    /// About this tool
+    /// About this tool, whether its letters are small or not
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
     /// Decided like this
@@ -75,7 +75,7 @@ struct Filters {
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// At most so many [default: 50; with --follow, 10 before the new ones]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// Older than this entry
     #[arg(long, value_name = "ID")]

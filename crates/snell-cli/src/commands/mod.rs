@@ -14,6 +14,7 @@ pub(crate) mod install;
 pub(crate) mod lint;
 pub(crate) mod list;
 pub(crate) mod log;
+pub(crate) mod man;
 pub(crate) mod notify;
 pub(crate) mod run;
 pub(crate) mod scribe;
@@ -30,6 +31,7 @@ pub(crate) mod worker;
 use std::time::Duration;
 
 use anyhow::bail;
+use snell::{Engine, Event};
 use snell_store::StoreError;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -68,6 +70,7 @@ pub(crate) fn run(command: Command) -> u8 {
         Command::Statusline(args) => Ok(statusline::run(&args)),
         Command::Demo(args) => demo::run(&args),
         Command::Docs(args) => docs::run(&args),
+        Command::Man(args) => man::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Supervise(args) => supervise::run(&args),
         Command::Scribe(args) => scribe::run(&args),
@@ -81,6 +84,14 @@ pub(crate) fn run(command: Command) -> u8 {
             FAILED
         }
     }
+}
+
+/// Whether there is a hook that may have something to say about an event.
+fn concerns_a_hook(engine: &Engine, event: &Event) -> bool {
+    let hooks = engine.hooks();
+    hooks
+        .iter()
+        .any(|hook| hook.disabled.is_none() && hook.events.contains(&event.name))
 }
 
 /// Lets this process inherit what its hooks leave behind, so that the dead among it can be put to rest here rather than

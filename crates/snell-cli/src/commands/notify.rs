@@ -48,8 +48,7 @@ const TOKEN_VARIABLE: &str = "SNELL_TOKEN_FILE";
 /// delivers it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  \
-    echo '{\"session_id\":\"5f3a\",\"cwd\":\"/home/me/api\"}' | snell notify session-start\n\n\
-    Exit codes: 0, whatever happens.")]
+    echo '{\"session_id\":\"5f3a\",\"cwd\":\"/home/me/api\"}' | snell notify session-start")]
 pub(crate) struct Args {
     /// The event's name or an alias of it (SessionStart, session-start …); any other name is forwarded, too
     #[arg(required_unless_present = "retry")]

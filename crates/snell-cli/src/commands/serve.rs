@@ -34,10 +34,11 @@ const MAX_BLOCKING_THREADS: usize = 8;
 /// what `server` in your own snell.toml says. It ends on SIGTERM and SIGINT, once everything it has taken is stored.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell serve\n  \
-    curl -d '{\"session_id\":\"s1\",\"cwd\":\"'$PWD'\"}' -H 'Content-Type: application/json' \
-    http://127.0.0.1:7433/hook/session-start\n  \
+    curl -d '{\"session_id\":\"s1\",\"cwd\":\"'$PWD'\"}' \\\n    \
+      -H 'Content-Type: application/json' http://127.0.0.1:7433/hook/session-start\n  \
     curl -N http://127.0.0.1:7433/api/events/stream\n  \
-    snell serve --addr 0.0.0.0:7433 --token-file ~/.config/snell/token --allow-host receiver.example.com")]
+    snell serve --addr 0.0.0.0:7433 --token-file ~/.config/snell/token \\\n    \
+      --allow-host receiver.example.com")]
 pub(crate) struct Args {
     /// Where to listen; with port 0, on a free port [default: 127.0.0.1:7433]
     #[arg(long, value_name = "IP:PORT")]
@@ -181,6 +182,17 @@ fn database(told: Option<&str>) -> anyhow::Result<Option<PathBuf>> {
         bail!("there is no database of the kind \"{scheme}\"; write sqlite:PATH");
     }
     let path = std::path::absolute(Path::new(path)).context("cannot find the database")?;
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    if let Some(above) = directory
+        .parent()
+        .filter(|above| !directory.exists() && !above.exists())
+    {
+        bail!(
+            "the directory {} is not there, and neither is {}; make it, or name the database elsewhere",
+            directory.display(),
+            above.display()
+        );
+    }
     if path.is_dir() {
         bail!("{} is a directory; name the database in it", path.display());
     }

@@ -3,16 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde::Serialize;
 use snell::{Handler, Judgement, ProjectFile, Severity, Timestamp};
 use snell_store::outbox::{Outbox, Waiting};
 use snell_store::{AgentFilter, AgentView, Premises, SetAside, State, Store, StoreError, Totals};
 
 use super::{DONE, FAILED};
+use crate::around::Around;
 use crate::caller::Caller;
+use crate::guard;
 use crate::memory::{self, Memory};
 use crate::output::{self, Style};
+use crate::pins::gone;
 use crate::recording::scribe_is_off;
 use crate::times;
 
@@ -25,7 +28,7 @@ const LONG_WAIT: Duration = Duration::from_secs(10 * 60);
 /// Show what is recorded where, which agents wait for you, and what needs attention
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  snell status\n\n\
-    Exit codes: 0 all is well, 1 something needs attention. An agent that waits for you is no fault, so it stays 0.")]
+    An agent that waits for you is no fault: the exit code stays 0.")]
 pub(crate) struct Args {
     /// The project whose files are looked at [default: the nearest directory above with a snell.toml or .git]
     #[arg(long, value_name = "DIR")]
@@ -158,7 +161,16 @@ impl Status {
                 .filter(|file| file.state != "trusted" && file.hooks > 0)
                 .map(withheld),
         );
+        let gone = Around::of(None, None).pins().gone_from(&project);
+        attention.extend(gone.iter().map(|path| Attention {
+            what: gone::what(path),
+            remedy: gone::REMEDY.into(),
+        }));
         let settings = engine.settings();
+        attention.extend(guard::unread(&settings.guard).map(|finding| Attention {
+            what: format!("{}: {}", finding.origin, finding.what),
+            remedy: finding.remedy,
+        }));
         Ok(Self {
             directory: memory.directory().to_owned(),
             database: Database {
@@ -191,6 +203,7 @@ impl Status {
 /// The project that was named, else the one around here, as `snell hook` finds it.
 fn project(args: &Args) -> anyhow::Result<PathBuf> {
     match &args.project {
+        Some(project) if !project.is_dir() => bail!("the project {} is not a directory", project.display()),
         Some(project) => std::path::absolute(project).context("cannot find the project"),
         None => {
             let here = std::env::current_dir().context("the current directory is gone; name a project")?;

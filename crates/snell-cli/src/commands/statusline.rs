@@ -25,8 +25,7 @@ const USED_TOKENS: &[&str] = &["input_tokens", "cache_creation_input_tokens", "c
 /// Reads the JSON that Claude Code hands to its status line on standard input.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example, in ~/.claude/settings.json:\n  \
-    {\"statusLine\": {\"type\": \"command\", \"command\": \"snell statusline\"}}\n\n\
-    Exit code: 0, whatever happens.")]
+    {\"statusLine\": {\"type\": \"command\", \"command\": \"snell statusline\"}}")]
 pub(crate) struct Args {}
 
 /// Never fails: whatever is printed is the user's status line.

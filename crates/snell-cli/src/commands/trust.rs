@@ -1,12 +1,13 @@
 //! `snell trust`: which projects' hooks may run where Snell is a guest.
 
+mod context;
 mod guard;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use serde::Serialize;
-use snell::{Diagnostic, Judgement, ProjectFile, Severity, Trust};
+use snell::{Diagnostic, Hook, Judgement, ProjectFile, Severity, Trust};
 
 use self::guard::Wish;
 use super::{DONE, FAILED};
@@ -19,7 +20,7 @@ use crate::pins::Changed;
 ///
 /// As a guest Snell sits in every directory that you open, also in one that was cloned a minute ago. There, the hooks in
 /// the project's own files run only after this command. It shows every hook that it trusts,
-/// and what the project wants the guard to do.
+/// what the project wants the guard to do, and which files it wants sessions to get.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell trust\n  snell trust ~/work --revoke\n  snell trust --list")]
 pub(crate) struct Args {
@@ -62,7 +63,55 @@ struct TrustedFile<'a> {
     sha256: &'a str,
     /// What it was before.
     was: &'static str,
-    hooks: Vec<HookView<'a>>,
+    /// What it wants sessions to get.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    context: Vec<context::Wish>,
+    hooks: Vec<TrustedHook<'a>>,
+}
+
+/// A hook that was trusted, for programs.
+#[derive(Serialize)]
+struct TrustedHook<'a> {
+    #[serde(flatten)]
+    hook: HookView<'a>,
+    /// What a request carries beside the event.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    headers: &'a [(String, String)],
+    /// The variables that headers may name.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    allowed_env_vars: &'a [String],
+}
+
+impl<'a> TrustedHook<'a> {
+    fn of(hook: &'a Hook) -> Self {
+        Self {
+            hook: HookView::of(hook, Some(true)),
+            headers: hook.headers(),
+            allowed_env_vars: hook.allowed_env_vars(),
+        }
+    }
+
+    /// All that it does, in one line: a condition is run as well, and headers leave the machine.
+    fn whole(&self) -> String {
+        let mut whole = self.hook.command.clone();
+        let headers = self.headers.iter().map(|(name, value)| format!("{name}: {value}"));
+        let parts = [
+            ("if", self.hook.condition.map(str::to_owned)),
+            ("headers", listed(headers.collect())),
+            ("allowedEnvVars", listed(self.allowed_env_vars.to_vec())),
+        ];
+        for (name, part) in parts {
+            if let Some(part) = part {
+                whole.push_str(&format!("  [{name}: {part}]"));
+            }
+        }
+        whole
+    }
+}
+
+/// Several as one text; nothing if there are none.
+fn listed(parts: Vec<String>) -> Option<String> {
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// What was revoked, for programs.
@@ -110,7 +159,7 @@ fn trust(args: &Args) -> anyhow::Result<u8> {
     // What was read here is what is shown and what is pinned, whatever the files say by now.
     let files = engine.project_files();
     let settings = engine.settings();
-    let wishes = guard::wishes(&settings.guard);
+    let wishes = guard::wishes(&settings.guard, &files);
     let mut moved_aside = None;
     if !files.is_empty() {
         let pin_all = |trust: &mut Trust| files.iter().for_each(|file| trust.pin_file(file));
@@ -153,7 +202,8 @@ fn for_programs(file: &ProjectFile) -> TrustedFile<'_> {
             Judgement::Untrusted => "untrusted",
             Judgement::Changed => "changed",
         },
-        hooks: file.hooks.iter().map(|hook| HookView::of(hook, Some(true))).collect(),
+        context: context::wishes(file),
+        hooks: file.hooks.iter().map(|hook| TrustedHook::of(hook)).collect(),
     }
 }
 
@@ -168,14 +218,12 @@ fn show(directory: &Path, files: &[ProjectFile], wishes: &[Wish<'_>]) {
     let mut table = Table::new(["EVENT", "MATCHER", "COMMAND", "SOURCE"], 2);
     let hooks: Vec<_> = files.iter().flat_map(|file| &file.hooks).collect();
     for hook in &hooks {
-        let view = HookView::of(hook, None);
-        // A condition is run as well.
-        let condition = view.condition.map(|text| format!("  [if: {text}]")).unwrap_or_default();
+        let trusted = TrustedHook::of(hook);
         table.row([
-            view.events.join(","),
-            view.matcher.unwrap_or("-").to_owned(),
-            format!("{}{condition}", view.command),
-            view.place(),
+            trusted.hook.events.join(","),
+            trusted.hook.matcher.unwrap_or("-").to_owned(),
+            trusted.whole(),
+            trusted.hook.place(),
         ]);
     }
     if !hooks.is_empty() {
@@ -184,6 +232,7 @@ fn show(directory: &Path, files: &[ProjectFile], wishes: &[Wish<'_>]) {
         output::line("");
     }
     guard::show(wishes);
+    context::show(files);
     output::line(&format!("Trusted in {shown}, as long as they stay as they are:"));
     for file in files {
         let before = match file.judgement {
@@ -198,6 +247,7 @@ fn show(directory: &Path, files: &[ProjectFile], wishes: &[Wish<'_>]) {
 
 fn revoke(args: &Args) -> anyhow::Result<u8> {
     let around = Around::of(None, args.home.clone());
+    around.check_home()?;
     let directory = match &args.directory {
         // Trust in a directory that is gone can still be ended.
         Some(directory) => {
@@ -226,9 +276,17 @@ fn revoke(args: &Args) -> anyhow::Result<u8> {
 }
 
 fn list(args: &Args) -> anyhow::Result<u8> {
-    let trust = Around::of(None, args.home.clone()).pins().read();
+    let around = Around::of(None, args.home.clone());
+    around.check_home()?;
+    let pins = around.pins();
+    let trust = pins.read();
     if let Some(fault) = trust.fault() {
-        bail!("nothing is trusted: {fault}; the next `snell trust` moves it aside");
+        let fate = if pins.is_to_be_moved() {
+            "; the next `snell trust` moves it aside"
+        } else {
+            ""
+        };
+        bail!("nothing is trusted: {fault}{fate}");
     }
     let state = |path: &Path| match std::fs::read(path).map(|content| trust.judge(path, &content)) {
         Ok(Judgement::Trusted) => "trusted",

@@ -10,10 +10,7 @@ use crate::output;
 /// If nobody has changed the file since, it says again what it said before, to the last byte. Otherwise only Snell's
 /// entries are taken out.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  snell uninstall claude --dry-run\n  snell uninstall claude --project\n\n\
-    Exit codes: 0 removed, or not installed; 1 nothing was changed."
-)]
+#[command(after_help = "Examples:\n  snell uninstall claude --dry-run\n  snell uninstall claude --project")]
 pub(crate) struct Args {
     #[command(flatten)]
     place: Place,

@@ -1,23 +1,51 @@
 //! Does the guard judge what agents do, and is what settings say about it right?
 
+use std::path::Path;
+
 use snell::{GuardChoice, GuardPreset, Handler, Origin, Settings, Timestamp};
 
 use super::{Found, Patient, note, ok, problem, warning};
 use crate::around;
 use crate::caller::Caller;
 use crate::guard::findings;
+use crate::install::entry::Way;
 use crate::output;
 
 pub(super) fn check(patient: &Patient) -> Vec<Found> {
-    let engine = Caller::engine(Caller::project_at(&patient.project)).map(|builder| builder.survey().require_trust());
+    let project = Caller::project_at(&patient.project);
+    let engine = Caller::engine(project.clone()).map(|builder| builder.survey().require_trust());
     let looked = engine.and_then(|engine| Ok((engine.load().0.settings(), around::now()?)));
     match looked {
-        Ok((settings, now)) => about(&settings, now.unwrap_or_else(Timestamp::now)),
+        Ok((settings, now)) => {
+            let mut found = about(&settings, &project, now.unwrap_or_else(Timestamp::now));
+            // What is in force is in force for nobody where nobody asks.
+            if let Some(unasked) = unasked(patient).filter(|_| settings.handlers.is_on(Handler::Guard)) {
+                found[0] = unasked;
+            }
+            found
+        }
         Err(error) => vec![problem(format!("{error:#}"), "run: snell lint")],
     }
 }
 
-fn about(settings: &Settings, now: Timestamp) -> Vec<Found> {
+/// That no agent asks the guard, if none does.
+fn unasked(patient: &Patient) -> Option<Found> {
+    let homes = patient.homes();
+    let mut own = homes.iter().flat_map(|(_, file)| file.own());
+    if own.any(|handler| handler.way == Some(Way::Hook) && handler.event == BEFORE_TOOLS) {
+        return None;
+    }
+    Some(note(if homes.is_empty() {
+        "it judges no tool call, because no agent calls Snell; `snell install` changes that"
+    } else {
+        "it judges no tool call, because Snell is only told what happens; `snell install` without --notify changes that"
+    }))
+}
+
+/// The event with which an agent asks.
+const BEFORE_TOOLS: &str = "PreToolUse";
+
+fn about(settings: &Settings, project: &Path, now: Timestamp) -> Vec<Found> {
     let mut found = Vec::new();
     if settings.handlers.is_on(Handler::Guard) {
         found.push(in_force(settings));
@@ -36,7 +64,7 @@ fn about(settings: &Settings, now: Timestamp) -> Vec<Found> {
             "remove `on_failure = \"allow\"`, or write \"ask\"",
         ));
     }
-    let of_settings = findings(&settings.guard, now);
+    let of_settings = findings(settings, project, now);
     found.extend(of_settings.into_iter().map(|finding| {
         let what = format!("{}{}", place(Some(&finding.origin)), finding.what);
         warning(what, finding.remedy)

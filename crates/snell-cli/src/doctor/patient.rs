@@ -95,6 +95,11 @@ impl Patient {
         all.filter(|(_, file)| file.own().next().is_some()).collect()
     }
 
+    /// Whether any agent calls Snell.
+    pub(crate) fn is_installed(&self) -> bool {
+        !self.homes().is_empty()
+    }
+
     /// The receivers that scripts here forward to: the address, or nothing for the usual one.
     pub(super) fn scripts(&self) -> Vec<Option<String>> {
         let mut found = Vec::new();

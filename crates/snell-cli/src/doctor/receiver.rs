@@ -9,6 +9,7 @@ use snell_store::outbox::is_loopback;
 
 use super::{Found, Patient, note, ok, problem, warning};
 use crate::around::variable;
+use crate::post;
 
 /// Where `snell serve` listens unless told otherwise.
 const USUAL: &str = "http://127.0.0.1:7433";
@@ -46,7 +47,17 @@ fn ask(patient: &Patient, url: &str) -> Found {
             );
         }
     };
-    match health(&url, token(patient, &url).as_deref()) {
+    let token = match token(patient, &url).transpose() {
+        Ok(token) => token,
+        Err(why) => {
+            return warning(
+                format!("{url} is told nothing of what happens here, because its token is not used: {why}"),
+                "name a file that holds the token and that only you can read: `token_file` in [server]; until then \
+                 events wait on disk",
+            );
+        }
+    };
+    match health(&url, token.as_deref()) {
         Ok(said) => ok(said),
         Err(Trouble::Token) => warning(
             format!("{url} is told what happens here, and refuses it, because the token is missing or wrong"),
@@ -61,11 +72,11 @@ fn ask(patient: &Patient, url: &str) -> Found {
 
 /// The token for a receiver. As for `snell notify`, that of the user's file is for the receiver that stands beside it, and
 /// for one on this machine.
-fn token(patient: &Patient, url: &str) -> Option<String> {
+fn token(patient: &Patient, url: &str) -> Option<Result<String, String>> {
     let own = patient.server.token_file.clone();
     let own = own.filter(|_| patient.server.url.as_deref() == Some(url) || is_loopback(url));
     let path = variable("SNELL_TOKEN_FILE").map(PathBuf::from).or(own)?;
-    Some(std::fs::read_to_string(path).ok()?.trim().to_owned())
+    Some(post::token(&path))
 }
 
 /// What is the matter with a receiver.

@@ -1,7 +1,13 @@
 //! What is wrong with what settings say about the guard, and only the guard can know.
 
-use snell::{Diagnostic, GuardSettings, Origin, Severity, Timestamp, did_you_mean};
+use std::path::Path;
+
+use snell::{Diagnostic, GuardAuthor, GuardSettings, Origin, RuleChoice, Settings, Severity, Timestamp, did_you_mean};
+use snell_guard::Policy;
 use snell_guard::rules::RULES;
+
+use super::policy::{self, choice};
+use super::{Guard, entries};
 
 /// A finding: what is wrong, and what to do about it.
 #[derive(Clone, Debug)]
@@ -25,28 +31,53 @@ impl Finding {
     }
 }
 
-/// Rules that nobody knows, and commands whose time is over.
-pub(crate) fn findings(settings: &GuardSettings, now: Timestamp) -> Vec<Finding> {
-    let is_known = |id: &str| RULES.iter().any(|rule| rule.id == id);
-    let unknown = settings.rules.iter().filter(|choice| !is_known(&choice.rule));
-    let unknown = unknown.map(|choice| {
-        let near = nearest(&choice.rule).map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"));
-        Finding {
-            origin: choice.origin.clone(),
-            what: format!("the guard has no rule \"{}\"{near}, so this has no effect", choice.rule),
-            remedy: "`snell guard rules` shows all".into(),
-        }
-    });
-    let expired = settings.allow.iter().filter(|entry| entry.is_expired(now));
-    let expired = expired.map(|entry| {
-        let until = entry.until.map(|until| until.to_string()).unwrap_or_default();
-        Finding {
-            origin: entry.origin.clone(),
-            what: format!("\"{}\" was allowed until {until}, and is no longer", entry.command),
-            remedy: "remove it, or write a later day".into(),
-        }
-    });
-    unknown.chain(expired).collect()
+/// A file that has no say, rules that nobody knows or that no project can make milder, and commands that are not let
+/// through.
+pub(crate) fn findings(settings: &Settings, project: &Path, now: Timestamp) -> Vec<Finding> {
+    let said = &settings.guard;
+    let mut found: Vec<Finding> = unread(said).into_iter().collect();
+    found.extend(said.rules.iter().filter_map(|choice| of_choice(choice, said)));
+    if !said.allow.is_empty() {
+        let guard = Guard::of(settings, project, now);
+        found.extend(entries::findings(&guard, &said.allow, now));
+    }
+    found
+}
+
+/// That the user's own file cannot be read, and what that means.
+pub(crate) fn unread(settings: &GuardSettings) -> Option<Finding> {
+    settings.unread.as_ref().map(|file| Finding {
+        origin: file.origin.clone(),
+        what: format!("the guard judges by its defaults, because this file {}", file.why),
+        remedy: "correct it; until then nothing in it counts".into(),
+    })
+}
+
+/// What is wrong with what is said about a rule.
+fn of_choice(said: &RuleChoice, settings: &GuardSettings) -> Option<Finding> {
+    let finding = |what, remedy| Finding {
+        origin: said.origin.clone(),
+        what,
+        remedy,
+    };
+    let Some(rule) = RULES.iter().find(|rule| rule.id == said.rule) else {
+        let near = nearest(&said.rule).map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"));
+        return Some(finding(
+            format!("the guard has no rule \"{}\"{near}, so this has no effect", said.rule),
+            "`snell guard rules` shows all".into(),
+        ));
+    };
+    let usual = choice(Policy::new(policy::preset(settings.preset)).verdict(rule));
+    let in_vain = rule.locked && said.author != GuardAuthor::User && said.choice < usual;
+    in_vain.then(|| {
+        finding(
+            format!(
+                "{} is locked: a project cannot make it milder, so this has no effect",
+                rule.id
+            ),
+            "remove it, or write it into your own snell.toml".into(),
+        )
+    })
 }
 
 /// The rule that was probably meant: one of the same words in another order, or one that is written nearly the same.

@@ -9,12 +9,17 @@ use snell_store::GuardVerdict;
 
 use super::{Guard, told};
 
+/// The field that says which tool is called.
+const TOOL_NAME: &str = "tool_name";
+
 /// A call, and what was said about it.
 #[derive(Debug)]
 pub(crate) struct Hearing<'a> {
     event: &'a Event,
     guard: Guard,
     judgements: Vec<Judgement>,
+    /// How many of them are about the call as the agent has it.
+    of_agent: usize,
 }
 
 impl<'a> Hearing<'a> {
@@ -25,6 +30,7 @@ impl<'a> Hearing<'a> {
             event,
             guard: Guard::of(settings, project, now),
             judgements: Vec::new(),
+            of_agent: 0,
         })
     }
 
@@ -32,6 +38,7 @@ impl<'a> Hearing<'a> {
     pub(crate) fn hear(&mut self, answer: &mut Answer) {
         let input = self.event.tool.as_ref().and_then(|tool| tool.input.as_ref());
         self.judge(input.unwrap_or(&Value::Null), answer);
+        self.of_agent = self.judgements.len();
     }
 
     /// Judges it again if a hook has changed its input.
@@ -41,18 +48,23 @@ impl<'a> Hearing<'a> {
         }
     }
 
-    /// Says that the call could not be judged as a whole.
-    pub(crate) fn fail(&mut self, answer: &mut Answer) {
-        self.say(Judgement::failed(&self.guard.policy), answer);
+    /// Says that the call could not be read, or not all of it.
+    pub(crate) fn is_unread(&mut self, why: &str, answer: &mut Answer) {
+        self.say(Judgement::unread(&self.guard.policy, why), None, answer);
+        self.of_agent = self.judgements.len();
     }
 
     fn judge(&mut self, input: &Value, answer: &mut Answer) {
-        let tool = self.event.tool_name().unwrap_or_default();
+        // A name of another kind was made a text, and a tool of that name there is not.
+        let is_text = |name: &Value| name.is_string();
+        let is_named = self.event.raw.get(TOOL_NAME).is_none_or(is_text);
+        let tool = self.event.tool_name().filter(|_| is_named).unwrap_or_default();
         let judgement = self.guard.judge(tool, input, self.event.cwd.as_deref());
-        self.say(judgement, answer);
+        let closer = told::closer(tool, input);
+        self.say(judgement, closer.as_deref(), answer);
     }
 
-    fn say(&mut self, judgement: Judgement, answer: &mut Answer) {
+    fn say(&mut self, judgement: Judgement, closer: Option<&str>, answer: &mut Answer) {
         let is_the_same = |earlier: &Judgement| {
             (earlier.decision, earlier.rule, &earlier.reason) == (judgement.decision, judgement.rule, &judgement.reason)
         };
@@ -62,7 +74,7 @@ impl<'a> Hearing<'a> {
         // Where permission is requested the user is being asked already.
         let is_asked = self.event.name == EventName::PermissionRequest && judgement.decision == Verdict::Ask;
         if !is_asked {
-            told::tell(&judgement, answer);
+            told::tell(&judgement, closer, answer);
         }
         self.judgements.push(judgement);
     }
@@ -78,6 +90,8 @@ impl<'a> Hearing<'a> {
 
     /// What is kept of what was said.
     pub(crate) fn recorded(&self) -> Vec<GuardVerdict> {
-        self.judgements.iter().filter_map(told::recorded).collect()
+        let judgements = self.judgements.iter().enumerate();
+        let recorded = judgements.filter_map(|(number, judgement)| told::recorded(judgement, number >= self.of_agent));
+        recorded.collect()
     }
 }

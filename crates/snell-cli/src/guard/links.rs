@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
-use snell_guard::World;
+use snell_guard::{Touched, World};
 
 use super::world::tidy;
 
@@ -16,6 +16,8 @@ const MAX_LINKS: usize = 40;
 const MAX_PATH: usize = 4096;
 /// No more paths of one call are followed.
 const MAX_PATHS: usize = 256;
+/// No more of what is no link is remembered.
+const MAX_REMEMBERED: usize = 4096;
 /// Deeper than this no tool has its paths.
 const MAX_DEPTH: usize = 8;
 
@@ -25,7 +27,7 @@ const NAMES: &[&str] = &["path", "file", "dir", "source", "destination", "target
 const FILE: &str = "file://";
 
 /// What was seen of this disk on the way: whoever follows many paths comes by the same directories.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Links {
     /// What is no link.
     plain: HashSet<PathBuf>,
@@ -80,17 +82,15 @@ impl Links {
                 if error.kind() == ErrorKind::NotFound {
                     *is_there = false;
                 } else {
+                    if self.plain.len() >= MAX_REMEMBERED {
+                        self.plain.clear();
+                    }
                     self.plain.insert(path.to_owned());
                 }
                 None
             }
         }
     }
-}
-
-/// Where one path leads; see [`Links::followed`].
-pub(super) fn followed(path: &str) -> Option<String> {
-    Links::default().followed(path)
 }
 
 fn parts(path: &Path) -> VecDeque<OsString> {
@@ -102,12 +102,25 @@ fn parts(path: &Path) -> VecDeque<OsString> {
     parts.collect()
 }
 
+/// Where the places of a call really are, of those that lie behind links.
+pub(super) fn behind(touched: &[Touched], links: &mut Links) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    for place in touched.iter().take(MAX_PATHS) {
+        let (directory, _) = place.path.rsplit_once('/').unwrap_or_default();
+        let path = if place.is_itself { directory } else { &place.path };
+        if let Some(real) = links.followed(path) {
+            found.push((path.to_owned(), real));
+        }
+    }
+    found
+}
+
 /// The input of a call in which every path leads through no link: nothing if none did, and two if it matters whether a step
 /// back is taken before links are followed, as many tools do, or after that, as the system does.
-pub(super) fn with_links_followed(input: &Value, world: &World) -> Vec<Value> {
+pub(super) fn with_links_followed(input: &Value, world: &World, links: &mut Links) -> Vec<Value> {
     let mut search = Search {
         world,
-        links: Links::default(),
+        links,
         paths: 0,
         steps_back: false,
         order: Order::LinksFirst,
@@ -133,7 +146,7 @@ enum Order {
 /// The paths of a call.
 struct Search<'a> {
     world: &'a World,
-    links: Links,
+    links: &'a mut Links,
     paths: usize,
     /// Whether one of them takes a step back.
     steps_back: bool,

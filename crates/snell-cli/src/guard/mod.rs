@@ -1,11 +1,14 @@
 //! The guard, as it stands here: the library judges, and this says what surrounds it.
 //!
 //! `policy` turns settings into what the library understands, `world` looks around, `links` follows what the library
-//! cannot, `quietly` keeps a failure from becoming the agent's, `hearing` judges a call as often as hooks change it, `told`
-//! says what agents, users and the store are told, and `findings` what is wrong with the settings.
+//! cannot, `linked` is the call as it is behind links, `quietly` keeps a failure from becoming the agent's, `hearing` judges a call as often as hooks change it, `told`
+//! says what agents, users and the store are told, `findings` what is wrong with the settings, and `entries` what is wrong
+//! with allowed commands.
 
+mod entries;
 mod findings;
 mod hearing;
+mod linked;
 mod links;
 mod policy;
 mod quietly;
@@ -15,45 +18,36 @@ mod world;
 use std::borrow::Cow;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use snell::{Settings, Timestamp};
-use snell_guard::rules::Tier;
-use snell_guard::{Call, Explanation, Judgement, Policy, Protected, World};
+use snell_guard::{Call, Explanation, Judgement, Policy, Verdict, World};
 
-pub(crate) use findings::findings;
+pub(crate) use findings::{findings, unread};
 pub(crate) use hearing::Hearing;
-use links::{Links, with_links_followed};
+use linked::{Case, Linked};
 pub(crate) use policy::choice;
-use world::Real;
 pub(crate) use world::tidy;
 
 use crate::output;
+
+/// The tool that reads a file.
+const READ: &str = "Read";
 
 /// What judges calls in one project.
 #[derive(Clone, Debug)]
 pub(crate) struct Guard {
     pub(crate) policy: Policy,
     world: World,
-    /// Where links lead that stand in the way to the project and to the home directory.
-    real: Real,
+    linked: Linked,
 }
 
 impl Guard {
     /// For an agent's project: what its settings say, and what surrounds this process.
     pub(crate) fn of(settings: &Settings, project: &Path, now: Timestamp) -> Self {
-        let mut links = Links::default();
-        let world = world::around(settings, project, &mut links);
-        let mut policy = policy::of(&settings.guard, now);
-        let behind = policy.protected.iter().filter_map(|protected| {
-            let path = links.followed(&protected.path)?;
-            Some(Protected { path, ..*protected })
-        });
-        let behind: Vec<_> = behind.collect();
-        policy.protected.extend(behind);
         Self {
-            policy,
-            real: Real::of(&world, &mut links),
-            world,
+            policy: policy::of(&settings.guard, now),
+            world: world::around(settings, project),
+            linked: Linked::default(),
         }
     }
 
@@ -61,14 +55,7 @@ impl Guard {
     /// is a judgement of its own.
     pub(crate) fn judge(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> Judgement {
         let call = Call { tool, input };
-        let judge = || {
-            let world = self.at(cwd);
-            let judgement = snell_guard::judge(&call, &self.policy, &world);
-            match self.worst_behind_links(&call, &world, &judgement) {
-                Some((worse, _)) => worse,
-                None => judgement,
-            }
-        };
+        let judge = || self.case(&call, cwd).0;
         self.or_failed(tool, judge, |failed| failed)
     }
 
@@ -76,14 +63,20 @@ impl Guard {
     pub(crate) fn explain(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> Explanation {
         let call = Call { tool, input };
         let explain = || {
-            let world = self.at(cwd);
-            let judgement = snell_guard::judge(&call, &self.policy, &world);
-            match self.worst_behind_links(&call, &world, &judgement) {
-                Some((_, behind)) => snell_guard::explain(&behind.call(&call), &self.policy, &behind.world),
-                None => snell_guard::explain(&call, &self.policy, &world),
-            }
+            let (_, case) = self.case(&call, cwd);
+            let call = Call {
+                input: case.input.as_ref().unwrap_or(call.input),
+                ..call
+            };
+            snell_guard::explain(&call, &case.policy, &case.world)
         };
         self.or_failed(tool, explain, told::unexplained)
+    }
+
+    /// The rule that would keep an agent from reading a file, if one would.
+    pub(crate) fn forbids_reading(&self, file: &Path) -> Option<&'static str> {
+        let judgement = self.judge(READ, &json!({ "file_path": file.to_string_lossy() }), None);
+        judgement.rule.filter(|_| judgement.would > Verdict::Allow)
     }
 
     /// What this answers; if it breaks, what is to be done about a call of which nothing is known.
@@ -96,70 +89,47 @@ impl Guard {
         })
     }
 
+    /// The gravest judgement of a call, and what it was made of: the call as it is written, or where links lead.
+    fn case(&self, call: &Call<'_>, cwd: Option<&Path>) -> (Judgement, Case<'_>) {
+        let as_written = Case {
+            input: None,
+            policy: Cow::Borrowed(&self.policy),
+            world: self.at(cwd),
+            leads_elsewhere: false,
+        };
+        let (judgement, touched) = snell_guard::judge_with_places(call, &as_written.policy, &as_written.world);
+        // What is about no place is about none behind a link either.
+        if touched.is_empty() && self.linked.is_none_in(call.input, &as_written.world) {
+            return (judgement, as_written);
+        }
+        let (known, has_more) = self.linked.known(as_written, &touched);
+        let judgement = if has_more { known.judge(call) } else { judgement };
+        let behind = self.linked.behind(call, &known, touched);
+        let judged = behind.into_iter().map(|case| (case.judge(call), case));
+        let worst = judged
+            .filter(|(judged, case)| judged.would > judgement.would && case.counts(judged))
+            .max_by_key(|(judged, _)| judged.would);
+        worst.unwrap_or((judgement, known))
+    }
+
     /// The world, seen from this directory.
     fn at(&self, cwd: Option<&Path>) -> Cow<'_, World> {
         let cwd = cwd.map(|cwd| world::tidy(&Path::new(&self.world.project).join(cwd)));
         match cwd.filter(|cwd| *cwd != self.world.cwd) {
             None => Cow::Borrowed(&self.world),
             Some(cwd) => Cow::Owned(World {
-                cwd: self.real.as_the_project_has_it(&cwd, &self.world).unwrap_or(cwd),
+                cwd: self.as_the_project_has_it(&cwd).unwrap_or(cwd),
                 ..self.world.clone()
             }),
         }
     }
 
-    /// What is to be done about the call where links lead, if that is worse.
-    fn worst_behind_links(&self, call: &Call<'_>, world: &World, before: &Judgement) -> Option<(Judgement, Behind)> {
-        let judged = self.look_behind(call, world).into_iter().filter_map(|behind| {
-            let judgement = self.judge_behind(call, &behind)?;
-            Some((judgement, behind))
-        });
-        judged
-            .filter(|(judgement, _)| judgement.would > before.would)
-            .max_by_key(|(judgement, _)| judgement.would)
-    }
-
-    /// The same call where links lead, if there are any: the library takes every path as it is written.
-    fn look_behind(&self, call: &Call<'_>, world: &World) -> Vec<Behind> {
-        let inputs = with_links_followed(call.input, world);
-        let cwd = self.real.cwd(world);
-        if inputs.is_empty() && cwd.is_none() {
-            return Vec::new();
-        }
-        let real = self.real.world(world, cwd);
-        let behind = |input| Behind {
-            input,
-            world: real.clone(),
-        };
-        if inputs.is_empty() {
-            return vec![behind(None)];
-        }
-        inputs.into_iter().map(|input| behind(Some(input))).collect()
-    }
-
-    fn judge_behind(&self, call: &Call<'_>, behind: &Behind) -> Option<Judgement> {
-        let judgement = snell_guard::judge(&behind.call(call), &self.policy, &behind.world);
-        // What a command names by its whole path may lead through the link to the project, and is then taken for somebody
-        // else's. So only what must be left alone wherever it lies counts there.
-        let counts =
-            behind.input.is_some() || judgement.tier == Some(Tier::OwnGuard) || told::is_about_protected(&judgement);
-        counts.then_some(judgement)
-    }
-}
-
-/// A call where links lead.
-struct Behind {
-    /// Its input, if a path in it leads elsewhere.
-    input: Option<Value>,
-    world: World,
-}
-
-impl Behind {
-    fn call<'a>(&'a self, call: &Call<'a>) -> Call<'a> {
-        Call {
-            input: self.input.as_ref().unwrap_or(call.input),
-            ..*call
-        }
+    /// A directory that is in the project although its name does not say so, by the name that the project itself has:
+    /// agents take both ways.
+    fn as_the_project_has_it(&self, cwd: &str) -> Option<String> {
+        let is_plain = Path::new(cwd).starts_with(&self.world.project);
+        let real = || self.linked.as_the_project_has_it(cwd, &self.world);
+        (!is_plain).then(real).flatten()
     }
 }
 

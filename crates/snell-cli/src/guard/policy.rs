@@ -44,7 +44,7 @@ pub(super) fn of(settings: &GuardSettings, now: Timestamp) -> Policy {
     policy
 }
 
-fn preset(preset: GuardPreset) -> Preset {
+pub(super) fn preset(preset: GuardPreset) -> Preset {
     match preset {
         GuardPreset::Standard => Preset::Standard,
         GuardPreset::Strict => Preset::Strict,

@@ -11,11 +11,12 @@ fn guard(policy: Policy) -> Guard {
         temp: Vec::new(),
         own: Vec::new(),
         variables: Vec::new(),
+        links: Vec::new(),
     };
     Guard {
         policy,
-        real: Real::of(&world, &mut Links::default()),
         world,
+        linked: Linked::default(),
     }
 }
 
@@ -39,7 +40,7 @@ fn a_judgement_that_breaks_is_what_the_policy_makes_of_failures() {
             (judged.decision, judged.would, judged.rule),
             (decision, would, Some("guard.failure"))
         );
-        let kept = told::recorded(&judged).unwrap();
+        let kept = told::recorded(&judged, false).unwrap();
         assert_eq!(
             (kept.decision.as_str(), kept.rule.as_str()),
             (decision.name(), "guard.failure")

@@ -1,8 +1,17 @@
 //! What is said about a judgement: to the model, to the user, to the store.
 
-use snell::{GuardReport, Verdict as Answer};
+use serde_json::Value;
+use snell::{GuardReport, Verdict as Answer, show_unseen};
 use snell_guard::{Explanation, Judgement, Verdict};
 use snell_store::GuardVerdict;
+
+use crate::install::script::quoted;
+
+/// A longer line is not pasted by anybody.
+const MAX_PASTED: usize = 200;
+
+/// The tool whose calls can be named by their command alone.
+const SHELL: &str = "Bash";
 
 /// How the ids of rules begin that are about what the user protects.
 const PROTECTED: &str = "protected.";
@@ -14,8 +23,8 @@ pub(super) fn is_about_protected(judgement: &Judgement) -> bool {
 
 /// Adds a judgement to what is answered: why and what to do instead for the model, and one line for the user. What nothing
 /// speaks against gets no opinion at all: to allow it would skip the user's own permissions.
-pub(super) fn tell(judgement: &Judgement, answer: &mut Answer) {
-    let for_the_model = [judgement.reason.as_str(), judgement.advice].join(" ");
+pub(super) fn tell(judgement: &Judgement, closer: Option<&str>, answer: &mut Answer) {
+    let for_the_model = [&*show_unseen(&judgement.reason), judgement.advice].join(" ");
     let for_the_model = for_the_model.trim();
     let done = match judgement.decision {
         Verdict::Allow => return,
@@ -29,9 +38,27 @@ pub(super) fn tell(judgement: &Judgement, answer: &mut Answer) {
         }
     };
     let rule = judgement.rule.unwrap_or_default();
-    answer.message(format!(
-        "Snell: the guard {done} ({rule}); to look closer: snell guard explain"
-    ));
+    let closer = closer.unwrap_or(match judgement.decision {
+        Verdict::Deny => "snell log --verdict block --limit 1 --json",
+        Verdict::Ask | Verdict::Allow => "snell log --verdict ask --limit 1 --json",
+    });
+    answer.message(format!("Snell: the guard {done} ({rule}); to look closer: {closer}"));
+}
+
+/// A line that shows how a call is judged when it is pasted into a shell; nothing if it is too long for that, or would
+/// not show all that is in it.
+pub(super) fn closer(tool: &str, input: &Value) -> Option<String> {
+    let command = input.get("command").and_then(Value::as_str);
+    let line = match command.filter(|_| tool == SHELL) {
+        Some(command) if command.starts_with('-') => format!("snell guard explain -- {}", quoted(command)),
+        Some(command) => format!("snell guard explain {}", quoted(command)),
+        None => {
+            let (tool, input) = (quoted(tool), quoted(&input.to_string()));
+            format!("snell guard explain --tool {tool} --input {input}")
+        }
+    };
+    let is_seen = !line.contains(['\n', '\t', '\r']) && show_unseen(&line) == line;
+    (is_seen && line.len() <= MAX_PASTED).then_some(line)
 }
 
 /// A judgement, for programs.
@@ -40,7 +67,7 @@ pub(super) fn report(judgement: &Judgement) -> GuardReport {
         decision: judgement.decision.name(),
         rule: judgement.rule,
         tier: judgement.tier.map(|tier| tier.name()),
-        reason: Some(judgement.reason.clone()).filter(|reason| !reason.is_empty()),
+        reason: Some(show_unseen(&judgement.reason).into_owned()).filter(|reason| !reason.is_empty()),
         advice: Some(judgement.advice).filter(|advice| !advice.is_empty()),
     }
 }
@@ -59,23 +86,22 @@ pub(super) fn unexplained(judgement: Judgement) -> Explanation {
         steps: Vec::new(),
         steps_left_off: 0,
         effects: Vec::new(),
-        unseen: vec!["the guard failed".into()],
+        coverage: judgement.coverage.name(),
+        unseen: judgement.coverage.unseen(),
         flips: Vec::new(),
     }
 }
 
 /// What is kept of a judgement; nothing of one that found nothing.
-pub(super) fn recorded(judgement: &Judgement) -> Option<GuardVerdict> {
-    let reason = match (judgement.decision, judgement.would) {
-        (Verdict::Allow, Verdict::Deny) => format!("would be denied, but the guard only watches: {}", judgement.reason),
-        (Verdict::Allow, Verdict::Ask) => format!("would be asked, but the guard only watches: {}", judgement.reason),
-        _ => judgement.reason.clone(),
-    };
+pub(super) fn recorded(judgement: &Judgement, of_changed_input: bool) -> Option<GuardVerdict> {
+    let only_watches = judgement.decision == Verdict::Allow && judgement.would != Verdict::Allow;
     Some(GuardVerdict {
         decision: judgement.decision.name().to_owned(),
+        would: only_watches.then(|| judgement.would.name().to_owned()),
         rule: judgement.rule?.to_owned(),
         tier: judgement.tier.map(|tier| tier.name()).unwrap_or_default().to_owned(),
-        reason,
+        reason: show_unseen(&judgement.reason).into_owned(),
         advice: Some(judgement.advice.to_owned()).filter(|advice| !advice.is_empty()),
+        of_changed_input,
     })
 }

@@ -6,7 +6,7 @@ use snell::{GuardAuthor, Settings};
 use snell_guard::paths::is_system;
 use snell_guard::{Own, Owned, World};
 
-use super::links::{Links, followed};
+use super::links::Links;
 use crate::around::{Around, directory_from, user_name, variable};
 use crate::caller::Caller;
 use crate::install::agents::{Agent, Scope, Surroundings};
@@ -24,13 +24,16 @@ const VARIABLES: &[&str] = &[
     "CLAUDE_CONFIG_DIR",
 ];
 
+/// What a project's own file is called.
+const PROJECTS_FILE: &str = "snell.toml";
+
 /// What a settings file of an agent holds if Snell is registered in it.
 const REGISTERED: &str = "snell";
 /// A larger settings file is taken for one in which it is.
 const MAX_SETTINGS: u64 = 1 << 20;
 
 /// What is known here, for a call that starts in this project.
-pub(super) fn around(settings: &Settings, project: &Path, links: &mut Links) -> World {
+pub(super) fn around(settings: &Settings, project: &Path) -> World {
     let around = Around::of(None, None);
     let user = user_name().or_else(|| variable("LOGNAME"));
     let home = around.home().unwrap_or_else(|| usual_home(user.as_deref()));
@@ -39,7 +42,7 @@ pub(super) fn around(settings: &Settings, project: &Path, links: &mut Links) -> 
         cwd: project.clone(),
         user: user.unwrap_or_else(|| name_of(&home)),
         temp: directory_from("TMPDIR").iter().map(|temp| tidy(temp)).collect(),
-        own: own(settings, &around, &home, Path::new(&project), links),
+        own: own(settings, &around, &home, Path::new(&project)),
         home: tidy(&home),
         project: if is_a_project(&project) {
             project
@@ -50,6 +53,7 @@ pub(super) fn around(settings: &Settings, project: &Path, links: &mut Links) -> 
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), variable(name)?)))
             .collect(),
+        links: Vec::new(),
     }
 }
 
@@ -120,8 +124,8 @@ pub(crate) fn tidy(path: &Path) -> String {
     tidy.to_string_lossy().into_owned()
 }
 
-/// What is Snell's own here: each place as it is named, and where that leads.
-fn own(settings: &Settings, around: &Around, home: &Path, project: &Path, links: &mut Links) -> Vec<Own> {
+/// What is Snell's own here, each place as it is named.
+fn own(settings: &Settings, around: &Around, home: &Path, project: &Path) -> Vec<Own> {
     let mut places: Vec<(PathBuf, Owned)> = vec![(around.data_dir(), Owned::Data)];
     places.extend(around.config_dir().map(|path| (path, Owned::Config)));
     let named = [&settings.comms.contacts, &settings.server.token_file];
@@ -134,14 +138,14 @@ fn own(settings: &Settings, around: &Around, home: &Path, project: &Path, links:
     places.extend(programs.into_iter().flatten().map(|path| (path, Owned::Program)));
     places.extend(registrations(home, project));
     places.extend(projects_own(settings));
+    // What else it says is its hooks. Where there is none, nobody relies on it.
+    let hooks = project.join(PROJECTS_FILE);
+    places.extend(hooks.exists().then_some((hooks, Owned::Hooks)));
     let mut own: Vec<Own> = Vec::new();
     for (path, what) in places.into_iter().filter(|(path, _)| path.is_absolute()) {
         let path = tidy(&path);
-        let behind = links.followed(&path);
-        for path in [Some(path), behind].into_iter().flatten() {
-            if !own.iter().any(|known| known.path == path) {
-                own.push(Own { path, what });
-            }
+        if !own.iter().any(|known| known.path == path) {
+            own.push(Own { path, what });
         }
     }
     own
@@ -216,11 +220,11 @@ impl Real {
     }
 
     /// Where links lead on the way to the directory from which the world is seen.
-    pub(super) fn cwd(&self, world: &World) -> Option<String> {
+    pub(super) fn cwd(&self, world: &World, links: &mut Links) -> Option<String> {
         if world.cwd == world.project {
             self.project.clone()
         } else {
-            followed(&world.cwd)
+            links.followed(&world.cwd)
         }
     }
 
@@ -236,11 +240,8 @@ impl Real {
 
     /// A directory that is in the project although its name does not say so, by the name that the project itself has:
     /// agents take both ways.
-    pub(super) fn as_the_project_has_it(&self, cwd: &str, world: &World) -> Option<String> {
-        if Path::new(cwd).starts_with(&world.project) {
-            return None;
-        }
-        let real = followed(cwd);
+    pub(super) fn as_the_project_has_it(&self, cwd: &str, world: &World, links: &mut Links) -> Option<String> {
+        let real = links.followed(cwd);
         let project = self.project.as_deref().unwrap_or(&world.project);
         let inside = Path::new(real.as_deref().unwrap_or(cwd)).strip_prefix(project).ok()?;
         Some(tidy(&Path::new(&world.project).join(inside)))

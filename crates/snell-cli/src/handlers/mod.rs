@@ -8,6 +8,7 @@ mod context;
 mod mode;
 mod remind;
 
+use std::cell::OnceCell;
 use std::path::Path;
 
 use serde_json::Value;
@@ -15,7 +16,7 @@ use snell::{Decision, Event, EventName, Handler, Settings, Timestamp, Verdict};
 use snell_store::Sender;
 
 use crate::around::{Around, variable};
-use crate::guard::Hearing;
+use crate::guard::{Guard, Hearing};
 use crate::output;
 use crate::recording::Recording;
 pub(crate) use mode::Mode;
@@ -25,13 +26,34 @@ pub(crate) use remind::Reminder;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occasion<'a> {
     pub(crate) event: &'a Event,
-    /// Whether all of it could be read.
-    pub(crate) is_whole: bool,
+    /// What could not be read of it, if anything.
+    pub(crate) unread: Option<&'a Unread>,
     pub(crate) sender: &'a Sender,
     /// The directory that the agent has for its project.
     pub(crate) project: &'a Path,
     pub(crate) settings: &'a Settings,
     pub(crate) now: Timestamp,
+}
+
+/// Why an event could not be read as a whole.
+#[derive(Clone, Debug)]
+pub(crate) struct Unread {
+    /// As a sentence without its end.
+    pub(crate) why: String,
+    /// Whether there is something of what a tool is given.
+    pub(crate) has_input: bool,
+}
+
+impl Unread {
+    /// Something of it was left out.
+    pub(crate) fn partly(why: String) -> Self {
+        Self { why, has_input: true }
+    }
+
+    /// There is nothing of it but what happens, and to whom.
+    pub(crate) fn wholly(why: String) -> Self {
+        Self { why, has_input: false }
+    }
 }
 
 impl Occasion<'_> {
@@ -60,9 +82,11 @@ pub(crate) fn ask<'a>(occasion: &Occasion<'a>, recording: &mut Recording) -> Sai
         hearing: hearing(occasion),
     };
     if let Some(hearing) = &mut said.hearing {
-        hearing.hear(&mut said.verdict);
-        if !occasion.is_whole {
-            hearing.fail(&mut said.verdict);
+        if occasion.unread.is_none_or(|unread| unread.has_input) {
+            hearing.hear(&mut said.verdict);
+        }
+        if let Some(unread) = occasion.unread {
+            hearing.is_unread(&unread.why, &mut said.verdict);
         }
     }
     if handlers.is_on(Handler::Context) && occasion.event.name == EventName::SessionStart {
@@ -97,14 +121,20 @@ fn load_files(occasion: &Occasion<'_>, verdict: &mut Verdict) {
     let told = occasion.event.raw.get("project_path").and_then(|path| path.as_str());
     let project_path = variable(PROJECT_PATH).or_else(|| told.map(str::to_owned));
     let home = Around::of(None, None).home();
-    let loaded = context::load(&context::Request {
+    let guard = OnceCell::new();
+    let forbidden = |path: &Path| {
+        let guard = guard.get_or_init(|| Guard::of(occasion.settings, occasion.project, occasion.now));
+        guard.forbids_reading(path)
+    };
+    let request = context::Request {
         project: occasion.project,
         role: occasion.sender.role.as_deref(),
         project_path: project_path.as_deref(),
         home: home.as_deref(),
         settings: &occasion.settings.context,
         messages: &occasion.settings.messages,
-    });
+    };
+    let loaded = context::load(&request, &forbidden);
     loaded.faults.iter().for_each(|fault| output::note(fault));
     loaded.text.into_iter().for_each(|text| verdict.add_context(text));
 }

@@ -39,24 +39,27 @@ pub(crate) struct Entry {
 /// Two seconds are what the script takes at most.
 const NOTIFY_TIMEOUT: u32 = 5;
 
+/// Says which agent calls, so that no variable of another agent can hide it.
+pub(super) const AGENT: &str = "--agent";
+
 impl Entry {
     /// Everything that is registered in an agent one way; `command` is the program, or the script.
     pub(crate) fn all(agent: &Agent, way: Way, command: &str) -> Vec<Self> {
-        let entry = |event, argument: &str, timeout| Self {
+        let entry = |event, args: &[&str], timeout| Self {
             event,
             command: command.to_owned(),
-            args: vec![argument.to_owned()],
+            args: args.iter().map(|&argument| argument.to_owned()).collect(),
             timeout,
         };
         match way {
             Way::Hook => agent
                 .events()
-                .map(|event| entry(event, "hook", agent.timeout(event)))
+                .map(|event| entry(event, &["hook", AGENT, agent.name], agent.timeout(event)))
                 .collect(),
             Way::Notify => agent
                 .forwarded
                 .iter()
-                .map(|(event, argument)| entry(*event, argument, Some(NOTIFY_TIMEOUT)))
+                .map(|(event, argument)| entry(*event, &[argument], Some(NOTIFY_TIMEOUT)))
                 .collect(),
         }
     }

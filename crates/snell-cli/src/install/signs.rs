@@ -1,15 +1,22 @@
 //! By what Snell knows its own entries: only a whole command that Snell itself writes or documents is one.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use snell::Hook;
 
 use super::agents::{Agent, Surroundings};
 use super::disk;
-use super::entry::{Call, Way};
+use super::entry::{AGENT, Call, Way};
+use super::program::Started;
 use super::script;
+use crate::around::directory_from;
 
 /// By what Snell knows its own entries.
 #[derive(Clone, Debug)]
 pub(crate) struct Signs {
+    /// The agent whose settings they are in.
+    agent: &'static str,
     /// The program that would be registered. One that was renamed is still ours if it is this one.
     program: String,
     /// The script that would be registered.
@@ -24,6 +31,7 @@ pub(crate) struct Signs {
 impl Signs {
     pub(crate) fn of(agent: &Agent, around: &Surroundings, program: &Path) -> Self {
         Self {
+            agent: agent.name,
             program: program.to_string_lossy().into_owned(),
             script: agent.script(around),
             home: around.home.clone(),
@@ -46,16 +54,38 @@ impl Signs {
     /// The way in which Snell is called by it; nothing if it is somebody else's.
     pub(crate) fn way(&self, call: &Call) -> Option<Way> {
         let words = self.words(call)?;
-        let [program, argument] = &words[..] else {
-            return None;
-        };
+        let (program, arguments) = words.split_first()?;
         let path = Path::new(program);
         let name = path.file_name()?;
-        if name == script::NAME {
-            return (script::is_event(argument) && self.is_own_script(path)).then_some(Way::Notify);
+        if let (true, [event]) = (name == script::NAME, arguments) {
+            return (script::is_event(event) && self.is_own_script(path)).then_some(Way::Notify);
         }
         let is_own_program = name == "snell" || *program == self.program;
-        (is_own_program && argument == "hook").then_some(Way::Hook)
+        (is_own_program && self.is_hook(arguments)).then_some(Way::Hook)
+    }
+
+    /// The way in which a hook that was loaded calls Snell; nothing if it is somebody else's.
+    fn way_of(&self, hook: &Hook) -> Option<Way> {
+        let call = match (hook.program(), hook.shell_line()) {
+            (Some((command, args)), _) => Call::Exec {
+                command: command.to_owned(),
+                args: args.to_vec(),
+            },
+            (None, Some(line)) => Call::Shell {
+                command: line.to_owned(),
+            },
+            (None, None) => return None,
+        };
+        self.way(&call)
+    }
+
+    /// Whether this is what Snell is called with as a hook of the agent: now, or before it was said who calls.
+    fn is_hook(&self, arguments: &[String]) -> bool {
+        match arguments {
+            [hook] => hook == HOOK,
+            [hook, flag, agent] => hook == HOOK && flag == AGENT && *agent == self.agent,
+            _ => false,
+        }
     }
 
     /// Whether a script is ours: by what it says, because others are called the same. One that is gone is ours if it is where
@@ -72,6 +102,7 @@ impl Signs {
     #[cfg(test)]
     pub(crate) fn sample(program: &str) -> Self {
         Self {
+            agent: "claude",
             program: program.into(),
             script: "/home/me/.claude/hooks/notify-headspace.sh".into(),
             home: "/home/me".into(),
@@ -87,6 +118,38 @@ impl Signs {
         }
     }
 }
+
+/// Why a hook does not run here because it is Snell itself, if it is: whoever asks runs the same hooks, and they would run
+/// twice. Programs are looked for only once something looks like it.
+pub(crate) fn own_hooks(home: PathBuf, project: PathBuf) -> impl Fn(&Hook) -> Option<String> + Send + Sync + 'static {
+    let signs = OnceLock::new();
+    move |hook| {
+        let command = hook.command();
+        if !command.contains(HOOK) && !command.contains(script::NAME) {
+            return None;
+        }
+        let look = || {
+            let program = Started::look().map_or_else(|_| "snell".into(), |started| started.stable_path());
+            let signs_of = |agent: &&'static Agent| {
+                let around = Surroundings {
+                    home: home.clone(),
+                    project: project.clone(),
+                    directory: directory_from(agent.directory_variable()),
+                };
+                (agent.title(), Signs::of(agent, &around, &program))
+            };
+            Agent::all().iter().map(signs_of).collect::<Vec<_>>()
+        };
+        let mut signs = signs.get_or_init(look).iter();
+        let (title, _) = signs.find(|(_, signs)| signs.way_of(hook).is_some())?;
+        Some(format!(
+            "it is Snell itself, which only {title} calls: what it runs is run here already"
+        ))
+    }
+}
+
+/// What Snell is called with as a hook.
+const HOOK: &str = "hook";
 
 #[cfg(test)]
 mod tests {
@@ -105,7 +168,12 @@ mod tests {
             (exec("snell", &["hook"]), hook),
             (exec("/opt/snell-next", &["hook"]), hook),
             (exec("/opt/snell-other", &["hook"]), None),
-            (exec("/old/snell", &["hook", "--agent", "claude"]), None),
+            (exec("/old/snell", &["hook", "--agent", "claude"]), hook),
+            (exec("/old/snell", &["hook", "--agent", "codex"]), None),
+            (exec("/old/snell", &["hook", "--agent"]), None),
+            (exec("/old/snell", &["hook", "--agent", "claude", "extra"]), None),
+            (shell("snell hook --agent claude"), hook),
+            (shell("snell hook --agent claude && audit.sh"), None),
             (exec("/bin/snell", &["hook", "extra"]), None),
             (exec("/bin/snell", &["statusline"]), None),
             (exec("/bin/snell", &["notify", "stop"]), None),

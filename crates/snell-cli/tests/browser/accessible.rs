@@ -1,7 +1,7 @@
 //! What an accessibility engine has to say.
 
 use crate::driver::Browser;
-use crate::live::look_at;
+use crate::live::{look_at, open};
 use crate::server::Server;
 use crate::{axe, story, views};
 
@@ -14,10 +14,25 @@ fn no_view_has_a_serious_fault_of_accessibility_in_light_or_dark() {
     let views = views::all(&browser, &server);
     for scheme in ["light", "dark"] {
         browser.prefers(scheme);
-        for view in &views {
-            look_at(&browser, &server, view);
+        for view in views.iter().map(String::as_str).chain(views::APART.iter().copied()) {
+            open(&browser, &server, view);
             // What is folded is looked at, too.
             browser.unfold();
+            let found = axe::findings(&browser, script);
+            assert!(found.is_empty(), "{view}, {scheme}:\n{}", found.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn the_way_in_has_no_serious_fault_of_accessibility() {
+    let Some(browser) = Browser::open() else { return };
+    let Some(script) = axe::script() else { return };
+    let server = Server::locked("correct-horse");
+    for scheme in ["light", "dark"] {
+        browser.prefers(scheme);
+        for view in ["/login", "/agents/1"] {
+            open(&browser, &server, view);
             let found = axe::findings(&browser, script);
             assert!(found.is_empty(), "{view}, {scheme}:\n{}", found.join("\n"));
         }

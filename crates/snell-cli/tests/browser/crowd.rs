@@ -1,13 +1,29 @@
 //! Many agents, and many events: a page stays small and quick.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
 use crate::driver::Browser;
 use crate::live::look_at;
+use crate::rush::{AN_HOUR, FOLLOWING, Held, rush};
 use crate::server::Server;
 use crate::tell_figure;
 
 const AGENTS: usize = 200;
+
+/// How long a view is told of an hour's events; the bench waits for all of them.
+const RUSH: Duration = Duration::from_secs(15);
+
+/// How many of them come before it is looked for the first time at what a page holds: lists are full then.
+const FIRST: usize = 3000;
+
+/// How much more it may hold at the end.
+const MAX_MORE_BYTES: u64 = 3 * 1024 * 1024;
+
+/// What a page may have in it at any time. How many rows a timeline has is not always the same, for it begins anew where more
+/// has happened than a page shows; a full one has about 6000 nodes.
+const MAX_NODES: u64 = 12_000;
 
 /// How many events an open timeline sees, in two halves.
 const EVENTS: usize = 3000;
@@ -85,4 +101,30 @@ fn an_open_timeline_stays_bounded_however_much_happens() {
         false,
         "older rows are found by paging"
     );
+}
+
+#[test]
+fn a_page_that_is_open_for_long_holds_no_more_than_at_first() {
+    let Some(browser) = Browser::open() else { return };
+    for view in FOLLOWING {
+        let server = Server::start();
+        // Whoever is the first of them has the number 1.
+        let begun = rush(&server, 0..1, None);
+        look_at(&browser, &server, view);
+        let reached = rush(&server, begun..FIRST, None);
+        let first = Held::after(&browser, &server, reached);
+        let reached = rush(&server, reached..AN_HOUR, Some(Instant::now() + RUSH));
+        let last = Held::after(&browser, &server, reached);
+        tell_figure(&format!(
+            "{view} after {FIRST} events: {}; after {reached}: {}",
+            first.told(),
+            last.told()
+        ));
+        assert!(
+            last.heap_bytes <= first.heap_bytes + MAX_MORE_BYTES,
+            "{view}: {first:?} {last:?}"
+        );
+        assert!(last.nodes <= MAX_NODES, "{view}: {first:?} {last:?}");
+        assert_eq!(browser.value("window.isSame"), true, "the page was not loaded again");
+    }
 }

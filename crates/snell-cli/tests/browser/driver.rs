@@ -43,6 +43,12 @@ impl Browser {
         Some(Self::start(&Chromium::find()?, &preferences))
     }
 
+    /// Starts one whose user has chosen letters that are twice as large.
+    pub fn with_large_letters() -> Option<Self> {
+        let preferences = json!({"webkit.webprefs.default_font_size": 32});
+        Some(Self::start(&Chromium::find()?, &preferences))
+    }
+
     fn start(chromium: &Chromium, preferences: &Value) -> Self {
         let profile = tempfile::tempdir().unwrap();
         let (driver, port) = start_driver(chromium, &profile);
@@ -66,6 +72,19 @@ impl Browser {
 
     pub fn go(&self, address: &str) {
         self.post("/url", &json!({"url": address}));
+    }
+
+    /// Opens another window, beside those that there are, and turns to it. Answers what it is called.
+    pub fn open_window(&self) -> String {
+        let opened = self.post("/window/new", &json!({"type": "window"}));
+        let window = opened["handle"].as_str().unwrap().to_owned();
+        self.turn_to(&window);
+        window
+    }
+
+    /// Turns to another window: what is done next is done there.
+    pub fn turn_to(&self, window: &str) {
+        self.post("/window", &json!({"handle": window}));
     }
 
     /// What a script answers that is run in the page, with `arguments`.
@@ -158,13 +177,37 @@ impl Browser {
         self.post(&format!("/element/{element}/click"), &json!({}));
     }
 
+    /// Types a text into the first element that a selector finds.
+    pub fn type_into(&self, selector: &str, text: &str) {
+        let found = self.post("/element", &json!({"using": "css selector", "value": selector}));
+        let element = found.as_object().unwrap().values().next().unwrap().as_str().unwrap();
+        self.post(&format!("/element/{element}/value"), &json!({"text": text}));
+    }
+
+    /// Puts the page out of sight, as another tab before it does.
+    pub fn look_away(&self) {
+        self.devtools("Page.setWebLifecycleState", &json!({"state": "frozen"}));
+        self.devtools("Page.setWebLifecycleState", &json!({"state": "active"}));
+        self.wait_for("document.hidden");
+    }
+
+    /// Looks at the page again.
+    pub fn look_back(&self) {
+        self.devtools("Emulation.setFocusEmulationEnabled", &json!({"enabled": true}));
+        self.wait_for("!document.hidden");
+    }
+
     /// A command of the DevTools protocol.
     pub fn devtools(&self, command: &str, parameters: &Value) -> Value {
         self.post("/goog/cdp/execute", &json!({"cmd": command, "params": parameters}))
     }
 
     pub fn prefers(&self, scheme: &str) {
-        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.has_feature("prefers-color-scheme", scheme);
+    }
+
+    pub fn has_feature(&self, name: &str, value: &str) {
+        let features = json!([{"name": name, "value": value}]);
         self.devtools("Emulation.setEmulatedMedia", &json!({"features": features}));
     }
 
@@ -198,6 +241,13 @@ impl Browser {
         self.devtools("HeapProfiler.collectGarbage", &json!({}));
         let usage = self.devtools("Runtime.getHeapUsage", &json!({}));
         usage["usedSize"].as_f64().unwrap() as u64
+    }
+
+    /// How many nodes the browser keeps for the page, once what is not needed is thrown away.
+    pub fn nodes(&self) -> u64 {
+        self.devtools("HeapProfiler.collectGarbage", &json!({}));
+        let counters = self.devtools("Memory.getDOMCounters", &json!({}));
+        counters["nodes"].as_u64().unwrap()
     }
 
     /// A picture of what is seen, as PNG in base64.

@@ -22,6 +22,12 @@ pub fn look_at(browser: &Browser, server: &Server, path: &str) {
     browser.value("window.isSame = true");
 }
 
+/// Opens any page, and waits until it is live if it is one that can be.
+pub fn open(browser: &Browser, server: &Server, path: &str) {
+    browser.go(&server.at(path));
+    browser.wait_for("(document.getElementById('connection')?.dataset.connection ?? 'live') === 'live'");
+}
+
 #[test]
 fn a_card_appears_and_changes_with_what_its_agent_does() {
     let Some(browser) = Browser::open() else { return };

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::driver::Browser;
 use crate::live::look_at;
 use crate::server::Server;
-use crate::story;
+use crate::story::{self, Agent};
 
 #[test]
 fn the_status_panel_follows_the_mode() {
@@ -79,4 +79,42 @@ fn the_log_does_not_move_under_the_eyes_of_who_has_scrolled_down() {
     browser.click("#log-new a");
     browser.wait_for_text("#log-rows tr", "new.txt");
     assert_eq!(browser.number("document.querySelectorAll('#log-rows tr').length"), 100);
+}
+
+#[test]
+fn names_of_projects_are_not_broken_where_there_is_room() {
+    let Some(browser) = Browser::open() else { return };
+    let server = Server::start();
+    browser.is_as_large_as(1280, 800);
+    for (number, project) in ["lighthouse", "greenhouse", "shop"].into_iter().enumerate() {
+        let session = format!("0a1b2c3d-{number}");
+        let agent = Agent::of(&server, &session, project);
+        agent.is_refused("git push --force origin main");
+        agent.asks("Which of the two is right, and what is to be done with all the others that are left?");
+    }
+    look_at(&browser, &server, "/logging");
+    let broken = "[...document.querySelectorAll('.log .project bdi')].filter((name) => name.getClientRects().length > 1
+        || name.offsetHeight > 2 * parseFloat(getComputedStyle(name).fontSize)).map((name) => name.textContent)";
+    assert_eq!(browser.value(broken), json!([]));
+}
+
+#[test]
+fn a_name_of_any_length_leaves_its_row_a_row() {
+    let Some(browser) = Browser::open() else { return };
+    let server = Server::start();
+    let name = "N".repeat(80_000);
+    server.tell(
+        "s1",
+        "pre-tool-use",
+        json!({"tool_name": name, "tool_input": {"command": "ls"}}),
+    );
+    for (path, row) in [
+        ("/agents/1", "#timeline li"),
+        ("/logging", ".log tbody tr"),
+        ("/", ".card"),
+    ] {
+        look_at(&browser, &server, path);
+        let tallest = format!("Math.max(...[...document.querySelectorAll('{row}')].map((row) => row.offsetHeight))");
+        assert!(browser.number(&tallest) < 400, "{path}");
+    }
 }

@@ -20,6 +20,7 @@ mod support;
 mod axe;
 mod chromium;
 mod driver;
+mod rush;
 mod server;
 mod story;
 mod views;
@@ -31,10 +32,13 @@ mod hostile;
 mod keyboard;
 mod live;
 mod logging;
+mod many;
+mod narrowing;
 mod notices;
 mod pictures;
 mod readable;
 mod restart;
+mod sight;
 
 /// Tells whoever runs the tests what was measured, also when nothing has failed.
 fn tell_figure(text: &str) {

@@ -6,7 +6,7 @@ use crate::server::Server;
 use crate::story::Agent;
 
 /// Keeps what a page asks and tells, because nobody sees a notice of a browser without a screen.
-const LISTEN: &str = "window.asked = 0; window.notices = [];
+pub const LISTEN: &str = "window.asked = 0; window.notices = [];
     window.Notification = class extends Notification {
         constructor(title, options) { super(title, options); window.notices.push(`${title}: ${options.body}`); }
         static requestPermission() { window.asked += 1; return super.requestPermission(); }
@@ -41,6 +41,44 @@ fn notices_are_asked_for_by_a_click_only_and_come_when_an_agent_begins_to_wait()
     browser.wait_for_text("#notify", "Notify me");
     look_at(&browser, &server, "/");
     assert_eq!(browser.texts("#notify"), ["Notify me"]);
+}
+
+/// A user who answers the browser's question in this way.
+fn answers(answer: &str) -> String {
+    format!(
+        "window.asked = 0; window.answer = 'default';
+        Object.defineProperty(Notification, 'permission', {{ get: () => window.answer }});
+        Notification.requestPermission = async () => {{ window.asked += 1; return (window.answer = '{answer}'); }};"
+    )
+}
+
+#[test]
+fn whoever_gets_no_notices_is_told_why() {
+    let Some(browser) = Browser::open() else { return };
+    let server = Server::start();
+    for (answer, told, can_click) in [
+        ("denied", "the browser allows no notices here", false),
+        ("default", "the browser was not given an answer", true),
+    ] {
+        browser.prepare(&answers(answer));
+        look_at(&browser, &server, "/");
+        assert_eq!(browser.number("window.asked"), 0, "nobody has clicked");
+        browser.click("#notify");
+        browser.wait_for_text("#notify-told", told);
+        assert_eq!(browser.number("window.asked"), 1);
+        assert_eq!(
+            browser.value("document.getElementById('notify').checkVisibility()"),
+            can_click,
+            "{answer}"
+        );
+        look_at(&browser, &server, "/");
+        assert_eq!(
+            browser.texts("#notify"),
+            ["Notify me"],
+            "{answer}: nothing is remembered as wanted"
+        );
+        assert_eq!(browser.number("window.asked"), 0, "{answer}: nobody has clicked");
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! A real `snell serve`, and events told to it over HTTP.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
@@ -25,7 +27,20 @@ impl Server {
 
     /// One with these arguments.
     pub fn with(arguments: &[&str]) -> Self {
-        let sandbox = Sandbox::new().env("SNELL_SCRIBE", "off");
+        Self::within(Sandbox::new(), arguments)
+    }
+
+    /// One that wants this token.
+    pub fn locked(token: &str) -> Self {
+        let sandbox = Sandbox::new().home_file("token", token);
+        let file = sandbox.home().join("token");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        Self::within(sandbox, &["--token-file", file.to_str().unwrap()])
+    }
+
+    /// One that finds what was prepared in this sandbox.
+    pub fn within(sandbox: Sandbox, arguments: &[&str]) -> Self {
+        let sandbox = sandbox.env("SNELL_SCRIBE", "off");
         let (process, address) = serve(&sandbox, "127.0.0.1:0", arguments);
         Self {
             sandbox,
@@ -55,6 +70,13 @@ impl Server {
     pub fn get(&self, path: &str) -> String {
         let mut answer = self.http.get(self.at(path)).call().unwrap();
         answer.body_mut().read_to_string().unwrap()
+    }
+
+    /// One of the numbers that it counts: that of the line of its metrics that begins so.
+    pub fn counts(&self, begin: &str) -> u64 {
+        let metrics = self.get("/metrics");
+        let line = metrics.lines().find(|line| line.starts_with(begin));
+        line.map_or(0, |line| line.rsplit(' ').next().unwrap().parse().unwrap())
     }
 
     /// Tells it an event of a session, which it must take; answers the agent's number.

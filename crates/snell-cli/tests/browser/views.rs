@@ -30,6 +30,18 @@ pub fn all(browser: &Browser, server: &Server) -> Vec<String> {
     found
 }
 
+/// Pages that nobody comes to by a link: who has lost the way, and whose form cannot be followed.
+pub const APART: &[&str] = &[
+    "/agents/999999",
+    "/logging/999999",
+    "/agents/none",
+    "/logging?since=then&q=x",
+    "/guard?agent_id=x",
+    "/agents/1?tools=yes",
+    "/?q=x&state=asleep",
+    "/?q=no-such-agent",
+];
+
 /// Where the links of a page lead on the same server.
 fn links(browser: &Browser) -> Vec<String> {
     let script = "return [...document.links].filter((link) => link.origin === location.origin)

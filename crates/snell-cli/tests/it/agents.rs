@@ -1,11 +1,11 @@
 //! `snell agents`: who is doing what, who waits, how that is known; and the same again and again.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Sandbox, start, wait_until};
+use crate::support::{Sandbox, skipped, start, wait_until};
 
 /// Three agents: one works, one waits for its user, one is idle; and one that has ended.
 fn four_agents() -> Sandbox {
@@ -55,8 +55,8 @@ fn those_that_wait_come_first_and_those_that_ended_are_asked_for() {
     let ran = sandbox.snell(&["agents"], "");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     insta::assert_snapshot!(ran.stdout, @"
-    AGENT  STATE            SINCE  PROJECT  LAST WORDS  LAST ACTIVE
-    3      awaiting_input   3m     asker                3m ago
+    AGENT  STATE            SINCE  PROJECT  LAST WORDS  LAST ACTIVE  WHY
+    3      awaiting_input   3m     asker                3m ago       May I use Bash?
     2      processing Bash  10m    worker   Build it.   12s ago
     1      idle             1h     idler                1h ago
     ");
@@ -66,6 +66,33 @@ fn those_that_wait_come_first_and_those_that_ended_are_asked_for() {
         "{}",
         ran.stdout
     );
+}
+
+#[test]
+fn what_an_agent_waits_for_is_shown_unless_its_last_words_say_it() {
+    let ask = |questions: Value| json!({"tool_name": "AskUserQuestion", "tool_input": {"questions": questions}});
+    let cases = [
+        (
+            "PreToolUse",
+            ask(json!([{"question": "Which one?"}])),
+            "it asks the user (AskUserQuestion): Which one?",
+        ),
+        (
+            "PermissionRequest",
+            json!({"tool_name": "Bash", "tool_input": {"command": "git push"}}),
+            "it asks for permission to use Bash: git push",
+        ),
+        ("Stop", json!({"last_assistant_message": "Shall I push it?"}), ""),
+    ];
+    for (event, fields, expected) in cases {
+        let sandbox = Sandbox::recording();
+        sandbox.tell("11:00:00", "UserPromptSubmit", json!({"prompt": "Go."}));
+        sandbox.tell("11:59:00", event, fields);
+        let shown = sandbox.snell(&["agents"], "").stdout;
+        let line = shown.lines().nth(1).unwrap();
+        let why = line.split("ago").nth(1).unwrap().trim();
+        assert_eq!(why, expected, "{shown}");
+    }
 }
 
 #[test]
@@ -168,6 +195,37 @@ fn an_interruption_is_seen_in_the_transcript() {
     );
     let ran = sandbox.snell(&["agents"], "");
     assert!(ran.stdout.contains("(transcript, "), "{}", ran.stdout);
+}
+
+#[test]
+fn one_long_name_does_not_push_everything_aside() {
+    let sandbox = Sandbox::recording();
+    let long = "long".repeat(50);
+    for (session, name) in [("s1", "short"), ("s2", long.as_str())] {
+        let directory = sandbox.home().join(name);
+        std::fs::create_dir(&directory).unwrap();
+        let payload = json!({"session_id": session, "cwd": directory, "prompt": "Go."});
+        sandbox.tell("11:00:00", "UserPromptSubmit", payload);
+    }
+    // Nothing is cut, and only the line that is long is long.
+    let piped = sandbox.snell(&["agents"], "").stdout;
+    assert!(piped.contains(&long), "{piped}");
+    let short = piped.lines().find(|line| line.contains("short")).unwrap();
+    assert!(short.contains("Go.") && short.chars().count() < 120, "{short}");
+    let has_script = Command::new("script").arg("--version").output();
+    if !has_script.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
+        skipped("there is no util-linux script");
+        return;
+    }
+    for columns in [60, 80, 132] {
+        let line = format!("exec script --quiet --command \"stty cols {columns}; exec $0 agents\" /dev/null");
+        let output = start(sandbox.shell(&line, &[]).env("NO_COLOR", "1"), "");
+        let shown = String::from_utf8(output.wait_with_output().unwrap().stdout).unwrap();
+        assert!(shown.contains("short") && shown.contains("longlong"), "{shown}");
+        for line in shown.lines() {
+            assert!(line.trim_end().chars().count() <= columns, "{columns}: {line}");
+        }
+    }
 }
 
 #[test]

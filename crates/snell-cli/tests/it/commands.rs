@@ -1,4 +1,4 @@
-//! What people and programs see of the commands: list, lint, explain, docs, completions, help.
+//! What people and programs see of the commands: list, lint, explain, completions.
 
 use std::process::Stdio;
 
@@ -259,57 +259,12 @@ fn explain_refuses_input_that_is_not_json() {
 }
 
 #[test]
-fn docs_lists_its_topics_and_shows_each() {
-    let sandbox = Sandbox::new();
-    let topics = sandbox.snell(&["docs"], "").stdout;
-    assert!(topics.lines().count() >= 7, "{topics}");
-    for topic in topics.lines().filter_map(|line| line.split_whitespace().next()) {
-        let page = sandbox.snell(&["docs", topic], "");
-        assert_eq!(page.code, 0, "{topic}");
-        assert!(page.stdout.len() > 500, "{topic} is hardly a page");
-    }
-    let ran = sandbox.snell(&["docs", "nonsense"], "");
-    assert_eq!(ran.code, 1);
-    assert!(ran.stderr.contains("there is no page \"nonsense\""), "{}", ran.stderr);
-}
-
-#[test]
 fn completions_are_there_for_the_usual_shells() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ran = Sandbox::new().snell(&["completions", shell], "");
         assert_eq!(ran.code, 0, "{shell}");
         assert!(ran.stdout.contains("explain"), "{shell}");
     }
-}
-
-#[test]
-fn every_command_has_help_with_an_example() {
-    let sandbox = Sandbox::new();
-    for command in [
-        "run",
-        "hook",
-        "list",
-        "lint",
-        "explain",
-        "guard",
-        "trust",
-        "agents",
-        "status",
-        "log",
-        "export",
-        "statusline",
-        "demo",
-        "docs",
-        "completions",
-        "notify",
-    ] {
-        let ran = sandbox.snell(&[command, "--help"], "");
-        assert_eq!(ran.code, 0, "{command}");
-        assert!(ran.stdout.contains("Example"), "{command}: {}", ran.stdout);
-    }
-    let ran = sandbox.snell(&["--help"], "");
-    assert_eq!(ran.code, 0);
-    assert!(ran.stdout.contains("Example"), "{}", ran.stdout);
 }
 
 #[test]
@@ -337,6 +292,59 @@ fn a_mistake_in_typing_is_never_a_block() {
         assert_eq!(ran.code, 1, "{args:?}: {ran:?}");
         assert!(!ran.stderr.is_empty(), "{args:?}");
         assert_eq!(ran.stdout, "", "{args:?}");
+    }
+}
+
+#[test]
+fn a_command_that_is_not_quoted_is_shown_in_quotes() {
+    let sandbox = Sandbox::new();
+    let cases: &[(&[&str], &str)] = &[
+        (&["check", "rm", "-rf", "/"], "snell guard check 'rm -rf /'"),
+        (&["check", "git", "push"], "snell guard check 'git push'"),
+        (
+            &["explain", "echo", "it's", "-n"],
+            "snell guard explain 'echo it'\\''s -n'",
+        ),
+    ];
+    for (args, said) in cases {
+        let ran = sandbox.snell(&[&["guard"], *args].concat(), "");
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}");
+        assert!(
+            ran.stderr
+                .contains(&format!("a command is one argument, so quote it: {said}\n")),
+            "{args:?}: {ran:?}"
+        );
+    }
+    for args in [
+        &["guard", "check", "--nonsense", "x"][..],
+        &["guard", "rules", "a", "b"],
+    ] {
+        let ran = sandbox.snell(args, "");
+        assert!(!ran.stderr.contains("quote it"), "{args:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_mistake_in_typing_cannot_steer_a_terminal() {
+    let sandbox = Sandbox::new();
+    let hostile = "a\u{1b}[31mb\u{202e}c\nsnell: all is well";
+    let option = format!("--verdict={hostile}");
+    let cases: &[&[&str]] = &[
+        &[hostile],
+        &["run", "Stop", hostile],
+        &["completions", hostile],
+        &["log", &option],
+        &["log", "--verdict", hostile],
+    ];
+    for args in cases {
+        let ran = sandbox.snell(args, "");
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}");
+        let steers = |c: char| c != '\n' && c.is_control() || c == '\u{202e}';
+        assert!(!ran.stderr.contains(steers), "{args:?}: {ran:?}");
+        assert!(
+            ran.stderr.contains(r"a\u{1b}[31mb\u{202e}c\nsnell: all"),
+            "{args:?}: {ran:?}"
+        );
     }
 }
 
@@ -395,4 +403,61 @@ fn text_from_files_cannot_steer_a_terminal() {
     let ran = sandbox.snell(&["explain", "Stop"], "");
     let shown = ran.stdout + &ran.stderr;
     assert!(shown.contains("unknown key") && !shown.contains('\u{1b}'), "{shown:?}");
+}
+
+#[test]
+fn a_place_that_is_not_there_is_an_error_and_not_an_empty_place() {
+    let sandbox = Sandbox::new();
+    let cases: &[(&[&str], &str)] = &[
+        (
+            &["run", "Stop", "--home", "/nope"],
+            "the home directory /nope is not a directory",
+        ),
+        (
+            &["list", "--home", "/nope"],
+            "the home directory /nope is not a directory",
+        ),
+        (
+            &["trust", "--home", "/nope"],
+            "the home directory /nope is not a directory",
+        ),
+        (
+            &["trust", "--list", "--home", "/nope"],
+            "the home directory /nope is not a directory",
+        ),
+        (
+            &["status", "--project", "/nope"],
+            "the project /nope is not a directory",
+        ),
+        (
+            &["list", "--config", "claud:x.json"],
+            "there is no contract \"claud\" (did you mean \"claude\"?)",
+        ),
+        (&["list", "--config", "claude:x.json"], "cannot read --config x.json"),
+        (&["list", "--config", "./a:x.json"], "cannot read --config ./a:x.json"),
+        (
+            &["serve", "--db", "/nope/deep/x.db"],
+            "the directory /nope/deep is not there, and neither is /nope",
+        ),
+        (&["log", "--limit", "0"], "0 is not in 1.."),
+    ];
+    for (args, expected) in cases {
+        let ran = sandbox.snell(args, "{}");
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}: {ran:?}");
+        assert!(ran.stderr.contains(expected), "{args:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_relative_place_for_records_is_warned_of_and_used() {
+    let sandbox = Sandbox::new().env("SNELL_HOME", "records");
+    let ran = sandbox.snell(&["trust", "--list"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "No project is trusted.\n"));
+    assert_eq!(
+        ran.stderr
+            .matches("SNELL_HOME is \"records\", which leads elsewhere")
+            .count(),
+        1,
+        "{ran:?}"
+    );
 }

@@ -75,6 +75,18 @@ impl Sandbox {
         self
     }
 
+    /// Writes a file of the home directory that only its owner can read.
+    pub fn secret_home_file(self, path: &str, text: &str) -> Self {
+        write_with(0o600, &self.home().join(path), text);
+        self
+    }
+
+    /// Writes a file of the home directory that everybody can read.
+    pub fn open_home_file(self, path: &str, text: &str) -> Self {
+        write_with(0o644, &self.home().join(path), text);
+        self
+    }
+
     /// Writes an executable script of the project; the first line `#!/bin/sh` is added.
     pub fn script(self, path: &str, body: &str) -> Self {
         let path_on_disk = self.project().join(path);
@@ -235,6 +247,11 @@ pub fn skipped(why: &str) {
 fn write(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
+}
+
+fn write_with(mode: u32, path: &Path, text: &str) {
+    write(path, text);
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
 impl From<Output> for Ran {

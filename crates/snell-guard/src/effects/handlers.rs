@@ -236,7 +236,7 @@ fn remote_copy(scene: &mut Scene<'_>) {
         scene.on(if out { Kind::Send } else { Kind::Read }, source, true);
     }
     if !out {
-        scene.on(Kind::Put, target, true);
+        scene.on(Kind::Put, target, false);
     }
 }
 

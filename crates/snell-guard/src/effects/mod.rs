@@ -4,9 +4,12 @@
 
 mod abroad;
 mod fetched;
+mod guessed;
+pub(crate) mod handed;
 mod handlers;
 mod interpreter;
 mod kill;
+mod names;
 mod output;
 mod planned;
 mod scene;
@@ -93,6 +96,14 @@ pub enum Kind {
     Fetch = 1 << 13,
     /// What is in it is changed in place.
     Edit = 1 << 14,
+    /// Something is put there under the very name that is told, in place of the file that may have it.
+    Replace = 1 << 15,
+    /// A program is handed it: what it makes of it, it does not show.
+    Use = 1 << 16,
+    /// Nobody knows the program, but what it is told looks as if it were changed in place.
+    MayEdit = 1 << 17,
+    /// Something new is made there; what has the name already stays.
+    Make = 1 << 18,
 }
 
 /// A set of kinds.
@@ -206,9 +217,13 @@ fn collect(invocation: &Invocation, world: &World, view: View, environment: Envi
         Some(program) => {
             uses::apply(&mut scene, program);
             handlers::apply(&mut scene, program);
+            guessed::apply(&mut scene, Some(program));
         }
         None => match name {
-            Some(name) => interpreter::address(&mut scene, name),
+            Some(name) => {
+                interpreter::address(&mut scene, name);
+                guessed::apply(&mut scene, None);
+            }
             None => handlers::unknown_program(&mut scene),
         },
     }

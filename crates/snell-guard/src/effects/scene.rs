@@ -6,7 +6,7 @@ use super::abroad::{is_own_business, place};
 use super::{Effect, Kind, MAX_EFFECTS, View, What, number_of};
 use crate::invocation::{Invocation, Stdin, Value};
 use crate::line::Line;
-use crate::paths::{Place, locate};
+use crate::paths::{Class, Place, locate};
 use crate::programs::{Called, Program};
 use crate::world::World;
 
@@ -129,6 +129,15 @@ impl<'a> Scene<'a> {
             let place = self.locate(value);
             self.push(kind, place, recursive);
         }
+    }
+
+    /// Something new is made. In the project and in temporary directories, that is no secret of anybody yet.
+    pub(super) fn make(&mut self, kind: Kind, value: &Value) {
+        let mut place = self.locate(value);
+        if place.classes.meets([Class::Project, Class::Temp].into()) {
+            place.classes = place.classes.without([Class::Secret].into());
+        }
+        self.push(kind, place, false);
     }
 
     /// Something that a rule judges by itself.

@@ -1,8 +1,10 @@
 //! Secrets of the environment that are printed where the agent, and whoever reads along, sees them.
 
+use std::collections::BTreeSet;
+
 use super::Environment;
 use super::scene::Scene;
-use crate::credentials::{is_foreign, is_secret, names_secrets};
+use crate::credentials::{is_foreign, is_secret, names_secrets, written_out};
 use crate::invocation::{Invocation, Stdin, Stdout, Value};
 use crate::paths::{Class, locate};
 use crate::world::World;
@@ -50,6 +52,9 @@ pub(super) fn apply(scene: &mut Scene<'_>, environment: Environment) {
     let name = name_of(invocation);
     if SEND.contains(&name) && is_dropped(invocation) {
         return scene.rule("secret.send-private");
+    }
+    if SEND.contains(&name) && is_written_out(invocation) {
+        scene.rule("secret.send-written");
     }
     if invocation.stdout != Stdout::Inherited {
         return;
@@ -250,6 +255,18 @@ fn is_dropped(invocation: &Invocation) -> bool {
     let Some(issuer) = given.find_map(Value::credential).filter(|issuer| !issuer.is_empty()) else {
         return false;
     };
+    goes_to_others(issuer, invocation)
+}
+
+/// Whether a secret that is written out, be it in a header, goes to somebody else than whoever gave it out.
+fn is_written_out(invocation: &Invocation) -> bool {
+    let texts = arguments(invocation).iter().map(ToString::to_string);
+    let issuers: BTreeSet<&str> = texts.filter_map(|text| written_out(&text)).collect();
+    issuers.iter().any(|issuer| goes_to_others(issuer, invocation))
+}
+
+/// Whether what is sent goes to somebody else than whoever gave a secret out.
+fn goes_to_others(issuer: &str, invocation: &Invocation) -> bool {
     let addresses = arguments(invocation)
         .iter()
         .filter(|value| value.leading().contains("://"));

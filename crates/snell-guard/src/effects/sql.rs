@@ -1,10 +1,11 @@
-//! What would happen to a database: a small reader of statements, which knows comments and strings and little else.
+//! What would happen to a database: a small reader of statements, which knows a few words and little else.
 
 use super::scene::Scene;
 use crate::invocation::{Part, Stdin, Value};
 use crate::paths::Class;
 use crate::policy::LIMIT;
 use crate::programs::Program;
+use crate::queries::{Dialect, STRING, words};
 
 /// Longer texts are read as far as this.
 pub(crate) const MAX_TEXT: usize = 1 << 20;
@@ -15,6 +16,13 @@ const DROP_TABLE: &str = "infra.drop-table";
 const DELETE_ALL: &str = "infra.delete-all-rows";
 const DROP_USER: &str = "infra.drop-user";
 const STOP: &str = "infra.service";
+
+/// How SQL is written.
+const SQL: Dialect = Dialect {
+    comments: &["--", "#"],
+    quotes: "'\"`",
+    signs: ";",
+};
 
 /// Programs that talk to whatever listens, in its own language.
 pub(super) const RAW: &[&str] = &["nc", "ncat", "netcat", "socat", "telnet"];
@@ -59,18 +67,56 @@ pub(super) fn apply(scene: &mut Scene<'_>, program: &Program) {
         }
     };
     match texts.iter().find_map(|text| read(beginning(text))) {
+        Some(DROP_TABLE | DELETE_ALL) if is_in_tests(scene) => {}
         Some(rule) => scene.rule(rule),
         None if texts.iter().any(|text| text.len() > MAX_TEXT) => scene.rule(LIMIT),
         None => {}
     }
 }
 
-/// A database in memory or in a temporary directory.
+/// A database in memory or in a temporary directory, or one of the project that is there to be tried out.
 fn is_throwaway(scene: &Scene<'_>) -> bool {
     let Some(first) = scene.line.operands.first().filter(|_| scene.name() == "sqlite3") else {
         return false;
     };
-    first.as_text() == Some(":memory:") || scene.locate(first).classes.has(Class::Temp)
+    let place = scene.locate(first);
+    let tried_out = place.classes.has(Class::Project) && place.path.as_deref().is_some_and(is_for_trying);
+    first.as_text() == Some(":memory:") || place.classes.has(Class::Temp) || tried_out
+}
+
+/// Whether a file's name says that it is there to be tried out: `test.db`, `app_dev.sqlite3`.
+fn is_for_trying(path: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "demo",
+        "dev",
+        "development",
+        "example",
+        "sample",
+        "scratch",
+        "temp",
+        "tmp",
+    ];
+    is_for_tests(path) || has_word(path, WORDS)
+}
+
+/// Whether a client works in a database that its name says is there for tests. Others may share one for development.
+fn is_in_tests(scene: &Scene<'_>) -> bool {
+    const FLAGS: &[&str] = &["-d", "--dbname", "-D", "--database"];
+    let named = scene.line.values(FLAGS).last();
+    let first = scene.line.operands.first().copied();
+    let name = named.as_deref().or(first).and_then(Value::as_text);
+    name.is_some_and(is_for_tests)
+}
+
+fn is_for_tests(path: &str) -> bool {
+    has_word(path, &["test", "testing", "tests"])
+}
+
+/// Whether one of these stands in the last name of a path or an address.
+fn has_word(path: &str, words: &[&str]) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    name.split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|word| words.contains(&word))
 }
 
 /// The text, with a question mark for what is unknown.
@@ -93,7 +139,7 @@ fn beginning(text: &str) -> &str {
 /// The gravest thing that a text of SQL would do.
 fn sql(text: &str) -> Option<&'static str> {
     const GRAVEST_FIRST: [&str; 4] = [DROP_DATABASE, DROP_TABLE, DROP_USER, DELETE_ALL];
-    let words = words(text);
+    let words = words(text, &SQL);
     let found: Vec<&str> = words.split(|word| word == ";").filter_map(statement).collect();
     GRAVEST_FIRST.into_iter().find(|rule| found.contains(rule))
 }
@@ -132,57 +178,7 @@ fn is_filtered(words: &[String]) -> bool {
         return false;
     };
     let condition: Vec<&str> = words.iter().skip(at + 1).map(String::as_str).collect();
-    !matches!(condition.as_slice(), ["TRUE"] | ["1"] | ["1", "1"] | ["''", "''"])
-}
-
-/// Words in capitals, and semicolons. What stands in quotes is one word that means nothing; comments are nothing.
-fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let length = match first {
-            // A command of the client itself, to the end of its line.
-            '\\' if at_line_start(text, rest) => {
-                words.push(";".to_owned());
-                rest.find('\n').unwrap_or(rest.len())
-            }
-            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
-            '#' => rest.find('\n').unwrap_or(rest.len()),
-            // MySQL runs what stands in `/*!50000 … */`.
-            '/' if rest.starts_with("/*!") => rest
-                .find(|c: char| !matches!(c, '/' | '*' | '!' | '0'..='9'))
-                .unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
-            '\'' | '"' | '`' => quoted(rest, first, &mut words),
-            ';' => {
-                words.push(";".to_owned());
-                1
-            }
-            _ if first.is_alphanumeric() || first == '_' => {
-                let end = rest
-                    .find(|c: char| !c.is_alphanumeric() && c != '_')
-                    .unwrap_or(rest.len());
-                words.push(rest.get(..end).unwrap_or_default().to_uppercase());
-                end
-            }
-            _ => first.len_utf8(),
-        };
-        rest = rest.get(length.max(1)..).unwrap_or_default();
-    }
-    words
-}
-
-fn at_line_start(text: &str, rest: &str) -> bool {
-    let before = text.get(..text.len() - rest.len()).unwrap_or_default();
-    let before = before.trim_end_matches([' ', '\t']);
-    before.is_empty() || before.ends_with('\n')
-}
-
-fn quoted(rest: &str, quote: char, words: &mut Vec<String>) -> usize {
-    words.push("''".to_owned());
-    rest.get(1..)
-        .and_then(|inner| inner.find(quote))
-        .map_or(rest.len(), |end| end + 2)
+    !matches!(condition.as_slice(), ["TRUE"] | ["1"] | ["1", "1"] | [STRING, STRING])
 }
 
 /// Commands of Redis, wherever a line or the whole begins with one.

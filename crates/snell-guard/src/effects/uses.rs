@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::scene::Scene;
-use super::{Kind, What, send};
+use super::{Kind, What, names, send};
 use crate::invocation::{Unknown, Value};
 use crate::line::Line;
 use crate::paths::{Class, Classes, Place, fits};
@@ -28,7 +28,14 @@ pub(super) fn apply(scene: &mut Scene<'_>, program: &'static Program) {
             Does::Effect(kind @ (Kind::Send | Kind::SendRaw)) => send::apply(scene, usage, kind, recursive),
             Does::Effect(kind) => {
                 for value in targets(scene, usage) {
-                    scene.on(kind, &value, recursive);
+                    if kind == Kind::Read && names::are_all(scene, &value) {
+                        continue;
+                    }
+                    if usage.new {
+                        scene.make(kind, &value);
+                    } else {
+                        scene.on(kind, &value, recursive);
+                    }
                 }
             }
         }
@@ -46,7 +53,11 @@ pub(super) fn fitting(line: &Line<'_>, program: &'static Program) -> Vec<&'stati
 /// A rule judges the use as such; what it is used on is only told, as it was written.
 fn judged(scene: &mut Scene<'_>, usage: &Use, number: usize) {
     let all = targets(scene, usage);
-    if usage.unless_in_temp && is_in_temp(scene, &all) || is_excused(scene, usage.unless_variable) {
+    let alone = scene.invocation.variables.iter().map(|(name, _)| name);
+    let set: Vec<_> = alone.chain(&scene.invocation.exported).collect();
+    let is_set = |wanted: &&str| set.iter().any(|name| fits(name, wanted));
+    let unset = !usage.variable.is_empty() && !usage.variable.iter().any(is_set);
+    if unset || is_for_free(scene, usage, &all) || is_excused(scene, usage.unless_variable) {
         return;
     }
     let first = all.into_iter().next();
@@ -58,10 +69,17 @@ fn judged(scene: &mut Scene<'_>, usage: &Use, number: usize) {
     scene.add(What::Rule(number), place, false);
 }
 
-/// Whether what it works on lies in a temporary directory, where everything is the agent's own. If nothing is said,
-/// that is the directory in which it runs.
-fn is_in_temp(scene: &Scene<'_>, targets: &[Cow<'_, Value>]) -> bool {
-    let lies = |value: &Value| scene.locate(value).classes == Classes::from([Class::Temp]);
+/// Whether what it works on lies in a temporary directory, where everything is the agent's own, or in the project, where
+/// some things are. If nothing is said, that is the directory in which it runs.
+fn is_for_free(scene: &Scene<'_>, usage: &Use, targets: &[Cow<'_, Value>]) -> bool {
+    if !usage.unless_in_temp && !usage.unless_in_project {
+        return false;
+    }
+    let lies = |value: &Value| {
+        let classes = scene.locate(value).classes;
+        classes == Classes::from([Class::Temp])
+            || (usage.unless_in_project && classes == Classes::from([Class::Project]))
+    };
     if targets.is_empty() {
         lies(&Value::text("."))
     } else {
@@ -102,7 +120,7 @@ fn is_used(line: &Line<'_>, usage: &Use) -> bool {
         && (usage.operand.is_empty() || fits_one(usage.operand))
         && (usage.unless_operand.is_empty() || !fits_one(usage.unless_operand))
         && usage.operands.is_none_or(|wanted| rest().next().is_some() == wanted)
-        && (!usage.looked_up || rest().any(|operand| operand.holds(Unknown::Processes)))
+        && (!usage.looked_up || line.holds(Unknown::Processes))
 }
 
 /// Whether a value fits a pattern as far as it is known: `https://example.com/$ID` is an address all the same.
@@ -145,6 +163,10 @@ pub(super) fn targets<'a>(scene: &Scene<'a>, usage: &Use) -> Vec<Cow<'a, Value>>
             .filter_map(|value| file_after_at(value))
             .map(Cow::Owned)
             .collect(),
+        Target::Renamed => match operands {
+            [from, to] if is_another_file(from, to) => vec![Cow::Borrowed(*to)],
+            _ => Vec::new(),
+        },
         Target::FlagHost(spellings) => scene
             .line
             .values(spellings)
@@ -175,6 +197,14 @@ pub(super) fn targets<'a>(scene: &Scene<'a>, usage: &Use) -> Vec<Cow<'a, Value>>
             .map(Cow::Borrowed)
             .collect(),
     }
+}
+
+/// Whether something gets another name, and one that looks like a file's rather than a directory's.
+fn is_another_file(from: &Value, to: &Value) -> bool {
+    let name = |value: &Value| Some(value.as_text()?.rsplit('/').next()?.to_owned());
+    let Some(name_of_it) = name(to) else { return false };
+    let has_ending = name_of_it.trim_start_matches('.').contains('.');
+    has_ending && name(from).as_ref() != Some(&name_of_it)
 }
 
 /// What files are called in a directory. Where that is not known, it is left to what is known of the directory.

@@ -4,11 +4,12 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::parts::Parts;
+use super::toml;
 use crate::effects::Effect;
 use crate::judge::{Call, Judgement, Seen, judge, judge_seen};
 use crate::policy::{Allowed, Author, Choice, Policy, Preset, Verdict};
 use crate::rules::{self, Rule};
-use crate::syntax::Span;
+use crate::syntax::{Span, parse};
 use crate::tools;
 use crate::world::World;
 
@@ -18,6 +19,8 @@ const MAX_TRIED: usize = 200;
 const MAX_BYTES: usize = 1 << 17;
 /// So many are told.
 const MAX_TOLD: usize = 8;
+/// Nobody reads a longer command to see what is different in it.
+const MAX_OFFERED: usize = 4096;
 
 /// A change that flips the verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -128,6 +131,12 @@ impl Trial<'_> {
         Some(judge(&call, self.policy, self.world).would)
     }
 
+    /// The call with another command at a key, if that is one.
+    fn with_command(&mut self, key: &str, text: &str) -> Option<Verdict> {
+        let is_one = text.len() <= MAX_OFFERED && !text.trim().is_empty() && is_sound(text);
+        is_one.then(|| self.with(key, text)).flatten()
+    }
+
     /// What was found anyhow, judged by another policy.
     fn under(&mut self, seen: &Seen, policy: &Policy) -> Option<Verdict> {
         self.spend(0).then(|| judge_seen(seen, policy).would)
@@ -140,7 +149,7 @@ impl Trial<'_> {
             ..self.policy.clone()
         };
         if let Some(after) = self.under(seen, &strict) {
-            let (what, then) = ("Choose the strict preset.", "preset = \"strict\"");
+            let (what, then) = ("Choose the strict preset.", "[guard]\npreset = \"strict\"");
             self.note(Change::Preset, what.to_owned(), then.to_owned(), after, then.len());
         }
         for rule in matching(&seen.effects) {
@@ -196,7 +205,11 @@ impl Trial<'_> {
             .collect();
         let then = format!("[guard.rules]{lines}");
         let ids: Vec<&str> = rules.iter().map(|rule| rule.id).collect();
-        let what = format!("Allow what {} is about, in the user's own settings.", ids.join(" and "));
+        let are = if ids.len() == 1 { "is" } else { "are" };
+        let what = format!(
+            "Allow what {} {are} about, in the user's own settings.",
+            ids.join(" and ")
+        );
         let bytes = then.len();
         self.note(Change::Rule, what, then, after, bytes);
     }
@@ -204,9 +217,13 @@ impl Trial<'_> {
     /// What a command would be without one of its parts.
     fn command(&mut self, key: &str, text: &str, seen: &Seen) {
         let spans = blamed(seen, self.policy);
+        spans.iter().for_each(|span| self.allow(text, span));
+        // Of a text that is no shell nobody knows what a part of it is.
+        if text.len() > MAX_OFFERED || !is_sound(text) {
+            return;
+        }
         for span in &spans {
             self.leave_out(key, text, std::slice::from_ref(span));
-            self.allow(text, span);
         }
         if spans.len() > 1 {
             self.leave_out(key, text, &spans);
@@ -214,7 +231,7 @@ impl Trial<'_> {
         for span in &spans {
             let parts = Parts::of(text, span, seen);
             parts.needless.iter().for_each(|part| self.without(key, text, part));
-            parts.words.iter().for_each(|part| self.inside(key, text, part));
+            parts.files.iter().for_each(|part| self.inside(key, text, part));
         }
     }
 
@@ -224,7 +241,13 @@ impl Trial<'_> {
         for span in spans.iter().rev() {
             then = replaced(&then, span, ":");
         }
-        if let Some(after) = self.with(key, &then) {
+        // What belongs to a command may stand below it, and would be a command itself without it. And nobody needs to be
+        // told that a call may be left alone.
+        let is_nothing = then.chars().all(|c| ":;|&() \n".contains(c));
+        if is_nothing || text.contains("<<") {
+            return;
+        }
+        if let Some(after) = self.with_command(key, &then) {
             let left_out: Vec<String> = spans.iter().map(|span| shown(text, span)).collect();
             let what = format!("Leave out {}.", left_out.join(" and "));
             let bytes = spans.iter().map(ExactSizeIterator::len).sum();
@@ -235,7 +258,7 @@ impl Trial<'_> {
     /// Without one word or redirection.
     fn without(&mut self, key: &str, text: &str, part: &Span) {
         let then = replaced(text, part, "");
-        if let Some(after) = self.with(key, &then) {
+        if let Some(after) = self.with_command(key, &then) {
             let what = format!("Leave out {}.", shown(text, part));
             self.note(Change::Word, what, then, after, part.len());
         }
@@ -254,7 +277,7 @@ impl Trial<'_> {
         };
         let path = format!("{directory}/{name}");
         let then = replaced(text, part, &path);
-        if let Some(after) = self.with(key, &then) {
+        if let Some(after) = self.with_command(key, &then) {
             let what = format!("Use {path} inside the project instead of {}.", shown(text, part));
             self.note(Change::Target, what, then, after, part.len().max(path.len()));
         }
@@ -266,10 +289,13 @@ impl Trial<'_> {
             command: text.get(span.clone()).unwrap_or_default().to_owned(),
             reason: String::new(),
         };
-        if entry.fault().is_some() || !self.spend(text.len()) {
+        if entry.command.len() > MAX_OFFERED || entry.fault().is_some() || !self.spend(text.len()) {
             return;
         }
-        let then = format!("[[guard.allow]]\ncommand = {:?}\nreason = \"…\"", entry.command);
+        let then = format!(
+            "[[guard.allow]]\ncommand = {}\nreason = \"…\"",
+            toml::quoted(&entry.command)
+        );
         let what = format!("Allow the command {}, with a reason.", shown(text, span));
         let mut policy = self.policy.clone();
         policy.allowed.push(entry);
@@ -318,15 +344,22 @@ fn blamed(seen: &Seen, policy: &Policy) -> Vec<Span> {
     spans
 }
 
+/// Whether a shell can read it.
+fn is_sound(text: &str) -> bool {
+    parse(text).problems.is_empty()
+}
+
 /// The last name of what looks like a path to somewhere else.
 fn name_of(word: &str) -> Option<&str> {
     let word = word.trim_matches(['"', '\'']);
     let path = word.trim_end_matches('/');
     let name = path.rsplit('/').next()?;
     let elsewhere = word.starts_with(['/', '~', '$']) || word.starts_with("..");
+    // What lies there is no file that could lie anywhere else.
+    let made_by_the_system = ["/dev/", "/proc/", "/sys/"].iter().any(|place| word.starts_with(place));
     let plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
     let is_name = !name.is_empty() && name.chars().all(plain) && !matches!(name, "." | "..");
-    (elsewhere && is_name && path.contains('/')).then_some(name)
+    (elsewhere && !made_by_the_system && is_name && path.contains('/')).then_some(name)
 }
 
 /// Whether the call starts in the project itself.
@@ -338,8 +371,14 @@ fn replaced(text: &str, part: &Span, by: &str) -> String {
     let before = text.get(..part.start).unwrap_or_default();
     let after = text.get(part.end..).unwrap_or_default();
     if by.is_empty() {
-        // One of the blanks around it goes as well.
-        format!("{before}{}", after.strip_prefix(' ').unwrap_or(after))
+        // The blanks around it go as well, but for one between what is left.
+        let (before, rest) = (before.trim_end_matches(' '), after.trim_start_matches(' '));
+        let is_edge = before.is_empty()
+            || before.ends_with('(')
+            || rest.is_empty()
+            || before.ends_with('\n')
+            || rest.starts_with(['\n', ';', ')']);
+        format!("{before}{}{rest}", if is_edge { "" } else { " " })
     } else {
         format!("{before}{by}{after}")
     }

@@ -3,6 +3,7 @@
 
 mod flips;
 mod parts;
+mod toml;
 mod wording;
 
 pub use flips::{Change, Flip};
@@ -14,7 +15,6 @@ use crate::invocation::{Invocation, Value};
 use crate::judge::{Call, Seen, judge_seen, look};
 use crate::policy::{Policy, Source, Verdict};
 use crate::rules::{self, Finding, Rule};
-use crate::shell::Coverage;
 use crate::syntax::Span;
 use crate::tools;
 use crate::world::World;
@@ -27,23 +27,32 @@ pub const MAX_EFFECTS_TOLD: usize = 50;
 const MAX_SHOWN: usize = 400;
 
 /// A judgement with everything that led to it.
+///
+/// What a [`Judgement`](crate::Judgement) says as well is not written with it: whoever writes both has one form for them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Explanation {
     /// What is to be done.
+    #[serde(skip)]
     pub decision: Verdict,
     /// What would be done if the policy did not merely watch.
+    #[serde(skip)]
     pub would: Verdict,
     /// The rule that decides; nothing if none does.
+    #[serde(skip)]
     pub rule: Option<&'static str>,
     /// How grave that is.
+    #[serde(skip)]
     pub tier: Option<&'static str>,
     /// Why, as a sentence.
+    #[serde(skip)]
     pub reason: String,
     /// What to do instead.
+    #[serde(skip)]
     pub advice: &'static str,
     /// Where in the command it stands.
     pub spans: Vec<Span>,
     /// Why something is let through that would have been stopped, if an allowed command does.
+    #[serde(skip)]
     pub allowed_by: Option<String>,
     /// The programs that would run, in order.
     pub steps: Vec<Step>,
@@ -51,6 +60,9 @@ pub struct Explanation {
     pub steps_left_off: usize,
     /// What happens by no program: by the tool itself, or by all of it together.
     pub effects: Vec<Consequence>,
+    /// Whether everything was seen: `full` or `partial`.
+    #[serde(skip)]
+    pub coverage: &'static str,
     /// What could not be seen, in words; nothing if everything was.
     pub unseen: Vec<String>,
     /// What would change the verdict, the smallest change first.
@@ -137,15 +149,12 @@ pub fn explain(call: &Call<'_>, policy: &Policy, world: &World) -> Explanation {
     let judgement = judge_seen(&seen, policy);
     let text = tools::command(call.input).unwrap_or_default();
     let told = |effect: &&Effect| effect.by.is_none();
-    let unseen = match &judgement.coverage {
-        Coverage::Full => Vec::new(),
-        Coverage::Partial(reasons) => reasons.iter().map(|reason| wording::unseen(*reason)).collect(),
-    };
     Explanation {
         steps: steps(&text, &seen, policy),
         steps_left_off: seen.invocations.len().saturating_sub(MAX_STEPS),
         effects: consequences(seen.effects.iter().filter(told), policy),
-        unseen,
+        coverage: judgement.coverage.name(),
+        unseen: judgement.coverage.unseen(),
         flips: flips::find(call, &seen, &judgement, policy, world),
         decision: judgement.decision,
         would: judgement.would,
@@ -237,11 +246,17 @@ fn allowed_by(number: Option<usize>, policy: &Policy) -> Option<String> {
     Some(policy.allowed.get(number?)?.reason.clone())
 }
 
-/// Enough of a text to recognise it, on one line, without what would change how a terminal shows it.
+/// Enough of a text to recognise it, on one line, with escapes for what would change how a terminal shows it.
 fn shortened(text: &str) -> String {
-    let plain = |c: char| if c.is_control() { ' ' } else { c };
-    let mut shown: String = text.chars().take(MAX_SHOWN).map(plain).collect();
-    if shown.len() < text.len() {
+    let mut shown = String::with_capacity(text.len().min(MAX_SHOWN));
+    for c in text.chars().take(MAX_SHOWN) {
+        match c {
+            '\n' | '\t' => shown.push(' '),
+            c if c.is_control() => shown.extend(c.escape_default()),
+            c => shown.push(c),
+        }
+    }
+    if text.chars().nth(MAX_SHOWN).is_some() {
         shown.push('…');
     }
     shown

@@ -3,7 +3,6 @@
 use crate::effects::Kind;
 use crate::invocation::Stdin;
 use crate::paths::{Class, Classes};
-use crate::shell::Reason;
 
 /// What happens to a place.
 pub(super) fn does(kind: Kind) -> &'static str {
@@ -23,6 +22,10 @@ pub(super) fn does(kind: Kind) -> &'static str {
         Kind::SendRaw => "sends over a bare connection",
         Kind::Fetch => "fetches",
         Kind::Edit => "edits",
+        Kind::Replace => "writes in place of",
+        Kind::Use => "uses",
+        Kind::MayEdit => "may edit",
+        Kind::Make => "makes",
     }
 }
 
@@ -35,6 +38,7 @@ const PLACES: &[(Class, &str)] = &[
     (Class::HomeRoot, "a whole home directory"),
     (Class::Own, "Snell's own"),
     (Class::HoldsOwn, "holds something of Snell's own"),
+    (Class::OwnHooks, "the project's hooks of Snell"),
     (Class::Sealed, "not to be read, says the user"),
     (Class::HoldsSealed, "holds what is not to be read, says the user"),
     (Class::Protected, "not to be changed, says the user"),
@@ -43,12 +47,15 @@ const PLACES: &[(Class, &str)] = &[
     (Class::SecretDir, "a directory of secrets"),
     (Class::StartUp, "read when somebody logs in or starts a program"),
     (Class::ProjectRoot, "the project as a whole, or around it"),
+    (Class::Hook, "run by git itself"),
     (Class::ProjectGit, "the project's history"),
     (Class::HomeProject, "in the project, which is a home"),
     (Class::Project, "in the project"),
     (Class::TempRoot, "a temporary directory as a whole"),
     (Class::Temp, "in a temporary directory"),
+    (Class::Cache, "a cache, which fills again"),
     (Class::Home, "in a home, outside of the project"),
+    (Class::Personal, "where somebody keeps their own"),
     (Class::Vital, "what a container in use lives from"),
     (Class::Told, "wherever a file or an answer says"),
     (Class::Harmless, "harmless"),
@@ -74,17 +81,6 @@ pub(super) fn stdin(stdin: &Stdin) -> String {
             let names: Vec<String> = names.map(ToString::to_string).collect();
             format!("what {} prints", names.join(" | "))
         }
-    }
-}
-
-/// What could not be seen.
-pub(super) fn unseen(reason: Reason) -> String {
-    match reason {
-        Reason::Limit(name) => format!("it is more than can be looked at before it runs (limit: {name})"),
-        Reason::Syntax => "the text is not what a shell can read".to_owned(),
-        Reason::UnknownProgram => "the name of a program is only known when it runs".to_owned(),
-        Reason::UnknownCode => "code is handed to a shell that is only known when it runs".to_owned(),
-        Reason::Failure => "the guard itself failed".to_owned(),
     }
 }
 

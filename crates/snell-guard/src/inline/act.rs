@@ -141,8 +141,13 @@ impl<'a> Stage<'a> {
 
     /// Processes without end.
     pub(super) fn bomb(&mut self) {
+        self.mark("process.fork-bomb");
+    }
+
+    /// Something that a rule judges by itself.
+    pub(super) fn mark(&mut self, rule: &str) {
         self.effects.push(Effect {
-            what: What::Rule(effects::number_of("process.fork-bomb")),
+            what: What::Rule(effects::number_of(rule)),
             place: None,
             recursive: false,
             program: self.language,

@@ -15,6 +15,7 @@ mod languages;
 mod others;
 mod powershell;
 mod reader;
+mod reverse;
 mod scan;
 mod scripting;
 mod services;
@@ -63,6 +64,9 @@ fn nested(inline: &Inline, invocation: &Invocation, world: &World, depth: usize)
     let tokens = scan::scan(&text, language);
     if bombs::has_bomb(&tokens) {
         stage.bomb();
+    }
+    if reverse::has_shell(&tokens) {
+        stage.mark("network.reverse-shell");
     }
     Reader::new(language, tokens, &mut stage).run_twice();
     stage.finish()

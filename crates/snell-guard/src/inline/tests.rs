@@ -93,9 +93,16 @@ fn judged(language: &str, text: &str) -> Option<&'static str> {
         .map(|finding| finding.rule.id)
 }
 
+/// How long this thread has had a processor, if the system tells: what others do on the machine does not count then.
+fn on_processor() -> Option<Duration> {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanos = told.split(' ').next()?.parse().ok()?;
+    Some(Duration::from_nanos(nanos))
+}
+
 #[test]
 fn long_and_deep_code_is_read_to_its_end() {
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), on_processor());
     for piece in [
         "(",
         "[",
@@ -137,8 +144,9 @@ fn long_and_deep_code_is_read_to_its_end() {
             judged(language, &code);
         }
     }
-    // Seconds would be enough for a debug build on a busy machine; what is not linear takes minutes.
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    // Seconds are enough for a debug build; what is not linear takes minutes.
+    let took = on_processor().map_or(start.elapsed(), |now| now.saturating_sub(before.unwrap_or_default()));
+    assert!(took < Duration::from_secs(60), "{took:?}");
 }
 
 #[test]

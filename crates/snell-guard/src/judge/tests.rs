@@ -119,9 +119,40 @@ fn what_is_too_much_is_asked_about() {
 }
 
 #[test]
+fn what_was_not_seen_never_counts_as_seen_in_full() {
+    let long = "x".repeat(5000);
+    let rows = [
+        ("Bash", json!({ "command": "eval ".repeat(300) + "x" }), LIMIT),
+        ("Bash", json!({ "command": "x".repeat((16 << 20) + 1) }), LIMIT),
+        (
+            "Bash",
+            json!({ "command": format!("python3 -c '{}'", "f(".repeat(200)) }),
+            LIMIT,
+        ),
+        (
+            "Bash",
+            json!({ "command": format!("psql -c '{}'", "select 1; ".repeat(200_000)) }),
+            LIMIT,
+        ),
+        ("Write", json!({ "file_path": long }), LIMIT),
+        ("Grep", json!({ "pattern": "x", "glob": long }), LIMIT),
+        ("Bash", json!({ "command": 7 }), UNREAD),
+        ("", json!({ "command": "ls" }), UNREAD),
+    ];
+    for (tool, input, rule) in rows {
+        let judgement = judge(&Call { tool, input: &input }, &Policy::default(), &world());
+        let shown: String = input.to_string().chars().take(60).collect();
+        assert_eq!(judgement.rule, Some(rule), "{tool} {shown}");
+        assert_ne!(judgement.coverage, Coverage::Full, "{tool} {shown}");
+        assert!(!judgement.coverage.unseen().is_empty(), "{tool} {shown}");
+    }
+}
+
+#[test]
 fn rules_that_the_code_speaks_of_exist() {
     for id in [
         LIMIT,
+        UNREAD,
         FAILURE,
         UNCLEAR,
         FORK_BOMB,

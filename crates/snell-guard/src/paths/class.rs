@@ -60,6 +60,14 @@ pub enum Class {
     Told = 1 << 25,
     /// In the project, which is somebody's home.
     HomeProject = 1 << 26,
+    /// In a home, where it fills again by itself when it is gone.
+    Cache = 1 << 27,
+    /// In a home, where people keep what they have made.
+    Personal = 1 << 28,
+    /// Git runs it by itself, when something else is meant.
+    Hook = 1 << 29,
+    /// Says which hooks of Snell run in the project.
+    OwnHooks = 1 << 30,
 }
 
 /// All classes with their names in the data files.
@@ -91,6 +99,10 @@ pub const CLASSES: &[(&str, Class)] = &[
     ("vital", Class::Vital),
     ("told", Class::Told),
     ("home-project", Class::HomeProject),
+    ("cache", Class::Cache),
+    ("personal", Class::Personal),
+    ("hook", Class::Hook),
+    ("own-hooks", Class::OwnHooks),
 ];
 
 /// A set of classes.

@@ -11,7 +11,7 @@ pub(crate) use glob::{ANY, fits, stands_for};
 
 use crate::invocation::{Part, Unknown, Value};
 use crate::policy::{Guarded, Protected};
-use crate::world::World;
+use crate::world::{Owned, World};
 use relation::Relation;
 pub(crate) use shape::MAX_PATH;
 use shape::{Shape, Start};
@@ -38,6 +38,36 @@ impl Place {
 }
 
 impl Place {
+    /// The beginning of its path that is known for sure, and whether that is all of it. What the system makes up while it
+    /// is looked at leads nowhere.
+    pub(crate) fn known(&self) -> Option<(String, bool)> {
+        let shape = self
+            .shape
+            .as_ref()
+            .filter(|shape| shape.start == Start::Root && !shape.astray)?;
+        let names = shape.names();
+        let literal: Vec<&str> = names
+            .iter()
+            .copied()
+            .take_while(|name| glob::is_literal(name))
+            .collect();
+        let is_made_up = matches!(literal.first(), Some(&("dev" | "proc" | "sys")));
+        let is_all = literal.len() == names.len();
+        (!is_made_up).then(|| (format!("/{}", literal.join("/")), is_all))
+    }
+
+    /// Goes where a link leads: from the beginning of its path to that one.
+    pub(crate) fn go(&mut self, known: &str, real: &str, world: &World) {
+        let Some(shape) = self.shape.as_mut() else {
+            return;
+        };
+        shape.begin_with(known, real);
+        self.classes = classify(shape, world);
+        if self.path.is_some() {
+            self.path = Some(shape.path().to_owned());
+        }
+    }
+
     /// Whether it is the project or lies in it.
     fn is_in_project(&self) -> bool {
         let beyond = [
@@ -157,6 +187,9 @@ fn nature(names: &Names<'_>) -> Classes {
     if any(tables::START_UP, names) {
         classes = classes.with(Class::StartUp);
     }
+    if any(tables::HOOK, names) {
+        classes = classes.with(Class::Hook);
+    }
     classes
 }
 
@@ -235,8 +268,15 @@ fn outside(names: &Names<'_>, world: &World) -> Classes {
         Class::Harmless
     } else if any(tables::DEVICE, names) {
         Class::Device
+    } else if names.home.is_some_and(|below| surely(tables::CACHE, below).is_some()) {
+        Class::Cache
     } else if names.home.is_some() {
-        Class::Home
+        let kept = !any(tables::LOOSE, names);
+        return if kept {
+            [Class::Home, Class::Personal].into()
+        } else {
+            [Class::Home].into()
+        };
     } else if any(tables::SYSTEM, names) {
         Class::System
     } else {
@@ -313,11 +353,14 @@ fn holds(all: &[&str], directory: &[&str]) -> bool {
 fn owned(all: &[&str], world: &World) -> Classes {
     let mut classes = Classes::default();
     for own in &world.own {
-        match relation::of(all, &own.path) {
-            Some(Relation::Within) => classes = classes.with(Class::Own),
-            Some(Relation::Holds) => classes = classes.with(Class::HoldsOwn),
-            None => {}
-        }
+        let class = match (relation::of(all, &own.path), own.what) {
+            (Some(Relation::Within), Owned::Hooks) => Class::OwnHooks,
+            // Whoever removes a whole project hears of other rules.
+            (Some(Relation::Holds), Owned::Hooks) | (None, _) => continue,
+            (Some(Relation::Within), _) => Class::Own,
+            (Some(Relation::Holds), _) => Class::HoldsOwn,
+        };
+        classes = classes.with(class);
     }
     classes
 }

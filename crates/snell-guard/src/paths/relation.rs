@@ -21,7 +21,7 @@ pub(super) fn of(names: &[&str], place: &str) -> Option<Relation> {
     let mut back = None;
     loop {
         let Some(next) = wanted.next() else {
-            return Some(Relation::Within);
+            return (!leads_through_a_file(names, at, place)).then_some(Relation::Within);
         };
         if next == "**" {
             back = Some((wanted.clone(), at));
@@ -37,6 +37,18 @@ pub(super) fn of(names: &[&str], place: &str) -> Option<Relation> {
             _ => return None,
         }
     }
+}
+
+/// Whether a pattern that fits the place leads further, where the place looks like a file: `*/build` is not in
+/// `notes.txt`.
+fn leads_through_a_file(names: &[&str], at: usize, place: &str) -> bool {
+    let last = place.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let is_file = last.trim_start_matches('.').contains('.');
+    let by_pattern = at
+        .checked_sub(1)
+        .and_then(|before| names.get(before))
+        .is_some_and(|name| !glob::is_literal(name));
+    is_file && by_pattern && names.len() > at
 }
 
 #[cfg(test)]

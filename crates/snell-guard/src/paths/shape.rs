@@ -40,6 +40,12 @@ impl Shape {
         if self.text.is_empty() { "/" } else { &self.text }
     }
 
+    /// Puts another beginning in the place of this one.
+    pub(super) fn begin_with(&mut self, before: &str, after: &str) {
+        let rest = self.text.strip_prefix(before.trim_end_matches('/')).unwrap_or_default();
+        self.text = format!("{}{rest}", after.trim_end_matches('/'));
+    }
+
     /// Reads a value as a path that is relative to a directory.
     pub(super) fn of(value: &Value, cwd: Option<&str>) -> Self {
         let mut shape = Self::default();

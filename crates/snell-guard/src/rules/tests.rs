@@ -120,7 +120,7 @@ fn a_reason_names_its_target_and_shows_nothing_odd() {
     let finding = judge(&effects.list).unwrap();
     assert_eq!(
         finding.reason(),
-        "/home/ann/work/other[31m lies outside of the project; rm would remove it."
+        "/home/ann/work/other\\u{1b}[31m lies outside of the project; rm would remove it."
     );
 }
 

@@ -11,6 +11,9 @@ use crate::syntax::{Assigned, Assignment, Word};
 
 impl<'t> Walker<'t> {
     pub(super) fn assign(&mut self, assignment: &'t Assignment) {
+        if self.scope.exports_all {
+            self.export(&assignment.name);
+        }
         match &assignment.value {
             Assigned::Array(elements) => self.assign_array(&assignment.name, elements, assignment.append),
             Assigned::Word(word) => {

@@ -171,8 +171,18 @@ impl<'t> Walker<'t> {
                     replaces = true;
                     break;
                 }
-                Some("-o" | "+o") => rest = after.get(1..).unwrap_or_default(),
-                Some(flag) if flag.starts_with(['-', '+']) && flag.len() > 1 => rest = after,
+                Some(flag @ ("-o" | "+o")) => {
+                    if after.first().and_then(Value::as_text) == Some("allexport") {
+                        self.scope.exports_all = flag == "-o";
+                    }
+                    rest = after.get(1..).unwrap_or_default();
+                }
+                Some(flag) if flag.starts_with(['-', '+']) && flag.len() > 1 => {
+                    if flag.contains('a') {
+                        self.scope.exports_all = flag.starts_with('-');
+                    }
+                    rest = after;
+                }
                 _ => {
                     replaces = true;
                     break;

@@ -161,9 +161,11 @@ impl<'t> Walker<'t> {
             Stdin::Inherited | Stdin::File(_) => 0,
         };
         self.spend(weight);
+        let exported = self.changed_for(&call);
         self.report(Invocation {
             argv: call.argv,
             variables: call.variables,
+            exported,
             files: call.files,
             stdin,
             stdout: self.scope.io.stdout.told(),

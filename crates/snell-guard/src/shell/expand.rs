@@ -206,12 +206,14 @@ impl<'t> Walker<'t> {
         let first = self.count();
         let (mut value, _) = self.capture(script);
         trim_newlines(&mut value);
-        if value.parts == [Part::Unknown(Unknown::Anything)]
-            && let Some(values) = searched(self.since(first))
-        {
-            return self.choose_value(values);
-        }
-        value
+        self.listed_since(&value, first).unwrap_or(value)
+    }
+
+    /// One of the files that programs list of which nobody knows what else they print.
+    fn listed_since(&mut self, printed: &Value, first: usize) -> Option<Value> {
+        let unknown = printed.parts == [Part::Unknown(Unknown::Anything)];
+        let values = searched(self.since(first)).filter(|_| unknown)?;
+        Some(self.choose_value(values))
     }
 
     /// What commands print, and whether somebody printed of whom nobody knows what.
@@ -267,8 +269,12 @@ impl<'t> Walker<'t> {
             self.readers.push((path.clone(), script, stdin));
             return Value::text(path);
         }
-        let (value, opaque) = self.capture(script);
-        if opaque {
+        let first = self.count();
+        let (mut value, opaque) = self.capture(script);
+        let listed = self.listed_since(&value, first);
+        let known = listed.is_some();
+        value = listed.unwrap_or(value);
+        if opaque && !known {
             let kind = value.parts.iter().find_map(|part| match part {
                 Part::Unknown(kind) if *kind != Unknown::Anything => Some(*kind),
                 _ => None,

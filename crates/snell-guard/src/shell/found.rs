@@ -1,5 +1,7 @@
 //! What a walk through a command line finds.
 
+use std::fmt;
+
 use crate::invocation::{Invocation, Value};
 use crate::syntax::Span;
 
@@ -34,6 +36,31 @@ impl Coverage {
         let is_limit = |reason: &Reason| matches!(reason, Reason::Limit(_));
         matches!(self, Self::Partial(reasons) if reasons.iter().any(is_limit))
     }
+
+    /// Its name, as programs are told.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Partial(_) => "partial",
+        }
+    }
+
+    /// Says that not everything was seen, and why.
+    pub(crate) fn lacks(&mut self, reason: Reason) {
+        match self {
+            Self::Full => *self = Self::Partial(vec![reason]),
+            Self::Partial(reasons) if reasons.contains(&reason) => {}
+            Self::Partial(reasons) => reasons.push(reason),
+        }
+    }
+
+    /// Why not everything was seen, in words; nothing if everything was.
+    pub fn unseen(&self) -> Vec<String> {
+        match self {
+            Self::Full => Vec::new(),
+            Self::Partial(reasons) => reasons.iter().map(ToString::to_string).collect(),
+        }
+    }
 }
 
 /// Why something may run that was not seen.
@@ -47,8 +74,23 @@ pub enum Reason {
     UnknownProgram,
     /// Code is handed to a shell, and some of it is unknown: `eval "$x"`.
     UnknownCode,
+    /// The call, or a field of it, is not what can be read.
+    Unread,
     /// The guard itself has failed.
     Failure,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Limit(name) => write!(f, "it is more than is looked at before it runs (limit: {name})"),
+            Self::Syntax => f.write_str("the text is not what a shell can read"),
+            Self::UnknownProgram => f.write_str("the name of a program is only known when it runs"),
+            Self::UnknownCode => f.write_str("code is handed to a shell that is only known when it runs"),
+            Self::Unread => f.write_str("a part of the call is not what can be read"),
+            Self::Failure => f.write_str("the guard itself failed"),
+        }
+    }
 }
 
 /// Code that is written in the command line, in a language that is no shell's.

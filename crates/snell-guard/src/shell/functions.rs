@@ -45,6 +45,7 @@ impl<'t> Walker<'t> {
         for (name, value) in &call.variables {
             self.make_local(name);
             self.set(name, Variable::one(value.clone()));
+            self.export(name);
         }
         let positional = std::mem::replace(&mut self.scope.positional, Rc::clone(&arguments));
         self.calls.push(Active {

@@ -7,6 +7,7 @@ use super::{Call, Flow, Walker};
 use crate::effects::{is_of_others, output_of};
 use crate::invocation::{Invocation, Part, Stdin, Unknown, Value};
 use crate::paths::locate;
+use crate::unwrap::searched;
 
 /// Flags of `read` that take a value.
 const READ_VALUES: &str = "adinNptu";
@@ -66,7 +67,7 @@ impl<'t> Walker<'t> {
                 drop(line);
                 self.unread()
             }
-            Some(line) if raw || line.as_text().is_some_and(|text| !text.contains('\\')) => line,
+            Some(line) if raw || !line.parts.iter().any(is_escaped) => line,
             Some(_) | None => self.unread(),
         };
         if let Some(array) = options.value('a').map(str::to_owned) {
@@ -103,6 +104,9 @@ impl<'t> Walker<'t> {
         let kind = match &*stdin {
             Stdin::Pipe(left) => {
                 self.spend(work(left));
+                if let Some(values) = searched(left) {
+                    return self.choose_value(values);
+                }
                 output_of(left, self.world)
             }
             Stdin::Text(text) => [Unknown::Unseen, Unknown::Private, Unknown::Processes]
@@ -146,7 +150,8 @@ impl<'t> Walker<'t> {
             });
         }
         let Some(text) = self.stdin_text().and_then(Value::as_text) else {
-            let value = self.unread();
+            let listed = self.stdin_text().filter(|text| is_one_path(text)).cloned();
+            let value = listed.unwrap_or_else(|| self.unread());
             self.assign_list(&name, vec![value]);
             return Flow::Next;
         };
@@ -158,6 +163,17 @@ impl<'t> Walker<'t> {
         self.assign_list(&name, lines);
         Flow::Next
     }
+}
+
+/// Whether a backslash in it means something else than itself.
+fn is_escaped(part: &Part) -> bool {
+    matches!(part, Part::Text(text) if text.contains('\\'))
+}
+
+/// Whether it is the name of a file, of which the beginning is known.
+fn is_one_path(text: &Value) -> bool {
+    let ends = |part: &Part| matches!(part, Part::Text(text) if text.contains('\n'));
+    !matches!(text.parts.first(), None | Some(Part::Unknown(_))) && !text.parts.iter().any(ends)
 }
 
 /// What stands before a delimiter, and what behind it if there is one.

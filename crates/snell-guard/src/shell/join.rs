@@ -115,6 +115,7 @@ fn merged<'t>(mut one: Scope<'t>, other: Scope<'t>, walker: &mut Walker<'t>) -> 
             }
         }
     }
+    one.exports_all |= other.exports_all;
     if !Rc::ptr_eq(&one.exported, &other.exported) {
         walker.spend(other.exported.len() / 4);
         Rc::make_mut(&mut one.exported).extend(other.exported.iter().cloned());

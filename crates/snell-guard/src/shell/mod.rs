@@ -15,6 +15,7 @@ mod compound;
 mod constant;
 mod declare;
 mod endless;
+mod environment;
 mod expand;
 mod fields;
 mod filters;

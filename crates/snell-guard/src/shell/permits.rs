@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use super::{Call, Flow, Walker};
 use crate::allowed::Permit;
-use crate::invocation::Value;
 use crate::paths::{fits, is_within};
 
 /// Programs that run others just as they are. Behind any other, a command is no longer the one that was meant.
@@ -101,18 +100,8 @@ impl<'t> Walker<'t> {
 
     /// Whether names of programs mean what they meant before, and programs find the surroundings that they found before.
     fn is_undisturbed(&self, call: &Call) -> bool {
-        let given = |name: &str| self.world.variables.iter().find(|(known, _)| known == name);
-        let original = |name: &str| match name {
-            "HOME" => Some(self.world.home.as_str()),
-            "USER" | "LOGNAME" => Some(self.world.user.as_str()),
-            _ => given(name).map(|(_, value)| value.as_str()),
-        };
-        let matters =
-            |name: &str| self.scope.exported.contains(name) || SURROUNDINGS.iter().any(|known| fits(name, known));
-        let unchanged = |name: &str| match original(name) {
-            Some(value) => self.scope.single(name).and_then(Value::as_text) == Some(value),
-            None => !matters(name),
-        };
+        let matters = |name: &str| SURROUNDINGS.iter().any(|known| fits(name, known)) && !self.is_given(name);
+        let unchanged = |name: &str| !self.is_changed(name) && !matters(name);
         let variables = self.scope.variables.keys().map(String::as_str);
         let renamed = call.name().is_some_and(|name| self.scope.aliases.contains_key(name));
         !renamed && !self.scope.unsettled && variables.filter(|name| !FOLLOWING.contains(name)).all(unchanged)

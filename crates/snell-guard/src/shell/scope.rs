@@ -94,6 +94,8 @@ pub(crate) struct Scope<'t> {
     pub(crate) aliases: Rc<BTreeMap<String, Value>>,
     /// Names of variables (and of functions, with `()`) that other programs see.
     pub(crate) exported: Rc<BTreeSet<String>>,
+    /// Whether everything that is assigned from here on is exported: `set -a`.
+    pub(crate) exports_all: bool,
     /// `$1` and on.
     pub(crate) positional: Rc<Vec<Value>>,
     /// `$0`
@@ -133,6 +135,7 @@ impl Scope<'_> {
         Self {
             exported: Rc::new(exported),
             variables: Rc::new(variables),
+            exports_all: false,
             functions: Rc::default(),
             aliases: Rc::default(),
             positional: Rc::default(),

@@ -183,6 +183,7 @@ fn without_pipe(invocation: &Invocation) -> Invocation {
             stdin: Stdin::Inherited,
             argv: invocation.argv.clone(),
             variables: invocation.variables.clone(),
+            exported: invocation.exported.clone(),
             files: invocation.files.clone(),
             stdout: invocation.stdout.clone(),
             cwd: invocation.cwd.clone(),

@@ -148,7 +148,8 @@ impl<'t> Walker<'t> {
     fn keep(&mut self, parsed: Parsed) -> &'t Parsed {
         for problem in &parsed.problems {
             match problem.kind {
-                ProblemKind::TooDeep | ProblemKind::TooLong => self.partial(Reason::Limit("text")),
+                ProblemKind::TooDeep => self.partial(Reason::Limit("nesting")),
+                ProblemKind::TooLong => self.partial(Reason::Limit("length")),
                 ProblemKind::NoEndMark => {}
                 ProblemKind::Unterminated | ProblemKind::Unexpected => self.partial(Reason::Syntax),
             }

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::{MAX_PATHS, on, strings};
+use super::{MAX_PATHS, fields, on, strings};
 use crate::effects::Kind;
 use crate::judge::Seen;
 use crate::world::World;
@@ -32,8 +32,8 @@ pub(super) fn look(input: &Json, world: &World, seen: &mut Seen) {
         Json::String(text) => vec![text.as_str()],
         _ => strings(input, PATCH),
     };
-    if texts.is_empty() {
-        seen.limit();
+    if !input.is_string() {
+        fields::expect(input, PATCH, seen);
     }
     for text in texts {
         apply(text, world, seen);
@@ -48,7 +48,7 @@ pub(super) fn apply(text: &str, world: &World, seen: &mut Seen) {
         unified(text)
     };
     if touched.len() > MAX_PATHS {
-        seen.limit();
+        seen.limit("paths");
     }
     let effects = touched.into_iter().take(MAX_PATHS);
     seen.effects.extend(effects.map(|(kind, path)| on(kind, path, world)));

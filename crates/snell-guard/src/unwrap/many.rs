@@ -1,9 +1,8 @@
 //! Programs that run another for each of many things: xargs, parallel, find, fd.
 
 use super::Job;
-use crate::effects::output_of;
-use crate::find;
-use crate::invocation::{Invocation, Part, Stdin, Unknown, Value};
+use super::listing::{below, found_by, produced};
+use crate::invocation::{Opened, Opening, Part, Stdin, Unknown, Value};
 use crate::shell::{Flow, Reason, Walker, joined, limits};
 
 /// Things that are followed one by one; all others are like them.
@@ -40,7 +39,7 @@ fn fed(walker: &mut Walker<'_>, job: &Job<'_>) -> Vec<Value> {
     const LINES: &[&str] = &["-I", "--replace", "-i", "-L", "--max-lines", "-d", "--delimiter"];
     let file = job.given.values(&["-a", "--arg-file"]).next();
     let stdin = match file {
-        Some(path) => std::rc::Rc::new(opened(walker, path)),
+        Some(path) => std::rc::Rc::new(opened(walker, path, job)),
         None => std::rc::Rc::clone(&walker.scope.io.stdin),
     };
     match &*stdin {
@@ -66,11 +65,18 @@ fn fed(walker: &mut Walker<'_>, job: &Job<'_>) -> Vec<Value> {
 }
 
 /// What stands in a file, or what is known of it if `<(…)` named it.
-fn opened(walker: &mut Walker<'_>, path: &Value) -> Stdin {
+fn opened(walker: &mut Walker<'_>, path: &Value, job: &Job<'_>) -> Stdin {
     match walker.written(path) {
         Some(text) => Stdin::Text(text),
         None if matches!(path.parts.as_slice(), [Part::Unknown(_)]) => Stdin::Text(path.clone()),
-        None => Stdin::File(path.clone()),
+        None => {
+            let read = Opened {
+                path: path.clone(),
+                how: Opening::Read,
+            };
+            walker.report_files(vec![read], &job.call.span);
+            Stdin::File(path.clone())
+        }
     }
 }
 
@@ -111,155 +117,6 @@ fn divided(text: &Value, delimiter: Option<char>) -> Vec<Value> {
     }
     all.extend(current);
     all
-}
-
-/// What a search prints that is all that was run: so far as names are known, they are worth more than nothing.
-pub(crate) fn searched(found: &[Invocation]) -> Option<Vec<Value>> {
-    let [only] = found else { return None };
-    let name = only.argv.first().and_then(Value::as_text)?;
-    let is_find = matches!(name.rsplit('/').next(), Some("find" | "gfind")) && !only.elsewhere;
-    let mut values = found_by(only.argv.get(1..).filter(|_| is_find)?);
-    values.truncate(crate::shell::limits::VALUES);
-    Some(values)
-}
-
-/// What the left side of a pipe lists, if it is known to list.
-fn produced(left: &[Invocation], walker: &Walker<'_>) -> Vec<Value> {
-    // Those that only pick lines are looked through.
-    const PICKERS: &[&str] = &[
-        "grep", "egrep", "fgrep", "rg", "sort", "uniq", "head", "tail", "cat", "tee", "shuf", "tr",
-    ];
-    let names = |invocation: &&Invocation| {
-        let name = invocation
-            .argv
-            .first()
-            .and_then(Value::as_text)
-            .unwrap_or_default()
-            .to_owned();
-        name.rsplit('/').next().unwrap_or_default().to_owned()
-    };
-    let mut picked = false;
-    for invocation in left.iter().rev() {
-        let name = names(&invocation);
-        let arguments = invocation.argv.get(1..).unwrap_or_default();
-        match name.as_str() {
-            "find" | "gfind" => return listed(found_by(arguments), picked),
-            "ls" => {
-                let operands = arguments.iter().filter(|value| !value.leading().starts_with('-'));
-                let everything = || Part::Pattern("*".to_owned());
-                let mut hits: Vec<Value> = operands.map(|start| below(start, everything())).collect();
-                if hits.is_empty() {
-                    let parts = vec![everything()];
-                    hits.push(Value { parts });
-                }
-                return listed(hits, picked);
-            }
-            name if PICKERS.contains(&name) && reads_only(arguments) => picked = true,
-            _ => break,
-        }
-    }
-    vec![Value::unknown(output_of(left, walker.world))]
-}
-
-/// Whether it reads standard input only.
-fn reads_only(arguments: &[Value]) -> bool {
-    let operands = arguments
-        .iter()
-        .filter(|value| !value.leading().starts_with('-'))
-        .count();
-    operands <= 2
-}
-
-/// Some of what is listed rather than all.
-fn listed(values: Vec<Value>, picked: bool) -> Vec<Value> {
-    if !picked {
-        return values;
-    }
-    let some = |value: Value| {
-        let parts = value.parts.into_iter().map(|part| match part {
-            Part::Pattern(text) if text == "*" => Part::Unknown(Unknown::Name),
-            part => part,
-        });
-        Value { parts: parts.collect() }
-    };
-    values.into_iter().map(some).collect()
-}
-
-fn below(start: &Value, part: Part) -> Value {
-    let mut value = start.clone();
-    if !value.leading().ends_with('/') || value.parts.len() > 1 {
-        value.push_text("/");
-    }
-    value.push(part);
-    value
-}
-
-/// What `find` finds: below each start, what its expression picks.
-fn found_by(arguments: &[Value]) -> Vec<Value> {
-    let is_start = |value: &&Value| {
-        let text = value.leading();
-        !text.starts_with(['-', '(', '!']) || matches!(text, "-H" | "-L" | "-P")
-    };
-    let expression = arguments.iter().skip_while(is_start);
-    let expression: Vec<&Value> = expression
-        .take_while(|value| !value.leading().starts_with("-exec"))
-        .collect();
-    let starts = arguments
-        .iter()
-        .take_while(is_start)
-        .filter(|value| !value.leading().starts_with('-'));
-    let mut starts: Vec<Value> = starts.cloned().collect();
-    if starts.is_empty() {
-        starts.push(Value::text("."));
-    }
-    let mut names = Vec::new();
-    let mut picks = false;
-    for (at, word) in expression.iter().enumerate() {
-        let text = word.as_text().unwrap_or_default();
-        let negated = at > 0
-            && expression
-                .get(at - 1)
-                .and_then(|before| before.as_text())
-                .is_some_and(|before| matches!(before, "!" | "-not"));
-        if negated {
-            continue;
-        }
-        match text {
-            "-name" | "-iname" => names.extend(expression.get(at + 1).map(|name| (*name).clone())),
-            _ => picks |= find::picks_beside_names(text),
-        }
-    }
-    let mut values = Vec::new();
-    for start in &starts {
-        // One more than are followed is enough to know that there are too many.
-        if values.len() > MOST {
-            break;
-        }
-        if names.is_empty() {
-            let part = if start.leading().trim_end_matches('/') == "/proc" {
-                Part::Unknown(Unknown::Processes)
-            } else if picks {
-                Part::Unknown(Unknown::Name)
-            } else {
-                Part::Pattern("*".to_owned())
-            };
-            values.push(below(start, part));
-        }
-        for name in names.iter().take(MOST + 1) {
-            let mut value = start.clone();
-            if !value.to_string().ends_with('/') {
-                value.push_text("/");
-            }
-            for part in &name.parts {
-                match part {
-                    Part::Text(text) => crate::shell::push_globs(&mut value, text),
-                    part => value.push(part.clone()),
-                }
-            }
-            values.push(value);
-        }
-    }
-    values
 }
 
 /// Words with a mark replaced by a thing. A word that grows beyond what is followed is unknown.
@@ -362,7 +219,7 @@ pub(super) fn parallel<'t>(walker: &mut Walker<'t>, job: &Job<'_>) -> Option<Flo
     let (words, things) = match divider {
         Some(at) => {
             let (words, sources) = words.split_at(at);
-            (words, listed_by(walker, sources))
+            (words, listed_by(walker, sources, job))
         }
         None => (words, fed(walker, job)),
     };
@@ -397,7 +254,7 @@ pub(super) fn parallel<'t>(walker: &mut Walker<'t>, job: &Job<'_>) -> Option<Flo
 }
 
 /// What `::: things` and `:::: files` list.
-fn listed_by(walker: &mut Walker<'_>, sources: &[Value]) -> Vec<Value> {
+fn listed_by(walker: &mut Walker<'_>, sources: &[Value], job: &Job<'_>) -> Vec<Value> {
     let mut things = Vec::new();
     let mut in_files = false;
     for word in sources {
@@ -405,7 +262,7 @@ fn listed_by(walker: &mut Walker<'_>, sources: &[Value]) -> Vec<Value> {
             Some(":::" | ":::+") => in_files = false,
             Some("::::" | "::::+") => in_files = true,
             _ if !in_files => things.push(word.clone()),
-            _ => match opened(walker, word) {
+            _ => match opened(walker, word, job) {
                 Stdin::Text(text) => things.extend(divided(&text, Some('\n'))),
                 Stdin::Inherited | Stdin::Pipe(_) | Stdin::File(_) => things.push(Value::unknown(Unknown::Anything)),
             },

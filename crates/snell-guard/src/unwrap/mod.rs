@@ -7,6 +7,7 @@ mod containers;
 mod editors;
 mod flags;
 mod git;
+mod listing;
 mod many;
 mod shells;
 mod table;
@@ -17,7 +18,7 @@ use std::rc::Rc;
 pub(crate) use many::MOST;
 
 use flags::Given;
-pub(crate) use many::searched;
+pub(crate) use listing::searched;
 use table::{CODE_VARIABLES, Runs, WRAPPERS, Wrapper};
 
 use crate::invocation::{Unknown, Value};
@@ -26,6 +27,25 @@ use crate::shell::{Call, Flow, Walker, joined};
 /// The names of all programs that run programs.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     table::NAMES.iter().map(|(name, _)| *name)
+}
+
+/// The arguments that a program is given for itself, without the command that it runs.
+pub(crate) fn own_arguments(argv: &[Value]) -> &[Value] {
+    let all = argv.get(1..).unwrap_or_default();
+    let name = argv.first().and_then(Value::as_text).unwrap_or_default();
+    let mut entries = table::find(name).iter().filter_map(|at| WRAPPERS.get(*at));
+    let runs_words = |wrapper: &&Wrapper| {
+        let runs = [Runs::Words, Runs::Code, Runs::AfterDashes, Runs::EachIsCode];
+        runs.contains(&wrapper.runs)
+    };
+    let given = entries.find_map(|wrapper| Some((wrapper, Given::read(wrapper, argv)?)));
+    match given.filter(|(wrapper, _)| runs_words(wrapper)) {
+        Some((wrapper, given)) => {
+            let end = given.rest + wrapper.operands;
+            argv.get(1..end.min(argv.len())).unwrap_or(all)
+        }
+        None => all,
+    }
 }
 
 /// Follows what some variables make a program run.

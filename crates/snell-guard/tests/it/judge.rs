@@ -114,7 +114,7 @@ fn tools_are_judged_by_what_they_would_do() {
             r#"run_shell_command {"command": "pkill node"}"#,
             Some("process.kill-by-name"),
         ),
-        (r#"Bash {"command": ["ls", 5]}"#, Some("guard.limit")),
+        (r#"Bash {"command": ["ls", 5]}"#, Some("guard.unread")),
         // Patches, also as a program.
         (
             r#"Bash {"command": "apply_patch <<'E'\n*** Begin Patch\n*** Delete File: /etc/hosts\n*** End Patch\nE"}"#,

@@ -10,11 +10,13 @@
 mod allowed;
 mod calls;
 mod corpus;
+mod flips;
 mod fuzz;
 mod hostile;
 mod judge;
 mod own;
 mod page;
+mod protected;
 mod rewrites;
 mod shell;
 mod syntax;

@@ -114,7 +114,6 @@ fn looking_is_free() {
         "diff ~/.claude/settings.json .claude/settings.json",
         "sqlite3 -readonly ~/.local/share/snell/snell.db 'SELECT 1'",
         "claude -p 'what is disableAllHooks?'",
-        "claude --settings my.json -p x",
         "mkdir -p .claude/commands && echo x > .claude/commands/y.md",
         "rm .claude/commands/y.md",
         "find . -name '*.pyc' -delete",

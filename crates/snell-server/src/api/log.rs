@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::extract::{RawQuery, State};
 use snell::{EventName, Timestamp};
-use snell_store::{GuardEntry, GuardFilter, LogEntry, LogFilter, Store};
+use snell_store::{GuardEntry, GuardFilter, GuardOutcome, LogEntry, LogFilter, Store};
 
 use super::Answer;
 use crate::app::Shared;
@@ -17,9 +17,6 @@ const HOOKS_SINCE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What may be decided about an event.
 pub(crate) const DECISIONS: &[&str] = &["allow", "ask", "block"];
-
-/// What the guard may say.
-const VERDICTS: &[&str] = &["allow", "ask", "deny"];
 
 /// By what events can be chosen.
 const EVENT_FILTERS: &[&str] = &[
@@ -48,7 +45,7 @@ pub(crate) async fn events(State(app): State<Shared>, RawQuery(query): RawQuery)
             .text("event")
             .map(|name| EventName::parse(name).as_str().to_owned()),
         tool: query.string("tool"),
-        decision: one_of(&query, DECISIONS)?,
+        decision: decision(&query)?,
         since: query.time("since", now)?,
         until: query.time("until", now)?,
         ..LogFilter::default()
@@ -92,7 +89,11 @@ pub(crate) async fn guard(State(app): State<Shared>, RawQuery(query): RawQuery) 
     let filter = GuardFilter {
         agent_id: query.id("agent_id")?,
         rule: query.string("rule"),
-        decision: one_of(&query, VERDICTS)?,
+        outcome: query.word(
+            "decision",
+            GuardOutcome::parse,
+            GuardOutcome::ALL.iter().map(|outcome| outcome.as_str()),
+        )?,
         ..GuardFilter::default()
     };
     let before_id = query.before(id)?;
@@ -109,8 +110,8 @@ pub(crate) async fn guard(State(app): State<Shared>, RawQuery(query): RawQuery) 
     Ok(app.readers.ask(ask).await?.answer())
 }
 
-fn one_of(query: &Query<'_>, words: &'static [&'static str]) -> Result<Option<String>, Refusal> {
-    let known = |word: &str| words.iter().copied().find(|known| *known == word);
-    let decision = query.word("decision", known, words.iter().copied())?;
+fn decision(query: &Query<'_>) -> Result<Option<String>, Refusal> {
+    let known = |word: &str| DECISIONS.iter().copied().find(|known| *known == word);
+    let decision = query.word("decision", known, DECISIONS.iter().copied())?;
     Ok(decision.map(str::to_owned))
 }

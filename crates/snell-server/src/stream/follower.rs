@@ -84,10 +84,12 @@ impl Follower {
         let Some(after) = position else {
             return Ok(0);
         };
+        // Asked for first: whatever was seen by then is there when the database is read.
+        let furthest = self.hub.furthest();
         let changes = store.changes_after(after, AT_ONCE)?;
         if !changes.is_empty() {
             self.hub.put(after, Batch::of(&changes));
-        } else if store.change_range()?.newest < after {
+        } else if store.change_range()?.newest < furthest {
             // The newest change is never removed, so the file is the same but what is in it is another's.
             self.begin_anew();
         }

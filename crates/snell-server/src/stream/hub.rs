@@ -34,6 +34,8 @@ struct Queue {
     listeners: usize,
     /// The last change that was put in. None while nobody listens, so that nothing need be read for nobody.
     position: Option<i64>,
+    /// The furthest change that somebody has read from the database without waiting for it here.
+    read_ahead: i64,
     /// Which database the changes are from: how often it was replaced.
     database: u64,
 }
@@ -111,6 +113,18 @@ impl Hub {
         self.queue().position
     }
 
+    /// Somebody has read up to this change in the database, which may be more than was put in.
+    pub(super) fn is_known_up_to(&self, change: i64) {
+        let mut queue = self.queue();
+        queue.read_ahead = queue.read_ahead.max(change);
+    }
+
+    /// The furthest change that anybody has seen. A database that ends before it is another one.
+    pub(super) fn furthest(&self) -> i64 {
+        let queue = self.queue();
+        queue.position.unwrap_or_default().max(queue.read_ahead)
+    }
+
     /// Puts changes in that come after this one. If that is not where the queue ends any more, nobody wants them.
     pub(super) fn put(&self, after: i64, batch: Batch) {
         let mut queue = self.queue();
@@ -133,7 +147,6 @@ impl Hub {
     pub(super) fn replace(&self) {
         let mut queue = self.queue();
         queue.clear();
-        queue.position = None;
         queue.database += 1;
         drop(queue);
         // Whoever waits looks again.
@@ -160,7 +173,10 @@ impl Queue {
         }
     }
 
+    /// Nothing is held, and nothing is known of the database any more.
     fn clear(&mut self) {
+        self.position = None;
+        self.read_ahead = 0;
         while !self.batches.is_empty() {
             self.drop_first();
         }
@@ -219,7 +235,6 @@ impl Drop for Place {
         queue.listeners -= 1;
         if queue.listeners == 0 {
             queue.clear();
-            queue.position = None;
         }
     }
 }

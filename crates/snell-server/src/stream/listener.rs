@@ -132,6 +132,8 @@ impl Listener {
         }
         let batch = Batch::of(&page.changes);
         told.extend(self.pick(&batch).unwrap_or_default());
+        // Were the database replaced before the follower gets there, it could not tell otherwise.
+        self.app.hub.is_known_up_to(batch.last().unwrap_or(0));
         // Whoever took so long that the queue has moved on goes on reading here.
         if is_last && !self.place.skip_if_gone() {
             self.stage = Stage::Live;

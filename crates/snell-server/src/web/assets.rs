@@ -36,8 +36,12 @@ macro_rules! asset {
 const ASSETS: &[Asset] = &[
     asset!("page.css", "text/css; charset=utf-8"),
     asset!("icon.svg", "image/svg+xml"),
+    asset!("icon-waiting.svg", "image/svg+xml"),
     asset!("page.js", "text/javascript; charset=utf-8"),
     asset!("connection.js", "text/javascript; charset=utf-8"),
+    asset!("line.js", "text/javascript; charset=utf-8"),
+    asset!("stream.js", "text/javascript; charset=utf-8"),
+    asset!("worker.js", "text/javascript; charset=utf-8"),
     asset!("regions.js", "text/javascript; charset=utf-8"),
     asset!("merge.js", "text/javascript; charset=utf-8"),
     asset!("times.js", "text/javascript; charset=utf-8"),
@@ -45,6 +49,7 @@ const ASSETS: &[Asset] = &[
     asset!("keys.js", "text/javascript; charset=utf-8"),
     asset!("timeline.js", "text/javascript; charset=utf-8"),
     asset!("log.js", "text/javascript; charset=utf-8"),
+    asset!("search.js", "text/javascript; charset=utf-8"),
 ];
 
 /// How long a file may be kept that will never change.

@@ -4,12 +4,13 @@
 
 use maud::{Markup, html};
 
-/// The size of a chart, and of the margins in which its scales stand.
+/// The size of a chart, and of the margins in which its scales stand. On a narrow screen a chart is drawn at half its size and
+/// its labels are written larger for that, so there is room for both.
 const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 150.0;
-const LEFT: f64 = 56.0;
-const TOP: f64 = 8.0;
-const BOTTOM: f64 = 20.0;
+const HEIGHT: f64 = 160.0;
+const LEFT: f64 = 92.0;
+const TOP: f64 = 14.0;
+const BOTTOM: f64 = 30.0;
 
 /// Where the values are drawn.
 const ROOM_ACROSS: f64 = WIDTH - LEFT - 4.0;
@@ -97,11 +98,11 @@ impl Chart<'_> {
                 @for part in [0.0, 0.5, 1.0] {
                     @let y = format!("{:.1}", up(part, 1.0));
                     line.grid x1=(LEFT) x2=(WIDTH - 4.0) y1=(y) y2=(y) {}
-                    text x=(LEFT - 6.0) y=(y) dy="4" text-anchor="end" { ((self.written)(part * top)) }
+                    text x=(LEFT - 6.0) y=(y) text-anchor="end" { ((self.written)(part * top)) }
                 }
                 @for (place, label) in self.marks {
                     @let anchor = if *place == 0.0 { "start" } else if *place == 1.0 { "end" } else { "middle" };
-                    text x=(format!("{:.1}", LEFT + place * ROOM_ACROSS)) y=(HEIGHT - 5.0) text-anchor=(anchor) { (label) }
+                    text x=(format!("{:.1}", LEFT + place * ROOM_ACROSS)) y=(HEIGHT - 13.0) text-anchor=(anchor) { (label) }
                 }
                 (what)
             }

@@ -2,10 +2,11 @@
 //! has with harmless text, and no others.
 
 use maud::{Markup, Render};
+use serde_json::json;
 use snell::Timestamp;
 use snell_store::{
-    Actor, AgentView, Confidence, GuardVerdictView, HookRunView, Intent, Source, State, TimelineEvent, TimestampSource,
-    TurnView,
+    Actor, AgentView, ChangedInput, Confidence, GuardVerdictView, HookRunView, Intent, SightingView, Source, State,
+    TimelineEvent, TimestampSource, TurnView,
 };
 
 use super::words::Name;
@@ -55,6 +56,7 @@ fn agent(text: &str) -> AgentView {
         why: text.to_owned(),
         current_tool: some(),
         last_words: some(),
+        last_words_by: Some(Actor::Agent),
         status_text: some(),
         tmux_session: some(),
         tmux_pane: some(),
@@ -82,9 +84,18 @@ pub(super) fn event(name: &str, text: &str) -> TimelineEvent {
         tool_summary: some(),
         tool_duration_ms: Some(1.0),
         ended_by: some(),
+        error: some(),
         is_end_of_call: false,
         decision: some(),
         reason: some(),
+        changed_input: Some(ChangedInput {
+            before: json!({"a": text, text: text}),
+            after: json!({"a": [text], text: 1}),
+        }),
+        changed_output: Some(json!({ text: [text] })),
+        told: some(),
+        is_unended: true,
+        is_late: true,
         state: State::Idle,
         state_before: Some(State::Processing),
         message: some(),
@@ -104,10 +115,22 @@ pub(super) fn event(name: &str, text: &str) -> TimelineEvent {
         }],
         guard_verdicts: vec![GuardVerdictView {
             decision: text.to_owned(),
+            would: some(),
             rule: text.to_owned(),
             tier: text.to_owned(),
             reason: text.to_owned(),
             advice: some(),
+            of_changed_input: true,
+        }],
+        seen_after: vec![SightingView {
+            id: 3,
+            after_event: 9,
+            at: Timestamp::UNIX_EPOCH,
+            state_before: Some(State::Processing),
+            state: State::Ended,
+            source: Source::Process,
+            confidence: Confidence::Medium,
+            why: text.to_owned(),
         }],
     }
 }
@@ -184,5 +207,39 @@ fn hostile_text_is_shown_as_it_is() {
         // These have it in an address at most.
         let is_silent = ["login", "how much is new"].contains(&name);
         assert!(shows || is_silent, "{name}: {}", part.0);
+    }
+}
+
+/// What is seen of a part at once: neither tags, nor styles, nor what is folded, nor what scrolls within itself.
+fn seen_at_once(html: &str) -> Vec<String> {
+    let (mut seen, mut within) = (vec![String::new()], Vec::new());
+    for piece in html.split('<').skip(1) {
+        let (tag, text) = piece.split_once('>').unwrap_or((piece, ""));
+        let name = tag.split(' ').next().unwrap_or_default();
+        match name {
+            "details" | "summary" | "pre" | "style" => within.push(name.to_owned()),
+            "/details" | "/summary" | "/pre" | "/style" => drop(within.pop()),
+            "li" | "p" | "dd" | "td" | "option" | "h1" | "h2" | "h3" => seen.push(String::new()),
+            _ => {}
+        }
+        let is_folded = matches!(within.last().map(String::as_str), Some("details" | "pre" | "style"));
+        if let (false, Some(last)) = (is_folded, seen.last_mut()) {
+            last.push_str(text);
+        }
+    }
+    seen
+}
+
+#[test]
+fn names_and_texts_of_any_length_are_seen_in_a_few_lines() {
+    let long = "A".repeat(20_000);
+    for (name, part) in parts(&long) {
+        if name == "login" {
+            continue;
+        }
+        for seen in seen_at_once(&part.0) {
+            let most = 3_000;
+            assert!(seen.len() <= most, "{name}: {} characters in one place", seen.len());
+        }
     }
 }

@@ -6,6 +6,7 @@ use maud::{DOCTYPE, Markup, html};
 use snell::Timestamp;
 use snell_store::{Result, State as AgentState, Store};
 
+use super::words::{NAME_SHOWN, cut};
 use super::{Answer, assets, html as answer};
 use crate::app::Shared;
 
@@ -84,9 +85,10 @@ impl Frame {
 
 /// A view as a whole page.
 pub(crate) fn page(frame: &Frame, view: &View<'_>) -> Response {
+    let title = cut(view.title, NAME_SHOWN);
     let title = match frame.counts.waiting {
-        0 => format!("{} – Snell", view.title),
-        waiting => format!("({waiting}) {} – Snell", view.title),
+        0 => format!("{title} – Snell"),
+        waiting => format!("({waiting}) {title} – Snell"),
     };
     let head = html! {
         (tabs(view.tab))
@@ -96,19 +98,30 @@ pub(crate) fn page(frame: &Frame, view: &View<'_>) -> Response {
             "not live: that needs JavaScript"
         }
         button #notify type="button" hidden { "Notify me" }
+        p #notify-told role="status" hidden {}
         @if frame.may_leave {
             form.leave method="post" action="/logout" { button { "Log out" } }
         }
     };
-    answer(document(&title, &head, &view.main))
+    let icon = if frame.counts.waiting > 0 { WAITING } else { QUIET };
+    answer(document(&title, icon, &head, &view.main))
 }
 
-/// A page that is not live, for those who are not let in or have lost their way.
+/// A page that is not live, for those who are not let in.
 pub(super) fn still(title: &str, main: &Markup) -> Markup {
-    document(&format!("{title} – Snell"), &html! {}, main)
+    document(&format!("{title} – Snell"), QUIET, &html! {}, main)
 }
 
-fn document(title: &str, head: &Markup, main: &Markup) -> Markup {
+/// A page that is not live, for those who have lost their way.
+pub(super) fn lost(title: &str, main: &Markup) -> Markup {
+    document(&format!("{title} – Snell"), QUIET, &tabs(None), main)
+}
+
+/// What the browser's tab shows beside the title: a sign upon it, and not only a colour, says that somebody waits.
+const QUIET: &str = "icon.svg";
+const WAITING: &str = "icon-waiting.svg";
+
+fn document(title: &str, icon: &str, head: &Markup, main: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -117,7 +130,8 @@ fn document(title: &str, head: &Markup, main: &Markup) -> Markup {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) }
-                link rel="icon" type="image/svg+xml" href=(assets::path("icon.svg"));
+                link #icon rel="icon" type="image/svg+xml" href=(assets::path(icon)) data-quiet=(assets::path(QUIET))
+                    data-waiting=(assets::path(WAITING));
                 link rel="stylesheet" href=(assets::path("page.css"));
                 script type="module" src=(assets::path("page.js")) {}
             }

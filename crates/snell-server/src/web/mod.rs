@@ -24,7 +24,9 @@ mod address;
 mod agent;
 mod agents;
 mod assets;
+mod changed;
 mod chart;
+mod form;
 mod guard;
 mod hooks;
 #[cfg(test)]
@@ -36,10 +38,13 @@ mod refused;
 mod slots;
 mod words;
 
+use std::borrow::Cow;
+
 use axum::http::header::REFERRER_POLICY;
 use axum::http::{HeaderValue, Uri};
 use axum::response::Response;
 use maud::Markup;
+use snell::show_unseen;
 use snell_store::{Result, Store};
 
 use crate::app::App;
@@ -73,11 +78,19 @@ async fn look<T: Send + 'static>(
     app.readers.ask(ask).await
 }
 
-/// An answer in HTML.
+/// An answer in HTML. All that agents sent is in it, and so this is where what nobody sees in that is made visible.
 fn html(markup: Markup) -> Response {
-    let mut answer = typed(HTML, markup.into_string());
+    let mut answer = typed(HTML, visible(markup.into_string()));
     answer.headers_mut().insert(REFERRER_POLICY, REFERRER);
     answer
+}
+
+/// What was rendered, with an escape in place of every character that is not seen. Our own markup has none of these.
+fn visible(rendered: String) -> String {
+    match show_unseen(&rendered) {
+        Cow::Borrowed(_) => rendered,
+        Cow::Owned(shown) => shown,
+    }
 }
 
 /// The type of every page.

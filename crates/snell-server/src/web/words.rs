@@ -4,10 +4,37 @@ use std::fmt::Display;
 
 use maud::{Markup, Render, html};
 use snell::Timestamp;
-use snell_store::{AgentView, Confidence, Source, State};
+use snell_store::{Actor, AgentView, Confidence, Source, State};
 
 /// How much of a session's id is shown where there is little room.
 const SHORT_ID: usize = 8;
+
+/// How moments are told that are near: as of now, or for good, in what is kept and read later.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Telling {
+    /// On a page, on which they are worded anew as time passes.
+    AsOf(Timestamp),
+    /// In a file.
+    ForGood,
+}
+
+impl Telling {
+    /// When something was.
+    pub(super) fn ago(self, at: Timestamp) -> Markup {
+        match self {
+            Self::AsOf(now) => ago(at, now),
+            Self::ForGood => clock(at),
+        }
+    }
+
+    /// Since when something has lasted.
+    pub(super) fn lasting(self, at: Timestamp) -> Markup {
+        match self {
+            Self::AsOf(now) => html! { "for " (lasting(at, now)) },
+            Self::ForGood => html! { "since " (clock(at)) },
+        }
+    }
+}
 
 /// How long ago something was, as of now.
 pub(super) fn ago(at: Timestamp, now: Timestamp) -> Markup {
@@ -55,8 +82,51 @@ pub(super) fn duration(ms: f64) -> String {
     }
 }
 
+/// A message as a sentence: with a capital and a full stop.
+pub(super) fn sentence(message: &str) -> String {
+    capital(message) + "."
+}
+
+/// A word with a capital.
+pub(super) fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
+}
+
+/// So many of something: `1 run`, `2 runs`.
+pub(super) fn many(number: i64, one: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {one}{ending}")
+}
+
+/// How much of a name is shown.
+pub(super) const NAME_SHOWN: usize = 80;
+
+/// A name that somebody else gave. Of one that is long, all is folded, up to so many characters.
+pub(super) fn name(text: &str, most: usize) -> Markup {
+    html! {
+        @if text.chars().nth(NAME_SHOWN).is_some() {
+            details.long {
+                summary { code { (cut(text, NAME_SHOWN)) } }
+                p.text { code { (cut(text, most)) } }
+            }
+        } @else {
+            code { (text) }
+        }
+    }
+}
+
+/// A text without the blank lines that it begins with. Blanks before its first word stay.
+pub(super) fn begun(text: &str) -> &str {
+    let blank = text.len() - text.trim_start().len();
+    let line = text[..blank].rfind('\n').map_or(0, |end| end + 1);
+    &text[line..]
+}
+
 /// The beginning of a text, if it has more than so many characters.
 pub(super) fn cut(text: &str, most: usize) -> String {
+    let text = begun(text);
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
         None => text.to_owned(),
@@ -72,8 +142,10 @@ impl Name<'_> {
         self.0.product.as_deref().unwrap_or("agent")
     }
 
+    /// What it is for, unless its session is called so anyway.
     fn role(&self) -> Option<&str> {
-        self.0.role.as_deref().filter(|role| !role.is_empty())
+        let role = self.0.role.as_deref().filter(|role| !role.is_empty());
+        role.filter(|_| self.0.role != self.0.session_id)
     }
 
     fn session(&self) -> String {
@@ -104,6 +176,15 @@ impl Render for Name<'_> {
     }
 }
 
+/// Who said what was said last, before it is told what.
+pub(super) fn speaker(agent: &AgentView) -> &'static str {
+    match agent.last_words_by {
+        Some(Actor::Agent) => "said ",
+        Some(Actor::User) => "was told ",
+        None => "",
+    }
+}
+
 /// What a state is called by people.
 pub(super) fn state(state: State) -> &'static str {
     match state {
@@ -121,6 +202,43 @@ pub(super) fn mark(state: State) -> &'static str {
         State::Processing => "▶",
         State::AwaitingInput => "▲",
         State::Ended => "■",
+    }
+}
+
+/// Why agents and sessions end: as it is kept, and as people say it.
+const ENDINGS: &[(&str, &str)] = &[
+    ("clear", "its user began anew"),
+    ("resume", "its user went on with another session"),
+    ("logout", "its user logged out"),
+    ("prompt_input_exit", "its user left it"),
+    ("bypass_permissions_disabled", "it may no longer do without permissions"),
+    ("other", "it did not say why"),
+    ("process_gone", "its process was gone"),
+    ("pane_closed", "its terminal was closed"),
+    ("left_pane", "a shell waits in its terminal"),
+    ("pane_reused", "another one runs in its terminal"),
+    ("replaced", "another session took its place"),
+    ("silent", "nothing was heard of it for long"),
+];
+
+/// Why something ended, for people, and as it is kept beside it.
+pub(super) fn ending(reason: &str) -> Markup {
+    let words = ENDINGS.iter().find(|(kept, _)| *kept == reason);
+    html! {
+        @if let Some((_, words)) = words { (words) " " }
+        code.quiet { (cut(reason, NAME_SHOWN)) }
+    }
+}
+
+/// A decision by any of its names, as the guard calls it. The log calls a denial a block, and people say that it was blocked.
+pub(super) fn decision(told: &str) -> &str {
+    match told {
+        "block" | "blocked" | "denied" => "deny",
+        "asked" => "ask",
+        "allowed" => "allow",
+        "would_block" | "would be blocked" => "would_deny",
+        "would be asked" => "would_ask",
+        other => other,
     }
 }
 
@@ -188,6 +306,9 @@ mod tests {
             ("abcd", 3, "abc…"),
             ("äöüß", 2, "äö…"),
             ("a bc", 2, "a…"),
+            ("\n \n  abc", 9, "  abc"),
+            ("  abc\n\nd", 9, "  abc\n\nd"),
+            ("\n\n", 9, ""),
             ("", 0, ""),
         ];
         for (text, most, expected) in cases {

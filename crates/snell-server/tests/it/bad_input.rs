@@ -359,8 +359,8 @@ fn a_question_that_is_wrong_is_refused_by_name() {
         ),
         (
             "/api/events?since=-2h",
-            "\"since\" is \"-2h\"; it must be an RFC 3339 time such as 2025-12-31T10:30:00Z, or how long ago it was, such \
-             as 2h",
+            "\"since\" is \"-2h\"; it must be a time such as 2025-12-31T10:30:00Z or 2025-12-31 (in UTC, unless a zone is \
+             named), or how long ago it was, such as 2h",
         ),
         (
             "/api/agents?limit=501",
@@ -402,12 +402,12 @@ fn a_question_that_is_wrong_is_refused_by_name() {
         ),
         (
             "/api/guard?decision=block",
-            "\"decision\" is \"block\"; it must be one of allow, ask, deny",
+            "\"decision\" is \"block\"; it must be one of deny, ask, allow, would_deny, would_ask",
         ),
         (
             "/api/events?since=soon",
-            "\"since\" is \"soon\"; it must be an RFC 3339 time such as 2025-12-31T10:30:00Z, or how long ago it was, such \
-             as 2h",
+            "\"since\" is \"soon\"; it must be a time such as 2025-12-31T10:30:00Z or 2025-12-31 (in UTC, unless a zone is \
+             named), or how long ago it was, such as 2h",
         ),
         (
             "/api/hooks?before=1",

@@ -107,14 +107,48 @@ fn pages_of_other_sites_are_refused() {
 #[test]
 fn a_link_from_elsewhere_leads_to_the_page_and_no_further() {
     let app = TestApp::start();
-    let follow = |path| {
-        app.request("GET", path)
-            .header("Sec-Fetch-Site: cross-site")
-            .send()
-            .status
-    };
-    assert_eq!(follow("/"), 200);
-    assert_eq!(follow("/api/agents"), 403);
+    // Who asks, how, and for what; and whether the page is shown.
+    let rows = [
+        ("cross-site", "navigate", "document", true),
+        ("same-site", "navigate", "document", true),
+        ("cross-site", "navigate", "iframe", false),
+        ("cross-site", "navigate", "object", false),
+        ("cross-site", "navigate", "", false),
+        ("cross-site", "no-cors", "script", false),
+        ("cross-site", "no-cors", "image", false),
+        ("cross-site", "no-cors", "style", false),
+        ("cross-site", "no-cors", "document", false),
+        ("cross-site", "no-cors", "empty", false),
+        ("same-site", "no-cors", "image", false),
+        ("cross-site", "cors", "empty", false),
+        ("cross-site", "", "", false),
+        ("same-origin", "cors", "empty", true),
+        ("none", "navigate", "document", true),
+    ];
+    for (site, mode, dest, is_shown) in rows {
+        let ask = |path| {
+            let told = [("Site", site), ("Mode", mode), ("Dest", dest)];
+            let told = told.iter().filter(|(_, value)| !value.is_empty());
+            let request = told.fold(app.request("GET", path), |request, (name, value)| {
+                request.header(&format!("Sec-Fetch-{name}: {value}"))
+            });
+            request.send().status
+        };
+        let is_ours = ["same-origin", "none"].contains(&site);
+        assert_eq!(ask("/"), if is_shown { 200 } else { 403 }, "{site} {mode} {dest}");
+        assert_eq!(
+            ask("/api/agents"),
+            if is_ours { 200 } else { 403 },
+            "{site} {mode} {dest}"
+        );
+    }
+    let twice = app
+        .request("GET", "/")
+        .header("Sec-Fetch-Site: cross-site")
+        .header("Sec-Fetch-Mode: navigate")
+        .header("Sec-Fetch-Dest: image")
+        .header("Sec-Fetch-Dest: document");
+    assert_eq!(twice.send().status, 403);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use snell::Timestamp;
 
+use super::transition;
 use super::turns::{self, WRITTEN_LATE};
 use crate::error::Result;
 use crate::intent::Intent;
@@ -42,11 +43,10 @@ pub(super) fn show(
         (Doing::UsesTool(tool), State::Processing) if by_transcript => agent.current_tool = Some(tool.clone()),
         (Doing::EndedTurn, State::Processing) => {
             turns::conclude(rows, agent, now)?;
-            let question = turns::last_words(rows, agent)?.is_some_and(|turn| turn.intent == Intent::Question);
-            let (state, why) = if question {
-                (State::AwaitingInput, "its last words are a question")
-            } else {
-                (State::Idle, "its transcript shows the end of its turn")
+            let words = turns::last_words(rows, agent)?;
+            let (state, why) = match words.filter(|turn| turn.intent == Intent::Question) {
+                Some(turn) => (State::AwaitingInput, transition::question(Some(&turn.text))),
+                None => (State::Idle, "its transcript shows the end of its turn".to_owned()),
             };
             agent.turn_to(state, Source::Transcript, why, now);
             agent.current_tool = None;

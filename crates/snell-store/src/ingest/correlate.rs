@@ -198,7 +198,9 @@ fn may_be_left(agent: &Agent, signs: &Signs<'_>) -> bool {
 }
 
 fn project_of(rows: &mut dyn Rows, signs: &Signs<'_>) -> Result<i64> {
-    let directory = signs.directory().unwrap_or_else(|| PathBuf::from("/"));
+    let Some(directory) = signs.directory() else {
+        return rows.project(project::NOWHERE, project::UNKNOWN, signs.at);
+    };
     // What is on another host's disk cannot be looked for here.
     let elsewhere = matches!((signs.sender.host.as_deref(), signs.host), (Some(theirs), Some(own)) if theirs != own);
     let root = if elsewhere {
@@ -324,6 +326,7 @@ fn bind(rows: &mut dyn Rows, seen: &mut Seen, id: &str, conversation: &Conversat
 
 /// Makes this the agent's current conversation, and notes what the event says about both.
 pub(crate) fn enter(rows: &mut dyn Rows, signs: &Signs<'_>, found: &mut Found) -> Result<()> {
+    settle(rows, signs, &mut found.agent)?;
     let (agent, sender) = (&mut found.agent, signs.sender);
     let Some(conversation) = &mut found.conversation else {
         note_sender(agent, signs);
@@ -360,6 +363,14 @@ pub(crate) fn enter(rows: &mut dyn Rows, signs: &Signs<'_>, found: &mut Found) -
         rows.link_mission(mission, &conversation.session_id, signs.at)?;
     }
     note_sender(agent, signs);
+    Ok(())
+}
+
+/// Puts an agent into its project, if nobody knew until now where it works.
+fn settle(rows: &mut dyn Rows, signs: &Signs<'_>, agent: &mut Agent) -> Result<()> {
+    if signs.directory().is_some() && rows.project_path(agent.project_id)?.as_deref() == Some(project::NOWHERE) {
+        agent.project_id = project_of(rows, signs)?;
+    }
     Ok(())
 }
 

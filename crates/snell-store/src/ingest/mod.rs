@@ -4,6 +4,7 @@
 //! kept all the same.
 
 mod activity;
+mod asked;
 mod correlate;
 mod news;
 pub(crate) mod tools;
@@ -168,8 +169,7 @@ pub(crate) fn ingest(
 /// Whether the same was told already: the same event about the same call of a tool. The id of a call alone does not say
 /// that, because not every model gives each call its own.
 fn is_known_tool_event(rows: &mut dyn Rows, observed: &Prepared, found: &Found) -> Result<bool> {
-    let tool_use = observed.event.tool.as_ref().and_then(|tool| tool.use_id.as_deref());
-    let (Some(tool_use), Some(conversation)) = (tool_use.filter(|id| !id.is_empty()), &found.conversation) else {
+    let (Some(tool_use), Some(conversation)) = (tools::call_id(&observed.event), &found.conversation) else {
         return Ok(false);
     };
     let input = observed.event.raw.get("tool_input");
@@ -227,11 +227,20 @@ fn change_by(
     } else {
         None
     };
+    let current_tool = found.agent.current_tool.as_deref();
+    let call = match current_tool.filter(|_| event.name == EventName::Notification) {
+        Some(tool) => rows.begun_call(found.agent.agent_id, tool)?,
+        None => None,
+    };
     let before = Before {
         state: found.agent.state,
         last_words: told.or(remembered.as_deref()),
-        current_tool: found.agent.current_tool.as_deref(),
+        current_tool,
+        call: call.as_deref(),
+        why: &found.agent.why,
+        is_unknown: found.agent.told_at.is_none(),
         blocked: judgement.is_some_and(|judgement| judgement.blocks() || judgement.goes_on),
+        asked: judgement.and_then(Judgement::asks),
     };
     let heard_again = Change {
         state: State::Idle,
@@ -248,18 +257,29 @@ fn keep(rows: &mut dyn Rows, observed: &Prepared, found: &Found, state: State) -
     let (event, judgement) = (&observed.event, observed.judgement.as_ref());
     let conversation = found.conversation.as_ref();
     let conversation_id = conversation.map(|conversation| conversation.conversation_id);
-    let tool_us = tools::took_us(rows, event, conversation_id, observed.at)?;
+    let ended = tools::ended(rows, event, (found.agent.agent_id, conversation_id), observed.at)?;
+    let error = tools::error(event);
+    let changed = judgement.and_then(|judgement| judgement.changed_input.as_ref());
+    let changed_input = changed.map(Value::to_string);
+    let changed = judgement.and_then(|judgement| judgement.changed_output.as_ref());
+    let changed_output = changed.map(Value::to_string);
+    let told = judgement.map(|judgement| judgement.told.join("\n\n"));
     rows.keep_event(&EventRow {
         event_id: &observed.event_id,
         agent_id: found.agent.agent_id,
         conversation_id,
         name: &observed.name,
         tool: event.tool_name(),
-        tool_use_id: event.tool.as_ref().and_then(|tool| tool.use_id.as_deref()),
+        tool_use_id: tools::call_id(event),
         tool_summary: observed.tool_summary.as_deref(),
-        tool_us,
+        tool_us: ended.took_us,
+        ends: ended.began_by,
+        error: error.as_deref(),
         decision: judgement.and_then(|judgement| judgement.decision.as_deref()),
         reason: judgement.and_then(|judgement| judgement.reason.as_deref()),
+        changed_input: changed_input.as_deref(),
+        changed_output: changed_output.as_deref(),
+        told: told.as_deref().filter(|told| !told.is_empty()),
         state,
         correlation: found.correlation,
         at: observed.at,

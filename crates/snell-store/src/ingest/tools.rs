@@ -3,39 +3,172 @@
 use serde_json::Value;
 use snell::{Event, EventName, Timestamp};
 
+use super::asked;
 use crate::error::Result;
-use crate::rows::Rows;
+use crate::json;
+use crate::observation::cut;
+use crate::rows::{OpenCall, Rows};
 use crate::workers::one_line;
 
 /// How many characters are kept of what a call is about.
 const MAX_SUMMARY_CHARS: usize = 200;
 
+/// Fields that say to whom a message goes.
+const ADDRESSEES: &[&str] = &[
+    "to",
+    "recipient",
+    "recipients",
+    "channel",
+    "channel_id",
+    "chat_id",
+    "email",
+    "phone_number",
+];
+
+/// Fields that say what a message or a task is about, the shortest first.
+const SUBJECTS: &[&str] = &[
+    "subject",
+    "title",
+    "description",
+    "name",
+    "message",
+    "text",
+    "prompt",
+    "body",
+];
+
+/// How much is kept of why a call failed, beside what its agent sent.
+const MAX_ERROR_BYTES: usize = 8_000;
+
+/// Where an agent says why a call failed.
+const ERRORS: &[&str] = &["error", "tool_response", "tool_output"];
+
 /// What a call is about, in one line. Secrets are masked already, because the event's are.
 pub(crate) fn summary(event: &Event) -> Option<String> {
-    let argument = event.tool.as_ref()?.principal_argument()?;
-    let line = one_line(&argument, MAX_SUMMARY_CHARS);
+    let tool = event.tool.as_ref()?;
+    if let Some(question) = asked::question(tool) {
+        return Some(question);
+    }
+    let about = match tool.principal_argument().filter(|argument| !argument.trim().is_empty()) {
+        Some(argument) => argument.into_owned(),
+        None => message(tool.input.as_ref()?).or_else(|| whole(tool.input.as_ref()?))?,
+    };
+    let line = one_line(&about, MAX_SUMMARY_CHARS);
     (!line.is_empty()).then_some(line)
 }
 
-/// How long a tool took that has ended: what its agent says, else since it was told that it begins.
-pub(super) fn took_us(
+/// To whom something is said, and what: all that matters of a mail, and of what a subagent is given to do.
+fn message(input: &Value) -> Option<String> {
+    let first = |fields: &[&str]| fields.iter().find_map(|field| text(input.get(field)?));
+    match (first(ADDRESSEES), first(SUBJECTS)) {
+        (Some(to), Some(subject)) => Some(format!("to {to}: {subject}")),
+        (Some(to), None) => Some(format!("to {to}")),
+        (None, subject) => subject,
+    }
+}
+
+/// A text, or several as one.
+fn text(value: &Value) -> Option<String> {
+    let found = match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(Value::as_str).collect::<Option<Vec<_>>>()?.join(", "),
+        _ => return None,
+    };
+    Some(found).filter(|found| !found.trim().is_empty())
+}
+
+/// All that a call is given, where nothing of it is known to matter more.
+fn whole(input: &Value) -> Option<String> {
+    match input {
+        Value::Null => None,
+        Value::Object(fields) if fields.values().all(is_nothing) => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+fn is_nothing(value: &Value) -> bool {
+    value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())
+}
+
+/// The id of a call, where calls have ids.
+pub(super) fn call_id(event: &Event) -> Option<&str> {
+    let id = event.tool.as_ref()?.use_id.as_deref();
+    id.filter(|id| !id.is_empty())
+}
+
+/// Why a call failed; an empty text if it did not say.
+pub(super) fn error(event: &Event) -> Option<String> {
+    let is_end = matches!(event.name, EventName::PostToolUse | EventName::PostToolUseFailure);
+    if !is_end || !event.tool_failed() {
+        return None;
+    }
+    let told = ERRORS
+        .iter()
+        .find_map(|field| event.raw.get(*field).filter(|told| !told.is_null()));
+    let text = match told {
+        None => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => match other.get("message").and_then(Value::as_str) {
+            Some(message) => message.to_owned(),
+            None => other.to_string(),
+        },
+    };
+    Some(cut(text.trim(), MAX_ERROR_BYTES).into_owned())
+}
+
+/// What is known of a call when it ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ended {
+    /// The event that began it, where no id tells.
+    pub(super) began_by: Option<i64>,
+    pub(super) took_us: Option<u64>,
+}
+
+/// What the end of a call ends, and how long that took: what its agent says, else since it was told that it begins.
+pub(super) fn ended(
     rows: &mut dyn Rows,
     event: &Event,
-    conversation_id: Option<i64>,
+    (agent_id, conversation_id): (i64, Option<i64>),
     at: Timestamp,
-) -> Result<Option<u64>> {
-    if !matches!(event.name, EventName::PostToolUse | EventName::PostToolUseFailure) {
-        return Ok(None);
-    }
-    let told = event.raw.get("duration_ms").and_then(Value::as_f64);
-    if let Some(told) = told.filter(|told| *told >= 0.0) {
-        return Ok(Some((told * 1000.0) as u64));
-    }
-    let call = event.tool.as_ref().and_then(|tool| tool.use_id.as_deref());
-    let (Some(call), Some(conversation_id)) = (call.filter(|id| !id.is_empty()), conversation_id) else {
-        return Ok(None);
+) -> Result<Ended> {
+    let is_end = matches!(event.name, EventName::PostToolUse | EventName::PostToolUseFailure);
+    let Some(conversation_id) = conversation_id.filter(|_| is_end) else {
+        return Ok(Ended {
+            began_by: None,
+            took_us: told_us(event).filter(|_| is_end),
+        });
     };
-    let began = rows.tool_began(conversation_id, call, at)?;
-    let took = began.map(|began| at.as_microsecond() - began.as_microsecond());
-    Ok(took.and_then(|took| u64::try_from(took).ok()))
+    let (began_by, began) = match (call_id(event), event.tool_name()) {
+        (Some(call), _) => (None, rows.tool_began(conversation_id, call, at)?),
+        (None, Some(tool)) => {
+            let calls = rows.open_calls(agent_id, conversation_id, tool)?;
+            let found = calls
+                .into_iter()
+                .find(|call| call.began <= at && is_same_call(call, event));
+            found.map_or((None, None), |call| (Some(call.event_row), Some(call.began)))
+        }
+        (None, None) => (None, None),
+    };
+    let since = began.map(|began| at.as_microsecond() - began.as_microsecond());
+    Ok(Ended {
+        began_by,
+        took_us: told_us(event).or_else(|| since.and_then(|us| u64::try_from(us).ok())),
+    })
+}
+
+/// How long its agent says that a call took.
+fn told_us(event: &Event) -> Option<u64> {
+    let told = event.raw.get("duration_ms").and_then(Value::as_f64);
+    told.filter(|told| *told >= 0.0).map(|told| (told * 1000.0) as u64)
+}
+
+/// Whether this ends the call: it was given the same, or what a hook made of that, as far as it is told again.
+fn is_same_call(call: &OpenCall, event: &Event) -> bool {
+    let Some(input) = event.raw.get("tool_input") else {
+        return true;
+    };
+    let read = |text: &str| -> Option<Value> { json::from_slice(text.as_bytes()).ok() };
+    let changed = call.changed_input.as_deref().and_then(read);
+    changed.as_ref() == Some(input) || read(&call.payload).is_some_and(|began| began.get("tool_input") == Some(input))
 }

@@ -3,8 +3,10 @@
 use serde_json::Value;
 use snell::{Event, EventName};
 
+use super::{asked, tools};
 use crate::intent::{self, Intent};
 use crate::model::State;
+use crate::workers::one_line;
 
 /// What an event changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +26,8 @@ pub(crate) enum ToolChange {
     Is(String),
 }
 
-/// Tools by which an agent asks its user something.
-const QUESTIONS: &[&str] = &["AskUserQuestion", "ExitPlanMode"];
+/// How much is told of why the user is asked about a call.
+const MAX_REASON_CHARS: usize = 300;
 
 /// Notifications that say that the agent cannot go on without its user.
 const NEEDS_INPUT: &[&str] = &[
@@ -46,8 +48,16 @@ pub(crate) struct Before<'a> {
     pub(crate) last_words: Option<&'a str>,
     /// The tool that runs or waits for permission.
     pub(crate) current_tool: Option<&'a str>,
+    /// What its call is about; told with a notification, which does not say so itself.
+    pub(crate) call: Option<&'a str>,
+    /// Why it is in its state.
+    pub(crate) why: &'a str,
+    /// Whether nothing was told yet of what the agent is doing.
+    pub(crate) is_unknown: bool,
     /// Whether the event was kept from happening.
     pub(crate) blocked: bool,
+    /// Why the user is asked about it, if a hook or the guard wants that.
+    pub(crate) asked: Option<&'a str>,
 }
 
 /// What the event changes; nothing if it says nothing about the state.
@@ -58,6 +68,12 @@ pub(crate) fn transition(event: &Event, before: Before<'_>) -> Option<Change> {
     match &event.name {
         EventName::SessionStart => session_start(event, before.state),
         EventName::SessionEnd => session_end(event),
+        // Whoever is about to use a tool works, and that is the first that is heard of it.
+        EventName::PreToolUse | EventName::PermissionRequest if before.blocked && before.is_unknown => {
+            let tool = event.tool_name().unwrap_or("a tool");
+            let why = format!("it was about to use {tool}, which was blocked");
+            Some(change(State::Processing, ToolChange::None, why))
+        }
         // A prompt that was blocked never reached the agent, and a tool that was blocked never ran.
         EventName::UserPromptSubmit | EventName::PreToolUse | EventName::PermissionRequest if before.blocked => None,
         EventName::UserPromptSubmit => Some(change(
@@ -65,10 +81,10 @@ pub(crate) fn transition(event: &Event, before: Before<'_>) -> Option<Change> {
             ToolChange::None,
             "the user submitted a prompt",
         )),
-        EventName::PreToolUse => Some(pre_tool(event)),
+        EventName::PreToolUse => Some(pre_tool(event, before.asked)),
         EventName::PermissionRequest => {
             let tool = event.tool_name().unwrap_or("a tool");
-            let why = format!("it asks for permission to use {tool}");
+            let why = about(format!("it asks for permission to use {tool}"), event);
             Some(change(State::AwaitingInput, ToolChange::Is(tool.to_owned()), why))
         }
         EventName::PostToolUse | EventName::PostToolUseFailure => Some(post_tool(event)),
@@ -115,6 +131,14 @@ fn change(state: State, tool: ToolChange, why: impl Into<String>) -> Change {
     }
 }
 
+/// What an agent does, with what the call is about.
+fn about(does: String, event: &Event) -> String {
+    match tools::summary(event) {
+        Some(summary) => format!("{does}: {summary}"),
+        None => does,
+    }
+}
+
 fn session_start(event: &Event, state: State) -> Option<Change> {
     let source = event.source.as_deref();
     // An agent that compacts its conversation in the middle of its work goes on with it.
@@ -139,11 +163,22 @@ fn session_end(event: &Event) -> Option<Change> {
     })
 }
 
-fn pre_tool(event: &Event) -> Change {
+fn pre_tool(event: &Event, asked: Option<&str>) -> Change {
     let tool = event.tool_name().unwrap_or("a tool");
     let now = ToolChange::Is(tool.to_owned());
-    if QUESTIONS.contains(&tool) {
-        change(State::AwaitingInput, now, format!("it asks the user ({tool})"))
+    if let Some(reason) = asked {
+        let why = about(format!("the user is asked about {tool}"), event);
+        let reason = one_line(reason, MAX_REASON_CHARS);
+        let why = if reason.is_empty() {
+            why
+        } else {
+            format!("{why} ({reason})")
+        };
+        return change(State::AwaitingInput, now, why);
+    }
+    if asked::is_question(tool) {
+        let why = about(format!("it asks the user ({tool})"), event);
+        change(State::AwaitingInput, now, why)
     } else {
         change(State::Processing, now, format!("it uses {tool}"))
     }
@@ -163,10 +198,13 @@ fn notification(event: &Event, before: Before<'_>) -> Option<Change> {
     let waits_for_tool = state == State::AwaitingInput && before.current_tool.is_some();
     let message = event.message.as_deref().unwrap_or_default();
     let told = |kind: &str| {
-        if message.is_empty() {
-            format!("it says that it needs input ({kind})")
-        } else {
-            message.to_owned()
+        let is_permission = kind.starts_with("permission");
+        match (message, before.call.filter(|_| is_permission)) {
+            // What it waits for is known already, and better.
+            _ if waits_for_tool && is_permission => before.why.to_owned(),
+            ("", _) => format!("it says that it needs input ({kind})"),
+            (message, Some(call)) => format!("{message}: {call}"),
+            (message, None) => message.to_owned(),
         }
     };
     let kind = event.raw.get("notification_type").and_then(Value::as_str);
@@ -193,10 +231,17 @@ fn notification(event: &Event, before: Before<'_>) -> Option<Change> {
 /// The end of a turn; the last words may be a question.
 pub(crate) fn stop(last_words: Option<&str>) -> Change {
     if last_words.map(intent::of_last_words) == Some(Intent::Question) {
-        change(State::AwaitingInput, ToolChange::None, "its last words are a question")
+        change(State::AwaitingInput, ToolChange::None, question(last_words))
     } else {
         change(State::Idle, ToolChange::None, "it ended its turn")
     }
+}
+
+/// Why an agent waits whose last words are a question.
+pub(crate) fn question(last_words: Option<&str>) -> String {
+    let found = last_words.and_then(asked::question_in);
+    let told = |question| format!("its last words are a question: {question}");
+    found.map_or_else(|| "its last words are a question".to_owned(), told)
 }
 
 fn other(name: &str, event: &Event, state: State) -> Option<Change> {
@@ -217,7 +262,11 @@ fn other(name: &str, event: &Event, state: State) -> Option<Change> {
         }
         "Elicitation" => {
             let server = text("mcp_server_name").unwrap_or("a server");
-            let why = format!("{server} asks the user");
+            let message = event.message.as_deref().filter(|message| !message.trim().is_empty());
+            let why = match message {
+                Some(message) => format!("{server} asks the user: {message}"),
+                None => format!("{server} asks the user"),
+            };
             Some(change(State::AwaitingInput, ToolChange::Keep, why))
         }
         "ElicitationResult" if state == State::AwaitingInput => {

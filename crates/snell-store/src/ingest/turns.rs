@@ -4,6 +4,7 @@ use jiff::SignedDuration;
 use sha2::{Digest, Sha256};
 use snell::Timestamp;
 
+use super::transition;
 use crate::error::Result;
 use crate::intent::{self, Intent};
 use crate::model::{Actor, Agent, Source, State, TimestampSource, Turn, as_kept};
@@ -251,14 +252,10 @@ pub(crate) fn from_transcript(rows: &mut dyn Rows, agent: &mut Agent, entries: &
         // The turn had ended before its last words were written.
         State::Idle if spoke => {
             conclude(rows, agent, now)?;
-            let question = last_words(rows, agent)?.is_some_and(|turn| turn.intent == Intent::Question);
-            if question {
-                agent.turn_to(
-                    State::AwaitingInput,
-                    Source::Transcript,
-                    "its last words are a question",
-                    now,
-                );
+            let words = last_words(rows, agent)?;
+            if let Some(turn) = words.filter(|turn| turn.intent == Intent::Question) {
+                let why = transition::question(Some(&turn.text));
+                agent.turn_to(State::AwaitingInput, Source::Transcript, why, now);
             }
         }
         State::Idle | State::Ended => {}

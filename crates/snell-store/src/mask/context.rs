@@ -58,7 +58,7 @@ fn quoted_by(quote: Option<&u8>) -> Option<Chars> {
     }
 }
 
-/// `scheme://user:password@host`: the password.
+/// `scheme://user:password@host`: the password. `scheme://token@host`: the token.
 pub(super) fn url_password(scanner: &mut Scanner<'_>, colon: usize) -> Option<Found> {
     if !scanner.bytes[colon..].starts_with(b"://") {
         return None;
@@ -67,7 +67,13 @@ pub(super) fn url_password(scanner: &mut Scanner<'_>, colon: usize) -> Option<Fo
     let end = scanner.runs.end(Chars::Authority, start).min(start + MAX_LOGIN_BYTES);
     let authority = &scanner.bytes[start..end];
     let login_end = start + authority.iter().rposition(|byte| *byte == b'@')?;
-    password_of_login(scanner, start..login_end)
+    let login = start..login_end;
+    if !scanner.bytes[login.clone()].contains(&b':') {
+        // One that begins like those of a maker is found by that, and called so.
+        let is_one = !scanner.begins_form(start) && credential::is_token(&scanner.text[login.clone()]);
+        return is_one.then(|| found(login, "token"));
+    }
+    password_of_login(scanner, login)
 }
 
 /// `user:password`: the password.
@@ -87,7 +93,7 @@ pub(super) fn at_dash(scanner: &mut Scanner<'_>, at: usize) -> Option<Found> {
     scanner.runs.steps += dashes;
     match dashes {
         4.. => private_key(scanner, at, at + dashes),
-        1 => curl_user(scanner, at),
+        1 => curl_user(scanner, at).or_else(|| password_option(scanner, at)),
         2 => curl_user(scanner, at).or_else(|| credential_option(scanner, at)),
         _ => None,
     }
@@ -122,11 +128,32 @@ fn begins_key(body: &[u8]) -> bool {
         }
         on_first_line &= *byte != b'\n' && !body[at..].starts_with(b"\\n");
         let is_code = on_first_line && b"(){};".contains(byte);
-        if is_code || body[at..].starts_with(b"----") {
+        if is_code {
             return false;
+        }
+        if body[at..].starts_with(b"----") {
+            return is_short_key(&body[..at]);
         }
     }
     false
+}
+
+/// How many characters of Base64 a key has that is there as a whole.
+const MIN_SHORT_KEY: usize = 8;
+
+/// Whether all that stands between the first line and the last is Base64, and no word.
+fn is_short_key(body: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(body).replace("\\r", "").replace("\\n", "\n");
+    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+    let is_no_word = |line: &str| {
+        let has = |is: fn(&u8) -> bool| line.as_bytes().iter().any(is);
+        has(u8::is_ascii_digit) || has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase)
+    };
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+    lines
+        .peek()
+        .is_some_and(|line| line.len() >= MIN_SHORT_KEY && is_no_word(line))
+        && lines.all(|line| line.bytes().all(is_base64))
 }
 
 /// Where the last line of a key ends.
@@ -179,6 +206,53 @@ fn curl_user(scanner: &mut Scanner<'_>, at: usize) -> Option<Found> {
     password_of_login(scanner, login.start..end.max(login.start))
 }
 
+/// Programs to which `-p` with nothing after it means: ask for the password.
+const MYSQLS: [&str; 4] = ["mysql", "mysqldump", "mysqladmin", "mariadb"];
+
+/// How far before `-p` its program may stand.
+const MAX_PROGRAM_BYTES: usize = 96;
+
+/// `sshpass -p password` and `mysql -ppassword`. To other programs `-p` is a port, a path or a profile.
+fn password_option(scanner: &mut Scanner<'_>, at: usize) -> Option<Found> {
+    if scanner.bytes.get(at + 1) != Some(&b'p') || !begins_argument(scanner, at) {
+        return None;
+    }
+    let from = at.saturating_sub(MAX_PROGRAM_BYTES).max(scanner.begin);
+    let told = &scanner.text[scanner.text.ceil_char_boundary(from)..at];
+    let command = told.rsplit(['\n', ';', '|', '&']).next()?;
+    let value_start = after_spaces(scanner.bytes, at + 2, 4);
+    let is_apart = value_start > at + 2;
+    if !follows_sshpass(command) && (is_apart || !runs_mysql(command)) {
+        return None;
+    }
+    let value = argument(scanner, value_start);
+    let text = credential::judged(&scanner.text[value.clone()]);
+    let is_one = text.len() >= 3 && text.contains(char::is_alphabetic) && !credential::is_placeholder(text);
+    is_one.then(|| found(value, "password"))
+}
+
+/// Whether `word` is the program of this name, with or without its path.
+fn is_program(word: &str, name: &str) -> bool {
+    let before = word.strip_suffix(name);
+    before.is_some_and(|before| before.is_empty() || before.ends_with(['/', '"', '\'', '`', '(']))
+}
+
+/// What follows the program that sshpass starts is that program's.
+fn follows_sshpass(command: &str) -> bool {
+    let last = command.split_whitespace().next_back();
+    last.is_some_and(|last| is_program(last, "sshpass"))
+}
+
+/// Whether one of the words is the program, rather than what an option names.
+fn runs_mysql(command: &str) -> bool {
+    let mut before = "";
+    command.split_whitespace().any(|word| {
+        let is_named = before.starts_with('-') && before != "--";
+        before = word;
+        !is_named && MYSQLS.iter().any(|name| is_program(word, name))
+    })
+}
+
 /// `--password value` and its like.
 fn credential_option(scanner: &mut Scanner<'_>, at: usize) -> Option<Found> {
     let name_end = scanner.runs.end(Chars::Url, at);
@@ -219,15 +293,24 @@ pub(super) fn netrc_password(scanner: &mut Scanner<'_>, at: usize) -> Option<Fou
         .ceil_char_boundary(at.saturating_sub(256).max(scanner.begin));
     let told = &scanner.text[from..at];
     let mut before = told.split_whitespace().rev();
-    let is_login = before.nth(1) == Some("login");
+    let is_name = before.next().is_some_and(|name| !["and", "or"].contains(&name));
+    let is_login = is_name && before.next() == Some("login");
     // Elsewhere in a line it is only a word.
-    let begins_line = |word: &str| {
+    let begins_line = |word: &str, keyword: &str| {
+        let Some(attached) = word.strip_suffix(keyword) else {
+            return false;
+        };
         let place = word.as_ptr().addr() - told.as_ptr().addr();
         let blank = told[..place].trim_end_matches([' ', '\t']);
-        blank.is_empty() || blank.ends_with('\n')
+        let is_first = || blank.is_empty() || ["\n", "echo", "printf"].iter().any(|end| blank.ends_with(end));
+        match attached {
+            "" => is_first(),
+            _ => ["\"", "'", "\\n"].iter().any(|end| attached.ends_with(end)),
+        }
     };
     let of_machine = match (before.next(), before.next()) {
-        (Some(word @ "default"), _) | (_, Some(word @ "machine")) => begins_line(word),
+        (Some(word), _) if begins_line(word, "default") => true,
+        (_, Some(word)) => begins_line(word, "machine"),
         _ => false,
     };
     if blanks == 0 || !is_login || !of_machine {
@@ -253,7 +336,10 @@ pub(super) fn assignment(scanner: &mut Scanner<'_>, at: usize) -> Option<Found> 
     let kind = kind_at(scanner, &name)?;
     let value_start = after_spaces(scanner.bytes, value_at, 8);
     let close = mark == b'=' && name.end == at && value_start == value_at;
-    let (value, is_quoted) = value_from(scanner, value_start);
+    let (mut value, is_quoted) = value_from(scanner, value_start);
+    if kind == Kind::Cookie && mark == b':' && !is_quoted {
+        value.end = scanner.runs.end(Chars::Header, value.start).max(value.end);
+    }
     if kind == Kind::Authorization {
         return authorization(scanner, value);
     }

@@ -15,6 +15,14 @@ pub(super) enum Kind {
     Basic,
     /// A signature that stands for a credential.
     Signature,
+    /// Something that opens a door; what it looks like is not known.
+    Credential,
+    /// A few digits.
+    Digits,
+    /// Names and values; one of them often is a session.
+    Cookie,
+    /// Where a database is, and who may use it.
+    Connection,
 }
 
 impl Kind {
@@ -27,6 +35,10 @@ impl Kind {
             Self::Key => "key",
             Self::Authorization | Self::Basic => "authorization",
             Self::Signature => "signature",
+            Self::Credential => "credential",
+            Self::Digits => "code",
+            Self::Cookie => "cookie",
+            Self::Connection => "connection string",
         }
     }
 }
@@ -79,6 +91,14 @@ pub(super) const NAMES: &[(&str, Kind)] = &[
     ("auth", Kind::Basic),
     ("sig", Kind::Signature),
     ("signature", Kind::Signature),
+    ("credential", Kind::Credential),
+    ("credentials", Kind::Credential),
+    ("jwt", Kind::Token),
+    ("otp", Kind::Digits),
+    ("pin", Kind::Digits),
+    ("cookie", Kind::Cookie),
+    ("connection_string", Kind::Connection),
+    ("connectionstring", Kind::Connection),
 ];
 
 /// Ends of names that mean a password even within a word, as in `PGPASSWORD`.
@@ -120,12 +140,13 @@ pub(super) fn kind_of(name: &str) -> Option<Kind> {
         .map(|(_, kind)| *kind)
 }
 
-/// Whether a name ends with two letters that one of the above ends with. Most do not and are done with.
+/// Whether a name ends with three letters that one of the above ends with. Most do not and are done with.
 fn ends_like_one(name: &[u8]) -> bool {
-    const ENDS: [&[u8; 2]; 12] = [
-        b"rd", b"wd", b"se", b"ss", b"on", b"et", b"en", b"er", b"ey", b"th", b"ig", b"re",
+    const ENDS: [&[u8; 3]; 20] = [
+        b"ord", b"swd", b"pwd", b"ase", b"ass", b"ion", b"ret", b"ken", b"rer", b"key", b"uth", b"sig", b"ure", b"ial",
+        b"als", b"jwt", b"otp", b"pin", b"kie", b"ing",
     ];
-    let end = &name[name.len().saturating_sub(2)..];
+    let end = &name[name.len().saturating_sub(3)..];
     ENDS.iter().any(|known| end.eq_ignore_ascii_case(*known))
 }
 
@@ -174,6 +195,11 @@ pub(super) fn is_credential(kind: Kind, style: Style, value: &str) -> bool {
     let min = min_length(kind, style);
     match kind {
         _ if value.len() < min => false,
+        Kind::Cookie => is_cookie(value) || is_opaque(judged, seen),
+        Kind::Connection => is_opaque(judged, seen) || is_login_at_host(judged),
+        Kind::Digits => {
+            (min..=MAX_CODE_DIGITS).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_digit())
+        }
         Kind::Password if seen.space => style == Style::Quoted && !is_sentence(judged),
         _ if seen.space => false,
         Kind::Password => style != Style::Stated || seen.digit || seen.special,
@@ -185,19 +211,91 @@ pub(super) fn is_credential(kind: Kind, style: Style, value: &str) -> bool {
         Kind::Authorization => seen.letter() && (seen.digit || seen.is_random(judged)),
         Kind::Basic => value.len().is_multiple_of(4) && seen.lower && seen.upper && !seen.special,
         Kind::Signature => seen.digit && seen.letter(),
+        Kind::Credential => {
+            let random = style != Style::Stated && (seen.special || seen.is_random(judged));
+            !seen.is_path(judged) && !judged.contains("://") && seen.letter() && (seen.digit || random)
+        }
     }
+}
+
+/// The most digits of a PIN or a code that is used once.
+const MAX_CODE_DIGITS: usize = 8;
+
+/// How long a value is that can be nothing but a token, and how many digits it has at least.
+const MIN_OPAQUE: (usize, usize) = (16, 3);
+
+/// Whether a value is a token by its looks alone: long, of letters and digits, and no words that are joined.
+pub(super) fn is_token(value: &str) -> bool {
+    let judged = judged(value);
+    is_opaque(judged, Seen::of(judged)) && !is_placeholder(judged)
+}
+
+fn is_opaque(value: &str, seen: Seen) -> bool {
+    let (length, digits) = MIN_OPAQUE;
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=_-".contains(&byte);
+    let is_joined = value.contains(['_', '-', '/']) && !(seen.upper && seen.lower);
+    value.len() >= length
+        && !is_joined
+        && seen.letter()
+        && value.bytes().filter(is_digit).count() >= digits
+        && value.bytes().all(fits)
+}
+
+/// Parts of a cookie that say how it is to be kept.
+const COOKIE_ATTRIBUTES: [&str; 5] = ["expires", "max-age", "path", "domain", "samesite"];
+
+/// Whether one of the values of a cookie can be a session. Of a long one not all is looked at.
+fn is_cookie(value: &str) -> bool {
+    let is_session = |pair: &str| {
+        let Some((name, value)) = pair.trim().split_once('=') else {
+            return false;
+        };
+        let is_attribute = COOKIE_ATTRIBUTES.iter().any(|known| name.eq_ignore_ascii_case(known));
+        let is_name = !name.is_empty() && !name.contains([' ', '(', '.']);
+        let seen = Seen::of(value);
+        is_name
+            && !is_attribute
+            && value.len() >= 6
+            && !seen.space
+            && (seen.digit || seen.is_random(value))
+            && !is_placeholder(value)
+            && !value.contains(['(', '{', '<', '$'])
+    };
+    let judged = judged(value);
+    judged.split(';').any(is_session) || judged.len() < value.len() && judged.contains("; ") && judged.contains('=')
+}
+
+/// `user/password@host`.
+fn is_login_at_host(value: &str) -> bool {
+    value.split_once('@').is_some_and(|(login, _)| {
+        let password = login.split_once('/').map_or("", |(_, password)| password);
+        !value.contains([' ', ';']) && !value.contains("://") && password.len() >= 4 && !is_placeholder(password)
+    })
 }
 
 /// How long a credential is at least. The more a value can be something else, the longer it must be.
 const fn min_length(kind: Kind, style: Style) -> usize {
     match (kind, style) {
         (Kind::Password, Style::Environment) => 3,
+        (Kind::Digits, _) => 4,
         (Kind::Password, Style::Assigned | Style::Quoted) => 4,
-        (Kind::Password, Style::Stated) | (Kind::Secret, Style::Environment | Style::Quoted) => 6,
+        (Kind::Password, Style::Stated)
+        | (Kind::Secret, Style::Environment | Style::Quoted)
+        | (Kind::Credential, Style::Environment | Style::Quoted) => 6,
         (Kind::Token, Style::Quoted | Style::Stated) => 16,
         (Kind::Token, Style::Assigned) | (Kind::Key, Style::Stated) | (Kind::Basic, _) => 12,
         (Kind::Signature, _) => 32,
-        (Kind::Authorization | Kind::Secret | Kind::Key | Kind::Token, _) => 8,
+        (
+            Kind::Authorization
+            | Kind::Secret
+            | Kind::Key
+            | Kind::Token
+            | Kind::Credential
+            | Kind::Cookie
+            | Kind::Connection,
+            _,
+        ) => 8,
     }
 }
 

@@ -30,10 +30,12 @@ pub(super) enum Chars {
     Single,
     /// What stands between backticks.
     Backtick,
+    /// The value of a header, up to the end of its line or of the text that quotes it.
+    Header,
 }
 
 /// How many kinds there are.
-const KINDS: usize = Chars::Backtick as usize + 1;
+const KINDS: usize = Chars::Header as usize + 1;
 
 impl Chars {
     /// Whether `byte` may stand in such a run. Bytes of characters beyond ASCII stand in the lax ones only.
@@ -58,6 +60,7 @@ impl Chars {
             Self::Double => !matches!(byte, b'"' | b'\n'),
             Self::Single => !matches!(byte, b'\'' | b'\n'),
             Self::Backtick => !matches!(byte, b'`' | b'\n'),
+            Self::Header => !matches!(byte, b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\'),
         }
     }
 }

@@ -117,6 +117,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Whether a secret of a known form begins at `at`.
+    pub(super) fn begins_form(&mut self, at: usize) -> bool {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        forms::beginning(rest).any(|form| self.form(form, at).is_some())
+    }
+
     fn form(&mut self, form: &Form, at: usize) -> Option<Found> {
         let body = at + form.prefix.len();
         let mut end = self.trimmed_end(form.chars, body);

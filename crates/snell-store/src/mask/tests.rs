@@ -85,6 +85,8 @@ fn members_whose_name_means_a_credential_are_masked_whole() {
         "headers": {"Authorization": format!("Bearer {token}"), "x-api-key": token, "Accept": "text/plain"},
         "list": [{"name": "Authorization", "value": token}, {"name": "Accept", "value": "x"}],
         "password": "swordfish", "client_secret": [token], "access_token": token, "token": token, "apiKey": token,
+        "credentials": token, "jwt": token, "connection_string": token, "otp": "483921", "pin": 4711,
+        "cookie": format!("theme=dark; sid={token}"), "set-cookie": [format!("sid={token}; Path=/")],
         "text": format!("see {}", cook("gh|p_|~36")),
         cook("gh|p_|~36"): 1,
     });
@@ -99,6 +101,9 @@ fn members_whose_name_means_a_credential_are_masked_whole() {
             ],
             "password": "[masked: password]", "client_secret": ["[masked: secret]"],
             "access_token": "[masked: token]", "token": "[masked: token]", "apiKey": "[masked: key]",
+            "credentials": "[masked: credential]", "jwt": "[masked: token]",
+            "connection_string": "[masked: connection string]", "otp": "[masked: code]", "pin": "[masked: code]",
+            "cookie": "[masked: cookie]", "set-cookie": ["[masked: cookie]"],
             "text": "see [masked: GitHub token]",
             "[masked: GitHub token]": 1,
         })
@@ -115,7 +120,8 @@ fn harmless_members_stay() {
         "a": {"token": "ident", "secret": "abc", "password": "", "authorization": "none", "auth": "oauth2"},
         "b": {"password": "string", "api_key": "$API_KEY", "token": "unexpected end of input 1"},
         "tool_input": {"file_path": "/src/token.rs", "old_string": "token: Token", "new_string": "let password = ask();"},
-        "private_key": "./server.pem", "nextPageToken": "CAEQAA1234567890abcdef", "passwords": null, "secret": true,
+        "credentials": "same-origin", "jwt": "optional", "pin": 13, "otp": "required", "cookie": "theme=dark",
+        "connection_string": "postgres://localhost:5432/app", "private_key": "./server.pem", "nextPageToken": "CAEQAA1234567890abcdef", "passwords": null, "secret": true,
     });
     let mut value = harmless.clone();
     mask_json(&mut value);
@@ -178,6 +184,12 @@ fn hostile_texts_are_looked_at_a_bounded_number_of_times() {
         "é",
         "\"",
         "machine a login b password ",
+        "Cookie: ",
+        "Cookie: a=1234567;",
+        "sshpass -p ",
+        "mysql -p",
+        " -p",
+        "://a@",
         "password: (",
         "TOKEN=$",
         "%3D",

@@ -13,8 +13,9 @@ pub(super) const AGENT_COLUMNS: &str = "agent_id, project_id, product, session_i
     context_window";
 
 /// What of an agent is in an index.
-pub(super) fn indexed(agent: &Agent) -> (Option<&str>, Option<Timestamp>, Option<&str>) {
+pub(super) fn indexed(agent: &Agent) -> (i64, Option<&str>, Option<Timestamp>, Option<&str>) {
     (
+        agent.project_id,
         agent.tmux_pane.as_deref(),
         agent.ended_at,
         agent.headspace_session_id.as_deref(),
@@ -43,12 +44,13 @@ impl Within<'_, '_> {
     }
 
     pub(super) fn write_indexed(&self, agent: &Agent) -> Result<()> {
-        let sql = "UPDATE agents SET tmux_pane = :tmux_pane, ended_at = :ended_at, \
+        let sql = "UPDATE agents SET project_id = :project_id, tmux_pane = :tmux_pane, ended_at = :ended_at, \
             headspace_session_id = :headspace_session_id WHERE agent_id = :agent_id";
         self.write(
             sql,
             named_params! {
                 ":agent_id": agent.agent_id,
+                ":project_id": agent.project_id,
                 ":tmux_pane": agent.tmux_pane,
                 ":ended_at": agent.ended_at.map(Timestamp::as_microsecond),
                 ":headspace_session_id": agent.headspace_session_id,

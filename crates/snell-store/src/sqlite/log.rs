@@ -6,21 +6,23 @@ use serde_json::Value;
 use snell::Timestamp;
 
 use super::Sqlite;
-use super::rows::{time, word};
+use super::rows::{json_of, time, word};
 use crate::error::Result;
-use crate::json;
 use crate::model::State;
 use crate::query::{LogEntry, LogFilter};
 
 pub(super) const LOG_ENTRY: &str = "SELECT e.id, e.at, e.agent_id, p.name, c.session_id, e.name, e.tool, e.decision, e.reason, \
     e.state, e.correlation, e.took_us, (SELECT count(*) FROM hook_runs h WHERE h.id = e.id), d.payload, \
-    e.tool_summary, e.tool_us \
+    e.tool_summary, e.tool_us, e.changed_input, e.told, e.changed_output \
     FROM events e JOIN agents a USING (agent_id) JOIN projects p USING (project_id) \
     LEFT JOIN conversations c ON c.conversation_id = e.conversation_id LEFT JOIN payloads d ON d.id = e.id";
 
 /// The newest events of so many agents are found one by one, and then merged. Of more it is quicker to
 /// look at every event, from the newest on.
 const MAX_AGENTS: usize = 100;
+
+/// A tool as it is looked for: people do not mind whether letters are small. The index by tools is in the same order.
+const TOOL: &str = "tool COLLATE NOCASE";
 
 /// A kind of which there are fewer events is rare.
 const FEW: i64 = 5_000;
@@ -69,7 +71,7 @@ impl Sqlite {
     fn is_rare(&self, filter: &LogFilter) -> Result<bool> {
         let kinds = [
             ("name", &filter.event),
-            ("tool", &filter.tool),
+            (TOOL, &filter.tool),
             ("decision", &filter.decision),
         ];
         for (column, value) in kinds {
@@ -95,7 +97,7 @@ impl Sqlite {
         let agent = if is_rare { "+agent_id = ?" } else { "agent_id = ?" };
         only(agent, filter.agent_id.map(Sql::Integer));
         only("name = ?", text(&filter.event));
-        only("tool = ?", text(&filter.tool));
+        only(&format!("{TOOL} = ?"), text(&filter.tool));
         only("decision = ?", text(&filter.decision));
         // They are listed by number, so an index by time is of no use here.
         only("+at >= ?", when(filter.since));
@@ -215,9 +217,7 @@ impl Conditions {
 }
 
 pub(super) fn log_entry(row: &Row<'_>) -> rusqlite::Result<LogEntry> {
-    let payload: Option<String> = row.get(13)?;
     let tool_us: Option<i64> = row.get(15)?;
-    let payload = payload.and_then(|text| json::from_slice(text.as_bytes()).ok());
     Ok(LogEntry {
         id: row.get(0)?,
         at: time(row, 1)?,
@@ -234,6 +234,9 @@ pub(super) fn log_entry(row: &Row<'_>) -> rusqlite::Result<LogEntry> {
         correlation_method: row.get(10)?,
         took_us: row.get(11)?,
         hooks: row.get(12)?,
-        payload: payload.unwrap_or(Value::Null),
+        changed_input: json_of(row, 16)?,
+        changed_output: json_of(row, 18)?,
+        told: row.get(17)?,
+        payload: json_of(row, 13)?.unwrap_or(Value::Null),
     })
 }

@@ -1,13 +1,16 @@
 //! The embedded database: one file, which many short processes and one server write at once.
 
 mod agent_rows;
+mod calls;
 mod conversation_rows;
 mod log;
 mod prune;
 mod query;
+mod room;
 mod rows;
 mod search;
 mod sessions;
+mod sightings;
 mod sums;
 mod timeline;
 mod watching;
@@ -35,6 +38,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/002-changes.sql"),
     include_str!("migrations/003-lifecycle.sql"),
     include_str!("migrations/004-sums.sql"),
+    include_str!("migrations/005-beside-events.sql"),
+    include_str!("migrations/006-what-was-told.sql"),
 ];
 
 /// How often a process asks for the lock before it gives up, and how long it waits between: about half a second.
@@ -60,6 +65,10 @@ pub(crate) struct Sqlite {
 impl Sqlite {
     /// Opens the database, and makes it if it is not there.
     pub(crate) fn open(path: &Path) -> Result<Self> {
+        Self::open_here(path).map_err(|error| room::if_missing(path, error))
+    }
+
+    fn open_here(path: &Path) -> Result<Self> {
         let connection = connect(path)?;
         let mut database = Self {
             connection,
@@ -363,6 +372,7 @@ impl From<rusqlite::Error> for StoreError {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
+            Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => Self::Disk(error.to_string()),
             Some(ErrorCode::ConstraintViolation | ErrorCode::TooBig | ErrorCode::TypeMismatch) => {
                 Self::Refused(error.to_string())
             }

@@ -34,6 +34,7 @@ const REST: &[&str] = &[
      (SELECT hour, hook_id FROM hook_hours WHERE hour < ?1 / 3600000000 LIMIT ?2)",
     "DELETE FROM guard_hours WHERE (hour, rule, tier, outcome) IN \
      (SELECT hour, rule, tier, outcome FROM guard_hours WHERE hour < ?1 / 3600000000 LIMIT ?2)",
+    "DELETE FROM sightings WHERE sighting_id IN (SELECT sighting_id FROM sightings WHERE at < ?1 LIMIT ?2)",
     // The newest stays, so that its number is not given twice.
     "DELETE FROM changes WHERE change_id IN (SELECT change_id FROM changes WHERE at < ?1 \
      AND change_id < (SELECT max(change_id) FROM changes) ORDER BY change_id LIMIT ?2)",
@@ -137,6 +138,7 @@ impl Batch<'_> {
                 OLD_AGENTS,
                 &[
                     "DELETE FROM commands WHERE agent_id = ?1",
+                    "DELETE FROM sightings WHERE agent_id = ?1",
                     "DELETE FROM session_ids WHERE conversation_id IN \
                      (SELECT conversation_id FROM conversations WHERE agent_id = ?1)",
                     "DELETE FROM holders WHERE conversation_id IN \

@@ -8,7 +8,7 @@ use snell::Timestamp;
 
 use super::Sqlite;
 use super::log::{Conditions, LOG_ENTRY, log_entry};
-use super::rows::{optional_time, time, word};
+use super::rows::{optional_time, optional_word, time, word};
 use crate::backend::Queries;
 use crate::changes::{Change, ChangeRange};
 use crate::error::Result;
@@ -21,7 +21,7 @@ use crate::query::{
 use crate::search::{FullEvent, LogLines, ProjectView};
 use crate::sessions::{MissionView, SessionFilter, SessionRow};
 use crate::sums::{GuardHour, HookHour};
-use crate::timeline::{TimelineEvent, TimelineFilter};
+use crate::timeline::{SightingFilter, SightingView, TimelineEvent, TimelineFilter};
 use crate::workers::Worker;
 
 /// How many events and turns an export holds in memory at a time.
@@ -30,7 +30,8 @@ const EXPORT_PAGE: u32 = 50;
 const AGENT_VIEW: &str = "SELECT a.agent_id, a.project_id, p.name, p.path, a.product, \
     coalesce(c.session_id, a.session_id), a.state, a.state_since, a.state_source, a.confidence, a.why, a.current_tool, \
     a.last_words, a.tmux_session, a.tmux_pane, a.pid, a.host, c.role, c.mode, c.model, a.context_percent, a.started_at, \
-    a.last_seen_at, a.ended_at, a.end_reason, c.status_text \
+    a.last_seen_at, a.ended_at, a.end_reason, c.status_text, \
+    (SELECT t.actor FROM turns t WHERE t.agent_id = a.agent_id ORDER BY t.turn_id DESC LIMIT 1) \
     FROM agents a JOIN projects p USING (project_id) LEFT JOIN conversations c USING (conversation_id)";
 
 const SESSION_VIEW: &str = "SELECT c.session_id, c.conversation_id, c.agent_id, p.path, c.started_at, \
@@ -209,8 +210,17 @@ impl Queries for Sqlite {
         self.read_timeline(filter)
     }
 
-    fn event_before_newest(&mut self, agent_id: i64, newest: u32) -> Result<Option<(i64, Timestamp)>> {
-        self.read_event_before_newest(agent_id, newest)
+    fn seen_before(&mut self, filter: &SightingFilter) -> Result<Vec<SightingView>> {
+        self.read_seen_before(filter)
+    }
+
+    fn event_further_back(
+        &mut self,
+        agent_id: i64,
+        before_id: Option<i64>,
+        events: u32,
+    ) -> Result<Option<(i64, Timestamp)>> {
+        self.read_event_further_back(agent_id, before_id, events)
     }
 
     fn turns(&mut self, filter: &TurnFilter) -> Result<Vec<TurnView>> {
@@ -227,6 +237,10 @@ impl Queries for Sqlite {
 
     fn guard_hours(&mut self, since: Timestamp) -> Result<Vec<GuardHour>> {
         self.read_guard_hours(since)
+    }
+
+    fn guard_hours_of(&mut self, agent_id: i64, since: Timestamp, at_most: u32) -> Result<Vec<GuardHour>> {
+        self.read_guard_hours_of(agent_id, since, at_most)
     }
 
     fn guard_log(&mut self, filter: &GuardFilter) -> Result<Vec<GuardEntry>> {
@@ -349,6 +363,7 @@ fn agent_view(row: &Row<'_>) -> rusqlite::Result<AgentView> {
         why: row.get(10)?,
         current_tool: row.get(11)?,
         last_words: row.get(12)?,
+        last_words_by: optional_word(row, 26, Actor::parse)?,
         status_text: row.get(25)?,
         tmux_session: row.get(13)?,
         tmux_pane: row.get(14)?,

@@ -2,6 +2,7 @@
 
 use rusqlite::types::Type;
 use rusqlite::{OptionalExtension, Params, Row, Transaction, params};
+use serde_json::Value;
 use snell::Timestamp;
 
 use super::agent_rows::{AGENT_COLUMNS, agent, indexed};
@@ -9,9 +10,10 @@ use super::conversation_rows::{CONVERSATION_COLUMNS, conversation};
 use crate::changes::NewChange;
 use crate::error::{Result, StoreError};
 use crate::intent::Intent;
-use crate::model::{Actor, Agent, Conversation, TimestampSource, Turn};
+use crate::json;
+use crate::model::{Actor, Agent, Conversation, Sighting, TimestampSource, Turn};
 use crate::observation::{FinishedRun, GuardVerdict, Run};
-use crate::rows::{EventRow, Finished, Known, Owner, Reached, Rows};
+use crate::rows::{EventRow, Finished, Known, OpenCall, Owner, Reached, Rows};
 
 /// Inside a transaction.
 pub(super) struct Within<'a, 'c> {
@@ -149,6 +151,11 @@ impl Rows for Within<'_, '_> {
         self.insert(sql, params![path, name, now.as_microsecond()])
     }
 
+    fn project_path(&mut self, project_id: i64) -> Result<Option<String>> {
+        let sql = "SELECT path FROM projects WHERE project_id = ?1";
+        self.one(sql, [project_id], |row| row.get(0))
+    }
+
     fn conversation(&mut self, conversation_id: i64) -> Result<Option<Conversation>> {
         let sql = format!("SELECT {CONVERSATION_COLUMNS} FROM conversations WHERE conversation_id = ?1");
         self.one(&sql, [conversation_id], conversation)
@@ -261,10 +268,19 @@ impl Rows for Within<'_, '_> {
         )
     }
 
+    fn open_calls(&mut self, agent_id: i64, conversation_id: i64, tool: &str) -> Result<Vec<OpenCall>> {
+        self.read_open_calls(agent_id, conversation_id, tool)
+    }
+
+    fn begun_call(&mut self, agent_id: i64, tool: &str) -> Result<Option<String>> {
+        self.read_begun_call(agent_id, tool)
+    }
+
     fn keep_event(&mut self, event: &EventRow<'_>) -> Result<i64> {
         let sql = "INSERT INTO events (event_id, agent_id, conversation_id, name, tool, tool_use_id, decision, reason, \
-            state, correlation, at, took_us, tool_summary, tool_us) \
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+            state, correlation, at, took_us, tool_summary, tool_us, ends, error, changed_input, told, \
+            changed_output) \
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
         let row = self.insert(
             sql,
             params![
@@ -282,6 +298,11 @@ impl Rows for Within<'_, '_> {
                 event.took_us.map(u64::cast_signed),
                 event.tool_summary,
                 event.tool_us.map(u64::cast_signed),
+                event.ends,
+                event.error,
+                event.changed_input,
+                event.told,
+                event.changed_output,
             ],
         )?;
         self.write(
@@ -334,7 +355,7 @@ impl Rows for Within<'_, '_> {
             return Ok(None);
         };
         let sql = "UPDATE hook_runs SET status = ?2, exit_code = ?3, signal = ?4, duration_us = ?5, stdout = ?6, \
-            stderr = ?7, why = coalesce(?8, why) WHERE hook_run_id = ?1";
+            stderr = ?7, why = ?8 WHERE hook_run_id = ?1";
         self.write(
             sql,
             params![
@@ -354,6 +375,10 @@ impl Rows for Within<'_, '_> {
         }))
     }
 
+    fn keep_sighting(&mut self, sighting: &Sighting<'_>) -> Result<()> {
+        self.write_sighting(sighting)
+    }
+
     fn keep_change(&mut self, change: &NewChange<'_>) -> Result<()> {
         let sql = "INSERT INTO changes (kind, agent_id, project_id, at, data) VALUES (?1, ?2, ?3, ?4, ?5)";
         let data = serde_json::to_string(&change.data).map_err(|error| StoreError::Refused(error.to_string()))?;
@@ -371,8 +396,8 @@ impl Rows for Within<'_, '_> {
     }
 
     fn keep_guard_verdict(&mut self, owner: Owner<'_>, verdict: &GuardVerdict) -> Result<()> {
-        let sql = "INSERT INTO guard_verdicts (id, agent_id, at, decision, rule, tier, reason, advice) \
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+        let sql = "INSERT INTO guard_verdicts (id, agent_id, at, decision, would, rule, tier, reason, advice, \
+            of_changed_input) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
         self.write(
             sql,
             params![
@@ -380,10 +405,12 @@ impl Rows for Within<'_, '_> {
                 owner.agent_id,
                 owner.at.as_microsecond(),
                 verdict.decision,
+                verdict.would,
                 verdict.rule,
                 verdict.tier,
                 verdict.reason,
                 verdict.advice,
+                verdict.of_changed_input,
             ],
         )?;
         self.count_verdict(verdict, owner.at)
@@ -425,6 +452,12 @@ pub(super) fn optional_time(row: &Row<'_>, column: usize) -> rusqlite::Result<Op
 fn from_microseconds(microseconds: i64, column: usize) -> rusqlite::Result<Timestamp> {
     Timestamp::from_microsecond(microseconds)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Integer, Box::new(error)))
+}
+
+/// What a column with JSON says; nothing if it is empty or cannot be read.
+pub(super) fn json_of(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Value>> {
+    let text: Option<String> = row.get(column)?;
+    Ok(text.and_then(|text| json::from_slice(text.as_bytes()).ok()))
 }
 
 /// A word of ours. Anything else there means that somebody else wrote it.

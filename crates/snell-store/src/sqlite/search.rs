@@ -1,14 +1,16 @@
 //! The list of events as people look at it, in SQLite.
 
 use rusqlite::{OptionalExtension, Row, params_from_iter};
+use serde_json::{Value, json};
 
 use super::Sqlite;
 use super::log::{LOG_ENTRY, log_entry};
 use crate::error::Result;
 use crate::query::LogFilter;
 use crate::search::{
-    FullEvent, LogLine, LogLines, MAX_BYTES_LOOKED_AT, MAX_LOOKED_AT, ProjectView, SPEAKING, Wanted, said,
+    FullEvent, LogLine, LogLines, MAX_BYTES_LOOKED_AT, ProjectView, SPEAKING, Wanted, most_looked_at, said,
 };
+use crate::sums::GuardOutcome;
 
 /// How many events are looked at at a time.
 const AT_ONCE: usize = 500;
@@ -16,6 +18,9 @@ const AT_ONCE: usize = 500;
 /// What is looked at of an event.
 const LOOKED_AT: &str =
     "SELECT e.id, e.tool_summary, e.reason, d.payload FROM events e LEFT JOIN payloads d ON d.id = e.id";
+
+/// What the guard would have decided about an event if it did not only watch: the worst, which is also the last by its letters.
+const WOULD: &str = "(SELECT max(g.would) FROM guard_verdicts g WHERE g.id = e.id) AS would";
 
 impl Sqlite {
     pub(super) fn read_log_lines(&self, filter: &LogFilter, text: Option<&str>) -> Result<LogLines> {
@@ -33,8 +38,15 @@ impl Sqlite {
 
     fn lines(&self, which: &str, values: impl IntoIterator<Item: rusqlite::ToSql>) -> Result<Vec<LogLine>> {
         let speaking: Vec<_> = SPEAKING.iter().map(|(name, _)| format!("e.name = '{name}'")).collect();
-        let brief = format!("CASE WHEN {} THEN d.payload END", speaking.join(" OR "));
-        let sql = format!("{} {which}", LOG_ENTRY.replacen("d.payload", &brief, 1));
+        let brief = format!(
+            "CASE WHEN {} OR e.changed_input IS NOT NULL THEN d.payload END",
+            speaking.join(" OR ")
+        );
+        let entry = LOG_ENTRY.replacen("d.payload", &brief, 1);
+        let sql = format!(
+            "{} {which}",
+            entry.replacen(" FROM events e", &format!(", {WOULD} FROM events e"), 1)
+        );
         let mut statement = self.connection.prepare(&sql)?;
         let found = statement.query_map(params_from_iter(values), line)?;
         Ok(found.collect::<rusqlite::Result<_>>()?)
@@ -44,6 +56,7 @@ impl Sqlite {
     fn find(&self, filter: &LogFilter, wanted: &Wanted) -> Result<(Vec<i64>, Option<i64>)> {
         let (mut found, mut filter) = (Vec::new(), filter.clone());
         let (most, mut looked_at, mut bytes) = (filter.limit as usize, 0, 0);
+        let most_looked_at = most_looked_at(&filter);
         loop {
             filter.limit = u32::try_from(AT_ONCE).unwrap_or(u32::MAX);
             let which = self.which(&filter)?;
@@ -62,7 +75,7 @@ impl Sqlite {
                 if found.len() >= most {
                     return Ok((found, None));
                 }
-                if looked_at >= MAX_LOOKED_AT || bytes >= MAX_BYTES_LOOKED_AT {
+                if looked_at >= most_looked_at || bytes >= MAX_BYTES_LOOKED_AT {
                     return Ok((found, Some(id)));
                 }
             }
@@ -112,9 +125,14 @@ fn look(row: &Row<'_>, wanted: &Wanted, found: impl FnOnce()) -> rusqlite::Resul
 
 fn line(row: &Row<'_>) -> rusqlite::Result<LogLine> {
     let mut entry = log_entry(row)?;
-    let payload = entry.payload.take();
-    Ok(LogLine {
-        said: said(&entry.event, &payload),
-        entry,
-    })
+    let mut payload = entry.payload.take();
+    let said = said(&entry.event, &payload);
+    if entry.changed_input.is_some() {
+        // What it was before is all that a line has of what was sent.
+        let before = payload.get_mut("tool_input").map(Value::take);
+        entry.payload = json!({ "tool_input": before });
+    }
+    let would: Option<String> = row.get("would")?;
+    let would = would.map(|would| GuardOutcome::of("allow", Some(&would)));
+    Ok(LogLine { entry, said, would })
 }

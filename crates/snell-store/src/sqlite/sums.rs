@@ -1,6 +1,6 @@
 //! What is counted by the hour, in SQLite.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::types::Value as Sql;
 use rusqlite::{Row, params, params_from_iter};
@@ -65,7 +65,7 @@ impl Within<'_, '_> {
 
     /// Counts what the guard said.
     pub(super) fn count_verdict(&self, verdict: &GuardVerdict, at: Timestamp) -> Result<()> {
-        let (outcome, _) = GuardOutcome::of(&verdict.decision, &verdict.reason);
+        let outcome = GuardOutcome::of(&verdict.decision, verdict.would.as_deref());
         let sql = "INSERT INTO guard_hours (hour, rule, tier, outcome, verdicts, last_at) VALUES (?1, ?2, ?3, ?4, 1, ?5) \
             ON CONFLICT DO UPDATE SET verdicts = verdicts + 1, last_at = max(last_at, ?5)";
         let values = params![
@@ -157,18 +157,46 @@ impl Sqlite {
     pub(super) fn read_guard_hours(&self, since: Timestamp) -> Result<Vec<GuardHour>> {
         let sql = "SELECT hour, rule, tier, outcome, verdicts, last_at FROM guard_hours WHERE hour >= ?1";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let found = statement.query_map([hour_of(since)], |row| {
-            Ok(GuardHour {
-                begins: begin_of(row.get(0)?),
-                rule: row.get(1)?,
-                tier: row.get(2)?,
-                outcome: word(row, 3, GuardOutcome::parse)?,
-                verdicts: row.get(4)?,
-                last_at: time(row, 5)?,
-            })
-        })?;
+        let found = statement.query_map([hour_of(since)], guard_hour)?;
         Ok(found.collect::<rusqlite::Result<_>>()?)
     }
+
+    pub(super) fn read_guard_hours_of(&self, agent_id: i64, since: Timestamp, at_most: u32) -> Result<Vec<GuardHour>> {
+        let sql = "SELECT at, rule, tier, decision, would FROM guard_verdicts WHERE agent_id = ?1 AND at >= ?2 \
+            ORDER BY guard_verdict_id DESC LIMIT ?3";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let since = begin_of(hour_of(since)).as_microsecond();
+        let mut rows = statement.query([agent_id, since, i64::from(at_most)])?;
+        let mut hours: BTreeMap<(i64, String, String, &str), GuardHour> = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            let (at, rule, tier): (_, String, String) = (time(row, 0)?, row.get(1)?, row.get(2)?);
+            let (decision, would): (String, Option<String>) = (row.get(3)?, row.get(4)?);
+            let outcome = GuardOutcome::of(&decision, would.as_deref());
+            let key = (hour_of(at), rule.clone(), tier.clone(), outcome.as_str());
+            let hour = hours.entry(key).or_insert_with(|| GuardHour {
+                begins: begin_of(hour_of(at)),
+                rule,
+                tier,
+                outcome,
+                verdicts: 0,
+                last_at: at,
+            });
+            hour.verdicts += 1;
+            hour.last_at = hour.last_at.max(at);
+        }
+        Ok(hours.into_values().collect())
+    }
+}
+
+fn guard_hour(row: &Row<'_>) -> rusqlite::Result<GuardHour> {
+    Ok(GuardHour {
+        begins: begin_of(row.get(0)?),
+        rule: row.get(1)?,
+        tier: row.get(2)?,
+        outcome: word(row, 3, GuardOutcome::parse)?,
+        verdicts: row.get(4)?,
+        last_at: time(row, 5)?,
+    })
 }
 
 /// Adds what is kept of runs, from this column on.
@@ -240,7 +268,9 @@ mod tests {
         let path = directory.path().join("snell.db");
         earlier(&path);
         let mut database = Sqlite::open(&path).unwrap();
-        let (hooks, guard) = ("SELECT * FROM hook_hours", "SELECT * FROM guard_hours");
+        // How long each run took is told more exactly now.
+        let hooks = "SELECT hour, hook_id, runs, failures, timeouts, blocks, total_us, max_us, last_at FROM hook_hours";
+        let guard = "SELECT * FROM guard_hours";
         let (hooks_then, guard_then) = (dump(&database, hooks), dump(&database, guard));
         assert!(
             hooks_then.len() > 12 && guard_then.len() == 4,
@@ -253,6 +283,19 @@ mod tests {
         recount(&mut database);
         assert_eq!(dump(&database, hooks), hooks_then);
         assert_eq!(dump(&database, guard), guard_then);
+    }
+
+    #[test]
+    fn what_a_verdict_would_have_been_is_read_from_how_its_reason_once_began() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("snell.db");
+        earlier(&path);
+        let database = Sqlite::open(&path).unwrap();
+        let verdicts = "SELECT decision || ' ' || ifnull(would, '-') || ' ' || reason FROM guard_verdicts";
+        assert_eq!(
+            dump(&database, verdicts),
+            ["deny - no", "allow deny no", "allow ask no", "allow - fine"].map(|line| format!("[Text({line:?})]"))
+        );
     }
 
     /// Counts every run and every verdict as if it happened now.
@@ -283,15 +326,17 @@ mod tests {
         let verdict = |row: &Row<'_>| {
             let verdict = GuardVerdict {
                 decision: row.get(1)?,
+                would: row.get(2)?,
                 rule: "r".into(),
                 tier: "t".into(),
-                reason: row.get(2)?,
+                reason: "no".into(),
                 advice: None,
+                of_changed_input: false,
             };
             Ok((time(row, 0)?, verdict))
         };
         for (at, verdict) in within
-            .all("SELECT at, decision, reason FROM guard_verdicts", [], verdict)
+            .all("SELECT at, decision, would FROM guard_verdicts", [], verdict)
             .unwrap()
         {
             within.count_verdict(&verdict, at).unwrap();

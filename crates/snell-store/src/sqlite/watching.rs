@@ -1,16 +1,17 @@
 //! What those who watch ask for, in SQLite: changes, and what pages show.
 
 use rusqlite::types::Value as Sql;
-use rusqlite::{OptionalExtension, Row, params_from_iter};
+use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 use serde_json::Value;
 
 use super::Sqlite;
 use super::log::Conditions;
 use super::query::turn_view;
-use super::rows::{time, word};
+use super::rows::{json_of, time, word};
 use crate::changes::{Change, ChangeKind, ChangeRange};
 use crate::error::Result;
 use crate::json;
+use crate::model::Actor;
 use crate::query::{GuardEntry, GuardFilter, GuardVerdictView, Heard, TurnFilter, TurnView};
 use crate::sums::GuardOutcome;
 
@@ -88,11 +89,14 @@ impl Sqlite {
         let order = if filter.after_id.is_some() { "ASC" } else { "DESC" };
         let sql = format!(
             "SELECT turn_id, agent_id, command_id, actor, intent, text, timestamp, timestamp_source FROM turns \
-             WHERE agent_id = ?1 AND turn_id < ?2 AND turn_id > ?3 ORDER BY turn_id {order} LIMIT ?4"
+             WHERE agent_id = ?1 AND turn_id < ?2 AND turn_id > ?3 AND (?5 IS NULL OR actor = ?5) \
+             ORDER BY turn_id {order} LIMIT ?4"
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
         let (before, after) = (filter.before_id.unwrap_or(i64::MAX), filter.after_id.unwrap_or(0));
-        let found = statement.query_map([filter.agent_id, before, after, i64::from(filter.limit)], turn_view)?;
+        let actor = filter.actor.map(Actor::as_str);
+        let values = params![filter.agent_id, before, after, filter.limit, actor];
+        let found = statement.query_map(values, turn_view)?;
         Ok(found.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -100,22 +104,19 @@ impl Sqlite {
         let mut conditions = Conditions::default();
         let mut only = |condition: &str, value: Option<Sql>| conditions.only(condition, value);
         let text = |value: &Option<String>| value.clone().map(Sql::Text);
-        let outcome = filter.outcome;
-        let beginning = outcome.and_then(GuardOutcome::beginning);
-        let decision = outcome.map(|outcome| outcome.decision().to_owned());
+        let word = |word: &str| Sql::Text(word.to_owned());
+        let kept = filter.outcome.map(GuardOutcome::kept);
         only("g.guard_verdict_id < ?", filter.before_id.map(Sql::Integer));
         only("g.agent_id = ?", filter.agent_id.map(Sql::Integer));
         only("g.rule = ?", text(&filter.rule));
         only("g.tier = ?", text(&filter.tier));
-        only("g.decision = ?", text(&filter.decision.clone().or(decision)));
-        only(
-            "substr(g.reason, 1, length(?)) = ?",
-            beginning.map(|beginning| Sql::Text(beginning.to_owned())),
-        );
+        only("g.decision = ?", kept.map(|(decision, _)| word(decision)));
+        only("g.would IS ?", kept.map(|(_, would)| would.map_or(Sql::Null, word)));
         let limit = filter.limit;
         let sql = format!(
-            "SELECT g.guard_verdict_id, g.at, g.agent_id, g.id, e.tool, d.payload, g.decision, g.rule, g.tier, g.reason, \
-             g.advice FROM guard_verdicts g LEFT JOIN events e ON e.id = g.id LEFT JOIN payloads d ON d.id = g.id \
+            "SELECT g.guard_verdict_id, g.at, g.agent_id, g.id, e.tool, d.payload, g.decision, g.would, g.rule, g.tier, \
+             g.reason, g.advice, g.of_changed_input, CASE WHEN g.of_changed_input THEN e.changed_input END \
+             FROM guard_verdicts g LEFT JOIN events e ON e.id = g.id LEFT JOIN payloads d ON d.id = g.id \
              WHERE {} ORDER BY g.guard_verdict_id DESC LIMIT {limit}",
             conditions.sql()
         );
@@ -128,7 +129,7 @@ impl Sqlite {
     pub(super) fn read_guard_verdicts(&self, event_rows: &[i64]) -> Result<Vec<(i64, GuardVerdictView)>> {
         let rows: Vec<_> = event_rows.iter().map(i64::to_string).collect();
         let sql = format!(
-            "SELECT id, decision, rule, tier, reason, advice FROM guard_verdicts WHERE id IN ({}) \
+            "SELECT id, decision, would, rule, tier, reason, advice, of_changed_input FROM guard_verdicts WHERE id IN ({}) \
              ORDER BY guard_verdict_id",
             rows.join(", ")
         );
@@ -138,7 +139,7 @@ impl Sqlite {
     }
 
     pub(super) fn guard_verdicts_of(&self, event_row: i64) -> Result<Vec<GuardVerdictView>> {
-        let sql = "SELECT decision, rule, tier, reason, advice FROM guard_verdicts WHERE id = ?1 \
+        let sql = "SELECT decision, would, rule, tier, reason, advice, of_changed_input FROM guard_verdicts WHERE id = ?1 \
             ORDER BY guard_verdict_id";
         let mut statement = self.connection.prepare_cached(sql)?;
         let found = statement.query_map([event_row], |row| guard_verdict(row, 0))?;
@@ -146,14 +147,16 @@ impl Sqlite {
     }
 }
 
-/// What the guard said, from the first of five columns on.
+/// What the guard said, from the first of seven columns on.
 fn guard_verdict(row: &Row<'_>, first: usize) -> rusqlite::Result<GuardVerdictView> {
     Ok(GuardVerdictView {
         decision: row.get(first)?,
-        rule: row.get(first + 1)?,
-        tier: row.get(first + 2)?,
-        reason: row.get(first + 3)?,
-        advice: row.get(first + 4)?,
+        would: row.get(first + 1)?,
+        rule: row.get(first + 2)?,
+        tier: row.get(first + 3)?,
+        reason: row.get(first + 4)?,
+        advice: row.get(first + 5)?,
+        of_changed_input: row.get(first + 6)?,
     })
 }
 
@@ -167,6 +170,7 @@ fn guard_entry(row: &Row<'_>) -> rusqlite::Result<GuardEntry> {
         event_row: row.get(3)?,
         tool: row.get(4)?,
         payload: payload.unwrap_or(Value::Null),
+        changed_input: json_of(row, 13)?,
         verdict: guard_verdict(row, 6)?,
     })
 }

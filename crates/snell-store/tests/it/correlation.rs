@@ -491,7 +491,7 @@ fn who_does_not_say_where_it_is_shares_no_directory_with_anybody() {
             first,
             "{told}"
         );
-        assert_eq!(kept.agents()[0].project_path, "/", "{told}");
+        assert_eq!(kept.agents()[0].project_path, "", "{told}");
     }
     let mut kept = Kept::new();
     kept.take(started("s1").with("cwd", "/no/such/dir/x/../y/."));

@@ -9,8 +9,10 @@
 
 mod support;
 
+mod asking;
 mod correlation;
 mod delayed;
+mod embedded;
 mod facts;
 mod listing;
 mod notes;

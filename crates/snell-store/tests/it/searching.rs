@@ -82,6 +82,13 @@ fn a_search_looks_at_so_many_events_and_goes_on_where_it_stopped() {
     };
     let (some, reached) = kept.find(&of_one, "needle");
     assert_eq!((some.len(), some[0], reached), (14, 4001, None));
+    // Where they lie apart, it stops sooner.
+    let of_all = LogFilter {
+        session: Some("s".into()),
+        ..at_most(100)
+    };
+    let (some, reached) = kept.find(&of_all, "needle");
+    assert_eq!((some.len(), some[0], reached), (20, 4101, Some(2201)));
 }
 
 #[test]
@@ -138,6 +145,8 @@ fn one_event_is_told_with_everything_that_hangs_on_it() {
             tier: "t".into(),
             reason: "no".into(),
             advice: None,
+            would: None,
+            of_changed_input: false,
         }],
         ..Judgement::default()
     });
@@ -168,4 +177,32 @@ fn projects_are_listed_by_name() {
     };
     assert_eq!(names(&mut kept, 10), ["a", "b", "c"]);
     assert_eq!(names(&mut kept, 2), ["a", "b"]);
+}
+
+#[test]
+fn a_tool_is_found_however_its_letters_are_written() {
+    let mut kept = Kept::new();
+    for (number, tool) in ["Bash", "bash", "Read", "mcp__Mail__send"].iter().enumerate() {
+        kept.take(sent("PreToolUse", "s").with("tool_name", *tool).at(number as i64));
+    }
+    let cases: [(&str, &[i64]); 6] = [
+        ("Bash", &[2, 1]),
+        ("BASH", &[2, 1]),
+        ("read", &[3]),
+        ("MCP__mail__SEND", &[4]),
+        ("Bas", &[]),
+        ("B_sh", &[]),
+    ];
+    for (tool, expected) in cases {
+        for project_id in [None, Some(1)] {
+            let filter = LogFilter {
+                tool: Some(tool.into()),
+                project_id,
+                limit: 10,
+                ..LogFilter::default()
+            };
+            let found: Vec<_> = kept.store.log(&filter).unwrap().iter().map(|entry| entry.id).collect();
+            assert_eq!(found, expected, "{tool} {project_id:?}");
+        }
+    }
 }

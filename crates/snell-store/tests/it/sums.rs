@@ -25,6 +25,8 @@ fn verdict(rule: &str, decision: &str, reason: &str) -> GuardVerdict {
         tier: if rule == "a" { "high" } else { "low" }.into(),
         reason: reason.into(),
         advice: None,
+        would: None,
+        of_changed_input: false,
     }
 }
 
@@ -151,18 +153,17 @@ fn a_duration_that_cannot_be_does_not_spoil_the_sum() {
 #[test]
 fn what_the_guard_said_is_counted_by_rule_and_by_what_came_of_it() {
     let mut kept = Kept::new();
-    let watched = "would be denied, but the guard only watches: no";
+    let watched = GuardVerdict {
+        would: Some("deny".into()),
+        ..verdict("a", "allow", "no")
+    };
     kept.judged(
         0,
         vec![],
         vec![verdict("a", "deny", "no"), verdict("b", "ask", "sure?")],
     );
     kept.judged(60, vec![], vec![verdict("a", "deny", "no")]);
-    kept.judged(
-        HOUR,
-        vec![],
-        vec![verdict("a", "allow", watched), verdict("b", "allow", "you said so")],
-    );
+    kept.judged(HOUR, vec![], vec![watched, verdict("b", "allow", "you said so")]);
     let hours = kept.store.guard_hours(at(0)).unwrap();
     let told: Vec<_> = hours
         .iter()

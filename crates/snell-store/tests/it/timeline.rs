@@ -1,9 +1,12 @@
 //! What an agent did, event by event, with what hangs on each.
 
 use serde_json::json;
-use snell_store::{GuardVerdict, Judgement, SessionFilter, State, TimelineEvent, TimelineFilter, TurnFilter};
+use snell_store::{
+    GuardVerdict, Judgement, SessionFilter, SightingFilter, SightingView, State, TimelineEvent, TimelineFilter,
+    TurnFilter, Which, With,
+};
 
-use crate::support::{Kept, at, prompt, sent, stop};
+use crate::support::{Kept, Living, at, prompt, sent, stop};
 
 fn of(agent_id: i64, limit: u32) -> TimelineFilter {
     TimelineFilter {
@@ -60,8 +63,8 @@ fn events_of_one_agent_are_read_from_either_end() {
     for (filter, expected) in cases {
         assert_eq!(ids(&kept.store.timeline(&filter).unwrap()), expected, "{filter:?}");
     }
-    assert_eq!(kept.store.event_before_newest(1, 2).unwrap(), Some((7, at(3))));
-    assert_eq!(kept.store.event_before_newest(1, 6).unwrap(), None);
+    assert_eq!(kept.store.event_further_back(1, None, 2).unwrap(), Some((7, at(3))));
+    assert_eq!(kept.store.event_further_back(1, None, 6).unwrap(), None);
 }
 
 #[test]
@@ -72,6 +75,7 @@ fn turns_are_read_from_either_end() {
             agent_id: 1,
             before_id,
             after_id,
+            actor: None,
             limit: 2,
         };
         kept.store
@@ -109,6 +113,8 @@ fn an_event_comes_with_all_that_hangs_on_it() {
             tier: "t".into(),
             reason: "no".into(),
             advice: None,
+            would: None,
+            of_changed_input: false,
         }],
         ..Judgement::default()
     });
@@ -149,7 +155,7 @@ fn an_event_comes_with_all_that_hangs_on_it() {
     ];
     assert_eq!(told, expected);
     let guarded = TimelineFilter {
-        guarded: true,
+        with: vec![With::Verdict],
         ..of(1, 50)
     };
     assert_eq!(ids(&kept.store.timeline(&guarded).unwrap()), [3]);
@@ -171,4 +177,82 @@ fn sessions_of_one_agent_are_listed() {
         .map(|row| row.session_id)
         .collect();
     assert_eq!(found, ["t"]);
+}
+
+/// What was seen of an agent beside its events: after which, when, from what to what, how it is known, and why.
+fn seen(kept: &mut Kept, agent_id: i64) -> Vec<String> {
+    let events = kept.store.timeline(&of(agent_id, 50)).unwrap();
+    let before = SightingFilter {
+        agent_id,
+        first_event: events.last().map(|event| event.id),
+        limit: 50,
+        ..SightingFilter::default()
+    };
+    let mut seen = kept.store.seen_before(&before).unwrap();
+    seen.reverse();
+    seen.extend(events.into_iter().rev().flat_map(|event| event.seen_after));
+    let told = |seen: &SightingView| {
+        let before = seen.state_before.map_or("-", State::as_str);
+        let second = seen.at.as_second() - at(0).as_second();
+        let (after, state, source, why) = (seen.after_event, seen.state, seen.source, &seen.why);
+        format!("{after} {second} {before} {state} {source} {why}")
+    };
+    seen.iter().map(told).collect()
+}
+
+#[test]
+fn what_no_event_tells_is_seen_after_the_last_one() {
+    let mut kept = Kept::new();
+    let mut living = Living::new();
+    kept.take(prompt("s", "Go").process(&living).at(1));
+    kept.take(sent("Notification", "s").process(&living).at(2));
+    living.dies();
+    kept.store.reconcile(Which::All, at(9)).unwrap();
+    let told = seen(&mut kept, 1);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].starts_with("2 9 processing ended process its process ("),
+        "{told:?}"
+    );
+    kept.take(prompt("s", "Again").at(10));
+    let newest = kept.store.timeline(&of(1, 1)).unwrap().remove(0);
+    assert_eq!(
+        (newest.state_before, newest.state),
+        (Some(State::Ended), State::Processing)
+    );
+}
+
+#[test]
+fn whoever_loses_its_pane_to_another_ends_without_an_event_of_its_own() {
+    let mut kept = Kept::new();
+    let (mut first, second) = (Living::new(), Living::new());
+    let other = kept.other_project("other");
+    kept.take(stop("s", "Done.").pane("%7").process(&first).at(1));
+    first.dies();
+    let began = sent("SessionStart", "t").with("cwd", other).pane("%7").process(&second);
+    assert_eq!(kept.take(began.at(2)).agent_id, 2);
+    assert_eq!(
+        seen(&mut kept, 1),
+        ["1 2 idle ended hook another session began in its pane"]
+    );
+    assert_eq!(seen(&mut kept, 2), [""; 0]);
+}
+
+#[test]
+fn what_was_seen_goes_when_it_is_old() {
+    let mut kept = Kept::new();
+    let mut living = Living::new();
+    kept.take(prompt("s", "Go").process(&living).at(1));
+    kept.take(prompt("s", "Go on").process(&living).at(2));
+    living.dies();
+    kept.store.reconcile(Which::All, at(9)).unwrap();
+    kept.take(prompt("s", "Go on").at(20));
+    kept.store.prune(at(5), &mut |_| {}).unwrap();
+    let told = seen(&mut kept, 1);
+    assert!(
+        told[0].starts_with("2 9 processing ended process"),
+        "its event is gone, and it is not: {told:?}"
+    );
+    kept.store.prune(at(100), &mut |_| {}).unwrap();
+    assert_eq!(kept.texts("SELECT why FROM sightings"), [""; 0]);
 }

@@ -21,8 +21,34 @@ fn a_call_is_summed_up_in_one_line() {
         ("WebSearch", json!({"query": "tides"}), Some("tides")),
         ("mcp__mail__send", json!({"path": "/x"}), Some("/x")),
         ("Bash", json!({"command": "  "}), None),
-        ("Bash", json!({"command": 5}), None),
-        ("Bash", json!("make"), None),
+        ("Bash", json!({"command": 5}), Some("{\"command\":5}")),
+        ("Bash", json!("make"), Some("make")),
+        ("Bash", json!({}), None),
+        (
+            "mcp__mail__send",
+            json!({"body": "Dear all", "subject": "Hello", "to": ["a@b.c", "d@e.f"]}),
+            Some("to a@b.c, d@e.f: Hello"),
+        ),
+        (
+            "mcp__chat__post",
+            json!({"channel": "ops", "text": "it\nburns"}),
+            Some("to ops: it burns"),
+        ),
+        (
+            "Task",
+            json!({"prompt": "Look at all.", "description": "look"}),
+            Some("look"),
+        ),
+        (
+            "mcp__x__y",
+            json!({"level": 3, "deep": {"a": [1]}}),
+            Some("{\"level\":3,\"deep\":{\"a\":[1]}}"),
+        ),
+        (
+            "Bash",
+            json!({"command": "a\u{2028}b\u{85}c"}),
+            Some("a\u{2028}b\u{85}c"),
+        ),
         ("Bash", Value::Null, None),
     ];
     let mut kept = Kept::new();

@@ -202,6 +202,8 @@ fn what_hooks_and_the_guard_did_is_told() {
             tier: "catastrophic".into(),
             reason: "it deletes everything".into(),
             advice: None,
+            would: None,
+            of_changed_input: false,
         }],
         ..Judgement::default()
     });

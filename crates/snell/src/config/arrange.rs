@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::left_out::LeftOut;
 use super::load::LoadedSource;
 use crate::contract::CONTRACTS;
 use crate::hook::{Action, Hook};
@@ -9,7 +10,7 @@ use crate::matcher::{Dialect, Glob};
 
 /// All hooks in the order in which they run, with what the switches of the files of their file's lane say about them.
 /// A file that is withheld has no say about others, and its hooks are off.
-pub(super) fn arrange(sources: &[LoadedSource]) -> Vec<Arc<Hook>> {
+pub(super) fn arrange(sources: &[LoadedSource], left_out: Option<&LeftOut>) -> Vec<Arc<Hook>> {
     let mut hooks = Vec::new();
     for source in sources {
         let switches = Switched::of(source.contract.lane, sources);
@@ -18,6 +19,9 @@ pub(super) fn arrange(sources: &[LoadedSource]) -> Vec<Arc<Hook>> {
             hook.withheld = source.withheld().is_some();
             if let Some(why) = source.withheld() {
                 hook.disabled = Some(why.to_owned());
+            }
+            if let Some(left_out) = left_out {
+                left_out.apply(&mut hook);
             }
             Arc::new(hook)
         }));

@@ -7,14 +7,16 @@ use std::sync::Arc;
 
 use super::arrange::arrange;
 use super::judged::{Judged, Pins, Scope, Unpinned};
+use super::left_out::LeftOut;
 use super::node::{Node, SyntaxError};
 use super::places::{Candidate, Surroundings, Which, Whose};
 use super::reading::{Reading, Switches};
-use super::settings::{Bases, Borrowed, FileSettings, GuardAuthor, Said, Settings};
+use super::settings::{Bases, Borrowed, FileSettings, GuardAuthor, Said, Settings, UnreadFile};
 use super::source::{Found, Look, Source};
 use crate::contract::{self, Base, CONTRACTS, Contract, NATIVE, Place, Syntax};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::hook::Hook;
+use crate::guest::Guest;
+use crate::hook::{Hook, Origin};
 use crate::trust::{Judgement, ProjectFile, Trust, Withheld, sha256};
 
 /// What is to be loaded.
@@ -26,6 +28,8 @@ pub(crate) struct Request {
     pub(crate) pins: Option<Pins>,
     pub(crate) judged: Scope,
     pub(crate) unpinned: Unpinned,
+    /// Which hooks are the caller itself.
+    pub(crate) left_out: Option<LeftOut>,
 }
 
 /// Everything that was read, file by file.
@@ -53,6 +57,8 @@ pub(super) struct LoadedSource {
     pub(super) switches: Switches,
     settings: FileSettings,
     diagnostics: Vec<Diagnostic>,
+    /// Whether nothing of it could be read, and nothing is known of what it said before.
+    is_lost: bool,
     /// Where trust was asked for: what was read, and what trust says about it.
     judged: Option<Judged>,
 }
@@ -74,6 +80,34 @@ impl LoadedSource {
             settings: &self.settings,
             author,
         }
+    }
+
+    /// It, if it is the user's own file and cannot be read.
+    fn unread(&self) -> Option<UnreadFile> {
+        let is_own = self.whose == Whose::User && *self.contract == NATIVE;
+        let fault = self.diagnostics.first().filter(|_| self.is_lost && is_own)?;
+        Some(UnreadFile {
+            origin: Origin {
+                path: self.path.clone(),
+                shown: fault.path.clone(),
+                line: fault.line,
+                column: fault.column,
+            },
+            why: fault.message.clone(),
+        })
+    }
+
+    /// That it borrows hooks which this agent runs by itself, if it does and counts.
+    fn borrowed_in_vain(&self, lender: &Guest) -> Vec<Diagnostic> {
+        let Guest { title, contract, .. } = lender;
+        let own = |borrowed: &&Borrowed| borrowed.contract == *contract && self.withheld().is_none();
+        let borrowed = self.settings.borrow.iter().filter(own);
+        let warning = |Borrowed { origin, .. }: &Borrowed| {
+            origin.warning(format!(
+                "{title} runs the hooks of \"{contract}\" by itself; they are not borrowed here"
+            ))
+        };
+        borrowed.map(warning).collect()
     }
 
     /// What is lost if nothing of it counts.
@@ -100,6 +134,14 @@ impl Loaded {
             .collect()
     }
 
+    /// What files borrow although nobody who calls Snell could have it from them.
+    pub(crate) fn borrowed_in_vain(&self) -> Vec<Diagnostic> {
+        let lender = Guest::lender_to_nobody(None);
+        let sources = self.sources.iter();
+        let found = lender.map(|lender| sources.flat_map(|source| source.borrowed_in_vain(lender)));
+        found.into_iter().flatten().collect()
+    }
+
     /// The files that were found.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.sources.iter().map(|source| source.path.as_path())
@@ -120,7 +162,9 @@ impl Loaded {
             home: self.home.as_deref(),
             project: &self.project,
         };
-        Settings::of(&said, bases)
+        let mut settings = Settings::of(&said, bases);
+        settings.guard.unread = self.sources.iter().find_map(LoadedSource::unread);
+        settings
     }
 
     /// The project's files for which trust was asked, in the order in which they were read.
@@ -135,6 +179,7 @@ impl Loaded {
                 sha256: judged.sha256.clone(),
                 judgement: judged.judgement,
                 command: judged.command,
+                context: source.settings.context.clone(),
                 hooks: hooks.cloned().collect(),
             })
         };
@@ -200,14 +245,11 @@ pub(crate) fn load(request: &Request, before: Option<&Loaded>) -> Loaded {
         }
         Which::Guest(agent) => {
             loading.contract(&NATIVE, |_| true);
-            if let Some(agent) = agent {
-                loading.return_to(agent.contract, agent.title);
+            if let Some(lender) = Guest::lender_to_nobody(*agent) {
+                loading.return_to(lender);
             }
             for (contract, reach) in loading.borrowed() {
-                let own = agent.is_some_and(|agent| agent.contract == contract.name);
-                if !own {
-                    loading.contract(contract, |place| reach == Reach::All || place.base == Base::Project);
-                }
+                loading.contract(contract, |place| reach == Reach::All || place.base == Base::Project);
             }
         }
         Which::Only(files) => {
@@ -216,9 +258,13 @@ pub(crate) fn load(request: &Request, before: Option<&Loaded>) -> Loaded {
             }
         }
     }
-    let listed = arrange(&loading.sources);
+    let listed = arrange(&loading.sources, request.left_out.as_ref());
     Loaded {
-        hooks: listed.iter().filter(|hook| !hook.withheld).cloned().collect(),
+        hooks: listed
+            .iter()
+            .filter(|hook| !hook.withheld && !hook.is_left_out)
+            .cloned()
+            .collect(),
         listed,
         home: request.around.home.clone(),
         project: request.around.project.clone(),
@@ -362,8 +408,13 @@ impl Loading<'_> {
         *contract == NATIVE || self.borrowed().iter().any(|(borrowed, _)| **borrowed == *contract)
     }
 
-    /// The contracts that are borrowed, in the order in which their hooks run.
+    /// The contracts that are borrowed and can be, in the order in which their hooks run.
     fn borrowed(&self) -> Vec<(&'static Contract, Reach)> {
+        let caller = match self.request.which {
+            Which::Guest(agent) => agent,
+            Which::Discovered | Which::Only(_) => None,
+        };
+        let kept = Guest::lender_to_nobody(caller).map(|lender| lender.contract);
         let lists: Vec<_> = self
             .sources
             .iter()
@@ -381,23 +432,15 @@ impl Loading<'_> {
         };
         CONTRACTS
             .iter()
+            .filter(|contract| kept != Some(contract.name))
             .filter_map(|contract| Some((*contract, reach(contract)?)))
             .collect()
     }
 
-    /// Says that the calling agent's own files cannot be borrowed: it runs them by itself.
-    fn return_to(&mut self, contract: &str, agent: &str) {
-        for source in self.sources.iter_mut().filter(|source| source.withheld().is_none()) {
-            let own = source
-                .settings
-                .borrow
-                .iter()
-                .filter(|borrowed| borrowed.contract == contract);
-            let warnings = own.map(|Borrowed { origin, .. }| {
-                origin.warning(format!(
-                    "{agent} runs the hooks of \"{contract}\" by itself; they are not borrowed here"
-                ))
-            });
+    /// Says that an agent's own files cannot be borrowed: it runs them by itself.
+    fn return_to(&mut self, lender: &Guest) {
+        for source in &mut self.sources {
+            let warnings = source.borrowed_in_vain(lender);
             source.diagnostics.extend(warnings);
         }
     }
@@ -427,6 +470,7 @@ fn read(candidate: &Candidate, source: &Source) -> Result<LoadedSource, SyntaxEr
         switches: reading.switches,
         settings: reading.settings,
         diagnostics,
+        is_lost: false,
         judged: None,
     })
 }
@@ -448,6 +492,7 @@ fn broken(candidate: &Candidate, mut diagnostic: Diagnostic, before: Option<&Loa
         switches: known.map(|source| source.switches.clone()).unwrap_or_default(),
         settings: known.map(|source| source.settings.clone()).unwrap_or_default(),
         diagnostics: vec![diagnostic],
+        is_lost: known.is_none(),
         judged: known.and_then(|source| source.judged.clone()),
     }
 }

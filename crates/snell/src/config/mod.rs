@@ -3,6 +3,7 @@
 mod arrange;
 mod document;
 mod judged;
+mod left_out;
 mod load;
 mod node;
 mod places;
@@ -12,6 +13,7 @@ mod source;
 
 pub use document::{Document, Part};
 pub(crate) use judged::{Pins, Scope, Unpinned};
+pub(crate) use left_out::LeftOut;
 pub(crate) use load::{Loaded, Request, load};
 pub(crate) use node::{Member, Node, NodeValue};
 pub use places::ConfigFile;
@@ -20,6 +22,6 @@ pub(crate) use reading::{Fields, LONGEST_TIMEOUT, Reading, Unit, Vocabulary, sho
 pub use settings::{
     AllowedCommand, CommsSettings, ContextSettings, CoreFile, GuardAuthor, GuardChoice, GuardPreset, GuardSettings,
     Handler, Handlers, Keep, Message, MessageUse, Messages, ProtectedPath, RemindSettings, RuleChoice, ServerSettings,
-    Settings, receiver_url,
+    Settings, UnreadFile, receiver_url,
 };
 pub(crate) use settings::{CORE_FILES, HANDLERS, SETTING_KEYS, borrowable, read as read_settings};

@@ -41,6 +41,11 @@ impl ConfigFile {
         }
     }
 
+    /// The contracts that a file can be named with.
+    pub fn contracts() -> impl Iterator<Item = &'static str> {
+        contract::CONTRACTS.iter().map(|contract| contract.name)
+    }
+
     /// Reads `FILE`, or `CONTRACT:FILE` as in `whale:hooks.json`.
     pub fn parse(written: &str) -> Self {
         match written.split_once(':') {

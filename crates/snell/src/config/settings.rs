@@ -25,7 +25,9 @@ pub use comms::{CommsSettings, MessageUse};
 pub(crate) use context::CORE_FILES;
 pub use context::{ContextSettings, CoreFile};
 pub(super) use guard::Bases;
-pub use guard::{AllowedCommand, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, ProtectedPath, RuleChoice};
+pub use guard::{
+    AllowedCommand, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, ProtectedPath, RuleChoice, UnreadFile,
+};
 pub use messages::{Message, Messages};
 pub use remind::RemindSettings;
 pub use server::{ServerSettings, receiver_url};
@@ -235,7 +237,7 @@ pub(crate) struct FileSettings {
     keep: Option<Keep>,
     handlers: Vec<(Handler, bool)>,
     context_window: Option<u32>,
-    context: ContextSettings,
+    pub(super) context: ContextSettings,
     remind: RemindSettings,
     messages: Messages,
     comms: CommsSettings,

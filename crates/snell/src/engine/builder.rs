@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, RwLock};
 use jiff::Timestamp;
 
 use super::{DEPTH_VARIABLE, Engine, Shared};
-use crate::config::{self, ConfigFile, Pins, Request, Scope, Surroundings, Unpinned, Which};
+use crate::config::{self, ConfigFile, LeftOut, Pins, Request, Scope, Surroundings, Unpinned, Which};
 use crate::diagnostic::Diagnostic;
 use crate::guest::Guest;
+use crate::hook::Hook;
 use crate::runner::{Background, Finished, Launcher, Observer, Runner, default_max_running};
 use crate::trust::Trust;
 
@@ -24,6 +25,7 @@ pub struct EngineBuilder {
     pins: Option<Pins>,
     judged: Option<Scope>,
     requires_trust: bool,
+    left_out: Option<LeftOut>,
     environment: Option<BTreeMap<OsString, OsString>>,
     now: Option<Timestamp>,
     background: Background,
@@ -48,6 +50,14 @@ impl EngineBuilder {
     #[must_use]
     pub fn project(mut self, directory: impl Into<PathBuf>) -> Self {
         self.project = Some(directory.into());
+        self
+    }
+
+    /// Leaves hooks out for which this answers why: those that are the caller itself, and would tell it everything twice. They
+    /// are [listed](Engine::hooks) as disabled.
+    #[must_use]
+    pub fn leave_out(mut self, why: impl Fn(&Hook) -> Option<String> + Send + Sync + 'static) -> Self {
+        self.left_out = Some(LeftOut::because(why));
         self
     }
 
@@ -186,6 +196,7 @@ impl EngineBuilder {
             } else {
                 Unpinned::Counts
             },
+            left_out: self.left_out,
         };
         let variable = |name: &str| self.environment.as_ref()?.get(OsStr::new(name));
         let temp_dir = variable("TMPDIR")

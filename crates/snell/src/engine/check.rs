@@ -19,11 +19,13 @@ const INTERPRETERS: &[&str] = &[
 ];
 
 impl Engine {
-    /// What stands in the way of hooks that are well written: scripts and programs that are not there, or may not be run.
+    /// What stands in the way of hooks that are well written: scripts and programs that are not there, or may not be run, and
+    /// files that nobody can borrow.
     pub fn check(&self) -> Vec<Diagnostic> {
         let scene = self.scene();
         let hooks = self.hooks();
-        hooks.iter().filter_map(|hook| finding(hook, &scene)).collect()
+        let obstacles = hooks.iter().filter_map(|hook| finding(hook, &scene));
+        self.loaded().borrowed_in_vain().into_iter().chain(obstacles).collect()
     }
 }
 

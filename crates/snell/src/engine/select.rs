@@ -40,7 +40,7 @@ fn select(hook: &Hook, event: &Event, scene: &Scene<'_>) -> Selection {
         Reacts::Not(_) => return Selection::NoMatch,
         Reacts::Yes => {}
     }
-    if let Some(why) = hook.disabled.as_ref().filter(|_| hook.withheld) {
+    if let Some(why) = hook.disabled.as_ref().filter(|_| hook.withheld || hook.is_left_out) {
         return Selection::Skip(why.clone());
     }
     if (hook.contract.subject)(event).is_some_and(|subject| !hook.matcher.matches(&subject)) {

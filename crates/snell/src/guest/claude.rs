@@ -17,6 +17,7 @@ pub(super) static GUEST: Guest = Guest {
     contract: CLAUDE.name,
     events: CLAUDE_EVENTS,
     recognises,
+    is_shown,
     answer,
 };
 
@@ -124,6 +125,20 @@ fn recognises(caller: &Caller<'_>) -> bool {
         name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(|c| c.is_ascii_alphabetic());
     let shown = caller.text("transcript_path").is_some() || caller.has_variable("CLAUDECODE");
     in_its_style && caller.text("session_id").is_some() && shown
+}
+
+/// Variables that Claude Code sets for what it starts. `CLAUDE_PROJECT_DIR` is none: half a dozen agents set it.
+const ITS_VARIABLES: &[&str] = &[
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_PID",
+];
+
+/// Agents that it starts inherit its variables, so these alone prove nothing; but their payloads differ from its own, or
+/// they understand its answers.
+fn is_shown(caller: &Caller<'_>) -> bool {
+    caller.text("session_id").is_some() && ITS_VARIABLES.iter().any(|name| caller.has_variable(name))
 }
 
 fn answer(event: &Event, verdict: &Verdict) -> Reply {

@@ -3,6 +3,7 @@
 //! One file and one row per agent. What only one agent has (its vocabulary, the form of its answers) stays in its file.
 
 mod claude;
+mod foreign;
 mod strangers;
 
 use serde_json::{Map, Value};
@@ -26,6 +27,8 @@ pub struct Guest {
     pub events: &'static [&'static str],
     /// Whether it sent this payload. That it was no stranger is known already.
     recognises: fn(&Caller<'_>) -> bool,
+    /// Whether there is more that shows it than the payload, so that a variable which another agent sets proves nothing.
+    is_shown: fn(&Caller<'_>) -> bool,
     /// A verdict in its own words.
     answer: fn(&Event, &Verdict) -> Reply,
 }
@@ -63,20 +66,41 @@ impl Guest {
         GUESTS.iter().copied().find(|guest| guest.name == name)
     }
 
+    /// The agent whose hook files nobody can borrow: the one that calls; where that is not known, one whose files every agent
+    /// that may call runs by itself.
+    pub(crate) fn lender_to_nobody(caller: Option<&'static Guest>) -> Option<&'static Guest> {
+        let first = GUESTS.first().copied();
+        let of_all = first.filter(|first| GUESTS.iter().all(|guest| guest.contract == first.contract));
+        caller.or(of_all)
+    }
+
     /// The agent that sent this payload, as far as payload and environment tell.
     ///
-    /// Several agents run the hook files of others, so a flag in such a file does not say who calls: the payload does.
-    /// Nothing is answered for an agent that Snell knows by its marks and cannot answer, and for one that it does not
-    /// know: a verdict in the wrong words could be read as its opposite.
+    /// Several agents run the hook files of others, so what such a file says does not prove who calls: the payload does. A
+    /// variable proves less, because whoever starts an agent may set it. Nothing is answered for an agent that Snell knows by
+    /// its marks and cannot answer, and for one that it does not know: a verdict in the wrong words could be read as its
+    /// opposite.
     pub fn recognise(
         payload: &Map<String, Value>,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Option<&'static Guest> {
         let caller = Caller { payload, environment };
-        match strangers::recognise(&caller) {
-            Some(_) => None,
-            None => GUESTS.iter().copied().find(|guest| (guest.recognises)(&caller)),
+        if strangers::by_payload(&caller).is_some() {
+            return None;
         }
+        let guest = GUESTS.iter().copied().find(|guest| (guest.recognises)(&caller))?;
+        let is_it = (guest.is_shown)(&caller) || strangers::by_variable(&caller).is_none();
+        is_it.then_some(guest)
+    }
+
+    /// The agent of this name, if that is what its hook file says: unless the payload has the marks of another that reads the
+    /// same file. No variable speaks against it.
+    pub fn registered(name: &str, payload: &Map<String, Value>) -> Option<&'static Guest> {
+        let caller = Caller {
+            payload,
+            environment: &|_| None,
+        };
+        Self::by_name(name).filter(|_| strangers::by_payload(&caller).is_none())
     }
 
     /// What an agent is called that Snell knows by its marks and cannot answer: `Cursor`.
@@ -84,7 +108,19 @@ impl Guest {
         payload: &Map<String, Value>,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Option<&'static str> {
-        strangers::recognise(&Caller { payload, environment })
+        let caller = Caller { payload, environment };
+        strangers::by_payload(&caller).or_else(|| strangers::by_variable(&caller))
+    }
+
+    /// A tool call that is about to happen, from the payload of an agent that cannot be answered: with the names that Claude
+    /// Code has for all of this. Nothing if the payload does not say what is called, or what it is given.
+    pub fn foreign_call(payload: &Map<String, Value>) -> Option<Event> {
+        foreign::call(payload)
+    }
+
+    /// What such an agent calls an event, wherever its payload says so.
+    pub fn foreign_name(payload: &Map<String, Value>) -> Option<&str> {
+        foreign::name(payload)
     }
 
     /// The verdict on an event as this agent expects it.

@@ -1,5 +1,5 @@
 //! What gives away agents that Snell cannot answer yet. Most of them run Claude Code's hook files beside their own, and
-//! send payloads that look much like Claude Code's; their answers do not.
+//! send payloads that look much like Claude Code's; their answers do not. `foreign` reads what they are about to do.
 //!
 //! When an agent gets a row among the guests, its row here goes.
 
@@ -9,7 +9,7 @@ use super::Caller;
 struct Stranger {
     /// What it is called among people.
     agent: &'static str,
-    /// Any one of them is enough.
+    /// Any one of them is enough; a variable only where nothing shows that somebody else calls.
     marks: &'static [Mark],
 }
 
@@ -73,12 +73,19 @@ const fn stranger(agent: &'static str, marks: &'static [Mark]) -> Stranger {
     Stranger { agent, marks }
 }
 
-/// The one of them that calls, as payload or environment show.
-pub(super) fn recognise(caller: &Caller<'_>) -> Option<&'static str> {
-    STRANGERS
-        .iter()
-        .find(|stranger| stranger.marks.iter().any(|mark| mark.is_on(caller)))
-        .map(|stranger| stranger.agent)
+/// The one of them that calls, as the payload shows.
+pub(super) fn by_payload(caller: &Caller<'_>) -> Option<&'static str> {
+    with(|mark| !matches!(mark, Variable(_)) && mark.is_on(caller))
+}
+
+/// The one of them that calls, if variables are right. They are inherited, and anybody can set them.
+pub(super) fn by_variable(caller: &Caller<'_>) -> Option<&'static str> {
+    with(|mark| matches!(mark, Variable(_)) && mark.is_on(caller))
+}
+
+fn with(is_it: impl Fn(&Mark) -> bool) -> Option<&'static str> {
+    let marked = |stranger: &&Stranger| stranger.marks.iter().any(&is_it);
+    STRANGERS.iter().find(marked).map(|stranger| stranger.agent)
 }
 
 impl Mark {

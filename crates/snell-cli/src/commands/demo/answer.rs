@@ -1,7 +1,7 @@
 //! What came of an event: what Snell answered, whichever way it was asked.
 
 use anyhow::Context;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 /// What an agent was answered.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,29 +46,4 @@ impl Answer {
             context: context.filter_map(Value::as_str).map(str::to_owned).collect(),
         }
     }
-}
-
-/// A report of `snell run`, as the receiver is told of it.
-pub(super) fn judgement(report: &Value, took_us: u64) -> Value {
-    let runs: Vec<_> = report["hooks"].as_array().into_iter().flatten().map(run).collect();
-    let decided = report["decision"] != "allow";
-    json!({
-        "decision": decided.then_some(&report["decision"]),
-        "reason": report["reason"],
-        "took_us": took_us,
-        "runs": runs,
-    })
-}
-
-/// One hook of a report. The receiver counts in microseconds.
-fn run(hook: &Value) -> Value {
-    let mut run = hook.as_object().cloned().unwrap_or_else(Map::new);
-    let took = hook["duration_ms"].as_f64().unwrap_or_default() * 1000.0;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a duration, which is neither"
-    )]
-    run.insert("duration_us".into(), (took as u64).into());
-    Value::Object(run)
 }

@@ -7,13 +7,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
-use snell_store::{Process, Sender};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 use super::PATIENCE;
-use super::answer::{Answer, judgement};
-use super::cast::{Part, Way};
+use super::answer::Answer;
+use super::cast::{HOST, Part, Way};
 use super::house::House;
 use super::stage::Stage;
 use crate::output;
@@ -59,7 +58,10 @@ impl Calls<'_> {
         }
         match caller.part.way {
             Way::Guest => self.hook(caller, &payload).await,
-            Way::Host => self.run(caller, event, payload).await,
+            Way::Host => {
+                payload["agent_name"] = HOST.into();
+                self.run(caller, event, &payload).await
+            }
         }
     }
 
@@ -70,16 +72,14 @@ impl Calls<'_> {
         Ok((Answer::to_guest(&said.stdout)?, said.took))
     }
 
-    async fn run(&self, caller: Caller, event: &str, mut payload: Value) -> anyhow::Result<(Answer, Duration)> {
+    async fn run(&self, caller: Caller, event: &str, payload: &Value) -> anyhow::Result<(Answer, Duration)> {
         let said = self
-            .run_to_end(&mut self.snell(caller, ["run", event]), &payload.to_string())
+            .run_to_end(
+                &mut self.snell(caller, ["run", event, "--record"]),
+                &payload.to_string(),
+            )
             .await?;
         let report: Value = serde_json::from_str(&said.stdout).context("the report of `snell run` is not JSON")?;
-        payload["snell"] = json!({
-            "sender": sender(caller),
-            "judgement": judgement(&report, u64::try_from(said.took.as_micros())?),
-        });
-        self.house.tell(payload).await?;
         Ok((Answer::to_host(&report), said.took))
     }
 
@@ -142,29 +142,17 @@ impl Calls<'_> {
         } = caller.part;
         let project = self.stage.project(project);
         let mut command = self.stage.snell(args);
-        command.current_dir(&project);
+        command
+            .current_dir(&project)
+            .env("CLAUDE_SESSION_MODE", mode)
+            .envs(role.map(|role| ("CLAUDE_SESSION_ROLE", role)));
         if *way == Way::Guest {
             command
                 .env("CLAUDECODE", "1")
                 .env("CLAUDE_PROJECT_DIR", &project)
-                .env("CLAUDE_SESSION_MODE", mode)
-                .envs(role.map(|role| ("CLAUDE_SESSION_ROLE", role)))
                 .envs(caller.pid.map(|pid| ("CLAUDE_PID", pid.to_string())));
         }
         command
-    }
-}
-
-/// What a host tells the receiver of itself.
-fn sender(caller: Caller) -> Sender {
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    Sender {
-        process: caller.pid.map(Process::now),
-        process_is_told: true,
-        host: Some(host),
-        role: caller.part.role.map(str::to_owned),
-        mode: Some(caller.part.mode.to_owned()),
-        ..Sender::default()
     }
 }
 

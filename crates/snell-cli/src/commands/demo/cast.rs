@@ -10,6 +10,9 @@ pub(super) const LIGHTHOUSE: &str = "lighthouse";
 /// A project without any.
 pub(super) const HARBOUR: &str = "harbour";
 
+/// The program that calls `snell run`.
+pub(super) const HOST: &str = "lantern";
+
 /// An agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Who {
@@ -23,7 +26,7 @@ pub(super) enum Who {
 pub(super) enum Way {
     /// As Claude Code does: it calls `snell hook`, and runs what `.claude` says by itself.
     Guest,
-    /// As an agent without hooks of its own does: it calls `snell run`, and tells the receiver what came of it.
+    /// As an agent without hooks of its own does: it calls `snell run`, and lets it record what came of it.
     Host,
 }
 
@@ -38,6 +41,8 @@ pub(super) struct Part {
 }
 
 impl Who {
+    pub(super) const ALL: &[Self] = &[Self::Builder, Self::Reviewer, Self::Nightly];
+
     pub(super) fn part(self) -> &'static Part {
         match self {
             Self::Builder => &Part {

@@ -13,6 +13,9 @@ use ureq::Agent;
 
 use super::PATIENCE;
 
+/// So long after the play nobody wonders why nothing is heard of its agents.
+const SILENT_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// For how long requests that are under way may hold up the end.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -31,6 +34,7 @@ impl House {
         settings.grace = GRACE;
         settings.rhythm = Rhythm {
             poll_active: looks_every,
+            silent_after: SILENT_AFTER,
             ..Rhythm::default()
         };
         let listener = Listener::bind((Ipv4Addr::LOCALHOST, 0).into())?;
@@ -71,16 +75,6 @@ impl House {
         let (agent, url) = (self.agent.clone(), format!("{}{path}", self.url()));
         let answered = spawn_blocking(move || answer(agent.get(&url).call()));
         answered.await.context("the receiver was not asked")?
-    }
-
-    /// Tells it an event.
-    pub(super) async fn tell(&self, event: Value) -> anyhow::Result<Value> {
-        let (agent, url) = (self.agent.clone(), format!("{}hook/event", self.url()));
-        let told = move || {
-            let request = agent.post(&url).header("content-type", "application/json");
-            answer(request.send(event.to_string()))
-        };
-        spawn_blocking(told).await.context("the receiver was not told")?
     }
 
     /// Lets those who are inside finish, and ends.

@@ -4,12 +4,14 @@
 //! each step is whatever `snell hook`, `snell run` and the receiver really answer.
 
 mod answer;
+mod blocks;
 mod browser;
 mod calls;
 mod cast;
 mod house;
 mod leftovers;
 mod player;
+mod remains;
 mod script;
 mod stage;
 mod staying;
@@ -42,7 +44,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  snell demo\n  snell demo --fast | cat\n  snell demo --keep --open\n\n\
-    Exit codes: 0 it was played; 1 it could not be; 128 and the signal's number if it was ended before."
+    If a signal ends it before, the exit code is 128 and the signal's number."
 )]
 pub(crate) struct Args {
     /// Play without pauses
@@ -68,6 +70,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let ended = runtime.block_on(async {
         // Whoever ends us from now on finds somebody who clears away.
         let mut endings = Endings::watch()?;
+        remains::clear(&std::env::temp_dir()).await;
         let stage = Stage::set_up()?;
         let ended = on_stage(args, &stage, &mut endings).await;
         let ended = ended.map_err(|error| stage.explain(error));
@@ -114,7 +117,7 @@ async fn perform<'a>(args: &Args, stage: &'a Stage, house: &'a House, pace: Pace
     let mut player = Player::new(Calls { stage, house }, pace);
     player.trust().await?;
     player.play(script::SCENES).await?;
-    summary::tell(&player, house).await?;
+    summary::tell(&player, stage, house).await?;
     Ok(player)
 }
 

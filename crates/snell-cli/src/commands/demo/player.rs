@@ -43,6 +43,8 @@ impl Pace {
 pub(super) struct Deed {
     pub(super) who: &'static str,
     pub(super) happened: String,
+    /// The id of the call, if it is about one.
+    pub(super) call: Option<String>,
     pub(super) answer: Answer,
 }
 
@@ -53,6 +55,8 @@ pub(super) struct Player<'a> {
     pace: Pace,
     began: Instant,
     bodies: HashMap<&'static str, Body>,
+    /// How many calls there have been.
+    called: u32,
     pub(super) deeds: Vec<Deed>,
     /// How long agents waited for an answer, each time.
     pub(super) answered_in: Vec<Duration>,
@@ -65,6 +69,7 @@ impl<'a> Player<'a> {
             pace,
             began: Instant::now(),
             bodies: HashMap::new(),
+            called: 0,
             deeds: Vec::new(),
             answered_in: Vec::new(),
         }
@@ -124,30 +129,31 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Begins to call a tool. Answers the input that it is called with; nothing if it must not be called.
+    /// Begins to call a tool. Answers what is told of the call when it ends; nothing if it must not be made.
     async fn begin(&mut self, part: &'static Part, call: Call) -> anyhow::Result<Option<Value>> {
         let input: Value = serde_json::from_str(call.input)?;
         let happened = format!("{} {}", call.tool, teller::about(&input));
-        let fields = json!({"tool_name": call.tool, "tool_input": input});
-        let answer = self.happen(part, "PreToolUse", fields, &happened).await?;
+        let mut fields = self.call(call.tool, input);
+        let answer = self.happen(part, "PreToolUse", fields.clone(), &happened).await?;
         let goes_on = answer.blocked.is_none() && answer.asked.is_none();
-        let input = answer.changed.clone().unwrap_or(input);
-        Ok(goes_on.then_some(input))
+        if let Some(input) = answer.changed {
+            fields["tool_input"] = input;
+        }
+        Ok(goes_on.then_some(fields))
     }
 
     async fn use_tool(&mut self, part: &'static Part, call: Call, output: &str, lasts: f32) -> anyhow::Result<()> {
-        let Some(input) = self.begin(part, call).await? else {
+        let Some(mut fields) = self.begin(part, call).await? else {
             return Ok(());
         };
         self.pace.pause(lasts).await;
-        let response = json!({"stdout": output});
-        let fields = json!({"tool_name": call.tool, "tool_input": input, "tool_response": response});
+        fields["tool_response"] = json!({"stdout": output});
         self.fire(part, "PostToolUse", fields).await.map(drop)
     }
 
     async fn ask_user(&mut self, part: &'static Part, question: &str, answer: &str, waits: f32) -> anyhow::Result<()> {
         let input = json!({"questions": [{"question": question, "header": "Port", "options": []}]});
-        let mut fields = json!({"tool_name": "AskUserQuestion", "tool_input": input});
+        let mut fields = self.call("AskUserQuestion", input);
         self.fire(part, "PreToolUse", fields.clone()).await?;
         let (state, _) = self.calls.state_of(part).await?;
         let came = (state.replace('_', " "), Style::Urgent);
@@ -159,6 +165,13 @@ impl<'a> Player<'a> {
         let came = (format!("it is {state} again"), Style::Plain);
         self.tell("you", &format!("answer {}: {answer}", part.name), came);
         Ok(())
+    }
+
+    /// What is told of a call, with an id by which its end is known.
+    fn call(&mut self, tool: &str, input: Value) -> Value {
+        self.called += 1;
+        let id = format!("call-{}", self.called);
+        json!({"tool_name": tool, "tool_use_id": id, "tool_input": input})
     }
 
     /// Ends a turn. An agent that is told something then goes on with it, once.
@@ -199,11 +212,13 @@ impl<'a> Player<'a> {
         fields: Value,
         happened: &str,
     ) -> anyhow::Result<Answer> {
+        let call = fields["tool_use_id"].as_str().map(str::to_owned);
         let answer = self.fire(part, event, fields).await?;
         self.tell(part.name, happened, teller::outcome(&answer));
         self.deeds.push(Deed {
             who: part.name,
             happened: happened.to_owned(),
+            call,
             answer: answer.clone(),
         });
         Ok(answer)

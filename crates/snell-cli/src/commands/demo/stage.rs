@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::cast::{HARBOUR, LIGHTHOUSE};
+use super::remains::{Alive, PREFIX};
 
 /// A file of the project with the hooks. Scripts are those whose name ends in `.sh`.
 struct Prop {
@@ -69,6 +70,7 @@ pub(super) struct Stage {
     /// Its path with all links followed.
     root: PathBuf,
     program: PathBuf,
+    _alive: Alive,
 }
 
 impl Stage {
@@ -82,12 +84,13 @@ impl Stage {
             )
         };
         let directory = tempfile::Builder::new()
-            .prefix("snell-demo-")
+            .prefix(PREFIX)
             .tempdir_in(&parent)
             .with_context(advice)?;
         let root = directory.path().canonicalize().with_context(advice)?;
         let program = std::env::current_exe().context("cannot find the path of this program")?;
         let stage = Self {
+            _alive: Alive::in_directory(&root).with_context(advice)?,
             directory,
             root,
             program,
@@ -129,7 +132,7 @@ impl Stage {
 
     /// Where what happens is recorded.
     pub(super) fn data(&self) -> PathBuf {
-        self.root.join("data")
+        data_in(&self.root)
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -201,6 +204,11 @@ impl Stage {
         }
         removed.with_context(|| format!("cannot remove {}; please remove it", path.display()))
     }
+}
+
+/// Where what happens is recorded, in a directory of a demo.
+pub(super) fn data_in(root: &Path) -> PathBuf {
+    root.join("data")
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {

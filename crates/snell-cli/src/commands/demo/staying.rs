@@ -1,8 +1,11 @@
 //! What ends the demo: a signal, nobody who reads it, or Enter once everything is played.
 
+use std::future::poll_fn;
 use std::io::{self, IsTerminal};
+use std::task::Poll;
 use std::time::Duration;
 
+use rustix::process::Signal as RawSignal;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
@@ -33,29 +36,48 @@ impl Ended {
     }
 }
 
+/// Every signal that ends a program and can be caught. What cannot be caught is cleared away by the next demo.
+const SIGNALS: &[RawSignal] = &[
+    RawSignal::HUP,
+    RawSignal::INT,
+    RawSignal::QUIT,
+    RawSignal::TERM,
+    RawSignal::ALARM,
+    RawSignal::USR1,
+    RawSignal::USR2,
+    RawSignal::VTALARM,
+    RawSignal::PROF,
+    RawSignal::XCPU,
+    RawSignal::XFSZ,
+];
+
 /// Everything that may end it from outside.
 #[derive(Debug)]
 pub(super) struct Endings {
-    terminate: Signal,
-    interrupt: Signal,
-    hangup: Signal,
+    signals: Vec<(SignalKind, Signal)>,
 }
 
 impl Endings {
     pub(super) fn watch() -> io::Result<Self> {
+        let kinds = SIGNALS.iter().map(|raw| SignalKind::from_raw(raw.as_raw()));
+        let signals = kinds.map(|kind| Ok((kind, signal(kind)?)));
         Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            hangup: signal(SignalKind::hangup())?,
+            signals: signals.collect::<io::Result<_>>()?,
         })
     }
 
     /// Waits for any of them.
     pub(super) async fn any(&mut self) -> Ended {
+        let signals = &mut self.signals;
+        let signalled = poll_fn(|context| {
+            let came = signals.iter_mut().find_map(|(kind, signal)| {
+                let has_come = matches!(signal.poll_recv(context), Poll::Ready(Some(())));
+                has_come.then_some(*kind)
+            });
+            came.map_or(Poll::Pending, Poll::Ready)
+        });
         tokio::select! {
-            _ = self.terminate.recv() => Ended::By(SignalKind::terminate()),
-            _ = self.interrupt.recv() => Ended::By(SignalKind::interrupt()),
-            _ = self.hangup.recv() => Ended::By(SignalKind::hangup()),
+            signal = signalled => Ended::By(signal),
             () = unheard() => Ended::Unheard,
         }
     }

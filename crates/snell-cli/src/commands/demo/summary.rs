@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use anyhow::Context;
 use serde_json::Value;
+use tokio::task::spawn_blocking;
 
-use super::answer::Answer;
+use super::blocks::{self, Blocker, Blocks};
 use super::house::House;
-use super::player::Player;
+use super::player::{Deed, Player};
+use super::stage::Stage;
 use super::teller;
 use crate::output::{self, Style, Table, count, in_brief, shortened, styled};
 
@@ -14,7 +17,7 @@ use crate::output::{self, Style, Table, count, in_brief, shortened, styled};
 struct Kind {
     name: &'static str,
     style: Style,
-    detail: fn(&Answer) -> Option<String>,
+    detail: fn(&Deed, &Blocks) -> Option<String>,
     /// How many lines of a terminal the detail may have.
     lines: usize,
 }
@@ -23,19 +26,27 @@ const KINDS: &[Kind] = &[
     Kind {
         name: "blocked",
         style: Style::Red,
-        detail: |answer| answer.blocked.clone(),
+        detail: by_whom_and_why,
         lines: 3,
     },
     Kind {
         name: "changed",
         style: Style::Yellow,
-        detail: |answer| answer.changed.as_ref().map(|input| teller::about(input).to_owned()),
+        detail: |deed, _| {
+            deed.answer
+                .changed
+                .as_ref()
+                .map(|input| teller::about(input).to_owned())
+        },
         lines: 1,
     },
     Kind {
         name: "context",
         style: Style::Green,
-        detail: |answer| (!answer.context.is_empty()).then(|| teller::for_people(&answer.context)),
+        detail: |deed, _| {
+            let context = &deed.answer.context;
+            (!context.is_empty()).then(|| teller::for_people(context))
+        },
         lines: 1,
     },
 ];
@@ -43,24 +54,34 @@ const KINDS: &[Kind] = &[
 /// What a detail is set in by.
 const INDENT: &str = "         ";
 
-pub(super) async fn tell(player: &Player<'_>, house: &House) -> anyhow::Result<()> {
+pub(super) async fn tell(player: &Player<'_>, stage: &Stage, house: &House) -> anyhow::Result<()> {
+    let data = stage.data();
+    let blocks = spawn_blocking(move || blocks::look(&data))
+        .await
+        .context("nobody looked")??;
     let hooks = house.ask("api/hooks?limit=100").await?;
     let guard = house.ask("api/guard?limit=100").await?;
     let agents = house.ask("api/agents?ended=true").await?;
     output::line("");
     output::heading("What came of it");
-    answers(player);
+    answers(player, &blocks);
     output::line("");
     output::heading("What hooks cost");
     costs(items(&hooks)).print();
     output::line("");
     output::line(&in_all(player, items(&hooks), items(&guard)));
+    output::line(&blocked(&blocks));
     output::line(&waiting(player));
     for agent in items(&agents).iter().rev() {
-        output::line(&standing(agent));
+        for line in wrapped(&standing(agent), teller::width(), STANDING_LINES) {
+            output::line(&line);
+        }
     }
     Ok(())
 }
+
+/// In how many lines it is said at most how an agent stands.
+const STANDING_LINES: usize = 2;
 
 fn items(page: &Value) -> &[Value] {
     page["items"].as_array().map_or(&[], Vec::as_slice)
@@ -70,11 +91,21 @@ fn text<'v>(value: &'v Value, field: &str) -> &'v str {
     value[field].as_str().unwrap_or_default()
 }
 
-fn answers(player: &Player<'_>) {
+/// Why something was blocked, in the words of those who did.
+fn by_whom_and_why(deed: &Deed, blocks: &Blocks) -> Option<String> {
+    let reason = deed.answer.blocked.clone()?;
+    let by_whom = deed.call.as_ref().and_then(|call| blocks.get(call));
+    Some(match by_whom {
+        Some(blocker) => format!("by {}: {reason}", blocker.name()),
+        None => reason,
+    })
+}
+
+fn answers(player: &Player<'_>, blocks: &Blocks) {
     let width = teller::width().map(|width| width.saturating_sub(INDENT.len()).max(1));
     for kind in KINDS {
         for deed in &player.deeds {
-            let Some(detail) = (kind.detail)(&deed.answer) else {
+            let Some(detail) = (kind.detail)(deed, blocks) else {
                 continue;
             };
             let name = styled(&format!("{:8}", kind.name), kind.style);
@@ -138,6 +169,16 @@ fn in_all(player: &Player<'_>, hooks: &[Value], guard: &[Value]) -> String {
         number("failures") + number("timeouts"),
         count(guard.len(), "verdict"),
     )
+}
+
+/// How much was blocked, and how much of it by whom: the page about the guard shows only what the guard did.
+fn blocked(blocks: &Blocks) -> String {
+    let by = |blocker: &Blocker| {
+        let number = blocks.values().filter(|by| *by == blocker).count();
+        (number > 0).then(|| format!("{number} by {}", blocker.name()))
+    };
+    let by: Vec<_> = Blocker::ALL.iter().filter_map(by).collect();
+    format!("{} blocked: {}.", count(blocks.len(), "call"), by.join(", "))
 }
 
 /// How long agents were held up, from the start of a process to its end.

@@ -22,8 +22,7 @@ use crate::output;
 #[command(after_help = "Examples:\n  \
     snell guard check 'git push --force'\n  \
     snell guard check --tool Write --input '{\"file_path\":\"/etc/hosts\"}' --json\n  \
-    snell guard check --project ~/api < calls.jsonl | jq -r .decision\n\n\
-    Exit codes: of one call, 0 go on (allow or ask), 2 denied. Of calls on stdin, 0, or 1 if a line was no call.")]
+    snell guard check --project ~/api < calls.jsonl | jq -r .decision")]
 pub(crate) struct Args {
     #[command(flatten)]
     which: Which,
@@ -75,7 +74,7 @@ fn show(call: &Call, judgement: &Judgement) {
         advice: judgement.advice,
         would: wire::stopped(judgement),
         allowed_by: judgement.allowed_by.as_deref(),
-        unseen: &shown::unseen(&judgement.coverage),
+        unseen: &judgement.coverage.unseen(),
     }));
 }
 

@@ -6,6 +6,7 @@ use snell_guard::explain::{Consequence, Explanation, Flip, Look, Step};
 
 use super::call::{Call, Which};
 use super::place::Place;
+use super::wire::Explained;
 use super::{rules, shown};
 use crate::commands::DONE;
 use crate::output::{self, Style, harmless, styled};
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let (guard, cwd) = places.at(None)?;
     let explanation = guard.explain(&call.tool, &call.input, Some(cwd));
     if args.json {
-        output::json(&explanation)?;
+        output::json(&Explained::of(&explanation))?;
     } else {
         output::text(&in_words(&call, &explanation));
     }

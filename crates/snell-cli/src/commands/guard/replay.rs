@@ -73,14 +73,12 @@ struct Filters {
 }
 
 impl Filters {
-    fn read(&self, memory: &mut Memory) -> anyhow::Result<LogFilter> {
-        let now = memory.now();
+    fn read(&self, now: Timestamp) -> anyhow::Result<LogFilter> {
         let time = |option: &str, text: &Option<String>| -> anyhow::Result<Option<Timestamp>> {
             text.as_deref().map(|text| times::parse(option, text, now)).transpose()
         };
         Ok(LogFilter {
             agent_id: self.agent,
-            project_id: self.project_id(memory)?,
             session: self.session.clone(),
             event: Some(EventName::PreToolUse.as_str().to_owned()),
             tool: self.tool.clone(),
@@ -107,10 +105,12 @@ impl Filters {
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut memory = Memory::find()?;
     let mut tally = Tally::default();
+    // A mistake is one, also where there is nothing to be found.
+    let mut filter = args.which.read(memory.now())?;
     if memory.is_blank() {
         output::note("nothing has been recorded yet");
     } else {
-        let filter = args.which.read(&mut memory)?;
+        filter.project_id = args.which.project_id(&mut memory)?;
         replay(args, filter, &mut memory, &mut tally)?;
     }
     if args.json {

@@ -107,9 +107,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     }
     let listed = listed(args, known);
     if let Some(word) = word.filter(|_| listed.is_empty()) {
+        let of_tier = args
+            .tier
+            .as_ref()
+            .map_or_else(String::new, |tier| format!(" of the tier {tier}"));
         let near = did_you_mean(word, RULES.iter().map(|rule| rule.id));
         let near = near.map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"));
-        bail!("no rule is called \"{word}\" or has that in it{near}; `snell guard rules` shows all of them");
+        bail!("no rule{of_tier} is called \"{word}\" or has that in it{near}; `snell guard rules` shows all of them");
     }
     let beside = InForce::of(&known.settings.guard, around::now()?.unwrap_or_else(Timestamp::now));
     if args.json {
@@ -198,7 +202,8 @@ fn written<'a>(rule: &Rule, verdict: Verdict, source: Source, settings: &'a Guar
 fn in_general(reason: &str) -> String {
     let text = reason
         .replace("{target}", "the target")
-        .replace("{program}", "the program");
+        .replace("{program}", "the program")
+        .replace("`{field}`", "a field");
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().collect::<String>());
     first.unwrap_or_default() + letters.as_str()

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use snell_guard::{Coverage, Reason, Verdict};
+use snell_guard::Verdict;
 
 use super::call::Call;
 use crate::output::{self, Style, harmless, styled};
@@ -64,24 +64,6 @@ pub(super) fn grounds(grounds: &Grounds<'_>) -> String {
     row("Allowed", grounds.allowed_by.unwrap_or_default());
     row("Unseen", &grounds.unseen.join("; "));
     text
-}
-
-/// What may run that was not seen.
-pub(super) fn unseen(coverage: &Coverage) -> Vec<String> {
-    match coverage {
-        Coverage::Full => Vec::new(),
-        Coverage::Partial(reasons) => reasons.iter().map(|reason| reason_in_words(*reason)).collect(),
-    }
-}
-
-fn reason_in_words(reason: Reason) -> String {
-    match reason {
-        Reason::Limit(limit) => format!("there is more of it than is looked at ({limit})"),
-        Reason::Syntax => "it is not what a shell can read".to_owned(),
-        Reason::UnknownProgram => "the name of a program cannot be known".to_owned(),
-        Reason::UnknownCode => "code that is run cannot be known".to_owned(),
-        Reason::Failure => "the guard itself has failed".to_owned(),
-    }
 }
 
 /// The call, with the places underlined that a judgement is about.

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use snell::{MAX_JSON_DEPTH, json_depth, replace_lone_surrogates};
-use snell_guard::{Coverage, Judgement, Verdict};
+use snell_guard::{Explanation, Judgement, Verdict};
 
 /// What a line has to look like, for those who wrote another one.
 const EXAMPLE: &str = r#"write {"tool": "Bash", "input": {"command": "ls"}}"#;
@@ -95,23 +95,43 @@ impl<'a> Answer<'a> {
             tier: judgement.tier.map(|tier| tier.name()),
             reason: said(&judgement.reason),
             advice: said(judgement.advice),
-            coverage: coverage(&judgement.coverage),
+            coverage: judgement.coverage.name(),
             would: stopped(judgement).map(Verdict::name),
             allowed_by: judgement.allowed_by.as_deref(),
         }
     }
 }
 
+/// An explanation as JSON tells it: the judgement as it is told without one, and what led to it.
+#[derive(Debug, Serialize)]
+pub(super) struct Explained<'a> {
+    #[serde(flatten)]
+    answer: Answer<'a>,
+    #[serde(flatten)]
+    why: &'a Explanation,
+}
+
+impl<'a> Explained<'a> {
+    pub(super) fn of(why: &'a Explanation) -> Self {
+        let answer = Answer {
+            decision: why.decision.name(),
+            rule: why.rule,
+            tier: why.tier,
+            reason: said(&why.reason),
+            advice: said(why.advice),
+            coverage: why.coverage,
+            would: Some(why.would)
+                .filter(|would| *would != why.decision)
+                .map(Verdict::name),
+            allowed_by: why.allowed_by.as_deref(),
+        };
+        Self { answer, why }
+    }
+}
+
 /// What a policy that merely watches would otherwise do.
 pub(super) fn stopped(judgement: &Judgement) -> Option<Verdict> {
     Some(judgement.would).filter(|would| *would != judgement.decision)
-}
-
-pub(super) fn coverage(coverage: &Coverage) -> &'static str {
-    match coverage {
-        Coverage::Full => "full",
-        Coverage::Partial(_) => "partial",
-    }
 }
 
 fn said(text: &str) -> Option<&str> {

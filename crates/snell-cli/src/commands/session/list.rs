@@ -15,7 +15,8 @@ const STATUS_SHOWN: usize = 60;
 /// List open sessions, the one that was last heard of first
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell session list\n  \
-    snell session list --all --json | jq -r '.[] | select(.mode == \"mission\") | .session_id'")]
+    snell session list --all --json \\\n    \
+      | jq -r '.[] | select(.mode == \"mission\") | .session_id'")]
 pub(crate) struct Args {
     /// Show those that have ended, too
     #[arg(long)]

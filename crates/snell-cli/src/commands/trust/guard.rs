@@ -1,18 +1,21 @@
 //! What a project wants of the guard: whoever trusts it should have seen that.
 
 use serde::Serialize;
-use snell::{GuardAuthor, GuardChoice, GuardSettings, Origin};
+use snell::{GuardAuthor, GuardChoice, GuardSettings, Origin, ProjectFile};
 
 use crate::output::{self, Table};
 
 /// Something that a project wants to be done.
 #[derive(Debug, Serialize)]
 pub(super) struct Wish<'a> {
-    /// `allow`, `ask` or `deny`.
+    /// `allow`, `ask` or `deny` for a rule or a command, `protect` or `secrets` for a place, or a preset.
     choice: &'static str,
     /// The rule that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<&'a str>,
+    /// The place that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
     /// The command that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<&'a str>,
@@ -29,6 +32,7 @@ impl<'a> Wish<'a> {
         Self {
             choice,
             rule: None,
+            path: None,
             command: None,
             reason: None,
             until: None,
@@ -38,8 +42,11 @@ impl<'a> Wish<'a> {
     }
 }
 
-/// What its files say about rules and commands.
-pub(super) fn wishes(settings: &GuardSettings) -> Vec<Wish<'_>> {
+/// The presets that a project can choose.
+const STRICT: &str = "preset strict";
+
+/// What its files say about everything, about rules, commands and places.
+pub(super) fn wishes<'a>(settings: &'a GuardSettings, files: &[ProjectFile]) -> Vec<Wish<'a>> {
     let is_projects = |author| author == GuardAuthor::Project;
     let rules = settings.rules.iter().filter(|said| is_projects(said.author));
     let rules = rules.map(|said| Wish {
@@ -53,19 +60,38 @@ pub(super) fn wishes(settings: &GuardSettings) -> Vec<Wish<'_>> {
         until: said.until.map(|until| until.to_string()),
         ..Wish::of(GuardChoice::Allow.name(), &said.origin)
     });
-    rules.chain(allowed).collect()
+    let strict = settings.preset_origin.iter().filter(|origin| is_of(origin, files));
+    let strict = strict.map(|origin| Wish::of(STRICT, origin));
+    let places = [("protect", &settings.protect), ("secrets", &settings.secrets)];
+    let places = places.into_iter().flat_map(|(choice, places)| {
+        let places = places.iter().filter(|said| is_projects(said.author));
+        places.map(move |said| Wish {
+            path: Some(said.path.to_string_lossy().into_owned()),
+            ..Wish::of(choice, &said.origin)
+        })
+    });
+    strict.chain(rules).chain(allowed).chain(places).collect()
+}
+
+/// Whether it was written in one of these files.
+fn is_of(origin: &Origin, files: &[ProjectFile]) -> bool {
+    files.iter().any(|file| file.shown == origin.shown)
 }
 
 pub(super) fn show(wishes: &[Wish<'_>]) {
     if wishes.is_empty() {
         return;
     }
-    let mut table = Table::new(["GUARD", "RULE OR COMMAND", "WHY", "SOURCE"], 1);
+    let mut table = Table::new(["GUARD", "RULE, COMMAND OR PLACE", "WHY", "SOURCE"], 1);
     for wish in wishes {
         let until = wish.until.as_ref().map(|until| format!(" (until {until})"));
         table.row([
             wish.choice.to_owned(),
-            wish.rule.or(wish.command).unwrap_or_default().to_owned(),
+            wish.rule
+                .or(wish.command)
+                .or(wish.path.as_deref())
+                .unwrap_or("-")
+                .to_owned(),
             format!("{}{}", wish.reason.unwrap_or("-"), until.unwrap_or_default()),
             format!("{}:{}", wish.source, wish.line),
         ]);

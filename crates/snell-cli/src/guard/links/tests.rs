@@ -6,6 +6,10 @@ use tempfile::TempDir;
 use super::*;
 
 /// A directory without links on the way to it, and in it these links with where they lead.
+fn followed(path: &str) -> Option<String> {
+    Links::default().followed(path)
+}
+
 fn room(links: &[(&str, &str)]) -> (TempDir, String) {
     let room = TempDir::new().unwrap();
     let root = room.path().canonicalize().unwrap();
@@ -76,6 +80,7 @@ fn only_paths_of_a_call_are_followed() {
         temp: Vec::new(),
         own: Vec::new(),
         variables: Vec::new(),
+        links: Vec::new(),
     };
     let real = format!("{root}/home/secret/key");
     let cases = [
@@ -105,12 +110,16 @@ fn only_paths_of_a_call_are_followed() {
     ];
     for (input, expected) in cases {
         let expected: Vec<_> = expected.into_iter().collect();
-        assert_eq!(with_links_followed(&input, &world), expected, "{input}");
+        assert_eq!(
+            with_links_followed(&input, &world, &mut Links::default()),
+            expected,
+            "{input}"
+        );
     }
     // Behind a link, `..` is where the link leads; many tools look at the text first.
     std::os::unix::fs::symlink("../home", format!("{root}/work/up")).unwrap();
     assert_eq!(
-        with_links_followed(&json!({"path": "up/../key"}), &world),
+        with_links_followed(&json!({"path": "up/../key"}), &world, &mut Links::default()),
         [json!({"path": format!("{root}/key")}), json!({"path": real})]
     );
 }

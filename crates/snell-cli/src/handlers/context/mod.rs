@@ -5,7 +5,9 @@ mod files;
 mod include;
 mod role;
 mod text;
+mod voice;
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::io;
@@ -47,9 +49,12 @@ pub(crate) struct Loaded {
     pub(crate) faults: Vec<String>,
 }
 
+/// The rule that keeps agents from reading a file whose links are resolved, if one does.
+pub(crate) type Forbidden<'a> = dyn Fn(&Path) -> Option<&'static str> + 'a;
+
 /// Loads the files of a session. Whatever is wrong with one of them does not cost the others.
-pub(crate) fn load(request: &Request<'_>) -> Loaded {
-    let mut loading = Loading::new(request);
+pub(crate) fn load(request: &Request<'_>, forbidden: &Forbidden<'_>) -> Loaded {
+    let mut loading = Loading::new(request, forbidden);
     for file in request.settings.core().iter() {
         loading.core(file);
     }
@@ -62,6 +67,9 @@ pub(crate) fn load(request: &Request<'_>) -> Loaded {
 /// Files being loaded.
 struct Loading<'a> {
     request: &'a Request<'a>,
+    forbidden: &'a Forbidden<'a>,
+    /// What lines begin with that are Snell's own word.
+    beginnings: Vec<String>,
     around: Around<'a>,
     /// Found out once there is a file at all.
     grounds: OnceCell<Grounds>,
@@ -76,10 +84,12 @@ struct Loading<'a> {
 }
 
 impl<'a> Loading<'a> {
-    fn new(request: &'a Request<'a>) -> Self {
+    fn new(request: &'a Request<'a>, forbidden: &'a Forbidden<'a>) -> Self {
         let max_all = request.settings.max_all();
         Self {
             request,
+            forbidden,
+            beginnings: request.messages.beginnings(),
             around: Around {
                 project: request.project,
                 project_path: request.project_path.filter(|path| !path.is_empty()),
@@ -242,7 +252,7 @@ impl<'a> Loading<'a> {
         let shown = self.shown(path);
         let room = self.left.min(self.request.settings.max_file());
         let read = files::open(&resolved).and_then(|(file, size)| files::read(file, size, room));
-        let body = match read {
+        let mut body = match read {
             Ok(body) => body,
             Err(error) => {
                 self.unreadable(&shown, &error);
@@ -253,6 +263,9 @@ impl<'a> Loading<'a> {
         if nothing_fits && room == self.left {
             self.remarks.left_out.push(shown);
             return;
+        }
+        if let Cow::Owned(quoted) = voice::as_its_own(&body.text, &self.beginnings) {
+            body.text = quoted;
         }
         self.left = self.left.saturating_sub(body.size());
         let name = path.file_name().unwrap_or(path.as_os_str());
@@ -267,7 +280,8 @@ impl<'a> Loading<'a> {
     fn admitted(&mut self, path: &Path, anywhere: bool) -> Option<PathBuf> {
         match files::resolve(path) {
             Ok(None) => None,
-            Ok(Some(resolved)) if anywhere || self.grounds().hold(&resolved) => Some(resolved),
+            Ok(Some(resolved)) if anywhere => Some(resolved),
+            Ok(Some(resolved)) if self.grounds().hold(&resolved) => self.unless_secret(path, resolved),
             Ok(Some(resolved)) => {
                 let (shown, target) = (self.shown(path), resolved.display());
                 let how = self.how_to_allow(&resolved);
@@ -279,6 +293,25 @@ impl<'a> Loading<'a> {
                 None
             }
         }
+    }
+
+    /// The file, unless agents may not read it. A project can name any file of its own, and needs no trust for that; what its
+    /// user names by its whole path may be given to agents.
+    fn unless_secret(&mut self, path: &Path, resolved: PathBuf) -> Option<PathBuf> {
+        let allow = self.request.settings.allow().iter();
+        let mut allowed = allow.filter_map(|place| place.canonicalize().ok());
+        if allowed.any(|place| place == resolved) {
+            return Some(resolved);
+        }
+        let Some(rule) = (self.forbidden)(&resolved) else {
+            return Some(resolved);
+        };
+        let (shown, target) = (self.shown(path), resolved.display().to_string());
+        self.fault(format!(
+            "{shown} is left out, because the guard does not let agents read {target} ({rule}); if its content may be given to \
+             agents, write allow = [\"{target}\"] below [context] in your own snell.toml"
+        ));
+        None
     }
 
     fn grounds(&self) -> &Grounds {

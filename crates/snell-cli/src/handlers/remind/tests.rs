@@ -14,7 +14,7 @@ fn told(event: &str, mode: Option<&str>, fields: serde_json::Value, facts: Optio
     };
     let start: Timestamp = START.parse().unwrap();
     let occasion = Occasion {
-        is_whole: true,
+        unread: None,
         event: &event,
         sender: &sender,
         project: std::path::Path::new("/"),
@@ -83,7 +83,7 @@ fn who_goes_on_because_of_a_hook_is_not_asked_about() {
     for (name, fields, expected) in cases {
         let (event, _) = Event::from_json(Some(name), fields.to_string().as_bytes()).unwrap();
         let occasion = Occasion {
-            is_whole: true,
+            unread: None,
             event: &event,
             sender: &Sender::default(),
             project: std::path::Path::new("/"),

@@ -269,7 +269,7 @@ fn our_entries_are_brought_up_to_date_where_they_stand() {
     );
     let plan = install_in(&text, Way::Hook);
     let after = &plan.after;
-    let new = r#"{"type": "command", "command": "/opt/a b/snell", "args": ["hook"]}"#;
+    let new = r#"{"type": "command", "command": "/opt/a b/snell", "args": ["hook", "--agent", "claude"]}"#;
     let stop = format!(r#""Stop": [{{"matcher": "", "hooks": [{new}, {{"type": "command", "command": "say"}}]}}]"#);
     assert!(after.contains(&stop), "{after}");
     assert!(
@@ -288,7 +288,7 @@ fn our_entries_are_brought_up_to_date_where_they_stand() {
 
 #[test]
 fn an_entry_that_is_limited_is_made_to_be_for_everything() {
-    let new = r#"{"type": "command", "command": "/opt/a b/snell", "args": ["hook"]}"#;
+    let new = r#"{"type": "command", "command": "/opt/a b/snell", "args": ["hook", "--agent", "claude"]}"#;
     let say = r#"{"type": "command", "command": "say"}"#;
     let limited = |field: &str| new.replacen('{', &format!("{{{field}, "), 1);
     let group = |handlers: &[&str]| format!(r#"{{"hooks": [{}]}}"#, handlers.join(", "));

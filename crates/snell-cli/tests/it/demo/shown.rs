@@ -74,6 +74,9 @@ fn the_terminal_tells_everything_and_nothing_is_left() {
     let summary = text.split_once("What came of it").unwrap().1;
     for sign in [
         "blocked  builder: Bash sh -c",
+        "by the guard: rm would remove a whole home directory",
+        "by hooks: package-lock.json is for npm to write",
+        "by the rules about messages: \"mcp__mail__send_email\"",
         "changed  builder: Bash npm install",
         "context  builder: starts",
         "What hooks cost",
@@ -82,6 +85,8 @@ fn the_terminal_tells_everything_and_nothing_is_left() {
         assert!(summary.contains(sign), "{sign}: {summary}");
     }
     assert!(summary.contains("1 verdict of the guard."), "{summary}");
+    let blocked = "4 calls blocked: 1 by the guard, 2 by hooks, 1 by the rules about messages.";
+    assert!(summary.contains(blocked), "{summary}");
     assert!(!text.contains('\u{1b}'), "{text}");
     theatre.is_as_before();
 }
@@ -101,15 +106,15 @@ fn the_receiver_has_everything_for_as_long_as_it_stays() {
     let agents: BTreeSet<_> = items("/api/agents?ended=true")
         .iter()
         .map(|agent| {
-            ["session_id", "project", "state", "state_source"]
+            ["session_id", "product", "project", "state", "state_source"]
                 .map(|field| told(agent, field))
                 .join(" ")
         })
         .collect();
     let expected = [
-        "builder lighthouse ended hook",
-        "nightly harbour ended process",
-        "reviewer lighthouse awaiting_input hook",
+        "builder claude lighthouse ended hook",
+        "nightly claude harbour ended process",
+        "reviewer lantern lighthouse awaiting_input hook",
     ];
     assert_eq!(agents, expected.map(str::to_owned).into());
 
@@ -127,9 +132,27 @@ fn the_receiver_has_everything_for_as_long_as_it_stays() {
     let expected = ["Bash", "Write", "mcp__mail__send_email"];
     assert_eq!(blocked, expected.map(str::to_owned).into());
 
+    // A call and its end are one: how long it took is known, and with what it was made in the end.
+    let calls = items("/api/events?tool=Bash&session_id=builder");
+    let told_of = |event: &str, about: &str| {
+        let is_it = |call: &&Value| call["event"] == event && call["tool_summary"] == about;
+        calls
+            .iter()
+            .find(is_it)
+            .unwrap_or_else(|| panic!("{event} {about}: {calls:?}"))
+    };
+    let (begun, ended) = (told_of("PreToolUse", "npm install"), told_of("PostToolUse", "npm ci"));
+    assert_eq!(begun["payload"]["tool_use_id"], ended["payload"]["tool_use_id"]);
+    assert!(ended["tool_duration_ms"].is_number(), "{ended}");
+
     let guard = items("/api/guard");
     assert_eq!(guard.len(), 1, "{guard:?}");
     assert_eq!(guard[0]["decision"], "deny", "{guard:?}");
+
+    // However long somebody looks at it, nobody is said to have fallen silent.
+    let status = get(address.trim_end_matches('/'), "/hook/status");
+    assert_eq!(status["mode"], "hooks_active", "{status}");
+    assert!(status["config"]["silent_after"].as_f64() > Some(3600.0), "{status}");
 
     demo.signal(Signal::INT);
     let (_, end) = demo.end();

@@ -69,8 +69,8 @@ fn people_see_that_all_is_well() {
                    ok       project: ~/project: no file that needs trust
     Configuration  ok       29 hooks in 1 file, and nothing is wrong with them
     Guard          ok       it judges every tool call by the preset standard; settings choose for 0 rules and allow 0 commands
-    Proof          ok       Notification by ~/home/bin/snell hook: exit code 0, no answer, MANY ms; recorded
-                   ok       PreToolUse by ~/home/bin/snell hook: exit code 0, answers {"systemMessage":"Snell: the guard said no to this (files.delete-root); to look closer: snell guard explain","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permission…, MANY ms; `rm -rf /` is denied because of files.delete-root, and that is recorded
+    Proof          ok       Notification by ~/home/bin/snell hook --agent claude: exit code 0, no answer, MANY ms; recorded
+                   ok       PreToolUse by ~/home/bin/snell hook --agent claude: exit code 0, answers {"systemMessage":"Snell: the guard said no to this (files.delete-root); to look closer: snell guard explain 'rm -rf /'","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",…, MANY ms; `rm -rf /` is denied because of files.delete-root, and that is recorded
                    note     all of this was run in a home directory of its own: nothing of yours was called, recorded or forwarded
 
     All is well.
@@ -142,7 +142,7 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
                     &format!("{other}\""),
                 );
             },
-            "Proof problem Notification by ~/other/snell hook: exit code 3, no answer,",
+            "Proof problem Notification by ~/other/snell hook --agent claude: exit code 3, no answer,",
         ),
         (
             "what is registered records nothing",
@@ -305,8 +305,15 @@ fn what_is_worth_knowing_is_said_and_is_no_fault() {
         (
             "a shell in between",
             |home| {
-                let exec = format!("\"{}\", \"args\": [\"hook\"]", home.program().display());
-                replace(home, &exec, &format!("\"{} hook\"", home.program().display()));
+                let exec = format!(
+                    "\"{}\", \"args\": [\"hook\", \"--agent\", \"claude\"]",
+                    home.program().display()
+                );
+                replace(
+                    home,
+                    &exec,
+                    &format!("\"{} hook --agent claude\"", home.program().display()),
+                );
             },
             "called by a shell, which doubles what it costs",
         ),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::thread;
 
 use super::{ask, faults, findings, healthy, write};
@@ -99,9 +99,20 @@ fn the_receiver_is_asked_how_it_is() {
     }
     let home = healthy();
     let url = server(&[("/healthz", 200, "ok"), ("/hook/status", 401, STATUS)]);
-    write(&home.sandbox.home().join("token"), "sesame\n");
+    let token = home.sandbox.home().join("token");
+    write(&token, "sesame\n");
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
     let settings = format!("[server]\nurl = '{url}'\ntoken_file = 'token'\n");
     write(&home.sandbox.home().join(".config/snell/snell.toml"), &settings);
+    let open = "its token is not used: the token file";
+    let found = ask(&home);
+    assert!(
+        found
+            .iter()
+            .any(|one| one.contains(open) && one.contains("run: chmod 600")),
+        "{found:#?}"
+    );
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
     assert!(ask(&home).iter().any(|one| one.contains("hooks active")));
 }
 

@@ -50,6 +50,30 @@ fn the_doctor_proves_that_what_is_registered_says_no() {
 }
 
 #[test]
+fn a_guard_that_nobody_asks_is_not_said_to_judge() {
+    let of_the_guard = |home: &Home| {
+        findings(home)
+            .into_iter()
+            .find(|one| one.starts_with("Guard "))
+            .unwrap()
+    };
+    let home = Home::new();
+    let none = "Guard note it judges no tool call, because no agent calls Snell;";
+    assert!(of_the_guard(&home).starts_with(none), "{}", of_the_guard(&home));
+    let ran = home.snell(&["doctor"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let last = ran.stdout.lines().last().unwrap();
+    assert!(
+        last.starts_with("Nothing is wrong, but no agent calls Snell yet.") && last.ends_with("snell install claude"),
+        "{last}"
+    );
+    let home = Home::with("{}").with_program_in_path();
+    home.done(&["install", "claude", "--notify"]);
+    let told = "Guard note it judges no tool call, because Snell is only told what happens;";
+    assert!(of_the_guard(&home).starts_with(told), "{}", of_the_guard(&home));
+}
+
+#[test]
 fn a_program_that_lets_everything_pass_is_found() {
     let home = installed();
     let other = home.sandbox.home().join("other");

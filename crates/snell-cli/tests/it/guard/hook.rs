@@ -13,7 +13,8 @@ fn what_must_not_happen_is_denied_with_a_reason_and_what_to_do_instead() {
     assert_eq!(told.in_short(), "deny git.push-force");
     assert_eq!(
         told.message,
-        "Snell: the guard said no to this (git.push-force); to look closer: snell guard explain"
+        "Snell: the guard said no to this (git.push-force); to look closer: snell guard explain 'git push --force origin \
+         main'"
     );
     // The reason comes first, then the advice, and nothing else is said to the model.
     assert!(
@@ -22,6 +23,63 @@ fn what_must_not_happen_is_denied_with_a_reason_and_what_to_do_instead() {
     );
     assert!(!told.reason.contains("snell guard explain"), "{told:?}");
     assert_eq!(told.stderr, "");
+}
+
+/// The line by which people are to look closer, run by a shell as they would paste it.
+fn pasted(sandbox: &Sandbox, message: &str) -> String {
+    let (_, line) = message.split_once("to look closer: ").unwrap();
+    let program = sandbox.command(&[]).get_program().to_owned();
+    let ran = sandbox
+        .shell(&format!("snell() {{ \"$PROGRAM\" \"$@\"; }}; {line}"), &[])
+        .env("PROGRAM", program)
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{line}: {ran:?}");
+    String::from_utf8(ran.stdout).unwrap()
+}
+
+#[test]
+fn the_line_to_look_closer_with_works_when_it_is_pasted() {
+    let sandbox = Sandbox::recording();
+    let calls = [
+        ("Bash", json!({"command": "git push --force"})),
+        ("Bash", json!({"command": "echo \"it's $HOME\" `x` > /etc/hosts # ü"})),
+        ("Bash", json!({"command": "-x; rm -rf /"})),
+        ("Read", json!({"file_path": "/home/ann/it's/.ssh/id_rsa"})),
+        ("mcp__shell__run", json!({"command": "rm -rf /"})),
+        // Too long, or not to be seen in full: then it is shown as it was recorded.
+        ("Bash", json!({"command": format!("rm -rf / {}", "x".repeat(300))})),
+        ("Bash", json!({"command": "rm -rf /\u{202e}"})),
+        ("Bash", json!({"command": "ls\nrm -rf /"})),
+    ];
+    for (tool, input) in calls {
+        let told = call(&sandbox, tool, input.clone());
+        let said = told.in_short();
+        let rule = said.split(' ').nth(1).unwrap();
+        let shown = pasted(&sandbox, &told.message);
+        // A judgement is told with its rule, and what was recorded with what was called.
+        let expected = if shown.starts_with('{') { "\"tool_input\"" } else { rule };
+        assert!(shown.contains(expected), "{tool} {input}: {shown}");
+    }
+}
+
+#[test]
+fn nothing_that_is_not_seen_is_told_as_it_is() {
+    let sandbox = Sandbox::recording();
+    for unseen in ['\u{202e}', '\u{2066}', '\u{200b}', '\u{feff}'] {
+        let told = bash(&sandbox, &format!("rm -rf '/etc/a{unseen}b'"));
+        assert_eq!(told.in_short(), "deny files.delete-system", "{told:?}");
+        assert!(
+            !told.reason.contains(unseen) && !told.message.contains(unseen),
+            "{told:?}"
+        );
+        assert!(
+            told.reason.contains(&format!("/etc/a{}b", unseen.escape_unicode())),
+            "{told:?}"
+        );
+    }
+    let log = sandbox.snell(&["log", "--verdict", "block"], "").stdout;
+    assert!(log.contains("\\u{202e}") && !log.contains('\u{202e}'), "{log}");
 }
 
 #[test]
@@ -81,11 +139,11 @@ fn every_kind_of_tool_is_judged() {
 fn input_that_makes_no_sense_is_asked_about_and_breaks_nothing() {
     let sandbox = Sandbox::recording();
     let cases = [
-        (json!(null), "ask guard.limit"),
-        (json!(7), "ask guard.limit"),
-        (json!([]), ""),
-        (json!({}), "ask guard.limit"),
-        (json!({"command": {"nested": ["rm -rf /"]}}), "ask guard.limit"),
+        (json!(null), "ask guard.unread"),
+        (json!(7), "ask guard.unread"),
+        (json!([]), "ask guard.unread"),
+        (json!({}), "ask guard.unread"),
+        (json!({"command": {"nested": ["rm -rf /"]}}), "ask guard.unread"),
         (json!({"command": "\u{0}\u{202e}\u{feff}"}), ""),
         (json!({"command": ""}), ""),
         (json!("rm -rf /"), "deny files.delete-root"),
@@ -102,15 +160,16 @@ fn what_is_nested_too_deeply_is_not_let_through_in_silence() {
     let sandbox = Sandbox::recording();
     let deep = (0..400).fold(json!("deep"), |inner, _| json!([inner]));
     let told = call(&sandbox, "Bash", json!({"command": "ls", "more": deep}));
-    assert_eq!(told.in_short(), "ask guard.failure");
+    assert_eq!(told.in_short(), "ask guard.unread");
+    assert!(told.reason.contains("nested more than 256 levels deep"), "{told:?}");
     let told = call(&sandbox, "Bash", json!({"command": "rm -rf /", "more": deep}));
-    assert_eq!(told.in_short(), "deny files.delete-root guard.failure");
+    assert_eq!(told.in_short(), "deny files.delete-root guard.unread");
     assert_eq!(
         verdicts(&sandbox),
         [
-            "ask guard.failure self",
+            "ask guard.unread self",
             "deny files.delete-root catastrophic",
-            "ask guard.failure self"
+            "ask guard.unread self"
         ]
     );
 }

@@ -73,3 +73,46 @@ fn a_link_out_of_the_project_leads_out_of_it() {
         "deny files.write-system"
     );
 }
+
+#[test]
+fn links_that_are_there_are_followed_in_commands() {
+    let sandbox = super::configured("[guard]\nsecrets = [\"~/vault\"]\nprotect = [\"~/notes\"]\n");
+    let (home, project) = (sandbox.home(), sandbox.project());
+    for directory in ["vault", "notes", "data", ".aws"] {
+        std::fs::create_dir(home.join(directory)).unwrap();
+    }
+    for (link, target) in [
+        ("v", "vault"),
+        ("n", "notes"),
+        ("d", "data"),
+        ("a", ".aws"),
+        ("h", ""),
+        ("own", ".config/snell/snell.toml"),
+    ] {
+        symlink(home.join(target), project.join(link)).unwrap();
+    }
+    symlink("h/vault", project.join("again")).unwrap();
+    super::are_told(
+        &sandbox,
+        &[
+            ("cat v/plain.txt", "deny protected.look"),
+            ("cat again/plain.txt", "deny protected.look"),
+            ("cd v && cat plain.txt", "deny protected.look"),
+            ("x=v; head -n 1 ./$x/plain.txt", "deny protected.look"),
+            ("echo x > n/list", "deny protected.change"),
+            ("rm -rf n/*", "deny protected.change"),
+            ("rm -rf h/*", "deny files.delete-home"),
+            ("cat a/credentials", "deny secret.read"),
+            ("echo x >> own", "deny self.change"),
+            // What is removed or moved is the link itself.
+            ("rm h", ""),
+            ("rm -rf v n d", ""),
+            ("mv h elsewhere", ""),
+            // What else lies behind links was put there by somebody.
+            ("rm -rf d/*", ""),
+            ("echo x > d/list", ""),
+            ("ls v h d", ""),
+            ("cat README.md > out.txt", ""),
+        ],
+    );
+}

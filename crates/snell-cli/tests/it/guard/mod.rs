@@ -7,6 +7,7 @@ mod own;
 mod recorded;
 mod run;
 mod settings;
+mod unread;
 
 use serde_json::{Value, json};
 

@@ -155,5 +155,43 @@ fn a_projects_file_that_has_a_say_about_the_guard_is_not_the_agents_to_change_un
     assert_ne!(edit(&sandbox, &sandbox.project().join("snell.toml")), "");
     let plain = Sandbox::recording().file("snell.toml", "[[hook]]\nevent = 'Stop'\nrun = 'true'\n");
     bash(&plain, "ls");
-    assert_eq!(edit(&plain, &plain.project().join("snell.toml")), "");
+    assert_eq!(edit(&plain, &plain.project().join("snell.toml")), "ask");
+}
+
+#[test]
+fn an_agent_does_not_switch_off_a_projects_hooks_without_its_user() {
+    let hooks = "[[hook]]\nevent = \"PreToolUse\"\nrun = \"true\"\n";
+    let sandbox = Sandbox::recording().file("snell.toml", hooks);
+    assert_eq!(sandbox.snell(&["trust"], "").code, 0);
+    let path = sandbox.project().join("snell.toml");
+    assert_eq!(edit(&sandbox, &path), "ask");
+    let write = call(&sandbox, "Write", json!({"file_path": "snell.toml", "content": ""}));
+    assert_eq!(write.in_short(), "ask self.hooks");
+    for command in [
+        "rm snell.toml",
+        "rm -f ./*.toml",
+        "mv snell.toml snell.off",
+        "cp other.toml snell.toml",
+        "sed -i s/PreToolUse/Nothing/ snell.toml",
+        "truncate -s 0 snell.toml",
+        "echo > snell.toml",
+        "cat x | tee snell.toml",
+    ] {
+        assert_eq!(bash(&sandbox, command).in_short(), "ask self.hooks", "{command}");
+    }
+    for command in [
+        "cat snell.toml",
+        "git add snell.toml",
+        "snell list",
+        "rm other.toml",
+        "npm test",
+    ] {
+        assert_eq!(bash(&sandbox, command).in_short(), "", "{command}");
+    }
+}
+
+#[test]
+fn where_a_project_has_no_hooks_an_agent_may_begin_a_file_of_them() {
+    let sandbox = Sandbox::recording().file(".git/HEAD", "");
+    assert_eq!(edit(&sandbox, &sandbox.project().join("snell.toml")), "");
 }

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::{bash, verdicts};
+use super::{bash, configured, verdicts};
+use crate::hook::saying;
 use crate::serve::{ANYWHERE, Receiver};
 use crate::support::{Sandbox, wait_until};
 
@@ -59,5 +60,33 @@ fn a_verdict_reaches_the_pages_and_the_stream() {
     assert!(
         item["advice"].as_str().is_some_and(|advice| !advice.is_empty()),
         "{page}"
+    );
+}
+
+#[test]
+fn a_verdict_about_what_a_hook_made_of_a_call_says_so() {
+    let sandbox = configured(&saying("PreToolUse", &json!({"tool_input": {"command": "rm -rf /"}})));
+    assert_eq!(bash(&sandbox, "ls").in_short(), "deny files.delete-root");
+    assert_eq!(
+        bash(&sandbox, "git push --force").in_short(),
+        "deny git.push-force files.delete-root"
+    );
+    let database = rusqlite::Connection::open(sandbox.database()).unwrap();
+    let sql = "SELECT rule || ' ' || of_changed_input || ' ' || e.changed_input \
+        FROM guard_verdicts g JOIN events e USING (id) ORDER BY guard_verdict_id";
+    let mut statement = database.prepare(sql).unwrap();
+    let rows: Vec<String> = statement
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let changed = r#"{"command":"rm -rf /"}"#;
+    assert_eq!(
+        rows,
+        [
+            format!("files.delete-root 1 {changed}"),
+            format!("git.push-force 0 {changed}"),
+            format!("files.delete-root 1 {changed}"),
+        ]
     );
 }

@@ -29,21 +29,14 @@ fn audit_judges_and_records_and_says_nothing() {
         ]
     );
     let database = rusqlite::Connection::open(sandbox.database()).unwrap();
-    let reasons = database
-        .prepare("SELECT reason FROM guard_verdicts ORDER BY guard_verdict_id")
+    let would = database
+        .prepare("SELECT would FROM guard_verdicts ORDER BY guard_verdict_id")
         .unwrap()
         .query_map([], |row| row.get::<_, String>(0))
         .unwrap()
         .map(Result::unwrap)
         .collect::<Vec<_>>();
-    assert!(
-        reasons[0].starts_with("would be denied, but the guard only watches: "),
-        "{reasons:?}"
-    );
-    assert!(
-        reasons[1].starts_with("would be asked, but the guard only watches: "),
-        "{reasons:?}"
-    );
+    assert_eq!(would, ["deny", "ask"]);
 }
 
 #[test]
@@ -115,7 +108,8 @@ fn a_project_counts_if_it_is_trusted_and_else_only_where_it_is_stricter() {
 #[test]
 fn whoever_trusts_a_project_sees_what_it_wants_of_the_guard() {
     let text = "[guard.rules]\n\"git.push-force\" = \"allow\"\n\n[[guard.allow]]\ncommand = \"sudo make load\"\n\
-        reason = \"the driver\"\nuntil = 2027-01-31\n";
+        reason = \"the driver\"\nuntil = 2027-01-31\n\n[guard]\npreset = \"strict\"\nprotect = [\"infra\"]\n\
+        secrets = [\"vault\"]\n";
     let sandbox = configured("[guard.rules]\n\"git.clean\" = \"ask\"\n").file("snell.toml", text);
     let told = bash(&sandbox, "ls").message;
     assert!(
@@ -124,23 +118,39 @@ fn whoever_trusts_a_project_sees_what_it_wants_of_the_guard() {
     );
     let shown = sandbox.snell(&["trust"], "").stdout;
     let project = sandbox.project().display().to_string();
-    insta::assert_snapshot!(shown.replace(&project, "PROJECT"), @"
-    GUARD  RULE OR COMMAND  WHY                            SOURCE
-    allow  git.push-force   -                              snell.toml:2
-    allow  sudo make load   the driver (until 2027-01-31)  snell.toml:5
+    // How wide a column is depends on where the test runs.
+    let columns = shown.replace(&project, "PROJECT");
+    let rows = columns.lines().map(|line| {
+        let cells: Vec<_> = line
+            .split("  ")
+            .map(str::trim)
+            .filter(|cell| !cell.is_empty())
+            .collect();
+        cells.join(" | ")
+    });
+    insta::assert_snapshot!(rows.collect::<Vec<_>>().join("\n"), @"
+    GUARD | RULE, COMMAND OR PLACE | WHY | SOURCE
+    preset strict | - | - | snell.toml:10
+    allow | git.push-force | - | snell.toml:2
+    allow | sudo make load | the driver (until 2027-01-31) | snell.toml:5
+    protect | PROJECT/infra | - | snell.toml:11
+    secrets | PROJECT/vault | - | snell.toml:12
 
     Trusted in PROJECT, as long as they stay as they are:
-      snell.toml: 0 hooks
+    snell.toml: 0 hooks
     ");
     let json = sandbox.snell(&["trust", "--json"], "").json();
     assert_eq!(
         json["guard"],
         json!([
+            {"choice": "preset strict", "source": "snell.toml", "line": 10},
             {"choice": "allow", "rule": "git.push-force", "source": "snell.toml", "line": 2},
             {
                 "choice": "allow", "command": "sudo make load", "reason": "the driver", "until": "2027-01-31",
                 "source": "snell.toml", "line": 5
             },
+            {"choice": "protect", "path": format!("{project}/infra"), "source": "snell.toml", "line": 11},
+            {"choice": "secrets", "path": format!("{project}/vault"), "source": "snell.toml", "line": 12},
         ])
     );
 }
@@ -230,14 +240,18 @@ fn an_allowed_command_is_allowed_until_the_end_of_its_last_day() {
 
 #[test]
 fn a_failure_means_what_the_user_says() {
-    for (choice, expected) in [("ask", "ask guard.limit"), ("deny", "deny guard.limit"), ("allow", "")] {
+    for (choice, expected) in [
+        ("ask", "ask guard.unread"),
+        ("deny", "deny guard.unread"),
+        ("allow", ""),
+    ] {
         let sandbox = configured(&format!("[guard]\non_failure = '{choice}'\n"));
         assert_eq!(call(&sandbox, "Bash", json!({})).in_short(), expected);
     }
     // What a project says about it has no effect, trusted or not.
     let sandbox = Sandbox::recording().file("snell.toml", "[guard]\non_failure = 'allow'\n");
     sandbox.snell(&["trust"], "");
-    assert_eq!(call(&sandbox, "Bash", json!({})).in_short(), "ask guard.limit");
+    assert_eq!(call(&sandbox, "Bash", json!({})).in_short(), "ask guard.unread");
 }
 
 #[test]
@@ -278,8 +292,57 @@ fn lint_tells_rules_that_nobody_knows_and_what_is_over() {
     insta::assert_snapshot!(ran.stdout + &ran.stderr, @r#"
     ~/.config/snell/snell.toml:2:1: warning: the guard has no rule "git.force-push" (did you mean "git.push-force"?), so this has no effect; `snell guard rules` shows all
     ~/.config/snell/snell.toml:4:1: warning: the guard has no rule "banana", so this has no effect; `snell guard rules` shows all
-    snell.toml:2:1: warning: the guard has no rule "git.cleen" (did you mean "git.clean"?), so this has no effect; `snell guard rules` shows all
     ~/.config/snell/snell.toml:7:11: warning: "make deploy" was allowed until 2026-02-28, and is no longer; remove it, or write a later day
+    snell.toml:2:1: warning: the guard has no rule "git.cleen" (did you mean "git.clean"?), so this has no effect; `snell guard rules` shows all
     0 errors, 4 warnings in 2 files (0 hooks loaded).
+    "#);
+}
+
+#[test]
+fn whoever_cannot_have_their_settings_is_told_so_wherever_they_look() {
+    let sandbox = configured("[guard]\npreset = \"strict\"\nprotect = [\n");
+    let expected = "the guard judges by its defaults, because this file is not valid TOML";
+    let lint = sandbox.snell(&["lint"], "");
+    assert!(
+        lint.code == 1 && lint.stdout.contains(&format!("warning: {expected}")),
+        "{lint:?}"
+    );
+    let status = sandbox.snell(&["status"], "");
+    assert!(status.code == 1 && status.stdout.contains(expected), "{status:?}");
+    let doctor = sandbox.snell(&["doctor"], "");
+    assert!(doctor.stdout.contains(expected), "{doctor:?}");
+    // It does not count, and that is told.
+    let told = bash(&sandbox, LEASE);
+    assert_eq!(told.in_short(), "ask git.push-with-lease");
+    assert!(told.message.contains("is not valid TOML"), "{told:?}");
+    let sound = configured("[guard]\npreset = \"strict\"\n");
+    for command in ["lint", "status", "doctor"] {
+        let ran = sound.snell(&[command], "");
+        assert!(!ran.stdout.contains("judges by its defaults"), "{command}: {ran:?}");
+    }
+}
+
+#[test]
+fn entries_and_choices_that_have_no_effect_are_found_and_told_in_their_order() {
+    let own = "[[guard.allow]]\ncommand = \"sudo ls | wc\"\nreason = \"no simple command\"\n\
+        [[guard.allow]]\ncommand = \"sudo systemctl restart *\"\nreason = \"fine\"\n\
+        [[guard.allow]]\ncommand = \"sudo systemctl restart nginx\"\nreason = \"covered\"\n\
+        [[guard.allow]]\ncommand = \"rm -rf /\"\nreason = \"locked\"\n\
+        [[guard.allow]]\ncommand = \"ls -l\"\nreason = \"needless\"\n\
+        [[guard.allow]]\ncommand = \"sudo reboot\"\nreason = \"over\"\nuntil = \"2026-01-01\"\n\
+        [guard.rules]\n\"git.push-froce\" = \"ask\"\n\"files.delete-root\" = \"ask\"\n";
+    let project = "[guard.rules]\n\"git.push-force\" = \"allow\"\n\"files.delete-root\" = \"ask\"\n";
+    let sandbox = configured(own).file("snell.toml", project);
+    let lint = sandbox.snell(&["lint"], "");
+    assert_eq!(lint.code, 0, "{lint:?}");
+    insta::assert_snapshot!(lint.stdout, @r#"
+    ~/.config/snell/snell.toml:2:11: warning: "sudo ls | wc" must be one simple command, with words in quotes where needed, so it lets nothing through; write one command as it is typed, without pipes and variables
+    ~/.config/snell/snell.toml:8:11: warning: "sudo systemctl restart nginx" is let through by "sudo systemctl restart *" already (~/.config/snell/snell.toml:5); remove one of them
+    ~/.config/snell/snell.toml:11:11: warning: "rm -rf /" is not let through: self.change-around minds it, and holds for allowed commands as well; `snell guard rules self.change-around` says why; remove the entry
+    ~/.config/snell/snell.toml:14:11: warning: no rule minds "ls -l" here, so the entry has no effect; remove it, or write the command that was stopped: `snell guard explain` offers the entry for it
+    ~/.config/snell/snell.toml:17:11: warning: "sudo reboot" was allowed until 2026-01-01, and is no longer; remove it, or write a later day
+    ~/.config/snell/snell.toml:21:1: warning: the guard has no rule "git.push-froce" (did you mean "git.push-force"?), so this has no effect; `snell guard rules` shows all
+    snell.toml:3:1: warning: files.delete-root is locked: a project cannot make it milder, so this has no effect; remove it, or write it into your own snell.toml
+    0 errors, 7 warnings in 2 files (0 hooks loaded).
     "#);
 }

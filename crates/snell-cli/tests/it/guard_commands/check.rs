@@ -146,6 +146,20 @@ fn nothing_in_a_command_steers_a_terminal() {
 }
 
 #[test]
+fn a_name_with_what_nobody_sees_is_not_told_as_another_name() {
+    let cases = [
+        ("rm -rf $'/etc/E\\x1b[31mF'", "/etc/E\\u{1b}[31mF belongs"),
+        ("rm -rf $'/etc/a\\nb'", "/etc/a\\nb belongs"),
+        ("rm -rf /etc/EF", "/etc/EF belongs"),
+    ];
+    for (command, expected) in cases {
+        let ran = Sandbox::new().snell(&["guard", "check", "--json", command], "");
+        let reason = ran.json()["reason"].as_str().unwrap().to_owned();
+        assert!(reason.starts_with(expected), "{command}: {reason}");
+    }
+}
+
+#[test]
 fn a_mistake_is_no_denial() {
     let sandbox = Sandbox::new();
     let cases: &[&[&str]] = &[

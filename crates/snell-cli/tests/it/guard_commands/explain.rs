@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::Sandbox;
 
@@ -56,7 +56,7 @@ fn people_see_how_a_command_is_read_and_what_would_flip_the_verdict() {
     What would change the verdict:
       allow  Leave out `sudo $x -rf /srv/old`.
              x=rm; : && make | tee b
-      allow  Allow what files.delete-system and privilege.raise is about, in the user's own settings.
+      allow  Allow what files.delete-system and privilege.raise are about, in the user's own settings.
              [guard.rules]
              \"files.delete-system\" = \"allow\"
              \"privilege.raise\" = \"allow\"
@@ -144,9 +144,10 @@ fn what_is_explained_is_what_check_decides() {
                     .json()
             };
             let (checked, explained) = (ask("check"), ask("explain"));
-            for field in ["decision", "rule", "tier"] {
-                assert_eq!(checked[field], explained[field], "{field} of {command} under {preset}");
+            for (field, value) in checked.as_object().unwrap() {
+                assert_eq!(*value, explained[field], "{field} of {command} under {preset}");
             }
+            assert_eq!(checked.get("would"), explained.get("would"), "{command} under {preset}");
         }
     }
 }
@@ -167,4 +168,43 @@ fn a_file_behind_a_link_is_explained_where_it_is() {
         explained["effects"][0]["target"],
         sandbox.home().join(".config/snell/snell.toml").to_str().unwrap()
     );
+}
+
+#[test]
+fn settings_that_are_offered_can_be_put_into_a_file_and_do_what_is_said() {
+    let commands = [
+        "pkill node",
+        "pkill 'a\u{1b}[31mb'",
+        "pkill 'a\tb\u{202e}c'",
+        "pkill 'a\"b\\c'",
+        "pkill \"it's\" 'ü\u{1f600}\u{7f}'",
+        "sudo ls; pkill 'x y'",
+        "$TOOL build",
+    ];
+    let mut tried = 0;
+    for command in commands {
+        let input = json!({ "command": command }).to_string();
+        let judged = |sandbox: &Sandbox, what: &str| {
+            let args = ["guard", what, "--json", "--tool", "Bash", "--input", &input];
+            sandbox.snell(&args, "").json()
+        };
+        let explained = judged(&Sandbox::new(), "explain");
+        let of_settings = |flip: &&Value| ["rule", "allowed", "preset"].iter().any(|kind| flip["change"] == *kind);
+        for flip in explained["flips"].as_array().unwrap().iter().filter(of_settings) {
+            let settings = flip["then"].as_str().unwrap();
+            let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", settings);
+            assert_eq!(
+                judged(&sandbox, "check")["decision"],
+                flip["decision"],
+                "{command:?}: {settings}"
+            );
+            let lint = sandbox.snell(&["lint"], "");
+            assert!(
+                lint.stdout.starts_with("No problems"),
+                "{command:?}: {settings}: {lint:?}"
+            );
+            tried += 1;
+        }
+    }
+    assert!(tried > commands.len(), "{tried}");
 }

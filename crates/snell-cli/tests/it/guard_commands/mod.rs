@@ -5,3 +5,4 @@ mod explain;
 mod lines;
 mod replay;
 mod rules;
+mod unwritten;

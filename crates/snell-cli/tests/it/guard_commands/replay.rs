@@ -56,10 +56,12 @@ fn recorded(calls: &[Made<'_>]) -> Sandbox {
 fn verdict(decision: &str, rule: &str) -> GuardVerdict {
     GuardVerdict {
         decision: decision.into(),
+        would: None,
         rule: rule.into(),
         tier: "destructive".into(),
         reason: "Because.".into(),
         advice: None,
+        of_changed_input: false,
     }
 }
 
@@ -296,4 +298,14 @@ fn calls_are_judged_for_the_project_of_their_agent() {
         .collect();
     assert_eq!(now, ["files.delete-system", "git.push-force"]);
     assert_eq!(lines[1]["now"]["decision"], "ask");
+}
+
+#[test]
+fn a_time_that_is_none_is_a_mistake_also_before_anything_is_recorded() {
+    let sandbox = Sandbox::recording();
+    for option in ["--since", "--until"] {
+        let ran = sandbox.snell(&["guard", "replay", option, "x"], "");
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{option}");
+        assert!(ran.stderr.contains(option), "{ran:?}");
+    }
 }

@@ -209,3 +209,20 @@ fn an_id_that_is_not_quite_right_is_put_right() {
          rules` shows all of them\n"
     );
 }
+
+#[test]
+fn a_tier_that_there_is_not_and_one_without_such_rules_are_told() {
+    let sandbox = Sandbox::new();
+    let unknown = sandbox.snell(&["guard", "rules", "--tier", "x"], "");
+    assert_eq!(unknown.code, 1);
+    assert!(
+        unknown.stderr.contains("possible values: catastrophic, self, secret"),
+        "{unknown:?}"
+    );
+    let none = sandbox.snell(&["guard", "rules", "push", "--tier", "secret"], "");
+    assert_eq!(none.code, 1);
+    assert_eq!(
+        none.stderr,
+        "snell: no rule of the tier secret is called \"push\" or has that in it; `snell guard rules` shows all of them\n"
+    );
+}

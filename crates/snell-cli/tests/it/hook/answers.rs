@@ -48,7 +48,7 @@ fn every_event_is_kept_and_nothing_is_said_about_it() {
             watched.event(
                 "s1",
                 event,
-                json!({"transcript_path": "/nowhere.jsonl", "novelty": {"of": [event]}}),
+                json!({"transcript_path": "/nowhere.jsonl", "tool_name": "Novel", "novelty": {"of": [event]}}),
             );
         }
         let kept = watched.rows("SELECT name, payload FROM events JOIN payloads USING (id) ORDER BY id");
@@ -390,21 +390,46 @@ fn a_hook_that_fails_does_not_become_the_agents_trouble() {
     }
 }
 
+/// What becomes of an answer of this hook, if standard output is redirected like this.
+fn said_into(redirection: &str, answer: &serde_json::Value) -> crate::support::Ran {
+    let watched = Watched::with_hooks(Mode::Alone, &saying("PreToolUse", answer));
+    let payload = watched.payload("s1", "PreToolUse", json!({"tool_name": "Glob"}));
+    let script = format!("exec \"$0\" \"$@\" {redirection}");
+    let mut command = watched.sandbox.shell(&script, &["hook"]);
+    let child = crate::support::start(&mut command, &payload.to_string());
+    let ran = child.wait_with_output().unwrap().into();
+    assert_eq!(watched.count("events"), 1);
+    ran
+}
+
+/// Where nothing can be said: a full device, a descriptor that is closed, and what every shell writes instead of that.
+const NOWHERE: [&str; 3] = [">/dev/full", ">&-", ">/dev/null"];
+
 #[test]
-fn a_block_that_cannot_be_said_is_told_by_the_exit_code() {
-    let text = saying("PreToolUse", &json!({"decision": "block", "reason": "Not here."}));
-    let watched = Watched::with_hooks(Mode::Alone, &text);
-    let payload = watched
-        .payload("s1", "PreToolUse", json!({"tool_name": "Glob"}))
-        .to_string();
-    let mut command = watched.sandbox.shell("exec \"$0\" \"$@\" >/dev/full", &["hook"]);
-    let ran: crate::support::Ran = crate::support::start(&mut command, &payload)
-        .wait_with_output()
-        .unwrap()
-        .into();
-    assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("Not here."), "{ran:?}");
-    assert_eq!(watched.count("events WHERE decision = 'block'"), 1);
+fn what_must_not_be_lost_and_cannot_be_said_is_told_by_the_exit_code() {
+    let answers = [
+        (json!({"decision": "block", "reason": "Not here."}), "Not here."),
+        (json!({"decision": "ask", "reason": "Really?"}), "Really?"),
+        (
+            json!({"tool_input": {"pattern": "*.md"}}),
+            "has changed the tool's input",
+        ),
+    ];
+    for redirection in NOWHERE {
+        for (answer, expected) in &answers {
+            let ran = said_into(redirection, answer);
+            assert_eq!(ran.code, 2, "{redirection} {answer}");
+            assert!(ran.stderr.contains(expected), "{redirection} {ran:?}");
+        }
+    }
+}
+
+#[test]
+fn a_remark_that_cannot_be_said_blocks_nothing() {
+    for redirection in NOWHERE {
+        let ran = said_into(redirection, &json!({"message": "By the way."}));
+        assert_eq!(ran.code, 0, "{redirection}");
+    }
 }
 
 #[test]
@@ -421,4 +446,15 @@ fn tracking_that_is_turned_off_records_nothing_and_hooks_run_all_the_same() {
     );
     let left: Vec<_> = fs::read_dir(watched.sandbox.data()).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn what_a_hook_changed_is_kept_beside_what_the_agent_wanted() {
+    let changed = json!({"decision": "allow", "tool_input": {"command": "rm -i build"}});
+    let watched = Watched::with_hooks(Mode::Alone, &saying("PreToolUse", &changed));
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": "rm build"}, "tool_use_id": "t1"});
+    watched.hook(&watched.payload("s1", "PreToolUse", call));
+    let kept = watched.sandbox.snell(&["log", "--json"], "").json();
+    assert_eq!(kept["changed_input"], json!({"command": "rm -i build"}), "{kept}");
+    assert_eq!(kept["payload"]["tool_input"], json!({"command": "rm build"}));
 }

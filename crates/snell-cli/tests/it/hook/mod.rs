@@ -1,13 +1,15 @@
 //! `snell hook` as agents call it: what it answers, and what is kept of it.
 
 mod answers;
+mod background;
 mod killed;
 mod known;
 mod many_writers;
 mod scribe;
 mod secrets;
 mod sequences;
-mod slow;
+pub mod slow;
+mod strangers;
 mod stuck;
 mod terminal;
 mod trouble;
@@ -141,7 +143,7 @@ impl Watched {
     }
 
     /// The states of all agents, with their tools, in the order in which they were first seen.
-    fn states(&self) -> Vec<String> {
+    pub fn states(&self) -> Vec<String> {
         let sql = "SELECT state || coalesce(' ' || current_tool, '') AS state FROM agents ORDER BY agent_id";
         texts(&self.rows(sql))
     }
@@ -250,7 +252,7 @@ fn rows(connection: &Connection, sql: &str) -> Vec<Value> {
 }
 
 /// The first column of each row.
-fn texts(rows: &[Value]) -> Vec<String> {
+pub fn texts(rows: &[Value]) -> Vec<String> {
     let first = |row: &Value| {
         row.as_object()
             .unwrap()

@@ -8,12 +8,14 @@ use serde_json::{Value, json};
 use super::{Mode, Watched, texts};
 use crate::support::start;
 
+/// Takes until it is let go, or nothing of its project is left: who kills `snell` leaves its hooks without a deadline, and this
+/// one would then wait for a file that cannot come any more.
+pub const SLOW: &str = "cd \"$SNELL_PROJECT_DIR\"; echo yes > begun; \
+    until [ -e go ] || [ ! -e begun ]; do sleep 0.02; done; echo yes > ended";
+
 /// A project with a hook for this event that takes until it is let go.
 fn with_a_slow_hook(mode: Mode, event: &str) -> Watched {
-    let text = format!(
-        "[[hook]]\nevent = \"{event}\"\n\
-         run = 'cd \"$SNELL_PROJECT_DIR\"; echo yes > begun; until [ -e go ]; do sleep 0.02; done'\n"
-    );
+    let text = format!("[[hook]]\nevent = \"{event}\"\nrun = '{SLOW}'\n");
     Watched::with_hooks(mode, &text)
 }
 
@@ -47,6 +49,9 @@ fn an_agent_that_does_not_wait_for_its_hooks_loses_no_event() {
             assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
             let output = hook.wait_with_output().unwrap();
             watched.let_go();
+            if signal == "-KILL" {
+                watched.sandbox.wait_for("ended");
+            }
             assert_eq!(output.status.code(), code, "{mode:?} {signal}: {output:?}");
             assert!(output.stdout.is_empty(), "{mode:?} {signal}: {output:?}");
             watched.prompt("s1", "Go on.");

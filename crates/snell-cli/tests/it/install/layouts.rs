@@ -279,7 +279,7 @@ fn a_dry_run_shows_the_difference_and_leaves_no_trace() {
     let shown = ran.stdout.replace(home.sandbox.home().to_str().unwrap(), "~");
     assert!(
         shown.starts_with(
-            "--- ~/.claude/settings.json\n+++ ~/.claude/settings.json\n@@ -1,3 +1,34 @@\n {\n-  \"model\": \"opus\"\n+  \"model\": \"opus\",\n+  \"hooks\": {\n+    \"SessionStart\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"~/bin/snell\", \"args\": [\"hook\"]}]}],\n"
+            "--- ~/.claude/settings.json\n+++ ~/.claude/settings.json\n@@ -1,3 +1,34 @@\n {\n-  \"model\": \"opus\"\n+  \"model\": \"opus\",\n+  \"hooks\": {\n+    \"SessionStart\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"~/bin/snell\", \"args\": [\"hook\", \"--agent\", \"claude\"]}]}],\n"
         ),
         "{shown}"
     );

@@ -1,6 +1,7 @@
 //! `snell install` and `snell uninstall`: what they do to settings files, and what they leave alone.
 
 mod alive;
+mod host;
 mod killed;
 mod layouts;
 mod ours;

@@ -10,7 +10,9 @@ use super::{Home, handlers, look};
 fn entries_of_an_older_program_are_brought_up_to_date_and_come_back() {
     let old = [
         json!({"type": "command", "command": "/opt/old/snell", "args": ["hook"]}),
+        json!({"type": "command", "command": "/opt/old/snell", "args": ["hook", "--agent", "claude"]}),
         json!({"type": "command", "command": "snell hook"}),
+        json!({"type": "command", "command": "snell hook --agent claude"}),
         json!({"type": "command", "command": "'/opt/o l d/snell' hook"}),
         json!({"type": "command", "command": "~/.claude/hooks/notify-headspace.sh stop"}),
     ];
@@ -24,7 +26,7 @@ fn entries_of_an_older_program_are_brought_up_to_date_and_come_back() {
         assert_eq!(found.len(), 30, "{handler}: {found:?}");
         let (ours, others): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, command, _)| *command == program);
         assert!(
-            ours.len() == 29 && ours.iter().all(|(_, _, args)| args == &["hook"]),
+            ours.len() == 29 && ours.iter().all(|(_, _, args)| args == &["hook", "--agent", "claude"]),
             "{ours:?}"
         );
         assert_eq!(others, [("Stop".to_owned(), "say done".to_owned(), Vec::new())]);
@@ -53,6 +55,7 @@ fn what_only_looks_like_an_entry_of_ours_stays_where_it_is() {
         json!({"type": "command", "command": "snell hook # mine"}),
         json!({"type": "command", "command": "snell hook $(audit.sh)"}),
         json!({"type": "command", "command": "/bin/snell", "args": ["hook", "extra"]}),
+        json!({"type": "command", "command": "/bin/snell", "args": ["hook", "--agent", "codex"]}),
         json!({"type": "command", "command": "snell notify stop"}),
         json!({"type": "http", "url": "http://x", "command": "snell hook"}),
         json!({"type": "command", "command": "/gone/notify-headspace.sh stop"}),

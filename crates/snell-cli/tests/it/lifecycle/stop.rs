@@ -255,3 +255,17 @@ fn a_hook_that_keeps_the_agent_going_and_a_reminder_are_one_answer() {
     assert_eq!(stage.column("context_warning_level"), 60);
     stage.is_in_state("active");
 }
+
+#[test]
+fn what_an_agent_is_told_is_recorded_with_the_event() {
+    in_both_ways(|stage| {
+        let stage = stage(Sandbox::new()).begin();
+        stage.fills("12:00:10", 61.0);
+        stage.stop("12:00:12").tells(STOP, &message(60));
+        stage.stop("12:00:13").is_silent();
+        let told = stage
+            .watched
+            .rows("SELECT told FROM events WHERE name = 'Stop' ORDER BY id");
+        assert_eq!(told, [json!({"told": message(60)}), json!({"told": null})]);
+    });
+}

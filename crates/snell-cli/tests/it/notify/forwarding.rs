@@ -23,7 +23,7 @@ fn every_event_is_sent_with_its_sender_and_what_was_decided() {
     let receiver = Receiver::new();
     let guard = "token_file = \"token\"\n[[hook]]\nevent = \"PreToolUse\"\nrun = \"echo not today >&2; exit 2\"";
     let sandbox = sending_to(&receiver.url(), guard)
-        .home_file("token", "mine")
+        .secret_home_file("token", "mine")
         .env("CLAUDE_SESSION_ROLE", "worker")
         .env("TMUX_PANE", "%3");
     sandbox.tell("09:00:00", "SessionStart", json!({"source": "startup"}));
@@ -69,6 +69,36 @@ fn every_event_is_sent_with_its_sender_and_what_was_decided() {
     assert_eq!(
         [&start, &tool, &other].map(|body| body["event_id"].as_str().unwrap().to_owned()),
         ids[..]
+    );
+}
+
+#[test]
+fn a_hook_does_not_send_with_a_token_that_others_can_read() {
+    let receiver = Receiver::new();
+    let sandbox = sending_to(&receiver.url(), "token_file = \"token\"").open_home_file("token", "mine");
+    sandbox.tell("09:00:00", "SessionStart", json!({"source": "startup"}));
+    sandbox.tell("10:00:00", "Stop", json!({}));
+    assert_eq!(waiting(&sandbox).len(), 2);
+    // Also whoever is asked to try once more sends nothing.
+    assert_eq!(sandbox.snell(&["notify", "--retry"], "").code, 0);
+    assert!(receiver.requests().is_empty());
+    assert_eq!(waiting(&sandbox).len(), 2);
+}
+
+#[test]
+fn what_a_host_has_recorded_is_sent_as_well() {
+    let receiver = Receiver::new();
+    let sandbox = sending_to(&receiver.url(), "");
+    let payload = json!({"session_id": "s1", "agent_name": "lantern", "prompt": "Go."}).to_string();
+    assert_eq!(sandbox.snell(&["run", "UserPromptSubmit"], &payload).code, 0);
+    assert_eq!(
+        sandbox.snell(&["run", "UserPromptSubmit", "--record"], &payload).code,
+        0
+    );
+    let [sent] = stored(&receiver, 1).try_into().unwrap();
+    assert_eq!(
+        (&sent["prompt"], &sent["snell"]["sender"]["product"]),
+        (&json!("Go."), &json!("lantern"))
     );
 }
 

@@ -204,9 +204,9 @@ fn a_token_comes_from_the_nearest_file_and_goes_only_where_it_belongs() {
     let url = receiver.url();
     let sandbox = || {
         Sandbox::new()
-            .home_file("own.token", "of-the-file\n")
-            .file("line.token", "of-the-line")
-            .home_file("variable.token", "  of-the-variable  \n")
+            .secret_home_file("own.token", "of-the-file\n")
+            .secret_home_file("line.token", "of-the-line")
+            .secret_home_file("variable.token", "  of-the-variable  \n")
     };
     let settings = |url: &str| format!("[server]\nurl = \"{url}\"\ntoken_file = \"~/own.token\"\n");
     let with_file = |url: &str| sandbox().home_file(".config/snell/snell.toml", &settings(url));
@@ -226,7 +226,7 @@ fn a_token_comes_from_the_nearest_file_and_goes_only_where_it_belongs() {
         (variable(with_file(&url)), vec![], Some("Bearer of-the-variable")),
         (
             variable(with_file(&url)),
-            vec!["--token-file", "line.token"],
+            vec!["--token-file", "../home/line.token"],
             Some("Bearer of-the-line"),
         ),
     ];
@@ -252,28 +252,31 @@ fn a_token_comes_from_the_nearest_file_and_goes_only_where_it_belongs() {
 fn a_token_that_cannot_be_used_sends_nothing_and_keeps_the_event() {
     let receiver = Receiver::new();
     let sandbox = Sandbox::new()
-        .file("empty", " \n")
-        .file("key", "-----BEGIN\nKEY-----\n");
+        .secret_home_file("empty", " \n")
+        .secret_home_file("key", "-----BEGIN\nKEY-----\n")
+        .open_home_file("open", "good");
     for (file, said) in [
         ("missing", "cannot read the token"),
-        ("empty", "does not hold a token on one line"),
-        ("key", "does not hold a token on one line"),
+        ("empty", "must hold one word"),
+        ("key", "must hold one word"),
+        ("open", "can be read by others (mode 644); run: chmod 600"),
     ] {
+        let file = &format!("../home/{file}");
         let args = ["Stop", "--url", &receiver.url(), "--token-file", file];
         notify_with(&sandbox, &args, "{\"session_id\":\"s1\"}").says(said);
     }
     assert!(receiver.requests().is_empty());
-    assert_eq!(waiting(&sandbox).len(), 3);
+    assert_eq!(waiting(&sandbox).len(), 4);
     // The token that counts is the one of today.
-    fs::write(sandbox.project().join("good"), "good").unwrap();
-    let args = ["Stop", "--url", &receiver.url(), "--token-file", "good"];
+    let sandbox = sandbox.secret_home_file("good", "good");
+    let args = ["Stop", "--url", &receiver.url(), "--token-file", "../home/good"];
     notify_with(&sandbox, &args, "{\"session_id\":\"s1\"}").says_nothing();
     let requests = receiver.requests();
     let tokens: Vec<_> = requests
         .iter()
         .map(|request| request.headers["authorization"].as_str())
         .collect();
-    assert_eq!(tokens, ["Bearer good"; 4]);
+    assert_eq!(tokens, ["Bearer good"; 5]);
 }
 
 #[test]
@@ -282,7 +285,7 @@ fn an_event_whose_token_is_gone_does_not_hold_up_those_that_need_none() {
     let sandbox = Sandbox::new();
     let url = receiver.url();
     let payload = "{\"session_id\":\"s1\"}";
-    let with_token = ["Stop", "--url", &url, "--token-file", "gone"];
+    let with_token = ["Stop", "--url", &url, "--token-file", "../home/gone"];
     let without = ["Stop", "--url", &url];
     notify_with(&sandbox, &with_token, payload).says("was not asked: cannot read the token");
     // One that asks for a token says so, and everything waits.
@@ -296,7 +299,7 @@ fn an_event_whose_token_is_gone_does_not_hold_up_those_that_need_none() {
     assert_eq!((receiver.stored().len(), waiting(&sandbox).len()), (3, 0));
     // While it is there it is shown, also by a caller that names none.
     receiver.is_now(Mood::Answers(503));
-    fs::write(sandbox.project().join("gone"), "back").unwrap();
+    let sandbox = sandbox.secret_home_file("gone", "back");
     notify_with(&sandbox, &with_token, payload).says("answered 503");
     receiver.is_now(Mood::Answers(200));
     let already = receiver.requests().len();
@@ -307,6 +310,28 @@ fn an_event_whose_token_is_gone_does_not_hold_up_those_that_need_none() {
         .map(|request| request.headers.get("authorization").map(String::as_str))
         .collect();
     assert_eq!(tokens, [Some("Bearer back"), None]);
+}
+
+#[test]
+fn a_token_that_others_can_read_goes_nowhere_whoever_names_its_file() {
+    let receiver = Receiver::new();
+    let settings = format!("[server]\nurl = \"{}\"\ntoken_file = \"open\"\n", receiver.url());
+    let payload = "{\"session_id\":\"s1\"}";
+    let said = "can be read by others (mode 644); run: chmod 600";
+    let by_the_file = Sandbox::new()
+        .open_home_file("open", "mine")
+        .home_file(".config/snell/snell.toml", &settings);
+    notify_with(&by_the_file, &["Stop"], payload).says(said);
+    let by_the_variable = Sandbox::new().open_home_file("open", "mine");
+    let path = by_the_variable.home().join("open");
+    let by_the_variable = by_the_variable.env("SNELL_TOKEN_FILE", path.to_str().unwrap());
+    notify_with(&by_the_variable, &["Stop", "--url", &receiver.url()], payload).says(said);
+    assert!(receiver.requests().is_empty());
+    assert_eq!((waiting(&by_the_file).len(), waiting(&by_the_variable).len()), (1, 1));
+    // What waits is sent with it once it is a secret.
+    let mended = by_the_file.secret_home_file("open", "mine");
+    notify_with(&mended, &["Stop"], payload).says_nothing();
+    assert_eq!((receiver.stored().len(), waiting(&mended).len()), (2, 0));
 }
 
 #[test]

@@ -190,3 +190,33 @@ fn files_that_may_not_grow_refuse_events_until_they_may() {
     };
     story(&sandbox, receiver, &disk);
 }
+
+#[test]
+fn a_server_that_finds_its_disk_full_says_where_and_what_to_do() {
+    let sandbox = Sandbox::new();
+    let disk = sandbox.home().join("disk");
+    fs::create_dir(&disk).unwrap();
+    let script = r#"mount -t tmpfs -o size=1m none "$DISK" || exit 77
+        head -c 2m /dev/zero 2>/dev/null >"$DISK/filler"
+        exec "$0" serve --addr 127.0.0.1:0 --log off"#;
+    let mut command = sandbox.shell("exec unshare -m sh -c \"$SCRIPT\" \"$0\"", &[]);
+    command
+        .env("SCRIPT", script)
+        .env("DISK", &disk)
+        .env("SNELL_HOME", &disk);
+    match Receiver::run(&mut command) {
+        Ok(_) => panic!("it runs on a full disk"),
+        Err(said) if said.contains("mount:") || said.contains("unshare:") => {
+            skipped(&format!("not everybody may mount a disk: {said}"));
+        }
+        Err(said) => {
+            let (database, disk) = (disk.join("snell.db"), disk.display());
+            let expected = format!(
+                "snell: cannot use the database {}: the disk of {disk} is full (0 KiB left); make room there, or let SNELL_HOME \
+                 name a directory on another disk",
+                database.display()
+            );
+            assert!(said.contains(&expected), "{said}");
+        }
+    }
+}

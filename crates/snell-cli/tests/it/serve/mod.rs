@@ -101,7 +101,7 @@ impl Receiver {
     }
 
     /// Tells it an event that it must take.
-    fn tell(&self, route: &str, body: &Value) -> Value {
+    pub fn tell(&self, route: &str, body: &Value) -> Value {
         let answer = try_to_tell(&self.address, route, body).unwrap();
         assert_eq!(answer.status, 200, "{route}: {answer:?}");
         answer.json()

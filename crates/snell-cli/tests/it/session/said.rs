@@ -64,7 +64,7 @@ fn a_status_is_one_line_without_secrets_and_not_too_long() {
     let rows = [
         ("  one\nline\r\n\tand another ", "one line and another"),
         ("token ghp_abcdefghijklmnopqrstuvwxyz0123456789", "token [masked:"),
-        ("\u{1b}[2Jclear", "[2Jclear"),
+        ("\u{1b}[2Jclear", "\\u{1b}[2Jclear"),
         (&long, "ääää"),
     ];
     for (text, expected) in rows {

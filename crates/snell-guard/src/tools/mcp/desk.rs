@@ -30,7 +30,7 @@ impl<'a> Desk<'a> {
 
     /// There is more than can be looked at.
     pub(super) fn limit(&mut self) {
-        self.seen.limit();
+        self.seen.limit("texts");
     }
 
     /// A command that was written as it stands.

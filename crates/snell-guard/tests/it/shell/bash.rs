@@ -87,6 +87,7 @@ impl Place {
             project: text("work"),
             temp: Vec::new(),
             own: Vec::new(),
+            links: Vec::new(),
             variables: Vec::new(),
         }
     }

@@ -20,6 +20,7 @@ pub(crate) fn world() -> World {
         project: "/home/ann/work/app".into(),
         temp: vec!["/tmp".into(), "/var/tmp".into()],
         own: vec![Own::new("/home/ann/.snell", Owned::Data)],
+        links: Vec::new(),
         variables: Vec::new(),
     }
 }

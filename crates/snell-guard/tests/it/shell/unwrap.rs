@@ -147,7 +147,7 @@ fn each_of_many_is_followed() {
         ),
         ("xargs -a <(echo a b) rm", "echo a b ; rm a b"),
         ("printf 'a\\nb' > l; xargs -a l -n1 rm", "printf a\\nb ; rm a ; rm b"),
-        ("xargs -a l rm", "rm ‹?›"),
+        ("xargs -a l rm", " ; rm ‹?›"),
         ("sem -j2 rm x", "rm x"),
         ("mapfile -C 'rm x #' -c 1 <<< a", "rm x"),
         ("fd -e tmp . /x -x rm", "fd -e tmp . /x -x rm ; rm /x/‹?›"),

@@ -12,7 +12,7 @@ use futures_util::stream::unfold;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 use snell::Timestamp;
-use snell_store::{Result, Store, TimelineFilter, TurnFilter, TurnView};
+use snell_store::{Result, SightingFilter, Store, TimelineFilter, TurnFilter, TurnView};
 
 use super::head::Head;
 use super::kind::Kinds;
@@ -22,8 +22,8 @@ use super::{Answer, number_in, unknown};
 use crate::app::Shared;
 use crate::query::Query;
 use crate::routes::typed;
-use crate::web::HTML;
-use crate::web::words::{Name, clock, confidence, mark, source, state};
+use crate::web::words::{NAME_SHOWN, Name, Telling, clock, confidence, cut, mark, source, state};
+use crate::web::{HTML, visible};
 
 /// How many events a file has at most: the newest ones.
 const MAX_EVENTS: u32 = 20_000;
@@ -34,8 +34,14 @@ const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// How many events and turns are read at a time.
 const AT_ONCE: u32 = 100;
 
+/// How much of what was seen before all events a file has: the newest.
+const MAX_FIRST: u32 = 1_000;
+
 /// How many turns are written at a time.
 const MAX_TURNS: usize = 400;
+
+/// How much is shown of why an agent does what it does.
+const WHY_SHOWN: usize = 600;
 
 /// The look of the file. Nothing else is needed to read it.
 const STYLE: &str = include_str!("../../../assets/export.css");
@@ -48,7 +54,7 @@ pub(crate) async fn export(State(app): State<Shared>, uri: Uri) -> Answer {
     Query::read(uri.query(), &[])?;
     let agent_id = number_in(&uri, 2)?;
     let read = move |store: &mut Store| match Head::read(store, agent_id)? {
-        Some(head) => Ok(Some((head, store.event_before_newest(agent_id, MAX_EVENTS)?))),
+        Some(head) => Ok(Some((head, store.event_further_back(agent_id, None, MAX_EVENTS)?))),
         None => Ok(None),
     };
     let (head, left_out) = app.readers.ask(read).await?.ok_or_else(|| unknown(agent_id))?;
@@ -113,7 +119,7 @@ pub(super) fn opening(head: &Head, left_out_until: Option<Timestamp>, now: Times
                 meta http-equiv="Content-Security-Policy" content=(policy());
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (name.text()) " – Snell" }
+                title { (cut(&name.text(), NAME_SHOWN)) " – Snell" }
                 style { (PreEscaped(STYLE)) }
             }
             body {
@@ -121,10 +127,10 @@ pub(super) fn opening(head: &Head, left_out_until: Option<Timestamp>, now: Times
                     h1 { (name) }
                     p { "As of " (clock(now)) ", from Snell " (env!("CARGO_PKG_VERSION")) "." }
                     p data-state=(agent.state) {
-                        strong { (mark(agent.state)) " " (state(agent.state)) } ": " bdi { (agent.why) }
+                        strong { (mark(agent.state)) " " (state(agent.state)) } ": " bdi { (cut(&agent.why, WHY_SHOWN)) }
                         " (" (confidence(agent.confidence)) ", " (source(agent.state_source)) ")"
                     }
-                    (head.told(now))
+                    (head.told(Telling::ForGood))
                     h2 { "Timeline" }
                     @if let Some(until) = left_out_until {
                         p.cut { "What happened until " (clock(until)) " is left out: only the newest "
@@ -197,6 +203,7 @@ impl Writing {
             }
             Next::Nothing => return None,
         };
+        let text = visible(text);
         self.written += text.len();
         Some((Ok(text.into()), self))
     }
@@ -218,6 +225,19 @@ fn next_rows(store: &mut Store, agent_id: i64, reached: &mut Reached) -> Result<
         limit: AT_ONCE,
         ..TimelineFilter::default()
     })?;
+    let is_first = reached.event == 0 && reached.turn == 0;
+    let first = if is_first {
+        let mut first = store.seen_before(&SightingFilter {
+            agent_id,
+            first_event: events.first().map(|event| event.id),
+            before_id: None,
+            limit: MAX_FIRST,
+        })?;
+        first.reverse();
+        first
+    } else {
+        Vec::new()
+    };
     let until = events.last().map(|event| event.at);
     let turns = turns_until(store, agent_id, reached, until)?;
     if let Some(last) = turns.last().filter(|_| turns.len() >= MAX_TURNS) {
@@ -225,10 +245,10 @@ fn next_rows(store: &mut Store, agent_id: i64, reached: &mut Reached) -> Result<
         events.truncate(events.partition_point(|event| event.at < last.timestamp));
     }
     reached.event = events.last().map_or(reached.event, |event| event.id);
-    if events.is_empty() && turns.is_empty() {
+    if events.is_empty() && turns.is_empty() && first.is_empty() {
         return Ok(None);
     }
-    let moments = merge(events, turns, &Kinds::all());
+    let moments = merge(first, events, turns, &Kinds::all());
     let rows = moments.iter().map(|moment| row(moment, On::File).into_string());
     Ok(Some(rows.collect()))
 }

@@ -5,7 +5,7 @@ use snell::Timestamp;
 use snell_store::{AgentView, Result, SessionFilter, SessionRow, Store, Worker, WorkerStatus};
 
 use crate::web::agents::{facts, find, state};
-use crate::web::words::{Name, ago, clock, cut, lasting};
+use crate::web::words::{Name, Telling, clock, cut, ending, name, speaker};
 
 /// How many sessions and workers are listed.
 const MAX_LISTED: u32 = 20;
@@ -57,19 +57,19 @@ impl Head {
                 data-when="*" data-agent=(id) {
                 h1 { (Name(agent)) }
                 (state(agent, now))
-                (self.told(now))
+                (self.told(Telling::AsOf(now)))
             }
         }
     }
 
     /// What is known, for the page and for an export.
-    pub(super) fn told(&self, now: Timestamp) -> Markup {
+    pub(super) fn told(&self, telling: Telling) -> Markup {
         let agent = &self.agent;
         html! {
             @if let Some(status) = &agent.status_text { p.status { bdi { (cut(status, SHOWN)) } } }
-            @if let Some(tool) = &agent.current_tool { p.tool { span.label { "tool " } code { (cut(tool, SHOWN)) } } }
-            @if let Some(words) = &agent.last_words { p.words { bdi { (cut(words, SHOWN)) } } }
-            (facts(agent, now))
+            @if let Some(tool) = &agent.current_tool { p.tool { span.label { "tool " } (name(tool, SHOWN)) } }
+            @if let Some(words) = &agent.last_words { p.words { span.label { (speaker(agent)) } bdi { (cut(words, SHOWN)) } } }
+            (facts(agent, telling))
             dl {
                 (fact("Project", Some(&agent.project_path)))
                 (fact("Role", agent.role.as_ref()))
@@ -80,14 +80,14 @@ impl Head {
                 (fact("Pane", agent.tmux_pane.as_ref()))
                 dt { "Started" } dd { (clock(agent.started_at)) }
                 @if let Some(at) = agent.ended_at { dt { "Ended" } dd { (clock(at)) } }
-                (fact("Because", agent.end_reason.as_ref()))
+                @if let Some(reason) = &agent.end_reason { dt { "Because" } dd { bdi { (ending(reason)) } } }
             }
-            (self.sessions(now))
-            (self.workers(now))
+            (self.sessions(telling))
+            (self.workers(telling))
         }
     }
 
-    fn sessions(&self, now: Timestamp) -> Markup {
+    fn sessions(&self, telling: Telling) -> Markup {
         html! {
             @if !self.sessions.is_empty() {
                 h2 { "Sessions" }
@@ -96,10 +96,10 @@ impl Head {
                         li {
                             code { (cut(&session.session_id, SHOWN)) } " "
                             span.quiet {
-                                "last heard of " (ago(session.last_seen_at, now))
+                                "last heard of " (telling.ago(session.last_seen_at))
                                 @if session.ended_at.is_some() {
                                     ", ended"
-                                    @if let Some(reason) = &session.end_reason { " (" bdi { (cut(reason, SHOWN)) } ")" }
+                                    @if let Some(reason) = &session.end_reason { ": " bdi { (ending(reason)) } }
                                 }
                             }
                         }
@@ -109,7 +109,7 @@ impl Head {
         }
     }
 
-    fn workers(&self, now: Timestamp) -> Markup {
+    fn workers(&self, telling: Telling) -> Markup {
         html! {
             @if !self.workers.is_empty() {
                 h2 { "Workers that run" }
@@ -118,7 +118,7 @@ impl Head {
                         li {
                             (worker.kind) " " code { (cut(&worker.name, 60)) }
                             @if let Some(label) = &worker.label { " " bdi { (cut(label, SHOWN)) } }
-                            @if let Some(at) = worker.started_at { " " span.quiet { "for " (lasting(at, now)) } }
+                            @if let Some(at) = worker.started_at { " " span.quiet { (telling.lasting(at)) } }
                         }
                     }
                 }

@@ -9,21 +9,23 @@ mod row;
 
 use axum::extract::State;
 use axum::http::Uri;
+use axum::response::Response;
 use maud::{Markup, html};
 use snell_store::Store;
 
 use super::agents::{find, unknown};
-use super::layout::{Tab, View, page};
+use super::form::{Form, Told, Trouble, not_followed};
+use super::layout::{Frame, Tab, View, page};
 use super::words::Name;
 use super::{Answer, html as answer, look, number_in};
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::error::Refusal;
 use crate::query::Query;
 
 use head::Head;
-use kind::{KINDS, Kinds};
+use kind::{KINDS, Kinds, ONLY};
 use moment::Place;
-use read::Page;
+use read::{LOOKED_AT, Page};
 use row::{On, row};
 
 pub(crate) use export::export;
@@ -42,13 +44,12 @@ struct Asked {
 impl Asked {
     /// Reads it from an address, in which the agent's number stands in this place.
     fn read(uri: &Uri, place: usize) -> Result<Self, Refusal> {
-        let mut known: Vec<_> = KINDS.iter().map(|(_, name, _)| *name).collect();
-        known.push("before");
+        let known: Vec<_> = names().chain([ONLY, "before"]).collect();
         let query = Query::read(uri.query(), &known)?;
         Ok(Self {
             agent_id: number_in(uri, place)?,
             kinds: Kinds::read(&query)?,
-            before: query.before(Place::read)?.unwrap_or_default(),
+            before: query.older_than(Place::read)?.unwrap_or_default(),
         })
     }
 
@@ -77,7 +78,10 @@ impl Asked {
 
 /// `GET /agents/{id}`
 pub(crate) async fn agent(State(app): State<Shared>, uri: Uri) -> Answer {
-    let asked = Asked::read(&uri, 2)?;
+    let asked = match Asked::read(&uri, 2) {
+        Ok(asked) => asked,
+        Err(refusal) => return misunderstood(&app, &uri, refusal).await,
+    };
     let (agent_id, before, kinds) = (asked.agent_id, asked.before, asked.kinds.clone());
     let read = move |store: &mut Store| match Head::read(store, agent_id)? {
         Some(head) => Ok(Some((head, Page::read(store, agent_id, before, &kinds)?))),
@@ -85,14 +89,36 @@ pub(crate) async fn agent(State(app): State<Shared>, uri: Uri) -> Answer {
     };
     let (frame, found) = look(&app, read).await?;
     let (head, timeline) = found.ok_or_else(|| unknown(agent_id))?;
+    let events = html! {
+        (filter(agent_id, &asked.kinds))
+        (older(&asked, &timeline))
+        (rows(&asked, &timeline))
+        (jump(&asked))
+    };
+    Ok(shown(&frame, &head, &events))
+}
+
+/// The view without a timeline, for a choice of kinds that cannot be followed.
+async fn misunderstood(app: &App, uri: &Uri, refusal: Refusal) -> Answer {
+    let names: Vec<_> = names().collect();
+    let trouble = Trouble::of(refusal, &names)?;
+    let agent_id = number_in(uri, 2)?;
+    let (frame, head) = look(app, move |store| Head::read(store, agent_id)).await?;
+    let head = head.ok_or_else(|| unknown(agent_id))?;
+    let form = Form {
+        told: &Told::default(),
+        trouble: Some(&trouble),
+    };
+    let content = html! { (form.message()) (filter(agent_id, &Kinds::all())) };
+    Ok(not_followed(shown(&frame, &head, &content)))
+}
+
+fn shown(frame: &Frame, head: &Head, timeline: &Markup) -> Response {
     let main = html! {
         (head.shown(frame.now))
         section aria-labelledby="timeline-title" {
             h2 #timeline-title { "Timeline" }
-            (filter(&asked))
-            (older(&asked, &timeline))
-            (rows(&asked, &timeline))
-            (jump(&asked))
+            (timeline)
         }
     };
     let title = Name(&head.agent).text();
@@ -101,7 +127,12 @@ pub(crate) async fn agent(State(app): State<Shared>, uri: Uri) -> Answer {
         title: &title,
         main,
     };
-    Ok(page(&frame, &view))
+    page(frame, &view)
+}
+
+/// What kinds are called in an address.
+fn names() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|(_, name, _)| *name)
 }
 
 /// `GET /fragments/agents/{id}/head`
@@ -126,17 +157,18 @@ pub(crate) async fn timeline(State(app): State<Shared>, uri: Uri) -> Answer {
 }
 
 /// The choice of kinds: a form that works by itself, and by itself once there is a script.
-fn filter(asked: &Asked) -> Markup {
+fn filter(agent_id: i64, kinds: &Kinds) -> Markup {
     html! {
-        form.filter method="get" action={ "/agents/" (asked.agent_id) } data-at-once {
+        form.filter method="get" action={ "/agents/" (agent_id) } data-at-once {
             fieldset {
                 legend { "Show" }
+                input type="hidden" name=(ONLY) value="1";
                 @for (kind, name, label) in KINDS {
-                    label { input type="checkbox" name=(name) value="1" checked[asked.kinds.has(*kind)]; " " (label) }
+                    label { input type="checkbox" name=(name) value="1" checked[kinds.has(*kind)]; " " (label) }
                 }
             }
             button { "Filter" }
-            a href={ "/agents/" (asked.agent_id) "/export.html" } download { "Export as HTML" }
+            a href={ "/agents/" (agent_id) "/export.html" } download { "Export as HTML" }
         }
     }
 }
@@ -166,8 +198,23 @@ fn rows(asked: &Asked, timeline: &Page) -> Markup {
         ol #timeline.timeline data-src=[when.map(|_| src)] data-when=[when] data-agent=(asked.agent_id)
             data-grow=(MAX_ROWS) {
             @for row in rows.iter().rev() { (row) }
-            @if rows.is_empty() { li #timeline-none.quiet { "Nothing of that kind." } }
+            @if rows.is_empty() { li #timeline-none.quiet { (nothing(asked, timeline)) } }
         }
+    }
+}
+
+/// Why there are no rows.
+fn nothing(asked: &Asked, timeline: &Page) -> Markup {
+    let path = format!("/agents/{}", asked.agent_id);
+    let looked_at = format!("{} {:03}", LOOKED_AT / 1000, LOOKED_AT % 1000);
+    html! {
+        @if asked.kinds.is_none() {
+            "No kind is ticked, so nothing is shown. " a href=(path) { "Show everything" }
+        } @else if let Some(older) = timeline.older {
+            @if asked.is_live() { "None among the newest " (looked_at) " events. " }
+            @else { "None among the " (looked_at) " events before. " }
+            a href=(asked.path(&path, Some(older))) { "Look further back" }
+        } @else if asked.is_live() { "Nothing of that kind." } @else { "Nothing older of that kind." }
     }
 }
 
@@ -194,8 +241,8 @@ pub(super) fn rendered(
     let head = Head::with(agent.clone(), text);
     let rows_of = |name: &str| {
         let turns = vec![turn(1, Actor::User, text, 0), turn(2, Actor::Agent, text, 0)];
-        let moments = moment::merge(vec![event(name, text)], turns, &Kinds::all());
-        assert_eq!(moments.len(), 6, "everything that hangs on {name} is there");
+        let moments = moment::merge(Vec::new(), vec![event(name, text)], turns, &Kinds::all());
+        assert_eq!(moments.len(), 8, "everything that hangs on {name} is there");
         html! { @for moment in &moments { (row(moment, On::LivePage(Place::default()))) } }
     };
     vec![

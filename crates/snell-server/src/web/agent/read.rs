@@ -1,9 +1,11 @@
 //! A page of a timeline, from the store: the newest things before a place, bounded in what is shown and in what is read.
 
 use snell::Timestamp;
-use snell_store::{Result, Store, TimelineEvent, TimelineFilter, TurnFilter, TurnView};
+use snell_store::{
+    Result, SightingFilter, SightingView, Store, TimelineEvent, TimelineFilter, TurnFilter, TurnView, With,
+};
 
-use super::kind::Kinds;
+use super::kind::{Kind, Kinds};
 use super::moment::{Moment, Place, merge, moments_of};
 
 /// How many things a page shows, more or less: what hangs on one event stays together.
@@ -14,6 +16,9 @@ const AT_ONCE: u32 = 100;
 
 /// How many events are read for a page on which few of them are shown.
 const MAX_READ: usize = 500;
+
+/// How many events are looked at for those of some kinds.
+pub(super) const LOOKED_AT: u32 = 10_000;
 
 /// A page of a timeline.
 #[derive(Debug)]
@@ -26,71 +31,135 @@ pub(super) struct Page {
     pub(super) before: Place,
 }
 
+/// Where something that was read ends: its number, before which there is more, and its time.
+type Edge = (i64, Timestamp);
+
 impl Page {
     /// Reads the newest things before a place.
     pub(super) fn read(store: &mut Store, agent_id: i64, before: Place, kinds: &Kinds) -> Result<Self> {
-        let (mut events, more_events) = if kinds.with_events() {
+        let (mut events, edge) = if kinds.with_events() {
             read_events(store, agent_id, before.event, kinds)?
         } else {
-            (Vec::new(), false)
+            (Vec::new(), None)
         };
         // What was said before the oldest event belongs to the next page, unless that is the last one.
-        let floor = events.last().filter(|_| more_events).map(|event| event.at);
-        let (turns, more_turns) = if kinds.with_turns() {
-            read_turns(store, agent_id, before.turn, floor, kinds)?
+        let (mut turns, mut more_turns) = if kinds.with_turns() {
+            read_turns(store, agent_id, before.turn, edge.map(|(_, at)| at), kinds)?
         } else {
             (Vec::new(), false)
         };
-        let reached = |place: Option<i64>, last: Option<i64>| last.or(place);
+        let mut reached = edge.map(|(id, _)| id);
         let mut is_cut = false;
         if let Some(oldest) = turns.last().filter(|_| more_turns && turns.len() >= SHOWN) {
             let kept = events.partition_point(|event| event.at >= oldest.timestamp);
             is_cut = kept < events.len();
             events.truncate(kept);
+            reached = reached.filter(|_| !is_cut);
         }
+        let is_first = kinds.has(Kind::State) && edge.is_none() && !is_cut;
+        let (mut first, mut more_first) = if is_first {
+            let first_event = events.last().map(|event| event.id).or(before.event);
+            read_first(store, agent_id, first_event, before.seen)?
+        } else {
+            (Vec::new(), false)
+        };
+        if is_first {
+            cut_alike((&mut first, &mut more_first), (&mut turns, &mut more_turns));
+        }
+        let oldest = |read: Option<i64>, before: Option<i64>| read.or(before);
         let place = Place {
-            event: reached(before.event, events.last().map(|event| event.id)),
-            turn: reached(before.turn, turns.last().map(|turn| turn.turn_id)),
+            event: reached.or_else(|| oldest(events.last().map(|event| event.id), before.event)),
+            turn: oldest(turns.last().map(|turn| turn.turn_id), before.turn),
+            seen: oldest(first.last().map(|seen| seen.id), before.seen),
         };
         events.reverse();
+        first.reverse();
         let turns = turns.into_iter().rev().collect();
         Ok(Self {
-            moments: merge(events, turns, kinds),
-            older: (more_events || more_turns || is_cut).then_some(place),
+            moments: merge(first, events, turns, kinds),
+            older: (edge.is_some() || more_turns || is_cut || more_first).then_some(place),
             before,
         })
     }
 }
 
-/// Events, the newest first, until enough of them show something; and whether there are more.
+/// Events, the newest first, until enough of them show something or enough were looked at; and where that ended, if there
+/// are more.
 fn read_events(
     store: &mut Store,
     agent_id: i64,
     mut before_id: Option<i64>,
     kinds: &Kinds,
-) -> Result<(Vec<TimelineEvent>, bool)> {
+) -> Result<(Vec<TimelineEvent>, Option<Edge>)> {
+    let with = kinds.with();
+    let is_found_at_once = matches!(with.as_slice(), [] | [With::Verdict]);
+    let floor = if is_found_at_once {
+        None
+    } else {
+        store.event_further_back(agent_id, before_id, LOOKED_AT)?
+    };
     let (mut events, mut shown) = (Vec::new(), 0);
     loop {
         let found = store.timeline(&TimelineFilter {
             agent_id,
-            before_id,
-            guarded: kinds.with_nothing_but_the_guard(),
+            before_id: before_id.or(Some(i64::MAX)),
+            after_id: floor.map(|(id, _)| id),
+            with: with.clone(),
             limit: AT_ONCE,
-            ..TimelineFilter::default()
         })?;
         let is_last = found.len() < AT_ONCE as usize;
-        for (number, event) in found.iter().enumerate() {
+        let count = found.len();
+        for (number, event) in found.into_iter().enumerate() {
             shown += moments_of(event.clone(), kinds).len();
             before_id = Some(event.id);
-            events.push(event.clone());
-            if shown >= SHOWN {
-                return Ok((events, !is_last || number + 1 < found.len()));
+            let edge = (event.id, event.at);
+            events.push(event);
+            let is_enough = shown >= SHOWN || events.len() >= MAX_READ;
+            let may_be_more = !is_last || number + 1 < count || floor.is_some();
+            if is_enough && may_be_more {
+                return Ok((events, Some(edge)));
             }
         }
-        if is_last || events.len() >= MAX_READ {
-            return Ok((events, !is_last));
+        if is_last {
+            return Ok((events, floor.map(|(id, at)| (id + 1, at))));
         }
     }
+}
+
+/// What was seen before all events, the newest first; and whether there is more.
+fn read_first(
+    store: &mut Store,
+    agent_id: i64,
+    first_event: Option<i64>,
+    before_id: Option<i64>,
+) -> Result<(Vec<SightingView>, bool)> {
+    let mut found = store.seen_before(&SightingFilter {
+        agent_id,
+        first_event,
+        before_id,
+        limit: u32::try_from(SHOWN + 1).unwrap_or(u32::MAX),
+    })?;
+    let more = found.len() > SHOWN;
+    found.truncate(SHOWN);
+    Ok((found, more))
+}
+
+/// Makes what was seen and what was said reach back equally far: where there is more of one, what is older of the other
+/// belongs to the next page.
+fn cut_alike(first: (&mut Vec<SightingView>, &mut bool), turns: (&mut Vec<TurnView>, &mut bool)) {
+    let ((first, more_first), (turns, more_turns)) = (first, turns);
+    let limits = [
+        first.last().filter(|_| *more_first).map(|seen| seen.at),
+        turns.last().filter(|_| *more_turns).map(|turn| turn.timestamp),
+    ];
+    let Some(begins) = limits.into_iter().flatten().max() else {
+        return;
+    };
+    let (seen, said) = (first.len(), turns.len());
+    first.retain(|seen| seen.at >= begins);
+    turns.retain(|turn| turn.timestamp >= begins);
+    *more_first |= first.len() < seen;
+    *more_turns |= turns.len() < said;
 }
 
 /// Turns that were said no earlier than the floor, the newest first; and whether there are more, earlier ones counted.
@@ -101,17 +170,16 @@ fn read_turns(
     floor: Option<Timestamp>,
     kinds: &Kinds,
 ) -> Result<(Vec<TurnView>, bool)> {
-    // Where nothing but turns of one side is shown, twice as many have to be read.
-    let most = if kinds.with_events() { SHOWN } else { 2 * SHOWN };
     let mut found = store.turns(&TurnFilter {
         agent_id,
         before_id,
-        limit: u32::try_from(most + 1).unwrap_or(u32::MAX),
+        actor: kinds.actor(),
+        limit: u32::try_from(SHOWN + 1).unwrap_or(u32::MAX),
         ..TurnFilter::default()
     })?;
     let within = found
         .iter()
-        .take(most)
+        .take(SHOWN)
         .take_while(|turn| floor.is_none_or(|floor| turn.timestamp >= floor))
         .count();
     let more = found.len() > within;

@@ -1,11 +1,13 @@
 //! How each thing on a timeline looks, on the page and in an export.
 
 use maud::{Markup, html};
-use snell_store::{Actor, GuardVerdictView, HookRunView, Intent, State, TimelineEvent, TurnView};
+use snell_store::{Actor, HookRunView, Intent, SightingView, State, TimelineEvent, TurnView};
 
 use super::kind::Kind;
 use super::moment::{Moment, Place, What};
-use crate::web::words::{clock, cut, duration, mark, state};
+use crate::web::changed::{changed as changed_input, changed_output};
+use crate::web::guard::judged;
+use crate::web::words::{begun, clock, confidence, cut, duration, mark, name, source, state};
 
 /// How much of a text is shown at once; the rest is folded.
 const SHOWN: usize = 600;
@@ -15,6 +17,9 @@ const UNFOLDED: usize = 8_000;
 
 /// How much of what a hook wrote is shown.
 const OUTPUT_SHOWN: usize = 2000;
+
+/// How much is shown of what is one word, as a rule.
+const WORD_SHOWN: usize = 40;
 
 /// Where a row stands.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +43,7 @@ pub(super) fn row(moment: &Moment, on: On) -> Markup {
         li class=(class(moment)) id=(moment.key) data-before=[before.map(|place| place.to_string())] {
             (clock(moment.at)) " "
             span.kind { (label(moment)) } " "
+            @if moment.is_late { span.quiet.late title="it came to Snell after what stands before it" { "came late" } " " }
             div.what { (what(&moment.what, most)) }
         }
     }
@@ -63,10 +69,12 @@ fn label(moment: &Moment) -> &'static str {
             (Actor::Agent, Intent::Question) => "question",
             (Actor::Agent, _) => "agent",
         },
+        What::Blocked(_) => "prompt",
         What::Called(_) => "tool",
         What::Judged(_) => "guard",
         What::Ran(_) => "hook",
-        What::Changed { .. } => "state",
+        What::Changed { .. } | What::Seen(_) => "state",
+        What::Told(_) => "context",
         What::Happened(_) => "event",
     }
 }
@@ -74,11 +82,14 @@ fn label(moment: &Moment) -> &'static str {
 fn what(what: &What, most: usize) -> Markup {
     match what {
         What::Said(turn) => said(turn, most),
-        What::Called(event) => called(event),
+        What::Blocked(event) => blocked(event, most),
+        What::Called(event) => called(event, most),
         What::Judged(verdict) => judged(verdict),
         What::Ran(run) => ran(run),
         What::Changed { from, to } => changed(*from, *to),
-        What::Happened(event) => happened(event),
+        What::Seen(seen) => noticed(seen),
+        What::Told(text) => html! { span.quiet { "the agent was told: " } (long(text, most)) },
+        What::Happened(event) => happened(event, most),
     }
 }
 
@@ -91,6 +102,7 @@ fn said(turn: &TurnView, most: usize) -> Markup {
 
 /// A text, of which the rest is folded if it is long, and left out if it is very long.
 fn long(text: &str, most: usize) -> Markup {
+    let text = begun(text);
     let (shown, whole) = (cut(text, SHOWN), cut(text, most));
     html! {
         @if shown.len() < text.len() {
@@ -105,32 +117,35 @@ fn long(text: &str, most: usize) -> Markup {
     }
 }
 
-fn called(event: &TimelineEvent) -> Markup {
-    let failed = [Some(event.event.as_str()), event.ended_by.as_deref()].contains(&Some("PostToolUseFailure"));
+fn blocked(event: &TimelineEvent, most: usize) -> Markup {
     html! {
-        code { (event.tool.as_deref().unwrap_or("tool")) }
-        @if let Some(summary) = &event.tool_summary { " " span.text { (summary) } }
+        (long(event.message.as_deref().unwrap_or_default(), most))
+        (decided(event))
+    }
+}
+
+fn called(event: &TimelineEvent, most: usize) -> Markup {
+    let is_told = [Some(event.event.as_str()), event.ended_by.as_deref()].contains(&Some("PostToolUseFailure"));
+    let failed = is_told || event.error.is_some();
+    html! {
+        (name(event.tool.as_deref().unwrap_or("tool"), most))
+        @if let Some(summary) = &event.tool_summary { " " span.text { (cut(summary, SHOWN)) } }
         @if let Some(ms) = event.tool_duration_ms { " " span.took { (duration(ms)) } }
         @if failed { " " strong.bad { "failed" } }
+        @if event.is_unended { " " span.quiet { "no end was told" } }
+        @if let Some(error) = event.error.as_deref().filter(|error| !error.is_empty()) { " " (long(error, most)) }
         (decided(event))
+        @if let Some(change) = &event.changed_input { " " (changed_input(&change.before, &change.after)) }
+        @if let Some(told) = &event.changed_output { " " (changed_output(told)) }
     }
 }
 
 fn decided(event: &TimelineEvent) -> Markup {
     html! {
         @if let Some(decision) = event.decision.as_deref() {
-            " " strong class=(verdict_class(decision)) { (verdict_word(decision)) }
+            " " strong class=(verdict_class(decision)) { (cut(verdict_word(decision), WORD_SHOWN)) }
         }
         @if let Some(reason) = &event.reason { " " span.text { (cut(reason, SHOWN)) } }
-    }
-}
-
-fn judged(verdict: &GuardVerdictView) -> Markup {
-    html! {
-        strong class=(verdict_class(&verdict.decision)) { (verdict_word(&verdict.decision)) }
-        " " code { (verdict.rule) }
-        " " span.text { (cut(&verdict.reason, SHOWN)) }
-        @if let Some(advice) = &verdict.advice { " " span.text.quiet { (cut(advice, SHOWN)) } }
     }
 }
 
@@ -142,12 +157,12 @@ pub(in crate::web) fn ran(run: &HookRunView) -> Markup {
         _ => "bad",
     };
     html! {
-        strong class=(class) { (run.status.replace('_', " ")) }
+        strong class=(class) { (cut(&run.status.replace('_', " "), WORD_SHOWN)) }
         @if let Some(code) = run.exit_code.filter(|code| *code != 0) { " exit " (code) }
         @if let Some(signal) = run.signal { " signal " (signal) }
         " " code { (cut(&run.command, 200)) }
         " " span.took { (duration(ms)) }
-        " " span.quiet { (run.source) ":" (run.line) " (" (run.contract) ")" }
+        " " span.quiet { (cut(&run.source, SHOWN)) ":" (run.line) " (" (cut(&run.contract, WORD_SHOWN)) ")" }
         @if let Some(why) = &run.why { " " span.text { (cut(why, SHOWN)) } }
         (output("output", &run.stdout))
         (output("errors", &run.stderr))
@@ -170,11 +185,19 @@ fn changed(from: Option<State>, to: State) -> Markup {
     }
 }
 
-fn happened(event: &TimelineEvent) -> Markup {
+fn noticed(seen: &SightingView) -> Markup {
     html! {
-        code { (event.event) }
-        @if let Some(tool) = &event.tool { " " code { (tool) } }
-        @if let Some(summary) = &event.tool_summary { " " span.text { (summary) } }
+        (changed(seen.state_before, seen.state))
+        " " span.text { (cut(&seen.why, SHOWN)) }
+        " " span.quiet { "(" (confidence(seen.confidence)) ", " (source(seen.source)) ")" }
+    }
+}
+
+fn happened(event: &TimelineEvent, most: usize) -> Markup {
+    html! {
+        (name(&event.event, most))
+        @if let Some(tool) = &event.tool { " " (name(tool, most)) }
+        @if let Some(summary) = &event.tool_summary { " " span.text { (cut(summary, SHOWN)) } }
         @if let Some(message) = &event.message { " " span.text { (cut(message, SHOWN)) } }
         (decided(event))
     }

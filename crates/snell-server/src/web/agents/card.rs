@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use snell::Timestamp;
 use snell_store::{AgentView, State};
 
-use crate::web::words::{Name, ago, confidence, cut, lasting, mark, source, state as word};
+use crate::web::words::{Name, Telling, confidence, cut, lasting, mark, source, speaker, state as word};
 
 /// How much of an agent's last words is shown.
 const WORDS_SHOWN: usize = 280;
@@ -26,6 +26,9 @@ pub(super) fn card(agent: &AgentView, now: Timestamp) -> Markup {
                 h3 id={ "name-" (id) } { a.name id={ "open-" (id) } href={ "/agents/" (id) } { (Name(agent)) } }
                 (state(agent, now))
             }
+            @if agent.state == State::AwaitingInput {
+                p.asks { bdi { (cut(&agent.why, WORDS_SHOWN)) } }
+            }
             @if let Some(status) = text(agent.status_text.as_deref()) {
                 p.status { bdi { (cut(status, TEXT_SHOWN)) } }
             }
@@ -33,9 +36,9 @@ pub(super) fn card(agent: &AgentView, now: Timestamp) -> Markup {
                 p.tool { span.label { "tool " } code { (cut(tool, TEXT_SHOWN)) } }
             }
             @if let Some(words) = text(agent.last_words.as_deref()) {
-                p.words { bdi { (cut(words, WORDS_SHOWN)) } }
+                p.words { span.label { (speaker(agent)) } bdi { (cut(words, WORDS_SHOWN)) } }
             }
-            (facts(agent, now))
+            (facts(agent, Telling::AsOf(now)))
         }
     }
 }
@@ -57,10 +60,10 @@ pub(crate) fn state(agent: &AgentView, now: Timestamp) -> Markup {
 }
 
 /// What else is known of an agent, in a line.
-pub(crate) fn facts(agent: &AgentView, now: Timestamp) -> Markup {
+pub(crate) fn facts(agent: &AgentView, telling: Telling) -> Markup {
     html! {
         p.facts {
-            span.seen { "last active " (ago(agent.last_seen_at, now)) }
+            span.seen { "last active " (telling.ago(agent.last_seen_at)) }
             @if let Some(percent) = agent.context_percent { " " (context(percent)) }
             @if let Some(session) = text(agent.tmux_session.as_deref()) {
                 " " span.tmux { span.label { "tmux " } code { (cut(session, TEXT_SHOWN)) } }

@@ -5,8 +5,9 @@ use snell::Timestamp;
 use snell_store::AgentView;
 
 use super::Agents;
+use super::asked::Asked;
 use super::card::card;
-use crate::web::words::{Name, ago, cut, lasting};
+use crate::web::words::{Name, ago, cut, ending, lasting, many};
 
 /// How much of a reason is shown.
 const WHY_SHOWN: usize = 200;
@@ -41,24 +42,32 @@ fn need(agent: &AgentView, now: Timestamp) -> Markup {
     }
 }
 
-/// The cards by project, and those that have ended.
-pub(super) fn cards(agents: &Agents, now: Timestamp) -> Markup {
+/// The cards by project, and those that have ended; of all of them those that are asked for.
+pub(super) fn cards(agents: &Agents, asked: &Asked, now: Timestamp) -> Markup {
+    let wanted = |all: &[AgentView]| -> Vec<AgentView> {
+        let wanted = all.iter().filter(|agent| asked.is_about(agent));
+        wanted.cloned().collect()
+    };
+    let at_work = wanted(&agents.at_work);
     html! {
-        div #agents data-src="/fragments/agents" data-parts="/fragments/agents?only="
-            data-when="session_created session_ended" data-keyed {
+        div #agents data-src=(asked.path()) data-parts=(asked.path_of_some()) data-when="session_created session_ended" data-keyed {
             @if agents.at_work.is_empty() {
                 p #agents-none.quiet {
                     "No agent is at work. Agents appear here once their hooks call Snell: "
                     code { "snell install" } " sets that up, and " code { "snell demo" } " shows it."
                 }
+            } @else if asked.is_narrowed() {
+                p #agents-shown.quiet {
+                    (at_work.len()) " of " (many(agents.at_work.len() as i64, "agent")) ". " a href="/" { "All agents" }
+                }
             }
-            @for project in agents.at_work.chunk_by(|a, b| a.project_id == b.project_id) {
+            @for project in at_work.chunk_by(|a, b| a.project_id == b.project_id) {
                 (group(project, now))
             }
             @if agents.is_cut {
                 p #agents-more.quiet { "There are more; " a href="/api/agents" { "all of them" } " are told to programs." }
             }
-            (ended(&agents.ended, now))
+            (ended(&wanted(&agents.ended), now))
         }
     }
 }
@@ -71,7 +80,7 @@ fn group(agents: &[AgentView], now: Timestamp) -> Markup {
     let title = format!("project-{}-title", first.project_id);
     html! {
         section.project id={ "project-" (first.project_id) } aria-labelledby=(title) data-keyed {
-            h2 id=(title) title=(first.project_path) { bdi { (cut(&first.project, 80)) } }
+            h2 id=(title) title=(cut(&first.project_path, WHY_SHOWN)) { bdi { (cut(&first.project, 80)) } }
             div.cards id={ "cards-" (first.project_id) } data-keyed {
                 @for agent in agents { (card(agent, now)) }
             }
@@ -90,7 +99,7 @@ fn ended(agents: &[AgentView], now: Timestamp) -> Markup {
                             a href={ "/agents/" (agent.agent_id) } { (Name(agent)) }
                             " in " bdi { (cut(&agent.project, 60)) }
                             @if let Some(at) = agent.ended_at { ", " (ago(at, now)) }
-                            @if let Some(reason) = &agent.end_reason { ": " bdi { (cut(reason, WHY_SHOWN)) } }
+                            @if let Some(reason) = &agent.end_reason { ": " bdi { (ending(reason)) } }
                         }
                     }
                 }

@@ -1,5 +1,6 @@
 //! All agents: who needs somebody, and what each is doing.
 
+mod asked;
 mod card;
 mod list;
 
@@ -7,15 +8,19 @@ use std::time::Duration;
 
 use axum::extract::{RawQuery, State};
 use axum::http::Uri;
-use maud::html;
+use axum::response::Response;
+use maud::{Markup, html};
 use snell::Timestamp;
 use snell_store::{AgentFilter, AgentView, Result, State as AgentState, Store};
 
-use super::layout::{Tab, View, page};
+use super::form::{Form, Told, Trouble, not_followed};
+use super::layout::{Frame, Tab, View, page};
 use super::{Answer, html as answer, look, number_in};
 use crate::app::Shared;
 use crate::error::Refusal;
 use crate::query::{Query, id};
+
+use asked::Asked;
 
 pub(super) use card::{facts, state};
 
@@ -30,21 +35,41 @@ const ENDED_SHOWN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// `GET /`
 pub(crate) async fn agents(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
-    Query::read(query.as_deref(), &[])?;
+    let query = Query::read(query.as_deref(), asked::FILTERS)?;
     let now = app.clock.now();
     let (frame, agents) = look(&app, move |store| Agents::read(store, now)).await?;
+    let told = Told::read(&query, asked::FILTERS);
+    let answer = match Asked::read(&query) {
+        Ok(asked) => {
+            let cards = list::cards(&agents, &asked, now);
+            shown(&frame, &agents, Form::sound(&told), &cards)
+        }
+        Err(refusal) => {
+            let trouble = Trouble::of(refusal, asked::FILTERS)?;
+            let form = Form {
+                told: &told,
+                trouble: Some(&trouble),
+            };
+            not_followed(shown(&frame, &agents, form, &html! {}))
+        }
+    };
+    Ok(answer)
+}
+
+fn shown(frame: &Frame, agents: &Agents, form: Form<'_>, cards: &Markup) -> Response {
     let main = html! {
         h1 { "Agents" }
         // What comes here is read out; that times pass is not.
-        div aria-live="polite" aria-relevant="additions" { (list::needs(&agents.waiting(), now)) }
-        (list::cards(&agents, now))
+        div aria-live="polite" aria-relevant="additions" { (list::needs(&agents.waiting(), frame.now)) }
+        (asked::form(form))
+        (cards)
     };
     let view = View {
         tab: Some(Tab::Agents),
         title: "Agents",
         main,
     };
-    Ok(page(&frame, &view))
+    page(frame, &view)
 }
 
 /// `GET /fragments/needs`
@@ -60,17 +85,19 @@ pub(crate) async fn needs(State(app): State<Shared>) -> Answer {
 
 /// `GET /fragments/agents`: all cards as they stand on the page, or only some, one after another.
 pub(crate) async fn cards(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
-    let query = Query::read(query.as_deref(), &["only"])?;
-    let now = app.clock.now();
+    let known: Vec<_> = asked::FILTERS.iter().copied().chain(["only"]).collect();
+    let query = Query::read(query.as_deref(), &known)?;
+    let (asked, now) = (Asked::read(&query)?, app.clock.now());
     if let Some(only) = query.text("only") {
         let wanted = only.split(',').take(MAX_AGENTS as usize).map(id);
         let wanted: Option<Vec<_>> = wanted.collect();
         let wanted = wanted.ok_or_else(|| Refusal::bad("\"only\" must be numbers of agents: 17,18"))?;
         let agents = app.readers.ask(move |store| some(store, &wanted)).await?;
-        return Ok(answer(html! { @for agent in &agents { (card::card(agent, now)) } }));
+        let wanted = agents.iter().filter(|agent| asked.is_about(agent));
+        return Ok(answer(html! { @for agent in wanted { (card::card(agent, now)) } }));
     }
     let agents = app.readers.ask(move |store| Agents::read(store, now)).await?;
-    Ok(answer(list::cards(&agents, now)))
+    Ok(answer(list::cards(&agents, &asked, now)))
 }
 
 /// `GET /fragments/agents/{id}`
@@ -162,6 +189,10 @@ pub(super) fn rendered(agent: &AgentView, now: Timestamp) -> Vec<(&'static str, 
         ("card", card::card(agent, now)),
         ("state", state(agent, now)),
         ("needs", list::needs(&[agent], now)),
-        ("cards", list::cards(&agents, now)),
+        ("cards", list::cards(&agents, &Asked::default(), now)),
+        (
+            "form of agents",
+            asked::form(Form::sound(&Told::with(asked::FILTERS, &agent.why))),
+        ),
     ]
 }

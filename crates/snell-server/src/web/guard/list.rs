@@ -46,7 +46,7 @@ fn row(entry: &GuardEntry) -> Markup {
             p { (judged(&entry.verdict)) }
             pre.call {
                 @if let Some(tool) = &entry.tool { strong { (cut(tool, 60)) } " " }
-                (cut(&call(&entry.payload), SHOWN))
+                (cut(&call(entry), SHOWN))
             }
         }
     }
@@ -54,19 +54,25 @@ fn row(entry: &GuardEntry) -> Markup {
 
 /// A verdict: what came of it, by which rule, why, and what to do instead.
 pub(in crate::web) fn judged(verdict: &GuardVerdictView) -> Markup {
-    let (outcome, reason) = GuardOutcome::of(&verdict.decision, &verdict.reason);
+    let outcome = GuardOutcome::of(&verdict.decision, verdict.would.as_deref());
     html! {
         strong class=(class(outcome)) { (word(outcome)) }
         " " code { (cut(&verdict.rule, 100)) }
         " " span.quiet { (cut(&verdict.tier, 40)) }
-        " " span.text { (cut(reason, SHOWN)) }
+        " " span.text { (cut(&verdict.reason, SHOWN)) }
         @if let Some(advice) = &verdict.advice { " " span.text.quiet { (cut(advice, SHOWN)) } }
+        @if verdict.of_changed_input { " " span.quiet { "(the call as a hook changed it)" } }
     }
 }
 
+/// The call that was judged.
+fn call(entry: &GuardEntry) -> String {
+    let sent = || entry.payload.get("tool_input").unwrap_or(&Value::Null);
+    told(entry.changed_input.as_ref().unwrap_or_else(sent))
+}
+
 /// What a call is about: its command or its file, or else all that it was given.
-fn call(payload: &Value) -> String {
-    let input = payload.get("tool_input").unwrap_or(&Value::Null);
+fn told(input: &Value) -> String {
     let telling = TELLING.iter().find_map(|name| input.get(name)?.as_str());
     match (telling, input) {
         (Some(text), _) => text.to_owned(),
@@ -84,46 +90,38 @@ mod tests {
     #[test]
     fn a_call_is_told_by_what_matters_of_it() {
         let cases = [
-            (
-                json!({"tool_input": {"command": "rm -rf /", "description": "x"}}),
-                "rm -rf /",
-            ),
-            (
-                json!({"tool_input": {"file_path": "/etc/passwd", "content": "x"}}),
-                "/etc/passwd",
-            ),
-            (
-                json!({"tool_input": {"command": ["rm", "x"]}}),
-                r#"{"command":["rm","x"]}"#,
-            ),
-            (json!({"tool_input": "free text"}), "free text"),
-            (json!({"tool_input": [1]}), "[1]"),
-            (json!({}), ""),
+            (json!({"command": "rm -rf /", "description": "x"}), "rm -rf /"),
+            (json!({"file_path": "/etc/passwd", "content": "x"}), "/etc/passwd"),
+            (json!({"command": ["rm", "x"]}), r#"{"command":["rm","x"]}"#),
+            (json!("free text"), "free text"),
+            (json!([1]), "[1]"),
             (Value::Null, ""),
         ];
-        for (payload, expected) in cases {
-            assert_eq!(call(&payload), expected, "{payload}");
+        for (input, expected) in cases {
+            assert_eq!(told(&input), expected, "{input}");
         }
     }
 
     #[test]
     fn a_verdict_that_was_only_noted_is_told_as_such() {
-        let shown = |decision: &str, reason: &str| {
+        let shown = |decision: &str, would: Option<&str>| {
             let verdict = GuardVerdictView {
                 decision: decision.into(),
+                would: would.map(str::to_owned),
                 rule: "r".into(),
                 tier: "t".into(),
-                reason: reason.into(),
+                reason: "it is gone".into(),
                 advice: None,
+                of_changed_input: false,
             };
             judged(&verdict).0
         };
-        let watched = shown("allow", "would be denied, but the guard only watches: it is gone");
+        let watched = shown("allow", Some("deny"));
         assert!(
             watched.contains("<strong class=\"watched\">◌ would be blocked</strong>"),
             "{watched}"
         );
         assert!(watched.contains(">it is gone<"), "{watched}");
-        assert!(shown("deny", "it is gone").contains("<strong class=\"bad\">✕ blocked</strong>"));
+        assert!(shown("deny", None).contains("<strong class=\"bad\">✕ blocked</strong>"));
     }
 }

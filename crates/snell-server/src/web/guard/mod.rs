@@ -5,13 +5,17 @@ mod list;
 mod sums;
 
 use axum::extract::{RawQuery, State};
+use axum::response::Response;
 use maud::{Markup, html};
 use snell::Timestamp;
 use snell_store::{GuardEntry, GuardFilter, GuardHour, GuardOutcome, Result, Store};
 
-use super::layout::{Tab, View, page};
+use super::form::{Form, Told, Trouble, not_followed};
+use super::layout::{Frame, Tab, View, page};
 use super::{Answer, html as answer, look};
-use crate::app::Shared;
+use crate::app::{App, Shared};
+use crate::error::Refusal;
+use crate::query::Query;
 
 use asked::{Asked, form};
 use sums::MONTH;
@@ -21,9 +25,12 @@ pub(super) use list::judged;
 /// How many verdicts a page lists.
 const MAX_LISTED: u32 = 50;
 
+/// How many verdicts about one agent are counted.
+const MAX_COUNTED: u32 = 5_000;
+
 /// What the view shows.
 struct Guard {
-    /// What was said within a month.
+    /// What was said within a month; about one agent, if one is chosen.
     hours: Vec<GuardHour>,
     /// One more than is shown, if there are more.
     verdicts: Vec<GuardEntry>,
@@ -36,8 +43,12 @@ impl Guard {
             limit: MAX_LISTED + 1,
             ..asked.filter.clone()
         };
+        let since = now.checked_sub(MONTH).unwrap_or(Timestamp::MIN);
         Ok(Self {
-            hours: store.guard_hours(now.checked_sub(MONTH).unwrap_or(Timestamp::MIN))?,
+            hours: match asked.filter.agent_id {
+                Some(agent_id) => store.guard_hours_of(agent_id, since, MAX_COUNTED)?,
+                None => store.guard_hours(since)?,
+            },
             verdicts: store.guard_log(&filter)?,
             now,
         })
@@ -58,20 +69,39 @@ impl Guard {
 
 /// `GET /guard`
 pub(crate) async fn guard(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
-    let asked = Asked::read(query.as_deref())?;
+    let asked = match Asked::read(query.as_deref()) {
+        Ok(asked) => asked,
+        Err(refusal) => return misunderstood(&app, query.as_deref(), refusal).await,
+    };
     let (now, wanted) = (app.clock.now(), asked.clone());
     let (frame, guard) = look(&app, move |store| Guard::read(store, &wanted, now)).await?;
     let main = html! {
-        h1 { "Guard" }
-        (form(&asked, &guard.hours))
+        (form(Form::sound(&asked.told), asked.period_told(), &guard.hours))
         (guard.shown(&asked))
     };
+    Ok(shown(&frame, &main))
+}
+
+/// The view without verdicts, for a form that cannot be followed.
+async fn misunderstood(app: &App, query: Option<&str>, refusal: Refusal) -> Answer {
+    let trouble = Trouble::of(refusal, asked::FILTERS)?;
+    let told = Told::read(&Query::read(query, asked::PARAMETERS)?, asked::FILTERS);
+    let since = app.clock.now().checked_sub(MONTH).unwrap_or(Timestamp::MIN);
+    let (frame, hours) = look(app, move |store| store.guard_hours(since)).await?;
+    let asked = Form {
+        told: &told,
+        trouble: Some(&trouble),
+    };
+    Ok(not_followed(shown(&frame, &form(asked, "", &hours))))
+}
+
+fn shown(frame: &Frame, content: &Markup) -> Response {
     let view = View {
         tab: Some(Tab::Guard),
         title: "Guard",
-        main,
+        main: html! { h1 { "Guard" } (content) },
     };
-    Ok(page(&frame, &view))
+    page(frame, &view)
 }
 
 /// `GET /fragments/guard`
@@ -83,7 +113,7 @@ pub(crate) async fn verdicts(State(app): State<Shared>, RawQuery(query): RawQuer
 }
 
 /// What came of a verdict, as people say it, with a shape for those who do not see its colour.
-fn word(outcome: GuardOutcome) -> &'static str {
+pub(super) fn word(outcome: GuardOutcome) -> &'static str {
     match outcome {
         GuardOutcome::Denied => "✕ blocked",
         GuardOutcome::Asked => "? asked",
@@ -93,7 +123,7 @@ fn word(outcome: GuardOutcome) -> &'static str {
     }
 }
 
-fn class(outcome: GuardOutcome) -> &'static str {
+pub(super) fn class(outcome: GuardOutcome) -> &'static str {
     match outcome {
         GuardOutcome::Denied => "bad",
         GuardOutcome::Asked => "warn",
@@ -112,6 +142,7 @@ pub(super) fn rendered(text: &str, now: Timestamp) -> Vec<(&'static str, Markup)
         event_row: Some(9),
         tool: Some(text.to_owned()),
         payload: serde_json::json!({ "tool_input": call }),
+        changed_input: (number == 1).then(|| serde_json::json!({ text: text })),
         verdict: crate::web::hostile::event("PreToolUse", text).guard_verdicts.remove(0),
     };
     let guard = Guard {
@@ -132,6 +163,6 @@ pub(super) fn rendered(text: &str, now: Timestamp) -> Vec<(&'static str, Markup)
     let asked = Asked::with(text);
     vec![
         ("guard", guard.shown(&asked)),
-        ("form of the guard", form(&asked, &guard.hours)),
+        ("form of the guard", form(Form::sound(&asked.told), "", &guard.hours)),
     ]
 }

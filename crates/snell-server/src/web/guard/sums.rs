@@ -8,7 +8,7 @@ use snell::Timestamp;
 use snell_store::{GuardHour, GuardOutcome};
 
 use super::asked::{Asked, PERIODS};
-use super::{class, word};
+use super::{MAX_COUNTED, class, word};
 use crate::web::chart::{Bar, Chart};
 use crate::web::slots::{DAY, HOUR, begin, slots};
 use crate::web::words::{ago, clock, cut};
@@ -134,11 +134,21 @@ pub(super) fn over_time(hours: &[GuardHour], asked: &Asked, now: Timestamp) -> M
                         span class={ "key " (class(outcome)) } { (word(outcome)) } " "
                     }
                     span.key.watched { "◌ would be blocked or asked, but the guard only watches" }
-                    @if asked.filter.agent_id.is_some() { " " span.quiet { "(of all agents)" } }
+                    @if let Some(agent) = asked.filter.agent_id { " " span.quiet { (only(agent, hours)) } }
                 }
             }
             (as_table(&counted))
         }
+    }
+}
+
+/// Whose verdicts are counted, and how many at most.
+fn only(agent_id: i64, hours: &[GuardHour]) -> String {
+    let all: i64 = hours.iter().map(|hour| hour.verdicts).sum();
+    if all >= i64::from(MAX_COUNTED) {
+        format!("about agent #{agent_id} alone, its latest {MAX_COUNTED} verdicts")
+    } else {
+        format!("about agent #{agent_id} alone")
     }
 }
 
@@ -166,12 +176,12 @@ fn as_table(counted: &[(Timestamp, Counts)]) -> Markup {
     html! {
         details #verdicts-table {
             summary { "The same as a table" }
-            table.small {
+            div.scroll tabindex="0" role="region" aria-label="What the guard said over time" { table.small {
                 thead { tr { th scope="col" { "From" } @for outcome in GuardOutcome::ALL { th scope="col" { (plain(*outcome)) } } } }
                 tbody { @for (begins, counts) in counted.iter().rev().filter(is_something) {
                     tr { th scope="row" { (clock(*begins)) } @for count in counts { td { (count) } } }
                 } }
-            }
+            } }
         }
     }
 }
@@ -195,13 +205,16 @@ pub(super) fn by_rule(hours: &[GuardHour], asked: &Asked, now: Timestamp) -> Mar
     rules.sort_by_key(|(_, rule)| std::cmp::Reverse(rule.counts.iter().sum::<i64>()));
     html! {
         section aria-labelledby="rules-title" {
-            h2 #rules-title { "By rule, within 30 days" }
+            h2 #rules-title {
+                "By rule, within 30 days"
+                @if let Some(agent) = asked.filter.agent_id { ", " (only(agent, hours)) }
+            }
             @if rules.is_empty() {
                 p.quiet { "The guard had nothing to say." }
             } @else {
-                table.costs {
+                table.costs.rules {
                     thead { tr {
-                        th scope="col" { "Rule" } th scope="col" { "Tier" }
+                        th scope="col" { "Rule" } th scope="col" title="what kind of harm the rule is about" { "Tier" }
                         @for outcome in GuardOutcome::ALL { th scope="col" { (plain(*outcome)) } }
                         th scope="col" { "Last" }
                     } }

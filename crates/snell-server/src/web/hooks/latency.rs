@@ -7,7 +7,7 @@ use snell_store::HookHour;
 use super::{Asked, HOURS, Hook};
 use crate::web::chart::{Chart, Line};
 use crate::web::slots::{HOUR, slots};
-use crate::web::words::{clock, cut, duration};
+use crate::web::words::{clock, cut, duration, many};
 
 /// What stands below the chart.
 const MARKS: &[(f64, &str)] = &[
@@ -16,6 +16,15 @@ const MARKS: &[(f64, &str)] = &[
     (0.5, "12 h"),
     (0.75, "6 h"),
     (1.0, "now"),
+];
+
+/// The columns of the table, and what is not said by their names.
+const HEADS: &[(&str, Option<&str>)] = &[
+    ("Hour", None),
+    ("Runs", None),
+    ("p50", Some("half of the runs took no longer")),
+    ("p95", Some("95 of 100 runs took no longer")),
+    ("Longest", None),
 ];
 
 /// The chart, and the same as a table.
@@ -58,9 +67,9 @@ pub(super) fn chart(hours: &[HookHour], this_hour: Timestamp, asked: Asked, hook
 
 fn told(hour: &HookHour) -> String {
     format!(
-        "{} UTC: {} runs, p50 {}, p95 {}",
+        "{} UTC: {}, p50 {}, p95 {}",
         hour.begins.strftime("%H:%M"),
-        hour.runs,
+        many(hour.runs, "run"),
         duration(hour.p50_ms),
         duration(hour.p95_ms)
     )
@@ -73,7 +82,8 @@ fn summary(hours: &[HookHour]) -> String {
         Some(slowest) => {
             let runs: i64 = hours.iter().map(|hour| hour.runs).sum();
             format!(
-                "{runs} runs within the last 24 hours. The slowest hour was {}.",
+                "{} within the last 24 hours. The slowest hour was {}.",
+                many(runs, "run"),
                 told(slowest)
             )
         }
@@ -85,8 +95,8 @@ fn as_table(hours: &[HookHour]) -> Markup {
         @if !hours.is_empty() {
             details #latency-table {
                 summary { "The same as a table" }
-                table.small {
-                    thead { tr { @for name in ["Hour", "Runs", "p50", "p95", "Longest"] { th scope="col" { (name) } } } }
+                div.scroll tabindex="0" role="region" aria-label="How long hooks took in each hour" { table.small {
+                    thead { tr { @for (name, about) in HEADS { th scope="col" title=[about] { (name) } } } }
                     tbody { @for hour in hours.iter().rev() {
                         tr {
                             th scope="row" { (clock(hour.begins)) }
@@ -96,7 +106,7 @@ fn as_table(hours: &[HookHour]) -> Markup {
                             td { (duration(hour.max_ms)) }
                         }
                     } }
-                }
+                } }
             }
         }
     }

@@ -82,7 +82,9 @@ struct Hooks {
 }
 
 impl Hooks {
-    fn read(store: &mut Store, asked: Asked, now: Timestamp) -> Result<Self> {
+    /// Reads it; nothing if it is asked about a hook that never ran.
+    fn read(store: &mut Store, asked: Asked, now: Timestamp) -> Result<Option<Self>> {
+        let is_known = |stats: &[HookStats], id| stats.iter().any(|stats| stats.hook_id == id);
         let this_hour = begin(now, HOUR);
         let ago = |hours: u32| this_hour.checked_sub(HOUR * hours).unwrap_or(Timestamp::MIN);
         let today: HashMap<_, _> = store
@@ -95,13 +97,19 @@ impl Hooks {
             stats,
         };
         let stats = store.hook_stats(ago(asked.period.1 - 1))?;
+        if let Some(id) = asked.hook_id
+            && !is_known(&stats, id)
+            && !is_known(&store.hook_stats(Timestamp::UNIX_EPOCH)?, id)
+        {
+            return Ok(None);
+        }
         let mut hooks: Vec<_> = stats.into_iter().map(with_today).collect();
         hooks.sort_by(asked.column.order);
-        Ok(Self {
+        Ok(Some(Self {
             hooks,
             hours: store.hook_hours(ago(HOURS - 1), asked.hook_id)?,
             this_hour,
-        })
+        }))
     }
 
     fn shown(&self, asked: Asked, now: Timestamp) -> Markup {
@@ -123,6 +131,7 @@ pub(crate) async fn hooks(State(app): State<Shared>, RawQuery(query): RawQuery) 
     let asked = Asked::read(query.as_deref())?;
     let now = app.clock.now();
     let (frame, hooks) = look(&app, move |store| Hooks::read(store, asked, now)).await?;
+    let hooks = hooks.ok_or_else(|| unknown(asked))?;
     let main = html! {
         h1 { "Hooks" }
         (hooks.shown(asked, now))
@@ -135,11 +144,18 @@ pub(crate) async fn hooks(State(app): State<Shared>, RawQuery(query): RawQuery) 
     Ok(page(&frame, &view))
 }
 
+/// There is no such hook.
+fn unknown(asked: Asked) -> Refusal {
+    let named = asked.hook_id.unwrap_or_default();
+    Refusal::NotFound(format!("there is no hook {named}, or it has not run for long"))
+}
+
 /// `GET /fragments/hooks`
 pub(crate) async fn table_of_hooks(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
     let asked = Asked::read(query.as_deref())?;
     let now = app.clock.now();
     let hooks = app.readers.ask(move |store| Hooks::read(store, asked, now)).await?;
+    let hooks = hooks.ok_or_else(|| unknown(asked))?;
     Ok(answer(hooks.shown(asked, now)))
 }
 

@@ -124,7 +124,7 @@ fn named(hook: &Hook, _: Timestamp) -> Markup {
     html! {
         code { (cut(&stats.command, COMMAND_SHOWN)) }
         br;
-        span.quiet { (stats.source) ":" (stats.line) " (" (stats.contract) ")" }
+        span.quiet { (cut(&stats.source, COMMAND_SHOWN)) ":" (stats.line) " (" (cut(&stats.contract, 40)) ")" }
     }
 }
 

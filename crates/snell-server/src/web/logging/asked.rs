@@ -7,9 +7,12 @@ use crate::api::DECISIONS;
 use crate::error::Refusal;
 use crate::query::{Query, id};
 use crate::web::address::address;
+use crate::web::agent::verdict_word;
+use crate::web::form::Told;
+use crate::web::words::decision;
 
 /// By what the log can be narrowed, as it stands in addresses and in the form.
-const FILTERS: &[&str] = &[
+pub(super) const FILTERS: &[&str] = &[
     "q",
     "event",
     "tool",
@@ -38,8 +41,8 @@ pub(super) const PARAMETERS: &[&str] = &[
 /// What is asked of the log.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
-    /// What each filter was told, as it was written.
-    told: Vec<(&'static str, String)>,
+    /// What each filter was told.
+    pub(super) told: Told,
     pub(super) filter: LogFilter,
     /// What is searched for.
     pub(super) text: Option<String>,
@@ -47,23 +50,26 @@ pub(super) struct Asked {
 
 impl Asked {
     pub(super) fn read(query: &Query<'_>, now: Timestamp) -> Result<Self, Refusal> {
-        let told = FILTERS.iter().filter_map(|name| Some((*name, query.string(name)?)));
-        let known = |word: &str| DECISIONS.iter().copied().find(|known| *known == word);
-        let decision = query.word("decision", known, DECISIONS.iter().copied())?;
+        let known = |told: &str| {
+            let mut all = DECISIONS.iter().copied();
+            all.find(|known| decision(known) == decision(told))
+        };
+        let words = DECISIONS.iter().map(|word| verdict_word(word));
+        let decided = query.word("decision", known, words)?;
         Ok(Self {
-            told: told.collect(),
+            told: Told::read(query, FILTERS),
             filter: LogFilter {
-                agent_id: query.id("agent_id")?,
+                agent_id: query.agent("agent_id")?,
                 project_id: query.id("project_id")?,
                 session: query.string("session_id"),
                 event: query
                     .text("event")
                     .map(|name| EventName::parse(name).as_str().to_owned()),
                 tool: query.string("tool"),
-                decision: decision.map(str::to_owned),
+                decision: decided.map(str::to_owned),
                 since: query.time("since", now)?,
                 until: query.time("until", now)?,
-                before_id: query.before(id)?,
+                before_id: query.older_than(id)?,
                 ..LogFilter::default()
             },
             text: query.string("q"),
@@ -80,12 +86,6 @@ impl Asked {
         Self { filter, ..self.clone() }
     }
 
-    /// What a filter was told; nothing is an empty text.
-    pub(super) fn told(&self, name: &str) -> &str {
-        let found = self.told.iter().find(|(other, _)| *other == name);
-        found.map_or("", |(_, value)| value)
-    }
-
     /// Whether anything is left out.
     pub(super) fn is_narrowed(&self) -> bool {
         !self.told.is_empty()
@@ -99,21 +99,19 @@ impl Asked {
     /// An address that asks for the same, from a place on.
     pub(super) fn path(&self, path: &str, before: Option<i64>) -> String {
         let before = before.map(|before| before.to_string()).unwrap_or_default();
-        let told = self.told.iter().map(|(name, value)| (*name, value.as_str()));
-        address(path, told.chain([("before", before.as_str())]))
+        address(path, self.told.pairs().chain([("before", before.as_str())]))
     }
 
     /// An address that asks for the same up to now.
     pub(super) fn without_end(&self, path: &str) -> String {
-        let told = self.told.iter().filter(|(name, _)| *name != "until");
-        address(path, told.map(|(name, value)| (*name, value.as_str())))
+        address(path, self.told.pairs().filter(|(name, _)| *name != "until"))
     }
 
     /// Every filter is told this, for tests.
     #[cfg(test)]
     pub(super) fn with(text: &str) -> Self {
         Self {
-            told: FILTERS.iter().map(|name| (*name, text.to_owned())).collect(),
+            told: Told::with(FILTERS, text),
             filter: LogFilter::default(),
             text: Some(text.to_owned()),
         }

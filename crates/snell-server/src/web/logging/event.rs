@@ -3,13 +3,17 @@
 use maud::{Markup, html};
 use snell_store::{FullEvent, LogEntry};
 
-use super::lines::{agent, decided};
+use super::lines::{agent, changed_input, decided};
 use crate::web::agent::ran;
+use crate::web::changed::changed_output;
 use crate::web::guard::judged;
-use crate::web::words::{clock, cut, duration, mark, state};
+use crate::web::words::{NAME_SHOWN, clock, cut, duration, mark, name, state};
 
 /// How much of a payload is shown. All of it is told to programs.
 const PAYLOAD_SHOWN: usize = 200_000;
+
+/// How much of what a call is about.
+const TEXT_SHOWN: usize = 600;
 
 pub(super) fn shown(event: &FullEvent) -> Markup {
     let entry = &event.entry;
@@ -21,6 +25,12 @@ pub(super) fn shown(event: &FullEvent) -> Markup {
             section aria-labelledby="guard-title" {
                 h2 #guard-title { "Guard" }
                 ul.plain { @for verdict in &event.guard_verdicts { li { (judged(verdict)) } } }
+            }
+        }
+        @if let Some(told) = &entry.told {
+            section aria-labelledby="told-title" {
+                h2 #told-title { "What the agent was told" }
+                pre.payload tabindex="0" aria-labelledby="told-title" { (told) }
             }
         }
         section aria-labelledby="hooks-title" {
@@ -40,21 +50,23 @@ fn facts(entry: &LogEntry) -> Markup {
     html! {
         dl.facts-of {
             dt { "When" } dd { (clock(entry.at)) }
-            dt { "Agent" } dd { (agent(entry)) " in " bdi { (entry.project) } }
-            @if let Some(session) = &entry.session_id { dt { "Session" } dd { code { (session) } } }
+            dt { "Agent" } dd { (agent(entry)) " in " bdi { (cut(&entry.project, NAME_SHOWN)) } }
+            @if let Some(session) = &entry.session_id { dt { "Session" } dd { (name(session, PAYLOAD_SHOWN)) } }
             @if let Some(tool) = &entry.tool {
                 dt { "Tool" }
                 dd {
-                    code { (tool) }
-                    @if let Some(summary) = &entry.tool_summary { " " span.text { (summary) } }
+                    (name(tool, PAYLOAD_SHOWN))
+                    @if let Some(summary) = &entry.tool_summary { " " span.text { (cut(summary, TEXT_SHOWN)) } }
                     @if let Some(ms) = entry.tool_duration_ms { " " span.took { (duration(ms)) } }
+                    " " (changed_input(entry))
+                    @if let Some(told) = &entry.changed_output { " " (changed_output(told)) }
                 }
             }
             @if entry.decision.is_some() || entry.reason.is_some() { dt { "Decision" } dd { (decided(entry)) } }
             dt { "State after it" }
             dd { span.state-word data-state=(entry.state) { (mark(entry.state)) " " (state(entry.state)) } }
-            dt { "Agent found by" } dd { code { (entry.correlation_method) } }
-            @if let Some(ms) = took { dt { "Judging took" } dd { (duration(ms)) } }
+            dt title="by what it was known which agent the event belongs to" { "Agent found by" } dd { code { (cut(&entry.correlation_method, NAME_SHOWN)) } }
+            @if let Some(ms) = took { dt title="all hooks and the guard together" { "Judging took" } dd { (duration(ms)) } }
         }
     }
 }

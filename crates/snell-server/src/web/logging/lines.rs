@@ -1,11 +1,14 @@
 //! The lines of the log.
 
 use maud::{Markup, html};
+use serde_json::Value;
 use snell_store::{LogEntry, LogLine, LogLines};
 
 use super::asked::Asked;
 use crate::web::agent::{verdict_class, verdict_word};
-use crate::web::words::{clock, cut, duration, mark, state};
+use crate::web::changed::{changed, changed_output};
+use crate::web::guard::{class, word};
+use crate::web::words::{clock, cut, duration, many, mark, state};
 
 /// How many lines a page has.
 pub(super) const MAX_LINES: u32 = 100;
@@ -16,9 +19,17 @@ const SHOWN: usize = 200;
 /// How much of a session's id is shown.
 const SHORT_ID: usize = 8;
 
-/// What each column is called.
-const COLUMNS: &[&str] = &[
-    "Time", "Agent", "Project", "Event", "What", "Decision", "State", "Hooks", "Took",
+/// What each column is called, and what that does not say.
+const COLUMNS: &[(&str, Option<&str>)] = &[
+    ("Time", Some("leads to all of the event")),
+    ("Agent", None),
+    ("Project", None),
+    ("Event", None),
+    ("What", None),
+    ("Decision", Some("of hooks and the guard together")),
+    ("State", Some("what the agent did once the event had counted")),
+    ("Hooks", Some("how many hooks matched")),
+    ("Took", Some("how long all hooks and the guard took together")),
 ];
 
 /// The lines, and the ways to others. There may be one more than is shown.
@@ -45,7 +56,7 @@ pub(super) fn table(asked: &Asked, found: &LogLines) -> Markup {
                 p #log-none.quiet { (nothing(asked)) }
             } @else {
                 table #log-table.log data-keyed {
-                    thead #log-head { tr { @for name in COLUMNS { th scope="col" { (name) } } } }
+                    thead #log-head { tr { @for (name, about) in COLUMNS { th scope="col" title=[about] { (name) } } } }
                     tbody #log-rows data-keyed { @for line in lines { (row(line)) } }
                 }
             }
@@ -92,12 +103,15 @@ fn row(line: &LogLine) -> Markup {
         tr id={ "event-" (entry.id) } {
             td.when { a href={ "/logging/" (entry.id) } { (clock(entry.at)) } }
             td.who { (agent(entry)) }
-            td { bdi { (cut(&entry.project, 40)) } }
+            td.project { bdi { (cut(&entry.project, 40)) } }
             td.name { code { (cut(&entry.event, 40)) } }
             td.what { (what(line)) }
-            td.decision { (decided(entry)) }
+            td.decision {
+                (decided(entry))
+                @if let Some(would) = line.would { " " strong class=(class(would)) { (word(would)) } }
+            }
             td { span.state-word data-state=(entry.state) { (mark(entry.state)) " " (state(entry.state)) } }
-            td.number { @if entry.hooks > 0 { (entry.hooks) span.unit { " hooks" } } }
+            td.number { @if entry.hooks > 0 { span.unit { (many(entry.hooks, "hook")) } span.bare { (entry.hooks) } } }
             td.number { @if let Some(ms) = took { (duration(ms)) } }
         }
     }
@@ -119,15 +133,23 @@ fn what(line: &LogLine) -> Markup {
     let entry = &line.entry;
     html! {
         @if let Some(tool) = &entry.tool { code { (cut(tool, 60)) } " " }
-        @if let Some(text) = entry.tool_summary.as_ref().or(line.said.as_ref()) { span.text { (cut(text, SHOWN)) } }
+        @for text in [&entry.tool_summary, &line.said].into_iter().flatten() { span.text { (cut(text, SHOWN)) } " " }
         @if let Some(ms) = entry.tool_duration_ms { " " span.took { (duration(ms)) } }
+        " " (changed_input(entry))
+        @if let Some(told) = &entry.changed_output { " " (changed_output(told)) }
     }
+}
+
+/// What the tool was given instead of what the agent wanted.
+pub(super) fn changed_input(entry: &LogEntry) -> Markup {
+    let wanted = entry.payload.get("tool_input").unwrap_or(&Value::Null);
+    html! { @if let Some(given) = &entry.changed_input { (changed(wanted, given)) } }
 }
 
 pub(super) fn decided(entry: &LogEntry) -> Markup {
     html! {
         @if let Some(decision) = entry.decision.as_deref() {
-            strong class=(verdict_class(decision)) { (verdict_word(decision)) }
+            strong class=(verdict_class(decision)) { (cut(verdict_word(decision), 40)) }
         }
         @if let Some(reason) = &entry.reason { " " span.text { (cut(reason, SHOWN)) } }
     }
@@ -153,6 +175,9 @@ pub(super) fn entry(text: &str) -> LogEntry {
         correlation_method: text.to_owned(),
         took_us: Some(5),
         hooks: 2,
+        changed_input: Some(serde_json::json!({ text: 1 })),
+        changed_output: Some(serde_json::json!([text])),
+        told: some(),
         payload: serde_json::json!({ text: [text, {"deeper": text}] }),
     }
 }
@@ -165,6 +190,7 @@ pub(super) fn with(text: &str) -> LogLines {
     let lines = [entry(text), speaking].map(|entry| LogLine {
         entry,
         said: Some(text.to_owned()),
+        would: None,
     });
     LogLines {
         lines: lines.into(),

@@ -7,14 +7,18 @@ mod receiver;
 
 use axum::extract::{RawQuery, State};
 use axum::http::Uri;
+use axum::response::Response;
 use maud::{Markup, html};
 use snell::EventName;
 use snell_store::{LogFilter, LogLines, ProjectView, Result, Store};
 
-use super::layout::{Tab, View, page};
+use super::agent::verdict_word;
+use super::form::{Form, Told, Trouble, not_followed};
+use super::layout::{Frame, Tab, View, page};
+use super::words::{cut, decision};
 use super::{Answer, html as answer, look};
 use crate::api::DECISIONS;
-use crate::app::Shared;
+use crate::app::{App, Shared};
 use crate::error::Refusal;
 use crate::query::{Query, id};
 
@@ -31,7 +35,11 @@ const MAX_NEW: u32 = 100;
 /// `GET /logging`
 pub(crate) async fn logging(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
     let now = app.clock.now();
-    let asked = Asked::read(&Query::read(query.as_deref(), asked::PARAMETERS)?, now)?;
+    let query = Query::read(query.as_deref(), asked::PARAMETERS)?;
+    let asked = match Asked::read(&query, now) {
+        Ok(asked) => asked,
+        Err(refusal) => return misunderstood(&app, &query, refusal).await,
+    };
     let (wanted, pulse) = (asked.clone(), app.pulse.clone());
     let read = move |store: &mut Store| {
         Ok((
@@ -41,7 +49,28 @@ pub(crate) async fn logging(State(app): State<Shared>, RawQuery(query): RawQuery
         ))
     };
     let (frame, (beat, projects, lines)) = look(&app, read).await?;
-    let receiver = Receiver::new(&app, beat, now);
+    let events = html! {
+        (form(Form::sound(&asked.told), &projects))
+        (table(&asked, &lines))
+    };
+    Ok(shown(&frame, &Receiver::new(&app, beat, now), &events))
+}
+
+/// The view without events, for a form that cannot be followed: which of them were meant is not known.
+async fn misunderstood(app: &App, query: &Query<'_>, refusal: Refusal) -> Answer {
+    let trouble = Trouble::of(refusal, asked::FILTERS)?;
+    let (told, now, pulse) = (Told::read(query, asked::FILTERS), app.clock.now(), app.pulse.clone());
+    let read = move |store: &mut Store| Ok((pulse.feel(store, now)?, store.projects(MAX_PROJECTS)?));
+    let (frame, (beat, projects)) = look(app, read).await?;
+    let asked = Form {
+        told: &told,
+        trouble: Some(&trouble),
+    };
+    let page = shown(&frame, &Receiver::new(app, beat, now), &form(asked, &projects));
+    Ok(not_followed(page))
+}
+
+fn shown(frame: &Frame, receiver: &Receiver, events: &Markup) -> Response {
     let main = html! {
         h1 { "Logging" }
         section.receiver aria-labelledby="receiver-title" {
@@ -52,8 +81,7 @@ pub(crate) async fn logging(State(app): State<Shared>, RawQuery(query): RawQuery
         }
         section aria-labelledby="log-title" {
             h2 #log-title { "Events" }
-            (form(&asked, &projects))
-            (table(&asked, &lines))
+            (events)
         }
     };
     let view = View {
@@ -61,7 +89,7 @@ pub(crate) async fn logging(State(app): State<Shared>, RawQuery(query): RawQuery
         title: "Logging",
         main,
     };
-    Ok(page(&frame, &view))
+    page(frame, &view)
 }
 
 /// `GET /fragments/receiver`
@@ -125,37 +153,52 @@ fn read_lines(store: &mut Store, asked: &Asked, limit: u32) -> Result<LogLines> 
     store.log_lines(&filter, asked.text.as_deref())
 }
 
+/// A decision as it is chosen: most calls run without anybody having allowed them.
+fn choice(word: &str) -> &str {
+    match word {
+        "allow" => "allowed (by a hook)",
+        other => verdict_word(other),
+    }
+}
+
 /// The choice of events: a form that needs no script.
-fn form(asked: &Asked, projects: &[ProjectView]) -> Markup {
-    let project = asked.told("project_id");
-    let times = "when: 2026-03-01T12:00:00Z, or how long ago: 2h, 3d";
+fn form(asked: Form<'_>, projects: &[ProjectView]) -> Markup {
+    let project = asked.of("project_id");
+    let times = "how long ago: 2h, 3d; or when: 2026-03-01, 2026-03-01 12:00 (in UTC), 2026-03-01T12:00:00+02:00";
     html! {
+        (asked.message())
         form.filter.fields method="get" action="/logging" role="search" aria-label="Events" {
-            label.wide { "Search " input type="search" name="q" value=(asked.told("q")) maxlength="200"; }
-            label { "Event " input name="event" value=(asked.told("event")) list="event-names" autocomplete="off"; }
+            label.wide { "Search " input type="search" name="q" value=(asked.of("q")) maxlength="200"; }
+            label { "Event " input name="event" value=(asked.of("event")) list="event-names" autocomplete="off"; }
             datalist #event-names { @for name in EventName::canonical_names() { option value=(name) {} } }
-            label { "Tool " input name="tool" value=(asked.told("tool")) autocomplete="off"; }
+            label { "Tool " input name="tool" value=(asked.of("tool")) autocomplete="off"; }
             label { "Decision "
-                select name="decision" {
+                select name="decision" aria-invalid=[asked.wrong("decision")] aria-describedby=[asked.why("decision")] {
                     option value="" { "any" }
-                    @for word in DECISIONS { option value=(word) selected[asked.told("decision") == *word] { (word) } }
-                }
-            }
-            label { "Project "
-                select name="project_id" {
-                    option value="" { "all" }
-                    @for one in projects {
-                        @let number = one.project_id.to_string();
-                        option value=(number) title=(one.path) selected[project == number] { (one.name) }
+                    @for word in DECISIONS {
+                        @let is_asked = decision(asked.of("decision")) == decision(word);
+                        option value=(word) selected[is_asked] { (choice(word)) }
                     }
                 }
             }
-            label { "Agent " input name="agent_id" value=(asked.told("agent_id")) inputmode="numeric" size="6"; }
-            label { "Session " input name="session_id" value=(asked.told("session_id")) autocomplete="off"; }
-            label title=(times) { "Since " input name="since" value=(asked.told("since")) placeholder="2h" size="10"; }
-            label title=(times) { "Until " input name="until" value=(asked.told("until")) placeholder="1h" size="10"; }
+            label { "Project "
+                select name="project_id" aria-invalid=[asked.wrong("project_id")] aria-describedby=[asked.why("project_id")] {
+                    option value="" { "all" }
+                    @for one in projects {
+                        @let number = one.project_id.to_string();
+                        option value=(number) title=(cut(&one.path, 200)) selected[project == number] { (cut(&one.name, 60)) }
+                    }
+                }
+            }
+            label { "Agent " input name="agent_id" value=(asked.of("agent_id")) inputmode="numeric" size="6"
+                aria-invalid=[asked.wrong("agent_id")] aria-describedby=[asked.why("agent_id")]; }
+            label { "Session " input name="session_id" value=(asked.of("session_id")) autocomplete="off"; }
+            label title=(times) { "Since " input name="since" value=(asked.of("since")) placeholder="2h" size="16"
+                aria-invalid=[asked.wrong("since")] aria-describedby=[asked.why("since")]; }
+            label title=(times) { "Until " input name="until" value=(asked.of("until")) placeholder="1h" size="16"
+                aria-invalid=[asked.wrong("until")] aria-describedby=[asked.why("until")]; }
             button { "Show" }
-            @if asked.is_narrowed() { a href="/logging" { "Everything" } }
+            @if !asked.told.is_empty() { a href="/logging" { "Everything" } }
         }
     }
 }
@@ -170,7 +213,7 @@ pub(super) fn rendered(text: &str, now: snell::Timestamp) -> Vec<(&'static str, 
         path: text.to_owned(),
     }];
     vec![
-        ("form of the log", form(&asked, &projects)),
+        ("form of the log", form(Form::sound(&asked.told), &projects)),
         ("lines of the log", table(&asked, &lines::with(text))),
         ("how much is new", shown_news(&asked, 3, 100)),
         ("one event", event::shown(&event::with(text))),

@@ -8,7 +8,7 @@ use snell::Timestamp;
 use crate::app::App;
 use crate::hybrid::{Mode, Rhythm};
 use crate::pulse::Beat;
-use crate::web::words::{ago, clock};
+use crate::web::words::{ago, clock, cut};
 
 /// What is known of the receiver.
 pub(super) struct Receiver {
@@ -46,8 +46,15 @@ impl Receiver {
                     }
                 }
                 p.mode {
-                    strong class=(class(beat.mode)) { (mark(beat.mode)) " " (beat.mode.as_str()) }
-                    " – " (self.meaning())
+                    @if *enabled {
+                        strong class=(class(beat.mode)) { (mark(beat.mode)) " " (beat.mode.as_str()) }
+                        " – " (self.meaning())
+                    } @else {
+                        strong.warn { "◌ " (beat.mode.as_str()) }
+                        " – this receiver takes nothing. What hooks on this machine record by themselves is seen all the same, and
+                        the server looks every " (seconds(self.rhythm.interval(beat.mode))) " at transcripts, processes and
+                        terminals."
+                    }
                 }
             }
         }
@@ -88,7 +95,7 @@ impl Receiver {
                     @match beat.last_at {
                         Some(at) => {
                             (ago(at, self.now)) " · " (clock(at))
-                            @if let Some(event) = &beat.last_event { " · " code { (event) } }
+                            @if let Some(event) = &beat.last_event { " · " code { (cut(event, 80)) } }
                         },
                         None => "none yet",
                     }
@@ -96,11 +103,11 @@ impl Receiver {
                 div { dt { "Events received" } dd { (beat.received) span.quiet { " since the server started" } } }
                 div { dt { "Polling interval" } dd { (seconds(rhythm.interval(beat.mode))) } }
                 div { dt { "Configuration" } dd {
-                    code { "poll_active" } " " (seconds(rhythm.poll_active)) " · "
-                    code { "poll_silent" } " " (seconds(rhythm.poll_silent)) " · "
-                    code { "silent_after" } " " (seconds(rhythm.silent_after)) " · "
+                    code title="how often agents are looked after while hooks are heard" { "poll_active" } " " (seconds(rhythm.poll_active)) " · "
+                    code title="how often while no hook is heard" { "poll_silent" } " " (seconds(rhythm.poll_silent)) " · "
+                    code title="how long without a hook until the server looks by itself" { "silent_after" } " " (seconds(rhythm.silent_after)) " · "
                     "heartbeat " (seconds(self.heartbeat)) " · "
-                    code { "max_stream_clients" } " " (self.max_stream_clients)
+                    code title="how many pages and programs may listen at the same time" { "max_stream_clients" } " " (self.max_stream_clients)
                 } }
             }
         }
@@ -188,6 +195,7 @@ mod tests {
             said.contains("✕ disabled") && said.contains("enabled = false"),
             "{said}"
         );
+        assert!(said.contains("takes nothing") && !said.contains("good"), "{said}");
     }
 
     #[test]

@@ -169,3 +169,90 @@ fn two_hundred_agents_fit_on_the_page() {
     assert_eq!(body.matches("<article").count(), 200);
     assert!(body.len() < 400_000, "{}", body.len());
 }
+
+#[test]
+fn a_card_says_who_spoke_last() {
+    let app = still();
+    let tell = |route: &str, text: &str| {
+        let told = json!({"session_id": "s1", "cwd": app.path(), "prompt": text, "last_assistant_message": text});
+        app.tell(route, &told);
+        page(&app, "/fragments/agents/1").body
+    };
+    let asked = tell("user-prompt-submit", "Mend the roof.");
+    assert!(
+        asked.contains("<span class=\"label\">was told </span><bdi>Mend the roof.</bdi>"),
+        "{asked}"
+    );
+    let answered = tell("stop", "It is dry.");
+    assert!(
+        answered.contains("<span class=\"label\">said </span><bdi>It is dry.</bdi>"),
+        "{answered}"
+    );
+    assert_eq!(app.json("/api/agents/1")["last_words_by"], "AGENT");
+}
+
+#[test]
+fn an_agent_whose_role_is_its_session_is_called_so_once() {
+    let app = still();
+    let sender = json!({"sender": {"product": "claude", "role": "builder"}});
+    for (session, name) in [("builder", "claude builder"), ("b-17", "claude builder b-17")] {
+        let told = app.tell(
+            "stop",
+            &json!({"session_id": session, "cwd": app.path(), "snell": sender}),
+        );
+        let body = page(&app, &format!("/agents/{}", told["agent_id"])).body;
+        assert!(body.contains(&format!("<title>{name} – Snell</title>")), "{body}");
+    }
+}
+
+#[test]
+fn why_an_agent_ended_is_said_in_words_beside_what_is_kept() {
+    let app = still();
+    let cases = [
+        (
+            "prompt_input_exit",
+            "its user left it <code class=\"quiet\">prompt_input_exit</code>",
+        ),
+        ("a new reason", "<code class=\"quiet\">a new reason</code>"),
+    ];
+    for (reason, shown) in cases {
+        let told = app.tell(
+            "session-end",
+            &json!({"session_id": reason, "cwd": app.path(), "reason": reason}),
+        );
+        for path in ["/".to_owned(), format!("/agents/{}", told["agent_id"])] {
+            let body = page(&app, &path).body;
+            assert!(body.contains(shown), "{path}: {body}");
+        }
+    }
+}
+
+#[test]
+fn names_of_any_length_leave_room_for_the_rest() {
+    let app = still();
+    let long = "N".repeat(20_000);
+    let call = json!({"session_id": "s1", "cwd": format!("/srv/{long}"), "tool_name": long, "tool_use_id": "t1",
+        "tool_input": {"command": "ls"}, "snell": {"sender": {"product": long, "role": long}}});
+    app.tell("pre-tool-use", &call);
+    let body = page(&app, "/logging").body;
+    let option = between(&body, "<option value=\"1\"", "</option>");
+    assert!(option.len() < 400, "{} characters", option.len());
+    let body = page(&app, "/agents/1").body;
+    let title = between(&body, "<title>", "</title>");
+    assert!(title.len() < 120, "{title}");
+    let row = between(&body, "class=\"call\"", "</li>");
+    let shown = between(row, "<summary>", "</summary>");
+    assert!(shown.len() < 120, "{} characters", shown.len());
+    assert!(row.contains(&"N".repeat(5_000)), "all of it is folded");
+}
+
+#[test]
+fn words_are_shown_without_the_blank_lines_before_them() {
+    let app = still();
+    let said = json!({"session_id": "s1", "cwd": app.path(), "last_assistant_message": "\n\n  \nIt is done."});
+    app.tell("stop", &said);
+    for path in ["/", "/agents/1", "/logging"] {
+        let body = page(&app, path).body;
+        assert!(body.contains(">It is done.<"), "{path}: {body}");
+    }
+}

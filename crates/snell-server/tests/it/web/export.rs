@@ -123,3 +123,18 @@ fn hostile_text_in_a_session_is_shown_and_not_run() {
         );
     }
 }
+
+#[test]
+fn times_in_a_file_are_told_for_good() {
+    let app = still();
+    let id = waiting(&app, "s1", "Shall I?");
+    let body = export(&app, id).body;
+    for part in ["last active", "last heard of"] {
+        let told = body.split(part).nth(1).unwrap_or_else(|| panic!("{part} in {body}"));
+        let told = told.split("</time>").next().unwrap();
+        assert!(told.ends_with(">2026-03-02 12:00:00 UTC"), "{part}: {told}");
+    }
+    for passing in ["data-form=\"ago\"", "data-form=\"for\"", " ago<"] {
+        assert!(!body.contains(passing), "{passing} in {body}");
+    }
+}

@@ -6,12 +6,16 @@ use super::{between, page, still};
 use crate::support::TestApp;
 
 fn judged(app: &TestApp, at: &str, session: &str, decision: &str, rule: &str, reason: &str) {
+    let (decision, would) = match decision.strip_prefix("would_") {
+        Some(would) => ("allow", Some(would)),
+        None => (decision, None),
+    };
     let tier = if rule.starts_with("git") {
         "destructive"
     } else {
         "secret"
     };
-    let verdict = json!({"decision": decision, "rule": rule, "tier": tier, "reason": reason, "advice": "ask first"});
+    let verdict = json!({"decision": decision, "would": would, "rule": rule, "tier": tier, "reason": reason, "advice": "ask first"});
     app.tell(
         "pre-tool-use",
         &json!({"session_id": session, "cwd": app.path().join(session), "timestamp": at, "tool_name": "Bash",
@@ -46,8 +50,14 @@ fn said() -> TestApp {
         "secret.read",
         "it reads a key",
     );
-    let watched = "would be denied, but the guard only watches: it deletes a branch";
-    judged(&app, "2026-03-02T11:30:00Z", "s2", "allow", "git.branch", watched);
+    judged(
+        &app,
+        "2026-03-02T11:30:00Z",
+        "s2",
+        "would_deny",
+        "git.branch",
+        "it deletes a branch",
+    );
     app
 }
 
@@ -117,14 +127,44 @@ fn verdicts_are_summed_up_by_rule_and_over_time() {
 }
 
 #[test]
+fn verdicts_about_one_agent_are_counted_apart() {
+    let app = said();
+    let cases = [
+        ("", "In all: 2 blocked, 1 asked, 1 would be blocked."),
+        ("agent_id=1", "In all: 2 blocked."),
+        ("agent_id=1&period=day", "In all: 1 blocked."),
+        ("agent_id=2", "In all: 1 asked, 1 would be blocked."),
+        ("agent_id=2&decision=ask", "In all: 1 asked."),
+        ("agent_id=3", "In all: nothing."),
+    ];
+    for (query, told) in cases {
+        let body = page(&app, &format!("/guard?{query}")).body;
+        let chart = between(&body, "<svg", "</svg>");
+        assert!(chart.contains(told), "{query}: {chart}");
+        let is_told = body.contains("alone");
+        assert_eq!(is_told, query.contains("agent_id"), "{query}");
+    }
+    let body = page(&app, "/guard?agent_id=2").body;
+    assert!(!body.contains("<code>git.force-push</code>"), "{body}");
+    assert!(
+        body.contains("<a href=\"/guard?rule=secret.read&amp;agent_id=2\">"),
+        "{body}"
+    );
+}
+
+#[test]
 fn verdicts_are_chosen_by_rule_tier_decision_and_agent() {
     let app = said();
-    let cases: [(&str, &[i64]); 8] = [
+    let cases: [(&str, &[i64]); 12] = [
         ("rule=git.force-push", &[2, 1]),
         ("tier=secret", &[3]),
         ("decision=deny", &[2, 1]),
+        ("decision=block", &[2, 1]),
+        ("decision=blocked", &[2, 1]),
+        ("decision=would+be+blocked", &[4]),
+        ("agent_id=%232", &[4, 3]),
         ("decision=would_deny", &[4]),
-        ("decision=allow", &[4]),
+        ("decision=allow", &[]),
         ("agent_id=2", &[4, 3]),
         ("agent_id=2&tier=destructive&rule=", &[4]),
         ("before=3", &[2, 1]),
@@ -137,13 +177,50 @@ fn verdicts_are_chosen_by_rule_tier_decision_and_agent() {
         );
     }
     for (query, message) in [
-        ("decision=x", "one of deny, ask"),
-        ("agent_id=0", "positive number"),
-        ("x=1", "unknown"),
+        ("decision=x", "one of blocked, asked, allowed"),
+        ("agent_id=0", "the number of an agent"),
+        ("x=1", "Unknown"),
     ] {
         let answer = app.get(&format!("/guard?{query}"));
         assert_eq!(answer.status, 400, "{query}");
         assert!(answer.body.contains(message), "{query}: {}", answer.body);
+    }
+}
+
+#[test]
+fn a_guard_that_only_watches_is_told_of_in_the_same_words_everywhere() {
+    let app = still();
+    let mut stream = app.listen("?types=guard_verdict");
+    judged(&app, "2026-03-02T10:00:00Z", "s1", "deny", "git.a", "a");
+    judged(&app, "2026-03-02T10:00:01Z", "s1", "would_deny", "git.b", "b");
+    judged(&app, "2026-03-02T10:00:02Z", "s1", "would_ask", "git.c", "c");
+    judged(&app, "2026-03-02T10:00:03Z", "s1", "allow", "git.d", "d");
+    let cases = [
+        ("deny", "deny", json!(null), "✕ blocked"),
+        ("would_deny", "allow", json!("deny"), "◌ would be blocked"),
+        ("would_ask", "allow", json!("ask"), "◌ would be asked"),
+        ("allow", "allow", json!(null), "✓ allowed"),
+    ];
+    let timeline = page(&app, "/agents/1?guard=1").body;
+    for (number, (word, decision, would, shown)) in (1..).zip(cases) {
+        let items = app.get(&format!("/api/guard?decision={word}")).json()["items"].clone();
+        assert_eq!(items.as_array().unwrap().len(), 1, "{word}: {items}");
+        assert_eq!((&items[0]["decision"], &items[0]["would"]), (&json!(decision), &would));
+        assert_eq!(items[0]["guard_verdict_id"], number);
+        assert_eq!(listed(&page(&app, &format!("/guard?decision={word}")).body), [number]);
+        let heard = stream.next().data;
+        assert_eq!(
+            (&heard["decision"], &heard["would"]),
+            (&json!(decision), &would),
+            "{heard}"
+        );
+        let row = between(&timeline, &format!("id=\"g{number}-0\""), "</li>");
+        assert!(row.contains(shown), "{shown} in {row}");
+        let log = page(&app, "/logging").body;
+        let line = between(&log, &format!("<tr id=\"event-{number}\""), "</tr>");
+        assert_eq!(line.contains(shown), word.starts_with("would"), "{shown} in {line}");
+        let event = page(&app, &format!("/logging/{number}")).body;
+        assert!(event.contains(shown), "{shown} in {event}");
     }
 }
 

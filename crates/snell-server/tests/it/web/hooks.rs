@@ -64,6 +64,32 @@ fn each_hook_is_shown_with_what_it_costs() {
 }
 
 #[test]
+fn percentiles_of_few_runs_are_exact() {
+    let app = still();
+    for (number, us) in [4100, 4200, 4300, 4400, 4900].into_iter().enumerate() {
+        let at = format!("2026-03-02T{:02}:30:00Z", 7 + number);
+        tell(&app, &at, &[run("lint.sh", "ok", us)]);
+    }
+    let body = page(&app, "/hooks").body;
+    let row = between(&body, "<th scope=\"row\"><code>lint.sh", "</tr>");
+    for part in ["data-label=\"p50\">4.3 ms<", "data-label=\"p95\">4.9 ms<"] {
+        assert!(row.contains(part), "{part} in {row}");
+    }
+    let hook = app.json("/api/hooks")["items"][0].clone();
+    assert_eq!((&hook["p50_ms"], &hook["p95_ms"]), (&json!(4.3), &json!(4.9)), "{hook}");
+    // Twenty are few, and in one hour as well as in several.
+    for number in 0..15 {
+        tell(&app, "2026-03-02T11:45:00Z", &[run("lint.sh", "ok", 4000 + number)]);
+    }
+    let hook = app.json("/api/hooks")["items"][0].clone();
+    assert_eq!(
+        (&hook["runs"], &hook["p50_ms"], &hook["p95_ms"]),
+        (&json!(20), &json!(4.009), &json!(4.4)),
+        "{hook}"
+    );
+}
+
+#[test]
 fn the_table_is_sorted_by_links_and_counts_over_other_times() {
     let app = busy();
     let cases: [(&str, &[&str]); 6] = [
@@ -101,7 +127,7 @@ fn the_chart_is_there_for_those_who_see_it_and_for_those_who_do_not() {
     let svg = between(&body, "<svg", "</svg>");
     for part in [
         "role=\"img\" aria-labelledby=\"latency-title latency-desc\"",
-        "5 runs within the last 24 hours. The slowest hour was 13:00 UTC: 1 runs, p50 1.5 s, p95 1.5 s.",
+        "5 runs within the last 24 hours. The slowest hour was 13:00 UTC: 1 run, p50 1.5 s, p95 1.5 s.",
         "<polyline class=\"p50\"",
         "<polyline class=\"p95\"",
         "11:00 UTC: 2 runs",
@@ -117,7 +143,7 @@ fn the_chart_is_there_for_those_who_see_it_and_for_those_who_do_not() {
         .unwrap();
     let one = page(&app, &chosen.replace("&amp;", "&")).body;
     assert!(
-        between(&one, "<svg", "</svg>").contains("1 runs within the last 24 hours"),
+        between(&one, "<svg", "</svg>").contains("1 run within the last 24 hours"),
         "{one}"
     );
     assert!(one.contains("How long they took: <code>slow.sh</code>"), "{one}");
@@ -131,4 +157,16 @@ fn without_any_hook_the_view_says_so() {
         body.contains("No hook has run.") && body.contains("No hook ran within the last 24 hours."),
         "{body}"
     );
+}
+
+#[test]
+fn a_hook_that_never_ran_is_not_there() {
+    let app = busy();
+    for path in ["/hooks?hook=999", "/fragments/hooks?hook=999"] {
+        let answer = app.get(path);
+        assert_eq!(answer.status, 404, "{path}");
+        assert!(answer.body.contains("here is no hook 999"), "{path}: {}", answer.body);
+    }
+    // One that ran long ago has a chart all the same, with nothing in it.
+    page(&app, "/hooks?hook=3");
 }

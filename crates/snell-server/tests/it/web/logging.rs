@@ -73,6 +73,8 @@ fn a_receiver_that_takes_no_events_says_so() {
     let app = TestApp::with(|settings| settings.enabled = false);
     let body = page(&app, "/logging").body;
     assert!(body.contains("✕ disabled"), "{body}");
+    let mode = between(&body, "<p class=\"mode\">", "</p>");
+    assert!(mode.contains("takes nothing") && !mode.contains("good"), "{mode}");
 }
 
 #[test]
@@ -133,7 +135,7 @@ fn the_log_shows_what_happened_the_newest_first() {
         "<code>Bash</code>",
         "<strong class=\"bad\">blocked</strong>",
         "▶ working",
-        ">1<span class=\"unit\"> hooks",
+        "<span class=\"unit\">1 hook</span>",
         "0.0 ms",
         "href=\"/logging/3\"",
     ] {
@@ -150,7 +152,8 @@ fn filters_narrow_the_log_and_stay_in_the_form() {
     let app = still();
     waiting(&app, "s1", "one");
     waiting(&app, "s2", "two");
-    let cases: [(&str, &[i64]); 14] = [
+    let cases: [(&str, &[i64]); 18] = [
+        ("agent_id=%232", &[10, 9, 8, 7, 6]),
         ("agent_id=2", &[10, 9, 8, 7, 6]),
         ("session_id=s1", &[5, 4, 3, 2, 1]),
         ("project_id=2", &[10, 9, 8, 7, 6]),
@@ -158,6 +161,9 @@ fn filters_narrow_the_log_and_stay_in_the_form() {
         ("event=notification", &[10, 5]),
         ("tool=Bash&agent_id=1", &[4, 3]),
         ("decision=block", &[8, 3]),
+        ("decision=blocked", &[8, 3]),
+        ("decision=deny", &[8, 3]),
+        ("decision=allowed", &[]),
         ("since=2026-03-02T12:00:00Z&agent_id=1", &[5, 4, 3, 2]),
         ("until=2026-03-02T12:00:00Z", &[6, 1]),
         ("since=1h&tool=&decision=", &[10, 9, 8, 7, 6, 5, 4, 3, 2, 1]),
@@ -174,17 +180,17 @@ fn filters_narrow_the_log_and_stay_in_the_form() {
     for part in [
         "name=\"q\" value=\"a&quot;b\"",
         "name=\"tool\" value=\"Bash\"",
-        "<option value=\"ask\" selected>",
+        "<option value=\"ask\" selected>asked</option>",
         "name=\"since\" value=\"2h\"",
         "No event is like that.",
     ] {
         assert!(body.contains(part), "{part} in {body}");
     }
     for (query, message) in [
-        ("decision=maybe", "it must be one of allow, ask, block"),
-        ("since=then", "it must be an RFC 3339 time"),
-        ("agent_id=x", "it must be a positive number"),
-        ("x=1", "unknown parameter"),
+        ("decision=maybe", "it must be one of allowed, asked, blocked"),
+        ("since=then", "it must be a time such as"),
+        ("agent_id=x", "it must be the number of an agent"),
+        ("x=1", "Unknown parameter"),
     ] {
         let answer = app.get(&format!("/logging?{query}"));
         assert_eq!(answer.status, 400, "{query}");
@@ -264,16 +270,16 @@ fn one_event_is_shown_in_full() {
         "exit 1",
         "&quot;command&quot;: &quot;Shall &lt;b&gt;I&lt;/b&gt;?&quot;",
         "/api/events?limit=1&amp;before=4",
-        "<dt>Agent found by</dt>",
+        ">Agent found by</dt>",
     ] {
         assert!(body.contains(part), "{part} in {body}");
     }
     assert!(!body.contains("<b>I"), "{body}");
     assert_eq!(app.json("/api/events?limit=1&before=4")["items"][0]["id"], 3);
     for (path, status, message) in [
-        ("/logging/99", 404, "there is no event 99"),
-        ("/logging/x", 400, "an event is named by its number"),
-        ("/logging/1?x=1", 400, "unknown parameter"),
+        ("/logging/99", 404, "There is no event 99."),
+        ("/logging/x", 400, "An event is named by its number"),
+        ("/logging/1?x=1", 400, "Unknown parameter"),
     ] {
         let answer = app.get(path);
         assert_eq!(answer.status, status, "{path}");

@@ -1,13 +1,19 @@
 //! The page, as a browser without scripts gets it.
 
 mod agents;
+mod calls;
 mod export;
+mod forms;
 mod guard;
 mod hooks;
 mod logging;
 mod login;
+mod narrowed;
+mod seen;
 mod speed;
+mod telling;
 mod timeline;
+mod unseen;
 mod views;
 
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use super::{between, page, still, waiting};
 use crate::support::TestApp;
 
 /// The classes and texts of the rows, the oldest first, without their times.
-fn rows(body: &str) -> Vec<(String, String)> {
+pub(super) fn rows(body: &str) -> Vec<(String, String)> {
     let timeline = between(body, "<ol class=\"timeline\"", "</ol>");
     let row = |row: &str| {
         let class = row.split('"').next().unwrap().to_owned();
@@ -42,7 +42,7 @@ fn a_timeline_tells_everything_in_order() {
         ("prompt", "prompt Shall I?"),
         ("change", "state ○ idle → ▶ working"),
         ("call", "tool Bash Shall I? 1.2 s blocked Shall I?"),
-        ("guard", "guard blocked some-rule Shall I? Shall I?"),
+        ("guard", "guard ✕ blocked some-rule t Shall I? Shall I?"),
         (
             "hook",
             "hook failed exit 1 Shall I? 1.5 ms snell.toml:4 (snell) Shall I?errorsShall I?",
@@ -89,7 +89,7 @@ fn a_timeline_is_narrowed_by_kinds() {
 }
 
 /// All rows' texts, page by page from the newest on, put together as one timeline.
-fn all(app: &TestApp, path: &str) -> Vec<(String, String)> {
+pub(super) fn all(app: &TestApp, path: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut next = path.to_owned();
     for number in 0..100 {
@@ -281,4 +281,31 @@ fn an_older_page_is_not_fetched_anew() {
         "{older}"
     );
     assert!(!older.contains("data-before"));
+}
+
+#[test]
+fn an_input_that_a_hook_changed_is_told_as_it_was_and_as_it_became() {
+    let app = still();
+    let judgement = json!({"took_us": 5, "changed_input": {"command": "rm -i <x>", "token": "ghp_0123456789abcdefghijklmnopqrstuvwxyz"}});
+    let call = json!({"session_id": "s1", "cwd": app.path(), "tool_name": "Bash", "tool_use_id": "c1",
+        "tool_input": {"command": "rm <x>", "timeout": 5}, "snell": {"judgement": judgement}});
+    app.tell("pre-tool-use", &call);
+    let shown = "<code>command</code></dt><dd><del>rm &lt;x&gt;</del><span class=\"arrow\"> → </span><ins>rm -i &lt;x&gt;</ins>";
+    for path in ["/agents/1", "/agents/1/export.html", "/logging", "/logging/1"] {
+        let body = app.request("GET", path).in_one_piece().send().body;
+        for part in [
+            "input changed",
+            shown,
+            "<del>5</del><span class=\"arrow\"> → </span><ins>nothing</ins>",
+        ] {
+            assert!(body.contains(part), "{path}: {part} in {body}");
+        }
+        assert!(
+            !body.contains("ghp_0123456789abcdef"),
+            "{path}: secrets are masked here, too"
+        );
+    }
+    let event = &app.json("/api/events")["items"][0];
+    assert_eq!(event["changed_input"]["command"], "rm -i <x>");
+    assert_eq!(event["payload"]["tool_input"]["command"], "rm <x>");
 }

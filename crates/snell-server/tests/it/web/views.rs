@@ -137,19 +137,28 @@ fn what_is_not_there_is_told_on_a_page_that_leads_on() {
     let app = TestApp::start();
     app.begin("s1");
     let cases = [
-        ("/agents/99", 404, "there is no agent 99"),
-        ("/agents/99/export.html", 404, "there is no agent 99"),
-        ("/agents/x", 400, "an agent is named by its number"),
-        ("/agents/-1", 400, "an agent is named by its number"),
-        ("/agents/99999999999999999999", 400, "an agent is named by its number"),
-        ("/agents/1?nonsense=1", 400, "unknown parameter &quot;nonsense&quot;"),
+        ("/agents/99", 404, "There is no agent 99."),
+        ("/agents/99/export.html", 404, "There is no agent 99."),
+        ("/agents/x", 400, "An agent is named by its number"),
+        ("/agents/-1", 400, "An agent is named by its number"),
+        ("/agents/99999999999999999999", 400, "An agent is named by its number"),
+        ("/agents/1?nonsense=1", 400, "Unknown parameter &quot;nonsense&quot;"),
         (
             "/agents/1?before=%3Cscript%3E",
             400,
             "&quot;before&quot; is &quot;&lt;script&gt;&quot;",
         ),
-        ("/agents/1?tools=yes", 400, "it must be one of 1"),
-        ("/?x", 400, "unknown parameter &quot;x&quot;"),
+        (
+            "/agents/1?before=x",
+            400,
+            "it must be as the link &quot;Older&quot; of a page has it",
+        ),
+        (
+            "/logging?before=x",
+            400,
+            "it must be as the link &quot;Older&quot; of a page has it",
+        ),
+        ("/?x", 400, "Unknown parameter &quot;x&quot;"),
     ];
     for (path, status, message) in cases {
         let answer = app.get(path);
@@ -169,6 +178,22 @@ fn what_is_not_there_is_told_on_a_page_that_leads_on() {
     assert_eq!(
         (answer.status, answer.header("content-type")),
         (404, Some("text/html; charset=utf-8"))
+    );
+    for part in [
+        "There is nothing here.",
+        "No page has this address",
+        "<nav ",
+        "page.css",
+        "href=\"/logging\"",
+        "href=\"/hooks\"",
+        "href=\"/guard\"",
+    ] {
+        assert!(answer.body.contains(part), "{part}: {}", answer.body);
+    }
+    assert!(
+        !answer.body.contains("no longer kept"),
+        "nothing ever was there: {}",
+        answer.body
     );
     assert_eq!(app.get("/no/such/thing").message(), "there is nothing here");
     assert_eq!(app.get("/fragments/agents/99").message(), "there is no agent 99");
@@ -222,7 +247,17 @@ fn pages_of_other_sites_see_nothing_but_a_link_leads_to_a_view() {
             421,
             "{path}"
         );
-        let followed = app.request("GET", &path).header("Sec-Fetch-Site: cross-site").send();
+        let from_elsewhere = || app.request("GET", &path).header("Sec-Fetch-Site: cross-site");
+        for (mode, dest) in [("no-cors", "script"), ("no-cors", "image"), ("navigate", "iframe")] {
+            let fetched = from_elsewhere()
+                .header(&format!("Sec-Fetch-Mode: {mode}"))
+                .header(&format!("Sec-Fetch-Dest: {dest}"));
+            assert_eq!(fetched.send().status, 403, "{path} {dest}");
+        }
+        let followed = from_elsewhere()
+            .header("Sec-Fetch-Mode: navigate")
+            .header("Sec-Fetch-Dest: document")
+            .send();
         let may = ["/", "/agents/1", "/logging", "/logging/1", "/hooks", "/guard"].contains(&path.as_str());
         assert_eq!(followed.status, if may { 200 } else { 403 }, "{path}");
     }

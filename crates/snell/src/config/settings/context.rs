@@ -94,6 +94,25 @@ impl ContextSettings {
         self.max_all.unwrap_or(MAX_ALL_BYTES)
     }
 
+    /// What is said, and not only meant by default: each key with its value, for people.
+    pub fn said(&self) -> Vec<(&'static str, String)> {
+        let about = |about: &String| format!(" ({about})");
+        let file = |file: &CoreFile| {
+            let about = file.about.as_ref().map(about).unwrap_or_default();
+            ("core", format!("{}{about}", file.path.display()))
+        };
+        let files = self.core.as_deref().map(|files| match files {
+            [] => vec![("core", "none".to_owned())],
+            files => files.iter().map(file).collect(),
+        });
+        let sizes = [("max_file", self.max_file), ("max_all", self.max_all)];
+        let sizes = sizes
+            .into_iter()
+            .filter_map(|(key, size)| Some((key, format!("{} bytes", size?))));
+        let places = self.allow.iter().map(|place| ("allow", place.display().to_string()));
+        files.into_iter().flatten().chain(sizes).chain(places).collect()
+    }
+
     /// Further directories from which files may come, or single files.
     pub fn allow(&self) -> &[PathBuf] {
         &self.allow

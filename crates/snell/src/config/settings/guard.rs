@@ -110,10 +110,22 @@ impl AllowedCommand {
     }
 }
 
+/// A file of the user's own that cannot be read, and so has no say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnreadFile {
+    /// Where reading it ended.
+    pub origin: Origin,
+    /// Why.
+    pub why: String,
+}
+
 /// What is to be done about calls that the guard minds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GuardSettings {
+    /// The user's own file, if it cannot be read: then the defaults count where it may have said something else.
+    pub unread: Option<UnreadFile>,
     /// For all rules.
     pub preset: GuardPreset,
     /// Where that was written, if it was.
@@ -135,6 +147,7 @@ pub struct GuardSettings {
 impl Default for GuardSettings {
     fn default() -> Self {
         Self {
+            unread: None,
             preset: GuardPreset::default(),
             preset_origin: None,
             on_failure: GuardChoice::Ask,

@@ -60,7 +60,7 @@ const MESSAGES: &[Row] = &[
     row(Message::Urgent, WARNING, texts::URGENT),
     row(Message::Critical, WARNING, texts::CRITICAL),
     row(Message::Ping, INFO, texts::PING),
-    row(Message::WakeUp, "NOTIFICATION", texts::WAKE_UP),
+    row(Message::WakeUp, NOTIFICATION, texts::WAKE_UP),
     row(Message::WorkersDone, INFO, texts::WORKERS_DONE),
     row(Message::NoWorkers, INFO, texts::NO_WORKERS),
     row(Message::WorkersUnknown, INFO, texts::WORKERS_UNKNOWN),
@@ -68,6 +68,7 @@ const MESSAGES: &[Row] = &[
 
 const INFO: &str = "INFO";
 const WARNING: &str = "WARNING";
+const NOTIFICATION: &str = "NOTIFICATION";
 
 mod texts {
     pub(super) const CONTEXT_LOADED: &str = "Session context loaded";
@@ -184,6 +185,24 @@ impl Messages {
     /// The prompt that wakes an agent because its workers have finished.
     pub fn wake_up(&self) -> String {
         self.say(Message::WakeUp).unwrap_or_default()
+    }
+
+    /// What a line begins with that Snell itself says, as it is meant to be and as the user has it: up to the level, or with
+    /// each of them if nothing stands before it.
+    pub fn beginnings(&self) -> Vec<String> {
+        let mut beginnings = Vec::new();
+        for prefix in [PREFIX, self.text(MESSAGE_KEYS[0].name, PREFIX)] {
+            let (before, _) = prefix.split_once("{level}").unwrap_or((prefix, ""));
+            if before.trim().is_empty() {
+                let levels = [INFO, WARNING, NOTIFICATION];
+                beginnings.extend(levels.map(|level| prefix.replace("{level}", level)));
+            } else {
+                beginnings.push(before.to_owned());
+            }
+        }
+        beginnings.retain(|beginning| !beginning.trim().is_empty());
+        beginnings.dedup();
+        beginnings
     }
 
     fn with(&self, message: Message, placeholder: &str, number: usize) -> Option<String> {

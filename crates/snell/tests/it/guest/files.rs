@@ -433,13 +433,13 @@ fn a_survey_shows_what_trust_would_let_run() {
         .home_file(".config/snell/snell.toml", &borrowing(r#"["claude"]"#, "user"))
         .file("snell.toml", &borrowing(r#"["wave"]"#, "project"));
     let (engine, diagnostics) = desk.builder().survey().load();
-    assert_eq!(messages(&diagnostics), [""; 0]);
+    assert_eq!(diagnostics.len(), 1, "{diagnostics:?}");
     let files: Vec<_> = engine
         .project_files()
         .into_iter()
         .map(|file| (file.shown, file.hooks.len(), file.judgement))
         .collect();
-    let expected = ["snell.toml", ".wave/settings.json", ".claude/settings.json"];
+    let expected = ["snell.toml", ".wave/settings.json"];
     assert_eq!(files, expected.map(|shown| (shown.to_owned(), 1, Judgement::Untrusted)));
 
     let mut trust = Trust::default();

@@ -138,3 +138,99 @@ fn another_agent_that_runs_claude_codes_files_is_not_taken_for_it() {
     assert_eq!(recognised(&tool_call(), &["CLAUDE_PROJECT_DIR"]), Some("claude"));
     assert_eq!(Guest::stranger(&object(tool_call()), &claude_code), None);
 }
+
+/// Variables by which other agents are known.
+const VARIABLES: &[&str] = &[
+    "GEMINI_SESSION_ID",
+    "GROK_SESSION_ID",
+    "CRUSH",
+    "QWEN_PROJECT_DIR",
+    "FACTORY_PROJECT_DIR",
+    "CURSOR_VERSION",
+];
+
+#[test]
+fn what_shows_claude_code_outweighs_a_variable_of_another_agent() {
+    for variable in VARIABLES {
+        for its_own in [
+            "CLAUDECODE",
+            "CLAUDE_CODE_ENTRYPOINT",
+            "CLAUDE_CODE_SESSION_ID",
+            "CLAUDE_PID",
+        ] {
+            assert_eq!(
+                recognised(&tool_call(), &[variable, its_own]),
+                Some("claude"),
+                "{variable} {its_own}"
+            );
+        }
+        assert_eq!(
+            recognised(&tool_call(), &[variable, "CLAUDE_PROJECT_DIR"]),
+            None,
+            "{variable}"
+        );
+        // As Crush would say it.
+        let theirs = json!({"event": "PreToolUse", "session_id": "s", "tool_name": "bash", "tool_input": {}});
+        assert_eq!(recognised(&theirs, &[variable, "CLAUDECODE"]), None, "{variable}");
+    }
+}
+
+#[test]
+fn a_hook_file_says_who_calls_unless_the_payload_shows_another() {
+    let registered = |payload: Value| Guest::registered("claude", &object(payload)).map(|guest| guest.name);
+    assert_eq!(registered(tool_call()), Some("claude"));
+    assert_eq!(registered(json!({"event": "PreToolUse"})), Some("claude"));
+    assert_eq!(registered(with(tool_call(), json!({"cursor_version": "3"}))), None);
+    assert!(Guest::registered("nobody", &object(tool_call())).is_none());
+}
+
+#[test]
+fn a_call_is_read_in_whatever_words_it_is_told() {
+    let input = || json!({"path": "/x"});
+    let cases = [
+        (
+            json!({"hook_event_name": "preToolUse", "tool_name": "Read", "tool_input": input()}),
+            Some("Read"),
+        ),
+        (
+            json!({"hookEventName": "pre_tool_use", "toolName": "view", "toolInput": input()}),
+            Some("view"),
+        ),
+        (
+            json!({"toolName": "view", "toolArgs": input().to_string()}),
+            Some("view"),
+        ),
+        (json!({"toolName": "view", "toolArgs": input(), "toolResult": {}}), None),
+        (
+            json!({"toolCall": {"name": "view", "args": input()}, "conversationId": "c"}),
+            Some("view"),
+        ),
+        (
+            json!({"hookName": "PreToolUse", "preToolUse": {"toolName": "read_file", "parameters": input()}}),
+            Some("read_file"),
+        ),
+        (
+            json!({"agent_action_name": "pre_mcp_tool_use", "tool_info": {"mcp_server_name": "fs", "mcp_tool_name": "read",
+                "mcp_tool_arguments": input()}}),
+            Some("mcp__fs__read"),
+        ),
+        (
+            json!({"agent_action_name": "pre_read_code", "tool_info": input()}),
+            Some("Read"),
+        ),
+        (
+            json!({"hook_event_name": "postToolUse", "tool_name": "Read", "tool_input": input()}),
+            None,
+        ),
+        (json!({"hook_event_name": "PreToolUse", "tool_name": "Read"}), None),
+        (json!({"hook_event_name": "PreToolUse", "tool_input": input()}), None),
+        (json!({}), None),
+    ];
+    for (payload, expected) in cases {
+        let call = Guest::foreign_call(&object(payload.clone()));
+        assert_eq!(call.as_ref().and_then(|call| call.tool_name()), expected, "{payload}");
+        if let Some(tool) = call.and_then(|call| call.tool) {
+            assert_eq!(tool.input, Some(input()), "{payload}");
+        }
+    }
+}

@@ -82,7 +82,9 @@ impl Projects {
             ..AgentFilter::default()
         };
         let found = store.agents(&filter)?.pop();
-        let project = found.map_or_else(|| "/".to_owned(), |agent| agent.project_path);
+        // Of one that never said where it works, nothing is known.
+        let known = found.map(|agent| agent.project_path).filter(|path| !path.is_empty());
+        let project = known.unwrap_or_else(|| "/".to_owned());
         self.0.insert(agent_id, project.clone());
         Ok(project)
     }

@@ -4,6 +4,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use snell::Timestamp;
+
+use crate::guard::Guard;
 use crate::handlers::context::{Loaded, Request, load};
 
 /// A project, a home directory beside it, and what is set for a session.
@@ -76,14 +79,16 @@ impl Scene {
         let (engine, findings) = builder.config_dir(home.join(".config/snell")).load();
         assert!(findings.is_empty(), "{findings:?}");
         let settings = engine.settings();
-        load(&Request {
+        let request = Request {
             project: &project,
             role: self.role.as_deref(),
             project_path: self.project_path.as_deref(),
             home: Some(&home),
             settings: &settings.context,
             messages: &settings.messages,
-        })
+        };
+        let guard = Guard::of(&settings, &project, Timestamp::now());
+        load(&request, &|path| guard.forbids_reading(path))
     }
 
     /// The list of files, as it is told, and the faults.

@@ -26,6 +26,17 @@ pub(super) const GROWN: &[Made] = &[
     ("100 000 patterns", || format!("rm -rf{}", " ~/*/?[a]".repeat(100_000))),
     ("100 000 options", || format!("rm{}", " --recursive".repeat(80_000))),
     ("one cluster of options", || format!("rm -{} /", "rf".repeat(500_000))),
+    ("80 000 outputs of a program that nobody knows", || {
+        format!("some-tool{}", " --output a/b".repeat(80_000))
+    }),
+    ("25 000 tokens for their owner", || {
+        let token = " ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+        format!("curl https://api.github.com/user{}", token.repeat(25_000))
+    }),
+    ("listings that are deleted", || "rm $(ls -d a/*);".repeat(60_000)),
+    ("a listing through many pipes", || {
+        format!("rm -rf $(ls{})", " | sort".repeat(100_000))
+    }),
     ("100 000 variables", || numbered(100_000, |i| format!("x{i}=a;"))),
     ("50 000 variables, then their uses", || {
         numbered(50_000, |i| format!("x{i}=a;")) + &numbered(50_000, |i| format!("$x{i};"))

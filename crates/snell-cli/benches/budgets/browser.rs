@@ -1,0 +1,149 @@
+//! What a person waits for in a browser: how soon each view is painted with a million events, how soon an event is seen, and
+//! what an hour of events leaves in a tab.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::json;
+use snell_store::Store;
+
+use crate::driver::Browser;
+use crate::measure::{Times, figure, millis};
+use crate::rush::{AN_HOUR, FOLLOWING, Held, rush};
+use crate::server::Server;
+use crate::support::Sandbox;
+
+const MANY: i64 = 1_000_000;
+
+/// The same million as the one with which the server's time for each view is taken.
+const FILL: &str = include_str!("../../../snell-server/tests/it/web/million.sql");
+
+/// Every view. The numbers are those of an agent and of an event in the midst.
+const VIEWS: &[&str] = &[
+    "/",
+    "/?q=project+7",
+    "/agents/7",
+    "/logging",
+    "/logging?q=number+9",
+    "/logging/500000",
+    "/hooks",
+    "/guard",
+];
+
+/// How often each view is opened.
+const LOOKS: usize = 15;
+
+/// How many events are timed on their way to a view.
+const TIMED: usize = 60;
+
+pub(crate) fn figures() {
+    let Some(browser) = Browser::open() else {
+        figure("the page", "no browser");
+        return;
+    };
+    let sandbox = Sandbox::new();
+    fill(&sandbox.database());
+    let server = Server::within(sandbox, &[]);
+    for view in VIEWS {
+        paints(&browser, &server, view);
+    }
+    for view in ["/", "/agents/7", "/logging"] {
+        sees(&browser, &server, view);
+    }
+    drop(server);
+    for view in FOLLOWING {
+        holds(&browser, view);
+    }
+}
+
+/// How long it takes from asking for a view until something of it is painted.
+fn paints(browser: &Browser, server: &Server, view: &str) {
+    let painted = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime";
+    let times = (0..LOOKS).map(|_| {
+        browser.go(&server.at(view));
+        browser.wait_for(painted);
+        let ms = browser.value(painted).as_f64().unwrap();
+        Duration::from_secs_f64(ms / 1000.0)
+    });
+    let times = Times::new(times.collect());
+    figure(
+        &format!("  {view}, first paint, 1 000 000 events"),
+        &format!(
+            "p50 {:.0} ms, longest {:.0} ms; budget 100",
+            millis(times.p50()),
+            millis(times.at(1.0))
+        ),
+    );
+}
+
+/// Keeps when each mark was seen.
+const WATCH: &str = "window.seenAt = {};
+    new MutationObserver(() => {
+        for (const found of document.body.textContent.matchAll(/mark-(\\d+)-/g)) window.seenAt[found[1]] ??= Date.now();
+    }).observe(document.body, { childList: true, subtree: true, characterData: true });";
+
+/// How long it takes from an event's being sent to its being seen.
+fn sees(browser: &Browser, server: &Server, view: &str) {
+    open(browser, server, view);
+    browser.script(WATCH, &[]);
+    let times = (0..TIMED).map(|mark| {
+        // Not in step with anything that the page does.
+        std::thread::sleep(Duration::from_millis(100 + 7 * mark as u64));
+        let sent = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64() * 1000.0;
+        server.tell(
+            "session-7",
+            "stop",
+            json!({"last_assistant_message": format!("mark-{mark}-")}),
+        );
+        browser.wait_for(&format!("window.seenAt[{mark}]"));
+        let seen = browser.value(&format!("window.seenAt[{mark}]")).as_f64().unwrap();
+        Duration::from_secs_f64((seen - sent).max(0.0) / 1000.0)
+    });
+    let times = Times::new(times.collect());
+    figure(
+        &format!("  {view}, event sent to event seen"),
+        &format!(
+            "p50 {:.0} ms, p95 {:.0} ms; budget p95 100",
+            millis(times.p50()),
+            millis(times.at(0.95))
+        ),
+    );
+}
+
+/// What a tab holds after a tenth of an hour's events, and after all of them.
+fn holds(browser: &Browser, view: &str) {
+    let server = Server::start();
+    let begun = rush(&server, 0..1, None);
+    open(browser, &server, view);
+    let reached = rush(&server, begun..AN_HOUR / 10, None);
+    let first = Held::after(browser, &server, reached);
+    let reached = rush(&server, reached..AN_HOUR, None);
+    let last = Held::after(browser, &server, reached);
+    figure(
+        &format!("  {view}, a tenth of an hour of 20 events/s, all of it"),
+        &format!("{}; then {}", first.told(), last.told()),
+    );
+}
+
+fn open(browser: &Browser, server: &Server, view: &str) {
+    browser.go(&server.at(view));
+    browser.wait_for("document.getElementById('connection').dataset.connection === 'live'");
+}
+
+fn fill(database: &Path) {
+    std::fs::create_dir_all(database.parent().unwrap()).unwrap();
+    drop(Store::open(database).unwrap());
+    let connection = rusqlite::Connection::open(database).unwrap();
+    let since = UNIX_EPOCH.elapsed().unwrap().as_micros();
+    let every = 30 * 24 * 3_600_000_000 / MANY;
+    let fill = FILL
+        .replace(":now", &since.to_string())
+        .replace(":many", &MANY.to_string())
+        .replace(":every", &every.to_string());
+    let numbers = format!(
+        "PRAGMA synchronous = off; CREATE TEMP TABLE numbers (value INTEGER PRIMARY KEY); BEGIN;
+         WITH RECURSIVE up (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM up WHERE value < {MANY})
+         INSERT INTO numbers SELECT value FROM up; {fill} COMMIT"
+    );
+    connection.execute_batch(&numbers).unwrap();
+}

@@ -1,0 +1,65 @@
+//! Directories of demos that were killed before they could clear away. The next demo does it for them.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, OFlags, flock};
+
+use super::{leftovers, stage};
+
+/// What the name of every demo's directory begins with.
+pub(super) const PREFIX: &str = "snell-demo-";
+
+/// The file that a demo holds for as long as it lives. It is made under another name, so that nobody finds it unheld.
+const SIGN: &str = "alive.lock";
+const SIGN_IN_THE_MAKING: &str = "alive.lock.new";
+
+/// The sign that a demo lives. However it ends, the system lets go of this.
+#[derive(Debug)]
+pub(super) struct Alive {
+    _held: File,
+}
+
+impl Alive {
+    /// Says so in a directory of our own.
+    pub(super) fn in_directory(root: &Path) -> io::Result<Self> {
+        let unheld = root.join(SIGN_IN_THE_MAKING);
+        let held = File::create_new(&unheld)?;
+        flock(&held, FlockOperation::NonBlockingLockExclusive)?;
+        fs::rename(unheld, root.join(SIGN))?;
+        Ok(Self { _held: held })
+    }
+}
+
+/// Ends and removes what dead demos of this user have left in a directory. What cannot be removed stays for the next one.
+pub(super) async fn clear(parent: &Path) {
+    let listed = fs::read_dir(parent).into_iter().flatten().flatten();
+    let of_demos = listed.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
+    let paths: Vec<PathBuf> = of_demos.map(|entry| entry.path()).collect();
+    for path in paths {
+        // Who is there at the same time leaves it to us as long as we hold this.
+        if let Some((root, _held)) = of_a_dead_one(&path) {
+            leftovers::end(stage::data_in(&root)).await;
+            let _ = fs::remove_dir_all(&path);
+        }
+    }
+}
+
+/// The directory without links, and its sign, if that is a demo's, ours, and nobody holds it.
+fn of_a_dead_one(path: &Path) -> Option<(PathBuf, File)> {
+    let directory = fs::symlink_metadata(path).ok()?;
+    let is_ours = directory.is_dir() && directory.uid() == rustix::process::geteuid().as_raw();
+    if !is_ours {
+        return None;
+    }
+    let no_links = OFlags::NOFOLLOW.bits().cast_signed();
+    let sign = OpenOptions::new()
+        .read(true)
+        .custom_flags(no_links)
+        .open(path.join(SIGN));
+    let sign = sign.ok()?;
+    flock(&sign, FlockOperation::NonBlockingLockExclusive).ok()?;
+    Some((path.canonicalize().ok()?, sign))
+}

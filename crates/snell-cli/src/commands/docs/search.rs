@@ -1,0 +1,104 @@
+//! Looking for words in the documentation.
+
+use super::blocks::{Block, blocks};
+use super::words::plain;
+
+/// So much is shown around what was found.
+const BEFORE: usize = 40;
+const AFTER: usize = 100;
+
+/// A place where the words stand.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The heading above it.
+    pub(super) section: String,
+    pub(super) text: String,
+}
+
+/// Where a page says this, whatever the case of its letters.
+pub(super) fn places(page: &str, wanted: &str) -> Vec<Place> {
+    let wanted = wanted.to_lowercase();
+    let mut section = String::new();
+    let mut found = Vec::new();
+    for block in blocks(page) {
+        if let Block::Heading { text, .. } = &block {
+            section = plain(text);
+        }
+        for text in texts(&block) {
+            if let Some(text) = around(&text, &wanted) {
+                found.push(Place {
+                    section: section.clone(),
+                    text,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// What a block says: as one text, or line by line where it has lines of its own.
+fn texts(block: &Block) -> Vec<String> {
+    match block {
+        Block::Heading { text, .. } | Block::Paragraph(text) | Block::Item { text, .. } => vec![plain(text)],
+        Block::Code(lines) => lines.clone(),
+        Block::Table(rows) => rows.iter().map(|row| plain(&row.join(" · "))).collect(),
+    }
+}
+
+/// The part of a text that has the words in it; nothing if there is none.
+fn around(text: &str, wanted: &str) -> Option<String> {
+    let letters: Vec<_> = text.chars().collect();
+    // Some letters become two in lower case, so it is counted in letters of the text itself.
+    let begins = |at: &usize| {
+        let mut here = letters[*at..].iter().flat_map(|letter| letter.to_lowercase());
+        wanted.chars().all(|letter| here.next() == Some(letter))
+    };
+    let at = (0..letters.len()).find(begins)?;
+    let is_blank = |at: &usize| letters[*at] == ' ';
+    let begin = match at.saturating_sub(BEFORE) {
+        0 => 0,
+        far => (far..at).find(is_blank).map_or(far, |blank| blank + 1),
+    };
+    let far = (at + AFTER).min(letters.len());
+    let end = if far == letters.len() {
+        far
+    } else {
+        (at..far).rev().find(is_blank).unwrap_or(far)
+    };
+    let shown: String = letters[begin..end].iter().collect();
+    let (before, after) = (
+        if begin > 0 { "… " } else { "" },
+        if end < letters.len() { " …" } else { "" },
+    );
+    Some(format!("{before}{}{after}", shown.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_across_lines_and_shown_with_what_stands_around_them() {
+        let page = "# Ever written\n\n## First\n\nNothing is ever\nWritten `here`.\n\n## Second\n\n| a | is ever written |\n|---|---|\n\
+                    | x | y |\n\n```\nis ever written twice\n```\n";
+        let found = places(page, "ever WRITTEN");
+        let found: Vec<_> = found
+            .iter()
+            .map(|place| (place.section.as_str(), place.text.as_str()))
+            .collect();
+        let expected = [
+            ("Ever written", "Ever written"),
+            ("First", "Nothing is ever Written `here`."),
+            ("Second", "a · is ever written"),
+            ("Second", "is ever written twice"),
+        ];
+        assert_eq!(found, expected);
+        let long = format!("{}needle {}", "before ".repeat(20), "after ".repeat(40));
+        let text = around(&long, "needle").unwrap();
+        assert!(
+            text.starts_with("… before ") && text.contains(" needle after ") && text.ends_with("after …"),
+            "{text}"
+        );
+        assert!(text.chars().count() < 160, "{text}");
+    }
+}

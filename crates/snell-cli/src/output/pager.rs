@@ -1,0 +1,51 @@
+//! Long texts, page by page, for people at a terminal.
+
+use std::io::{self, Write};
+use std::process::{Command, Stdio};
+
+use tokio::signal::unix::{SignalKind, signal};
+
+/// The program that shows pages, unless the user has chosen one.
+const USUAL: &str = "less";
+
+/// How it shows them: nothing to page through if all fits on the screen, colours as they are, and the screen as it was left.
+const MANNER: (&str, &str) = ("LESS", "FRX");
+
+/// What a shell answers if there is no such program.
+const NOT_THERE: [i32; 2] = [126, 127];
+
+/// Shows a text in the user's pager, and waits until it was read. Answers whether there was one.
+pub(super) fn show(text: &str) -> bool {
+    pager().is_some_and(|command| read_in(command, text).unwrap_or(false))
+}
+
+/// The user's pager; none if they want none.
+fn pager() -> Option<Command> {
+    let mut command = match std::env::var_os("PAGER") {
+        Some(chosen) if chosen.is_empty() => return None,
+        Some(chosen) => {
+            let mut shell = Command::new("/bin/sh");
+            shell.arg("-c").arg(chosen);
+            shell
+        }
+        None => Command::new(USUAL),
+    };
+    if std::env::var_os(MANNER.0).is_none() {
+        command.env(MANNER.0, MANNER.1);
+    }
+    Some(command)
+}
+
+fn read_in(mut command: Command, text: &str) -> io::Result<bool> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let _entered = runtime.enter();
+    // While somebody reads, Ctrl-C is for the pager: if it ended us, the pager would be left with the terminal.
+    let _interrupts = signal(SignalKind::interrupt())?;
+    let mut pager = command.stdin(Stdio::piped()).spawn()?;
+    if let Some(mut pages) = pager.stdin.take() {
+        // Whoever has seen enough closes it.
+        let _ = pages.write_all(text.as_bytes());
+    }
+    let ended = pager.wait()?;
+    Ok(!ended.code().is_some_and(|code| NOT_THERE.contains(&code)))
+}

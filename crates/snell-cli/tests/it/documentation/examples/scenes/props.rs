@@ -1,0 +1,83 @@
+//! What lies in a project before anything is typed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use super::super::super::{entries, root};
+use super::super::blocks;
+use crate::support::Sandbox;
+
+/// The files of "Your first hook", as they stand on the page.
+pub fn first_hook(sandbox: Sandbox) -> Sandbox {
+    let page = fs::read_to_string(root().join("docs/getting-started.md")).unwrap();
+    let hook = blocks(&page, "toml")
+        .into_iter()
+        .find(|block| block.contains("no-rm-rf.sh"))
+        .unwrap();
+    let script = blocks(&page, "sh")
+        .into_iter()
+        .find(|block| block.contains("SNELL_COMMAND"))
+        .unwrap();
+    let sandbox = sandbox.file("snell.toml", &hook).file("hooks/no-rm-rf.sh", &script);
+    let script = sandbox.project().join("hooks/no-rm-rf.sh");
+    fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
+    sandbox
+}
+
+/// A copy of what lies in `examples` of the repository.
+pub fn repository(sandbox: Sandbox) -> Sandbox {
+    copy(&root().join("examples"), &sandbox.project().join("examples"));
+    sandbox
+}
+
+fn copy(from: &Path, to: &Path) {
+    if from.is_dir() {
+        fs::create_dir_all(to).unwrap();
+        for entry in entries(from) {
+            copy(&entry, &to.join(entry.file_name().unwrap()));
+        }
+    } else {
+        fs::copy(from, to).unwrap();
+    }
+}
+
+/// Calls for the guard, of which the second is none.
+pub fn calls(sandbox: Sandbox) -> Sandbox {
+    let lines = [
+        r#"{"tool":"Bash","input":{"command":"ls"}}"#,
+        r#"{"tool":"Bash"}"#,
+        r#"{"tool":"Bash","input":{"command":"rm -rf /"}}"#,
+    ];
+    sandbox.file("calls.jsonl", &(lines.join("\n") + "\n"))
+}
+
+/// Three files with a fault in each.
+pub fn faults(sandbox: Sandbox) -> Sandbox {
+    sandbox
+        .file("snell.toml", "[[hook]]\nevent = \"PreToolUze\"\nrun = \"true\"\n")
+        .file(
+            ".wave/settings.json",
+            r#"{"hooks": {
+  "Stop": [{"hooks": [{"type": "command", "command": "make", "timeout": "10"}]}]
+}}"#,
+        )
+        .file(
+            ".microai/settings.json",
+            r#"{"hooks": {
+  "Stop": [{"command": "make", "timeout": 5}]
+}}"#,
+        )
+}
+
+/// What somebody may want to run in a project.
+pub fn two_hooks(sandbox: Sandbox) -> Sandbox {
+    sandbox
+        .script("hooks/no-force-push.sh", "true")
+        .file("Makefile", "check:\n\ttrue\n")
+        .file(
+            "snell.toml",
+            "[[hook]]\nevent = \"PreToolUse\"\ntool = \"shell\"\nrun = \"hooks/no-force-push.sh\"\n\n[[hook]]\nevent = \"Stop\"\n\
+             when = \"test -f Makefile\"\nrun = \"make check\"\n",
+        )
+}

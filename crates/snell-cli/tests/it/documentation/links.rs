@@ -1,0 +1,100 @@
+//! Links within the repository, and the lists of pages.
+
+use std::collections::BTreeSet;
+
+use super::{Page, pages, root};
+use crate::support::Sandbox;
+
+/// Where the links of a page lead, without those in code and those to other places than this repository.
+fn links(page: &Page) -> Vec<String> {
+    let mut found = Vec::new();
+    for line in prose(&page.text) {
+        let line = without_code(line);
+        for part in line.split("](").skip(1) {
+            let target = part.split(')').next().unwrap_or_default();
+            if !target.contains("://") && !target.starts_with("mailto:") {
+                found.push(target.to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// The lines of a page that are no code.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut in_code = false;
+    text.lines().filter(move |line| {
+        let fence = line.trim_start().starts_with("```");
+        in_code ^= fence;
+        !in_code && !fence
+    })
+}
+
+/// A line without what stands between backquotes.
+fn without_code(line: &str) -> String {
+    line.split('`').step_by(2).collect::<Vec<_>>().join("`")
+}
+
+/// The anchors of a page: its headings as GitHub and others name them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    prose(text)
+        .filter(|line| line.starts_with('#'))
+        .map(|line| {
+            let heading = line.trim_start_matches('#').trim().to_lowercase();
+            let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+            kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+        })
+        .collect()
+}
+
+#[test]
+fn every_link_and_every_anchor_leads_somewhere() {
+    let mut looked_at = 0;
+    for page in pages() {
+        let place = root().join(&page.name);
+        for link in links(&page) {
+            looked_at += 1;
+            let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target = match file {
+                "" => place.clone(),
+                file => place.parent().unwrap().join(file),
+            };
+            assert!(target.exists(), "{}: {link} leads nowhere", page.name);
+            if !anchor.is_empty() {
+                let text = std::fs::read_to_string(&target).unwrap();
+                assert!(
+                    anchors(&text).contains(anchor),
+                    "{}: {link} has no such heading",
+                    page.name
+                );
+            }
+        }
+    }
+    assert!(looked_at > 100, "only {looked_at} links were found");
+}
+
+#[test]
+fn an_anchor_is_made_as_readers_of_markdown_make_it() {
+    let text = "# The page\n```\n# no heading\n```\n## `on_failure` and \"why\"\n### Two ways, one end\n";
+    let expected = ["the-page", "on_failure-and-why", "two-ways-one-end"];
+    assert_eq!(anchors(text), expected.map(str::to_owned).into());
+}
+
+/// A page that nobody can find is not read.
+#[test]
+fn every_page_of_docs_is_listed_in_the_readme_and_shown_by_the_binary() {
+    let sandbox = Sandbox::new();
+    let topics = sandbox.snell(&["docs"], "").stdout;
+    let pages = pages();
+    let readme = pages.iter().find(|page| page.name == "README.md").unwrap();
+    let listed = links(readme);
+    for page in &pages {
+        let Some(file) = page.name.strip_prefix("docs/") else {
+            continue;
+        };
+        assert!(listed.contains(&page.name), "README.md does not list {file}");
+        let topic = file.strip_suffix(".md").unwrap();
+        let shown = topics.lines().any(|line| line.split_whitespace().next() == Some(topic));
+        assert!(shown, "`snell docs` does not list {topic}");
+    }
+}

@@ -1,0 +1,117 @@
+//! The page about security names the test that proves each promise; each of them is there.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use super::{directories, files_ending, root};
+
+/// The page on which promises stand, each with its proof.
+const PAGE: &str = "SECURITY.md";
+
+/// A test by its path: where its module stands, and what it is called.
+type Test = (String, String);
+
+/// Every test of the workspace: `crate::module::module`, and its name.
+fn tests() -> BTreeSet<Test> {
+    let mut found = BTreeSet::new();
+    for package in directories(&root().join("crates")) {
+        let name = package.file_name().unwrap().to_str().unwrap().to_owned();
+        for (place, prefix) in [
+            ("src", name.clone()),
+            ("tests/it", name.clone()),
+            ("tests/browser", format!("{name}::browser")),
+        ] {
+            collect(&package.join(place), &prefix, &mut found);
+        }
+    }
+    found
+}
+
+/// The tests in a directory of modules, and below it.
+fn collect(place: &Path, module: &str, found: &mut BTreeSet<Test>) {
+    if !place.is_dir() {
+        return;
+    }
+    for file in files_ending(place, ".rs") {
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        let module = match name {
+            "mod" | "main" | "lib" => module.to_owned(),
+            name => format!("{module}::{name}"),
+        };
+        let text = fs::read_to_string(&file).unwrap();
+        found.extend(named(&text).map(|test| (module.clone(), test)));
+    }
+    for directory in directories(place) {
+        let name = directory.file_name().unwrap().to_str().unwrap();
+        collect(&directory, &format!("{module}::{name}"), found);
+    }
+}
+
+/// The functions of a source that stand below an attribute that makes them tests.
+fn named(text: &str) -> impl Iterator<Item = String> {
+    let mut marked = false;
+    text.lines().filter_map(move |line| {
+        let line = line.trim();
+        marked |= line == "#[test]" || line.starts_with("#[tokio::test");
+        let rest = line.strip_prefix("async ").unwrap_or(line).strip_prefix("fn ")?;
+        let is_test = std::mem::take(&mut marked);
+        is_test.then(|| rest.split('(').next().unwrap_or_default().to_owned())
+    })
+}
+
+/// What stands in backquotes in the last column of the rows of tables, and looks like the path of a test.
+fn claimed(page: &str) -> Vec<Test> {
+    let rows = page.lines().filter(|line| line.starts_with('|'));
+    let proofs = rows.filter_map(|row| row.trim_end_matches('|').rsplit_once('|').map(|(_, proof)| proof));
+    let quoted = proofs.flat_map(|proof| proof.split('`').skip(1).step_by(2));
+    quoted
+        .filter_map(|path| path.rsplit_once("::"))
+        .map(|(module, name)| (module.to_owned(), name.to_owned()))
+        .collect()
+}
+
+#[test]
+fn every_test_that_proves_a_promise_is_there() {
+    let page = fs::read_to_string(root().join(PAGE)).unwrap();
+    let tests = tests();
+    let claimed = claimed(&page);
+    assert!(claimed.len() > 20, "only {} tests are named in {PAGE}", claimed.len());
+    let missing: Vec<_> = claimed.iter().filter(|claim| !tests.contains(claim)).collect();
+    assert!(
+        missing.is_empty(),
+        "{PAGE} names tests that are not there: {missing:#?}"
+    );
+}
+
+/// A promise without a proof is a wish.
+#[test]
+fn every_promise_names_a_test() {
+    let page = fs::read_to_string(root().join(PAGE)).unwrap();
+    let (_, promises) = page
+        .split_once("\n## What is promised\n")
+        .expect("the section is there");
+    let promises = promises.split("\n## ").next().unwrap();
+    let rows = promises
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| promise"));
+    for row in rows {
+        assert!(!claimed(row).is_empty(), "no test is named: {row}");
+    }
+}
+
+#[test]
+fn a_test_is_found_by_its_module_and_its_name_and_nothing_else_is_one() {
+    let text = "#[test]\nfn one() {\n}\nfn helper() {}\n/// Why.\n#[tokio::test(flavor = \"x\")]\nasync fn two() {}\n";
+    assert_eq!(named(text).collect::<Vec<_>>(), ["one", "two"]);
+    let here = (
+        "snell-cli::documentation::promises".to_owned(),
+        "every_promise_names_a_test".to_owned(),
+    );
+    assert!(tests().contains(&here));
+    let claims = claimed("| a `b` | `x::y::z`, `v::w` |\n|---|---|\ntext `n::o`\n");
+    assert_eq!(
+        claims,
+        [("x::y", "z"), ("v", "w")].map(|(a, b)| (a.to_owned(), b.to_owned()))
+    );
+}

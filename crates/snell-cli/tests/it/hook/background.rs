@@ -1,0 +1,39 @@
+//! Hooks that nobody waits for, as the store knows them afterwards.
+
+use serde_json::json;
+
+use super::{Mode, Watched};
+use crate::support::wait_until;
+
+const HOOKS: &str = r#"
+[[hook]]
+event = "Stop"
+background = true
+run = "echo done"
+
+[[hook]]
+event = "Stop"
+background = true
+run = "echo broken >&2; exit 3"
+"#;
+
+#[test]
+fn a_background_hook_that_has_ended_no_longer_says_that_its_outcome_is_to_come() {
+    for mode in [Mode::Alone, Mode::WithScribe] {
+        let watched = Watched::with_hooks(mode, HOOKS);
+        watched.event("s1", "Stop", json!({}));
+        let runs = wait_until(|| {
+            let runs = watched.rows("SELECT status, exit_code, why FROM hook_runs ORDER BY line");
+            runs.iter().all(|run| run["status"] != "started").then_some(runs)
+        });
+        let [well, badly] = &runs[..] else {
+            panic!("{runs:?}");
+        };
+        assert_eq!(
+            (&well["status"], &well["why"]),
+            (&json!("ok"), &json!("ran in the background; nobody waited for it"))
+        );
+        assert_eq!((&badly["status"], &badly["exit_code"]), (&json!("failed"), &json!(3)));
+        assert!(!badly["why"].as_str().unwrap_or("").contains("will be"), "{badly}");
+    }
+}

@@ -1,0 +1,187 @@
+//! Programs that list files, and what is then known of the names that others are handed.
+
+use super::many::MOST;
+use crate::effects::output_of;
+use crate::find;
+use crate::invocation::{Invocation, Part, Unknown, Value};
+use crate::shell::{Walker, limits};
+
+/// What programs print that list files: so far as names are known, they are worth more than nothing. What only picks
+/// lines behind them is looked through.
+pub(crate) fn searched(found: &[Invocation]) -> Option<Vec<Value>> {
+    let (listing, picked) = lister(found)?;
+    let arguments = listing.argv.get(1..).unwrap_or_default();
+    let mut values = match base(listing) {
+        "ls" => listed_by_ls(arguments, |_| Value::unknown(Unknown::Name)),
+        _ => found_by(arguments),
+    };
+    values.truncate(limits::VALUES);
+    Some(some_of(values, picked)).filter(|_| !listing.elsewhere)
+}
+
+/// What the left side of a pipe lists, if it is known to list.
+pub(super) fn produced(left: &[Invocation], walker: &Walker<'_>) -> Vec<Value> {
+    let Some((listing, picked)) = lister(left) else {
+        return vec![Value::unknown(output_of(left, walker.world))];
+    };
+    let arguments = listing.argv.get(1..).unwrap_or_default();
+    // Whoever hands on bare names mostly means the files that have them.
+    let values = match base(listing) {
+        "ls" => listed_by_ls(arguments, |start| below(start, Part::Pattern("*".to_owned()))),
+        _ => found_by(arguments),
+    };
+    some_of(values, picked)
+}
+
+/// Which of these programs lists files, and whether some of those are picked behind it.
+fn lister(found: &[Invocation]) -> Option<(&Invocation, bool)> {
+    const PICKERS: &[&str] = &[
+        "grep", "egrep", "fgrep", "rg", "sort", "uniq", "head", "tail", "cat", "tee", "shuf", "tr",
+    ];
+    let mut picked = false;
+    for invocation in found.iter().rev().take(limits::STAGES) {
+        match base(invocation) {
+            "find" | "gfind" | "ls" | "gls" => return Some((invocation, picked)),
+            name if PICKERS.contains(&name) && reads_only(invocation.argv.get(1..).unwrap_or_default()) => {
+                picked = true
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+fn base(invocation: &Invocation) -> &str {
+    let name = invocation.argv.first().and_then(Value::as_text).unwrap_or_default();
+    match name.rsplit('/').next().unwrap_or(name) {
+        "gls" => "ls",
+        base => base,
+    }
+}
+
+/// What `ls` prints: what it is told, with `-d` and for patterns, which mostly stand for files; else the names in a
+/// directory.
+fn listed_by_ls(arguments: &[Value], names_in: impl Fn(&Value) -> Value) -> Vec<Value> {
+    let is_flag = |value: &&Value| value.leading().starts_with('-');
+    let itself = arguments.iter().filter(is_flag).any(|flag| {
+        !flag.leading().starts_with("--") && flag.leading().contains('d') || flag.leading() == "--directory"
+    });
+    let is_pattern = |value: &Value| value.parts.iter().any(|part| matches!(part, Part::Pattern(_)));
+    let operands = arguments.iter().filter(|value| !is_flag(value));
+    let mut all: Vec<Value> = operands
+        .map(|start| {
+            if itself || is_pattern(start) {
+                start.clone()
+            } else {
+                names_in(start)
+            }
+        })
+        .collect();
+    if all.is_empty() {
+        all.push(Value {
+            parts: vec![Part::Pattern("*".to_owned())],
+        });
+    }
+    all
+}
+
+/// Whether it reads standard input only.
+fn reads_only(arguments: &[Value]) -> bool {
+    let operands = arguments
+        .iter()
+        .filter(|value| !value.leading().starts_with('-'))
+        .count();
+    operands <= 2
+}
+
+/// Some of what is listed rather than all.
+fn some_of(values: Vec<Value>, picked: bool) -> Vec<Value> {
+    if !picked {
+        return values;
+    }
+    let some = |value: Value| {
+        let parts = value.parts.into_iter().map(|part| match part {
+            Part::Pattern(text) if text == "*" => Part::Unknown(Unknown::Name),
+            part => part,
+        });
+        Value { parts: parts.collect() }
+    };
+    values.into_iter().map(some).collect()
+}
+
+pub(super) fn below(start: &Value, part: Part) -> Value {
+    let mut value = start.clone();
+    if !value.leading().ends_with('/') || value.parts.len() > 1 {
+        value.push_text("/");
+    }
+    value.push(part);
+    value
+}
+
+/// What `find` finds: below each start, what its expression picks.
+pub(super) fn found_by(arguments: &[Value]) -> Vec<Value> {
+    let is_start = |value: &&Value| {
+        let text = value.leading();
+        !text.starts_with(['-', '(', '!']) || matches!(text, "-H" | "-L" | "-P")
+    };
+    let expression = arguments.iter().skip_while(is_start);
+    let expression: Vec<&Value> = expression
+        .take_while(|value| !value.leading().starts_with("-exec"))
+        .collect();
+    let starts = arguments
+        .iter()
+        .take_while(is_start)
+        .filter(|value| !value.leading().starts_with('-'));
+    let mut starts: Vec<Value> = starts.cloned().collect();
+    if starts.is_empty() {
+        starts.push(Value::text("."));
+    }
+    let mut names = Vec::new();
+    let mut picks = false;
+    for (at, word) in expression.iter().enumerate() {
+        let text = word.as_text().unwrap_or_default();
+        let negated = at > 0
+            && expression
+                .get(at - 1)
+                .and_then(|before| before.as_text())
+                .is_some_and(|before| matches!(before, "!" | "-not"));
+        if negated {
+            continue;
+        }
+        match text {
+            "-name" | "-iname" => names.extend(expression.get(at + 1).map(|name| (*name).clone())),
+            _ => picks |= find::picks_beside_names(text),
+        }
+    }
+    let mut values = Vec::new();
+    for start in &starts {
+        // One more than are followed is enough to know that there are too many.
+        if values.len() > MOST {
+            break;
+        }
+        if names.is_empty() {
+            let part = if start.leading().trim_end_matches('/') == "/proc" {
+                Part::Unknown(Unknown::Processes)
+            } else if picks {
+                Part::Unknown(Unknown::Name)
+            } else {
+                Part::Pattern("*".to_owned())
+            };
+            values.push(below(start, part));
+        }
+        for name in names.iter().take(MOST + 1) {
+            let mut value = start.clone();
+            if !value.to_string().ends_with('/') {
+                value.push_text("/");
+            }
+            for part in &name.parts {
+                match part {
+                    Part::Text(text) => crate::shell::push_globs(&mut value, text),
+                    part => value.push(part.clone()),
+                }
+            }
+            values.push(value);
+        }
+    }
+    values
+}

@@ -1,0 +1,237 @@
+//! What `explain` offers: every change makes sense, is short enough to be read, and does what is said of it.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use serde_json::{Value as Json, json};
+use snell_guard::explain::{Change, Explanation, Flip};
+use snell_guard::syntax::parse;
+use snell_guard::{Allowed, Author, Call, Choice, Policy, Preset, Verdict, explain, judge};
+
+use crate::corpus::{Row, rows, world};
+
+/// No change that is offered is longer.
+const MAX_OFFERED: usize = 4096;
+
+/// Of the corpus every such row is tried: each change is judged again, which takes its time.
+const EVERY: usize = 3;
+
+/// Every such command is also shown to bash, which only reads it.
+const EVERY_FOR_BASH: usize = 25;
+
+/// Commands with what is easily written down wrongly.
+const ODD: &[&str] = &[
+    "pkill 'a\u{1b}[31mb'",
+    "pkill 'a\tb'",
+    "pkill 'a\nb'",
+    "pkill 'a\u{202e}b'",
+    "pkill 'a\"b'",
+    "pkill 'a\\b'",
+    "pkill 'ü\u{1f600}\u{7f}\u{0}x'",
+    "pkill \"it's\"",
+    "sudo make 'a b' # c",
+    "rm -rf ~/\u{feff}x",
+];
+
+fn call<'a>(row: &'a Row) -> Call<'a> {
+    Call {
+        tool: &row.tool,
+        input: &row.input,
+    }
+}
+
+fn explained(row: &Row) -> Explanation {
+    explain(&call(row), &Policy::default(), &row.world())
+}
+
+/// The input of a call with another command or path.
+fn changed(row: &Row, flip: &Flip) -> Vec<Json> {
+    let Json::Object(fields) = &row.input else {
+        return Vec::new();
+    };
+    let keys = fields.iter().filter(|(_, value)| value.is_string()).map(|(key, _)| key);
+    let with = |key: &String| {
+        let mut input = row.input.clone();
+        input[key] = json!(flip.then);
+        input
+    };
+    keys.map(with).collect()
+}
+
+/// The policy with what a snippet of settings says.
+fn with_settings(snippet: &str) -> Policy {
+    let read: toml::Table = snippet.parse().unwrap_or_else(|error| panic!("{error}: {snippet}"));
+    let guard = read
+        .get("guard")
+        .and_then(toml::Value::as_table)
+        .expect("it is about the guard");
+    let mut policy = Policy::default();
+    for (key, value) in guard {
+        match (key.as_str(), value) {
+            ("preset", value) if value.as_str() == Some("strict") => policy.preset = Preset::Strict,
+            ("rules", toml::Value::Table(rules)) => policy.rules = rules.keys().map(|id| allowing(id)).collect(),
+            ("allow", toml::Value::Array(entries)) => policy.allowed = entries.iter().map(entry).collect(),
+            other => panic!("{other:?} is no setting"),
+        }
+    }
+    policy
+}
+
+fn allowing(id: &str) -> (String, Choice) {
+    let choice = Choice {
+        verdict: Verdict::Allow,
+        by: Author::User,
+    };
+    (id.to_owned(), choice)
+}
+
+fn entry(entry: &toml::Value) -> Allowed {
+    let text = |key: &str| entry.get(key).and_then(toml::Value::as_str).expect("a text").to_owned();
+    Allowed {
+        command: text("command"),
+        reason: text("reason"),
+    }
+}
+
+/// What is wrong with a change that is offered for a call.
+fn fault(row: &Row, flip: &Flip) -> Option<String> {
+    if flip.then.len() > MAX_OFFERED {
+        return Some("it is too long".into());
+    }
+    let judged = |input: &Json, policy: &Policy| {
+        let call = Call { tool: &row.tool, input };
+        judge(&call, policy, &row.world()).would
+    };
+    match flip.change {
+        Change::Rule | Change::Allowed | Change::Preset => {
+            let found = judged(&row.input, &with_settings(&flip.then));
+            (found != flip.decision).then(|| format!("with it: {}", found.name()))
+        }
+        Change::Command | Change::Word | Change::Target => {
+            let is_path = row.input.get("command").is_none() && flip.change == Change::Target;
+            if !is_path && !parse(&flip.then).problems.is_empty() {
+                return Some("no shell can read it".into());
+            }
+            let changed = changed(row, flip);
+            let found: Vec<Verdict> = changed.iter().map(|input| judged(input, &Policy::default())).collect();
+            (!found.contains(&flip.decision)).then(|| format!("with it: {found:?}"))
+        }
+    }
+}
+
+#[test]
+fn every_change_that_is_offered_makes_sense_and_does_what_is_said() {
+    let mut faults = Vec::new();
+    let mut offered: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut for_bash = Vec::new();
+    for row in rows().iter().step_by(EVERY) {
+        let told = explained(row);
+        for flip in &told.flips {
+            let kind = match flip.change {
+                Change::Command | Change::Word | Change::Target => "the call",
+                Change::Rule | Change::Allowed | Change::Preset => "the settings",
+            };
+            *offered.entry(kind).or_default() += 1;
+            if let Some(fault) = fault(row, flip) {
+                faults.push(format!("{} {}: {}\n  {}", row.tool, row.input, flip.then, fault));
+            }
+            if matches!(flip.change, Change::Command | Change::Word) {
+                for_bash.push(flip.then.clone());
+            }
+        }
+    }
+    assert!(
+        offered["the call"] > 200 && offered["the settings"] > 200,
+        "{offered:?}"
+    );
+    for command in for_bash.iter().step_by(EVERY_FOR_BASH) {
+        faults.extend(refused_by_bash(command));
+    }
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// What bash says about a command that it cannot read. It reads and runs nothing.
+fn refused_by_bash(command: &str) -> Option<String> {
+    let read = Command::new("bash").args(["--norc", "-n", "-c", command]).output();
+    // Where there is no bash, there is nobody to ask.
+    let read = read.ok()?;
+    let said = String::from_utf8_lossy(&read.stderr).into_owned();
+    (!read.status.success()).then(|| format!("{command}\n  {said}"))
+}
+
+#[test]
+fn odd_texts_are_offered_as_settings_can_hold_them() {
+    let mut offered = 0;
+    for command in ODD {
+        let input = json!({ "command": command });
+        let call = Call {
+            tool: "Bash",
+            input: &input,
+        };
+        let told = explain(&call, &Policy::default(), &world());
+        for flip in told
+            .flips
+            .iter()
+            .filter(|flip| matches!(flip.change, Change::Allowed | Change::Rule))
+        {
+            let found = judge(&call, &with_settings(&flip.then), &world()).would;
+            assert_eq!(found, flip.decision, "{command:?}: {}", flip.then);
+            let is_seen = |c: char| c == '\n' || !(c.is_control() || matches!(c, '\u{202e}' | '\u{feff}'));
+            assert!(flip.then.chars().all(is_seen), "{command:?}: {:?}", flip.then);
+            offered += usize::from(flip.change == Change::Allowed);
+        }
+    }
+    assert!(offered > 6, "{offered}");
+}
+
+#[test]
+fn nonsense_is_not_offered() {
+    let offered = |command: &str| -> Vec<String> {
+        let input = json!({ "command": command });
+        let call = Call {
+            tool: "Bash",
+            input: &input,
+        };
+        let told = explain(&call, &Policy::default(), &world());
+        let of_the_call = |flip: &&Flip| matches!(flip.change, Change::Command | Change::Word | Change::Target);
+        told.flips
+            .iter()
+            .filter(of_the_call)
+            .map(|flip| flip.then.clone())
+            .collect()
+    };
+    let rows = [
+        // A flag of a wrapper is no program.
+        ("sudo -u bob ls", "-u bob ls"),
+        // A flag without its value takes the next word for it.
+        ("rsync -e ssh --delete a /etc/", "rsync ssh --delete a /etc/"),
+        // A copy needs somewhere to go.
+        ("cp notes.txt /etc/notes.txt", "cp notes.txt"),
+        ("mv notes.txt /etc/notes.txt", "mv notes.txt"),
+        // What stands below belongs to what stands above.
+        ("sudo tee /etc/x <<EOF\nrm -rf /\nEOF\n", ":\nrm -rf /\nEOF"),
+        ("cat <<EOF > /etc/x\nrm -rf /\nEOF\n", ":\nrm -rf /\nEOF"),
+        ("diff .env .env.example", "diff .env.example"),
+        ("gh gist create .env", "gh gist .env"),
+        ("pidof node | xargs kill", "pidof node | kill"),
+        ("cat < .env", "cat"),
+        ("exec 3> /etc/hosts; echo x >&3", "exec; echo x >&3"),
+        (
+            "update-alternatives --set python /tmp/x",
+            "update-alternatives python /tmp/x",
+        ),
+        ("tee /dev/sda < x", "tee ./sda < x"),
+        // To leave it alone altogether is always possible.
+        ("pkill node", ":"),
+        // Half a command is none.
+        ("sudo", ""),
+    ];
+    for (command, nonsense) in rows {
+        let found = offered(command);
+        assert!(
+            !found.iter().any(|then| then.trim() == nonsense),
+            "{command}: {found:?}"
+        );
+    }
+    assert_eq!(offered("sudo ls -l").first().map(String::as_str), Some("ls -l"));
+}

@@ -1,0 +1,79 @@
+//! A tiny agent that embeds the engine, and records what happens as `snell hook` does.
+//!
+//! What it records is in the directory that it is given, else in a temporary one. Run it in the repository, and look:
+//! `cargo run -p snell-store --example embed_and_record -- /tmp/lantern; SNELL_HOME=/tmp/lantern snell log`.
+
+#![allow(clippy::print_stdout, reason = "an agent talks to its user")]
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde_json::json;
+use snell::{Engine, Event, EventName, Timestamp, Verdict};
+use snell_store::{Judgement, Observation, Process, Recorder, Sender};
+
+/// The name under which this agent is shown.
+const NAME: &str = "lantern";
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let directory = std::env::args_os().nth(1).map(PathBuf::from);
+    let directory = directory.unwrap_or_else(|| std::env::temp_dir().join(format!("lantern-{}", std::process::id())));
+    play(&directory).await;
+    println!("recorded in {}", directory.display());
+}
+
+/// A session from its start to its end.
+pub async fn play(directory: &Path) {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/guarded");
+    let (engine, _) = Engine::builder().project(&project).env(std::env::vars_os()).load();
+    let mut agent = Agent {
+        engine,
+        project,
+        recorder: Recorder::new(directory),
+    };
+    agent.fire(Event::new(EventName::SessionStart)).await;
+    agent.fire(Event::user_prompt("Publish it, please.")).await;
+    let push = json!({ "command": "git push --force origin main" });
+    let verdict = agent.fire(Event::pre_tool_use("Bash", push)).await;
+    if verdict.is_blocked() {
+        println!("blocked: {}", verdict.reason.unwrap_or_default());
+    }
+    agent.fire(Event::new(EventName::Stop)).await;
+    agent.fire(Event::new(EventName::SessionEnd)).await;
+    agent.engine.background_ended().await;
+    agent.recorder.close();
+}
+
+struct Agent {
+    engine: Engine,
+    project: PathBuf,
+    recorder: Recorder,
+}
+
+impl Agent {
+    /// Fires an event, and records it with what was decided.
+    async fn fire(&mut self, event: Event) -> Verdict {
+        // All events of a session have the same id; by it they are found again.
+        let event = event.in_session("session-1");
+        let (at, started) = (Timestamp::now(), Instant::now());
+        let verdict = self.engine.fire(event.clone()).await;
+        let mut observation = Observation::new(&event, at);
+        observation.sender = Sender {
+            product: Some(NAME.into()),
+            process: Some(Process::now(std::process::id())),
+            process_is_told: true,
+            cwd: Some(self.project.clone()),
+            ..Sender::default()
+        };
+        observation.judgement = Some(Judgement::of(&verdict, started.elapsed()));
+        // Other events may have been recorded while the hooks ran.
+        observation.delayed = !verdict.hooks.is_empty();
+        self.recorder.record(vec![observation]);
+        // Whatever goes wrong here is no reason not to go on. What could not be stored waits beside the database.
+        for remark in self.recorder.take_remarks() {
+            println!("about what is recorded: {remark}");
+        }
+        verdict
+    }
+}

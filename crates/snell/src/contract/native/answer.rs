@@ -1,0 +1,130 @@
+//! What a hook of a `snell.toml` says.
+
+use serde_json::Value;
+
+use super::super::{blocked_by, failed, own_failure, printed, said};
+use crate::diagnostic::hint;
+use crate::event::{Event, EventName, parse_json};
+use crate::hook::Hook;
+use crate::outcome::{End, Outcome};
+use crate::verdict::{Answer, Decision, Status};
+
+/// The keys of a hook's answer.
+const ANSWER_KEYS: &[&str] = &["decision", "reason", "tool_input", "tool_output", "context", "message"];
+
+pub(super) fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
+    let text = printed(outcome);
+    let json = text.starts_with('{').then(|| parse_json(text).ok()).flatten();
+    let told = json.as_ref().map(|json| from_json(hook, event, json));
+    match (&outcome.end, told) {
+        (End::Exited(2), told) => {
+            let told = told.transpose().ok().flatten().unwrap_or_default();
+            Answer {
+                status: Some(Status::Blocked),
+                decision: Decision::Deny,
+                reason: told
+                    .reason
+                    .or_else(|| said(&outcome.stderr))
+                    .or_else(|| Some(blocked_by(hook))),
+                tool_input: None,
+                tool_output: None,
+                ..told
+            }
+        }
+        // A clear "block" counts whatever the exit code; anything else needs a good end.
+        (End::Exited(code), Some(Ok(told))) if *code == 0 || told.decision == Decision::Deny => told,
+        (End::Exited(0), Some(Err(fault))) => bad_output(hook, &fault),
+        (End::Exited(0), None) if text.starts_with('{') => {
+            bad_output(hook, "its output begins like JSON and cannot be read")
+        }
+        (End::Exited(0), None) => Answer {
+            context: match event.name {
+                EventName::SessionStart | EventName::UserPromptSubmit => said(text).into_iter().collect(),
+                _ => Vec::new(),
+            },
+            ..Answer::default()
+        },
+        _ => own_failure(hook, outcome),
+    }
+}
+
+/// Output that cannot be understood is the hook's own failure.
+fn bad_output(hook: &Hook, fault: &str) -> Answer {
+    let text = format!("snell hook failed: \"{}\" was not understood: {fault}", hook.command());
+    failed(hook, Status::Failed, text)
+}
+
+fn from_json(hook: &Hook, event: &Event, json: &Value) -> Result<Answer, String> {
+    let text = |key: &str| json.get(key).and_then(Value::as_str).and_then(said);
+    let mut unknown = Vec::new();
+    let decision = match json.get("decision") {
+        None | Some(Value::Null) => Decision::None,
+        Some(Value::String(word)) => match word.as_str() {
+            "allow" => Decision::Allow,
+            "ask" => Decision::Ask,
+            "block" | "deny" => Decision::Deny,
+            other => {
+                let near = hint(other, ["allow", "ask", "block"]);
+                return Err(format!(
+                    "\"decision\" is \"{other}\"{near}; it must be allow, ask or block"
+                ));
+            }
+        },
+        Some(_) => return Err("\"decision\" must be a string: allow, ask or block".into()),
+    };
+    if let Value::Object(keys) = json {
+        for key in keys.keys().filter(|key| !ANSWER_KEYS.contains(&key.as_str())) {
+            let near = hint(key, ANSWER_KEYS.iter().copied());
+            unknown.push(format!(
+                "\"{}\" answered with an unknown key \"{key}\"{near}",
+                hook.command()
+            ));
+        }
+    }
+    for key in ["reason", "message", "context"] {
+        let fits = |value: &Value| value.is_string() || value.is_null() || (key == "context" && value.is_array());
+        if json.get(key).is_some_and(|value| !fits(value)) {
+            return Err(format!("\"{key}\" must be a string"));
+        }
+    }
+    let mut answer = Answer {
+        decision,
+        warnings: unknown,
+        reason: text("reason"),
+        messages: text("message").into_iter().collect(),
+        ..Answer::default()
+    };
+    match json.get("context") {
+        Some(Value::Array(items)) => {
+            answer
+                .context
+                .extend(items.iter().filter_map(Value::as_str).filter_map(said));
+        }
+        _ => answer.context.extend(text("context")),
+    }
+    if decision == Decision::Deny {
+        answer.status = Some(Status::Blocked);
+        answer.reason.get_or_insert_with(|| blocked_by(hook));
+    }
+    if json
+        .get("tool_input")
+        .is_some_and(|value| !(value.is_object() || value.is_null()))
+    {
+        return Err("\"tool_input\" must be an object".into());
+    }
+    let input = json.get("tool_input").filter(|value| value.is_object());
+    let output = json.get("tool_output").filter(|value| !value.is_null());
+    if (input.is_some() || output.is_some()) && !hook.may_modify {
+        answer.warnings.push(format!(
+            "\"{}\" answered with a change, which needs modify = true",
+            hook.command()
+        ));
+        return Ok(answer);
+    }
+    match event.name {
+        EventName::PreToolUse | EventName::PermissionRequest => answer.tool_input = input.cloned(),
+        EventName::PostToolUse => answer.tool_output = output.cloned(),
+        _ => {}
+    }
+    Ok(answer)
+}
