@@ -19,18 +19,37 @@ pub(super) struct Found {
 /// How much of a run is looked at for the characters it must have.
 const MAX_NEEDS_BYTES: usize = 256;
 
-/// Whether a byte can be where something is found.
-static MAY_BEGIN: [bool; 256] = {
-    let mut table = [false; 256];
-    let others = b"-:=.eBbpc";
+/// What a byte can be the beginning of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    Nothing,
+    /// Something whose rule looks at what stands before by itself.
+    Anywhere,
+    /// Something that is a word of its own.
+    Word,
+}
+
+static BEGINS: [Begins; 256] = {
+    let mut table = [Begins::Nothing; 256];
     let mut at = 0;
-    while at < others.len() {
-        table[others[at] as usize] = true;
+    while at < table.len() {
+        if forms::BY_FIRST[at] != 0 || matches!(at as u8, b'e' | b'B' | b'b' | b'p' | b'c') {
+            table[at] = Begins::Word;
+        }
+        if matches!(at as u8, b'-' | b':' | b'=' | b'.') {
+            table[at] = Begins::Anywhere;
+        }
         at += 1;
     }
-    at = 0;
+    table
+};
+
+/// Whether a byte can be part of a word.
+static IN_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut at = 0;
     while at < table.len() {
-        table[at] |= forms::BY_FIRST[at] != 0;
+        table[at] = (at as u8).is_ascii_alphanumeric() || at as u8 == b'_';
         at += 1;
     }
     table
@@ -46,6 +65,8 @@ pub(super) struct Scanner<'a> {
     pub(super) begin: usize,
     /// Where `curl` was last named.
     pub(super) curl_at: Option<usize>,
+    /// Whether words may begin after escapes. In most texts there is none, and those are read several times as fast.
+    has_escapes: bool,
     at: usize,
 }
 
@@ -57,6 +78,10 @@ impl<'a> Scanner<'a> {
             runs: Runs::new(text.as_bytes()),
             begin: 0,
             curl_at: None,
+            // Without an early end, which would have to be asked for at each byte.
+            has_escapes: text
+                .bytes()
+                .fold(false, |any, byte| any | matches!(byte, b'\\' | b'%' | 0x1b)),
             at: 0,
         }
     }
@@ -64,9 +89,13 @@ impl<'a> Scanner<'a> {
     /// The next secret.
     pub(super) fn next(&mut self) -> Option<Found> {
         while let Some(byte) = self.bytes.get(self.at) {
-            if MAY_BEGIN[usize::from(*byte)]
-                && let Some(found) = self.find_at(self.at)
-            {
+            let found = match BEGINS[usize::from(*byte)] {
+                Begins::Nothing => None,
+                Begins::Anywhere => self.anywhere(self.at),
+                Begins::Word if self.begins_word(self.at) => self.word(self.at),
+                Begins::Word => None,
+            };
+            if let Some(found) = found {
                 self.at = found.end;
                 self.begin = found.end;
                 return Some(found);
@@ -76,7 +105,7 @@ impl<'a> Scanner<'a> {
         None
     }
 
-    fn find_at(&mut self, at: usize) -> Option<Found> {
+    fn anywhere(&mut self, at: usize) -> Option<Found> {
         match self.bytes[at] {
             b'-' => context::at_dash(self, at),
             b':' => context::url_password(self, at)
@@ -84,7 +113,6 @@ impl<'a> Scanner<'a> {
                 .or_else(|| context::assignment(self, at)),
             b'=' => context::assignment(self, at),
             b'.' => self.atlas_token(at),
-            _ if self.begins_word(at) => self.word(at),
             _ => None,
         }
     }
@@ -109,11 +137,14 @@ impl<'a> Scanner<'a> {
     /// Whether a word can begin at `at`: not within another one, but after an escape such as `\n`, `%20` or a colour.
     fn begins_word(&self, at: usize) -> bool {
         let before = &self.bytes[self.begin..at];
+        if !self.has_escapes {
+            return before.last().is_none_or(|last| !IN_WORD[usize::from(*last)]);
+        }
         match before {
             [] | [.., b'\\', b'n' | b'r' | b't'] => true,
             [.., b'%', high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => true,
             [.., b'0'..=b'9' | b'[' | b';', b'm'] => before[before.len().saturating_sub(12)..].contains(&0x1b),
-            [.., last] => !last.is_ascii_alphanumeric() && *last != b'_',
+            [.., last] => !IN_WORD[usize::from(*last)],
         }
     }
 

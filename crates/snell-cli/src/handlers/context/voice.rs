@@ -27,7 +27,7 @@ pub(super) fn as_its_own<'a>(text: &'a str, beginnings: &[String]) -> Cow<'a, st
 
 /// The lines of a text, each with what ends it, by whatever anybody takes for an end.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'])
+    text.split_inclusive(|c| matches!(c, '\n'..='\r' | '\u{85}' | '\u{2028}' | '\u{2029}'))
 }
 
 fn begins_with(line: &str, beginning: &[char]) -> bool {
