@@ -46,6 +46,21 @@ fn main() {
         for symbol in ASKED_FOR {
             println!("cargo::rustc-link-arg-bins=-Wl,-u,{symbol}");
         }
+        lay_out();
+    }
+}
+
+/// Has the linker put side by side what a hook runs: see `xtask/src/layout.rs`. A linker that somebody chose may not read
+/// such scripts (mold does not), and only costs time if it gets none.
+fn lay_out() {
+    println!("cargo::rerun-if-changed=layout.ld");
+    println!("cargo::rerun-if-env-changed=CARGO_ENCODED_RUSTFLAGS");
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    if let (Ok(directory), false) = (
+        env::var("CARGO_MANIFEST_DIR"),
+        flags.contains("fuse-ld") || flags.contains("linker="),
+    ) {
+        println!("cargo::rustc-link-arg-bins=-Wl,-T,{directory}/layout.ld");
     }
 }
 

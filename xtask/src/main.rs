@@ -1,7 +1,8 @@
 //! The task runner. `cargo xtask check` is what CI runs; `cargo xtask fuzz` looks for calls that the guard judges wrongly;
-//! `cargo xtask bench` prints the tables of what Snell costs.
+//! `cargo xtask bench` prints the tables of what Snell costs; `cargo xtask layout` tells the linker what a hook runs.
 
 mod browser;
+mod layout;
 
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -103,7 +104,7 @@ const BENCHES: &[Step] = &[
     },
 ];
 
-const USAGE: &str = "usage: cargo xtask check | fuzz | bench";
+const USAGE: &str = "usage: cargo xtask check | fuzz | bench | layout";
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
@@ -111,6 +112,7 @@ fn main() -> ExitCode {
         "check" => check(),
         "fuzz" => fuzz(),
         "bench" => BENCHES.iter().try_for_each(run),
+        "layout" => layout::write(),
         _ => Err(anyhow::anyhow!(USAGE)),
     };
     match result {

@@ -229,7 +229,7 @@ impl Desk {
 
     fn start(&self, payload: Stdio) -> Child {
         Command::new(env!("CARGO_BIN_EXE_snell"))
-            .arg("hook")
+            .args(["hook", "--agent", "claude"])
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", &self.home)

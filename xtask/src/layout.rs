@@ -1,0 +1,361 @@
+//! Which functions a hook runs, for the linker to put side by side.
+//!
+//! The kernel maps a program piece by piece, 64 KiB around each first touch, and every piece costs a few microseconds
+//! when it comes and again when the process ends. What a hook runs is less than a tenth of the program; scattered over
+//! all of it, it touches five times as many pieces as it needs. So the hooks that agents fire are run here once, watched
+//! by valgrind, and what they ran is written into a linker script that `build.rs` hands to the linker.
+//!
+//! The script names each function twice: as this compiler calls it, then without the hashes that the next one will have
+//! changed. A name that no longer exists costs nothing, and one that is missing costs a little time: the script is made
+//! anew when the bench says so.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail, ensure};
+
+/// Where the result goes.
+const SCRIPT: &str = "crates/snell-cli/layout.ld";
+const PROGRAM: &str = "target/release/snell";
+const SCRATCH: &str = "target/layout";
+
+const HEAD: &str = "\
+/* The functions that a hook runs, side by side: see xtask/src/layout.rs, which writes this file (`cargo xtask layout`). */
+SECTIONS
+{
+  .text.hook :
+  {
+";
+const TAIL: &str = "  }
+}
+INSERT BEFORE .text;
+";
+
+/// What an agent calls, and with what on stdin, the most frequent first. Nothing of it is done: hooks only judge and
+/// record.
+const CALLS: &[(&[&str], &str)] = &[
+    (
+        CLAUDE,
+        r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"1","tool_input":{"command":"cd crates && cargo test --workspace 2>&1 | tail -n 20"}}"#,
+    ),
+    (
+        CLAUDE,
+        r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"2","tool_input":{"command":"git add -A && git commit -m \"A test\" && git push"}}"#,
+    ),
+    (
+        CLAUDE,
+        r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"3","tool_input":{"command":"rm -rf ~"}}"#,
+    ),
+    (
+        CLAUDE,
+        r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"4","tool_input":{"command":"for f in $(ls src); do sed -n 1,20p \"src/$f\" > /dev/null; done"}}"#,
+    ),
+    (
+        CLAUDE,
+        r#"{"hook_event_name":"PreToolUse","tool_name":"Edit","tool_use_id":"5","tool_input":{"file_path":"PROJECT/src/main.rs","old_string":"a","new_string":"b"}}"#,
+    ),
+    (
+        CLAUDE,
+        r#"{"hook_event_name":"PreToolUse","tool_name":"Read","tool_use_id":"6","tool_input":{"file_path":"PROJECT/src/main.rs"}}"#,
+    ),
+    (
+        CLAUDE,
+        r#"{"hook_event_name":"PreToolUse","tool_name":"mcp__files__read","tool_use_id":"7","tool_input":{"path":"notes.md"}}"#,
+    ),
+    (
+        CLAUDE,
+        r#"{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"1","tool_input":{"command":"cargo test"},"tool_response":{"stdout":"ok","stderr":""}}"#,
+    ),
+    (
+        CLAUDE,
+        r#"{"hook_event_name":"Notification","message":"Claude needs your permission to use Bash"}"#,
+    ),
+    (CLAUDE, r#"{"hook_event_name":"Stop","stop_hook_active":false}"#),
+    (
+        CLAUDE,
+        r#"{"hook_event_name":"UserPromptSubmit","prompt":"mend the parser"}"#,
+    ),
+    (CLAUDE, r#"{"hook_event_name":"SessionEnd","reason":"clear"}"#),
+    (
+        UNNAMED,
+        r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"8","tool_input":{"command":"cargo build"}}"#,
+    ),
+    (
+        UNNAMED,
+        r#"{"hook_event_name":"BeforeTool","tool_name":"run_shell_command","tool_input":{"command":"npm test"}}"#,
+    ),
+    (
+        RUN,
+        r#"{"hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"notes.md","content":""}}"#,
+    ),
+    (CLAUDE, r#"{"hook_event_name":"SessionStart","source":"startup"}"#),
+];
+
+const CLAUDE: &[&str] = &["hook", "--agent", "claude"];
+const UNNAMED: &[&str] = &["hook"];
+const RUN: &[&str] = &["run", "PreToolUse"];
+
+/// A part of the program as the linker took it from a file.
+struct Piece {
+    start: u64,
+    size: u64,
+    name: Name,
+}
+
+/// How a linker script names a piece.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Name {
+    /// As this compiler calls it.
+    exact: String,
+    /// As every compiler would, together with its twins for other types.
+    lasting: String,
+}
+
+/// Writes the script anew.
+pub(crate) fn write() -> anyhow::Result<()> {
+    let scratch = std::env::current_dir()?.join(SCRATCH);
+    //     let _ = fs::remove_dir_all(&scratch);
+    fs::create_dir_all(&scratch)?;
+    let map = scratch.join("snell.map");
+    build(&map)?;
+    let pieces = pieces(&fs::read_to_string(&map).context("the linker wrote no map")?);
+    ensure!(
+        !pieces.is_empty(),
+        "the linker's map is not one of lld; nothing can be read from it"
+    );
+    let desk = Desk::new(&scratch)?;
+    // What a first call does besides, it does for all that follow.
+    desk.watch(
+        CALLS.len(),
+        CLAUDE,
+        r#"{"hook_event_name":"SessionStart","source":"startup"}"#,
+    )?;
+    let mut ran = Vec::new();
+    for (number, (args, payload)) in CALLS.iter().enumerate() {
+        crate::say(&format!("{} of {}: snell {}", number + 1, CALLS.len(), args.join(" ")));
+        ran.push(touched(&pieces, &desk.watch(number, args, payload)?));
+    }
+    let patterns = in_order(&pieces, &ran);
+    let mut script = HEAD.to_owned();
+    for pattern in &patterns {
+        writeln!(script, "    {pattern}")?;
+    }
+    script.push_str(TAIL);
+    fs::write(SCRIPT, script)?;
+    crate::say(&format!(
+        "{SCRIPT}: {} names for what {} calls ran",
+        patterns.len(),
+        CALLS.len()
+    ));
+    Ok(())
+}
+
+fn build(map: &Path) -> anyhow::Result<()> {
+    crate::say("building the release binary with its symbols");
+    let status = Command::new("cargo")
+        .args([
+            "rustc",
+            "--quiet",
+            "--release",
+            "--package",
+            "snell-cli",
+            "--bin",
+            "snell",
+            "--",
+        ])
+        .args(["-C", "strip=none", "-C"])
+        .arg(format!("link-arg=-Wl,-Map={}", map.display()))
+        .status()?;
+    ensure!(status.success(), "the release binary does not build");
+    Ok(())
+}
+
+/// A home and a project for the calls, with one hook in it.
+struct Desk {
+    scratch: PathBuf,
+    project: PathBuf,
+    program: PathBuf,
+}
+
+impl Desk {
+    fn new(scratch: &Path) -> anyhow::Result<Self> {
+        let project = scratch.join("home/work/app");
+        fs::create_dir_all(project.join(".git"))?;
+        let configuration = scratch.join("home/.config/snell");
+        fs::create_dir_all(&configuration)?;
+        fs::write(
+            configuration.join("snell.toml"),
+            "[[hooks]]\nevent = \"PreToolUse\"\nmatcher = \"Write\"\ncommand = \"true\"\n",
+        )?;
+        Ok(Self {
+            scratch: scratch.to_owned(),
+            project,
+            program: std::env::current_dir()?.join(PROGRAM),
+        })
+    }
+
+    /// The addresses that a call ran.
+    fn watch(&self, number: usize, args: &[&str], payload: &str) -> anyhow::Result<BTreeSet<u64>> {
+        let out = self.scratch.join(format!("{number}.out"));
+        let project = self.project.display().to_string();
+        let common = format!(r#"{{"session_id":"layout","cwd":"{project}","#);
+        let payload = payload.replacen('{', &common, 1).replace("PROJECT", &project);
+        let mut child = Command::new("valgrind")
+            .args(["--tool=callgrind", "--dump-instr=yes", "--compress-pos=no", "--quiet"])
+            .arg(format!("--callgrind-out-file={}", out.display()))
+            .arg(&self.program)
+            .args(args)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.scratch.join("home"))
+            .env("SNELL_HOME", self.scratch.join("data"))
+            .env("CLAUDE_PROJECT_DIR", &self.project)
+            .current_dir(&self.project)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("cannot start valgrind, which watches what runs; install it")?;
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(payload.as_bytes())?;
+        }
+        child.wait()?;
+        let profile = fs::read_to_string(&out).context("valgrind wrote no profile")?;
+        let addresses: BTreeSet<u64> = profile.lines().filter_map(address).collect();
+        if addresses.is_empty() {
+            bail!("valgrind saw nothing run: {}", out.display());
+        }
+        Ok(addresses)
+    }
+}
+
+/// The address that a line of a profile begins with.
+fn address(line: &str) -> Option<u64> {
+    let digits = line.strip_prefix("0x")?;
+    u64::from_str_radix(digits.split(' ').next()?, 16).ok()
+}
+
+/// What the linker's map says of each piece of code, in the order of addresses.
+fn pieces(map: &str) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = map.lines().filter_map(piece).collect();
+    pieces.sort_by_key(|piece| piece.start);
+    pieces
+}
+
+/// A row of the map: address, address in memory, size, alignment, and `file:(section)`.
+fn piece(row: &str) -> Option<Piece> {
+    let mut fields = row.split_whitespace();
+    let start = u64::from_str_radix(fields.next()?, 16).ok()?;
+    let size = u64::from_str_radix(fields.nth(1)?, 16).ok()?;
+    let input = fields.nth(1)?;
+    let (file, section) = input.strip_suffix(')')?.split_once(":(")?;
+    let name = name(file, section)?;
+    (size > 0).then_some(Piece { start, size, name })
+}
+
+/// How a linker script names a piece of a file.
+fn name(file: &str, section: &str) -> Option<Name> {
+    let name = section.strip_prefix(".text")?;
+    match file.strip_suffix(')').and_then(|file| file.split_once('(')) {
+        // The C library has one file for each function, and several of them for different processors, of which
+        // valgrind's is only one.
+        Some((archive, member)) if archive.ends_with(".a") => {
+            let archive = archive.rsplit('/').next()?;
+            let family = member.split_once('-').filter(|_| !name.is_empty());
+            let member = family.map_or_else(|| member.to_owned(), |(family, _)| format!("{family}-*.o"));
+            let all = format!("*{archive}:{member}(.text .text.*)");
+            Some(Name {
+                exact: all.clone(),
+                lasting: all,
+            })
+        }
+        _ if name.is_empty() => None,
+        _ => {
+            let (name, number) = without_number(section);
+            Some(Name {
+                exact: format!("*({section})"),
+                lasting: format!("*({}{number})", without_hashes(name)),
+            })
+        }
+    }
+}
+
+/// A section's name, and a pattern for the number by which the compiler tells copies of one function apart.
+fn without_number(section: &str) -> (&str, &str) {
+    match section.rsplit_once('.') {
+        Some((name, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => (name, ".*"),
+        _ => (section, ""),
+    }
+}
+
+/// A symbol's name without what differs between compilers: `17h` and sixteen digits, or what follows `Cs`.
+fn without_hashes(symbol: &str) -> String {
+    let mut name = String::new();
+    let mut rest = symbol;
+    while let Some(next) = rest.chars().next() {
+        if let Some(after) = legacy_hash(rest) {
+            name.push_str("17h*E");
+            rest = after;
+        } else if let Some(after) = crate_hash(rest) {
+            name.push_str("Cs*_");
+            rest = after;
+        } else {
+            name.push(next);
+            rest = &rest[next.len_utf8()..];
+        }
+    }
+    name
+}
+
+fn legacy_hash(text: &str) -> Option<&str> {
+    let (hash, after) = text.strip_prefix("17h")?.split_at_checked(16)?;
+    let is_hash = hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    after.strip_prefix('E').filter(|_| is_hash)
+}
+
+fn crate_hash(text: &str) -> Option<&str> {
+    let (hash, after) = text.strip_prefix("Cs")?.split_once('_')?;
+    let is_hash = (8..=12).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_hash.then_some(after)
+}
+
+/// The pieces, by number, in which these addresses lie.
+fn touched(pieces: &[Piece], addresses: &BTreeSet<u64>) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    for address in addresses {
+        let after = pieces.partition_point(|piece| piece.start <= *address);
+        let Some(last) = after.checked_sub(1) else { continue };
+        if pieces
+            .get(last)
+            .is_some_and(|piece| *address < piece.start + piece.size)
+        {
+            found.insert(last);
+        }
+    }
+    found
+}
+
+/// The names of what ran: first what the first call ran, and of that first what the second ran too, and so on; after all
+/// of them, their lasting names.
+fn in_order(pieces: &[Piece], ran: &[BTreeSet<usize>]) -> Vec<String> {
+    let mut calls = BTreeMap::<&Name, Vec<bool>>::new();
+    for (call, touched) in ran.iter().enumerate() {
+        for piece in touched.iter().filter_map(|number| pieces.get(*number)) {
+            calls.entry(&piece.name).or_insert_with(|| vec![false; ran.len()])[call] = true;
+        }
+    }
+    let mut ordered: Vec<_> = calls.into_iter().collect();
+    ordered.sort_by(|(_, one), (_, other)| other.cmp(one));
+    let exact = ordered.iter().map(|(name, _)| &name.exact);
+    let lasting = ordered.iter().map(|(name, _)| &name.lasting);
+    let mut seen = BTreeSet::new();
+    exact
+        .chain(lasting)
+        .filter(|name| seen.insert(*name))
+        .cloned()
+        .collect()
+}
