@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use snell::{Timestamp, Tool};
-use snell_store::LogEntry;
+use snell_store::{GuardOutcome, LogEntry};
 
 use crate::output::{self, Style, harmless, in_brief, shortened, styled};
 use crate::times;
@@ -87,10 +87,11 @@ fn subject(entry: &LogEntry) -> String {
     }
 }
 
-/// What was decided, at most so long.
+/// What was decided, at most so long, and what would have been if the guard did not only watch.
 fn decision(entry: &LogEntry, width: usize) -> (String, Style) {
+    let would = entry.would_be().map_or("", would_be);
     let Some(decision) = entry.decision.as_deref() else {
-        return (String::new(), Style::Plain);
+        return (would.to_owned(), Style::Faint);
     };
     let style = match decision {
         "block" => Style::Red,
@@ -101,5 +102,14 @@ fn decision(entry: &LogEntry, width: usize) -> (String, Style) {
         Some(reason) => format!("  -> {decision}: {}", in_brief(reason, width)),
         None => format!("  -> {decision}"),
     };
-    (shortened(&harmless(&text), width), style)
+    let width = width.saturating_sub(would.chars().count());
+    (shortened(&harmless(&text), width) + would, style)
+}
+
+fn would_be(outcome: GuardOutcome) -> &'static str {
+    match outcome {
+        GuardOutcome::WouldDeny => "  -> would be blocked",
+        GuardOutcome::WouldAsk => "  -> would be asked",
+        GuardOutcome::Denied | GuardOutcome::Asked | GuardOutcome::Allowed => "",
+    }
 }

@@ -63,6 +63,11 @@ impl Judgement {
         }
     }
 
+    /// What would be done if the policy did not merely watch; nothing if that makes no difference.
+    pub fn watched(&self) -> Option<Verdict> {
+        Some(self.would).filter(|would| *would != self.decision)
+    }
+
     /// The guard itself has failed: what is to be done about a call of which nothing is known.
     pub fn failed(policy: &Policy) -> Self {
         Self::without_looking(policy, FAILURE, Reason::Failure, str::to_owned)

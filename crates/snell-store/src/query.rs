@@ -142,6 +142,9 @@ pub struct LogEntry {
     pub decision: Option<String>,
     /// Why.
     pub reason: Option<String>,
+    /// What the guard would have decided if it did not only watch: `ask` or `deny`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub would: Option<String>,
     /// The agent's state, once the event had counted.
     pub state: State,
     /// How the agent was found.
@@ -161,6 +164,14 @@ pub struct LogEntry {
     pub told: Option<String>,
     /// What the agent sent.
     pub payload: Value,
+}
+
+impl LogEntry {
+    /// What would have come of it if the guard did not only watch; nothing if that makes no difference.
+    pub fn would_be(&self) -> Option<GuardOutcome> {
+        let would = self.would.as_deref()?;
+        Some(GuardOutcome::of(GuardOutcome::Allowed.as_str(), Some(would)))
+    }
 }
 
 /// A session as the store knows it.

@@ -5,7 +5,6 @@ use serde_json::Value;
 use crate::error::Result;
 use crate::query::{GuardVerdictView, HookRunView, LogEntry, LogFilter};
 use crate::store::Store;
-use crate::sums::GuardOutcome;
 
 /// How many events are looked at in one search, and how much text. Those of one project or one kind lie apart, and each costs
 /// several times what it costs to read on.
@@ -42,8 +41,6 @@ pub struct LogLine {
     pub entry: LogEntry,
     /// What it says in words, if it is of a kind that does.
     pub said: Option<String>,
-    /// What the guard would have made of it if it did not only watch.
-    pub would: Option<GuardOutcome>,
 }
 
 /// Some lines of the list.

@@ -45,6 +45,8 @@ pub struct Report {
 pub struct GuardReport {
     /// `allow`, `ask` or `deny`.
     pub decision: &'static str,
+    /// What it would have decided if it did not only watch: `ask` or `deny`.
+    pub would: Option<&'static str>,
     /// The gravest rule that minds it. Under `audit` it is allowed all the same.
     pub rule: Option<&'static str>,
     /// How grave that is.

@@ -65,6 +65,7 @@ pub(super) fn closer(tool: &str, input: &Value) -> Option<String> {
 pub(super) fn report(judgement: &Judgement) -> GuardReport {
     GuardReport {
         decision: judgement.decision.name(),
+        would: judgement.watched().map(Verdict::name),
         rule: judgement.rule,
         tier: judgement.tier.map(|tier| tier.name()),
         reason: Some(show_unseen(&judgement.reason).into_owned()).filter(|reason| !reason.is_empty()),
@@ -94,10 +95,9 @@ pub(super) fn unexplained(judgement: Judgement) -> Explanation {
 
 /// What is kept of a judgement; nothing of one that found nothing.
 pub(super) fn recorded(judgement: &Judgement, of_changed_input: bool) -> Option<GuardVerdict> {
-    let only_watches = judgement.decision == Verdict::Allow && judgement.would != Verdict::Allow;
     Some(GuardVerdict {
         decision: judgement.decision.name().to_owned(),
-        would: only_watches.then(|| judgement.would.name().to_owned()),
+        would: judgement.watched().map(|would| would.name().to_owned()),
         rule: judgement.rule?.to_owned(),
         tier: judgement.tier.map(|tier| tier.name()).unwrap_or_default().to_owned(),
         reason: show_unseen(&judgement.reason).into_owned(),

@@ -62,6 +62,37 @@ fn people_see_a_line_for_every_event() {
 }
 
 #[test]
+fn what_a_guard_that_only_watches_would_have_decided_is_told() {
+    let settings = "[guard]\npreset = 'audit'\n[[hook]]\nevent = 'PreToolUse'\n\
+        run = 'grep -q lease || exit 0; echo no >&2; exit 2'\n";
+    let sandbox = Sandbox::recording().home_file(".config/snell/snell.toml", settings);
+    for (time, command) in [
+        ("09:00:00", "ls"),
+        ("09:00:01", "rm -rf /"),
+        ("09:00:02", "history -c"),
+        ("09:00:03", "git push --force-with-lease"),
+    ] {
+        let bash = json!({"tool_name": "Bash", "tool_input": {"command": command}});
+        sandbox.tell(time, "PreToolUse", bash);
+    }
+    insta::assert_snapshot!(sandbox.snell(&["log"], "").stdout, @"
+    09:00:03    1  project       PreToolUse         Bash git push --force-with-lease  -> block: no  -> would be asked  (1 hook)
+    09:00:02    1  project       PreToolUse         Bash history -c  -> would be asked  (1 hook)
+    09:00:01    1  project       PreToolUse         Bash rm -rf /  -> would be blocked  (1 hook)
+    09:00:00    1  project       PreToolUse         Bash ls  (1 hook)
+    ");
+    let ran = sandbox.snell(&["log", "--json"], "");
+    let would = ran.stdout.lines().map(|line| {
+        let entry: Value = serde_json::from_str(line).unwrap();
+        entry.get("would").cloned()
+    });
+    assert_eq!(
+        would.collect::<Vec<_>>(),
+        [Some(json!("ask")), Some(json!("ask")), Some(json!("deny")), None]
+    );
+}
+
+#[test]
 fn where_there_is_no_terminal_nothing_is_cut() {
     let why = "because ".repeat(40);
     let settings = format!("[[hook]]\nevent = 'PreToolUse'\nrun = 'echo {why} >&2; exit 2'\n");

@@ -143,6 +143,13 @@ pub struct Look {
     pub allowed_by: Option<String>,
 }
 
+impl Explanation {
+    /// What would be done if the policy did not merely watch; nothing if that makes no difference.
+    pub fn watched(&self) -> Option<Verdict> {
+        Some(self.would).filter(|would| *would != self.decision)
+    }
+}
+
 /// Judges a call, and tells everything that led to it.
 pub fn explain(call: &Call<'_>, policy: &Policy, world: &World) -> Explanation {
     let seen = look(call, policy, world);

@@ -10,7 +10,6 @@ use crate::query::LogFilter;
 use crate::search::{
     FullEvent, LogLine, LogLines, MAX_BYTES_LOOKED_AT, ProjectView, SPEAKING, Wanted, most_looked_at, said,
 };
-use crate::sums::GuardOutcome;
 
 /// How many events are looked at at a time.
 const AT_ONCE: usize = 500;
@@ -18,9 +17,6 @@ const AT_ONCE: usize = 500;
 /// What is looked at of an event.
 const LOOKED_AT: &str =
     "SELECT e.id, e.tool_summary, e.reason, d.payload FROM events e LEFT JOIN payloads d ON d.id = e.id";
-
-/// What the guard would have decided about an event if it did not only watch: the worst, which is also the last by its letters.
-const WOULD: &str = "(SELECT max(g.would) FROM guard_verdicts g WHERE g.id = e.id) AS would";
 
 impl Sqlite {
     pub(super) fn read_log_lines(&self, filter: &LogFilter, text: Option<&str>) -> Result<LogLines> {
@@ -42,11 +38,7 @@ impl Sqlite {
             "CASE WHEN {} OR e.changed_input IS NOT NULL THEN d.payload END",
             speaking.join(" OR ")
         );
-        let entry = LOG_ENTRY.replacen("d.payload", &brief, 1);
-        let sql = format!(
-            "{} {which}",
-            entry.replacen(" FROM events e", &format!(", {WOULD} FROM events e"), 1)
-        );
+        let sql = format!("{} {which}", LOG_ENTRY.replacen("d.payload", &brief, 1));
         let mut statement = self.connection.prepare(&sql)?;
         let found = statement.query_map(params_from_iter(values), line)?;
         Ok(found.collect::<rusqlite::Result<_>>()?)
@@ -132,7 +124,5 @@ fn line(row: &Row<'_>) -> rusqlite::Result<LogLine> {
         let before = payload.get_mut("tool_input").map(Value::take);
         entry.payload = json!({ "tool_input": before });
     }
-    let would: Option<String> = row.get("would")?;
-    let would = would.map(|would| GuardOutcome::of("allow", Some(&would)));
-    Ok(LogLine { entry, said, would })
+    Ok(LogLine { entry, said })
 }

@@ -9,7 +9,7 @@ use super::call::{Call, Which};
 use super::lines;
 use super::place::Place;
 use super::shown::{self, Grounds};
-use super::wire::{self, Answer};
+use super::wire::Answer;
 use crate::commands::{BLOCKED, DONE, FAILED};
 use crate::output;
 
@@ -72,7 +72,7 @@ fn show(call: &Call, judgement: &Judgement) {
     output::text(&shown::grounds(&Grounds {
         reason: &judgement.reason,
         advice: judgement.advice,
-        would: wire::stopped(judgement),
+        would: judgement.watched(),
         allowed_by: judgement.allowed_by.as_deref(),
         unseen: &judgement.coverage.unseen(),
     }));

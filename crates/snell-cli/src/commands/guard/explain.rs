@@ -55,7 +55,7 @@ fn in_words(call: &Call, explanation: &Explanation) -> String {
     text.push_str(&shown::grounds(&shown::Grounds {
         reason: &explanation.reason,
         advice: explanation.advice,
-        would: Some(explanation.would).filter(|would| *would != explanation.decision),
+        would: explanation.watched(),
         allowed_by: explanation.allowed_by.as_deref(),
         unseen: &explanation.unseen,
     }));

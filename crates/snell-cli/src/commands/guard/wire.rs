@@ -96,7 +96,7 @@ impl<'a> Answer<'a> {
             reason: said(&judgement.reason),
             advice: said(judgement.advice),
             coverage: judgement.coverage.name(),
-            would: stopped(judgement).map(Verdict::name),
+            would: judgement.watched().map(Verdict::name),
             allowed_by: judgement.allowed_by.as_deref(),
         }
     }
@@ -120,18 +120,11 @@ impl<'a> Explained<'a> {
             reason: said(&why.reason),
             advice: said(why.advice),
             coverage: why.coverage,
-            would: Some(why.would)
-                .filter(|would| *would != why.decision)
-                .map(Verdict::name),
+            would: why.watched().map(Verdict::name),
             allowed_by: why.allowed_by.as_deref(),
         };
         Self { answer, why }
     }
-}
-
-/// What a policy that merely watches would otherwise do.
-pub(super) fn stopped(judgement: &Judgement) -> Option<Verdict> {
-    Some(judgement.would).filter(|would| *would != judgement.decision)
 }
 
 fn said(text: &str) -> Option<&str> {

@@ -33,7 +33,11 @@ fn the_report_says_what_the_guard_said() {
             "{command}: {ran:?}"
         );
         let keys: Vec<_> = guard.as_object().unwrap().keys().collect();
-        assert_eq!(keys, ["decision", "rule", "tier", "reason", "advice"], "{command}");
+        assert_eq!(
+            keys,
+            ["decision", "would", "rule", "tier", "reason", "advice"],
+            "{command}"
+        );
         assert_eq!(guard["reason"].is_string(), !rule.is_null(), "{command}");
         if !rule.is_null() {
             let whole = format!(
@@ -44,6 +48,31 @@ fn the_report_says_what_the_guard_said() {
             assert_eq!(ran.reason(), whole, "{command}");
         }
     }
+}
+
+#[test]
+fn where_the_guard_only_watches_the_report_says_what_it_would_have_said() {
+    let sandbox = Sandbox::recording().home_file(".config/snell/snell.toml", "[guard]\npreset = 'audit'\n");
+    for (command, would) in [
+        ("ls", Value::Null),
+        ("git push --force-with-lease", json!("ask")),
+        ("rm -rf /", json!("deny")),
+    ] {
+        let ran = run(&sandbox, &["--guard"], command);
+        assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"), "{command}: {ran:?}");
+        let guard = &ran.json()["guard"];
+        assert_eq!(
+            (&guard["decision"], &guard["would"]),
+            (&json!("allow"), &would),
+            "{command}"
+        );
+    }
+    let ran = run(&Sandbox::recording(), &["--guard"], "rm -rf /");
+    assert_eq!(
+        ran.json()["guard"]["would"],
+        Value::Null,
+        "it was denied, and not only watched"
+    );
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn row(line: &LogLine) -> Markup {
             td.what { (what(line)) }
             td.decision {
                 (decided(entry))
-                @if let Some(would) = line.would { " " strong class=(class(would)) { (word(would)) } }
+                @if let Some(would) = entry.would_be() { " " strong class=(class(would)) { (word(would)) } }
             }
             td { span.state-word data-state=(entry.state) { (mark(entry.state)) " " (state(entry.state)) } }
             td.number { @if entry.hooks > 0 { span.unit { (many(entry.hooks, "hook")) } span.bare { (entry.hooks) } } }
@@ -171,6 +171,7 @@ pub(super) fn entry(text: &str) -> LogEntry {
         tool_duration_ms: Some(1.0),
         decision: some(),
         reason: some(),
+        would: some(),
         state: snell_store::State::Idle,
         correlation_method: text.to_owned(),
         took_us: Some(5),
@@ -190,7 +191,6 @@ pub(super) fn with(text: &str) -> LogLines {
     let lines = [entry(text), speaking].map(|entry| LogLine {
         entry,
         said: Some(text.to_owned()),
-        would: None,
     });
     LogLines {
         lines: lines.into(),
