@@ -6,7 +6,7 @@ use serde_json::Value;
 use snell::{Timestamp, Tool};
 use snell_store::{GuardOutcome, LogEntry};
 
-use crate::output::{self, Style, harmless, in_brief, shortened, styled};
+use crate::output::{self, Style, harmless, in_brief, padded, shortened, styled, width};
 use crate::times;
 
 /// How much is shown at a terminal of what an event is about, and of why something was decided, however wide it is.
@@ -14,6 +14,9 @@ const TEXT_SHOWN: usize = 100;
 
 /// How much of a project's name is shown at a terminal.
 const PROJECT_SHOWN: usize = 12;
+
+/// How much room there is for an event's name.
+const EVENT_SHOWN: usize = 17;
 
 /// How much of each is shown at least, however narrow the terminal is.
 const LEAST_SHOWN: usize = 12;
@@ -34,27 +37,29 @@ const SUBJECTS: &[&str] = &[
 /// The entry as a line. On a terminal what it was about and why it was decided are shortened until the line fits; elsewhere
 /// nothing is.
 pub(crate) fn of(entry: &LogEntry, now: Timestamp) -> String {
-    let width = output::terminal_width();
-    let at_most = |shown: usize| width.map_or(usize::MAX, |_| shown);
+    let terminal = output::terminal_width();
+    let at_most = |shown: usize| terminal.map_or(usize::MAX, |_| shown);
     let before = format!(
-        "{}  {:>3}  {:<12}  {:<17}  ",
+        "{}  {:>3}  {}  {}  ",
         times::shown_on(entry.at, now),
         entry.agent_id,
-        shortened(&harmless(&entry.project), at_most(PROJECT_SHOWN)),
-        harmless(&entry.event),
+        padded(
+            &shortened(&harmless(&entry.project), at_most(PROJECT_SHOWN)),
+            PROJECT_SHOWN
+        ),
+        padded(&harmless(&entry.event), EVENT_SHOWN),
     );
     let hooks = match usize::try_from(entry.hooks).unwrap_or(0) {
         0 => String::new(),
         number => format!("  ({})", output::count(number, "hook")),
     };
-    let length = |text: &str| text.chars().count();
-    let room = width.map_or(usize::MAX, |width| {
-        width
-            .saturating_sub(length(&before) + length(&hooks))
+    let room = terminal.map_or(usize::MAX, |terminal| {
+        terminal
+            .saturating_sub(width(&before) + width(&hooks))
             .max(2 * LEAST_SHOWN)
     });
     let (decision, style) = decision(entry, room / 2);
-    let subject = brief(&subject(entry), (room - length(&decision)).min(at_most(TEXT_SHOWN)));
+    let subject = brief(&subject(entry), (room - width(&decision)).min(at_most(TEXT_SHOWN)));
     let line = format!(
         "{before}{subject}{}{}",
         styled(&decision, style),
@@ -64,8 +69,8 @@ pub(crate) fn of(entry: &LogEntry, now: Timestamp) -> String {
 }
 
 /// A text on one line that cannot steer a terminal, and at most so long.
-fn brief(text: &str, width: usize) -> String {
-    shortened(&harmless(&in_brief(text, width)), width)
+fn brief(text: &str, cells: usize) -> String {
+    shortened(&harmless(&in_brief(text, cells)), cells)
 }
 
 /// What the event is about.
@@ -88,7 +93,7 @@ fn subject(entry: &LogEntry) -> String {
 }
 
 /// What was decided, at most so long, and what would have been if the guard did not only watch.
-fn decision(entry: &LogEntry, width: usize) -> (String, Style) {
+fn decision(entry: &LogEntry, cells: usize) -> (String, Style) {
     let would = entry.would_be().map_or("", would_be);
     let Some(decision) = entry.decision.as_deref() else {
         return (would.to_owned(), Style::Faint);
@@ -99,11 +104,11 @@ fn decision(entry: &LogEntry, width: usize) -> (String, Style) {
         _ => Style::Plain,
     };
     let text = match &entry.reason {
-        Some(reason) => format!("  -> {decision}: {}", in_brief(reason, width)),
+        Some(reason) => format!("  -> {decision}: {}", in_brief(reason, cells)),
         None => format!("  -> {decision}"),
     };
-    let width = width.saturating_sub(would.chars().count());
-    (shortened(&harmless(&text), width) + would, style)
+    let cells = cells.saturating_sub(width(would));
+    (shortened(&harmless(&text), cells) + would, style)
 }
 
 fn would_be(outcome: GuardOutcome) -> &'static str {

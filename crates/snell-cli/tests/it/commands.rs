@@ -406,6 +406,30 @@ fn text_from_files_cannot_steer_a_terminal() {
 }
 
 #[test]
+fn columns_stand_under_each_other_whatever_script_is_written_in_them() {
+    let sandbox = Sandbox::new().file(
+        "snell.toml",
+        "[[hook]]\nevent = \"Stop\"\nrun = \"echo 世界\"\n\
+         [[hook]]\nevent = \"Stop\"\nrun = \"echo done\"\n\
+         [[hook]]\nevent = \"Stop\"\nrun = \"echo 👩\u{200d}🔬!\"\n\
+         [[hook]]\nevent = \"Stop\"\nrun = \"echo e\u{301}te\u{301}\"\n",
+    );
+    // A Chinese character takes two cells, a picture too, however many it is made of; an accent none.
+    let shown = sandbox.snell(&["list"], "").stdout;
+    let lines: Vec<_> = shown.lines().take(5).collect();
+    assert_eq!(
+        lines,
+        [
+            "EVENT  MATCHER  COMMAND    CONTRACT  SOURCE",
+            "Stop   -        echo 世界  snell     snell.toml:1",
+            "Stop   -        echo done  snell     snell.toml:4",
+            "Stop   -        echo 👩\u{200d}🔬!   snell     snell.toml:7",
+            "Stop   -        echo e\u{301}te\u{301}   snell     snell.toml:10",
+        ]
+    );
+}
+
+#[test]
 fn a_place_that_is_not_there_is_an_error_and_not_an_empty_place() {
     let sandbox = Sandbox::new();
     let cases: &[(&[&str], &str)] = &[

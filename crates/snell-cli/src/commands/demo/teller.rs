@@ -56,10 +56,10 @@ impl Line<'_> {
             Some(width) => {
                 let room = width.saturating_sub(TIME_WIDTH + 1 + NAME_WIDTH + 1 + 3);
                 let happened_room = room
-                    .saturating_sub(came.chars().count())
+                    .saturating_sub(output::width(&came))
                     .max(LEAST_HAPPENED.min(room / 2));
                 let happened = shortened(&happened, happened_room);
-                let came = shortened(&came, room.saturating_sub(happened.chars().count()));
+                let came = shortened(&came, room.saturating_sub(output::width(&happened)));
                 (happened, came)
             }
             None => (happened, came),
@@ -130,7 +130,7 @@ mod tests {
         for (happened, came) in [(short, short), (short, &long), (&long, short), (&long, &long)] {
             for width in [40, 80, 200] {
                 let text = line(happened, came).text(Some(width));
-                assert!(text.trim_end().chars().count() <= width, "{width}: {text}");
+                assert!(output::width(text.trim_end()) <= width, "{width}: {text}");
             }
         }
     }

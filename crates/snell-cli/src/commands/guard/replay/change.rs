@@ -8,7 +8,7 @@ use snell_store::Losses;
 
 use super::recorded::Recorded;
 use crate::commands::guard::{call, shown, wire};
-use crate::output::{self, Style, harmless, in_brief, shortened, styled};
+use crate::output::{self, Style, harmless, in_brief, padded, shortened, styled, width};
 use crate::times;
 
 /// How much is shown of what a call is about, where no terminal sets the limit.
@@ -16,6 +16,9 @@ const TEXT_SHOWN: usize = 100;
 
 /// How much of it is shown at least, however narrow the terminal is.
 const LEAST_SHOWN: usize = 20;
+
+/// How much is shown of a project's name.
+const PROJECT_SHOWN: usize = 12;
 
 /// A call, then and now.
 #[derive(Debug)]
@@ -105,18 +108,17 @@ impl<'a> Change<'a> {
         let entry = &self.recorded.entry;
         let (was, is) = self.turn();
         let before = format!(
-            "{}  {:>3}  {:<12}  ",
+            "{}  {:>3}  {}  ",
             times::shown_on(entry.at, now),
             entry.agent_id,
-            shortened(&harmless(&entry.project), 12),
+            padded(&shortened(&harmless(&entry.project), PROJECT_SHOWN), PROJECT_SHOWN),
         );
         let turn = format!("{:>5} -> {:<5}", was.name(), is.name());
         let rule = format!("  {:<24}  ", harmless(self.rule()));
         let note = missing(self.losses);
-        let length = |text: &str| text.chars().count();
-        let room = output::terminal_width().map_or(TEXT_SHOWN, |width| {
-            let taken = length(&before) + length(&turn) + length(&rule) + length(note);
-            width.saturating_sub(taken).max(LEAST_SHOWN)
+        let room = output::terminal_width().map_or(TEXT_SHOWN, |terminal| {
+            let taken = width(&before) + width(&turn) + width(&rule) + width(note);
+            terminal.saturating_sub(taken).max(LEAST_SHOWN)
         });
         let about = call::summary(entry.tool.as_deref().unwrap_or_default(), self.recorded.input());
         let about = shortened(&harmless(&in_brief(&about, room)), room);
