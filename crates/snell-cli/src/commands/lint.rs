@@ -1,12 +1,13 @@
 //! `snell lint`: what is wrong with the configuration.
 
 use serde::Serialize;
-use snell::{Diagnostic, Severity, Timestamp};
+use snell::{Diagnostic, ServerSettings, Severity, Timestamp};
 
 use super::{DONE, FAILED};
 use crate::around::{Around, now};
 use crate::guard::findings;
 use crate::output;
+use crate::post;
 
 /// Check every hook file: what is wrong, where, and what to write instead
 #[derive(Debug, clap::Args)]
@@ -35,6 +36,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let now = now()?.unwrap_or_else(Timestamp::now);
     let of_the_guard = findings(&engine.settings(), &args.around.project()?, now);
     diagnostics.extend(of_the_guard.iter().map(|finding| finding.diagnostic()));
+    diagnostics.extend(of_the_token(&engine.settings().server));
     sort(&mut diagnostics);
     let errors = diagnostics
         .iter()
@@ -53,6 +55,19 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         show(&linted);
     }
     Ok(if errors > 0 { FAILED } else { DONE })
+}
+
+/// Why the token that the user's file names is not used, if it is not.
+fn of_the_token(server: &ServerSettings) -> Option<Diagnostic> {
+    let (path, origin) = server.token_file.as_deref().zip(server.token_file_origin.as_ref())?;
+    let why = post::token(path).err()?;
+    Some(Diagnostic {
+        severity: Severity::Warning,
+        path: origin.shown.clone(),
+        line: origin.line,
+        column: origin.column,
+        message: format!("the token is not used: {why}"),
+    })
 }
 
 /// File by file as they were read, and each from top to bottom, as people read.

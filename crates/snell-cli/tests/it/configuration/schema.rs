@@ -108,11 +108,10 @@ fn valid_files_have_nothing_to_be_said_about() {
             "log",
             "start",
         ];
-        let sandbox = scripts
-            .iter()
-            .fold(Sandbox::new().file(&name, &text), |sandbox, script| {
-                sandbox.script(&format!("{script}.sh"), "true")
-            });
+        let sandbox = Sandbox::new().secret_home_file(".config/snell/token", "secret");
+        let sandbox = scripts.iter().fold(sandbox.file(&name, &text), |sandbox, script| {
+            sandbox.script(&format!("{script}.sh"), "true")
+        });
         let ran = sandbox.snell(&["lint", "--config", &format!("{contract}:{name}")], "");
         assert!(
             ran.code == 0 && ran.stdout.starts_with("No problems in 1 file"),

@@ -10,6 +10,7 @@ use super::values::{in_full, read_count, read_interval, read_text};
 use crate::config::node::Node;
 use crate::config::reading::{Fields, Reading};
 use crate::contract::{Key, Kind, key};
+use crate::hook::Origin;
 
 /// What the user's file says about the receiver. Where it says nothing, whoever asks has a default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct ServerSettings {
     pub db: Option<String>,
     /// The file that holds the token, in full if the home directory is known.
     pub token_file: Option<PathBuf>,
+    /// Where that was written.
+    pub token_file_origin: Option<Origin>,
     /// Further hosts by whose names the receiver may be addressed.
     pub allow_hosts: Vec<String>,
     /// How often the receiver looks around while events arrive.
@@ -101,6 +104,7 @@ impl ServerSettings {
             url: self.url.or(earlier.url),
             db: self.db.or(earlier.db),
             token_file: self.token_file.or(earlier.token_file),
+            token_file_origin: self.token_file_origin.or(earlier.token_file_origin),
             allow_hosts: if self.allow_hosts.is_empty() {
                 earlier.allow_hosts
             } else {
@@ -151,12 +155,15 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node) -> ServerSettings {
     };
     let known: Vec<_> = SERVER_KEYS.iter().map(|key| key.name).collect();
     reading.unknown_keys(&fields, &known, "[server]");
+    let token_file = read_text(reading, &fields, "token_file", file).map(PathBuf::from);
+    let written = token_file.as_ref().and(fields.get("token_file"));
     ServerSettings {
         enabled: reading.boolean(&fields, "enabled"),
         addr: read_text(reading, &fields, "addr", address),
         url: read_text(reading, &fields, "url", receiver),
         db: read_text(reading, &fields, "db", database),
-        token_file: read_text(reading, &fields, "token_file", file).map(PathBuf::from),
+        token_file_origin: written.map(|node| reading.origin(node.at)),
+        token_file,
         allow_hosts: read_hosts(reading, &fields),
         poll_active: read_interval(reading, &fields, "poll_active", "60s"),
         poll_silent: read_interval(reading, &fields, "poll_silent", "2s"),

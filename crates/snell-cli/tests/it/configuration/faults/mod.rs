@@ -66,3 +66,44 @@ fn the_findings_are_the_warnings_of_a_run() {
         assert_eq!((ran.code, ran.warnings()), (0, expected), "{written}");
     }
 }
+
+#[test]
+fn a_token_that_is_not_used_is_told_of() {
+    let settings = "[server]\nurl = 'https://box.example'\ntoken_file = 'token'\n";
+    let sandbox = || Sandbox::new().home_file(".config/snell/snell.toml", settings);
+    let lint = |sandbox: Sandbox| sandbox.snell(&["lint"], "");
+    let kept = lint(sandbox().secret_home_file("token", "mine"));
+    assert_eq!(
+        (kept.code, kept.stdout.as_str()),
+        (0, "No problems in 1 file (0 hooks).\n")
+    );
+    for (case, sandbox, why) in [
+        (
+            "open",
+            sandbox().open_home_file("token", "mine"),
+            "can be read by others (mode 644); run: chmod 600 ",
+        ),
+        ("gone", sandbox(), "cannot read the token file "),
+        (
+            "two words",
+            sandbox().secret_home_file("token", "not mine"),
+            "must hold one word ",
+        ),
+    ] {
+        let ran = lint(sandbox);
+        let found = "~/.config/snell/snell.toml:3:14: warning: the token is not used: ";
+        assert!(
+            ran.stdout.starts_with(found) && ran.stdout.contains(why),
+            "{case}: {}",
+            ran.stdout
+        );
+        assert!(!ran.stdout.contains("mine"), "{case}: {}", ran.stdout);
+        assert!(
+            ran.stdout
+                .ends_with("0 errors, 1 warning in 1 file (0 hooks loaded).\n"),
+            "{case}: {}",
+            ran.stdout
+        );
+        assert_eq!(ran.code, 0, "{case}");
+    }
+}
