@@ -102,7 +102,7 @@ fn of_kind(kind: Kind) -> Map<String, Value> {
             "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@:][^?#@]*$",
             "examples": ["https://box.example", "http://127.0.0.1:7433"],
         }),
-        Kind::Database => json!({"type": "string", "pattern": "^(sqlite:|postgres(ql)?://)."}),
+        Kind::Database => json!({"type": "string", "pattern": "^sqlite:."}),
         Kind::Hosts => json!({"type": "array", "items": {"type": "string", "pattern": "^[^/@?#* ]+$"}, "default": []}),
         Kind::Names => json!({"type": "array", "items": {"type": "string", "pattern": "[^ ]"}, "default": []}),
         Kind::Count => json!({"type": "integer", "minimum": 1, "maximum": u32::MAX}),

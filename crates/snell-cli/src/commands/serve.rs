@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use jiff::{Span, SpanRelativeTo};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use snell::{Keep, ServerSettings, Severity};
+use snell::{Keep, ServerSettings, Severity, is_postgres};
 use snell_server::{Listener, Rhythm, Settings, Token, serve};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::level_filters::LevelFilter;
@@ -162,10 +162,7 @@ fn database(told: Option<&str>) -> anyhow::Result<Option<PathBuf>> {
     let Some(told) = told else {
         return Ok(None);
     };
-    if ["postgres://", "postgresql://"]
-        .iter()
-        .any(|scheme| told.starts_with(scheme))
-    {
+    if is_postgres(told) {
         bail!("PostgreSQL is not built in yet; write sqlite:PATH");
     }
     let path = told.strip_prefix("sqlite:").unwrap_or(told);

@@ -22,6 +22,6 @@ pub(crate) use reading::{Fields, LONGEST_TIMEOUT, Reading, Unit, Vocabulary, sho
 pub use settings::{
     AllowedCommand, CommsSettings, ContextSettings, CoreFile, GuardAuthor, GuardChoice, GuardPreset, GuardSettings,
     Handler, Handlers, Keep, Message, MessageUse, Messages, ProtectedPath, RemindSettings, RuleChoice, ServerSettings,
-    Settings, UnreadFile, receiver_url,
+    Settings, UnreadFile, is_postgres, receiver_url,
 };
 pub(crate) use settings::{CORE_FILES, HANDLERS, SETTING_KEYS, borrowable, read as read_settings};

@@ -30,7 +30,7 @@ pub use guard::{
 };
 pub use messages::{Message, Messages};
 pub use remind::RemindSettings;
-pub use server::{ServerSettings, receiver_url};
+pub use server::{ServerSettings, is_postgres, receiver_url};
 
 /// How long records are kept where no file says otherwise.
 const DEFAULT_KEEP: Duration = Duration::from_secs(30 * DAY_SECONDS);

@@ -22,7 +22,7 @@ pub struct ServerSettings {
     pub addr: Option<String>,
     /// The receiver that events of this machine are sent to.
     pub url: Option<String>,
-    /// The receiver's database, as `sqlite:PATH` or `postgres://…`.
+    /// The receiver's database, as `sqlite:PATH`; or as an address of PostgreSQL, which the receiver refuses.
     pub db: Option<String>,
     /// The file that holds the token, in full if the home directory is known.
     pub token_file: Option<PathBuf>,
@@ -60,7 +60,7 @@ pub(crate) const SERVER_KEYS: &[Key] = &[
     key(
         "db",
         Kind::Database,
-        "The receiver's database: sqlite:PATH or postgres://… Default: the one in Snell's own directory.",
+        "The receiver's database: sqlite:PATH. Default: the one in Snell's own directory.",
     ),
     key(
         "token_file",
@@ -155,13 +155,15 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node) -> ServerSettings {
     };
     let known: Vec<_> = SERVER_KEYS.iter().map(|key| key.name).collect();
     reading.unknown_keys(&fields, &known, "[server]");
+    let db = read_text(reading, &fields, "db", database);
+    warn_of_postgres(reading, &fields, db.as_deref());
     let token_file = read_text(reading, &fields, "token_file", file).map(PathBuf::from);
     let written = token_file.as_ref().and(fields.get("token_file"));
     ServerSettings {
         enabled: reading.boolean(&fields, "enabled"),
         addr: read_text(reading, &fields, "addr", address),
         url: read_text(reading, &fields, "url", receiver),
-        db: read_text(reading, &fields, "db", database),
+        db,
         token_file_origin: written.map(|node| reading.origin(node.at)),
         token_file,
         allow_hosts: read_hosts(reading, &fields),
@@ -192,12 +194,32 @@ fn receiver(text: String) -> Result<String, String> {
 }
 
 fn database(text: String) -> Result<String, String> {
-    let forms = ["sqlite:", "postgres://", "postgresql://"];
-    let is_of = |form: &&str| text.strip_prefix(*form).is_some_and(|rest| !rest.is_empty());
-    if forms.iter().any(is_of) {
+    let names_a_file = text.strip_prefix("sqlite:").is_some_and(|path| !path.is_empty());
+    if names_a_file || is_postgres(&text) {
         return Ok(text);
     }
-    Err("must be sqlite:PATH or postgres://…; write \"sqlite:/home/me/snell.db\" (the default counts now)".into())
+    Err("must be sqlite:PATH; write \"sqlite:/home/me/snell.db\" (the default counts now)".into())
+}
+
+/// What is wrong with a database that is not built in. It counts all the same: whoever named it does not want another one to be
+/// used, so the receiver does not start.
+fn warn_of_postgres(reading: &mut Reading<'_>, fields: &Fields<'_>, db: Option<&str>) {
+    if let Some(node) = fields.get("db")
+        && db.is_some_and(is_postgres)
+    {
+        reading.warn(
+            node.at,
+            "\"db\" names PostgreSQL, which is not built in, so `snell serve` does not start; write \
+             \"sqlite:/home/me/snell.db\"",
+        );
+    }
+}
+
+/// Whether a database is named as those of PostgreSQL are.
+pub fn is_postgres(database: &str) -> bool {
+    ["postgres://", "postgresql://"]
+        .iter()
+        .any(|scheme| database.starts_with(scheme))
 }
 
 fn file(text: String) -> Result<String, String> {

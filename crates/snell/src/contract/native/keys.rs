@@ -43,7 +43,7 @@ pub(crate) enum Kind {
     Address,
     /// The address of a receiver.
     Receiver,
-    /// `sqlite:PATH` or `postgres://…`.
+    /// `sqlite:PATH`.
     Database,
     /// A list of hosts.
     Hosts,

@@ -88,9 +88,14 @@ pub(super) const FAULTS: &[Row] = &[
     (
         "snell:a-database-of-no-kind.toml",
         0,
+        &["2:6: error: \"db\" must be sqlite:PATH; write \"sqlite:/home/me/snell.db\" (the default counts now)"],
+    ),
+    (
+        "snell:a-database-that-is-not-built-in.toml",
+        0,
         &[
-            "2:6: error: \"db\" must be sqlite:PATH or postgres://…; write \"sqlite:/home/me/snell.db\" (the default \
-             counts now)",
+            "2:6: warning: \"db\" names PostgreSQL, which is not built in, so `snell serve` does not start; write \
+             \"sqlite:/home/me/snell.db\"",
         ],
     ),
     (
