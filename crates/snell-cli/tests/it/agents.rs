@@ -96,6 +96,61 @@ fn what_an_agent_waits_for_is_shown_unless_its_last_words_say_it() {
 }
 
 #[test]
+fn why_an_agent_is_in_its_state_is_said_in_words_if_they_are_known() {
+    let notified = |kind: &str| json!({"notification_type": kind});
+    let cases = [
+        (
+            "SessionEnd",
+            json!({"reason": "prompt_input_exit"}),
+            "the session ended: its user left it",
+        ),
+        ("SessionEnd", json!({}), "the session ended: it did not say why"),
+        (
+            "SessionEnd",
+            json!({"reason": "moonrise"}),
+            "the session ended (moonrise)",
+        ),
+        (
+            "SessionStart",
+            json!({"source": "startup"}),
+            "a session began: it was started",
+        ),
+        (
+            "SessionStart",
+            json!({"source": "moonrise"}),
+            "a session began (moonrise)",
+        ),
+        ("SessionStart", json!({}), "a session began"),
+        (
+            "StopFailure",
+            json!({"error": "rate_limit"}),
+            "its turn ended with an error: too much was asked of the model for now",
+        ),
+        (
+            "StopFailure",
+            json!({"error": "moonrise"}),
+            "its turn ended with an error (moonrise)",
+        ),
+        (
+            "Notification",
+            notified("permission_prompt"),
+            "it says that it needs a permission",
+        ),
+        (
+            "Notification",
+            notified("agent_needs_input"),
+            "it says that it needs input (agent_needs_input)",
+        ),
+    ];
+    for (event, fields, expected) in cases {
+        let sandbox = Sandbox::recording();
+        sandbox.tell("11:00:00", event, fields.clone());
+        let agents = sandbox.snell(&["agents", "--all", "--json"], "").json();
+        assert_eq!(agents[0]["why"], expected, "{event} {fields}");
+    }
+}
+
+#[test]
 fn when_all_have_ended_it_says_so() {
     let sandbox = Sandbox::recording();
     sandbox.tell("11:00:00", "SessionStart", json!({}));

@@ -205,27 +205,10 @@ pub(super) fn mark(state: State) -> &'static str {
     }
 }
 
-/// Why agents and sessions end: as it is kept, and as people say it.
-const ENDINGS: &[(&str, &str)] = &[
-    ("clear", "its user began anew"),
-    ("resume", "its user went on with another session"),
-    ("logout", "its user logged out"),
-    ("prompt_input_exit", "its user left it"),
-    ("bypass_permissions_disabled", "it may no longer do without permissions"),
-    ("other", "it did not say why"),
-    ("process_gone", "its process was gone"),
-    ("pane_closed", "its terminal was closed"),
-    ("left_pane", "a shell waits in its terminal"),
-    ("pane_reused", "another one runs in its terminal"),
-    ("replaced", "another session took its place"),
-    ("silent", "nothing was heard of it for long"),
-];
-
 /// Why something ended, for people, and as it is kept beside it.
 pub(super) fn ending(reason: &str) -> Markup {
-    let words = ENDINGS.iter().find(|(kept, _)| *kept == reason);
     html! {
-        @if let Some((_, words)) = words { (words) " " }
+        @if let Some(words) = snell_store::ending(reason) { (words) " " }
         code.quiet { (cut(reason, NAME_SHOWN)) }
     }
 }

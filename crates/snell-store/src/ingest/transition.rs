@@ -6,6 +6,7 @@ use snell::{Event, EventName};
 use super::{asked, tools};
 use crate::intent::{self, Intent};
 use crate::model::State;
+use crate::spoken;
 use crate::workers::one_line;
 
 /// What an event changes.
@@ -146,7 +147,7 @@ fn session_start(event: &Event, state: State) -> Option<Change> {
         return None;
     }
     let why = match source {
-        Some(source) => format!("a session began ({source})"),
+        Some(source) => spoken::session_began(source),
         None => "a session began".to_owned(),
     };
     Some(change(State::Idle, ToolChange::None, why))
@@ -159,7 +160,7 @@ fn session_end(event: &Event) -> Option<Change> {
     }
     Some(Change {
         end_reason: Some(reason.to_owned()),
-        ..change(State::Ended, ToolChange::None, format!("the session ended ({reason})"))
+        ..change(State::Ended, ToolChange::None, spoken::session_ended(reason))
     })
 }
 
@@ -202,7 +203,7 @@ fn notification(event: &Event, before: Before<'_>) -> Option<Change> {
         match (message, before.call.filter(|_| is_permission)) {
             // What it waits for is known already, and better.
             _ if waits_for_tool && is_permission => before.why.to_owned(),
-            ("", _) => format!("it says that it needs input ({kind})"),
+            ("", _) => spoken::needs(kind),
             (message, Some(call)) => format!("{message}: {call}"),
             (message, None) => message.to_owned(),
         }
@@ -249,8 +250,7 @@ fn other(name: &str, event: &Event, state: State) -> Option<Change> {
     match name {
         "StopFailure" => {
             let error = text("error").unwrap_or("unknown");
-            let why = format!("its turn ended with an error ({error})");
-            Some(change(State::Idle, ToolChange::None, why))
+            Some(change(State::Idle, ToolChange::None, spoken::turn_failed(error)))
         }
         "PermissionDenied" => {
             let tool = event.tool_name().unwrap_or("a tool");
