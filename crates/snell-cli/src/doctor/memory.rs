@@ -1,6 +1,6 @@
 //! What is recorded, what waits, what is trusted, and whether the configuration is right.
 
-use snell::Severity;
+use snell::{Engine, Severity};
 use snell_store::{Recorder, Store};
 
 use super::{Found, Patient, note, ok, problem, warning};
@@ -40,6 +40,18 @@ fn soundness(patient: &Patient) -> Option<Found> {
     }
 }
 
+/// How many hooks there are. Snell's own entries are none: they are how it is called, and nobody wrote them.
+fn hooks_of(engine: &Engine) -> String {
+    let hooks = engine.hooks();
+    let own = hooks.iter().filter(|hook| hook.is_left_out).count();
+    let others = output::count(hooks.len() - own, "hook");
+    if own == 0 {
+        others
+    } else {
+        format!("{others} beside Snell's own")
+    }
+}
+
 pub(super) fn check_configuration(patient: &Patient) -> Vec<Found> {
     let loaded = Around::of(Some(patient.project.clone()), None)
         .engine()
@@ -49,10 +61,8 @@ pub(super) fn check_configuration(patient: &Patient) -> Vec<Found> {
         Err(error) => return vec![problem(format!("{error:#}"), "run: snell lint")],
     };
     found.extend(engine.check());
-    let (files, hooks) = (
-        output::count(engine.files().len(), "file"),
-        output::count(engine.hooks().len(), "hook"),
-    );
+    let files = output::count(engine.files().len(), "file");
+    let hooks = hooks_of(&engine);
     let errors = found.iter().filter(|one| one.severity == Severity::Error).count();
     let warnings = output::count(found.len() - errors, "warning");
     if errors > 0 {

@@ -67,7 +67,7 @@ fn people_see_that_all_is_well() {
     Memory         ok       database: ~/data/snell.db: nothing has been recorded yet; `snell docs guest` shows how it begins
                    ok       waiting: 0 events to be stored
                    ok       project: ~/project: no file that needs trust
-    Configuration  ok       29 hooks in 1 file, and nothing is wrong with them
+    Configuration  ok       0 hooks beside Snell's own in 1 file, and nothing is wrong with them
     Guard          ok       it judges every tool call by the preset standard; settings choose for 0 rules and allow 0 commands
     Proof          ok       Notification by ~/home/bin/snell hook --agent claude: exit code 0, no answer, MANY ms; recorded
                    ok       PreToolUse by ~/home/bin/snell hook --agent claude: exit code 0, answers {"systemMessage":"Snell: the guard said no to this (files.delete-root); to look closer: snell guard explain 'rm -rf /'","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",…, MANY ms; `rm -rf /` is denied because of files.delete-root, and that is recorded
@@ -75,6 +75,20 @@ fn people_see_that_all_is_well() {
 
     All is well.
     "#);
+}
+
+#[test]
+fn entries_of_snell_itself_do_not_count_as_hooks() {
+    let other = "{\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"true\"}]}]}\n}\n";
+    let home = Home::with(other).with_program_in_path();
+    let counted = |home: &Home| {
+        let found = ask(home);
+        let line = found.into_iter().find(|one| one.starts_with("Configuration ok "));
+        line.unwrap().replace(", and nothing is wrong with them | ", "")
+    };
+    assert_eq!(counted(&home), "Configuration ok 1 hook in 1 file");
+    home.done(&["install", "claude"]);
+    assert_eq!(counted(&home), "Configuration ok 1 hook beside Snell's own in 1 file");
 }
 
 /// A line without how long its proof took.
