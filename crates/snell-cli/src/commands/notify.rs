@@ -252,7 +252,8 @@ impl Sending<'_> {
         self.tell_dropped(put);
         let own = self.deliver_own();
         self.tell_what_waits(&own);
-        self.deliver_others(&own);
+        let others = self.deliver_others(&own);
+        self.tell_what_still_waits(&own, &others);
         Ok(())
     }
 
@@ -264,14 +265,14 @@ impl Sending<'_> {
 
     /// Delivers what waits for others. That must not hold this call up, however slow they are; how much it is, `snell status`
     /// tells.
-    fn deliver_others(&mut self, own: &Report) {
+    fn deliver_others(&mut self, own: &Report) -> Report {
         // The receiver is there, and there is more than there was time for.
         if self.is_interrupted(own) {
             forwarding::hire(self.outbox, self.data, self.receiver);
         }
         let url = self.receiver.url.as_str();
         self.post.hurry(FOR_OTHERS);
-        self.deliver(&|other| other != url);
+        self.deliver(&|other| other != url)
     }
 
     /// Whether the receiver took letters until the time was up.
@@ -296,6 +297,23 @@ impl Sending<'_> {
         } else {
             format!("{url} {why}; waiting for it: {waiting}")
         });
+    }
+
+    /// Tells whoever asked for another try of everything that was not sent, for whichever receiver it is, and why.
+    fn tell_what_still_waits(&mut self, own: &Report, others: &Report) {
+        for waiting in self.outbox.waiting() {
+            let is = |held_up: &&HeldUp| held_up.url == waiting.url;
+            // Of these it was told already.
+            if own.held_up.iter().any(|held_up| is(&held_up)) {
+                continue;
+            }
+            let (url, number) = (&waiting.url, output::count(waiting.waiting, "event"));
+            self.remarks.push(match others.held_up.iter().find(is) {
+                Some(HeldUp { why, .. }) => format!("{url} {why}; waiting for it: {number}"),
+                // Somebody else has the turn, and may be done with it in a moment.
+                None => format!("waiting for {url}, and left to another process: {number}"),
+            });
+        }
     }
 
     fn how_many_wait(&self, url: &str) -> usize {

@@ -99,6 +99,34 @@ fn what_was_refused_is_tried_again_when_somebody_says_so() {
 }
 
 #[test]
+fn who_asks_for_another_try_hears_of_everything_that_still_waits() {
+    let [unwilling, other] = [Receiver::in_mood(Mood::Answers(400)), Receiver::new()];
+    let sandbox = Sandbox::new();
+    let (url, other_url) = (unwilling.url(), other.url());
+    notify(&sandbox, &url, "unwanted").says("refuses UserPromptSubmit");
+    unwilling.is_now(Mood::Answers(503));
+    // It was refused by one receiver, and the call is about another.
+    let retry = ["--retry", "--url", other_url.as_str()];
+    let again = notify_with(&sandbox, &retry, "");
+    again.says("refused before, and tried again: 1 event");
+    again.says(&format!("{url} answered 503"));
+    again.says("waiting for it: 1 event");
+    // Somebody else delivers, and has not come to it.
+    let lock = fs::File::open(sandbox.data().join("outbox/lock")).unwrap();
+    lock.lock().unwrap();
+    for asked in [url.as_str(), other_url.as_str()] {
+        let left = notify_with(&sandbox, &["--retry", "--url", asked], "");
+        left.says("no event was refused");
+        left.says(&format!("waiting for {url}, and left to another process: 1 event"));
+    }
+    drop(lock);
+    unwilling.is_now(Mood::Answers(200));
+    let last = notify_with(&sandbox, &retry, "");
+    assert_eq!(last.stderr, "snell: no event was refused\n");
+    assert_eq!(waiting(&sandbox), [] as [Value; 0]);
+}
+
+#[test]
 fn who_had_no_time_for_everything_says_how_much_was_sent_and_leaves_the_rest_to_another_process() {
     let receiver = Receiver::in_mood(Mood::Answers(503));
     let sandbox = Sandbox::new();
