@@ -5,13 +5,12 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::{Mode, Watched, in_both_modes, saying, texts};
-use crate::support::{Ran, Sandbox, start};
+use crate::support::{Ran, Sandbox, start, wait_until};
 
 fn ran(command: &mut Command, payload: &Value) -> Ran {
     start(command, &payload.to_string()).wait_with_output().unwrap().into()
@@ -91,26 +90,50 @@ fn while_the_database_is_locked_events_wait_and_verdicts_are_told() {
         let holder = Connection::open(watched.database()).unwrap();
         holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
         let stop = watched.payload("s1", "Stop", json!({"last_assistant_message": "Done."}));
-        assert!(watched.hook(&stop).is_trouble().contains("locked"));
+        let put_off = watched.hook(&stop);
+        assert_eq!((put_off.code, put_off.stdout.as_str()), (0, ""), "{put_off:?}");
+        is_said_to_be_locked(mode, &put_off);
         let denied = watched.hook(&watched.payload("s1", "PreToolUse", json!({"tool_name": "Glob"})));
         assert_eq!(denied.json()["hookSpecificOutput"]["permissionDecision"], "deny");
-        assert_eq!((denied.code, denied.stderr.lines().count()), (0, 1), "{denied:?}");
+        assert_eq!(denied.code, 0, "{denied:?}");
+        is_said_to_be_locked(mode, &denied);
         // Whoever was not answered in time by the scribe may have written down the same.
         assert!(watched.pending() >= 2, "{mode:?}");
+        watched.settle();
         holder.execute_batch("ROLLBACK").unwrap();
-        watched.prompt("s1", "Go on.");
-        let kept = texts(&watched.rows("SELECT name FROM events ORDER BY id"));
-        assert_eq!(
-            kept,
-            ["UserPromptSubmit", "Stop", "PreToolUse", "UserPromptSubmit"],
-            "{mode:?}"
+        let prompt = watched.payload("s1", "UserPromptSubmit", json!({"prompt": "Go on."}));
+        assert_eq!(watched.hook(&prompt).code, 0, "{mode:?}");
+        is_kept_at_last(
+            &watched,
+            &["UserPromptSubmit", "Stop", "PreToolUse", "UserPromptSubmit"],
         );
-        assert_eq!(
-            (watched.pending(), watched.states()),
-            (0, vec!["processing".to_owned()]),
-            "{mode:?}"
-        );
+        assert_eq!(watched.states(), ["processing"], "{mode:?}");
     }
+}
+
+/// Whoever records alone says that the database is locked. A scribe waits for the database in a hook's place, and on a crowded
+/// machine the hook may have to leave before it hears of that.
+#[track_caller]
+fn is_said_to_be_locked(mode: Mode, ran: &Ran) {
+    let is_unheard = ran.stderr.is_empty() || ran.stderr.contains("the scribe does not answer");
+    let is_said = ran.stderr.contains("locked") || (mode == Mode::WithScribe && is_unheard);
+    assert!(is_said && ran.stderr.lines().count() <= 1, "{mode:?}: {ran:?}");
+}
+
+/// These events are stored in this order, and nothing waits any more; at once, or when the scribe comes to it.
+fn is_kept_at_last(watched: &Watched, names: &[&str]) {
+    wait_until(|| {
+        let kept = texts(&watched.rows("SELECT name FROM events ORDER BY id"));
+        assert!(
+            kept.len() <= names.len() && names.starts_with(&as_texts(&kept)),
+            "{kept:?}"
+        );
+        (kept.len() == names.len() && watched.pending() == 0).then_some(())
+    });
+}
+
+fn as_texts(names: &[String]) -> Vec<&str> {
+    names.iter().map(String::as_str).collect()
 }
 
 #[test]
@@ -118,15 +141,14 @@ fn whoever_holds_the_lock_of_the_file_itself_holds_nobody_up() {
     in_both_modes(|watched| {
         let lock = fs::File::create(watched.sandbox.data().join("snell.db.lock")).unwrap();
         rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
-        let started = Instant::now();
+        // It comes back although the lock is held.
         let trouble = watched.hook(&watched.payload("s1", "UserPromptSubmit", json!({"prompt": "Go."})));
-        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
         assert!(trouble.is_trouble().contains("waits on disk"), "{trouble:?}");
         assert_eq!(watched.pending(), 1);
         drop(lock);
-        watched.event("s1", "Stop", json!({}));
-        let kept = texts(&watched.rows("SELECT name FROM events ORDER BY id"));
-        assert_eq!(kept, ["UserPromptSubmit", "Stop"]);
+        let stop = watched.payload("s1", "Stop", json!({}));
+        assert_eq!(watched.hook(&stop).code, 0);
+        is_kept_at_last(watched, &["UserPromptSubmit", "Stop"]);
     });
 }
 
@@ -274,6 +296,8 @@ fn what_can_be_neither_stored_nor_written_down_is_said_to_be_lost() {
         holder.execute_batch("BEGIN IMMEDIATE").unwrap();
         let trouble = watched.hook(&watched.payload("s1", "Stop", json!({})));
         assert!(trouble.is_trouble().contains("it is lost"), "{trouble:?}");
+        // A scribe that is still trying would store it after all.
+        watched.settle();
         holder.execute_batch("ROLLBACK").unwrap();
         watched.prompt("s1", "Go on.");
         assert_eq!(watched.count("events"), 2);
