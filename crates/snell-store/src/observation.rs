@@ -209,7 +209,8 @@ const NOBODY_WAITED: &str = "ran in the background; nobody waited for it";
 pub struct GuardVerdict {
     /// `allow`, `ask` or `deny`.
     pub decision: String,
-    /// What it would have decided if it did not only watch: `ask` or `deny`.
+    /// What it would have decided if it did not only watch: `ask` or `deny`. Of a call that was denied, `ask`: the user should
+    /// have been asked, and could not be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub would: Option<String>,
     /// The rule that decided.
@@ -308,6 +309,15 @@ impl Observation {
 }
 
 impl Judgement {
+    /// What happened if the agent could be told nothing but a "no", for this reason, whatever else was decided.
+    pub fn become_refusal(&mut self, reason: &str) {
+        self.decision = Some("block".into());
+        self.reason = Some(reason.to_owned());
+        for verdict in self.guard.iter_mut().filter(|verdict| verdict.decision == "ask") {
+            verdict.would = Some(std::mem::replace(&mut verdict.decision, "deny".into()));
+        }
+    }
+
     /// What the store keeps of a verdict.
     pub fn of(verdict: &Verdict, took: std::time::Duration) -> Self {
         Self {

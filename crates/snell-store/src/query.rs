@@ -250,7 +250,8 @@ pub struct HookRunView {
     pub why: Option<String>,
 }
 
-/// What the guard said. `would` is what it would have decided if it did not only watch.
+/// What the guard said. `would` is what it would have decided if it did not only watch; or `ask`, if the user could not be asked
+/// and the call was denied.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the names are those of the guard's judgement")]
 pub struct GuardVerdictView {

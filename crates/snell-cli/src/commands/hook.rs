@@ -172,14 +172,20 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
         if let Some(judged) = recording.write_down(&observation) {
             note.replace(judged).into_iter().for_each(Note::remove);
         }
-        code = tell(&line, &verdict).unwrap_or(code);
+        if let Some(reason) = tell(&line, &verdict) {
+            code = BLOCKED;
+            observation
+                .judgement
+                .iter_mut()
+                .for_each(|kept| kept.become_refusal(&reason));
+        }
     }
     recording.record(observation, note);
     Ok(code)
 }
 
-/// Tells the agent. What must not be lost and cannot be heard this way is told by exit code.
-fn tell(line: &str, verdict: &Verdict) -> Option<u8> {
+/// Tells the agent. What must not be lost and cannot be heard this way is told by exit code: then the answer is why.
+fn tell(line: &str, verdict: &Verdict) -> Option<String> {
     let matters = verdict.decision > Decision::Allow || verdict.tool_input.is_some();
     let error = if matters && output::is_nowhere() {
         anyhow!("cannot write the answer: standard output is closed, or leads nowhere")
@@ -195,8 +201,9 @@ fn tell(line: &str, verdict: &Verdict) -> Option<u8> {
         Decision::Ask => "blocked, because nobody can be asked",
         Decision::None | Decision::Allow => "blocked, because a hook has changed the tool's input",
     };
-    output::error(&error.context(verdict.reason.clone().unwrap_or_else(|| unsaid.into())));
-    Some(BLOCKED)
+    let why = verdict.reason.clone().unwrap_or_else(|| unsaid.into());
+    output::error(&error.context(why.clone()));
+    Some(why)
 }
 
 /// The engine with what counts here: our own files, and what they borrow.

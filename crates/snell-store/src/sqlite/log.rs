@@ -11,11 +11,11 @@ use crate::error::Result;
 use crate::model::State;
 use crate::query::{LogEntry, LogFilter};
 
-/// Of what the guard would have decided the worst counts, which is also the last by its letters.
+/// Of what a guard that only watches would have decided the worst counts, which is also the last by its letters.
 pub(super) const LOG_ENTRY: &str = "SELECT e.id, e.at, e.agent_id, p.name, c.session_id, e.name, e.tool, e.decision, e.reason, \
     e.state, e.correlation, e.took_us, (SELECT count(*) FROM hook_runs h WHERE h.id = e.id), d.payload, \
     e.tool_summary, e.tool_us, e.changed_input, e.told, e.changed_output, \
-    (SELECT max(g.would) FROM guard_verdicts g WHERE g.id = e.id) \
+    (SELECT max(g.would) FROM guard_verdicts g WHERE g.id = e.id AND g.decision = 'allow') \
     FROM events e JOIN agents a USING (agent_id) JOIN projects p USING (project_id) \
     LEFT JOIN conversations c ON c.conversation_id = e.conversation_id LEFT JOIN payloads d ON d.id = e.id";
 

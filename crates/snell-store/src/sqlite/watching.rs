@@ -111,7 +111,11 @@ impl Sqlite {
         only("g.rule = ?", text(&filter.rule));
         only("g.tier = ?", text(&filter.tier));
         only("g.decision = ?", kept.map(|(decision, _)| word(decision)));
-        only("g.would IS ?", kept.map(|(_, would)| would.map_or(Sql::Null, word)));
+        // What was not let through is what came of it, whatever would have been otherwise.
+        only(
+            "(g.would IS ? OR g.decision <> 'allow')",
+            kept.map(|(_, would)| would.map_or(Sql::Null, word)),
+        );
         let limit = filter.limit;
         let sql = format!(
             "SELECT g.guard_verdict_id, g.at, g.agent_id, g.id, e.tool, d.payload, g.decision, g.would, g.rule, g.tier, \

@@ -1,6 +1,6 @@
 //! What is counted by the hour: what hooks cost, and what the guard said.
 
-use snell_store::{FinishedRun, GuardFilter, GuardOutcome, GuardVerdict, HookStats, Judgement, Run};
+use snell_store::{FinishedRun, GuardFilter, GuardOutcome, GuardVerdict, HookStats, Judgement, LogFilter, Run};
 
 use crate::support::{Kept, at, sent};
 
@@ -202,6 +202,48 @@ fn what_the_guard_said_is_counted_by_rule_and_by_what_came_of_it() {
     assert_eq!(numbers(&mut kept, None, Some("low")), [5, 2]);
     assert_eq!(numbers(&mut kept, Some(GuardOutcome::Denied), None), [3, 1]);
     assert_eq!(numbers(&mut kept, Some(GuardOutcome::WouldDeny), None), [4]);
+}
+
+#[test]
+fn a_call_that_was_denied_because_nobody_could_be_asked_was_denied() {
+    let mut kept = Kept::new();
+    let mut judgement = Judgement {
+        decision: Some("ask".into()),
+        guard: vec![verdict("a", "ask", "sure?"), verdict("b", "allow", "you said so")],
+        ..Judgement::default()
+    };
+    judgement.become_refusal("sure? Nobody can be asked.");
+    kept.judged(0, vec![], judgement.guard);
+    let hours = kept.store.guard_hours(at(0)).unwrap();
+    let outcomes: Vec<_> = hours.iter().map(|hour| (hour.rule.as_str(), hour.outcome)).collect();
+    assert_eq!(outcomes, [("a", GuardOutcome::Denied), ("b", GuardOutcome::Allowed)]);
+    let mut found = |outcome| {
+        let filter = GuardFilter {
+            outcome: Some(outcome),
+            limit: 10,
+            ..GuardFilter::default()
+        };
+        let found = kept.store.guard_log(&filter).unwrap();
+        let told = found
+            .into_iter()
+            .map(|entry| (entry.verdict.decision, entry.verdict.would));
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        found(GuardOutcome::Denied),
+        [("deny".to_owned(), Some("ask".to_owned()))]
+    );
+    assert_eq!(found(GuardOutcome::Allowed), [("allow".to_owned(), None)]);
+    assert_eq!(found(GuardOutcome::Asked), []);
+    assert_eq!(found(GuardOutcome::WouldAsk), []);
+    let log = kept
+        .store
+        .log(&LogFilter {
+            limit: 10,
+            ..LogFilter::default()
+        })
+        .unwrap();
+    assert_eq!(log[0].would, None, "the guard does not only watch");
 }
 
 #[test]

@@ -39,9 +39,9 @@ pub(super) fn answer(
     let Said { verdict, hearing, .. } = handlers::ask(&occasion, &mut recording);
     let mut judgement = Judgement::of(&verdict, started.elapsed());
     judgement.guard = hearing.map(|hearing| hearing.recorded()).unwrap_or_default();
-    observation.judgement = Some(judgement);
     let code = match refusal(&verdict, who) {
         Some(reason) => {
+            judgement.become_refusal(&reason);
             output::note(&reason);
             BLOCKED
         }
@@ -52,6 +52,7 @@ pub(super) fn answer(
             DONE
         }
     };
+    observation.judgement = Some(judgement);
     recording.record(observation, None);
     code
 }

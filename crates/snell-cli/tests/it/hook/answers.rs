@@ -390,16 +390,15 @@ fn a_hook_that_fails_does_not_become_the_agents_trouble() {
     }
 }
 
-/// What becomes of an answer of this hook, if standard output is redirected like this.
-fn said_into(redirection: &str, answer: &serde_json::Value) -> crate::support::Ran {
+/// What becomes of an answer of this hook, if standard output is redirected like this, and which decision is kept.
+fn said_into(redirection: &str, answer: &serde_json::Value) -> (crate::support::Ran, serde_json::Value) {
     let watched = Watched::with_hooks(Mode::Alone, &saying("PreToolUse", answer));
     let payload = watched.payload("s1", "PreToolUse", json!({"tool_name": "Glob"}));
     let script = format!("exec \"$0\" \"$@\" {redirection}");
     let mut command = watched.sandbox.shell(&script, &["hook"]);
     let child = crate::support::start(&mut command, &payload.to_string());
     let ran = child.wait_with_output().unwrap().into();
-    assert_eq!(watched.count("events"), 1);
-    ran
+    (ran, watched.value("SELECT decision FROM events"))
 }
 
 /// Where nothing can be said: a full device, a descriptor that is closed, and what every shell writes instead of that.
@@ -417,8 +416,9 @@ fn what_must_not_be_lost_and_cannot_be_said_is_told_by_the_exit_code() {
     ];
     for redirection in NOWHERE {
         for (answer, expected) in &answers {
-            let ran = said_into(redirection, answer);
+            let (ran, kept) = said_into(redirection, answer);
             assert_eq!(ran.code, 2, "{redirection} {answer}");
+            assert_eq!(kept, "block", "{redirection} {answer}");
             assert!(ran.stderr.contains(expected), "{redirection} {ran:?}");
         }
     }
@@ -427,8 +427,8 @@ fn what_must_not_be_lost_and_cannot_be_said_is_told_by_the_exit_code() {
 #[test]
 fn a_remark_that_cannot_be_said_blocks_nothing() {
     for redirection in NOWHERE {
-        let ran = said_into(redirection, &json!({"message": "By the way."}));
-        assert_eq!(ran.code, 0, "{redirection}");
+        let (ran, kept) = said_into(redirection, &json!({"message": "By the way."}));
+        assert_eq!((ran.code, kept), (0, json!(null)), "{redirection}");
     }
 }
 

@@ -120,8 +120,20 @@ fn what_a_stranger_is_about_to_do_is_judged_and_a_no_is_an_exit_code() {
                 .iter()
                 .map(|row| row["decision"].as_str().unwrap_or_default())
                 .collect();
-            assert_eq!(kept.len(), 3, "{who} {kept:?}");
-            assert_eq!(watched.count("guard_verdicts"), 2, "{who}");
+            // What is kept is what happened to it, and that it would have been asked about.
+            assert_eq!(kept, ["block", "block", ""], "{who}");
+            let reason = &watched.rows("SELECT reason FROM events ORDER BY rowid")[1]["reason"];
+            let asked = format!("The user should be asked, which {who} does not let Snell do");
+            assert!(reason.as_str().unwrap().contains(&asked), "{who}: {reason}");
+            let said = watched.rows("SELECT decision, would FROM guard_verdicts ORDER BY guard_verdict_id");
+            assert_eq!(
+                said,
+                [
+                    json!({"decision": "deny", "would": null}),
+                    json!({"decision": "deny", "would": "ask"})
+                ],
+                "{who}"
+            );
         }
     }
 }

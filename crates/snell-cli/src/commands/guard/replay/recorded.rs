@@ -58,13 +58,13 @@ impl Recorded {
     }
 }
 
-/// What a word in the database means.
+/// What the guard decided, by what is kept of it: it was for asking, too, where nobody could be asked.
 fn rank(verdict: &GuardVerdictView) -> Verdict {
-    let known = [Verdict::Ask, Verdict::Deny];
-    known
-        .into_iter()
-        .find(|known| known.name() == verdict.decision)
-        .unwrap_or(Verdict::Allow)
+    match (verdict.decision.as_str(), verdict.would.as_deref()) {
+        ("ask", _) | ("deny", Some("ask")) => Verdict::Ask,
+        ("deny", _) => Verdict::Deny,
+        _ => Verdict::Allow,
+    }
 }
 
 /// In which projects agents work.
