@@ -1,29 +1,25 @@
 //! `snell status`: how Snell's memory is, and what needs attention.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+mod asked;
+mod faults;
+mod shown;
+
+use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use serde::Serialize;
-use snell::{Handler, Judgement, ProjectFile, Severity, Timestamp};
+use snell::{Handler, Judgement, ProjectFile, Severity};
 use snell_store::outbox::{Outbox, Waiting};
-use snell_store::{AgentFilter, AgentView, Premises, SetAside, State, Store, StoreError, Totals};
+use snell_store::{AgentView, Premises, SetAside, Totals};
 
 use super::{DONE, FAILED};
 use crate::around::Around;
 use crate::caller::Caller;
 use crate::guard;
-use crate::memory::{self, Memory};
-use crate::output::{self, Style};
+use crate::memory::Memory;
+use crate::output;
 use crate::pins::gone;
-use crate::recording::scribe_is_off;
 use crate::times;
-
-/// A disk with less room than this will soon take nothing more.
-const LITTLE_ROOM_BYTES: u64 = 16 * 1024 * 1024;
-
-/// Events that could not be sent for so long need a person.
-const LONG_WAIT: Duration = Duration::from_secs(10 * 60);
 
 /// Show what is recorded where, which agents wait for you, and what needs attention
 #[derive(Debug, clap::Args)]
@@ -108,39 +104,28 @@ struct Attention {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut memory = Memory::find()?;
-    let status = Status::find(args, &mut memory, ask)?;
+    let status = Status::find(args, &mut memory, asked::ask)?;
     if args.json {
         output::json(&status)?;
     } else {
-        show(&status, memory.now());
+        shown::show(&status, memory.now());
     }
     Ok(if status.attention.is_empty() { DONE } else { FAILED })
 }
 
-/// How the store is asked.
-type Ask = fn(&mut Memory, &mut Vec<Attention>) -> Asked;
-
-/// What the store answered.
-struct Asked {
-    state: &'static str,
-    error: Option<String>,
-    totals: Option<Totals>,
-    waiting_agents: Vec<AgentView>,
-}
-
 impl Status {
-    fn find(args: &Args, memory: &mut Memory, ask: Ask) -> anyhow::Result<Self> {
+    fn find(args: &Args, memory: &mut Memory, ask: asked::Ask) -> anyhow::Result<Self> {
         let mut attention = Vec::new();
         // Opening the database may change what lies on disk, so that is looked at afterwards.
         let asked = ask(memory, &mut attention);
         let premises = Premises::look(memory.directory());
-        attention.extend(faults_of(&premises));
+        attention.extend(faults::of_files(&premises));
         let outbox = Outbox::beside(memory.directory());
         let outbox = Letters {
             receivers: outbox.waiting(),
             refused: outbox.refused(),
         };
-        attention.extend(faults_of_forwarding(&outbox, memory.now()));
+        attention.extend(faults::of_forwarding(&outbox, memory.now()));
         let project = project(args)?;
         let builder = Caller::engine(project.clone())?;
         let (engine, findings) = builder.survey().load();
@@ -159,7 +144,7 @@ impl Status {
             files
                 .iter()
                 .filter(|file| file.state != "trusted" && file.hooks > 0)
-                .map(withheld),
+                .map(faults::of_withheld),
         );
         let gone = Around::of(None, None).pins().gone_from(&project);
         attention.extend(gone.iter().map(|path| Attention {
@@ -212,147 +197,6 @@ fn project(args: &Args) -> anyhow::Result<PathBuf> {
     }
 }
 
-impl Asked {
-    /// Nothing but how the database is.
-    fn state(state: &'static str, error: Option<String>) -> Self {
-        Self {
-            state,
-            error,
-            totals: None,
-            waiting_agents: Vec::new(),
-        }
-    }
-}
-
-/// Looks at the database as it is, and changes nothing.
-fn look(memory: &mut Memory, attention: &mut Vec<Attention>) -> Asked {
-    if matches!(memory.path().try_exists(), Ok(false)) {
-        return Asked::state("none", None);
-    }
-    match Store::open_to_look(&memory.path()) {
-        Ok(_) => Asked::state("ok", None),
-        Err(error) => unusable(memory, error, attention),
-    }
-}
-
-fn ask(memory: &mut Memory, attention: &mut Vec<Attention>) -> Asked {
-    if memory.is_blank() {
-        return Asked::state("none", None);
-    }
-    let now = memory.now();
-    let (answer, remarks) = memory.try_to_ask(|store| {
-        memory::look_after(store, now)?;
-        Ok((store.totals()?, store.agents(&AgentFilter::default())?))
-    });
-    // A database that was set aside just now is found on disk like all others.
-    let remarks = remarks.into_iter().filter(|_| memory.waiting() > 0);
-    attention.extend(remarks.map(|what| Attention {
-        what,
-        remedy: "nothing that waits is lost; it is stored when the database can be written".into(),
-    }));
-    match answer {
-        Ok((totals, mut agents)) => {
-            agents.retain(|agent| agent.state == State::AwaitingInput);
-            Asked {
-                totals: Some(totals),
-                waiting_agents: agents,
-                ..Asked::state("ok", None)
-            }
-        }
-        Err(error) => unusable(memory, error, attention),
-    }
-}
-
-/// A database that cannot be used.
-fn unusable(memory: &Memory, error: StoreError, attention: &mut Vec<Attention>) -> Asked {
-    let (state, remedy) = match &error {
-        StoreError::Locked => ("locked", "try again; if it stays locked, end the program that holds it"),
-        StoreError::Damaged(_) => ("damaged", "it is moved aside, and a new one begun, with the next event"),
-        StoreError::TooNew { .. } => ("unusable", "install the newer version of Snell"),
-        _ => (
-            "unusable",
-            "see that the directory can be written and the disk has room",
-        ),
-    };
-    let what = format!("{:#}", anyhow::Error::from(error));
-    attention.push(Attention {
-        what: format!("{}: {what}", memory.path().display()),
-        remedy: remedy.into(),
-    });
-    Asked::state(state, Some(what))
-}
-
-/// What is wrong with the files themselves.
-fn faults_of(premises: &Premises) -> Vec<Attention> {
-    let mut faults = Vec::new();
-    if premises.is_read_only {
-        faults.push(Attention {
-            what: "the directory of the database cannot be written".into(),
-            remedy: "give yourself the right to write there; what cannot be recorded is lost".into(),
-        });
-    }
-    if let Some(free) = premises.free_bytes.filter(|free| *free < LITTLE_ROOM_BYTES) {
-        faults.push(Attention {
-            what: format!("the disk of the database has only {} left", size(free)),
-            remedy: "make room; what cannot be recorded is lost".into(),
-        });
-    }
-    for aside in &premises.set_aside {
-        let path = aside.path.display();
-        let (at, bytes) = (times::shown(aside.written_at), size(aside.bytes));
-        faults.push(Attention {
-            what: format!("a damaged database was set aside: {path} (last written {at}, {bytes})"),
-            remedy: format!(
-                "save what can be saved: sqlite3 '{path}' .recover > recovered.sql; or delete it: rm '{path}'*"
-            ),
-        });
-    }
-    if let Some(note) = premises.unreadable_notes.first() {
-        let number = output::count(premises.unreadable_notes.len(), "event");
-        let directory = note.parent().unwrap_or(Path::new("/")).display();
-        faults.push(Attention {
-            what: format!("{number} in {directory} cannot be understood, and will not be stored"),
-            remedy: format!("look at them, then delete them: rm -r '{directory}'"),
-        });
-    }
-    if let Some(first) = premises.open_to_others.first() {
-        let others = premises.open_to_others.len() - 1;
-        let more = if others > 0 {
-            format!(" and {} in it", output::count(others, "file"))
-        } else {
-            String::new()
-        };
-        faults.push(Attention {
-            what: format!("others on this machine may look into {}{more}", first.display()),
-            remedy: format!("run: chmod -R go= '{}'", first.display()),
-        });
-    }
-    faults
-}
-
-/// What keeps events from reaching receivers elsewhere.
-fn faults_of_forwarding(outbox: &Letters, now: Timestamp) -> Vec<Attention> {
-    let is_long = |since: Timestamp| now.duration_since(since).unsigned_abs() > LONG_WAIT;
-    let long = outbox.receivers.iter().filter(|waiting| is_long(waiting.since));
-    let mut faults: Vec<_> = long
-        .map(|Waiting { url, waiting, .. }| Attention {
-            what: format!("{} cannot be sent to {url}", output::count(*waiting, "event")),
-            remedy: "see that it runs and takes them; they are sent with the next event".into(),
-        })
-        .collect();
-    if let Some(directory) = outbox.refused.first().and_then(|path| path.parent()) {
-        let number = output::count(outbox.refused.len(), "event");
-        let directory = directory.display();
-        faults.push(Attention {
-            what: format!("{number} in {directory} were refused by their receiver, and are not sent again by themselves"),
-            remedy: format!(
-                "look at the \"answer\" in them, then send them again: snell notify --retry; or delete them: rm -r '{directory}'"
-            ),
-        });
-    }
-    faults
-}
-
 fn trusted_file(file: &ProjectFile) -> TrustedFile {
     TrustedFile {
         path: file.path.clone(),
@@ -364,145 +208,6 @@ fn trusted_file(file: &ProjectFile) -> TrustedFile {
         },
         hooks: file.hooks.len(),
     }
-}
-
-fn withheld(file: &TrustedFile) -> Attention {
-    let state = match file.state {
-        "changed" => "was changed since it was trusted",
-        _ => "is not trusted",
-    };
-    Attention {
-        what: format!(
-            "{} {state}, so its {} not run in agents",
-            file.shown,
-            if file.hooks == 1 {
-                "hook does".into()
-            } else {
-                format!("{} hooks do", file.hooks)
-            }
-        ),
-        remedy: "look at it, then run: snell trust".into(),
-    }
-}
-
-fn show(status: &Status, now: Timestamp) {
-    for (label, text) in lines(status, now) {
-        output::line(&format!("{label:<14} {text}"));
-    }
-    for agent in &status.waiting_agents {
-        let since = times::how_long(agent.state_since, now);
-        let why = output::in_brief(&agent.why, 80);
-        let text = format!("agent {} in {}, since {since}: {why}", agent.agent_id, agent.project);
-        let label = output::styled(&format!("{:<14}", "Waits for you"), Style::Urgent);
-        output::text(&format!("{label} {}\n", output::harmless(&text)));
-    }
-    if status.attention.is_empty() {
-        return;
-    }
-    output::line("");
-    output::heading("Needs attention:");
-    for Attention { what, remedy } in &status.attention {
-        output::line(&format!("  {what}"));
-        output::faint(&format!("      {remedy}"));
-    }
-}
-
-fn lines(status: &Status, now: Timestamp) -> Vec<(&'static str, String)> {
-    let database = &status.database;
-    let path = database.path.display();
-    let mut lines = vec![(
-        "Database",
-        match database.state {
-            "ok" => format!("{path}, {}", size(database.bytes)),
-            "none" => format!("{path}: nothing has been recorded yet; `snell docs guest` shows how it begins"),
-            state => format!("{path}: {state}"),
-        },
-    )];
-    if let Some(totals) = &status.totals {
-        lines.extend(recorded(totals, now));
-    }
-    let keeping = if status.recording {
-        ""
-    } else {
-        "; nothing is recorded, because `track` is off"
-    };
-    lines.push(("Kept for", format!("{}{keeping}", status.keep)));
-    let scribe = match (status.scribe_running, scribe_is_off()) {
-        (true, _) => "running",
-        (false, true) => "switched off here (SNELL_SCRIBE=off)",
-        (false, false) => "not running; the next hook starts one",
-    };
-    lines.push(("Scribe", scribe.into()));
-    lines.push((
-        "Waiting",
-        format!("{} to be stored", output::count(status.pending, "event")),
-    ));
-    for Waiting { url, waiting, since } in &status.outbox.receivers {
-        let (number, since) = (output::count(*waiting, "event"), times::how_long(*since, now));
-        lines.push(("To be sent", format!("{number} to {url}, since {since}")));
-    }
-    let files: Vec<_> = status
-        .project
-        .files
-        .iter()
-        .map(|file| format!("{} is {}", file.shown, file.state))
-        .collect();
-    let files = if files.is_empty() {
-        "no file that needs trust".to_owned()
-    } else {
-        files.join(", ")
-    };
-    lines.push(("Project", format!("{}: {files}", status.project.directory.display())));
-    lines.push(("Configuration", output::count(status.configuration_errors, "error")));
-    lines
-}
-
-fn recorded(totals: &Totals, now: Timestamp) -> Vec<(&'static str, String)> {
-    let count = |number: i64, thing: &str| output::count(usize::try_from(number).unwrap_or(0), thing);
-    let agents: Vec<_> = totals.agents.iter().filter(|(_, number)| *number > 0).collect();
-    let agents: Vec<_> = agents
-        .iter()
-        .map(|(state, number)| format!("{number} {state}"))
-        .collect();
-    let mut lines = vec![(
-        "Recorded",
-        format!(
-            "{} ({} blocked), {}, {}, {}",
-            count(totals.events, "event"),
-            totals.blocked,
-            count(totals.turns, "turn"),
-            count(totals.hook_runs, "hook run"),
-            count(totals.projects, "project")
-        ),
-    )];
-    if let (Some(first), Some(last)) = (totals.first_event_at, totals.last_event_at) {
-        let ago = times::how_long(last, now);
-        lines.push((
-            "Events",
-            format!("from {} to {} ({ago} ago)", times::shown(first), times::shown(last)),
-        ));
-    }
-    lines.push((
-        "Agents",
-        if agents.is_empty() {
-            "none".into()
-        } else {
-            agents.join(", ")
-        },
-    ));
-    lines
-}
-
-/// How large something is, for people.
-fn size(bytes: u64) -> String {
-    let (unit, letter) = match bytes {
-        0..1024 => return format!("{bytes} B"),
-        1024..1_048_576 => (1024, "KiB"),
-        1_048_576..1_073_741_824 => (1_048_576, "MiB"),
-        _ => (1_073_741_824, "GiB"),
-    };
-    let tenths = bytes * 10 / unit;
-    format!("{}.{} {letter}", tenths / 10, tenths % 10)
 }
 
 /// What all of this comes to, for `snell doctor`.
@@ -520,8 +225,8 @@ pub(crate) fn health(project: PathBuf) -> anyhow::Result<Health> {
         project: Some(project),
         json: false,
     };
-    let status = Status::find(&args, &mut memory, look)?;
-    let lines = lines(&status, memory.now());
+    let status = Status::find(&args, &mut memory, asked::look)?;
+    let lines = shown::lines(&status, memory.now());
     let attention = status.attention.into_iter().map(|one| (one.what, one.remedy));
     Ok(Health {
         lines,
