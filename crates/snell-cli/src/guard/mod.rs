@@ -70,7 +70,7 @@ impl Guard {
             };
             snell_guard::explain(&call, &case.policy, &case.world)
         };
-        self.or_failed(tool, explain, told::unexplained)
+        self.or_failed(tool, explain, Explanation::of_nothing)
     }
 
     /// The rule that would keep an agent from reading a file, if one would.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use snell::{GuardReport, Verdict as Answer, show_unseen};
-use snell_guard::{Explanation, Judgement, Verdict};
+use snell_guard::{Judgement, Verdict};
 use snell_store::GuardVerdict;
 
 use crate::install::script::quoted;
@@ -70,26 +70,6 @@ pub(super) fn report(judgement: &Judgement) -> GuardReport {
         tier: judgement.tier.map(|tier| tier.name()),
         reason: Some(show_unseen(&judgement.reason).into_owned()).filter(|reason| !reason.is_empty()),
         advice: Some(judgement.advice).filter(|advice| !advice.is_empty()),
-    }
-}
-
-/// A judgement of which nobody knows what led to it.
-pub(super) fn unexplained(judgement: Judgement) -> Explanation {
-    Explanation {
-        decision: judgement.decision,
-        would: judgement.would,
-        rule: judgement.rule,
-        tier: judgement.tier.map(|tier| tier.name()),
-        reason: judgement.reason,
-        advice: judgement.advice,
-        spans: judgement.spans,
-        allowed_by: judgement.allowed_by,
-        steps: Vec::new(),
-        steps_left_off: 0,
-        effects: Vec::new(),
-        coverage: judgement.coverage.name(),
-        unseen: judgement.coverage.unseen(),
-        flips: Vec::new(),
     }
 }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::effects::{Effect, What};
 use crate::invocation::{Invocation, Value};
-use crate::judge::{Call, Seen, judge_seen, look};
+use crate::judge::{Call, Judgement, Seen, judge_seen, look};
 use crate::policy::{Policy, Source, Verdict};
 use crate::rules::{self, Finding, Rule};
 use crate::syntax::Span;
@@ -28,41 +28,18 @@ const MAX_SHOWN: usize = 400;
 
 /// A judgement with everything that led to it.
 ///
-/// What a [`Judgement`](crate::Judgement) says as well is not written with it: whoever writes both has one form for them.
+/// The judgement is not written with it: whoever writes both has one form for them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Explanation {
-    /// What is to be done.
+    /// What is to be done, and why.
     #[serde(skip)]
-    pub decision: Verdict,
-    /// What would be done if the policy did not merely watch.
-    #[serde(skip)]
-    pub would: Verdict,
-    /// The rule that decides; nothing if none does.
-    #[serde(skip)]
-    pub rule: Option<&'static str>,
-    /// How grave that is.
-    #[serde(skip)]
-    pub tier: Option<&'static str>,
-    /// Why, as a sentence.
-    #[serde(skip)]
-    pub reason: String,
-    /// What to do instead.
-    #[serde(skip)]
-    pub advice: &'static str,
-    /// Where in the command it stands.
-    pub spans: Vec<Span>,
-    /// Why something is let through that would have been stopped, if an allowed command does.
-    #[serde(skip)]
-    pub allowed_by: Option<String>,
+    pub judgement: Judgement,
     /// The programs that would run, in order.
     pub steps: Vec<Step>,
     /// How many more there are.
     pub steps_left_off: usize,
     /// What happens by no program: by the tool itself, or by all of it together.
     pub effects: Vec<Consequence>,
-    /// Whether everything was seen: `full` or `partial`.
-    #[serde(skip)]
-    pub coverage: &'static str,
     /// What could not be seen, in words; nothing if everything was.
     pub unseen: Vec<String>,
     /// What would change the verdict, the smallest change first.
@@ -144,9 +121,16 @@ pub struct Look {
 }
 
 impl Explanation {
-    /// What would be done if the policy did not merely watch; nothing if that makes no difference.
-    pub fn watched(&self) -> Option<Verdict> {
-        Some(self.would).filter(|would| *would != self.decision)
+    /// A judgement of which nobody knows what led to it.
+    pub fn of_nothing(judgement: Judgement) -> Self {
+        Self {
+            unseen: judgement.coverage.unseen(),
+            judgement,
+            steps: Vec::new(),
+            steps_left_off: 0,
+            effects: Vec::new(),
+            flips: Vec::new(),
+        }
     }
 }
 
@@ -160,17 +144,9 @@ pub fn explain(call: &Call<'_>, policy: &Policy, world: &World) -> Explanation {
         steps: steps(&text, &seen, policy),
         steps_left_off: seen.invocations.len().saturating_sub(MAX_STEPS),
         effects: consequences(seen.effects.iter().filter(told), policy),
-        coverage: judgement.coverage.name(),
         unseen: judgement.coverage.unseen(),
         flips: flips::find(call, &seen, &judgement, policy, world),
-        decision: judgement.decision,
-        would: judgement.would,
-        rule: judgement.rule,
-        tier: judgement.tier.map(rules::Tier::name),
-        reason: judgement.reason,
-        advice: judgement.advice,
-        spans: judgement.spans,
-        allowed_by: judgement.allowed_by,
+        judgement,
     }
 }
 

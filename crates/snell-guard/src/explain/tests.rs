@@ -47,7 +47,10 @@ fn rules_that_looked_say_whether_they_matched_and_why_they_count() {
         .rules
         .insert("files.delete-outside".to_owned(), choice(Verdict::Ask));
     let told = explained_by("Bash", &json!({ "command": "rm ~/x" }), &policy);
-    assert_eq!((told.decision, told.rule), (Verdict::Ask, Some("files.delete-outside")));
+    assert_eq!(
+        (told.judgement.decision, told.judgement.rule),
+        (Verdict::Ask, Some("files.delete-outside"))
+    );
     let looks = &told.steps[0].effects[0].rules;
     let about = |id: &str| {
         looks
@@ -71,7 +74,7 @@ fn what_is_let_through_says_so() {
     };
     let told = explained_by("Bash", &json!({ "command": "ls; pkill node" }), &policy);
     assert_eq!(
-        (told.decision, told.allowed_by.as_deref()),
+        (told.judgement.decision, told.judgement.allowed_by.as_deref()),
         (Verdict::Allow, Some("it is mine"))
     );
     assert_eq!(told.steps[1].allowed_by.as_deref(), Some("it is mine"));
@@ -114,7 +117,7 @@ fn the_smallest_change_is_told_first() {
         ("ls; kill -9 -1; pkill node", Change::Command, "ls; :; :"),
     ] {
         let told = explained(command);
-        assert_ne!(told.decision, Verdict::Allow, "{command}");
+        assert_ne!(told.judgement.decision, Verdict::Allow, "{command}");
         let first = told
             .flips
             .iter()
@@ -163,7 +166,7 @@ fn what_is_allowed_says_which_setting_lets_it_happen() {
         ("pkill node", &allowed, vec![Change::Allowed]),
     ] {
         let told = explained_by("Bash", &json!({ "command": command }), policy);
-        assert_eq!(told.decision, Verdict::Allow, "{command}");
+        assert_eq!(told.judgement.decision, Verdict::Allow, "{command}");
         let changes: Vec<Change> = told.flips.iter().map(|flip| flip.change).collect();
         assert_eq!(changes, expected, "{command}");
     }
@@ -177,7 +180,7 @@ fn tools_that_are_no_shell_are_explained_as_well() {
     };
     let input = json!({ "file_path": "/home/ann/work/app/infra/prod/x.tf", "content": "" });
     let told = explained_by("Write", &input, &policy);
-    assert_eq!(told.rule, Some("protected.change"));
+    assert_eq!(told.judgement.rule, Some("protected.change"));
     assert!(told.steps.is_empty());
     assert_eq!(
         told.effects[0].place,
@@ -197,7 +200,7 @@ fn an_explanation_is_bounded() {
     let deep = format!("echo {}", "$(".repeat(50_000));
     for command in [many, wide, deep] {
         let told = explained(&command);
-        assert_ne!(told.decision, Verdict::Allow);
+        assert_ne!(told.judgement.decision, Verdict::Allow);
         assert!(told.steps.len() <= MAX_STEPS);
         assert!(told.steps.iter().all(|step| step.effects.len() <= MAX_EFFECTS_TOLD));
         assert!(told.flips.len() <= 8);

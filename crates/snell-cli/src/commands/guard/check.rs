@@ -3,13 +3,12 @@
 use std::io::IsTerminal;
 
 use anyhow::bail;
-use snell_guard::{Judgement, Verdict};
+use snell_guard::Verdict;
 
 use super::call::{Call, Which};
-use super::lines;
 use super::place::Place;
-use super::shown::{self, Grounds};
 use super::wire::Answer;
+use super::{lines, shown};
 use crate::commands::{BLOCKED, DONE, FAILED};
 use crate::output;
 
@@ -45,14 +44,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 fn one(args: &Args, call: &Call) -> anyhow::Result<u8> {
-    let mut places = args.place.look()?;
-    places.here()?.tell_if_off();
+    let mut places = args.place.look_and_tell()?;
     let (guard, cwd) = places.at(None)?;
     let judgement = guard.judge(&call.tool, &call.input, Some(cwd));
     let written = if args.json {
         output::json_line(&Answer::of(&judgement))
     } else {
-        show(call, &judgement);
+        output::text(&shown::judged(call, &judgement));
         Ok(())
     };
     // A denial is one, also for whoever does not hear why.
@@ -65,22 +63,8 @@ fn one(args: &Args, call: &Call) -> anyhow::Result<u8> {
     written.map(|()| DONE)
 }
 
-fn show(call: &Call, judgement: &Judgement) {
-    let tier = judgement.tier.map(|tier| tier.name());
-    output::text(&shown::headline(judgement.decision, judgement.rule, tier));
-    output::text(&shown::places(call, &judgement.spans));
-    output::text(&shown::grounds(&Grounds {
-        reason: &judgement.reason,
-        advice: judgement.advice,
-        would: judgement.watched(),
-        allowed_by: judgement.allowed_by.as_deref(),
-        unseen: &judgement.coverage.unseen(),
-    }));
-}
-
 fn all(args: &Args) -> anyhow::Result<u8> {
-    let mut places = args.place.look()?;
-    places.here()?.tell_if_off();
+    let mut places = args.place.look_and_tell()?;
     let lines::Counted { all, bad } = lines::judge_all(&mut places)?;
     if bad == 0 {
         return Ok(DONE);

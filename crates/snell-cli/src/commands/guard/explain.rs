@@ -37,8 +37,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
             "there is no call to explain; name a command (snell guard explain 'ls -l'), or a tool with --tool and --input"
         );
     };
-    let mut places = args.place.look()?;
-    places.here()?.tell_if_off();
+    let mut places = args.place.look_and_tell()?;
     let (guard, cwd) = places.at(None)?;
     let explanation = guard.explain(&call.tool, &call.input, Some(cwd));
     if args.json {
@@ -50,15 +49,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 fn in_words(call: &Call, explanation: &Explanation) -> String {
-    let mut text = shown::headline(explanation.decision, explanation.rule, explanation.tier);
-    text.push_str(&shown::places(call, &explanation.spans));
-    text.push_str(&shown::grounds(&shown::Grounds {
-        reason: &explanation.reason,
-        advice: explanation.advice,
-        would: explanation.watched(),
-        allowed_by: explanation.allowed_by.as_deref(),
-        unseen: &explanation.unseen,
-    }));
+    let mut text = shown::judged(call, &explanation.judgement);
     for (number, step) in explanation.steps.iter().enumerate() {
         text.push('\n');
         show_step(number + 1, step, &mut text);

@@ -53,6 +53,13 @@ impl Place {
             known: HashMap::new(),
         })
     }
+
+    /// The same, for whoever judges calls now: they are told if the guard that agents meet there is switched off.
+    pub(super) fn look_and_tell(&self) -> anyhow::Result<Places> {
+        let mut places = self.look()?;
+        places.here()?.tell_if_off();
+        Ok(places)
+    }
 }
 
 /// Which project an agent works on.

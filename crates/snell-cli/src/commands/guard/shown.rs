@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use snell_guard::Verdict;
+use snell_guard::{Judgement, Verdict};
 
 use super::call::Call;
 use crate::output::{self, Style, harmless, styled};
@@ -25,49 +25,44 @@ pub(super) fn style(verdict: Verdict) -> Style {
     }
 }
 
+/// All that a judgement of a call says: the decision, where in the call it lies, why, and what to do instead.
+pub(super) fn judged(call: &Call, judgement: &Judgement) -> String {
+    [headline(judgement), places(call, &judgement.spans), grounds(judgement)].concat()
+}
+
 /// The decision, and the rule that made it.
-pub(super) fn headline(decision: Verdict, rule: Option<&str>, tier: Option<&str>) -> String {
-    let decision = styled(decision.name(), style(decision));
-    let rule = match (rule, tier) {
-        (Some(rule), Some(tier)) => format!("  {rule} {}", styled(&format!("({tier})"), Style::Faint)),
+fn headline(judgement: &Judgement) -> String {
+    let decision = styled(judgement.decision.name(), style(judgement.decision));
+    let rule = match (judgement.rule, judgement.tier) {
+        (Some(rule), Some(tier)) => format!("  {rule} {}", styled(&format!("({})", tier.name()), Style::Faint)),
         _ => String::new(),
     };
     format!("{decision}{rule}\n")
 }
 
-/// What is said about a decision.
-pub(super) struct Grounds<'a> {
-    pub(super) reason: &'a str,
-    pub(super) advice: &'a str,
-    /// What would be decided if the policy did not merely watch.
-    pub(super) would: Option<Verdict>,
-    pub(super) allowed_by: Option<&'a str>,
-    pub(super) unseen: &'a [String],
-}
-
 /// Why, what to do instead, and what could not be seen.
-pub(super) fn grounds(grounds: &Grounds<'_>) -> String {
+fn grounds(judgement: &Judgement) -> String {
     let mut text = String::new();
     let mut row = |title: &str, said: &str| {
         if !said.is_empty() {
             text.push_str(&format!("{title:<10}{}\n", harmless(said)));
         }
     };
-    row("Why", grounds.reason);
-    row("Instead", grounds.advice);
-    if let Some(would) = grounds.would {
+    row("Why", &judgement.reason);
+    row("Instead", judgement.advice);
+    if let Some(would) = judgement.watched() {
         row(
             "Audit",
             &format!("the preset only watches; otherwise: {}", would.name()),
         );
     }
-    row("Allowed", grounds.allowed_by.unwrap_or_default());
-    row("Unseen", &grounds.unseen.join("; "));
+    row("Allowed", judgement.allowed_by.as_deref().unwrap_or_default());
+    row("Unseen", &judgement.coverage.unseen().join("; "));
     text
 }
 
 /// The call, with the places underlined that a judgement is about.
-pub(super) fn places(call: &Call, spans: &[Range<usize>]) -> String {
+fn places(call: &Call, spans: &[Range<usize>]) -> String {
     match call.command() {
         Some(command) => underlined(command, spans, output::terminal_width()),
         None => format!("{INDENT}{}\n", harmless(&output::in_brief(&call.summary(), 200))),

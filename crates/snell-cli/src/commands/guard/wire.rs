@@ -1,5 +1,7 @@
 //! Calls and judgements as programs write and read them.
 
+use std::ops::Range;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -102,28 +104,23 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// An explanation as JSON tells it: the judgement as it is told without one, and what led to it.
+/// An explanation as JSON tells it: the judgement as it is told without one, where it lies, and what led to it.
 #[derive(Debug, Serialize)]
 pub(super) struct Explained<'a> {
     #[serde(flatten)]
     answer: Answer<'a>,
+    spans: &'a [Range<usize>],
     #[serde(flatten)]
     why: &'a Explanation,
 }
 
 impl<'a> Explained<'a> {
     pub(super) fn of(why: &'a Explanation) -> Self {
-        let answer = Answer {
-            decision: why.decision.name(),
-            rule: why.rule,
-            tier: why.tier,
-            reason: said(&why.reason),
-            advice: said(why.advice),
-            coverage: why.coverage,
-            would: why.watched().map(Verdict::name),
-            allowed_by: why.allowed_by.as_deref(),
-        };
-        Self { answer, why }
+        Self {
+            answer: Answer::of(&why.judgement),
+            spans: &why.judgement.spans,
+            why,
+        }
     }
 }
 
