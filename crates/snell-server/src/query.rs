@@ -44,6 +44,11 @@ impl<'q> Query<'q> {
         Ok(Self { pairs })
     }
 
+    /// The same, where these are known beside those by which something is chosen.
+    pub(crate) fn read_with(text: Option<&'q str>, filters: &[&str], beside: &[&str]) -> Result<Self, Refusal> {
+        Self::read(text, &[filters, beside].concat())
+    }
+
     /// The value of a parameter, which may be empty.
     fn told(&self, name: &str) -> Option<&str> {
         let pair = self.pairs.iter().find(|(other, _)| other == name);

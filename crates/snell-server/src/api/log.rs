@@ -39,16 +39,8 @@ pub(crate) async fn events(State(app): State<Shared>, RawQuery(query): RawQuery)
     let limit = query.limit()?;
     let filter = LogFilter {
         agent_id: query.id("agent_id")?,
-        project_id: query.id("project_id")?,
-        session: query.string("session_id"),
-        event: query
-            .text("event")
-            .map(|name| EventName::parse(name).as_str().to_owned()),
-        tool: query.string("tool"),
         decision: decision(&query)?,
-        since: query.time("since", now)?,
-        until: query.time("until", now)?,
-        ..LogFilter::default()
+        ..event_filter(&query, now)?
     };
     let before_id = query.before(id)?;
     let ask = move |store: &mut Store| {
@@ -66,6 +58,21 @@ pub(crate) async fn events(State(app): State<Shared>, RawQuery(query): RawQuery)
         )
     };
     Ok(app.readers.ask(ask).await?.answer())
+}
+
+/// What programs and people write alike to choose events. An agent and a decision people write in more ways.
+pub(crate) fn event_filter(query: &Query<'_>, now: Timestamp) -> Result<LogFilter, Refusal> {
+    Ok(LogFilter {
+        project_id: query.id("project_id")?,
+        session: query.string("session_id"),
+        event: query
+            .text("event")
+            .map(|name| EventName::parse(name).as_str().to_owned()),
+        tool: query.string("tool"),
+        since: query.time("since", now)?,
+        until: query.time("until", now)?,
+        ..LogFilter::default()
+    })
 }
 
 /// `GET /api/hooks`: what each hook costs, the one that took the most time first.

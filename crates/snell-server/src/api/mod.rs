@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::error::{Refusal, json};
 
 pub(crate) use agents::{agent, agents, turns};
-pub(crate) use log::{DECISIONS, events, guard, hooks};
+pub(crate) use log::{DECISIONS, event_filter, events, guard, hooks};
 pub(crate) use status::{metrics, status};
 
 /// What a question is answered with.

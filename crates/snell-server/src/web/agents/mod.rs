@@ -85,8 +85,7 @@ pub(crate) async fn needs(State(app): State<Shared>) -> Answer {
 
 /// `GET /fragments/agents`: all cards as they stand on the page, or only some, one after another.
 pub(crate) async fn cards(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
-    let known: Vec<_> = asked::FILTERS.iter().copied().chain(["only"]).collect();
-    let query = Query::read(query.as_deref(), &known)?;
+    let query = Query::read_with(query.as_deref(), asked::FILTERS, &["only"])?;
     let (asked, now) = (Asked::read(&query)?, app.clock.now());
     if let Some(only) = query.text("only") {
         let wanted = only.split(',').take(MAX_AGENTS as usize).map(id);

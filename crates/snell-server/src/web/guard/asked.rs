@@ -18,8 +18,8 @@ pub(super) const PERIODS: &[(&str, &str)] = &[("month", "30 days"), ("day", "24 
 /// By what verdicts can be chosen.
 pub(super) const FILTERS: &[&str] = &["rule", "tier", "decision", "agent_id"];
 
-/// The same, over what time, and where a page begins.
-pub(super) const PARAMETERS: &[&str] = &["rule", "tier", "decision", "agent_id", "period", "before"];
+/// Over what time, and where a page begins.
+pub(super) const PLACE: &[&str] = &["period", "before"];
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub(super) struct Asked {
 
 impl Asked {
     pub(super) fn read(query: Option<&str>) -> Result<Self, Refusal> {
-        let query = Query::read(query, PARAMETERS)?;
+        let query = Query::read_with(query, FILTERS, PLACE)?;
         let period = |word: &str| PERIODS.iter().map(|period| period.0).find(|known| *known == word);
         let period = query.word("period", period, PERIODS.iter().map(|period| period.0))?;
         let parse = |told: &str| GuardOutcome::parse(decision(told));

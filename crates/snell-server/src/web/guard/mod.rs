@@ -85,7 +85,8 @@ pub(crate) async fn guard(State(app): State<Shared>, RawQuery(query): RawQuery) 
 /// The view without verdicts, for a form that cannot be followed.
 async fn misunderstood(app: &App, query: Option<&str>, refusal: Refusal) -> Answer {
     let trouble = Trouble::of(refusal, asked::FILTERS)?;
-    let told = Told::read(&Query::read(query, asked::PARAMETERS)?, asked::FILTERS);
+    let query = Query::read_with(query, asked::FILTERS, asked::PLACE)?;
+    let told = Told::read(&query, asked::FILTERS);
     let since = app.clock.now().checked_sub(MONTH).unwrap_or(Timestamp::MIN);
     let (frame, hours) = look(app, move |store| store.guard_hours(since)).await?;
     let asked = Form {

@@ -104,7 +104,7 @@ impl Hooks {
             return Ok(None);
         }
         let mut hooks: Vec<_> = stats.into_iter().map(with_today).collect();
-        hooks.sort_by(asked.column.order);
+        hooks.sort_by(|a, b| asked.column.order(a, b));
         Ok(Some(Self {
             hooks,
             hours: store.hook_hours(ago(HOURS - 1), asked.hook_id)?,

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use maud::{Markup, html};
 use snell::Timestamp;
+use snell_store::HookStats;
 
 use super::Hook;
 use crate::web::words::{ago, cut, duration};
@@ -19,10 +20,44 @@ pub(super) struct Column {
     pub(super) label: &'static str,
     /// More about it.
     pub(super) about: &'static str,
-    /// Which of two hooks comes first.
-    pub(super) order: fn(&Hook, &Hook) -> Ordering,
     /// What it says of a hook.
-    pub(super) cell: fn(&Hook, Timestamp) -> Markup,
+    value: fn(&Hook) -> Value<'_>,
+}
+
+/// What a column says of a hook: it is what is shown, and what hooks are sorted by.
+enum Value<'a> {
+    /// What runs, and where it is written.
+    Place(&'a HookStats),
+    Count(i64),
+    /// A number that means trouble of this kind unless it is zero.
+    Trouble(i64, &'static str),
+    Milliseconds(f64),
+    Moment(Timestamp),
+}
+
+impl Column {
+    /// Which of two hooks comes first: places come in their order, everything else from the greatest on.
+    pub(super) fn order(&self, a: &Hook, b: &Hook) -> Ordering {
+        match ((self.value)(a), (self.value)(b)) {
+            (Value::Place(a), Value::Place(b)) => place(a).cmp(&place(b)),
+            (Value::Count(a), Value::Count(b)) | (Value::Trouble(a, _), Value::Trouble(b, _)) => b.cmp(&a),
+            (Value::Milliseconds(a), Value::Milliseconds(b)) => b.total_cmp(&a),
+            (Value::Moment(a), Value::Moment(b)) => b.cmp(&a),
+            // A column says the same kind of thing of all hooks.
+            _ => Ordering::Equal,
+        }
+    }
+
+    /// What it shows of a hook.
+    pub(super) fn cell(&self, hook: &Hook, now: Timestamp) -> Markup {
+        match (self.value)(hook) {
+            Value::Place(stats) => named(stats),
+            Value::Count(number) => html! { (number) },
+            Value::Trouble(number, class) => counted(number, class),
+            Value::Milliseconds(ms) => html! { (duration(ms)) },
+            Value::Moment(at) => ago(at, now),
+        }
+    }
 }
 
 /// What a table is sorted by unless it is said.
@@ -34,78 +69,67 @@ pub(super) static COLUMNS: &[Column] = &[
         name: "hook",
         label: "Hook",
         about: "what runs, and where it is written",
-        order: |a, b| place(a).cmp(&place(b)),
-        cell: named,
+        value: |hook| Value::Place(&hook.stats),
     },
     Column {
         name: "runs",
         label: "Runs",
         about: "how often it ran",
-        order: |a, b| b.stats.runs.cmp(&a.stats.runs),
-        cell: |hook, _| html! { (hook.stats.runs) },
+        value: |hook| Value::Count(hook.stats.runs),
     },
     Column {
         name: "failures",
         label: "Failed",
         about: "how often it failed",
-        order: |a, b| b.stats.failures.cmp(&a.stats.failures),
-        cell: |hook, _| counted(hook.stats.failures, "bad"),
+        value: |hook| Value::Trouble(hook.stats.failures, "bad"),
     },
     Column {
         name: "timeouts",
         label: "Timed out",
         about: "how often it took too long",
-        order: |a, b| b.stats.timeouts.cmp(&a.stats.timeouts),
-        cell: |hook, _| counted(hook.stats.timeouts, "bad"),
+        value: |hook| Value::Trouble(hook.stats.timeouts, "bad"),
     },
     Column {
         name: "blocks",
         label: "Blocked",
         about: "how often it blocked what its agent was about to do",
-        order: |a, b| b.stats.blocks.cmp(&a.stats.blocks),
-        cell: |hook, _| counted(hook.stats.blocks, "warn"),
+        value: |hook| Value::Trouble(hook.stats.blocks, "warn"),
     },
     Column {
         name: "p50",
         label: "p50",
         about: "half of its runs took no longer",
-        order: |a, b| b.stats.p50_ms.total_cmp(&a.stats.p50_ms),
-        cell: |hook, _| html! { (duration(hook.stats.p50_ms)) },
+        value: |hook| Value::Milliseconds(hook.stats.p50_ms),
     },
     Column {
         name: "p95",
         label: "p95",
         about: "95 of 100 runs took no longer",
-        order: |a, b| b.stats.p95_ms.total_cmp(&a.stats.p95_ms),
-        cell: |hook, _| html! { (duration(hook.stats.p95_ms)) },
+        value: |hook| Value::Milliseconds(hook.stats.p95_ms),
     },
     Column {
         name: "max",
         label: "Longest",
         about: "no run took longer",
-        order: |a, b| b.stats.max_ms.total_cmp(&a.stats.max_ms),
-        cell: |hook, _| html! { (duration(hook.stats.max_ms)) },
+        value: |hook| Value::Milliseconds(hook.stats.max_ms),
     },
     Column {
         name: "total",
         label: "Time",
         about: "all runs together",
-        order: |a, b| b.stats.total_ms.total_cmp(&a.stats.total_ms),
-        cell: |hook, _| html! { (duration(hook.stats.total_ms)) },
+        value: |hook| Value::Milliseconds(hook.stats.total_ms),
     },
     Column {
         name: "today",
         label: "Today",
         about: "all runs since midnight UTC together",
-        order: |a, b| b.today_ms.total_cmp(&a.today_ms),
-        cell: |hook, _| html! { (duration(hook.today_ms)) },
+        value: |hook| Value::Milliseconds(hook.today_ms),
     },
     Column {
         name: "last",
         label: "Last run",
         about: "when it last ran",
-        order: |a, b| b.stats.last_run_at.cmp(&a.stats.last_run_at),
-        cell: |hook, now| ago(hook.stats.last_run_at, now),
+        value: |hook| Value::Moment(hook.stats.last_run_at),
     },
 ];
 
@@ -115,12 +139,11 @@ pub(super) fn default() -> &'static Column {
     found.unwrap_or(&COLUMNS[0])
 }
 
-fn place(hook: &Hook) -> (&str, i64, &str) {
-    (&hook.stats.source, hook.stats.line, &hook.stats.command)
+fn place(stats: &HookStats) -> (&str, i64, &str) {
+    (&stats.source, stats.line, &stats.command)
 }
 
-fn named(hook: &Hook, _: Timestamp) -> Markup {
-    let stats = &hook.stats;
+fn named(stats: &HookStats) -> Markup {
     html! {
         code { (cut(&stats.command, COMMAND_SHOWN)) }
         br;
@@ -138,7 +161,6 @@ fn counted(number: i64, class: &str) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use snell_store::HookStats;
 
     #[test]
     fn a_table_is_sorted_by_any_column_the_greatest_first() {
@@ -162,7 +184,7 @@ mod tests {
         };
         for column in COLUMNS {
             let mut hooks = [hook(2), hook(3), hook(1)];
-            hooks.sort_by(column.order);
+            hooks.sort_by(|a, b| column.order(a, b));
             let order = hooks.map(|hook| hook.stats.hook_id);
             assert_eq!(order, [3, 2, 1], "{}", column.name);
         }

@@ -47,11 +47,11 @@ fn row(hook: &Hook, asked: Asked, now: Timestamp) -> Markup {
             @for column in COLUMNS {
                 @if column.name == "hook" {
                     th scope="row" {
-                        ((column.cell)(hook, now)) " "
+                        (column.cell(hook, now)) " "
                         a href=(to.path("/hooks")) { @if is_chosen { "chart of all" } @else { "chart" } }
                     }
                 } @else {
-                    td data-label=(column.label) { ((column.cell)(hook, now)) }
+                    td data-label=(column.label) { (column.cell(hook, now)) }
                 }
             }
         }

@@ -1,9 +1,9 @@
 //! What is asked of the log.
 
-use snell::{EventName, Timestamp};
+use snell::Timestamp;
 use snell_store::LogFilter;
 
-use crate::api::DECISIONS;
+use crate::api::{DECISIONS, event_filter};
 use crate::error::Refusal;
 use crate::query::{Query, id};
 use crate::web::address::address;
@@ -24,19 +24,8 @@ pub(super) const FILTERS: &[&str] = &[
     "until",
 ];
 
-/// The same, and where a page begins.
-pub(super) const PARAMETERS: &[&str] = &[
-    "q",
-    "event",
-    "tool",
-    "decision",
-    "project_id",
-    "agent_id",
-    "session_id",
-    "since",
-    "until",
-    "before",
-];
+/// Where a page begins.
+pub(super) const PLACE: &[&str] = &["before"];
 
 /// What is asked of the log.
 #[derive(Clone, Debug)]
@@ -60,17 +49,9 @@ impl Asked {
             told: Told::read(query, FILTERS),
             filter: LogFilter {
                 agent_id: query.agent("agent_id")?,
-                project_id: query.id("project_id")?,
-                session: query.string("session_id"),
-                event: query
-                    .text("event")
-                    .map(|name| EventName::parse(name).as_str().to_owned()),
-                tool: query.string("tool"),
                 decision: decided.map(str::to_owned),
-                since: query.time("since", now)?,
-                until: query.time("until", now)?,
                 before_id: query.older_than(id)?,
-                ..LogFilter::default()
+                ..event_filter(query, now)?
             },
             text: query.string("q"),
         })

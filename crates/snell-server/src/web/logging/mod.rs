@@ -35,7 +35,7 @@ const MAX_NEW: u32 = 100;
 /// `GET /logging`
 pub(crate) async fn logging(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
     let now = app.clock.now();
-    let query = Query::read(query.as_deref(), asked::PARAMETERS)?;
+    let query = Query::read_with(query.as_deref(), asked::FILTERS, asked::PLACE)?;
     let asked = match Asked::read(&query, now) {
         Ok(asked) => asked,
         Err(refusal) => return misunderstood(&app, &query, refusal).await,
@@ -103,7 +103,7 @@ pub(crate) async fn receiver(State(app): State<Shared>, RawQuery(query): RawQuer
 
 /// `GET /fragments/log`: the newest lines.
 pub(crate) async fn log(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
-    let query = Query::read(query.as_deref(), asked::PARAMETERS)?;
+    let query = Query::read_with(query.as_deref(), asked::FILTERS, asked::PLACE)?;
     let asked = Asked::read(&query, app.clock.now())?;
     let wanted = asked.clone();
     let lines = app
@@ -115,8 +115,8 @@ pub(crate) async fn log(State(app): State<Shared>, RawQuery(query): RawQuery) ->
 
 /// `GET /fragments/log/new`: how many events came after one.
 pub(crate) async fn log_new(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
-    let known: Vec<_> = asked::PARAMETERS.iter().copied().chain(["after"]).collect();
-    let query = Query::read(query.as_deref(), &known)?;
+    let places = [asked::PLACE, &["after"]].concat();
+    let query = Query::read_with(query.as_deref(), asked::FILTERS, &places)?;
     let asked = Asked::read(&query, app.clock.now())?;
     let after = query.text("after").unwrap_or("0");
     let after = (after == "0").then_some(0).or_else(|| id(after));
