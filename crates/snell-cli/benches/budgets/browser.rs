@@ -47,8 +47,8 @@ pub(crate) fn figures() {
     for view in VIEWS {
         paints(&browser, &server, view);
     }
-    for view in ["/", "/agents/7", "/logging"] {
-        sees(&browser, &server, view);
+    for (number, view) in ["/", "/agents/7", "/logging"].into_iter().enumerate() {
+        sees(&browser, &server, view, number * TIMED);
     }
     drop(server);
     for view in FOLLOWING {
@@ -56,13 +56,15 @@ pub(crate) fn figures() {
     }
 }
 
-/// How long it takes from asking for a view until something of it is painted.
+/// How long it takes from asking for a view until something of it is painted. Every look begins as a person's does: when the
+/// page before has come to rest, so that what that one does is not counted with this one.
 fn paints(browser: &Browser, server: &Server, view: &str) {
     let painted = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime";
     let times = (0..LOOKS).map(|_| {
         browser.go(&server.at(view));
         browser.wait_for(painted);
         let ms = browser.value(painted).as_f64().unwrap();
+        rests(browser);
         Duration::from_secs_f64(ms / 1000.0)
     });
     let times = Times::new(times.collect());
@@ -82,13 +84,15 @@ const WATCH: &str = "window.seenAt = {};
         for (const found of document.body.textContent.matchAll(/mark-(\\d+)-/g)) window.seenAt[found[1]] ??= Date.now();
     }).observe(document.body, { childList: true, subtree: true, characterData: true });";
 
-/// How long it takes from an event's being sent to its being seen.
-fn sees(browser: &Browser, server: &Server, view: &str) {
+/// How long it takes from an event's being sent to its being seen. Marks are counted from `first`: what an earlier view was told
+/// stands in the later ones too.
+fn sees(browser: &Browser, server: &Server, view: &str, first: usize) {
     open(browser, server, view);
     browser.script(WATCH, &[]);
-    let times = (0..TIMED).map(|mark| {
+    let times = (0..TIMED).map(|number| {
+        let mark = first + number;
         // Not in step with anything that the page does.
-        std::thread::sleep(Duration::from_millis(100 + 7 * mark as u64));
+        std::thread::sleep(Duration::from_millis(100 + 7 * number as u64));
         let sent = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64() * 1000.0;
         server.tell(
             "session-7",
@@ -97,6 +101,8 @@ fn sees(browser: &Browser, server: &Server, view: &str) {
         );
         browser.wait_for(&format!("window.seenAt[{mark}]"));
         let seen = browser.value(&format!("window.seenAt[{mark}]")).as_f64().unwrap();
+        // The page's clock has whole milliseconds.
+        assert!(seen - sent > -1.0, "{view}: mark {mark} was seen before it was sent");
         Duration::from_secs_f64((seen - sent).max(0.0) / 1000.0)
     });
     let times = Times::new(times.collect());
@@ -127,7 +133,13 @@ fn holds(browser: &Browser, view: &str) {
 
 fn open(browser: &Browser, server: &Server, view: &str) {
     browser.go(&server.at(view));
+    rests(browser);
+}
+
+/// Waits until the page is live and has nothing left to do.
+fn rests(browser: &Browser) {
     browser.wait_for("document.getElementById('connection').dataset.connection === 'live'");
+    browser.script_that_waits("const [done] = arguments; requestIdleCallback(() => requestIdleCallback(() => done()))");
 }
 
 fn fill(database: &Path) {

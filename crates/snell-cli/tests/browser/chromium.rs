@@ -15,7 +15,6 @@ const ARGUMENTS: &[&str] = &[
     "--headless=new",
     "--no-sandbox",
     "--disable-gpu",
-    "--disable-dev-shm-usage",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
@@ -24,6 +23,13 @@ const ARGUMENTS: &[&str] = &[
     "--hide-scrollbars",
     "--window-size=1200,850",
 ];
+
+/// Containers often have next to no memory that processes can share. Where that is so, files on the disk stand in for it, which
+/// makes every paint slower.
+const WITHOUT_SHARED_MEMORY: &str = "--disable-dev-shm-usage";
+
+/// How much of it a browser must find.
+const ENOUGH_SHARED_BYTES: u64 = 1 << 30;
 
 /// The programs.
 pub struct Chromium {
@@ -55,6 +61,9 @@ impl Chromium {
     pub fn wanted(&self, profile: &std::path::Path, preferences: &Value) -> Value {
         let mut arguments: Vec<String> = ARGUMENTS.iter().map(ToString::to_string).collect();
         arguments.push(format!("--user-data-dir={}", profile.display()));
+        if !has_shared_memory() {
+            arguments.push(WITHOUT_SHARED_MEMORY.to_owned());
+        }
         let options = json!({"binary": self.browser, "args": arguments, "prefs": preferences});
         json!({"capabilities": {"alwaysMatch": {
             "goog:chromeOptions": options,
@@ -62,6 +71,11 @@ impl Chromium {
             "timeouts": {"script": 120_000, "pageLoad": 120_000},
         }}})
     }
+}
+
+fn has_shared_memory() -> bool {
+    let shared = rustix::fs::statvfs("/dev/shm");
+    shared.is_ok_and(|shared| shared.f_bavail * shared.f_frsize >= ENOUGH_SHARED_BYTES)
 }
 
 /// Whether a test that cannot be done has failed.
