@@ -1,47 +1,13 @@
-// The page, live. The server renders everything; this fetches what has changed and puts it in place.
-import { connect } from "./connection.js";
-import { touched, refreshAll, refresh, stayAway } from "./regions.js";
-import { startTicking } from "./times.js";
-import { prepareNotices, notice } from "./notices.js";
-import { listenToKeys } from "./keys.js";
-import { prepareTimeline } from "./timeline.js";
-import { prepareLog } from "./log.js";
-import { prepareSearch } from "./search.js";
+// The page becomes live once it is seen. What that needs is not even fetched before: it would keep the processor from painting.
+const AT_LATEST_MS = 1000;
 
-const ownTitle = document.title.replace(/^\(\d+\) /, "");
+const status = document.getElementById("connection");
+if (status) status.textContent = "connecting…";
 
-// The number of those who wait stands in the title, and whether there are any in the icon; another version of the page means
-// another page.
-function readCounts() {
-  const counts = document.getElementById("counts");
-  if (!counts) return;
-  const waiting = Number(counts.dataset.waiting);
-  document.title = waiting > 0 ? `(${waiting}) ${ownTitle}` : ownTitle;
-  const icon = document.getElementById("icon");
-  const shown = waiting > 0 ? icon.dataset.waiting : icon.dataset.quiet;
-  if (icon.getAttribute("href") !== shown) icon.href = shown;
-  const ours = new URL(import.meta.url).pathname.split("/")[2];
-  if (counts.dataset.version !== ours) location.reload();
-}
+const isSeen = new Promise((resolve) => {
+  new PerformanceObserver(resolve).observe({ type: "paint", buffered: true });
+  // Nothing is painted while nobody looks.
+  setTimeout(resolve, document.hidden ? 0 : AT_LATEST_MS);
+});
 
-const connection = document.getElementById("connection");
-if (connection) {
-  startTicking(connection.dataset.now);
-  prepareNotices();
-  prepareTimeline();
-  prepareLog();
-  prepareSearch();
-  listenToKeys();
-  document.addEventListener("swapped", (event) => {
-    if (event.target.id === "counts") readCounts();
-  });
-  connect(connection, {
-    change(kind, change) {
-      touched(kind, change);
-      notice(kind, change);
-    },
-    anew: refreshAll,
-    away: stayAway,
-    glance: () => refresh(document.getElementById("counts")),
-  });
-}
+isSeen.then(() => import("./live.js"));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::driver::Browser;
-use crate::live::look_at;
+use crate::live::{look_at, open};
 use crate::server::Server;
 use crate::views;
 
@@ -77,12 +77,12 @@ fn hostile_text_is_shown_on_every_view_and_never_run() {
         tell(&server, number, text);
     }
     for (number, text) in HOSTILE.iter().enumerate() {
-        browser.go(&server.at(&format!("/agents/{}", number + 1)));
+        open(&browser, &server, &format!("/agents/{}", number + 1));
         is_unharmed(&browser, text);
         assert!(browser.seen().contains(text), "{text}: {}", browser.seen());
     }
     for view in views::all(&browser, &server) {
-        browser.go(&server.at(&view));
+        open(&browser, &server, &view);
         is_unharmed(&browser, &view);
     }
 }

@@ -25,7 +25,7 @@ pub fn look_at(browser: &Browser, server: &Server, path: &str) {
 /// Opens any page, and waits until it is live if it is one that can be.
 pub fn open(browser: &Browser, server: &Server, path: &str) {
     browser.go(&server.at(path));
-    browser.wait_for("(document.getElementById('connection')?.dataset.connection ?? 'live') === 'live'");
+    browser.wait_for("!document.querySelector('#connection:not([data-connection=live])')");
 }
 
 #[test]

@@ -35,6 +35,7 @@ mod logging;
 mod many;
 mod narrowing;
 mod notices;
+mod paint;
 mod pictures;
 mod readable;
 mod restart;

@@ -15,7 +15,7 @@
 //! | `data-grow` | the fragment has the newest children; older ones stay, up to so many |
 //!
 //! A fragment is rendered by the very function that renders the region in its view, so there is one home for how a thing
-//! looks. `assets/page.js` listens to the stream, fetches fragments and puts them in place; it never makes markup from data.
+//! looks. `assets/live.js` listens to the stream, fetches fragments and puts them in place; it never makes markup from data.
 //!
 //! Times are `<time>` elements that the script words anew as they pass (`words`). The policy that `front` sends allows no
 //! inline scripts and no inline styles: widths and heights are attributes of `<meter>` and SVG, everything else is classes.

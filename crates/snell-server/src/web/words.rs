@@ -51,6 +51,16 @@ pub(super) fn clock(at: Timestamp) -> Markup {
     time(at, "clock", at.strftime("%Y-%m-%d %H:%M:%S UTC"))
 }
 
+/// As [`clock`], but without the day if that is today, as the script words it: where many stand below each other.
+pub(super) fn short_clock(at: Timestamp, now: Timestamp) -> Markup {
+    let day = |at: Timestamp| at.strftime("%Y-%m-%d").to_string();
+    if day(at) == day(now) {
+        time(at, "clock", at.strftime("%H:%M:%S UTC"))
+    } else {
+        clock(at)
+    }
+}
+
 fn time(at: Timestamp, form: &str, text: impl Display) -> Markup {
     let exact = at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string();
     let title = at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();

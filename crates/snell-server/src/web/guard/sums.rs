@@ -212,22 +212,23 @@ pub(super) fn by_rule(hours: &[GuardHour], asked: &Asked, now: Timestamp) -> Mar
             @if rules.is_empty() {
                 p.quiet { "The guard had nothing to say." }
             } @else {
-                table.costs.rules {
-                    thead { tr {
-                        th scope="col" { "Rule" } th scope="col" title="what kind of harm the rule is about" { "Tier" }
-                        @for outcome in GuardOutcome::ALL { th scope="col" { (plain(*outcome)) } }
-                        th scope="col" { "Last" }
+                table.costs.rules role="table" {
+                    thead role="rowgroup" { tr role="row" {
+                        th scope="col" role="columnheader" { "Rule" }
+                        th scope="col" role="columnheader" title="what kind of harm the rule is about" { "Tier" }
+                        @for outcome in GuardOutcome::ALL { th scope="col" role="columnheader" { (plain(*outcome)) } }
+                        th scope="col" role="columnheader" { "Last" }
                     } }
-                    tbody { @for ((name, tier), rule) in rules.iter().take(MAX_RULES) {
-                        tr.chosen[asked.filter.rule.as_deref() == Some(name)] {
-                            th scope="row" { a href=(asked.of_rule(name)) { code { (cut(name, 100)) } } }
-                            td data-label="Tier" { (cut(tier, 40)) }
+                    tbody role="rowgroup" { @for ((name, tier), rule) in rules.iter().take(MAX_RULES) {
+                        tr.chosen[asked.filter.rule.as_deref() == Some(name)] role="row" {
+                            th scope="row" role="rowheader" { a href=(asked.of_rule(name)) { code { (cut(name, 100)) } } }
+                            td role="cell" data-label="Tier" { (cut(tier, 40)) }
                             @for (outcome, count) in each(&rule.counts) {
-                                td data-label=(plain(outcome)) {
+                                td role="cell" data-label=(plain(outcome)) {
                                     @if count > 0 { strong class=(class(outcome)) { (count) } } @else { span.quiet { "0" } }
                                 }
                             }
-                            td data-label="Last" { (ago(rule.last_at, now)) }
+                            td role="cell" data-label="Last" { (ago(rule.last_at, now)) }
                         }
                     } }
                 }

@@ -17,15 +17,15 @@ pub(super) fn table(hooks: &[Hook], asked: Asked, now: Timestamp) -> Markup {
             @if hooks.is_empty() {
                 p.quiet { "No hook has run." }
             } @else {
-                table.costs {
-                    thead { tr { @for column in COLUMNS {
+                table.costs role="table" {
+                    thead role="rowgroup" { tr role="row" { @for column in COLUMNS {
                         @let is_current = column.name == asked.column.name;
                         @let to = Asked { column, ..asked };
-                        th scope="col" aria-sort=[is_current.then_some(direction(column.name))] {
+                        th scope="col" role="columnheader" aria-sort=[is_current.then_some(direction(column.name))] {
                             a href=(to.path("/hooks")) title=(column.about) { (column.label) }
                         }
                     } } }
-                    tbody { @for hook in hooks.iter().take(MAX_HOOKS) { (row(hook, asked, now)) } }
+                    tbody role="rowgroup" { @for hook in hooks.iter().take(MAX_HOOKS) { (row(hook, asked, now)) } }
                 }
             }
             @if hooks.len() > MAX_HOOKS {
@@ -43,15 +43,15 @@ fn row(hook: &Hook, asked: Asked, now: Timestamp) -> Markup {
         ..asked
     };
     html! {
-        tr.chosen[is_chosen] {
+        tr.chosen[is_chosen] role="row" {
             @for column in COLUMNS {
                 @if column.name == "hook" {
-                    th scope="row" {
+                    th role="rowheader" scope="row" {
                         (column.cell(hook, now)) " "
                         a href=(to.path("/hooks")) { @if is_chosen { "chart of all" } @else { "chart" } }
                     }
                 } @else {
-                    td data-label=(column.label) { (column.cell(hook, now)) }
+                    td role="cell" data-label=(column.label) { (column.cell(hook, now)) }
                 }
             }
         }

@@ -2,13 +2,14 @@
 
 use maud::{Markup, html};
 use serde_json::Value;
+use snell::Timestamp;
 use snell_store::{LogEntry, LogLine, LogLines};
 
 use super::asked::Asked;
 use crate::web::agent::{verdict_class, verdict_word};
 use crate::web::changed::{changed, changed_output};
 use crate::web::guard::{class, word};
-use crate::web::words::{clock, cut, duration, many, mark, state};
+use crate::web::words::{cut, duration, many, mark, short_clock, state};
 
 /// How many lines a page has.
 pub(super) const MAX_LINES: u32 = 100;
@@ -33,7 +34,7 @@ const COLUMNS: &[(&str, Option<&str>)] = &[
 ];
 
 /// The lines, and the ways to others. There may be one more than is shown.
-pub(super) fn table(asked: &Asked, found: &LogLines) -> Markup {
+pub(super) fn table(asked: &Asked, found: &LogLines, now: Timestamp) -> Markup {
     let most = MAX_LINES as usize;
     let lines = &found.lines[..found.lines.len().min(most)];
     let older = lines
@@ -55,9 +56,14 @@ pub(super) fn table(asked: &Asked, found: &LogLines) -> Markup {
             @if lines.is_empty() {
                 p #log-none.quiet { (nothing(asked)) }
             } @else {
-                table #log-table.log data-keyed {
-                    thead #log-head { tr { @for (name, about) in COLUMNS { th scope="col" title=[about] { (name) } } } }
-                    tbody #log-rows data-keyed { @for line in lines { (row(line)) } }
+                // Rows are laid out one by one; not every browser takes such a table for one unless it is told.
+                table #log-table.log role="table" data-keyed {
+                    thead #log-head role="rowgroup" {
+                        tr role="row" {
+                            @for (name, about) in COLUMNS { th scope="col" role="columnheader" title=[about] { (name) } }
+                        }
+                    }
+                    tbody #log-rows role="rowgroup" data-keyed { @for line in lines { (row(line, now)) } }
                 }
             }
             p #log-older.pager {
@@ -96,23 +102,25 @@ pub(super) fn news(asked: &Asked, new: usize, most: usize) -> Markup {
     }
 }
 
-fn row(line: &LogLine) -> Markup {
+fn row(line: &LogLine, now: Timestamp) -> Markup {
     let entry = &line.entry;
     let took = entry.took_us.map(|us| us as f64 / 1000.0);
     html! {
-        tr id={ "event-" (entry.id) } {
-            td.when { a href={ "/logging/" (entry.id) } { (clock(entry.at)) } }
-            td.who { (agent(entry)) }
-            td.project { bdi { (cut(&entry.project, 40)) } }
-            td.name { code { (cut(&entry.event, 40)) } }
-            td.what { (what(line)) }
-            td.decision {
+        tr id={ "event-" (entry.id) } role="row" {
+            td.when role="cell" { a href={ "/logging/" (entry.id) } { (short_clock(entry.at, now)) } }
+            td.who role="cell" { (agent(entry)) }
+            td.project role="cell" { bdi { (cut(&entry.project, 40)) } }
+            td.name role="cell" { code { (cut(&entry.event, 40)) } }
+            td.what role="cell" { (what(line)) }
+            td.decision role="cell" {
                 (decided(entry))
                 @if let Some(would) = entry.would_be() { " " strong class=(class(would)) { (word(would)) } }
             }
-            td { span.state-word data-state=(entry.state) { (mark(entry.state)) " " (state(entry.state)) } }
-            td.number { @if entry.hooks > 0 { span.unit { (many(entry.hooks, "hook")) } span.bare { (entry.hooks) } } }
-            td.number { @if let Some(ms) = took { (duration(ms)) } }
+            td role="cell" { span.state-word data-state=(entry.state) { (mark(entry.state)) " " (state(entry.state)) } }
+            td.number role="cell" {
+                @if entry.hooks > 0 { span.unit { (many(entry.hooks, "hook")) } span.bare { (entry.hooks) } }
+            }
+            td.number role="cell" { @if let Some(ms) = took { (duration(ms)) } }
         }
     }
 }
@@ -161,7 +169,7 @@ pub(super) fn entry(text: &str) -> LogEntry {
     let some = || Some(text.to_owned());
     LogEntry {
         id: 9,
-        at: snell::Timestamp::UNIX_EPOCH,
+        at: Timestamp::UNIX_EPOCH,
         agent_id: 7,
         project: text.to_owned(),
         session_id: some(),

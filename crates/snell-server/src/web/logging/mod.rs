@@ -51,7 +51,7 @@ pub(crate) async fn logging(State(app): State<Shared>, RawQuery(query): RawQuery
     let (frame, (beat, projects, lines)) = look(&app, read).await?;
     let events = html! {
         (form(Form::sound(&asked.told), &projects))
-        (table(&asked, &lines))
+        (table(&asked, &lines, now))
     };
     Ok(shown(&frame, &Receiver::new(&app, beat, now), &events))
 }
@@ -104,13 +104,14 @@ pub(crate) async fn receiver(State(app): State<Shared>, RawQuery(query): RawQuer
 /// `GET /fragments/log`: the newest lines.
 pub(crate) async fn log(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
     let query = Query::read_with(query.as_deref(), asked::FILTERS, asked::PLACE)?;
-    let asked = Asked::read(&query, app.clock.now())?;
+    let now = app.clock.now();
+    let asked = Asked::read(&query, now)?;
     let wanted = asked.clone();
     let lines = app
         .readers
         .ask(move |store| read_lines(store, &wanted, MAX_LINES + 1))
         .await?;
-    Ok(answer(table(&asked, &lines)))
+    Ok(answer(table(&asked, &lines, now)))
 }
 
 /// `GET /fragments/log/new`: how many events came after one.
@@ -214,7 +215,7 @@ pub(super) fn rendered(text: &str, now: snell::Timestamp) -> Vec<(&'static str, 
     }];
     vec![
         ("form of the log", form(Form::sound(&asked.told), &projects)),
-        ("lines of the log", table(&asked, &lines::with(text))),
+        ("lines of the log", table(&asked, &lines::with(text), now)),
         ("how much is new", shown_news(&asked, 3, 100)),
         ("one event", event::shown(&event::with(text))),
         ("receiver", Receiver::with(text, now).facts()),
