@@ -221,7 +221,7 @@ pub(super) fn by_rule(hours: &[GuardHour], asked: &Asked, now: Timestamp) -> Mar
                     } }
                     tbody role="rowgroup" { @for ((name, tier), rule) in rules.iter().take(MAX_RULES) {
                         tr.chosen[asked.filter.rule.as_deref() == Some(name)] role="row" {
-                            th scope="row" role="rowheader" { a href=(asked.of_rule(name)) { code { (cut(name, 100)) } } }
+                            th role="rowheader" scope="row" { a href=(asked.of_rule(name)) { code { (cut(name, 100)) } } }
                             td role="cell" data-label="Tier" { (cut(tier, 40)) }
                             @for (outcome, count) in each(&rule.counts) {
                                 td role="cell" data-label=(plain(outcome)) {
