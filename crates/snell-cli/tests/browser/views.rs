@@ -21,7 +21,10 @@ pub fn all(browser: &Browser, server: &Server) -> Vec<String> {
             continue;
         }
         browser.go(&server.at(&path));
-        ahead.extend(links(browser));
+        let links = links(browser);
+        // Even one who has lost the way is shown the others.
+        assert!(!links.is_empty(), "{path} leads nowhere: {}", browser.seen());
+        ahead.extend(links);
         found.push(path);
     }
     for known in KNOWN {
