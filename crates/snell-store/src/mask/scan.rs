@@ -19,41 +19,35 @@ pub(super) struct Found {
 /// How much of a run is looked at for the characters it must have.
 const MAX_NEEDS_BYTES: usize = 256;
 
-/// What a byte can be the beginning of.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Begins {
-    Nothing,
-    /// Something whose rule looks at what stands before by itself.
-    Anywhere,
-    /// Something that is a word of its own.
-    Word,
+/// What a byte can be, each a bit of [`KINDS`].
+const IN_WORD: u8 = 1;
+/// It may begin what is a word of its own.
+const BEGINS_WORD: u8 = 2;
+/// It belongs to something whose rule looks at what stands before by itself.
+const ANYWHERE: u8 = 4;
+
+static KINDS: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut at = 0;
+    while at < table.len() {
+        let byte = at as u8;
+        if byte.is_ascii_alphanumeric() || byte == b'_' {
+            table[at] |= IN_WORD;
+        }
+        if forms::BY_FIRST[at] != 0 || matches!(byte, b'e' | b'B' | b'b' | b'p' | b'c') {
+            table[at] |= BEGINS_WORD;
+        }
+        if matches!(byte, b'-' | b':' | b'=' | b'.') {
+            table[at] |= ANYWHERE;
+        }
+        at += 1;
+    }
+    table
+};
+
+fn is(byte: u8, kind: u8) -> bool {
+    KINDS[usize::from(byte)] & kind != 0
 }
-
-static BEGINS: [Begins; 256] = {
-    let mut table = [Begins::Nothing; 256];
-    let mut at = 0;
-    while at < table.len() {
-        if forms::BY_FIRST[at] != 0 || matches!(at as u8, b'e' | b'B' | b'b' | b'p' | b'c') {
-            table[at] = Begins::Word;
-        }
-        if matches!(at as u8, b'-' | b':' | b'=' | b'.') {
-            table[at] = Begins::Anywhere;
-        }
-        at += 1;
-    }
-    table
-};
-
-/// Whether a byte can be part of a word.
-static IN_WORD: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut at = 0;
-    while at < table.len() {
-        table[at] = (at as u8).is_ascii_alphanumeric() || at as u8 == b'_';
-        at += 1;
-    }
-    table
-};
 
 /// A text under way.
 #[derive(Debug)]
@@ -88,21 +82,40 @@ impl<'a> Scanner<'a> {
 
     /// The next secret.
     pub(super) fn next(&mut self) -> Option<Found> {
-        while let Some(byte) = self.bytes.get(self.at) {
-            let found = match BEGINS[usize::from(*byte)] {
-                Begins::Nothing => None,
-                Begins::Anywhere => self.anywhere(self.at),
-                Begins::Word if self.begins_word(self.at) => self.word(self.at),
-                Begins::Word => None,
+        while let Some(at) = self.candidate() {
+            self.at = at + 1;
+            let found = if is(self.bytes[at], ANYWHERE) {
+                self.anywhere(at)
+            } else {
+                self.word(at)
             };
             if let Some(found) = found {
                 self.at = found.end;
                 self.begin = found.end;
                 return Some(found);
             }
-            self.at += 1;
         }
         None
+    }
+
+    /// The next byte at which something may be found. Every byte of every event passes through here.
+    fn candidate(&self) -> Option<usize> {
+        let rest = self.bytes.get(self.at..)?;
+        let distance = if self.has_escapes {
+            let (mut places, at) = (rest.iter().enumerate(), self.at);
+            places.position(|(distance, byte)| {
+                is(*byte, ANYWHERE) || (is(*byte, BEGINS_WORD) && self.begins_word(at + distance))
+            })
+        } else {
+            let before = self.bytes[self.begin..self.at].last();
+            let mut is_in_word = before.is_some_and(|before| is(*before, IN_WORD));
+            rest.iter().position(|byte| {
+                let begins = if is_in_word { ANYWHERE } else { ANYWHERE | BEGINS_WORD };
+                is_in_word = is(*byte, IN_WORD);
+                is(*byte, begins)
+            })
+        };
+        distance.map(|distance| self.at + distance)
     }
 
     fn anywhere(&mut self, at: usize) -> Option<Found> {
@@ -137,14 +150,11 @@ impl<'a> Scanner<'a> {
     /// Whether a word can begin at `at`: not within another one, but after an escape such as `\n`, `%20` or a colour.
     fn begins_word(&self, at: usize) -> bool {
         let before = &self.bytes[self.begin..at];
-        if !self.has_escapes {
-            return before.last().is_none_or(|last| !IN_WORD[usize::from(*last)]);
-        }
         match before {
             [] | [.., b'\\', b'n' | b'r' | b't'] => true,
             [.., b'%', high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => true,
             [.., b'0'..=b'9' | b'[' | b';', b'm'] => before[before.len().saturating_sub(12)..].contains(&0x1b),
-            [.., last] => !IN_WORD[usize::from(*last)],
+            [.., last] => !is(*last, IN_WORD),
         }
     }
 
