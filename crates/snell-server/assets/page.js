@@ -5,7 +5,9 @@ const status = document.getElementById("connection");
 if (status) status.textContent = "connecting…";
 
 const isSeen = new Promise((resolve) => {
-  new PerformanceObserver(resolve).observe({ type: "paint", buffered: true });
+  // A bare background may be painted a moment before.
+  const look = (painted) => painted.getEntriesByName("first-contentful-paint").length > 0 && resolve();
+  new PerformanceObserver(look).observe({ type: "paint", buffered: true });
   // Nothing is painted while nobody looks.
   setTimeout(resolve, document.hidden ? 0 : AT_LATEST_MS);
 });
