@@ -26,6 +26,9 @@ const LEFT_OUT: &str = "\n[…]\n";
 /// What stands before and behind the number of bytes that were left out of a text.
 pub(crate) const CUT: (&str, &str) = ("… [", " bytes left out] …");
 
+/// They and the longest number.
+const MAX_CUT_BYTES: usize = CUT.0.len() + CUT.1.len() + 20;
+
 /// One event as it was observed. Also what one process hands another, and what waits on disk to be stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
@@ -426,13 +429,36 @@ fn cut_texts(value: &mut Value) {
     }
 }
 
-/// The beginning and the end of a text that is too long, with a remark on how much was left out between.
+/// The beginning and the end of a text that is too long, with a remark on how much was left out between. The remark fits in as
+/// well: what was cut and written down is cut again when it is stored, and must stay as it is.
 pub(crate) fn cut(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
     if text.len() <= most {
         return text.into();
     }
-    let end = text.floor_char_boundary(most / 4 * 3);
-    let begin = text.ceil_char_boundary(text.len() - most / 4);
+    let room = most.saturating_sub(MAX_CUT_BYTES);
+    let end = text.floor_char_boundary(room / 4 * 3);
+    let begin = text.ceil_char_boundary(text.len() - room / 4);
     let left_out = begin - end;
     format!("{}{}{left_out}{}{}", &text[..end], CUT.0, CUT.1, &text[begin..]).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_cut_is_not_cut_again() {
+        for text in ["a".repeat(17_000), "ä".repeat(9_000), "€".repeat(100_000)] {
+            let once = cut(&text, MAX_OUTPUT_BYTES).into_owned();
+            assert!(once.len() <= MAX_OUTPUT_BYTES, "{}", once.len());
+            assert_eq!(cut(&once, MAX_OUTPUT_BYTES), once);
+            let left_out = once
+                .split(CUT.0)
+                .nth(1)
+                .and_then(|rest| rest.split(CUT.1).next())
+                .unwrap();
+            let mark = CUT.0.len() + left_out.len() + CUT.1.len();
+            assert_eq!(once.len() - mark + left_out.parse::<usize>().unwrap(), text.len());
+        }
+    }
 }

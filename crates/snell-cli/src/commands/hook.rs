@@ -170,6 +170,11 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
     if let Some(line) = reply.stdout {
         // Once the agent has its answer it may end us at any moment.
         if let Some(judged) = recording.write_down(&observation) {
+            // It is masked and cut there, so there is less of it to hand over.
+            observation = Observation {
+                delayed: observation.delayed,
+                ..judged.observation.clone()
+            };
             note.replace(judged).into_iter().for_each(Note::remove);
         }
         if let Some(reason) = tell(&line, &verdict) {
