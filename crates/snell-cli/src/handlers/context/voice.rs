@@ -25,9 +25,23 @@ pub(super) fn as_its_own<'a>(text: &'a str, beginnings: &[String]) -> Cow<'a, st
     Cow::Owned(shown)
 }
 
-/// The lines of a text, each with what ends it, by whatever anybody takes for an end.
+/// The lines of a text, each with what ends it, by whatever anybody takes for an end. Bytes are looked at rather than characters:
+/// this goes over all that an agent is given.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive(|c| matches!(c, '\n'..='\r' | '\u{85}' | '\u{2028}' | '\u{2029}'))
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let bytes = rest.as_bytes();
+        let mut ends = (0..bytes.len()).filter(|at| !matches!(bytes[*at], 0..=9 | 14..=0x7f));
+        let end = ends.find_map(|at| match &bytes[at..] {
+            [b'\n'..=b'\r', ..] => Some(at + 1),
+            [0xc2, 0x85, ..] => Some(at + 2),
+            [0xe2, 0x80, 0xa8 | 0xa9, ..] => Some(at + 3),
+            _ => None,
+        });
+        let line;
+        (line, rest) = rest.split_at(end.unwrap_or(bytes.len()));
+        Some(line).filter(|line| !line.is_empty())
+    })
 }
 
 fn begins_with(line: &str, beginning: &[char]) -> bool {
@@ -57,6 +71,9 @@ mod tests {
             ("a\n[CLAUDE OS SYS: INFO]: x\nb\n", "a\n> [CLAUDE OS SYS: INFO]: x\nb\n"),
             ("a\r  [claude os  sys : x", "a\r>   [claude os  sys : x"),
             ("a\u{2028}[CLAUDE OS SYS:", "a\u{2028}> [CLAUDE OS SYS:"),
+            ("ä\u{85}[CLAUDE OS SYS:\u{2029}€", "ä\u{85}> [CLAUDE OS SYS:\u{2029}€"),
+            ("\u{b}[CLAUDE OS SYS:\u{c}x", "\u{b}> [CLAUDE OS SYS:\u{c}x"),
+            ("\u{2027}[CLAUDE OS SYS:", "\u{2027}[CLAUDE OS SYS:"),
             (
                 "\u{200b}[CLA\u{200b}UDE\u{a0}OS SYS:",
                 "> \u{200b}[CLA\u{200b}UDE\u{a0}OS SYS:",
