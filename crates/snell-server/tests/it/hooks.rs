@@ -74,6 +74,65 @@ fn the_answer_names_how_the_agent_was_found() {
 }
 
 #[test]
+fn a_session_that_waits_for_its_user_is_seen_also_where_a_later_one_has_taken_its_place() {
+    let app = TestApp::start();
+    let cwd = app.path().join("twins");
+    let tell = |session: &str, route: &str, mut body: Value| {
+        body["session_id"] = session.into();
+        body["cwd"] = json!(cwd);
+        app.tell(route, &body)
+    };
+    let first = tell("one", "session-start", json!({}))["agent_id"].clone();
+    tell("one", "user-prompt-submit", json!({"prompt": "Paint the fence."}));
+    tell("one", "stop", json!({}));
+    let told = tell("two", "session-start", json!({}));
+    assert_eq!(told["correlation_method"], "working_directory");
+    tell("two", "user-prompt-submit", json!({"prompt": "Mow the lawn."}));
+    let asks = tell("one", "permission-request", json!({"tool_name": "Bash"}));
+    assert_eq!(
+        (&asks["state"], &asks["is_new_agent"]),
+        (&"awaiting_input".into(), &true.into())
+    );
+    let told = tell(
+        "one",
+        "notification",
+        json!({"notification_type": "permission_prompt", "message": "may I?"}),
+    );
+    assert_eq!(
+        (&told["agent_id"], &told["state"]),
+        (&asks["agent_id"], &"awaiting_input".into())
+    );
+    assert_eq!(app.json(&format!("/api/agents/{first}"))["state"], "processing");
+    let page = app.get("/").body;
+    let (_, needs) = page.split_once("id=\"needs-title\"").unwrap();
+    let (needs, _) = needs.split_once("</section>").unwrap();
+    assert!(
+        needs.contains(&format!("href=\"/agents/{}\"", asks["agent_id"])),
+        "{needs}"
+    );
+}
+
+#[test]
+fn a_session_that_goes_on_without_saying_where_keeps_its_project() {
+    let app = TestApp::start();
+    let begin = |session: &str| app.tell("session-start", &json!({"session_id": session, "cwd": app.path()}));
+    let begun = begin("one");
+    begin("two");
+    app.tell(
+        "user-prompt-submit",
+        &json!({"session_id": "two", "prompt": "Mow the lawn."}),
+    );
+    let told = app.tell(
+        "user-prompt-submit",
+        &json!({"session_id": "one", "prompt": "Paint the fence."}),
+    );
+    assert_eq!(
+        (&told["is_new_agent"], &told["project_id"]),
+        (&true.into(), &begun["project_id"])
+    );
+}
+
+#[test]
 fn what_an_event_carries_is_kept_also_what_nobody_knows() {
     let app = TestApp::start();
     let body = json!({

@@ -5,11 +5,15 @@ use std::path::PathBuf;
 
 use snell::{Event, EventName, Timestamp};
 
+use super::is_known_tool_event;
 use crate::error::Result;
 use crate::model::{Agent, Conversation, Correlation, Process, Source, State};
 use crate::observation::Sender;
 use crate::project;
 use crate::rows::{Known, Rows};
+
+/// Why a conversation ended that never said so: its agent was found in another one.
+const REPLACED: &str = "replaced";
 
 /// Sessions that this process has seen already, and the agents they led to.
 pub(crate) type Seen = HashMap<String, Known>;
@@ -21,8 +25,8 @@ pub(crate) struct Found {
     pub(crate) conversation: Option<Conversation>,
     pub(crate) correlation: Correlation,
     pub(crate) is_new_agent: bool,
-    /// Whether the event may change the agent: not if its session was replaced, or if the agent has ended and the event
-    /// does not begin anything.
+    /// Whether the event may change the agent: not if its session was replaced and shows no life, or if the agent has
+    /// ended and the event does not begin anything.
     pub(crate) touches: bool,
 }
 
@@ -32,8 +36,6 @@ pub(crate) struct Signs<'a> {
     pub(crate) event: &'a Event,
     pub(crate) sender: &'a Sender,
     pub(crate) at: Timestamp,
-    /// Whether the event comes late.
-    pub(crate) delayed: bool,
     /// The host this program runs on: only its processes can be looked for.
     pub(crate) host: Option<&'a str>,
 }
@@ -72,7 +74,24 @@ impl Signs<'_> {
     /// Whether the agent is where this event comes from, as far as something shows it.
     fn is_same_place(&self, agent: &Agent) -> bool {
         let same_process = agent.process.is_some() && agent.process == self.sender.process;
-        same_process || (agent.tmux_pane.is_some() && self.is_same_pane(agent))
+        let same_pane = agent.tmux_pane.is_some() && self.is_same_pane(agent);
+        same_process || (same_pane && !self.is_another_process(agent))
+    }
+
+    /// Whether the event shows that a conversation which its agent has left for another one goes on all the same. What
+    /// happened before it was left, or where the agent now is, only comes late.
+    fn shows_life(&self, agent: &Agent, conversation: &Conversation) -> bool {
+        let is_left = agent.conversation_id != Some(conversation.conversation_id);
+        let is_later = conversation.ended_at.is_none_or(|left| left <= self.at);
+        // Whoever has said that it ends, or has lost its pane, begins anew before it goes on.
+        let never_ended = matches!(conversation.end_reason.as_deref(), None | Some(REPLACED));
+        let launcher = &self.sender.headspace_session_id;
+        let same_launcher = launcher.is_some() && agent.headspace_session_id == *launcher;
+        let goes_on = match self.event.name {
+            EventName::SessionEnd => false,
+            _ => self.begins() || (never_ended && !same_launcher),
+        };
+        is_left && is_later && goes_on && !self.is_same_place(agent)
     }
 
     fn is_own_host(&self, host: Option<&str>) -> bool {
@@ -137,7 +156,10 @@ pub(crate) fn correlate(rows: &mut dyn Rows, seen: &mut Seen, signs: &Signs<'_>)
     }
     let (agent, correlation) = match continued(rows, signs)? {
         Some(found) => found,
-        None => (new_agent(rows, signs)?, Correlation::Created),
+        None => {
+            let project_id = project_of(rows, signs)?;
+            (new_agent(rows, signs, project_id)?, Correlation::Created)
+        }
     };
     of_new_session(rows, seen, signs, agent, correlation)
 }
@@ -211,8 +233,7 @@ fn project_of(rows: &mut dyn Rows, signs: &Signs<'_>) -> Result<i64> {
     rows.project(&root.to_string_lossy(), &project::name_of(&root), signs.at)
 }
 
-fn new_agent(rows: &mut dyn Rows, signs: &Signs<'_>) -> Result<Agent> {
-    let project_id = project_of(rows, signs)?;
+fn new_agent(rows: &mut dyn Rows, signs: &Signs<'_>, project_id: i64) -> Result<Agent> {
     let mut agent = Agent {
         product: signs.sender.product.clone(),
         ..Agent::first_seen(project_id, signs.at)
@@ -240,15 +261,16 @@ fn of_known_session(
         }
     }
     // A session that was left, and goes on while its agent is at work on another one, was never left: there are two.
-    let goes_on = signs.event.name == EventName::UserPromptSubmit && !signs.delayed;
-    let is_busy = matches!(agent.state, State::Processing | State::AwaitingInput)
-        && agent.conversation_id != Some(conversation.conversation_id);
-    let two_at_work = goes_on && is_busy && !signs.is_same_place(&agent);
-    if replaced && (two_at_work || (signs.begins() && signs.is_another_process(&agent))) {
-        return taken_up_elsewhere(rows, seen, signs, conversation);
+    // While nobody is at work it has its agent back.
+    let lives = replaced
+        && signs.shows_life(&agent, &conversation)
+        && !is_known_tool_event(rows, signs.event, conversation.conversation_id)?;
+    let at_work = matches!(agent.state, State::Processing | State::AwaitingInput);
+    if lives && (at_work || signs.is_another_process(&agent)) {
+        return taken_up_elsewhere(rows, seen, signs, &agent, conversation);
     }
     let ended_by_itself = agent.state == State::Ended && agent.state_source == Source::Hook;
-    let touches = signs.begins() || !(replaced || ended_by_itself);
+    let touches = signs.begins() || lives || !(replaced || ended_by_itself);
     Ok(Found {
         agent,
         conversation: Some(conversation),
@@ -258,14 +280,22 @@ fn of_known_session(
     })
 }
 
-/// A conversation that its agent has left, and that is taken up in another process while the agent lives on.
+/// A conversation that its agent has left, and that goes on elsewhere while the agent lives on.
 fn taken_up_elsewhere(
     rows: &mut dyn Rows,
     seen: &mut Seen,
     signs: &Signs<'_>,
+    former: &Agent,
     mut conversation: Conversation,
 ) -> Result<Found> {
-    let agent = new_agent(rows, signs)?;
+    // Only a start says where a session is now. Whatever else comes may come from any directory it has gone to.
+    let starts_there = signs.event.name == EventName::SessionStart && signs.directory().is_some();
+    let project_id = if starts_there {
+        project_of(rows, signs)?
+    } else {
+        former.project_id
+    };
+    let agent = new_agent(rows, signs, project_id)?;
     conversation.agent_id = agent.agent_id;
     rows.save_conversation(&mut conversation)?;
     for id in rows.session_ids(conversation.conversation_id)? {
@@ -415,7 +445,7 @@ fn leave(rows: &mut dyn Rows, signs: &Signs<'_>, conversation_id: i64, last_seen
     former.last_seen_at = last_seen_at;
     if former.ended_at.is_none() {
         let same_pane = former.tmux_pane.is_some() && former.tmux_pane == signs.sender.tmux_pane;
-        former.end(if same_pane { "pane_reused" } else { "replaced" }, signs.at);
+        former.end(if same_pane { "pane_reused" } else { REPLACED }, signs.at);
     }
     rows.save_conversation(&mut former)
 }

@@ -107,7 +107,6 @@ pub(crate) fn ingest(
         event,
         sender: &observed.sender,
         at: observed.at,
-        delayed: observed.delayed,
         host: around.host,
     };
     if let Some(agent_id) = rows.agent_of_event(&observed.event_id)?
@@ -116,7 +115,9 @@ pub(crate) fn ingest(
         return Ok(Receipt::of_duplicate(&agent, Correlation::DbSessionId));
     }
     let mut found = correlate(rows, seen, &signs)?;
-    if is_known_tool_event(rows, observed, &found)? {
+    if let Some(conversation) = &found.conversation
+        && is_known_tool_event(rows, event, conversation.conversation_id)?
+    {
         return Ok(Receipt::of_duplicate(&found.agent, found.correlation));
     }
     // An event that was delayed changes nothing if a later one has said already what the agent is doing.
@@ -168,16 +169,16 @@ pub(crate) fn ingest(
 
 /// Whether the same was told already: the same event about the same call of a tool. The id of a call alone does not say
 /// that, because not every model gives each call its own.
-fn is_known_tool_event(rows: &mut dyn Rows, observed: &Prepared, found: &Found) -> Result<bool> {
-    let (Some(tool_use), Some(conversation)) = (tools::call_id(&observed.event), &found.conversation) else {
+fn is_known_tool_event(rows: &mut dyn Rows, event: &Event, conversation_id: i64) -> Result<bool> {
+    let Some(tool_use) = tools::call_id(event) else {
         return Ok(false);
     };
-    let input = observed.event.raw.get("tool_input");
+    let input = event.raw.get("tool_input");
     let same = |payload: &String| {
         let kept: Option<Value> = json::from_slice(payload.as_bytes()).ok();
         kept.is_some_and(|kept| kept.get("tool_input") == input)
     };
-    let known = rows.tool_events(conversation.conversation_id, &observed.name, tool_use)?;
+    let known = rows.tool_events(conversation_id, event.name.as_str(), tool_use)?;
     Ok(known.iter().any(same))
 }
 
