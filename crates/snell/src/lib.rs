@@ -53,7 +53,7 @@ mod verdict;
 pub use config::{
     AllowedCommand, CommsSettings, ConfigFile, ContextSettings, CoreFile, Document, GuardAuthor, GuardChoice,
     GuardPreset, GuardSettings, Handler, Handlers, Keep, Message, MessageUse, Messages, Part, ProtectedPath,
-    RemindSettings, RuleChoice, ServerSettings, Settings, UnreadFile, is_postgres, receiver_url,
+    RemindSettings, RuleChoice, ServerFault, ServerSettings, Settings, UnreadFile, is_postgres, receiver_url,
 };
 pub use diagnostic::{Diagnostic, Severity, did_you_mean};
 pub use engine::{Engine, EngineBuilder, Explanation, Watch};

@@ -69,6 +69,23 @@ pub(crate) struct Args {
     log_format: LogFormat,
 }
 
+impl Args {
+    /// The option that comes before a key of `[server]`, and whether it was given.
+    fn option(&self, key: &str) -> Option<(&'static str, bool)> {
+        let options = [
+            ("addr", "--addr", self.addr.is_some()),
+            ("db", "--db", self.db.is_some()),
+            ("token_file", "--token-file", self.token_file.is_some()),
+            ("allow_hosts", "--allow-host", !self.allow_hosts.is_empty()),
+            ("poll_active", "--poll-active", self.poll_active.is_some()),
+            ("poll_silent", "--poll-silent", self.poll_silent.is_some()),
+            ("silent_after", "--silent-after", self.silent_after.is_some()),
+        ];
+        let of_key = options.into_iter().find(|(of, ..)| *of == key);
+        of_key.map(|(_, option, is_given)| (option, is_given))
+    }
+}
+
 /// How the log is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum LogFormat {
@@ -81,14 +98,18 @@ enum LogFormat {
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     start_log(args);
     let (engine, findings) = Around::of(Some("/".into()), None).engine()?.load();
-    let fault = findings.iter().find(|found| found.severity == Severity::Error);
-    if let Some(fault) = fault {
-        bail!("how to serve is not certain: {fault}");
-    }
-    for found in &findings {
-        tracing::warn!("{found}");
-    }
     let told = engine.settings();
+    for found in &findings {
+        let fault = told.server.faults.iter().find(|fault| fault.finding == *found);
+        let option = fault.and_then(|fault| args.option(fault.key));
+        match option {
+            // Whatever the file means, something else was said.
+            Some((_, true)) => tracing::warn!("{found}"),
+            _ if found.severity != Severity::Error => tracing::warn!("{found}"),
+            Some((option, false)) => bail!("how to serve is not certain: {found}; mend that, or say it with {option}"),
+            None => bail!("how to serve is not certain: {found}"),
+        }
+    }
     let address = address(args.addr.as_deref().or(told.server.addr.as_deref()))?;
     let settings = settings(args, &told.server, told.keep)?;
     raise_file_limit();

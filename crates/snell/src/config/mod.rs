@@ -21,7 +21,7 @@ pub(crate) use places::{Surroundings, Which};
 pub(crate) use reading::{Fields, LONGEST_TIMEOUT, Reading, Unit, Vocabulary, show_duration};
 pub use settings::{
     AllowedCommand, CommsSettings, ContextSettings, CoreFile, GuardAuthor, GuardChoice, GuardPreset, GuardSettings,
-    Handler, Handlers, Keep, Message, MessageUse, Messages, ProtectedPath, RemindSettings, RuleChoice, ServerSettings,
-    Settings, UnreadFile, is_postgres, receiver_url,
+    Handler, Handlers, Keep, Message, MessageUse, Messages, ProtectedPath, RemindSettings, RuleChoice, ServerFault,
+    ServerSettings, Settings, UnreadFile, is_postgres, receiver_url,
 };
 pub(crate) use settings::{CORE_FILES, HANDLERS, SETTING_KEYS, borrowable, read as read_settings};

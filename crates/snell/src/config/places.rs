@@ -152,10 +152,12 @@ fn contract_by_place(path: &Path) -> Option<&'static Contract> {
     placed.or(toml.then_some(&contract::NATIVE))
 }
 
-/// The path as people are shown it: from the project, from `~`, or whole.
+/// The path as people are shown it: from the project, from `~`, or whole. Where everything is inside the project (it is `/`), that
+/// says nothing about a path, and without its beginning nobody would find it.
 fn shown(path: &Path, around: &Surroundings) -> String {
     let home = around.home.as_deref();
-    if let Ok(inside) = path.strip_prefix(&around.project) {
+    let project = Some(&around.project).filter(|project| project.parent().is_some());
+    if let Some(inside) = project.and_then(|project| path.strip_prefix(project).ok()) {
         inside.display().to_string()
     } else if let Some(inside) = home.and_then(|home| path.strip_prefix(home).ok()) {
         format!("~/{}", inside.display())

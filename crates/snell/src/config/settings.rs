@@ -30,7 +30,7 @@ pub use guard::{
 };
 pub use messages::{Message, Messages};
 pub use remind::RemindSettings;
-pub use server::{ServerSettings, is_postgres, receiver_url};
+pub use server::{ServerFault, ServerSettings, is_postgres, receiver_url};
 
 /// How long records are kept where no file says otherwise.
 const DEFAULT_KEEP: Duration = Duration::from_secs(30 * DAY_SECONDS);
@@ -341,7 +341,8 @@ pub(crate) fn read(reading: &mut Reading<'_>, root: &Fields<'_>) {
         reading.settings.handlers = read_handlers(reading, node);
     }
     if own(reading, root, "context_window").is_some() {
-        reading.settings.context_window = values::read_count(reading, root, "context_window", 200_000);
+        reading.settings.context_window =
+            values::read_count(reading, root, "context_window", (200_000, "the default counts now"));
     }
     if let Some(node) = root.get("context") {
         reading.settings.context = context::read(reading, node);

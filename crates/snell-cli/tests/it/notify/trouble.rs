@@ -369,3 +369,12 @@ fn what_a_receiver_says_cannot_steer_a_terminal() {
     );
     assert!(!ran.stderr.contains('\u{1b}'), "{ran:?}");
 }
+
+#[test]
+fn a_fault_of_the_users_file_is_told_with_the_place_where_it_is() {
+    let receiver = Receiver::in_mood(Mood::Answers(200));
+    let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", "[server]\nurl = \"nowhere\"\n");
+    let said = notify(&sandbox, &receiver.url(), "first");
+    said.says("snell: ~/.config/snell/snell.toml:2:7: error: ");
+    assert_eq!(receiver.prompts(), ["first"]);
+}

@@ -122,7 +122,7 @@ fn a_name_that_nobody_knows_in_the_users_file_is_told_at_the_start() {
     let (code, said) = receiver.end(Signal::TERM);
     assert_eq!(code, Some(0));
     assert!(said.contains("WARN") && said.contains("max_stream_client"), "{said}");
-    assert!(said.contains("snell.toml:3:1"), "{said}");
+    assert!(said.contains(" ~/.config/snell/snell.toml:3:1"), "{said}");
 }
 
 #[test]
@@ -153,6 +153,43 @@ fn a_file_that_cannot_be_understood_keeps_it_from_starting() {
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("how to serve is not certain: "), "{}", ran.stderr);
     assert!(ran.stderr.contains("snell.toml:2:"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_cannot_be_understood_is_only_told_if_the_command_line_says_it() {
+    let cases: &[(&str, &str, &[&str])] = &[
+        ("addr = \"x\"", "--addr", &["--addr", "127.0.0.1:0"]),
+        (
+            "poll_silent = 7",
+            "--poll-silent",
+            &["--addr", "127.0.0.1:0", "--poll-silent", "9s"],
+        ),
+        (
+            "allow_hosts = [\"*\"]",
+            "--allow-host",
+            &["--addr", "127.0.0.1:0", "--allow-host", "box"],
+        ),
+        (
+            "db = \"mysql:x\"",
+            "--db",
+            &["--addr", "127.0.0.1:0", "--db", "sqlite:other.db"],
+        ),
+    ];
+    for (line, option, args) in cases {
+        let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", &format!("[server]\n{line}\n"));
+        // Somebody looks for the file where it is said to be, from wherever that is.
+        let place = "~/.config/snell/snell.toml:2:";
+        let ran = sandbox.snell(&["serve", "--silent-after", "9s"], "");
+        assert_eq!(ran.code, 1, "{line}");
+        let said = format!("how to serve is not certain: {place}");
+        assert!(ran.stderr.contains(&said), "{line}: {}", ran.stderr);
+        let remedy = format!("mend that, or say it with {option}\n");
+        assert!(ran.stderr.ends_with(&remedy), "{line}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("counts now"), "{line}: {}", ran.stderr);
+        let (code, said) = Receiver::start(&sandbox, args).end(Signal::TERM);
+        assert_eq!(code, Some(0), "{line}");
+        assert!(said.contains("WARN") && said.contains(place), "{line}: {said}");
+    }
 }
 
 #[test]

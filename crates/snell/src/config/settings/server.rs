@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::values::{in_full, read_count, read_interval, read_text};
+use super::values::{THE_DEFAULT, in_full, read_count, read_strict_interval, read_text};
 use crate::config::node::Node;
 use crate::config::reading::{Fields, Reading};
 use crate::contract::{Key, Kind, key};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::hook::Origin;
 
 /// What the user's file says about the receiver. Where it says nothing, whoever asks has a default.
@@ -38,6 +39,18 @@ pub struct ServerSettings {
     pub silent_after: Option<Duration>,
     /// How many may listen to the stream of events at a time.
     pub max_stream_clients: Option<u32>,
+    /// What was written and cannot be understood. Nothing counts in its place.
+    pub faults: Vec<ServerFault>,
+}
+
+/// A key of `[server]` whose value cannot be understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerFault {
+    /// The key.
+    pub key: &'static str,
+    /// What is wrong with its value, as it is among the findings of the file.
+    pub finding: Diagnostic,
 }
 
 /// The keys of `[server]`.
@@ -114,6 +127,7 @@ impl ServerSettings {
             poll_silent: self.poll_silent.or(earlier.poll_silent),
             silent_after: self.silent_after.or(earlier.silent_after),
             max_stream_clients: self.max_stream_clients.or(earlier.max_stream_clients),
+            faults: [earlier.faults, self.faults].concat(),
         }
     }
 
@@ -155,22 +169,64 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node) -> ServerSettings {
     };
     let known: Vec<_> = SERVER_KEYS.iter().map(|key| key.name).collect();
     reading.unknown_keys(&fields, &known, "[server]");
-    let db = read_text(reading, &fields, "db", database);
-    warn_of_postgres(reading, &fields, db.as_deref());
-    let token_file = read_text(reading, &fields, "token_file", file).map(PathBuf::from);
-    let written = token_file.as_ref().and(fields.get("token_file"));
-    ServerSettings {
-        enabled: reading.boolean(&fields, "enabled"),
-        addr: read_text(reading, &fields, "addr", address),
-        url: read_text(reading, &fields, "url", receiver),
-        db,
-        token_file_origin: written.map(|node| reading.origin(node.at)),
+    let mut keys = Keys {
+        reading,
+        fields: &fields,
+        faults: Vec::new(),
+    };
+    let token_file = keys.text("token_file", file).map(PathBuf::from);
+    let mut settings = ServerSettings {
+        enabled: keys.read("enabled", |reading, fields| reading.boolean(fields, "enabled")),
+        addr: keys.text("addr", address),
+        url: keys.text("url", receiver),
+        db: keys.text("db", database),
+        token_file_origin: token_file.as_ref().and_then(|_| keys.origin("token_file")),
         token_file,
-        allow_hosts: read_hosts(reading, &fields),
-        poll_active: read_interval(reading, &fields, "poll_active", "60s"),
-        poll_silent: read_interval(reading, &fields, "poll_silent", "2s"),
-        silent_after: read_interval(reading, &fields, "silent_after", "300s"),
-        max_stream_clients: read_count(reading, &fields, "max_stream_clients", 100),
+        allow_hosts: keys.read("allow_hosts", read_hosts),
+        poll_active: keys.interval("poll_active", "60s"),
+        poll_silent: keys.interval("poll_silent", "2s"),
+        silent_after: keys.interval("silent_after", "300s"),
+        max_stream_clients: keys.read("max_stream_clients", |reading, fields| {
+            read_count(reading, fields, "max_stream_clients", (1000, THE_DEFAULT))
+        }),
+        faults: Vec::new(),
+    };
+    settings.faults = keys.faults;
+    warn_of_postgres(reading, &fields, settings.db.as_deref());
+    settings
+}
+
+/// The keys that are written, read one by one, with what is wrong with each.
+struct Keys<'k, 's> {
+    reading: &'k mut Reading<'s>,
+    fields: &'k Fields<'k>,
+    faults: Vec<ServerFault>,
+}
+
+impl<'s> Keys<'_, 's> {
+    /// What a key says. Whatever errors are found on the way are this key's.
+    fn read<T>(&mut self, key: &'static str, read: impl FnOnce(&mut Reading<'s>, &Fields<'_>) -> T) -> T {
+        let before = self.reading.diagnostics.len();
+        let value = read(self.reading, self.fields);
+        let found = self.reading.diagnostics.iter().skip(before);
+        let errors = found.filter(|found| found.severity == Severity::Error).cloned();
+        self.faults.extend(errors.map(|finding| ServerFault { key, finding }));
+        value
+    }
+
+    fn text(&mut self, key: &'static str, check: fn(String) -> Result<String, String>) -> Option<String> {
+        self.read(key, |reading, fields| read_text(reading, fields, key, check))
+    }
+
+    fn interval(&mut self, key: &'static str, default: &str) -> Option<Duration> {
+        self.read(key, |reading, fields| {
+            read_strict_interval(reading, fields, key, default)
+        })
+    }
+
+    /// Where a key's value was written.
+    fn origin(&self, key: &str) -> Option<Origin> {
+        self.fields.get(key).map(|node| self.reading.origin(node.at))
     }
 }
 
@@ -183,7 +239,7 @@ fn address(text: String) -> Result<String, String> {
         return Ok(text);
     }
     Err(format!(
-        "must be IP:PORT or HOST:PORT, not \"{text}\"; write \"127.0.0.1:7433\" (which counts now)"
+        "must be IP:PORT or HOST:PORT, not \"{text}\"; write \"127.0.0.1:7433\" ({THE_DEFAULT})"
     ))
 }
 
@@ -198,7 +254,7 @@ fn database(text: String) -> Result<String, String> {
     if names_a_file || is_postgres(&text) {
         return Ok(text);
     }
-    Err("must be sqlite:PATH; write \"sqlite:/home/me/snell.db\" (the default counts now)".into())
+    Err("must be sqlite:PATH; write \"sqlite:/home/me/snell.db\", or remove it".into())
 }
 
 /// What is wrong with a database that is not built in. It counts all the same: whoever named it does not want another one to be

@@ -45,6 +45,26 @@ pub(super) fn read_interval(
     key: &str,
     default: &str,
 ) -> Option<Duration> {
+    interval_or(reading, fields, key, default, COUNTS_NOW)
+}
+
+/// The same, where nothing else counts in place of what is written wrong.
+pub(super) fn read_strict_interval(
+    reading: &mut Reading<'_>,
+    fields: &Fields<'_>,
+    key: &str,
+    default: &str,
+) -> Option<Duration> {
+    interval_or(reading, fields, key, default, THE_DEFAULT)
+}
+
+fn interval_or(
+    reading: &mut Reading<'_>,
+    fields: &Fields<'_>,
+    key: &str,
+    default: &str,
+    remark: &str,
+) -> Option<Duration> {
     let node = fields.get(key)?;
     let text = match &node.value {
         NodeValue::String(text) => text.as_str(),
@@ -58,7 +78,7 @@ pub(super) fn read_interval(
         } else {
             "a duration with its unit"
         };
-        reading.error(node.at, must_be(key, wanted, default));
+        reading.error(node.at, must_be(key, wanted, default, remark));
     }
     interval
 }
@@ -66,19 +86,30 @@ pub(super) fn read_interval(
 /// What is wanted of a value that has its unit, but is 0.
 const ABOVE_ZERO: &str = "more than 0";
 
-/// What a value must be of which the default counts instead.
-fn must_be(key: &str, wanted: &str, default: &str) -> String {
-    format!("\"{key}\" must be {wanted}; write \"{default}\" (which counts now)")
+/// What is said of a default that counts instead of what is written wrong.
+const COUNTS_NOW: &str = "which counts now";
+
+/// What is said of one that does not.
+pub(super) const THE_DEFAULT: &str = "the default";
+
+/// What a value must be, with the default as something to write, and a remark on that.
+fn must_be(key: &str, wanted: &str, default: &str, remark: &str) -> String {
+    format!("\"{key}\" must be {wanted}; write \"{default}\" ({remark})")
 }
 
-pub(super) fn read_count(reading: &mut Reading<'_>, fields: &Fields<'_>, key: &str, example: u32) -> Option<u32> {
+pub(super) fn read_count(
+    reading: &mut Reading<'_>,
+    fields: &Fields<'_>,
+    key: &str,
+    (example, remark): (u32, &str),
+) -> Option<u32> {
     let node = fields.get(key)?;
     match node.value {
         NodeValue::Number(number) if number >= 1.0 && number <= f64::from(u32::MAX) && number.fract() == 0.0 => {
             Some(number as u32)
         }
         _ => {
-            let message = format!("\"{key}\" must be a whole number above 0; write {example} (the default counts now)");
+            let message = format!("\"{key}\" must be a whole number above 0; write {example} ({remark})");
             reading.error(node.at, message);
             None
         }
@@ -104,8 +135,8 @@ pub(super) fn read_size(reading: &mut Reading<'_>, fields: &Fields<'_>, key: &st
         _ => None,
     };
     match size {
-        None => reading.error(node.at, must_be(key, "a size with its unit", default)),
-        Some(0) => reading.error(node.at, must_be(key, ABOVE_ZERO, default)),
+        None => reading.error(node.at, must_be(key, "a size with its unit", default, COUNTS_NOW)),
+        Some(0) => reading.error(node.at, must_be(key, ABOVE_ZERO, default, COUNTS_NOW)),
         Some(size) if size > LARGEST_SIZE => reading.warn(
             node.at,
             format!("\"{key}\" is more than the 16MiB that are possible; 16MiB counts"),

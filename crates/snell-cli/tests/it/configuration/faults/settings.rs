@@ -57,8 +57,8 @@ pub(super) const FAULTS: &[Row] = &[
         "snell:a-server-without-a-port.toml",
         0,
         &[
-            "2:8: error: \"addr\" must be IP:PORT or HOST:PORT, not \"127.0.0.1\"; write \"127.0.0.1:7433\" (which \
-             counts now)",
+            "2:8: error: \"addr\" must be IP:PORT or HOST:PORT, not \"127.0.0.1\"; write \"127.0.0.1:7433\" (the \
+             default)",
         ],
     ),
     (
@@ -88,7 +88,7 @@ pub(super) const FAULTS: &[Row] = &[
     (
         "snell:a-database-of-no-kind.toml",
         0,
-        &["2:6: error: \"db\" must be sqlite:PATH; write \"sqlite:/home/me/snell.db\" (the default counts now)"],
+        &["2:6: error: \"db\" must be sqlite:PATH; write \"sqlite:/home/me/snell.db\", or remove it"],
     ),
     (
         "snell:a-database-that-is-not-built-in.toml",
@@ -102,9 +102,9 @@ pub(super) const FAULTS: &[Row] = &[
         "snell:a-polling-without-a-unit.toml",
         0,
         &[
-            r#"2:15: error: "poll_active" must be a duration with its unit; write "60s" (which counts now)"#,
-            r#"3:15: error: "poll_silent" must be a duration with its unit; write "2s" (which counts now)"#,
-            r#"4:16: error: "silent_after" must be a duration with its unit; write "300s" (which counts now)"#,
+            r#"2:15: error: "poll_active" must be a duration with its unit; write "60s" (the default)"#,
+            r#"3:15: error: "poll_silent" must be a duration with its unit; write "2s" (the default)"#,
+            r#"4:16: error: "silent_after" must be a duration with its unit; write "300s" (the default)"#,
         ],
     ),
     (
@@ -119,7 +119,7 @@ pub(super) const FAULTS: &[Row] = &[
     (
         "snell:no-stream-clients.toml",
         0,
-        &["2:22: error: \"max_stream_clients\" must be a whole number above 0; write 100 (the default counts now)"],
+        &["2:22: error: \"max_stream_clients\" must be a whole number above 0; write 1000 (the default)"],
     ),
     (
         "snell:a-misspelled-key-of-the-server.toml",
