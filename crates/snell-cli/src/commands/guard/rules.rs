@@ -247,7 +247,7 @@ fn show_one(view: &RuleView, json: bool) -> anyhow::Result<u8> {
     let decision = styled(view.decision, shown::style(view.verdict));
     let mut text = format!("Tier      {}\nDecision  {decision} ({})\n", view.tier, view.from());
     if view.locked {
-        text.push_str("Locked    a project cannot make it milder\n");
+        text.push_str("Locked    a project cannot make it milder, and what `allow` names is judged by it all the same, also in your own file\n");
     }
     text.push_str(&format!("Instead   {}\n", view.advice));
     output::text(&text);

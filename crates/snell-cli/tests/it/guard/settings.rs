@@ -346,3 +346,32 @@ fn entries_and_choices_that_have_no_effect_are_found_and_told_in_their_order() {
     0 errors, 7 warnings in 2 files (0 hooks loaded).
     "#);
 }
+
+#[test]
+fn a_pattern_whose_commands_are_all_minded_by_a_locked_rule_is_found() {
+    for (pattern, minded_by) in [
+        ("sudo cp build/*.so /opt/x", Some("files.write-system")),
+        ("sudo cp * /opt/x", Some("files.write-system")),
+        ("sudo cp build/x.so *", None),
+        ("sudo systemctl restart *", None),
+        ("git push --force origin *", None),
+        ("sudo systemctl restart '*'", None),
+        ("make **", None),
+    ] {
+        let own = format!("[[guard.allow]]\ncommand = \"{pattern}\"\nreason = \"the build\"\n");
+        let lint = configured(&own).snell(&["lint"], "").stdout;
+        let found = lint.contains("does not let through what it seems to");
+        assert_eq!(found, minded_by.is_some(), "{pattern}: {lint}");
+        if let Some(rule) = minded_by {
+            assert!(
+                lint.contains(&format!("{rule} minds it, and holds for allowed commands")),
+                "{lint}"
+            );
+            let shown = configured(&own).snell(&["guard", "rules", rule], "").stdout;
+            assert!(
+                shown.contains("what `allow` names is judged by it all the same"),
+                "{shown}"
+            );
+        }
+    }
+}
