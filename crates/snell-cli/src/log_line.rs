@@ -1,4 +1,4 @@
-//! One entry of the log on one line, for people.
+//! One entry of the log, for people: a line, and below it a reason for which there is no room on it.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 use snell::{Timestamp, Tool};
 use snell_store::{GuardOutcome, LogEntry};
 
-use crate::output::{self, Style, harmless, in_brief, padded, shortened, styled, width};
+use crate::output::{self, Style, harmless, in_brief, padded, shortened, styled, width, wrapped};
 use crate::times;
 
-/// How much is shown at a terminal of what an event is about, and of why something was decided, however wide it is.
+/// How much is shown at a terminal of what an event is about, however wide it is.
 const TEXT_SHOWN: usize = 100;
 
 /// How much of a project's name is shown at a terminal.
@@ -18,7 +18,7 @@ const PROJECT_SHOWN: usize = 12;
 /// How much room there is for an event's name.
 const EVENT_SHOWN: usize = 17;
 
-/// How much of each is shown at least, however narrow the terminal is.
+/// How much is shown of what an event is about where columns stand under each other; where there is less room, they do not.
 const LEAST_SHOWN: usize = 12;
 
 /// What an event without a tool is about: the first of these that its payload has.
@@ -34,43 +34,140 @@ const SUBJECTS: &[&str] = &[
     "notification_type",
 ];
 
-/// The entry as a line. On a terminal what it was about and why it was decided are shortened until the line fits; elsewhere
-/// nothing is.
+/// In how many lines it is said at most why something was decided, where that does not fit behind it.
+const REASON_LINES: usize = 3;
+
+/// What such lines are set in by.
+const INDENT: &str = "    ";
+
+/// The entry as a line. On a terminal it is never wider than that. Why something was decided is what people look for: where it
+/// does not fit behind the rest, it stands in lines of its own below, and only the rest is shortened. Elsewhere nothing is.
 pub(crate) fn of(entry: &LogEntry, now: Timestamp) -> String {
-    let terminal = output::terminal_width();
-    let at_most = |shown: usize| terminal.map_or(usize::MAX, |_| shown);
-    let before = format!(
-        "{}  {:>3}  {}  {}  ",
-        times::shown_on(entry.at, now),
-        entry.agent_id,
-        padded(
-            &shortened(&harmless(&entry.project), at_most(PROJECT_SHOWN)),
-            PROJECT_SHOWN
-        ),
-        padded(&harmless(&entry.event), EVENT_SHOWN),
-    );
-    let hooks = match usize::try_from(entry.hooks).unwrap_or(0) {
-        0 => String::new(),
-        number => format!("  ({})", output::count(number, "hook")),
+    let shown = Shown::of(entry, now);
+    let (line, below) = match output::terminal_width() {
+        None => (shown.line(&shown.subject, &shown.with_reason()), Vec::new()),
+        Some(terminal) => shown.within(terminal),
     };
-    let room = terminal.map_or(usize::MAX, |terminal| {
-        terminal
-            .saturating_sub(width(&before) + width(&hooks))
-            .max(2 * LEAST_SHOWN)
-    });
-    let (decision, style) = decision(entry, room / 2);
-    let subject = brief(&subject(entry), (room - width(&decision)).min(at_most(TEXT_SHOWN)));
-    let line = format!(
-        "{before}{subject}{}{}",
-        styled(&decision, style),
-        styled(&hooks, Style::Faint)
-    );
-    format!("{}\n", line.trim_end())
+    let below = below
+        .iter()
+        .map(|line| format!("{INDENT}{}\n", styled(line, shown.style)));
+    format!("{}\n{}", line.trim_end(), below.collect::<String>())
 }
 
-/// A text on one line that cannot steer a terminal, and at most so long.
-fn brief(text: &str, cells: usize) -> String {
-    shortened(&harmless(&in_brief(text, cells)), cells)
+/// The parts of a line.
+struct Shown {
+    time: String,
+    agent: String,
+    project: String,
+    event: String,
+    subject: String,
+    /// What was decided, without the reason.
+    decision: String,
+    reason: Option<String>,
+    /// What would have been decided if the guard did not only watch.
+    would: &'static str,
+    style: Style,
+    hooks: String,
+}
+
+impl Shown {
+    fn of(entry: &LogEntry, now: Timestamp) -> Self {
+        let would = entry.would_be().map_or("", would_be);
+        let (decision, style) = match entry.decision.as_deref() {
+            None => (String::new(), Style::Faint),
+            Some(decision) => (format!("  -> {}", harmless(decision)), style_of(decision)),
+        };
+        let hooks = match usize::try_from(entry.hooks).unwrap_or(0) {
+            0 => String::new(),
+            number => format!("  ({})", output::count(number, "hook")),
+        };
+        let reason = entry.decision.as_ref().and(entry.reason.as_deref());
+        Self {
+            time: times::shown_on(entry.at, now),
+            agent: entry.agent_id.to_string(),
+            project: harmless(&entry.project),
+            event: harmless(&entry.event),
+            subject: on_one_line(&subject(entry)),
+            decision,
+            reason: reason.map(on_one_line),
+            would,
+            style,
+            hooks,
+        }
+    }
+
+    /// What was decided, and why.
+    fn with_reason(&self) -> String {
+        let reason = self.reason.as_ref().map(|reason| format!(": {reason}"));
+        format!("{}{}{}", self.decision, reason.unwrap_or_default(), self.would)
+    }
+
+    fn without_reason(&self) -> String {
+        format!("{}{}", self.decision, self.would)
+    }
+
+    /// What stands before that which the event is about, each under its like.
+    fn before(&self, project: &str) -> String {
+        let (project, event) = (padded(project, PROJECT_SHOWN), padded(&self.event, EVENT_SHOWN));
+        format!("{}  {:>3}  {project}  {event}  ", self.time, self.agent)
+    }
+
+    fn line(&self, subject: &str, decided: &str) -> String {
+        let before = self.before(&self.project);
+        format!(
+            "{before}{subject}{}{}",
+            self.decided(decided),
+            styled(&self.hooks, Style::Faint)
+        )
+    }
+
+    fn decided(&self, decided: &str) -> String {
+        styled(decided, self.style)
+    }
+
+    /// The line in so many cells, and what stands below it.
+    fn within(&self, terminal: usize) -> (String, Vec<String>) {
+        let before = self.before(&shortened(&self.project, PROJECT_SHOWN));
+        let subject = cut(&self.subject, TEXT_SHOWN);
+        let room = terminal.saturating_sub(width(&before) + width(&self.hooks));
+        let whole = self.with_reason();
+        let fits = width(&subject) + width(&whole) <= room;
+        let (decided, below) = match &self.reason {
+            Some(reason) if !fits => {
+                let cells = terminal.saturating_sub(INDENT.len()).max(1);
+                (self.without_reason(), wrapped(reason, Some(cells), REASON_LINES))
+            }
+            _ => (whole, Vec::new()),
+        };
+        let hooks = styled(&self.hooks, Style::Faint);
+        let is_wide = fits || room >= width(&decided) + LEAST_SHOWN;
+        let (before, room, hooks) = if is_wide {
+            (before, room, hooks)
+        } else {
+            // There is no room for columns.
+            let before = format!("{} {} {} {} ", self.time, self.agent, self.project, self.event);
+            let before = shortened(&before, terminal.saturating_sub(width(&decided)));
+            let room = terminal.saturating_sub(width(&before));
+            (before, room, String::new())
+        };
+        let decided = shortened(&decided, room);
+        let subject = cut(&subject, room.saturating_sub(width(&decided)));
+        (format!("{before}{subject}{}{hooks}", self.decided(&decided)), below)
+    }
+}
+
+/// A text on one line that cannot steer a terminal.
+fn on_one_line(text: &str) -> String {
+    harmless(&in_brief(text, usize::MAX))
+}
+
+/// A text that takes at most so many cells; nothing where only the mark that it was cut would be left.
+fn cut(text: &str, cells: usize) -> String {
+    if cells < 2 {
+        String::new()
+    } else {
+        shortened(text, cells)
+    }
 }
 
 /// What the event is about.
@@ -92,23 +189,12 @@ fn subject(entry: &LogEntry) -> String {
     }
 }
 
-/// What was decided, at most so long, and what would have been if the guard did not only watch.
-fn decision(entry: &LogEntry, cells: usize) -> (String, Style) {
-    let would = entry.would_be().map_or("", would_be);
-    let Some(decision) = entry.decision.as_deref() else {
-        return (would.to_owned(), Style::Faint);
-    };
-    let style = match decision {
+fn style_of(decision: &str) -> Style {
+    match decision {
         "block" => Style::Red,
         "ask" => Style::Yellow,
         _ => Style::Plain,
-    };
-    let text = match &entry.reason {
-        Some(reason) => format!("  -> {decision}: {}", in_brief(reason, cells)),
-        None => format!("  -> {decision}"),
-    };
-    let cells = cells.saturating_sub(width(would));
-    (shortened(&harmless(&text), cells) + would, style)
+    }
 }
 
 fn would_be(outcome: GuardOutcome) -> &'static str {

@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use snell::{Diagnostic, Severity, mark_unseen};
 
-pub(crate) use cells::{padded, shortened, width};
+pub(crate) use cells::{padded, shortened, width, wrapped};
 pub(crate) use table::Table;
 
 /// What a text is to people.

@@ -163,8 +163,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 
 fn list() {
     let width = PAGES.iter().map(|page| page.topic.len()).max().unwrap_or_default();
+    let room = output::terminal_width().map(|terminal| terminal.saturating_sub(width + 2).max(1));
     for page in PAGES {
-        output::line(&format!("{:width$}  {}", page.topic, page.about));
+        let mut topic = page.topic;
+        for line in output::wrapped(page.about, room, usize::MAX) {
+            output::line(&format!("{topic:width$}  {line}"));
+            topic = "";
+        }
     }
 }
 

@@ -38,9 +38,60 @@ pub(crate) fn padded(text: &str, cells: usize) -> String {
     format!("{text}{:missing$}", "")
 }
 
+/// A text in lines of at most so many cells, and no more than so many lines; without a width, in one.
+pub(crate) fn wrapped(text: &str, cells: Option<usize>, most: usize) -> Vec<String> {
+    let Some(cells) = cells else {
+        return vec![text.to_owned()];
+    };
+    let mut lines = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        if width(rest) <= cells || lines.len() + 1 >= most {
+            lines.push(shortened(rest, cells));
+            break;
+        }
+        let end = fitting(rest, cells);
+        // A word that is longer than a line is cut.
+        let ends_a_word = rest[end..].starts_with(' ');
+        let at = rest[..end]
+            .rfind(' ')
+            .filter(|at| *at > 0 && !ends_a_word)
+            .unwrap_or(end);
+        lines.push(rest[..at].to_owned());
+        rest = rest[at..].trim_start();
+    }
+    lines
+}
+
+/// Where so many cells of a text end: after one character at least, so that there is an end to it.
+fn fitting(text: &str, cells: usize) -> usize {
+    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+    let fitting = ends.clone().take_while(|end| width(&text[..*end]) <= cells).last();
+    fitting.or_else(|| ends.clone().next()).unwrap_or(text.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_broken_between_words_and_never_too_wide() {
+        let cases: &[(&str, usize, usize, &[&str])] = &[
+            ("one two three", 7, 9, &["one two", "three"]),
+            ("one two three", 6, 9, &["one", "two", "three"]),
+            ("one two three four", 7, 2, &["one two", "three …"]),
+            ("extraordinary", 5, 9, &["extra", "ordin", "ary"]),
+            ("größer äöüß ẞ", 6, 9, &["größer", "äöüß ẞ"]),
+            ("äöüßäöüß", 3, 9, &["äöü", "ßäö", "üß"]),
+            ("世界世界", 5, 9, &["世界", "世界"]),
+            ("", 5, 9, &[]),
+        ];
+        for (text, cells, most, lines) in cases {
+            assert_eq!(wrapped(text, Some(*cells), *most), *lines, "{text}");
+        }
+        assert_eq!(wrapped("one two", None, 1), ["one two"]);
+        assert_eq!(wrapped("世界", Some(1), 9), ["世", "…"]);
+    }
 
     #[test]
     fn what_is_cut_fits_into_its_cells_and_says_that_it_was_cut() {

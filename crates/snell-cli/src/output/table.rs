@@ -5,6 +5,9 @@ use super::{Style, harmless, shortened, styled, terminal_width, width, write_out
 /// Where nothing is cut, a cell that is wider than this stands out, rather than that all others are filled up to it.
 const MAX_PADDED: usize = 64;
 
+/// How wide a column must be able to stay, if others can be left out for it: figures and times are whole then.
+const LEAST_WIDTH: usize = 9;
+
 /// Aligned columns. On a terminal one column, and only then the widest, is shortened until a row fits on a line.
 #[derive(Debug)]
 pub(crate) struct Table<const N: usize> {
@@ -13,6 +16,8 @@ pub(crate) struct Table<const N: usize> {
     flexible: usize,
     /// Left out if nothing stands in it.
     optional: Option<usize>,
+    /// Left out one after the other where there is no room for all.
+    dispensable: Vec<usize>,
 }
 
 impl<const N: usize> Table<N> {
@@ -21,6 +26,7 @@ impl<const N: usize> Table<N> {
         Self {
             flexible,
             optional: None,
+            dispensable: Vec::new(),
             rows: vec![titles.map(str::to_owned)],
             styles: vec![[Style::Bold; N]],
         }
@@ -29,6 +35,12 @@ impl<const N: usize> Table<N> {
     /// Leaves this column out if nothing stands in it.
     pub(crate) fn optional(mut self, column: usize) -> Self {
         self.optional = Some(column);
+        self
+    }
+
+    /// Leaves these columns out, one after the other, on a terminal that is too narrow for all.
+    pub(crate) fn dispensable(mut self, columns: &[usize]) -> Self {
+        self.dispensable = columns.to_vec();
         self
     }
 
@@ -56,24 +68,21 @@ impl<const N: usize> Table<N> {
     }
 
     fn text_within(&self, room: Option<usize>) -> String {
-        let left_out = self
-            .optional
-            .filter(|column| self.rows.iter().skip(1).all(|row| row[*column].is_empty()));
-        let widths = self.widths(room, left_out);
+        let shown = self.columns(room);
+        let widths = self.widths(room, &shown);
         let mut text = String::new();
         for (row, styles) in self.rows.iter().zip(&self.styles) {
             // What ends a line needs no padding.
-            let last = (0..N)
-                .rev()
-                .find(|column| Some(*column) != left_out && !row[*column].is_empty());
-            for column in (0..=last.unwrap_or(0)).filter(|column| Some(*column) != left_out) {
+            let last = shown.iter().rev().find(|column| !row[**column].is_empty());
+            let last = *last.unwrap_or(&0);
+            for column in shown.iter().copied().filter(|column| *column <= last) {
                 let cell = match room {
                     Some(_) => shortened(&row[column], widths[column]),
                     None => row[column].clone(),
                 };
                 let padding = widths[column].saturating_sub(width(&cell)) + 2;
                 text.push_str(&styled(&cell, styles[column]));
-                if Some(column) != last {
+                if column != last {
                     text.extend(std::iter::repeat_n(' ', padding));
                 }
             }
@@ -82,30 +91,46 @@ impl<const N: usize> Table<N> {
         text
     }
 
-    fn widths(&self, room: Option<usize>, left_out: Option<usize>) -> [usize; N] {
-        let mut widths = [0; N];
-        for row in &self.rows {
-            for (widest, cell) in widths.iter_mut().zip(row) {
-                *widest = (*widest).max(width(cell));
+    /// The columns that are shown in this room.
+    fn columns(&self, room: Option<usize>) -> Vec<usize> {
+        let is_empty = |column: usize| self.rows.iter().skip(1).all(|row| row[column].is_empty());
+        let left_out = self.optional.filter(|column| is_empty(*column));
+        let mut shown: Vec<_> = (0..N).filter(|column| Some(*column) != left_out).collect();
+        let least = self.widest().map(|width| width.min(LEAST_WIDTH));
+        for column in &self.dispensable {
+            if room.is_none_or(|room| excess(&least, &shown, room) == 0) {
+                break;
             }
+            shown.retain(|shown| shown != column);
         }
-        if let Some(column) = left_out {
-            widths[column] = 0;
-        }
+        shown
+    }
+
+    /// How wide each column would like to be.
+    fn widest(&self) -> [usize; N] {
+        std::array::from_fn(|column| self.rows.iter().map(|row| width(&row[column])).max().unwrap_or(0))
+    }
+
+    fn widths(&self, room: Option<usize>, shown: &[usize]) -> [usize; N] {
+        let mut widths = self.widest();
         let Some(room) = room else {
             return widths.map(|width| width.min(MAX_PADDED));
         };
-        let gaps = N.saturating_sub(1 + usize::from(left_out.is_some()));
-        let excess = |widths: &[usize; N]| (widths.iter().sum::<usize>() + 2 * gaps).saturating_sub(room);
         if let Some(width) = widths.get(self.flexible) {
-            widths[self.flexible] = width.saturating_sub(excess(&widths)).max((*width).min(20));
+            widths[self.flexible] = width.saturating_sub(excess(&widths, shown, room)).max((*width).min(20));
         }
-        while excess(&widths) > 0 {
-            match widths.iter_mut().max() {
-                Some(widest) if *widest > 4 => *widest -= 1,
+        while excess(&widths, shown, room) > 0 {
+            match shown.iter().copied().max_by_key(|column| widths[*column]) {
+                Some(widest) if widths[widest] > 4 => widths[widest] -= 1,
                 _ => break,
             }
         }
         widths
     }
+}
+
+/// By how much these columns, with the gaps between them, are too wide.
+fn excess(widths: &[usize], shown: &[usize], room: usize) -> usize {
+    let cells: usize = shown.iter().map(|column| widths[*column]).sum();
+    (cells + 2 * shown.len().saturating_sub(1)).saturating_sub(room)
 }

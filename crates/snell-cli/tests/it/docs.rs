@@ -147,6 +147,22 @@ fn at_a_terminal(sandbox: &Sandbox, args: &str, variables: &[(&str, &str)]) -> O
 }
 
 #[test]
+fn the_list_of_topics_fits_on_a_terminal() {
+    let sandbox = Sandbox::new();
+    let whole = sandbox.snell(&["docs"], "").stdout;
+    for columns in [40, 80] {
+        let Some(shown) = sandbox.at_a_terminal(columns, "docs") else {
+            return;
+        };
+        for line in shown.lines() {
+            assert!(line.chars().count() <= columns, "{columns}: {line}");
+        }
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(words(&shown), words(&whole), "{columns}");
+    }
+}
+
+#[test]
 fn every_page_is_set_for_a_terminal() {
     let sandbox = Sandbox::new();
     for topic in topics(&sandbox).iter().filter(|topic| !topic.starts_with("schema-")) {

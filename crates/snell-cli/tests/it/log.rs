@@ -114,6 +114,30 @@ fn where_there_is_no_terminal_nothing_is_cut() {
 }
 
 #[test]
+fn at_a_terminal_a_reason_is_read_and_no_line_is_too_wide() {
+    let why = "generated files are written by the build, change their templates";
+    let settings = format!("[[hook]]\nevent = 'PreToolUse'\nrun = 'echo {why} >&2; exit 2'\n");
+    let sandbox = Sandbox::recording().home_file(".config/snell/snell.toml", &settings);
+    let bash = json!({"tool_name": "Bash", "tool_input": {"command": format!("sed -i {}", "s/a/b/ ".repeat(20))}});
+    sandbox.tell("09:00:00", "UserPromptSubmit", json!({"prompt": "long ".repeat(60)}));
+    sandbox.tell("09:00:01", "PreToolUse", bash);
+    for columns in [40, 60, 80, 100, 120, 250] {
+        let Some(shown) = sandbox.at_a_terminal(columns, "log") else {
+            return;
+        };
+        for line in shown.lines() {
+            assert!(line.chars().count() <= columns, "{columns}: {line}");
+        }
+        let words: Vec<_> = shown.split_whitespace().collect();
+        assert!(words.join(" ").contains(why), "{columns}: {shown}");
+        let first = shown.lines().next().unwrap();
+        assert!(first.contains("-> block"), "{columns}: {shown}");
+        // Where there is room for everything it stands on one line.
+        assert_eq!(first.contains(why), columns == 250, "{columns}: {shown}");
+    }
+}
+
+#[test]
 fn every_filter_finds_what_it_names() {
     let sandbox = a_session();
     let elsewhere = json!({"session_id": "another", "cwd": sandbox.home(), "prompt": "Hello."});

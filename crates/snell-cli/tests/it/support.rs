@@ -119,6 +119,21 @@ impl Sandbox {
         command
     }
 
+    /// What a terminal of so many columns shows of `snell` with these arguments; nothing if there is no way to get one here.
+    pub fn at_a_terminal(&self, columns: usize, args: &str) -> Option<String> {
+        let has_script = Command::new("script").arg("--version").output();
+        if !has_script.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
+            skipped("there is no util-linux script");
+            return None;
+        }
+        let line = format!("exec script --quiet --return --command \"stty cols {columns}; exec $0 {args}\" /dev/null");
+        let mut command = self.shell(&line, &[]);
+        command.env("TERM", "xterm").env("NO_COLOR", "1").env("PAGER", "cat");
+        let output = start(&mut command, "").wait_with_output().unwrap();
+        assert!(output.status.success(), "{args}: {output:?}");
+        Some(String::from_utf8(output.stdout).unwrap().replace('\r', ""))
+    }
+
     /// The command that runs this program as `snell` would be run.
     pub fn program(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);

@@ -95,12 +95,10 @@ async fn on_stage(args: &Args, stage: &Stage, endings: &mut Endings) -> anyhow::
         }
     };
     if played.is_ok() && stays(args) {
+        staying::forget_what_was_typed();
         output::line("");
-        output::line(&format!(
-            "The page stays at {} until you press {}.",
-            house.url(),
-            staying::key()
-        ));
+        let (url, key) = (house.url(), staying::key());
+        teller::say(&format!("The page stays at {url} until you press {key}."), usize::MAX);
         endings.any_or_enter().await;
     }
     // Until now the agents have lived, so that there is something to look at.

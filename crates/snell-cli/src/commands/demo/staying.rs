@@ -6,6 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use rustix::process::Signal as RawSignal;
+use rustix::termios::QueueSelector;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
@@ -101,6 +102,14 @@ fn is_typed_to() -> bool {
     let stdin = io::stdin();
     let in_foreground = || rustix::termios::tcgetpgrp(&stdin).is_ok_and(|group| group == rustix::process::getpgrp());
     stdin.is_terminal() && in_foreground()
+}
+
+/// Forgets what was typed before there was a question: it is no answer.
+pub(super) fn forget_what_was_typed() {
+    if is_typed_to() {
+        // Where it cannot be forgotten it counts, and the page ends early.
+        let _ = rustix::termios::tcflush(io::stdin(), QueueSelector::IFlush);
+    }
 }
 
 async fn enter() {

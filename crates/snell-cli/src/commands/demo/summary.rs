@@ -11,7 +11,7 @@ use super::house::House;
 use super::player::{Deed, Player};
 use super::stage::Stage;
 use super::teller;
-use crate::output::{self, Style, Table, count, in_brief, shortened, styled};
+use crate::output::{self, Style, Table, count, in_brief, shortened, styled, wrapped};
 
 /// A kind of answer: what it is called, and what is told of it.
 struct Kind {
@@ -69,13 +69,11 @@ pub(super) async fn tell(player: &Player<'_>, stage: &Stage, house: &House) -> a
     output::heading("What hooks cost");
     costs(items(&hooks)).print();
     output::line("");
-    output::line(&in_all(player, items(&hooks), items(&guard)));
-    output::line(&blocked(&blocks));
-    output::line(&waiting(player));
+    teller::say(&in_all(player, items(&hooks), items(&guard)), usize::MAX);
+    teller::say(&blocked(&blocks), usize::MAX);
+    teller::say(&waiting(player), usize::MAX);
     for agent in items(&agents).iter().rev() {
-        for line in wrapped(&standing(agent), teller::width(), STANDING_LINES) {
-            output::line(&line);
-        }
+        teller::say(&standing(agent), STANDING_LINES);
     }
     Ok(())
 }
@@ -119,33 +117,8 @@ fn answers(player: &Player<'_>, blocks: &Blocks) {
     }
 }
 
-/// A text in lines of this width, and no more than so many of them; without a width, in one.
-fn wrapped(text: &str, width: Option<usize>, most: usize) -> Vec<String> {
-    let Some(width) = width else {
-        return vec![text.to_owned()];
-    };
-    let mut lines = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        if rest.chars().count() <= width || lines.len() + 1 >= most {
-            lines.push(shortened(rest, width));
-            break;
-        }
-        let end = rest.char_indices().nth(width).map_or(rest.len(), |(end, _)| end);
-        // A word that is longer than a line is cut.
-        let ends_a_word = rest[end..].starts_with(' ');
-        let at = rest[..end]
-            .rfind(' ')
-            .filter(|at| *at > 0 && !ends_a_word)
-            .unwrap_or(end);
-        lines.push(rest[..at].to_owned());
-        rest = rest[at..].trim_start();
-    }
-    lines
-}
-
 fn costs(hooks: &[Value]) -> Table<6> {
-    let mut table = Table::new(["CONTRACT", "HOOK", "RUNS", "BLOCKED", "MEDIAN", "SLOWEST"], 1);
+    let mut table = Table::new(["CONTRACT", "HOOK", "RUNS", "BLOCKED", "MEDIAN", "SLOWEST"], 1).dispensable(&[0, 3]);
     for hook in hooks {
         table.row([
             text(hook, "contract").to_owned(),
@@ -199,26 +172,4 @@ fn standing(agent: &Value) -> String {
 
 fn milliseconds(number: Option<f64>) -> String {
     number.map_or_else(|| "-".into(), |number| format!("{number:.1} ms"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_is_broken_between_words_and_never_too_wide() {
-        let cases: &[(&str, usize, usize, &[&str])] = &[
-            ("one two three", 7, 9, &["one two", "three"]),
-            ("one two three", 6, 9, &["one", "two", "three"]),
-            ("one two three four", 7, 2, &["one two", "three …"]),
-            ("extraordinary", 5, 9, &["extra", "ordin", "ary"]),
-            ("größer äöüß ẞ", 6, 9, &["größer", "äöüß ẞ"]),
-            ("äöüßäöüß", 3, 9, &["äöü", "ßäö", "üß"]),
-            ("", 5, 9, &[]),
-        ];
-        for (text, width, most, lines) in cases {
-            assert_eq!(wrapped(text, Some(*width), *most), *lines, "{text}");
-        }
-        assert_eq!(wrapped("one two", None, 1), ["one two"]);
-    }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::answer::Answer;
 use super::stage::Stage;
-use crate::output::{self, Style, harmless, in_brief, shortened, styled};
+use crate::output::{self, Style, harmless, in_brief, shortened, styled, wrapped};
 
 /// How wide a terminal is of which that is not known.
 const USUAL_WIDTH: usize = 80;
@@ -26,7 +26,20 @@ pub(super) fn announce(url: &str, stage: &Stage) {
     let shown = styled(url, Style::Bold);
     output::text(&format!("Snell's page: {shown}\n"));
     output::faint(&format!("Its files:    {}", stage.root().display()));
-    output::faint("Three agents are played. Their hooks are real; no tool is run.");
+    for line in wrapped(
+        "Three agents are played. Their hooks are real; no tool is run.",
+        width(),
+        usize::MAX,
+    ) {
+        output::faint(&line);
+    }
+}
+
+/// Says something in lines as wide as the terminal, and no more than so many of them.
+pub(super) fn say(text: &str, most: usize) {
+    for line in wrapped(text, width(), most) {
+        output::line(&line);
+    }
 }
 
 /// How wide the terminal is; nothing if it is none.

@@ -73,6 +73,9 @@ fn nothing(args: &Args, memory: &mut Memory) -> anyhow::Result<&'static str> {
     })
 }
 
+/// What is left out first on a narrow terminal: mode, role, context, project.
+const DISPENSABLE: &[usize] = &[3, 2, 6, 1];
+
 fn shown(sessions: &[SessionRow], now: Timestamp) -> Table<8> {
     let titles = [
         "SESSION",
@@ -84,7 +87,7 @@ fn shown(sessions: &[SessionRow], now: Timestamp) -> Table<8> {
         "CONTEXT",
         "LAST SEEN",
     ];
-    let mut table = Table::new(titles, 5);
+    let mut table = Table::new(titles, 5).dispensable(DISPENSABLE);
     for session in sessions {
         let told = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".into());
         table.row([

@@ -1,19 +1,20 @@
 //! What people see at a terminal.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
 use super::{Theatre, names};
 use crate::support::{skipped, start, wait_until};
 
-/// A demo at a terminal of 80 columns; nothing if there is no way to get one here.
-fn at_a_terminal(theatre: &Theatre, args: &str, variables: &[(&str, &str)]) -> Option<Command> {
+/// A demo at a terminal of so many columns; nothing if there is no way to get one here.
+fn at_a_terminal(theatre: &Theatre, columns: usize, args: &str, variables: &[(&str, &str)]) -> Option<Command> {
     let has_script = Command::new("script").arg("--version").output();
     if !has_script.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
         skipped("there is no util-linux script");
         return None;
     }
-    let line = format!("exec script --quiet --return --command \"stty cols 80; exec $0 demo {args}\" /dev/null");
+    let line = format!("exec script --quiet --return --command \"stty cols {columns}; exec $0 demo {args}\" /dev/null");
     let mut command = theatre.sandbox.shell(&line, &[]);
     command
         .env("TERM", "xterm")
@@ -28,28 +29,63 @@ fn shown(command: &mut Command, typed: &str) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(output.stdout).unwrap())
 }
 
+/// What it shows, and how it ends, if Enter is pressed as soon as it plays, and again once it asks for that. The page must be
+/// there when it is pressed again.
+fn entered_twice(command: &mut Command) -> (Option<i32>, String) {
+    let mut terminal = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut keys = terminal.stdin.take().unwrap();
+    let mut screen = BufReader::new(terminal.stdout.take().unwrap());
+    let mut text = String::new();
+    let mut read_until = |text: &mut String, words: &str| {
+        while !text.split_whitespace().collect::<Vec<_>>().join(" ").contains(words) {
+            assert!(screen.read_line(text).unwrap() > 0, "{words}: {text}");
+        }
+    };
+    read_until(&mut text, "Snell's page: http");
+    keys.write_all(b"\n").unwrap();
+    read_until(&mut text, "until you press Enter.");
+    let page = text
+        .split_whitespace()
+        .find(|word| word.starts_with("http://"))
+        .unwrap();
+    let address = page.trim_start_matches("http://").trim_end_matches('/');
+    TcpStream::connect(address).unwrap();
+    assert!(terminal.try_wait().unwrap().is_none(), "{text}");
+    keys.write_all(b"\n").unwrap();
+    screen.read_to_string(&mut text).unwrap();
+    (terminal.wait().unwrap().code(), text)
+}
+
 #[test]
 fn at_a_terminal_it_stays_until_enter_with_lines_that_fit() {
-    let theatre = Theatre::new();
-    let Some(mut command) = at_a_terminal(&theatre, "--fast", &[("NO_COLOR", "1")]) else {
-        return;
-    };
-    let (code, text) = shown(&mut command, "\n");
-    assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("until you press Enter"), "{text}");
-    let wide: Vec<_> = text
-        .lines()
-        .filter(|line| line.trim_end().chars().count() > 80)
-        .collect();
-    assert!(wide.is_empty(), "{wide:#?}");
-    assert!(!text.contains("\u{1b}["), "{text}");
-    theatre.is_as_before();
+    for columns in [40, 80] {
+        let theatre = Theatre::new();
+        let Some(mut command) = at_a_terminal(&theatre, columns, "--fast", &[("NO_COLOR", "1")]) else {
+            return;
+        };
+        let (code, text) = entered_twice(&mut command);
+        assert_eq!(code, Some(0), "{text}");
+        // A path is not broken, so that it can be copied.
+        let wide: Vec<_> = text
+            .lines()
+            .filter(|line| line.trim_end().chars().count() > columns && !line.contains("Its files:"))
+            .collect();
+        assert!(wide.is_empty(), "{wide:#?}");
+        let costs = text.lines().skip_while(|line| !line.contains("SLOWEST")).skip(1);
+        let costs: Vec<_> = costs.map(str::trim_end).take_while(|line| !line.is_empty()).collect();
+        assert!(
+            !costs.is_empty() && costs.iter().all(|line| line.ends_with(" ms")),
+            "{costs:#?}"
+        );
+        assert!(!text.contains("\u{1b}["), "{text}");
+        theatre.is_as_before();
+    }
 }
 
 #[test]
 fn colours_are_for_terminals() {
     let theatre = Theatre::new();
-    let Some(mut command) = at_a_terminal(&theatre, "--fast --once", &[]) else {
+    let Some(mut command) = at_a_terminal(&theatre, 80, "--fast --once", &[]) else {
         return;
     };
     let (code, text) = shown(&mut command, "");
@@ -62,7 +98,7 @@ fn colours_are_for_terminals() {
 #[test]
 fn a_terminal_that_is_closed_ends_it() {
     let theatre = Theatre::new();
-    let Some(mut command) = at_a_terminal(&theatre, "", &[]) else {
+    let Some(mut command) = at_a_terminal(&theatre, 80, "", &[]) else {
         return;
     };
     let mut terminal = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

@@ -63,6 +63,27 @@ fn open_sessions_are_listed_and_ended_ones_are_asked_for() {
 }
 
 #[test]
+fn a_narrow_terminal_shows_less_of_each_session_and_no_line_that_is_too_wide() {
+    let sandbox = several();
+    for columns in [40, 60, 80] {
+        let Some(shown) = sandbox.at_a_terminal(columns, "session list") else {
+            return;
+        };
+        for line in shown.lines() {
+            assert!(line.chars().count() <= columns, "{columns}: {line}");
+        }
+        assert!(
+            shown.contains("LAST SEEN") && shown.contains("2m ago"),
+            "{columns}: {shown}"
+        );
+        assert!(
+            shown.contains("plain") && shown.contains("STATUS"),
+            "{columns}: {shown}"
+        );
+    }
+}
+
+#[test]
 fn as_json_a_session_has_the_columns_of_the_view() {
     let sandbox = several();
     let rows = sandbox.snell(&["session", "list", "--json"], "").json();
