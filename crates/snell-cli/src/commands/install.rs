@@ -12,7 +12,7 @@ use crate::install::program::Started;
 use crate::install::work::{self, Installation, Request, Target};
 use crate::output;
 
-/// Install Snell in an agent: its settings then call Snell on every event
+/// Install Snell in an agent: its settings then call Snell on all events but two
 ///
 /// Only Snell's own entries are put into the file; everything else in it stays as it is, and `snell uninstall` puts back
 /// what was there. Installing it one way replaces the other.
@@ -24,10 +24,10 @@ use crate::output;
 pub(crate) struct Args {
     #[command(flatten)]
     place: Place,
-    /// Only forward events to a receiver, by the script notify-headspace.sh; judge and record nothing here
+    /// Only forward the eight events that a receiver needs, by the script notify-headspace.sh; judge and record nothing here
     #[arg(long)]
     notify: bool,
-    /// The receiver that the script forwards to [default: SNELL_URL, else http://127.0.0.1:7433]
+    /// The receiver that the script forwards to [default: $SNELL_URL, else `server.url` of your snell.toml, else http://127.0.0.1:7433]
     #[arg(long, value_name = "URL", requires = "notify")]
     url: Option<String>,
     /// Install although another file of the agent calls Snell already, or a script of that name is somebody else's

@@ -166,8 +166,13 @@ impl Agent {
 
     /// Its own directory.
     pub(crate) fn directory(&self, around: &Surroundings) -> PathBuf {
-        let usual = || around.home.join(self.directory.1);
+        let usual = || self.usual_directory(around);
         around.directory.clone().unwrap_or_else(usual)
+    }
+
+    /// What its own directory is where no variable says otherwise.
+    pub(crate) fn usual_directory(&self, around: &Surroundings) -> PathBuf {
+        around.home.join(self.directory.1)
     }
 
     /// Where a file of it is.

@@ -114,8 +114,11 @@ impl Target {
         let (agent, directory) = (self.agent.name, path.parent().unwrap_or(path));
         let quoted = |path: &Path| script::quoted(&path.to_string_lossy());
         let project = quoted(directory.parent().unwrap_or(directory));
+        // Whoever does it later may do it in a shell that knows nothing of a variable.
+        let needs_variable =
+            directory != self.agent.directory(&self.around) || directory != self.agent.usual_directory(&self.around);
         match scope {
-            Scope::User if directory != self.agent.directory(&self.around) => {
+            Scope::User if needs_variable => {
                 let variable = self.agent.directory_variable();
                 format!("{variable}={} snell uninstall {agent}", quoted(directory))
             }

@@ -95,7 +95,14 @@ fn the_agents_own_variable_says_where_its_directory_is() {
     let directory = home.sandbox.home().join("elsewhere");
     let mut command = home.command(&["install", "claude", "--notify"]);
     command.env("CLAUDE_CONFIG_DIR", &directory);
-    assert!(command.output().unwrap().status.success());
+    let output = command.output().unwrap();
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stdout).unwrap();
+    let undo = format!(
+        "To undo    CLAUDE_CONFIG_DIR='{}' snell uninstall claude\n",
+        directory.display()
+    );
+    assert!(said.contains(&undo), "{said}");
     assert!(directory.join("settings.json").exists() && directory.join("hooks/notify-headspace.sh").exists());
     assert!(!home.settings().exists());
 }
