@@ -1,6 +1,6 @@
 //! What can be typed: the subcommands, and how a mistake in typing ends.
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
@@ -18,7 +18,7 @@ use crate::{manual, output};
 #[command(after_help = "Example:\n  \
     echo '{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"git push\"}}' \\\n    \
       | snell run PreToolUse\n\n\
-    Exit codes: 0 go on, 2 blocked (snell run), 1 anything else.")]
+    Exit codes: 0 go on, 2 blocked (run, hook, guard check), 1 anything else.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -65,7 +65,7 @@ pub(crate) fn parse() -> Result<Command, u8> {
     Cli::try_parse().map(|cli| cli.command).map_err(|error| {
         let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
         let only_tells = std::env::args_os().nth(1).is_some_and(|command| command == "notify");
-        output::clap_message(&in_full(harmless(error)));
+        output::clap_message(&in_full(without_hidden(harmless(error))));
         if let Some(hint) = unquoted_command().filter(|_| !asked_for) {
             output::note(&hint);
         }
@@ -87,6 +87,22 @@ fn harmless(error: clap::Error) -> clap::Error {
         // It was about what cannot be seen.
         Ok(_) => Cli::command().error(error.kind(), output::harmless(&error.render().to_string())),
     }
+}
+
+/// The same mistake, without suggestions of what is hidden from people.
+fn without_hidden(mut error: clap::Error) -> clap::Error {
+    let kind = ContextKind::SuggestedSubcommand;
+    if let Some(ContextValue::Strings(near)) = error.get(kind) {
+        let whole = Cli::command();
+        let is_hidden = |name: &String| whole.find_subcommand(name).is_some_and(clap::Command::is_hide_set);
+        let near: Vec<_> = near.iter().filter(|name| !is_hidden(name)).cloned().collect();
+        if near.is_empty() {
+            error.remove(kind);
+        } else {
+            error.insert(kind, ContextValue::Strings(near));
+        }
+    }
+    error
 }
 
 /// What to write instead, where the command that the guard is asked about is not one argument.

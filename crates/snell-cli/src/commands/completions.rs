@@ -12,7 +12,12 @@ use crate::output;
 
 /// Print a completion script for a shell
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  snell completions bash > ~/.local/share/bash-completion/completions/snell")]
+#[command(after_help = "Examples:\n  mkdir -p ~/.local/share/bash-completion/completions\n  \
+    snell completions bash > ~/.local/share/bash-completion/completions/snell\n\n  \
+    mkdir -p ~/.zfunc    # and in ~/.zshrc, before compinit: fpath+=(~/.zfunc)\n  \
+    snell completions zsh > ~/.zfunc/_snell\n\n  \
+    mkdir -p ~/.config/fish/completions\n  \
+    snell completions fish > ~/.config/fish/completions/snell.fish")]
 pub(crate) struct Args {
     /// The shell
     shell: Shell,

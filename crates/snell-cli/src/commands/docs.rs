@@ -9,6 +9,7 @@ use anyhow::bail;
 use snell::did_you_mean;
 
 use super::DONE;
+use crate::install::script::quoted;
 use crate::output::{self, Table};
 
 /// How wide a terminal is of which that is not known.
@@ -187,8 +188,9 @@ fn find(topic: &str) -> anyhow::Result<&'static Page> {
             let near = did_you_mean(&named, PAGES.iter().map(|page| page.topic));
             let near = near.map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"));
             bail!(
-                "there is no page \"{topic}\"{near}; the topics are {}",
-                topics(&mut PAGES.iter())
+                "there is no page \"{topic}\"{near}; the topics are {}; to look for a word: snell docs --search {}",
+                topics(&mut PAGES.iter()),
+                quoted(topic)
             );
         }
         several => bail!(
@@ -213,10 +215,13 @@ fn look_for(wanted: &str, page: Option<&'static Page>) -> anyhow::Result<()> {
     if wanted.trim().is_empty() {
         bail!("--search needs a word to look for");
     }
-    let pages = PAGES.iter().filter(|one| one.is_prose());
-    let pages = pages.filter(|one| page.is_none_or(|page| page.topic == one.topic));
+    // What schemas say is for programs, so it is found only by those who ask for one.
+    let pages = PAGES
+        .iter()
+        .filter(|one| page.map_or(one.is_prose(), |page| page.topic == one.topic));
     let found = pages.flat_map(|page| {
-        let places = search::places(page.text, wanted.trim()).into_iter();
+        let look = if page.is_prose() { search::places } else { search::lines };
+        let places = look(page.text, wanted.trim()).into_iter();
         places.map(|place| (page.topic, place))
     });
     let found: Vec<_> = found.collect();

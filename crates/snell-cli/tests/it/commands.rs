@@ -485,3 +485,26 @@ fn a_relative_place_for_records_is_warned_of_and_used() {
         "{ran:?}"
     );
 }
+
+#[test]
+fn only_what_people_can_see_is_suggested_to_them() {
+    let sandbox = Sandbox::new();
+    for (typed, suggested) in [
+        ("serv", &["'serve'"][..]),
+        ("superviser", &[]),
+        ("scrib", &[]),
+        ("forwar", &[]),
+        ("lst", &["'list'"]),
+    ] {
+        let ran = sandbox.snell(&[typed], "");
+        assert_eq!(ran.code, 1, "{typed}");
+        assert!(
+            suggested.iter().all(|name| ran.stderr.contains(name)),
+            "{typed}: {}",
+            ran.stderr
+        );
+        for hidden in ["'supervise'", "'scribe'", "'forward'"] {
+            assert!(!ran.stderr.contains(hidden), "{typed}: {}", ran.stderr);
+        }
+    }
+}

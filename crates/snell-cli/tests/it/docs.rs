@@ -82,6 +82,8 @@ fn a_topic_is_found_by_its_beginning() {
         let ran = sandbox.snell(&["docs", word], "");
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{word}");
         assert!(ran.stderr.starts_with(said), "{word}: {}", ran.stderr);
+        let looks = format!("to look for a word: snell docs --search '{word}'\n");
+        assert_eq!(ran.stderr.ends_with(&looks), word != "g", "{word}: {}", ran.stderr);
     }
 }
 
@@ -105,6 +107,15 @@ fn words_are_found_on_all_pages_or_on_one() {
     assert!(
         !here.is_empty() && here.iter().all(|topic| *topic == "running"),
         "{here:?}"
+    );
+    // A schema is looked through by those who name it.
+    let schema = sandbox.snell(&["docs", "schema-run", "--search", "leaked"], "");
+    assert_eq!((schema.code, schema.stderr.as_str()), (0, ""));
+    assert!(schema.stdout.contains("schema-run  line "), "{}", schema.stdout);
+    let everywhere = sandbox.snell(&["docs", "--search", "leaked"], "").stdout;
+    assert!(
+        !everywhere.lines().any(|line| line.starts_with("schema-")),
+        "{everywhere}"
     );
     // What is looked for may look like an option.
     let option = sandbox.snell(&["docs", "--search", "--keep"], "");

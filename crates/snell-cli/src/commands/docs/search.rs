@@ -36,6 +36,18 @@ pub(super) fn places(page: &str, wanted: &str) -> Vec<Place> {
     found
 }
 
+/// The same in a text for programs, line by line.
+pub(super) fn lines(text: &str, wanted: &str) -> Vec<Place> {
+    let wanted = wanted.to_lowercase();
+    let lines = text.lines().zip(1..);
+    let found = lines.filter_map(|(line, number)| {
+        let text = around(line.trim(), &wanted)?;
+        let section = format!("line {number}");
+        Some(Place { section, text })
+    });
+    found.collect()
+}
+
 /// What a block says: as one text, or line by line where it has lines of its own.
 fn texts(block: &Block) -> Vec<String> {
     match block {
