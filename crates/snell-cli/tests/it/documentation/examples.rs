@@ -7,7 +7,7 @@ mod scenes;
 use std::process::Stdio;
 
 use super::{pages, root};
-use crate::support::{Sandbox, skipped};
+use crate::support::{Ran, Sandbox, skipped, start};
 use compared::{difference, normal};
 use scenes::{NOT_PLAYED, Need, SCENES, Scene, Served};
 
@@ -191,6 +191,55 @@ fn every_example_is_played_or_has_a_reason_not_to_be() {
     for excuse in NOT_PLAYED {
         let is_needed = examples.iter().any(|example| example.is_excused_by(excuse));
         assert!(is_needed, "there is no such example any more: {excuse:?}");
+    }
+}
+
+/// Runs lines of shell from a page as they are written, in which `snell` is the program.
+fn run_lines(sandbox: &Sandbox, lines: &str) -> Ran {
+    let line = format!("snell() {{ \"$0\" \"$@\"; }}\n{lines}");
+    start(&mut sandbox.shell(&line, &[]), "")
+        .wait_with_output()
+        .unwrap()
+        .into()
+}
+
+/// The block of shell on a page that has these words in it.
+fn lines_with(page: &str, words: &str) -> String {
+    let page = std::fs::read_to_string(root().join(page)).unwrap();
+    let block = blocks(&page, "sh").into_iter().find(|block| block.contains(words));
+    block.unwrap()
+}
+
+#[test]
+fn what_the_readme_says_about_hosts_can_be_typed_as_it_is() {
+    let sandbox = Sandbox::recording();
+    let ran = run_lines(&sandbox, &lines_with("README.md", "snell run PreToolUse --guard"));
+    assert!(
+        !ran.stderr.contains("snell:") && !ran.stderr.contains("event.json"),
+        "{ran:?}"
+    );
+    let verdicts: Vec<_> = ran
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("{\"event\""))
+        .collect();
+    assert_eq!(verdicts.len(), 2, "{ran:?}");
+    assert!(verdicts[1].contains("\"decision\":\"block\""), "{}", verdicts[1]);
+    assert!(sandbox.snell(&["log"], "").stdout.contains("PreToolUse"));
+}
+
+#[test]
+fn what_is_said_about_completions_works_in_an_empty_home() {
+    let sandbox = Sandbox::new();
+    let ran = run_lines(&sandbox, &lines_with("docs/commands.md", "snell completions bash"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    for file in [
+        ".local/share/bash-completion/completions/snell",
+        ".zfunc/_snell",
+        ".config/fish/completions/snell.fish",
+    ] {
+        let script = std::fs::read_to_string(sandbox.home().join(file)).unwrap();
+        assert!(script.contains("snell"), "{file}");
     }
 }
 
