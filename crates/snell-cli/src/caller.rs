@@ -130,15 +130,25 @@ impl Caller {
 
     /// How often this was counted; nothing if that cannot be known.
     pub(crate) fn counted(&self, key: &[&str]) -> Option<u32> {
-        fs::read_to_string(self.mark(key)).ok()?.trim().parse().ok()
+        match fs::read_to_string(self.mark(key)) {
+            // What is no number was never written to its end.
+            Ok(text) => Some(text.trim().parse().unwrap_or(0)),
+            Err(error) => (error.kind() == io::ErrorKind::NotFound).then_some(0),
+        }
     }
 
-    /// Remembers how often this was counted.
-    pub(crate) fn count(&self, key: &[&str], times: u32) {
+    /// Remembers how often this was counted; answers whether it will be known.
+    pub(crate) fn count(&self, key: &[&str], times: u32) -> bool {
         let mark = self.mark(key);
-        // Where it cannot be remembered, nothing can be counted, and that is seen.
+        // It may be there already; whether it can be written is seen next.
         let _ = leave_mark(&mark);
-        let _ = fs::write(mark, times.to_string());
+        fs::write(mark, times.to_string()).is_ok()
+    }
+
+    /// Begins to count anew.
+    pub(crate) fn forget_count(&self, key: &[&str]) {
+        // Mostly nothing was counted. What cannot be removed cannot be counted either.
+        let _ = fs::remove_file(self.mark(key));
     }
 
     /// The file that stands for this among what sessions have to remember.

@@ -4,6 +4,7 @@
 //! line, and the exit code stays 0. Only a verdict that cannot be delivered any other way ends with 2: to an agent that does
 //! not read what is written, or whose words Snell does not know.
 
+mod looping;
 mod received;
 mod strange;
 
@@ -22,9 +23,6 @@ use crate::handlers::{self, Occasion, Reminder};
 use crate::output;
 use crate::pins::gone;
 use crate::recording::Recording;
-
-/// How often in a row hooks may keep an agent from ending its turn, unless the agent's own setting says otherwise.
-const STOP_CAP: u32 = 8;
 
 /// Answer an agent that calls Snell as one of its hooks
 ///
@@ -155,9 +153,7 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
     for warning in &verdict.warnings {
         output::note(&warning.to_string());
     }
-    if matches!(event.name, EventName::Stop | EventName::SubagentStop) && verdict.is_blocked() {
-        end_loop(&event, &mut verdict, &caller);
-    }
+    looping::end(&event, &mut verdict, &caller);
     let mut judgement = Judgement::of(&verdict, started.elapsed());
     judgement.reminded = reminder.reminded;
     judgement.guard = hearing.map(|hearing| hearing.recorded()).unwrap_or_default();
@@ -301,31 +297,4 @@ fn is_heard(verdict: &Verdict) -> bool {
 fn is_told_more(event: &Event, verdict: &Verdict) -> bool {
     let stops = matches!(event.name, EventName::Stop | EventName::SubagentStop);
     stops && event.stop_hook_active != Some(true) && !verdict.context.is_empty()
-}
-
-/// Lets an agent end its turn that hooks have kept from it too often in a row.
-fn end_loop(event: &Event, verdict: &mut Verdict, caller: &Caller) {
-    let told = variable("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP").and_then(|cap| cap.parse().ok());
-    let cap: u32 = told.unwrap_or(STOP_CAP);
-    let subagent = event.subagent.as_ref().and_then(|subagent| subagent.id.as_deref());
-    let key = [
-        "stop",
-        event.session_id.as_deref().unwrap_or_default(),
-        subagent.unwrap_or_default(),
-    ];
-    // The agent says whether it goes on already because of a hook. If not, this is the first time.
-    let goes_on = event.stop_hook_active == Some(true);
-    let before = if goes_on { caller.counted(&key) } else { Some(0) };
-    // Where nothing can be counted, once is enough.
-    let exhausted = before.map_or(goes_on, |before| before >= cap);
-    if cap > 0 && exhausted {
-        verdict.decision = Decision::None;
-        let reason = verdict.reason.take().unwrap_or_default();
-        let often = before.map_or("again and again".into(), |before| format!("{before} times in a row"));
-        verdict.message(format!(
-            "hooks have kept the agent going {often}, so it may stop now; the last reason was: {reason}"
-        ));
-    } else {
-        caller.count(&key, before.unwrap_or(0) + 1);
-    }
 }

@@ -277,6 +277,57 @@ fn each_subagent_is_kept_from_stopping_only_so_often() {
 }
 
 #[test]
+fn only_blocks_of_snell_count_however_often_the_agent_went_on_for_another_reason() {
+    let hook = |event: &str| {
+        format!("[[hook]]\nevent = \"{event}\"\nrun = 'test ! -e not-yet || {{ echo Not yet. >&2; exit 2; }}'\n")
+    };
+    let passes = |watched: &Watched, event: &str, again: bool| {
+        let payload = watched.payload("s1", event, json!({"stop_hook_active": again}));
+        assert_eq!(watched.hook(&payload).stdout, "", "{event} {again}");
+    };
+    type Before<'a> = &'a dyn Fn(&Watched);
+    let cases: [(&str, &str, Before<'_>); 4] = [
+        ("a hook of somebody else made it go on", "Stop", &|watched| {
+            watched.prompt("s1", "Go.");
+            passes(watched, "Stop", false);
+        }),
+        ("a message made it go on", "Stop", &|watched| {
+            watched.prompt("s1", "Go.");
+            fs::write(watched.sandbox.project().join("more"), "").unwrap();
+            let payload = watched.payload("s1", "Stop", json!({"stop_hook_active": false}));
+            let answer = watched.hook(&payload).json();
+            assert!(
+                answer["hookSpecificOutput"]["additionalContext"].is_string(),
+                "{answer}"
+            );
+        }),
+        ("it is the first event of the session", "SubagentStop", &|_| {}),
+        ("it was let go, and a later turn began well", "Stop", &|watched| {
+            let not_yet = watched.sandbox.project().join("not-yet");
+            fs::write(&not_yet, "").unwrap();
+            assert_eq!(blocked_in_a_row(watched, "Stop", &json!({})), 8);
+            fs::remove_file(not_yet).unwrap();
+            passes(watched, "Stop", false);
+        }),
+    ];
+    let tells = "[[hook]]\nevent = \"Stop\"\nrun = 'test ! -e more || echo \"{\\\"context\\\": \\\"More.\\\"}\"'\n";
+    for mode in [Mode::Alone, Mode::WithScribe] {
+        for (what, event, before) in &cases {
+            let watched = Watched::with_hooks(mode, &format!("{}{tells}", hook(event)));
+            before(&watched);
+            let _ = fs::remove_file(watched.sandbox.project().join("more"));
+            fs::write(watched.sandbox.project().join("not-yet"), "").unwrap();
+            for number in 0..9 {
+                let payload = watched.payload("s1", event, json!({"stop_hook_active": true}));
+                let answer = watched.hook(&payload).json();
+                let is_blocked = answer["decision"] == "block";
+                assert_eq!(is_blocked, number < 8, "{mode:?}: {what}: {number}: {answer}");
+            }
+        }
+    }
+}
+
+#[test]
 fn an_agent_is_let_go_at_last_also_where_nothing_is_recorded() {
     let stop = saying("Stop", &json!({"decision": "block", "reason": "Not yet."}));
     type Spoil = fn(&Watched);
