@@ -10,6 +10,8 @@ use anyhow::{Context, bail};
 use jiff::Timestamp;
 use snell::{Background, ConfigFile, EngineBuilder, did_you_mean};
 
+use crate::caller::Caller;
+use crate::install::script::quoted;
 use crate::install::signs::own_hooks;
 use crate::output;
 use crate::pins::Pins;
@@ -33,9 +35,42 @@ const NOWHERE: &str = "/dev/null/snell";
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Where to look")]
 pub(crate) struct Around {
+    /// The project whose hooks apply [default: the nearest directory upwards with a snell.toml or .git]
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    #[command(flatten)]
+    given: Given,
+    /// Whether the project is the current directory if none was named, whatever lies above.
+    #[arg(skip)]
+    stays_here: bool,
+}
+
+/// Where hook files of a host are looked for
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Where to look")]
+pub(crate) struct HostAround {
     /// The project whose hooks apply [default: the current directory]
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
+    #[command(flatten)]
+    given: Given,
+}
+
+impl HostAround {
+    /// The surroundings of a host: it knows its project, so nobody else looks for one.
+    pub(crate) fn around(&self) -> Around {
+        Around {
+            project: self.project.clone(),
+            given: self.given.clone(),
+            stays_here: true,
+        }
+    }
+}
+
+/// What is named beside the project
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Where to look")]
+struct Given {
     /// The home directory whose hooks apply [default: $HOME]
     #[arg(long, value_name = "DIR")]
     home: Option<PathBuf>,
@@ -78,9 +113,18 @@ impl Around {
     pub(crate) fn of(project: Option<PathBuf>, home: Option<PathBuf>) -> Self {
         Self {
             project,
-            home,
-            configs: Vec::new(),
+            given: Given {
+                home,
+                configs: Vec::new(),
+            },
+            stays_here: false,
         }
+    }
+
+    /// The same, but with the current directory as the project if none was named.
+    pub(crate) fn staying_here(mut self) -> Self {
+        self.stays_here = true;
+        self
     }
 
     /// An engine for these surroundings, in the making, that knows which files of projects are trusted. What is a guest
@@ -102,13 +146,13 @@ impl Around {
 
     /// The home directory, if there is one.
     pub(crate) fn home(&self) -> Option<PathBuf> {
-        let home = self.home.clone().or_else(|| directory_from(variables::HOME))?;
+        let home = self.given.home.clone().or_else(|| directory_from(variables::HOME))?;
         Some(std::path::absolute(&home).unwrap_or(home))
     }
 
     /// That the home directory is there, if it was named: a typing mistake must not read as one without hooks.
     pub(crate) fn check_home(&self) -> anyhow::Result<()> {
-        match self.home.as_ref().filter(|home| !home.is_dir()) {
+        match self.given.home.as_ref().filter(|home| !home.is_dir()) {
             Some(home) => bail!("the home directory {} is not a directory", home.display()),
             None => Ok(()),
         }
@@ -128,13 +172,16 @@ impl Around {
             .env(std::env::vars_os());
         self.check_home()?;
         if let Some(home) = self.home() {
-            builder = builder.home(home.clone()).leave_out(own_hooks(home, project));
+            builder = builder.home(home.clone()).leave_out(own_hooks(home, project.clone()));
         }
         if let Some(config) = self.config_dir() {
             builder = builder.config_dir(config);
         }
-        if !self.configs.is_empty() {
-            builder = builder.files(named_files(&self.configs)?);
+        if !self.given.configs.is_empty() {
+            builder = builder.files(named_files(&self.given.configs)?);
+        }
+        if let Some(directory) = unless_here(&project) {
+            builder = builder.trusted_as(directory);
         }
         if let Some(now) = now()? {
             builder = builder.now(now);
@@ -142,10 +189,16 @@ impl Around {
         Ok(builder.background(detached(self.data_dir())?))
     }
 
-    /// The project's directory, in full. One that is gone must not read as one without hooks.
+    /// The project's directory, in full: the one that was named, else the one around here, as `snell hook` finds it. One that
+    /// is gone must not read as one without hooks.
     pub(crate) fn project(&self) -> anyhow::Result<PathBuf> {
         let Some(project) = &self.project else {
-            return std::env::current_dir().context("the current directory is gone; name another one");
+            let here = std::env::current_dir().context("the current directory is gone; name another one")?;
+            return Ok(if self.stays_here {
+                here
+            } else {
+                Caller::project_at(&here)
+            });
         };
         if !project.is_dir() {
             bail!("the project {} is not a directory", project.display());
@@ -156,6 +209,50 @@ impl Around {
         }
         std::path::absolute(project).context("cannot find the project")
     }
+}
+
+/// A project as it is to be named to whoever types a command here; nothing if that command finds it by itself.
+pub(crate) fn unless_here(project: &Path) -> Option<String> {
+    let in_full = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let here = std::env::current_dir().ok().map(|here| Caller::project_at(&here));
+    let leads_there = here.is_some_and(|here| in_full(&here) == in_full(project));
+    (!leads_there).then(|| as_word(project))
+}
+
+/// A path as one word of shell.
+fn as_word(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
+    if text.chars().all(is_plain) {
+        text
+    } else {
+        quoted(&text)
+    }
+}
+
+/// Says to whoever reads it which project was looked at, if that is not the directory that they are in.
+pub(crate) fn tell_project(around: &Around) {
+    let here = std::env::current_dir().ok();
+    if around.project.is_some() || !around.given.configs.is_empty() {
+        return;
+    }
+    if let Some(project) = around.project().ok().filter(|project| Some(project) != here.as_ref()) {
+        output::note(&format!("the project is {}", project.display()));
+    }
+}
+
+/// What to type to see what is wrong with the configuration of a project.
+pub(crate) fn lint_of(project: &Path) -> String {
+    match unless_here(project) {
+        Some(directory) => format!("snell lint --project {directory}"),
+        None => "snell lint".into(),
+    }
+}
+
+/// What to type to have a project trusted, or not any more.
+pub(crate) fn trust_of(project: &Path, flags: &str) -> String {
+    let directory = unless_here(project).map(|directory| format!(" {directory}"));
+    format!("snell trust{flags}{}", directory.unwrap_or_default())
 }
 
 /// Files named on the command line must be there: a typing mistake there must not read as "no hooks".

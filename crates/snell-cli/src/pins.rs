@@ -37,11 +37,15 @@ enum Fault {
 pub(crate) mod gone {
     use std::path::Path;
 
+    use crate::around::trust_of;
+
     pub(crate) fn what(path: &Path) -> String {
         format!("{} was trusted and is gone, so its hooks do not run", path.display())
     }
 
-    pub(crate) const REMEDY: &str = "put it back, or run: snell trust --revoke";
+    pub(crate) fn remedy(project: &Path) -> String {
+        format!("put it back, or run: {}", trust_of(project, " --revoke"))
+    }
 }
 
 impl Pins {

@@ -70,8 +70,9 @@ pub struct ProjectFile {
     pub sha256: String,
     /// What trust says about what was read.
     pub judgement: Judgement,
-    /// What is to be typed to have it trusted: `snell trust`, with `--all` where a guest would not read it.
-    pub command: &'static str,
+    /// What is to be typed to have it trusted: `snell trust`, with `--all` where a guest would not read it, and with the
+    /// project if it [has to be named](crate::EngineBuilder::trusted_as).
+    pub command: String,
     /// What it says about the files that a session gets.
     pub context: ContextSettings,
     /// The hooks in it, whether they may run or not.

@@ -16,7 +16,7 @@ use crate::output::{self, Style};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  snell doctor")]
 pub(crate) struct Args {
-    /// The project whose files are looked at [default: the current directory]
+    /// The project whose files are looked at [default: the nearest directory upwards with a snell.toml or .git]
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// Print JSON

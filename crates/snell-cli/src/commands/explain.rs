@@ -6,7 +6,7 @@ use snell::{Diagnostic, Event, EventName, Explanation, ProjectFile};
 
 use super::DONE;
 use super::run::event_from_stdin;
-use crate::around::{Around, RequireTrust};
+use crate::around::{Around, RequireTrust, tell_project};
 use crate::hook_view::{HookView, trusted};
 use crate::output;
 
@@ -57,6 +57,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         output::json(&explained)?;
         return Ok(DONE);
     }
+    tell_project(&args.around);
     let (firing, others): (Vec<_>, Vec<_>) = explained.iter().partition(|one| one.fires);
     let tool = event.tool_name().map(|tool| format!(" on {tool}")).unwrap_or_default();
     output::line(&format!(

@@ -263,7 +263,7 @@ fn tell_gone(event: &Event, project: &Path, verdict: &mut Verdict) {
         return;
     }
     for path in Around::of(None, None).pins().gone_from(project) {
-        verdict.message(format!("Snell: {}; {}", gone::what(&path), gone::REMEDY));
+        verdict.message(format!("Snell: {}; {}", gone::what(&path), gone::remedy(project)));
     }
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use snell::{Diagnostic, ServerSettings, Severity, Timestamp};
 
 use super::{DONE, FAILED};
-use crate::around::{Around, now};
+use crate::around::{Around, now, tell_project};
 use crate::guard::findings;
 use crate::output;
 use crate::post;
@@ -52,6 +52,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     if args.json {
         output::json(&linted)?;
     } else {
+        tell_project(&args.around);
         show(&linted);
     }
     Ok(if errors > 0 { FAILED } else { DONE })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use snell::{Hook, Judgement, ProjectFile, Severity};
 
 use super::DONE;
-use crate::around::{Around, RequireTrust};
+use crate::around::{Around, RequireTrust, lint_of, tell_project};
 use crate::hook_view::{HookView, trusted};
 use crate::output::{self, Table};
 
@@ -34,6 +34,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         output::json(&views)?;
         return Ok(DONE);
     }
+    tell_project(&args.around);
     let (own, others): (Vec<_>, Vec<_>) = hooks.iter().partition(|hook| hook.is_left_out);
     let listed: Vec<_> = others.into_iter().map(|hook| HookView::of(hook, None)).collect();
     if listed.is_empty() {
@@ -62,8 +63,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         .count();
     if errors > 0 {
         output::note(&format!(
-            "{} in the configuration; run `snell lint`",
-            output::count(errors, "error")
+            "{} in the configuration; run `{}`",
+            output::count(errors, "error"),
+            lint_of(&args.around.project()?)
         ));
     }
     tell_of_trust(&files, args);
@@ -94,7 +96,7 @@ fn tell_of_trust(files: &[ProjectFile], args: &Args) {
             Judgement::Changed => "was changed since it was trusted",
             _ => "is not trusted",
         };
-        let (shown, command) = (&file.shown, file.command);
+        let (shown, command) = (&file.shown, &file.command);
         output::note(&format!(
             "{shown} {state}, so it does not count where trust is required; look at it, then run: {command}"
         ));

@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use snell::{Diagnostic, Engine, Event, Report, Timestamp, Verdict};
 
 use super::{BLOCKED, DONE, adopt_orphans, block_on, concerns_a_hook};
-use crate::around::{Around, RequireTrust, now, user_name};
+use crate::around::{Around, HostAround, RequireTrust, now, user_name};
 use crate::caller::Caller;
 use crate::guard::Hearing;
 use crate::output;
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     trust: RequireTrust,
     #[command(flatten)]
-    around: Around,
+    around: HostAround,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
@@ -55,11 +55,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     if event.user_name.is_none() {
         event.user_name = user_name();
     }
-    let (engine, mut diagnostics) = args.trust.engine(&args.around)?.load();
-    let mut record = record(args, &engine, &event, &diagnostics)?;
+    let around = args.around.around();
+    let (engine, mut diagnostics) = args.trust.engine(&around)?.load();
+    let mut record = record(args, &around, &engine, &event, &diagnostics)?;
     diagnostics.extend(notes);
     adopt_orphans();
-    let mut hearing = hearing(args, &engine, &event)?;
+    let mut hearing = hearing(args, &around, &engine, &event)?;
     let verdict = fire(&engine, &event, hearing.as_mut())?;
     let mut report = Report::new(&verdict, &diagnostics);
     report.guard = hearing.as_ref().and_then(Hearing::report);
@@ -82,15 +83,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// What is to be kept of the event, if that is wanted.
-fn record(args: &Args, engine: &Engine, event: &Event, findings: &[Diagnostic]) -> anyhow::Result<Option<Record>> {
+fn record(
+    args: &Args,
+    around: &Around,
+    engine: &Engine,
+    event: &Event,
+    findings: &[Diagnostic],
+) -> anyhow::Result<Option<Record>> {
     if !args.record {
         return Ok(None);
     }
     let caller = Caller {
-        data: args.around.data_dir(),
+        data: around.data_dir(),
         now: now()?,
     };
-    let mut record = Record::new(&caller, event, args.around.project()?, &engine.settings(), findings);
+    let mut record = Record::new(&caller, event, around.project()?, &engine.settings(), findings);
     if concerns_a_hook(engine, event) {
         record.before_hooks();
     }
@@ -98,11 +105,11 @@ fn record(args: &Args, engine: &Engine, event: &Event, findings: &[Diagnostic]) 
 }
 
 /// The guard, if it is asked for and the event is about a call to come.
-fn hearing<'a>(args: &Args, engine: &Engine, event: &'a Event) -> anyhow::Result<Option<Hearing<'a>>> {
+fn hearing<'a>(args: &Args, around: &Around, engine: &Engine, event: &'a Event) -> anyhow::Result<Option<Hearing<'a>>> {
     if !args.guard {
         return Ok(None);
     }
-    let project = args.around.project()?;
+    let project = around.project()?;
     let now = now()?.unwrap_or_else(Timestamp::now);
     Ok(Hearing::of(event, &engine.settings(), &project, now))
 }

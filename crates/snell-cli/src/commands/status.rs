@@ -6,14 +6,13 @@ mod shown;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
 use serde::Serialize;
 use snell::{Handler, Judgement, ProjectFile, Severity};
 use snell_store::outbox::{Outbox, Waiting};
 use snell_store::{AgentView, Premises, SetAside, Totals};
 
 use super::{DONE, FAILED};
-use crate::around::Around;
+use crate::around::{Around, lint_of};
 use crate::caller::Caller;
 use crate::guard;
 use crate::memory::Memory;
@@ -26,7 +25,7 @@ use crate::times;
 #[command(after_help = "Example:\n  snell status\n\n\
     An agent that waits for you is no fault: the exit code stays 0.")]
 pub(crate) struct Args {
-    /// The project whose files are looked at [default: the nearest directory above with a snell.toml or .git]
+    /// The project whose files are looked at [default: the nearest directory upwards with a snell.toml or .git]
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// Print JSON
@@ -136,7 +135,7 @@ impl Status {
         if errors > 0 {
             attention.push(Attention {
                 what: format!("{} in the configuration", output::count(errors, "error")),
-                remedy: "run: snell lint".into(),
+                remedy: format!("run: {}", lint_of(&project)),
             });
         }
         let files: Vec<_> = engine.project_files().iter().map(trusted_file).collect();
@@ -144,12 +143,12 @@ impl Status {
             files
                 .iter()
                 .filter(|file| file.state != "trusted" && file.hooks > 0)
-                .map(faults::of_withheld),
+                .map(|file| faults::of_withheld(file, &project)),
         );
         let gone = Around::of(None, None).pins().gone_from(&project);
         attention.extend(gone.iter().map(|path| Attention {
             what: gone::what(path),
-            remedy: gone::REMEDY.into(),
+            remedy: gone::remedy(&project),
         }));
         let settings = engine.settings();
         attention.extend(guard::unread(&settings.guard).map(|finding| Attention {
@@ -187,14 +186,7 @@ impl Status {
 
 /// The project that was named, else the one around here, as `snell hook` finds it.
 fn project(args: &Args) -> anyhow::Result<PathBuf> {
-    match &args.project {
-        Some(project) if !project.is_dir() => bail!("the project {} is not a directory", project.display()),
-        Some(project) => std::path::absolute(project).context("cannot find the project"),
-        None => {
-            let here = std::env::current_dir().context("the current directory is gone; name a project")?;
-            Ok(Caller::project_at(&here))
-        }
-    }
+    Around::of(args.project.clone(), None).project()
 }
 
 fn trusted_file(file: &ProjectFile) -> TrustedFile {

@@ -24,7 +24,7 @@ use crate::pins::Changed;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  snell trust\n  snell trust ~/work --revoke\n  snell trust --list")]
 pub(crate) struct Args {
-    /// The project [default: the current directory]
+    /// The project [default: the nearest directory upwards with a snell.toml or .git]
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
     /// Trust files of every agent, not only those that count for a guest: for hosts that require trust
@@ -253,7 +253,7 @@ fn revoke(args: &Args) -> anyhow::Result<u8> {
         Some(directory) => {
             std::path::absolute(directory).with_context(|| format!("cannot find {}", directory.display()))?
         }
-        None => std::env::current_dir().context("the current directory is gone; name one")?,
+        None => whose_trust(&around)?,
     };
     let directory = directory.canonicalize().unwrap_or(directory);
     let Changed { answer, moved_aside } = around.pins().change(|trust| trust.revoke(&directory))?;
@@ -273,6 +273,18 @@ fn revoke(args: &Args) -> anyhow::Result<u8> {
         output::line(&format!("{} is no longer trusted.", path.display()));
     }
     Ok(DONE)
+}
+
+/// The directory whose trust is to be ended if none was named: this one if anything in it or below is trusted, also if it is
+/// gone, else the project around it.
+fn whose_trust(around: &Around) -> anyhow::Result<PathBuf> {
+    let here = std::env::current_dir().context("the current directory is gone; name one")?;
+    let here = here.canonicalize().unwrap_or(here);
+    let projects = around.pins().read().projects();
+    if projects.keys().any(|directory| directory.starts_with(&here)) {
+        return Ok(here);
+    }
+    around.project()
 }
 
 fn list(args: &Args) -> anyhow::Result<u8> {

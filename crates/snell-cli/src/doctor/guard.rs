@@ -12,7 +12,7 @@ use crate::install::entry::Way;
 use crate::output;
 
 pub(super) fn check(patient: &Patient) -> Vec<Found> {
-    let project = Caller::project_at(&patient.project);
+    let project = patient.project.clone();
     let engine = Caller::engine(project.clone()).map(|builder| builder.survey().require_trust());
     let looked = engine.and_then(|engine| Ok((engine.load().0.settings(), around::now()?)));
     match looked {
@@ -24,7 +24,10 @@ pub(super) fn check(patient: &Patient) -> Vec<Found> {
             }
             found
         }
-        Err(error) => vec![problem(format!("{error:#}"), "run: snell lint")],
+        Err(error) => vec![problem(
+            format!("{error:#}"),
+            format!("run: {}", around::lint_of(&patient.project)),
+        )],
     }
 }
 

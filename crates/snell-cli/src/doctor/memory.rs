@@ -4,8 +4,7 @@ use snell::{Engine, Severity};
 use snell_store::{Recorder, Store};
 
 use super::{Found, Patient, note, ok, problem, warning};
-use crate::around::Around;
-use crate::caller::Caller;
+use crate::around::{Around, lint_of};
 use crate::commands::status;
 use crate::output;
 
@@ -13,7 +12,7 @@ use crate::output;
 const LABELS: &[&str] = &["Database", "Waiting", "To be sent", "Project"];
 
 pub(super) fn check(patient: &Patient) -> Vec<Found> {
-    let health = match status::health(Caller::project_at(&patient.project)) {
+    let health = match status::health(patient.project.clone()) {
         Ok(health) => health,
         Err(error) => return vec![problem(format!("{error:#}"), "run: snell status")],
     };
@@ -58,7 +57,12 @@ pub(super) fn check_configuration(patient: &Patient) -> Vec<Found> {
         .map(|builder| builder.load());
     let (engine, mut found) = match loaded {
         Ok(loaded) => loaded,
-        Err(error) => return vec![problem(format!("{error:#}"), "run: snell lint")],
+        Err(error) => {
+            return vec![problem(
+                format!("{error:#}"),
+                format!("run: {}", lint_of(&patient.project)),
+            )];
+        }
     };
     found.extend(engine.check());
     let files = output::count(engine.files().len(), "file");
@@ -67,13 +71,14 @@ pub(super) fn check_configuration(patient: &Patient) -> Vec<Found> {
     let warnings = output::count(found.len() - errors, "warning");
     if errors > 0 {
         let what = format!("{} and {warnings} in {files}", output::count(errors, "error"));
-        return vec![problem(what, "run: snell lint")];
+        return vec![problem(what, format!("run: {}", lint_of(&patient.project)))];
     }
     if found.is_empty() {
         vec![ok(format!("{hooks} in {files}, and nothing is wrong with them"))]
     } else {
         vec![note(format!(
-            "{hooks} in {files}, with {warnings}; `snell lint` shows them"
+            "{hooks} in {files}, with {warnings}; `{}` shows them",
+            lint_of(&patient.project)
         ))]
     }
 }

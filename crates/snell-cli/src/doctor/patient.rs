@@ -23,7 +23,10 @@ pub(crate) struct Patient {
     pub(super) started: Started,
     /// This program, as it would be registered.
     pub(super) program: PathBuf,
+    /// The project whose hooks and settings count here.
     pub(super) project: PathBuf,
+    /// Where an agent would be started: it looks for its own settings there, not above.
+    pub(super) directory: PathBuf,
     /// Where Snell keeps what it records.
     pub(super) data: PathBuf,
     pub(super) agents: Vec<Inhabited>,
@@ -61,11 +64,13 @@ pub(super) enum Content {
 impl Patient {
     pub(crate) fn look(project: Option<PathBuf>) -> anyhow::Result<Self> {
         let around = Around::of(project, None);
+        let data = around.data_dir();
         let project = around.project()?;
+        let directory = around.staying_here().project()?;
         let started = Started::look()?;
         let program = started.stable_path();
         let agents = Agent::all().iter().map(|agent| {
-            let around = work::surroundings(agent, Some(project.clone()))?;
+            let around = work::surroundings(agent, Some(directory.clone()))?;
             Ok(Inhabited {
                 files: files(agent, &around, &Signs::of(agent, &around, &program)),
                 agent,
@@ -78,10 +83,11 @@ impl Patient {
         let (engine, _) = engine(&project)?;
         Ok(Self {
             server: engine.settings().server.clone(),
-            data: around.data_dir(),
+            data,
             started,
             program,
             project,
+            directory,
             agents,
         })
     }
@@ -119,7 +125,7 @@ impl Patient {
 
 /// The engine of a guest in this project.
 pub(super) fn engine(project: &Path) -> anyhow::Result<(Engine, Vec<Diagnostic>)> {
-    Ok(Caller::engine(Caller::project_at(project))?.survey().load())
+    Ok(Caller::engine(project.to_owned())?.survey().load())
 }
 
 /// The agent's files around here, each once: in a home directory the user's file is the project's too.

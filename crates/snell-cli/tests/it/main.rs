@@ -38,6 +38,7 @@ mod serve;
 mod session;
 mod status;
 mod statusline;
+mod subdirectory;
 mod trust;
 mod wake;
 mod wave;

@@ -43,7 +43,7 @@ pub(super) struct Judged {
     pub(super) sha256: String,
     pub(super) judgement: Judgement,
     /// What is to be typed to have it trusted.
-    pub(super) command: &'static str,
+    pub(super) command: String,
     /// Why nothing of the file counts, if so.
     pub(super) withheld: Option<String>,
 }
@@ -59,7 +59,7 @@ impl Judged {
     /// That a file is withheld, what is lost by it, and what to do about it.
     pub(super) fn cost(&self, lost: &str, trust: &Trust) -> String {
         let fault = trust.fault().map(|fault| format!(" ({fault})")).unwrap_or_default();
-        let (state, command) = (self.state(), self.command);
+        let (state, command) = (self.state(), &self.command);
         format!("{state}{fault}, so {lost}; look at it, then run: {command}")
     }
 

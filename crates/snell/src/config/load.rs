@@ -28,6 +28,8 @@ pub(crate) struct Request {
     pub(crate) pins: Option<Pins>,
     pub(crate) judged: Scope,
     pub(crate) unpinned: Unpinned,
+    /// How the project is named to `snell trust`, if it has to be.
+    pub(crate) trusted_as: Option<String>,
     /// Which hooks are the caller itself.
     pub(crate) left_out: Option<LeftOut>,
 }
@@ -178,7 +180,7 @@ impl Loaded {
                 contract: source.contract.name,
                 sha256: judged.sha256.clone(),
                 judgement: judged.judgement,
-                command: judged.command,
+                command: judged.command.clone(),
                 context: source.settings.context.clone(),
                 hooks: hooks.cloned().collect(),
             })
@@ -375,13 +377,20 @@ impl Loading<'_> {
             shown: candidate.shown.clone(),
             sha256: sha256(source.text.as_bytes()),
             judgement: Judgement::Untrusted,
-            command: if self.counts_for_a_guest(loaded.contract) {
-                "snell trust"
-            } else {
-                "snell trust --all"
-            },
+            command: self.trust_command(loaded),
             withheld: None,
         })
+    }
+
+    /// What is to be typed to have a file trusted.
+    fn trust_command(&self, loaded: &LoadedSource) -> String {
+        let all = if self.counts_for_a_guest(loaded.contract) {
+            ""
+        } else {
+            " --all"
+        };
+        let directory = self.request.trusted_as.as_ref().map(|name| format!(" {name}"));
+        format!("snell trust{all}{}", directory.unwrap_or_default())
     }
 
     fn trust(&self) -> &Trust {

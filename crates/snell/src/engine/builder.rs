@@ -25,6 +25,7 @@ pub struct EngineBuilder {
     pins: Option<Pins>,
     judged: Option<Scope>,
     requires_trust: bool,
+    trusted_as: Option<String>,
     left_out: Option<LeftOut>,
     environment: Option<BTreeMap<OsString, OsString>>,
     now: Option<Timestamp>,
@@ -128,6 +129,13 @@ impl EngineBuilder {
         self
     }
 
+    /// How the project is to be named to `snell trust`, where whoever is told to run it is somewhere else.
+    #[must_use]
+    pub fn trusted_as(mut self, directory: impl Into<String>) -> Self {
+        self.trusted_as = Some(directory.into());
+        self
+    }
+
     /// The environment that hooks start from, usually `std::env::vars_os()`.
     ///
     /// Without it hooks inherit the environment of this process, variables in the headers of `http` hooks are empty,
@@ -196,6 +204,7 @@ impl EngineBuilder {
             } else {
                 Unpinned::Counts
             },
+            trusted_as: self.trusted_as,
             left_out: self.left_out,
         };
         let variable = |name: &str| self.environment.as_ref()?.get(OsStr::new(name));

@@ -9,6 +9,7 @@ use snell_store::outbox::Waiting;
 
 use super::shown::size;
 use super::{Attention, Letters, TrustedFile};
+use crate::around::trust_of;
 use crate::output;
 use crate::times;
 
@@ -90,7 +91,7 @@ pub(super) fn of_forwarding(outbox: &Letters, now: Timestamp) -> Vec<Attention> 
 }
 
 /// A file whose hooks do not run because it is not trusted.
-pub(super) fn of_withheld(file: &TrustedFile) -> Attention {
+pub(super) fn of_withheld(file: &TrustedFile, project: &Path) -> Attention {
     let state = match file.state {
         "changed" => "was changed since it was trusted",
         _ => "is not trusted",
@@ -105,6 +106,6 @@ pub(super) fn of_withheld(file: &TrustedFile) -> Attention {
                 format!("{} hooks do", file.hooks)
             }
         ),
-        remedy: "look at it, then run: snell trust".into(),
+        remedy: format!("look at it, then run: {}", trust_of(project, "")),
     }
 }

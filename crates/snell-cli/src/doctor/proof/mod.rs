@@ -183,7 +183,7 @@ fn show(patient: &Patient, watch: &Watch, proof: &Proof, handler: Option<&Regist
         Err(error) => return problem(format!("{what}: cannot be tried: {error}"), again),
     };
     let project = match proof.place {
-        Place::Project => &patient.project,
+        Place::Project => &patient.directory,
         Place::Room => room.home(),
     };
     let mut payload = json!({"session_id": SESSION, "hook_event_name": handler.event, "cwd": project});

@@ -36,7 +36,7 @@ pub(crate) struct Target {
 
 /// What surrounds a command that looks into an agent's files.
 pub(crate) fn surroundings(agent: &Agent, project: Option<PathBuf>) -> anyhow::Result<Surroundings> {
-    let around = Around::of(project, None);
+    let around = Around::of(project, None).staying_here();
     Ok(Surroundings {
         home: around
             .home()
