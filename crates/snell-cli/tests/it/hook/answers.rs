@@ -200,6 +200,22 @@ fn whoever_is_told_to_call_as_claude_is_answered_as_claude() {
 }
 
 #[test]
+fn what_is_said_against_a_tool_that_ran_already_is_for_the_model() {
+    for event in ["PostToolUse", "PostToolUseFailure"] {
+        for decision in ["block", "ask"] {
+            let text = saying(event, &json!({"decision": decision, "reason": "Look again."}));
+            let watched = Watched::with_hooks(Mode::Alone, &text);
+            let ran = watched.hook(&watched.payload("s1", event, json!({"tool_name": "Bash", "tool_input": {}})));
+            assert_eq!(
+                ran.json(),
+                json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": "Look again."}}),
+                "{event} {decision}"
+            );
+        }
+    }
+}
+
+#[test]
 fn an_agent_is_kept_from_stopping_only_so_often() {
     let text = saying("Stop", &json!({"decision": "block", "reason": "Not yet."}));
     for mode in [Mode::Alone, Mode::WithScribe] {
