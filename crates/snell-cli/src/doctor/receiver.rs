@@ -1,6 +1,6 @@
 //! Is the receiver there, and what does it say about itself?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -47,7 +47,8 @@ fn ask(patient: &Patient, url: &str) -> Found {
             );
         }
     };
-    let token = match token(patient, &url).transpose() {
+    let file = token_file(patient, &url);
+    let token = match file.as_deref().map(post::token).transpose() {
         Ok(token) => token,
         Err(why) => {
             return warning(
@@ -59,10 +60,7 @@ fn ask(patient: &Patient, url: &str) -> Found {
     };
     match health(&url, token.as_deref()) {
         Ok(said) => ok(said),
-        Err(Trouble::Token) => warning(
-            format!("{url} is told what happens here, and refuses it, because the token is missing or wrong"),
-            "write the file that holds its token into your snell.toml: `token_file` in [server], beside `url`",
-        ),
+        Err(Trouble::Token) => refused(patient, &url, file.as_deref()),
         Err(Trouble::Other(why)) => warning(
             format!("{url} is told what happens here, and does not answer: {why}"),
             "start it there: snell serve; until then events wait on disk",
@@ -70,13 +68,35 @@ fn ask(patient: &Patient, url: &str) -> Found {
     }
 }
 
-/// The token for a receiver. As for `snell notify`, that of the user's file is for the receiver that stands beside it, and
-/// for one on this machine.
-fn token(patient: &Patient, url: &str) -> Option<Result<String, String>> {
+/// That a receiver wants another token than it is given, or any.
+fn refused(patient: &Patient, url: &str, file: Option<&Path>) -> Found {
+    let refuses = format!("{url} is told what happens here, and refuses it, because the token");
+    match (file, &patient.server.token_file) {
+        (Some(file), _) => {
+            let file = file.display();
+            warning(
+                format!("{refuses} in {file} is wrong"),
+                format!("write the token that the receiver was started with into {file}"),
+            )
+        }
+        (None, None) => warning(
+            format!("{refuses} is missing"),
+            "write the file that holds its token into your snell.toml: `token_file` in [server], beside `url`",
+        ),
+        (None, Some(_)) => warning(
+            format!("{refuses} is missing"),
+            "`token_file` in [server] is only for the `url` beside it and for receivers on this machine: write this address \
+             there, or name the file with SNELL_TOKEN_FILE",
+        ),
+    }
+}
+
+/// The file that holds the token for a receiver. As for `snell notify`, that of the user's settings is for the receiver that
+/// stands beside it, and for one on this machine.
+fn token_file(patient: &Patient, url: &str) -> Option<PathBuf> {
     let own = patient.server.token_file.clone();
     let own = own.filter(|_| patient.server.url.as_deref() == Some(url) || is_loopback(url));
-    let path = variable("SNELL_TOKEN_FILE").map(PathBuf::from).or(own)?;
-    Some(post::token(&path))
+    variable("SNELL_TOKEN_FILE").map(PathBuf::from).or(own)
 }
 
 /// What is the matter with a receiver.

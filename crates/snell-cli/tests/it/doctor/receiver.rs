@@ -62,12 +62,12 @@ fn the_receiver_is_asked_how_it_is() {
         (
             server(&[("/healthz", 200, "ok"), ("/hook/status", 401, STATUS)]),
             "warning",
-            "the token is missing or wrong | write the file that holds its token into your snell.toml",
+            "the token is missing | write the file that holds its token into your snell.toml",
         ),
         (
             server(&[("/healthz", 401, "")]),
             "warning",
-            "the token is missing or wrong | write the file that holds its token into your snell.toml",
+            "the token is missing | write the file that holds its token into your snell.toml",
         ),
         (server(&[]), "warning", "it answers 404, and is no receiver of Snell's"),
         (
@@ -114,6 +114,13 @@ fn the_receiver_is_asked_how_it_is() {
     );
     fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
     assert!(ask(&home).iter().any(|one| one.contains("hooks active")));
+    // What is there already need not be written.
+    write(&token, "please\n");
+    let found = ask(&home);
+    let file = token.display();
+    let wrong =
+        format!("the token in {file} is wrong | write the token that the receiver was started with into {file}");
+    assert!(found.iter().any(|one| one.contains(&wrong)), "{found:#?}");
 }
 
 #[test]
