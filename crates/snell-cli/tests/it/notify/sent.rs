@@ -102,6 +102,12 @@ fn what_the_environment_does_not_say_is_not_there() {
             "session_id",
             Some(json!("env")),
         ),
+        (
+            with("CLAUDE_SESSION_ID", "env"),
+            json!({"session_id": 5}),
+            "session_id",
+            Some(json!("env")),
+        ),
         (Sandbox::new(), json!({"prompt": ""}), "session_id", None),
         (Sandbox::new(), json!({"cwd": "/there"}), "cwd", Some(json!("/there"))),
         (Sandbox::new(), json!({"working_directory": "/there"}), "cwd", None),
@@ -124,6 +130,15 @@ fn what_the_environment_does_not_say_is_not_there() {
         notify_with(&sandbox, &["Stop", "--url", &receiver.url()], &payload.to_string()).says_nothing();
         assert_eq!(only(&receiver).get(field), expected.as_ref(), "{field} of {payload}");
     }
+    // Whoever counts from 1 is not the only one.
+    let receiver = Receiver::new();
+    notify_with(
+        &Sandbox::new(),
+        &["Stop", "--url", &receiver.url()],
+        r#"{"event_id": 7}"#,
+    )
+    .says_nothing();
+    assert!(only(&receiver)["event_id"].is_string());
 }
 
 #[test]
