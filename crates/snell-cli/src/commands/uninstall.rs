@@ -41,7 +41,7 @@ fn show(done: &Removal) {
             (true, _) => format!("Removed {file}, which was not there before Snell."),
             (false, true) => format!("{file} is again what it was before Snell."),
             (false, false) => {
-                format!("Took Snell's entries out of {file}. It was changed since they came, and the rest of it stays.")
+                format!("Took Snell's entries out of {file}. The rest of it stays as it is now.")
             }
         });
         script(done, ["is removed", "is again what it was before Snell"]);
