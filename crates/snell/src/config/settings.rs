@@ -12,7 +12,7 @@ mod values;
 use std::path::Path;
 use std::time::Duration;
 
-use jiff::{Span, SpanRelativeTo};
+use jiff::{SignedDuration, Span, SpanRelativeTo};
 
 use super::node::{Node, NodeValue};
 use super::places::Whose;
@@ -408,19 +408,30 @@ fn read_keep(reading: &mut Reading<'_>, node: &Node) -> Option<Keep> {
         _ => None,
     };
     if kept.is_none() {
+        let is_duration = matches!(&node.value, NodeValue::String(text) if signed_duration(text).is_some());
+        let wanted = if is_duration {
+            "more than 0"
+        } else {
+            "a duration with its unit"
+        };
         reading.error(
             node.at,
-            "\"keep\" must be a duration with its unit; write \"30d\", \"2w\" or \"forever\" (the default of 30d counts)",
+            format!("\"keep\" must be {wanted}; write \"30d\", \"2w\" or \"forever\" (the default of 30d counts)"),
         );
     }
     kept
 }
 
 /// A duration of which a day is 24 hours; months and years have no length that everybody agrees on.
-fn duration(text: &str) -> Option<Duration> {
+fn signed_duration(text: &str) -> Option<SignedDuration> {
     let span: Span = text.parse().ok()?;
-    let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
-    Duration::try_from(duration).ok().filter(|duration| !duration.is_zero())
+    span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()
+}
+
+/// The same, if it is more than nothing.
+fn duration(text: &str) -> Option<Duration> {
+    let duration = Duration::try_from(signed_duration(text)?).ok();
+    duration.filter(|duration| !duration.is_zero())
 }
 
 fn read_handlers(reading: &mut Reading<'_>, node: &Node) -> Vec<(Handler, bool)> {

@@ -426,6 +426,10 @@ fn fields_of_the_wrong_type_are_told_of() {
         (json!({"continue": "false"}), "\"continue\" must be true or false"),
         (json!({"systemMessage": ["a"]}), "\"systemMessage\" must be a string"),
         (
+            json!({"decision": "nah"}),
+            "\"decision\" is \"nah\"; it must be \"block\" or \"deny\", \"approve\" or \"allow\"",
+        ),
+        (
             json!({"permissionDecision": "deny"}),
             "belongs into \"hookSpecificOutput\"",
         ),

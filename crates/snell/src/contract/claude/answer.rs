@@ -228,7 +228,8 @@ fn top_level_decision(hook: &Hook, event: &Event, object: &Map<String, Value>, a
             _ => return,
         },
         Some(other) => {
-            misunderstood(hook, answer, &format!("\"decision\" is {other}; it must be \"block\""));
+            let wanted = "it must be \"block\" or \"deny\", \"approve\" or \"allow\"";
+            misunderstood(hook, answer, &format!("\"decision\" is {other}; {wanted}"));
             return;
         }
     };

@@ -175,6 +175,11 @@ fn read_timeout(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Timeout {
         NodeValue::String(text) => text.parse::<SignedDuration>().ok(),
         _ => None,
     };
+    let wanted = if parsed.is_some() {
+        "more than 0"
+    } else {
+        "a duration with its unit"
+    };
     let duration = parsed.and_then(|duration| Duration::try_from(duration).ok());
     match duration.filter(|duration| !duration.is_zero()) {
         Some(duration) => reading.capped(node.at, duration, LONGEST_TIMEOUT),
@@ -183,7 +188,7 @@ fn read_timeout(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Timeout {
             reading.error(
                 node.at,
                 format!(
-                    "\"timeout\" must be a duration with its unit; write \"10s\" or \"500ms\" (the default of {default} \
+                    "\"timeout\" must be {wanted}; write \"10s\" or \"500ms\" (the default of {default} \
                      counts)"
                 ),
             );

@@ -292,10 +292,17 @@ pub(super) const FAULTS: &[Row] = &[
     (
         "snell:a-negative-timeout.toml",
         1,
-        &[
-            "4:11: error: \"timeout\" must be a duration with its unit; write \"10s\" or \"500ms\" (the default \
-             of 10s counts)",
-        ],
+        &["4:11: error: \"timeout\" must be more than 0; write \"10s\" or \"500ms\" (the default of 10s counts)"],
+    ),
+    (
+        "snell:a-timeout-of-nothing.toml",
+        1,
+        &["4:11: error: \"timeout\" must be more than 0; write \"10s\" or \"500ms\" (the default of 10s counts)"],
+    ),
+    (
+        "snell:a-timeout-of-days.toml",
+        1,
+        &[r#"4:11: warning: "timeout" is more than the 86400s that this format allows; 86400s counts"#],
     ),
     // Keys and flags.
     (

@@ -30,10 +30,12 @@ pub(super) const FAULTS: &[Row] = &[
     (
         "snell:a-negative-keep.toml",
         0,
-        &[
-            "1:8: error: \"keep\" must be a duration with its unit; write \"30d\", \"2w\" or \"forever\" (the default \
-             of 30d counts)",
-        ],
+        &["1:8: error: \"keep\" must be more than 0; write \"30d\", \"2w\" or \"forever\" (the default of 30d counts)"],
+    ),
+    (
+        "snell:a-keep-of-nothing.toml",
+        0,
+        &["1:8: error: \"keep\" must be more than 0; write \"30d\", \"2w\" or \"forever\" (the default of 30d counts)"],
     ),
     (
         "snell:a-misspelled-handler.toml",
