@@ -85,6 +85,20 @@ fn warnings_rise_and_each_is_told_once_and_of_several_only_the_highest() {
 }
 
 #[test]
+fn a_reminder_that_makes_an_agent_go_on_is_no_block_of_a_hook() {
+    let fails = "[[hook]]\nevent = \"Stop\"\non_failure = \"block\"\nrun = 'test ! -e not-yet'\n";
+    in_both_ways(|stage| {
+        let stage = stage(Sandbox::new().home_file(".config/snell/snell.toml", fails)).begin();
+        stage.prompt("12:00:10", "Go.");
+        stage.fills("12:00:20", 60.0);
+        stage.stop("12:00:30").tells(STOP, &message(60));
+        std::fs::write(stage.sandbox().project().join("not-yet"), "").unwrap();
+        let stopped = stage.tell("12:00:40", STOP, json!({"stop_hook_active": true}));
+        assert_eq!(stopped.json()["decision"], "block", "{stopped:?}");
+    });
+}
+
+#[test]
 fn who_goes_on_because_of_a_hook_is_told_nothing() {
     let stage = Stage::new().launched(&[("CLAUDE_SESSION_MODE", "background")]).begin();
     stage.fills("12:00:10", 99.0);
