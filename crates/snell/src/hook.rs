@@ -41,6 +41,8 @@ pub struct Hook {
     pub is_left_out: bool,
     /// Where it was written.
     pub origin: Origin,
+    /// Where in it its command stands, if that is known.
+    pub(crate) command_origin: Option<Origin>,
 }
 
 /// How long a hook may take.
@@ -185,6 +187,7 @@ impl Hook {
             withheld: false,
             is_left_out: false,
             origin,
+            command_origin: None,
         }
     }
 

@@ -154,6 +154,20 @@ fn lint_warns_of_scripts_that_cannot_be_started() {
 }
 
 #[test]
+fn lint_points_at_the_command_that_cannot_be_started() {
+    for (key, command) in [("run", "'./gone.sh'"), ("exec", "['./gone.sh']")] {
+        let text = format!("[[hook]]\nevent = 'Stop'\n{key} = {command}\n");
+        let ran = Sandbox::new().file("snell.toml", &text).snell(&["lint"], "");
+        let place = format!("snell.toml:3:{}: warning: ", key.len() + 4);
+        assert!(
+            ran.stdout.starts_with(&place) && ran.stdout.contains("gone.sh cannot be found"),
+            "{}",
+            ran.stdout
+        );
+    }
+}
+
+#[test]
 fn lint_warns_of_commands_whose_file_is_plainly_missing_and_of_no_others() {
     let cases = [
         ("./gone.sh --fast", true),

@@ -466,6 +466,7 @@ fn read(candidate: &Candidate, source: &Source) -> Result<LoadedSource, SyntaxEr
     };
     let contract = candidate.contract.unwrap_or_else(|| contract::for_document(&node));
     let mut reading = Reading::new(source, candidate.whose);
+    reading.syntax = contract.syntax;
     contract::read(contract, &mut reading, &node);
     // Several entries under one bad name are one finding; people read findings from top to bottom.
     let mut diagnostics = reading.diagnostics;

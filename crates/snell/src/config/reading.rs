@@ -7,6 +7,7 @@ use super::node::{Member, Node, NodeValue};
 use super::places::Whose;
 use super::settings::FileSettings;
 use super::source::Source;
+use crate::contract::Syntax;
 use crate::diagnostic::{Diagnostic, Severity, hint};
 use crate::event::EventName;
 use crate::hook::{Hook, Origin, Timeout};
@@ -18,6 +19,8 @@ pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Debug)]
 pub(crate) struct Reading<'a> {
     pub(crate) source: &'a Source,
+    /// The syntax it is written in.
+    pub(crate) syntax: Syntax,
     pub(crate) hooks: Vec<Hook>,
     pub(crate) switches: Switches,
     pub(crate) settings: FileSettings,
@@ -47,6 +50,7 @@ impl<'a> Reading<'a> {
     pub(crate) fn new(source: &'a Source, whose: Whose) -> Self {
         Self {
             source,
+            syntax: Syntax::Json,
             whose,
             hooks: Vec::new(),
             switches: Switches::default(),
@@ -75,10 +79,28 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// What a value is, as people of its format call it.
+    pub(crate) fn kind(&self, node: &Node) -> &'static str {
+        match &node.value {
+            NodeValue::Object(_) => self.table(),
+            _ => node.kind(),
+        }
+    }
+
+    fn table(&self) -> &'static str {
+        match self.syntax {
+            Syntax::Toml => "a table",
+            Syntax::Json => "an object",
+        }
+    }
+
     /// The members of an object, or a finding that `what` must be one.
     pub(crate) fn object<'n>(&mut self, node: &'n Node, what: &str) -> Option<Fields<'n>> {
         let NodeValue::Object(members) = &node.value else {
-            self.error(node.at, format!("{what} must be an object, not {}", node.kind()));
+            self.error(
+                node.at,
+                format!("{what} must be {}, not {}", self.table(), self.kind(node)),
+            );
             return None;
         };
         let mut seen = HashSet::new();
@@ -101,7 +123,7 @@ impl<'a> Reading<'a> {
         match &node.value {
             NodeValue::Array(items) => Some(items),
             _ => {
-                self.error(node.at, format!("{what} must be an array, not {}", node.kind()));
+                self.error(node.at, format!("{what} must be an array, not {}", self.kind(node)));
                 None
             }
         }
@@ -155,7 +177,7 @@ impl<'a> Reading<'a> {
             }
             NodeValue::String(text) => Some(text.clone()),
             _ => {
-                self.error(node.at, format!("\"{key}\" must be a string, not {}", node.kind()));
+                self.error(node.at, format!("\"{key}\" must be a string, not {}", self.kind(node)));
                 None
             }
         }
@@ -167,7 +189,7 @@ impl<'a> Reading<'a> {
         if let NodeValue::String(_) = node.value {
             return self.as_text(node, key);
         }
-        let kind = node.kind();
+        let kind = self.kind(node);
         self.error(
             node.at,
             format!("\"{key}\" must be a string, not {kind}; the hook always runs"),
@@ -180,7 +202,10 @@ impl<'a> Reading<'a> {
         match node.value {
             NodeValue::Bool(value) => Some(value),
             _ => {
-                self.error(node.at, format!("\"{key}\" must be true or false, not {}", node.kind()));
+                self.error(
+                    node.at,
+                    format!("\"{key}\" must be true or false, not {}", self.kind(node)),
+                );
                 None
             }
         }
@@ -208,7 +233,8 @@ impl<'a> Reading<'a> {
             return Timeout::Default(default);
         };
         let NodeValue::Number(number) = node.value else {
-            self.bad_timeout(node, unit, default, node.kind());
+            let kind = self.kind(node);
+            self.bad_timeout(node, unit, default, kind);
             return Timeout::Default(default);
         };
         if number.is_nan() || number <= 0.0 {

@@ -31,7 +31,7 @@ impl Engine {
 
 fn finding(hook: &Hook, scene: &Scene<'_>) -> Option<Diagnostic> {
     let message = obstacle(hook, scene).err()?;
-    Some(hook.origin.warning(message))
+    Some(hook.command_origin.as_ref().unwrap_or(&hook.origin).warning(message))
 }
 
 fn obstacle(hook: &Hook, scene: &Scene<'_>) -> Result<(), String> {

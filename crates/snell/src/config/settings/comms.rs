@@ -125,7 +125,7 @@ fn read_names(reading: &mut Reading<'_>, fields: &Fields<'_>, key: &str, example
         return Vec::new();
     };
     let NodeValue::Array(items) = &node.value else {
-        let kind = node.kind();
+        let kind = reading.kind(node);
         reading.error(
             node.at,
             format!("\"{key}\" must be an array, not {kind}; write {key} = [{example}]"),

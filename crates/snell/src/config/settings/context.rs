@@ -181,7 +181,7 @@ fn read_core_file(reading: &mut Reading<'_>, item: &Node) -> Option<CoreFile> {
             (read_path(reading, path, "path")?, reading.text(&fields, "about"))
         }
         _ => {
-            let kind = item.kind();
+            let kind = reading.kind(item);
             let message = format!(
                 "an entry of \"core\" must be a path, not {kind}; write \"notes/PLAN.md\" or {{path = \"notes/PLAN.md\", \
                  about = \"the plan\"}}"

@@ -70,6 +70,8 @@ fn read_hook(reading: &mut Reading<'_>, node: &Node) {
     };
     let timeout = read_timeout(reading, &fields);
     let mut hook = Hook::new(&NATIVE, event.clone(), action, timeout, reading.origin(fields.at));
+    let command = fields.get("run").or_else(|| fields.get("exec"));
+    hook.command_origin = command.map(|node| reading.origin(node.at));
     hook.events.extend_from_slice(more);
     hook.matcher = matcher;
     hook.condition = reading.condition(&fields, "when").map(Condition::Shell);

@@ -48,12 +48,12 @@ pub(super) const FAULTS: &[Row] = &[
     (
         "snell:handlers-that-are-a-list.toml",
         0,
-        &["1:12: error: [handlers] must be an object, not an array"],
+        &["1:12: error: [handlers] must be a table, not an array"],
     ),
     (
         "snell:a-server-that-is-a-string.toml",
         0,
-        &["1:10: error: [server] must be an object, not a string"],
+        &["1:10: error: [server] must be a table, not a string"],
     ),
     (
         "snell:a-server-without-a-port.toml",
@@ -135,7 +135,7 @@ pub(super) const FAULTS: &[Row] = &[
     (
         "snell:a-context-that-is-a-list.toml",
         0,
-        &["1:11: error: [context] must be an object, not an array"],
+        &["1:11: error: [context] must be a table, not an array"],
     ),
     (
         "snell:a-misspelled-key-of-the-context.toml",

@@ -125,7 +125,7 @@ fn read_allow(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Vec<Written<All
         return Vec::new();
     };
     let NodeValue::Array(items) = &node.value else {
-        let kind = node.kind();
+        let kind = reading.kind(node);
         let message = format!(
             "\"allow\" must be a list of tables, not {kind}; write [[guard.allow]] with \"command\" and \"reason\""
         );
