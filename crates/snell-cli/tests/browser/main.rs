@@ -26,6 +26,7 @@ mod story;
 mod views;
 
 mod accessible;
+mod columns;
 mod crowd;
 mod export;
 mod hostile;

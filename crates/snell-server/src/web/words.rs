@@ -78,19 +78,22 @@ pub(super) fn how_long(from: Timestamp, to: Timestamp) -> String {
     }
 }
 
-/// A duration in milliseconds, to what matters of it.
+/// A duration in milliseconds, to what matters of it. Where it stands on two lines a number stays with its unit.
 pub(super) fn duration(ms: f64) -> String {
+    let whole = |ms: f64, unit: f64| (ms / unit).floor();
     match ms {
         ms if ms < 10.0 => format!("{ms:.1} ms"),
-        ms if ms < 1000.0 => format!("{ms:.0} ms"),
-        ms if ms < 60_000.0 => format!("{:.1} s", ms / 1000.0),
-        ms => format!(
-            "{:.0} min {:.0} s",
-            (ms / 60_000.0).floor(),
-            (ms % 60_000.0 / 1000.0).floor()
-        ),
+        ms if ms < SECOND => format!("{ms:.0} ms"),
+        ms if ms < MINUTE => format!("{:.1} s", ms / SECOND),
+        ms if ms < HOUR => format!("{}\u{a0}min {}\u{a0}s", whole(ms, MINUTE), whole(ms % MINUTE, SECOND)),
+        ms => format!("{}\u{a0}h {}\u{a0}min", whole(ms, HOUR), whole(ms % HOUR, MINUTE)),
     }
 }
+
+/// Units of durations, in milliseconds.
+const SECOND: f64 = 1000.0;
+const MINUTE: f64 = 60.0 * SECOND;
+const HOUR: f64 = 60.0 * MINUTE;
 
 /// A message as a sentence: with a capital and a full stop.
 pub(super) fn sentence(message: &str) -> String {
@@ -286,9 +289,12 @@ mod tests {
             (1500.0, "1.5 s"),
             (61_000.0, "1 min 1 s"),
             (119_999.0, "1 min 59 s"),
+            (3_599_999.0, "59 min 59 s"),
+            (3_600_000.0, "1 h 0 min"),
+            (90_000_000.0, "25 h 0 min"),
         ];
         for (ms, expected) in cases {
-            assert_eq!(duration(ms), expected);
+            assert_eq!(duration(ms).replace('\u{a0}', " "), expected);
         }
     }
 

@@ -17,6 +17,9 @@ pub(super) const MAX_LINES: u32 = 100;
 /// How much of a text is shown.
 const SHOWN: usize = 200;
 
+/// How much of a reason is told where it is pointed at: in its column there is little room.
+const REASON_SHOWN: usize = 600;
+
 /// How much of a session's id is shown.
 const SHORT_ID: usize = 8;
 
@@ -159,7 +162,7 @@ pub(super) fn decided(entry: &LogEntry) -> Markup {
         @if let Some(decision) = entry.decision.as_deref() {
             strong class=(verdict_class(decision)) { (cut(verdict_word(decision), 40)) }
         }
-        @if let Some(reason) = &entry.reason { " " span.text { (cut(reason, SHOWN)) } }
+        @if let Some(reason) = &entry.reason { " " span.text title=(cut(reason, REASON_SHOWN)) { (cut(reason, SHOWN)) } }
     }
 }
 
