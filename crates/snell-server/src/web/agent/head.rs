@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use snell::Timestamp;
 use snell_store::{AgentView, Result, SessionFilter, SessionRow, Store, Worker, WorkerStatus};
 
-use crate::web::agents::{facts, find, state};
+use crate::web::agents::{asks, facts, find, state};
 use crate::web::words::{Name, Telling, clock, cut, ending, name, speaker};
 
 /// How many sessions and workers are listed.
@@ -57,6 +57,7 @@ impl Head {
                 data-when="*" data-agent=(id) {
                 h1 { (Name(agent)) }
                 (state(agent, now))
+                (asks(agent))
                 (self.told(Telling::AsOf(now)))
             }
         }

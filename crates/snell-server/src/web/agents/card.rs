@@ -26,9 +26,7 @@ pub(super) fn card(agent: &AgentView, now: Timestamp) -> Markup {
                 h3 id={ "name-" (id) } { a.name id={ "open-" (id) } href={ "/agents/" (id) } { (Name(agent)) } }
                 (state(agent, now))
             }
-            @if agent.state == State::AwaitingInput {
-                p.asks { bdi { (cut(&agent.why, WORDS_SHOWN)) } }
-            }
+            (asks(agent))
             @if let Some(status) = text(agent.status_text.as_deref()) {
                 p.status { bdi { (cut(status, TEXT_SHOWN)) } }
             }
@@ -40,6 +38,13 @@ pub(super) fn card(agent: &AgentView, now: Timestamp) -> Markup {
             }
             (facts(agent, Telling::AsOf(now)))
         }
+    }
+}
+
+/// What an agent waits for, if it does.
+pub(crate) fn asks(agent: &AgentView) -> Markup {
+    html! {
+        @if agent.state == State::AwaitingInput { p.asks { bdi { (cut(&agent.why, WORDS_SHOWN)) } } }
     }
 }
 

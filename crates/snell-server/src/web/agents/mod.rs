@@ -22,7 +22,7 @@ use crate::query::{Query, id};
 
 use asked::Asked;
 
-pub(super) use card::{facts, state};
+pub(super) use card::{asks, facts, state};
 
 /// How many agents are shown that have not ended. Nobody looks at more cards.
 const MAX_AGENTS: u32 = 500;
