@@ -4,7 +4,7 @@ import { touched, refreshAll, refresh, stayAway } from "./regions.js";
 import { startTicking } from "./times.js";
 import { prepareNotices, notice } from "./notices.js";
 import { listenToKeys } from "./keys.js";
-import { prepareTimeline } from "./timeline.js";
+import { missed, prepareTimeline } from "./timeline.js";
 import { prepareLog } from "./log.js";
 import { prepareSearch } from "./search.js";
 
@@ -42,6 +42,7 @@ if (connection) {
   connect(connection, {
     change(kind, change) {
       touched(kind, change);
+      missed(change);
       notice(kind, change);
     },
     anew: refreshAll,

@@ -56,7 +56,7 @@ function grow(old, fresh, most) {
   const rows = [...fresh.children];
   const first = rows.find((row) => known.has(row.id));
   if (!first) {
-    old.replaceChildren(...rows);
+    if (mayForget(old)) old.replaceChildren(...rows);
     return;
   }
   const inFresh = new Set(rows.map((row) => row.id));
@@ -72,8 +72,13 @@ function grow(old, fresh, most) {
     else old.insertBefore(row, after);
     after = match?.isConnected ? match : row;
   }
-  while (old.children.length > most) old.firstElementChild.remove();
+  if (old.children.length > most && mayForget(old)) {
+    while (old.children.length > most) old.firstElementChild.remove();
+  }
 }
+
+// Whether what is old may go: somebody may be reading it.
+const mayForget = (element) => element.dispatchEvent(new CustomEvent("forgetting", { bubbles: true, cancelable: true }));
 
 function copyAttributes(old, fresh) {
   for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);

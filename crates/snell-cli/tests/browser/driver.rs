@@ -74,6 +74,11 @@ impl Browser {
         self.post("/url", &json!({"url": address}));
     }
 
+    /// Goes back to the page before, as the button of the browser does.
+    pub fn back(&self) {
+        self.post("/back", &json!({}));
+    }
+
     /// Opens another window, beside those that there are, and turns to it. Answers what it is called.
     pub fn open_window(&self) -> String {
         let opened = self.post("/window/new", &json!({"type": "window"}));

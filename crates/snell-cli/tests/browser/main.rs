@@ -41,6 +41,7 @@ mod pictures;
 mod readable;
 mod restart;
 mod sight;
+mod timeline;
 
 /// Tells whoever runs the tests what was measured, also when nothing has failed.
 fn tell_figure(text: &str) {

@@ -159,7 +159,7 @@ pub(crate) async fn timeline(State(app): State<Shared>, uri: Uri) -> Answer {
 /// The choice of kinds: a form that works by itself, and by itself once there is a script.
 fn filter(agent_id: i64, kinds: &Kinds) -> Markup {
     html! {
-        form.filter method="get" action={ "/agents/" (agent_id) } data-at-once {
+        form.filter method="get" action={ "/agents/" (agent_id) } autocomplete="off" data-at-once {
             fieldset {
                 legend { "Show" }
                 input type="hidden" name=(ONLY) value="1";
