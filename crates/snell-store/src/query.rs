@@ -128,6 +128,9 @@ pub struct LogEntry {
     pub agent_id: i64,
     /// The agent's project.
     pub project: String,
+    /// Its number, by which it is told from others of that name.
+    #[serde(skip)]
+    pub project_id: i64,
     /// The session.
     pub session_id: Option<String>,
     /// The event's canonical name.

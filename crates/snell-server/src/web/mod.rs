@@ -34,6 +34,7 @@ mod hostile;
 mod layout;
 mod logging;
 mod login;
+mod projects;
 mod refused;
 mod slots;
 mod words;

@@ -15,7 +15,8 @@ use crate::query::{LogEntry, LogFilter};
 pub(super) const LOG_ENTRY: &str = "SELECT e.id, e.at, e.agent_id, p.name, c.session_id, e.name, e.tool, e.decision, e.reason, \
     e.state, e.correlation, e.took_us, (SELECT count(*) FROM hook_runs h WHERE h.id = e.id), d.payload, \
     e.tool_summary, e.tool_us, e.changed_input, e.told, e.changed_output, \
-    (SELECT max(g.would) FROM guard_verdicts g WHERE g.id = e.id AND g.decision = 'allow') \
+    (SELECT max(g.would) FROM guard_verdicts g WHERE g.id = e.id AND g.decision = 'allow'), \
+    a.project_id \
     FROM events e JOIN agents a USING (agent_id) JOIN projects p USING (project_id) \
     LEFT JOIN conversations c ON c.conversation_id = e.conversation_id LEFT JOIN payloads d ON d.id = e.id";
 
@@ -225,6 +226,7 @@ pub(super) fn log_entry(row: &Row<'_>) -> rusqlite::Result<LogEntry> {
         at: time(row, 1)?,
         agent_id: row.get(2)?,
         project: row.get(3)?,
+        project_id: row.get(20)?,
         session_id: row.get(4)?,
         event: row.get(5)?,
         tool: row.get(6)?,

@@ -7,13 +7,17 @@ use snell_store::AgentView;
 use super::Agents;
 use super::asked::Asked;
 use super::card::card;
-use crate::web::words::{Name, ago, cut, ending, lasting, many};
+use crate::web::projects::Projects;
+use crate::web::words::{NAME_SHOWN, Name, ago, cut, ending, lasting, many};
 
 /// How much of a reason is shown.
 const WHY_SHOWN: usize = 200;
 
+/// How much of what a project is called is shown within a sentence.
+const PROJECT_SHOWN: usize = 60;
+
 /// Those who wait for an answer, the one that has waited for longest first.
-pub(super) fn needs(waiting: &[&AgentView], now: Timestamp) -> Markup {
+pub(super) fn needs(waiting: &[&AgentView], projects: &Projects, now: Timestamp) -> Markup {
     html! {
         section #needs.needs aria-labelledby="needs-title" data-src="/fragments/needs"
             data-when="state_changed session_created session_ended" data-keyed {
@@ -21,20 +25,20 @@ pub(super) fn needs(waiting: &[&AgentView], now: Timestamp) -> Markup {
             @if waiting.is_empty() {
                 p #needs-none.quiet { "Nobody waits for you." }
             } @else {
-                ul #needs-list data-keyed { @for agent in waiting { (need(agent, now)) } }
+                ul #needs-list data-keyed { @for agent in waiting { (need(agent, projects.of_agent(agent), now)) } }
             }
         }
     }
 }
 
-fn need(agent: &AgentView, now: Timestamp) -> Markup {
+fn need(agent: &AgentView, project: &str, now: Timestamp) -> Markup {
     let id = agent.agent_id;
     html! {
         li id={ "need-" (id) } {
             a id={ "answer-" (id) } href={ "/agents/" (id) } {
                 span.mark aria-hidden="true" { "▲ " }
                 strong.name { (Name(agent)) }
-                " in " bdi { (cut(&agent.project, 60)) }
+                " in " bdi.project { (cut(project, PROJECT_SHOWN)) }
             }
             " " span.why { bdi { (cut(&agent.why, WHY_SHOWN)) } }
             " " span.since { "waits for " (lasting(agent.state_since, now)) }
@@ -62,17 +66,17 @@ pub(super) fn cards(agents: &Agents, asked: &Asked, now: Timestamp) -> Markup {
                 }
             }
             @for project in at_work.chunk_by(|a, b| a.project_id == b.project_id) {
-                (group(project, now))
+                (group(project, &agents.projects, now))
             }
             @if agents.is_cut {
                 p #agents-more.quiet { "There are more; " a href="/api/agents" { "all of them" } " are told to programs." }
             }
-            (ended(&wanted(&agents.ended), now))
+            (ended(&wanted(&agents.ended), &agents.projects, now))
         }
     }
 }
 
-fn group(agents: &[AgentView], now: Timestamp) -> Markup {
+fn group(agents: &[AgentView], projects: &Projects, now: Timestamp) -> Markup {
     // A chunk is never empty.
     let Some(first) = agents.first() else {
         return html! {};
@@ -80,7 +84,7 @@ fn group(agents: &[AgentView], now: Timestamp) -> Markup {
     let title = format!("project-{}-title", first.project_id);
     html! {
         section.project id={ "project-" (first.project_id) } aria-labelledby=(title) data-keyed {
-            h2 id=(title) title=(cut(&first.project_path, WHY_SHOWN)) { bdi { (cut(&first.project, 80)) } }
+            h2 id=(title) title=(cut(&first.project_path, WHY_SHOWN)) { bdi { (cut(projects.of_agent(first), NAME_SHOWN)) } }
             div.cards id={ "cards-" (first.project_id) } data-keyed {
                 @for agent in agents { (card(agent, now)) }
             }
@@ -88,7 +92,7 @@ fn group(agents: &[AgentView], now: Timestamp) -> Markup {
     }
 }
 
-fn ended(agents: &[AgentView], now: Timestamp) -> Markup {
+fn ended(agents: &[AgentView], projects: &Projects, now: Timestamp) -> Markup {
     html! {
         @if !agents.is_empty() {
             details #ended.ended {
@@ -97,7 +101,7 @@ fn ended(agents: &[AgentView], now: Timestamp) -> Markup {
                     @for agent in agents {
                         li {
                             a href={ "/agents/" (agent.agent_id) } { (Name(agent)) }
-                            " in " bdi { (cut(&agent.project, 60)) }
+                            " in " bdi { (cut(projects.of_agent(agent), PROJECT_SHOWN)) }
                             @if let Some(at) = agent.ended_at { ", " (ago(at, now)) }
                             @if let Some(reason) = &agent.end_reason { ": " bdi { (ending(reason)) } }
                         }

@@ -15,6 +15,7 @@ use snell_store::{AgentFilter, AgentView, Result, State as AgentState, Store};
 
 use super::form::{Form, Told, Trouble, not_followed};
 use super::layout::{Frame, Tab, View, page};
+use super::projects::{Projects, in_order};
 use super::{Answer, html as answer, look, number_in};
 use crate::app::Shared;
 use crate::error::Refusal;
@@ -60,7 +61,7 @@ fn shown(frame: &Frame, agents: &Agents, form: Form<'_>, cards: &Markup) -> Resp
     let main = html! {
         h1 { "Agents" }
         // What comes here is read out; that times pass is not.
-        div aria-live="polite" aria-relevant="additions" { (list::needs(&agents.waiting(), frame.now)) }
+        div aria-live="polite" aria-relevant="additions" { (list::needs(&agents.waiting(), &agents.projects, frame.now)) }
         (asked::form(form))
         (cards)
     };
@@ -79,8 +80,13 @@ pub(crate) async fn needs(State(app): State<Shared>) -> Answer {
         limit: Some(MAX_AGENTS),
         ..AgentFilter::default()
     };
-    let waiting = app.readers.ask(move |store| store.agents(&filter)).await?;
-    Ok(answer(list::needs(&in_turn(waiting.iter()), app.clock.now())))
+    let read = move |store: &mut Store| Ok((store.agents(&filter)?, Projects::read(store)?));
+    let (waiting, projects) = app.readers.ask(read).await?;
+    Ok(answer(list::needs(
+        &in_turn(waiting.iter()),
+        &projects,
+        app.clock.now(),
+    )))
 }
 
 /// `GET /fragments/agents`: all cards as they stand on the page, or only some, one after another.
@@ -138,6 +144,7 @@ struct Agents {
     is_cut: bool,
     /// The latest first.
     ended: Vec<AgentView>,
+    projects: Projects,
 }
 
 impl Agents {
@@ -149,24 +156,26 @@ impl Agents {
         let mut at_work = store.agents(&filter)?;
         let is_cut = at_work.len() > MAX_AGENTS as usize;
         at_work.truncate(MAX_AGENTS as usize);
-        at_work.sort_by(|a, b| place(a).cmp(&place(b)));
+        let projects = Projects::read(store)?;
+        at_work.sort_by_cached_key(|agent| (in_order(projects.of_agent(agent)), agent.project_id, agent.agent_id));
         let ended = store.agents(&AgentFilter {
             state: Some(AgentState::Ended),
             ended_after: Some(now.checked_sub(ENDED_SHOWN_FOR).unwrap_or(Timestamp::MIN)),
             limit: Some(MAX_ENDED),
             ..AgentFilter::default()
         })?;
-        Ok(Self { at_work, is_cut, ended })
+        Ok(Self {
+            at_work,
+            is_cut,
+            ended,
+            projects,
+        })
     }
 
     fn waiting(&self) -> Vec<&AgentView> {
         let waits = |agent: &&AgentView| agent.state == AgentState::AwaitingInput;
         in_turn(self.at_work.iter().filter(waits))
     }
-}
-
-fn place(agent: &AgentView) -> (&str, i64, i64) {
-    (&agent.project, agent.project_id, agent.agent_id)
 }
 
 /// Who has waited for longest comes first.
@@ -183,11 +192,12 @@ pub(super) fn rendered(agent: &AgentView, now: Timestamp) -> Vec<(&'static str, 
         at_work: vec![agent.clone()],
         is_cut: true,
         ended: vec![agent.clone()],
+        projects: Projects::default(),
     };
     vec![
         ("card", card::card(agent, now)),
         ("state", state(agent, now)),
-        ("needs", list::needs(&[agent], now)),
+        ("needs", list::needs(&[agent], &Projects::default(), now)),
         ("cards", list::cards(&agents, &Asked::default(), now)),
         (
             "form of agents",

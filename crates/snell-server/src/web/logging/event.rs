@@ -7,6 +7,7 @@ use super::lines::{agent, changed_input, decided};
 use crate::web::agent::ran;
 use crate::web::changed::changed_output;
 use crate::web::guard::judged;
+use crate::web::projects::Projects;
 use crate::web::words::{NAME_SHOWN, clock, cut, duration, mark, name, state};
 
 /// How much of a payload is shown. All of it is told to programs.
@@ -15,12 +16,12 @@ const PAYLOAD_SHOWN: usize = 200_000;
 /// How much of what a call is about.
 const TEXT_SHOWN: usize = 600;
 
-pub(super) fn shown(event: &FullEvent) -> Markup {
+pub(super) fn shown(event: &FullEvent, projects: &Projects) -> Markup {
     let entry = &event.entry;
     html! {
         p.crumbs { a href="/logging" { "Logging" } }
         h1 { "Event " (entry.id) ": " code { (cut(&entry.event, 100)) } }
-        (facts(entry))
+        (facts(entry, projects.of_event(entry)))
         @if !event.guard_verdicts.is_empty() {
             section aria-labelledby="guard-title" {
                 h2 #guard-title { "Guard" }
@@ -45,12 +46,12 @@ pub(super) fn shown(event: &FullEvent) -> Markup {
     }
 }
 
-fn facts(entry: &LogEntry) -> Markup {
+fn facts(entry: &LogEntry, project: &str) -> Markup {
     let took = entry.took_us.map(|us| us as f64 / 1000.0);
     html! {
         dl.facts-of {
             dt { "When" } dd { (clock(entry.at)) }
-            dt { "Agent" } dd { (agent(entry)) " in " bdi { (cut(&entry.project, NAME_SHOWN)) } }
+            dt { "Agent" } dd { (agent(entry)) " in " bdi { (cut(project, NAME_SHOWN)) } }
             @if let Some(session) = &entry.session_id { dt { "Session" } dd { (name(session, PAYLOAD_SHOWN)) } }
             @if let Some(tool) = &entry.tool {
                 dt { "Tool" }

@@ -9,6 +9,7 @@ use super::asked::Asked;
 use crate::web::agent::{verdict_class, verdict_word};
 use crate::web::changed::{changed, changed_output};
 use crate::web::guard::{class, word};
+use crate::web::projects::Projects;
 use crate::web::words::{cut, duration, many, mark, short_clock, state};
 
 /// How many lines a page has.
@@ -37,7 +38,7 @@ const COLUMNS: &[(&str, Option<&str>)] = &[
 ];
 
 /// The lines, and the ways to others. There may be one more than is shown.
-pub(super) fn table(asked: &Asked, found: &LogLines, now: Timestamp) -> Markup {
+pub(super) fn table(asked: &Asked, found: &LogLines, projects: &Projects, now: Timestamp) -> Markup {
     let most = MAX_LINES as usize;
     let lines = &found.lines[..found.lines.len().min(most)];
     let older = lines
@@ -66,7 +67,7 @@ pub(super) fn table(asked: &Asked, found: &LogLines, now: Timestamp) -> Markup {
                             @for (name, about) in COLUMNS { th scope="col" role="columnheader" title=[about] { (name) } }
                         }
                     }
-                    tbody #log-rows role="rowgroup" data-keyed { @for line in lines { (row(line, now)) } }
+                    tbody #log-rows role="rowgroup" data-keyed { @for line in lines { (row(line, projects, now)) } }
                 }
             }
             p #log-older.pager {
@@ -105,14 +106,14 @@ pub(super) fn news(asked: &Asked, new: usize, most: usize) -> Markup {
     }
 }
 
-fn row(line: &LogLine, now: Timestamp) -> Markup {
+fn row(line: &LogLine, projects: &Projects, now: Timestamp) -> Markup {
     let entry = &line.entry;
     let took = entry.took_us.map(|us| us as f64 / 1000.0);
     html! {
         tr id={ "event-" (entry.id) } role="row" {
             td.when role="cell" { a href={ "/logging/" (entry.id) } { (short_clock(entry.at, now)) } }
             td.who role="cell" { (agent(entry)) }
-            td.project role="cell" { bdi { (cut(&entry.project, 40)) } }
+            td.project role="cell" { bdi { (cut(projects.of_event(entry), 40)) } }
             td.name role="cell" { code { (cut(&entry.event, 40)) } }
             td.what role="cell" { (what(line)) }
             td.decision role="cell" {
@@ -175,6 +176,7 @@ pub(super) fn entry(text: &str) -> LogEntry {
         at: Timestamp::UNIX_EPOCH,
         agent_id: 7,
         project: text.to_owned(),
+        project_id: 1,
         session_id: some(),
         event: text.to_owned(),
         tool: some(),

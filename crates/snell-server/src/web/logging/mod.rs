@@ -10,11 +10,12 @@ use axum::http::Uri;
 use axum::response::Response;
 use maud::{Markup, html};
 use snell::EventName;
-use snell_store::{LogFilter, LogLines, ProjectView, Result, Store};
+use snell_store::{LogFilter, LogLines, Result, Store};
 
 use super::agent::verdict_word;
 use super::form::{Form, Told, Trouble, not_followed};
 use super::layout::{Frame, Tab, View, page};
+use super::projects::Projects;
 use super::words::{cut, decision};
 use super::{Answer, html as answer, look};
 use crate::api::DECISIONS;
@@ -25,9 +26,6 @@ use crate::query::{Query, id};
 use asked::Asked;
 use lines::{MAX_LINES, news as shown_news, table};
 use receiver::Receiver;
-
-/// How many projects the form offers.
-const MAX_PROJECTS: u32 = 500;
 
 /// How many new events are counted; more are "more".
 const MAX_NEW: u32 = 100;
@@ -44,14 +42,14 @@ pub(crate) async fn logging(State(app): State<Shared>, RawQuery(query): RawQuery
     let read = move |store: &mut Store| {
         Ok((
             pulse.feel(store, now)?,
-            store.projects(MAX_PROJECTS)?,
+            Projects::read(store)?,
             read_lines(store, &wanted, MAX_LINES + 1)?,
         ))
     };
     let (frame, (beat, projects, lines)) = look(&app, read).await?;
     let events = html! {
         (form(Form::sound(&asked.told), &projects))
-        (table(&asked, &lines, now))
+        (table(&asked, &lines, &projects, now))
     };
     Ok(shown(&frame, &Receiver::new(&app, beat, now), &events))
 }
@@ -60,7 +58,7 @@ pub(crate) async fn logging(State(app): State<Shared>, RawQuery(query): RawQuery
 async fn misunderstood(app: &App, query: &Query<'_>, refusal: Refusal) -> Answer {
     let trouble = Trouble::of(refusal, asked::FILTERS)?;
     let (told, now, pulse) = (Told::read(query, asked::FILTERS), app.clock.now(), app.pulse.clone());
-    let read = move |store: &mut Store| Ok((pulse.feel(store, now)?, store.projects(MAX_PROJECTS)?));
+    let read = move |store: &mut Store| Ok((pulse.feel(store, now)?, Projects::read(store)?));
     let (frame, (beat, projects)) = look(app, read).await?;
     let asked = Form {
         told: &told,
@@ -107,11 +105,9 @@ pub(crate) async fn log(State(app): State<Shared>, RawQuery(query): RawQuery) ->
     let now = app.clock.now();
     let asked = Asked::read(&query, now)?;
     let wanted = asked.clone();
-    let lines = app
-        .readers
-        .ask(move |store| read_lines(store, &wanted, MAX_LINES + 1))
-        .await?;
-    Ok(answer(table(&asked, &lines, now)))
+    let read = move |store: &mut Store| Ok((read_lines(store, &wanted, MAX_LINES + 1)?, Projects::read(store)?));
+    let (lines, projects) = app.readers.ask(read).await?;
+    Ok(answer(table(&asked, &lines, &projects, now)))
 }
 
 /// `GET /fragments/log/new`: how many events came after one.
@@ -135,13 +131,14 @@ pub(crate) async fn event(State(app): State<Shared>, uri: Uri) -> Answer {
     Query::read(uri.query(), &[])?;
     let named = uri.path().split('/').nth(2).and_then(id);
     let id = named.ok_or_else(|| Refusal::bad("an event is named by its number: /logging/17"))?;
-    let (frame, found) = look(&app, move |store| store.event(id)).await?;
+    let read = move |store: &mut Store| Ok((store.event(id)?, Projects::read(store)?));
+    let (frame, (found, projects)) = look(&app, read).await?;
     let found = found.ok_or_else(|| Refusal::NotFound(format!("there is no event {id}")))?;
     let title = format!("Event {id}");
     let view = View {
         tab: Some(Tab::Logging),
         title: &title,
-        main: event::shown(&found),
+        main: event::shown(&found, &projects),
     };
     Ok(page(&frame, &view))
 }
@@ -163,7 +160,7 @@ fn choice(word: &str) -> &str {
 }
 
 /// The choice of events: a form that needs no script.
-fn form(asked: Form<'_>, projects: &[ProjectView]) -> Markup {
+fn form(asked: Form<'_>, projects: &Projects) -> Markup {
     let project = asked.of("project_id");
     let times = "how long ago: 2h, 3d; or when: 2026-03-01, 2026-03-01 12:00 (in UTC), 2026-03-01T12:00:00+02:00";
     html! {
@@ -185,9 +182,9 @@ fn form(asked: Form<'_>, projects: &[ProjectView]) -> Markup {
             label { "Project "
                 select name="project_id" aria-invalid=[asked.wrong("project_id")] aria-describedby=[asked.why("project_id")] {
                     option value="" { "all" }
-                    @for one in projects {
-                        @let number = one.project_id.to_string();
-                        option value=(number) title=(cut(&one.path, 200)) selected[project == number] { (cut(&one.name, 60)) }
+                    @for one in projects.all() {
+                        @let number = one.view.project_id.to_string();
+                        option value=(number) title=(cut(&one.view.path, 200)) selected[project == number] { (cut(&one.called, 60)) }
                     }
                 }
             }
@@ -208,16 +205,16 @@ fn form(asked: Form<'_>, projects: &[ProjectView]) -> Markup {
 #[cfg(test)]
 pub(super) fn rendered(text: &str, now: snell::Timestamp) -> Vec<(&'static str, Markup)> {
     let asked = Asked::with(text);
-    let projects = [ProjectView {
+    let projects = Projects::new(vec![snell_store::ProjectView {
         project_id: 1,
         name: text.to_owned(),
         path: text.to_owned(),
-    }];
+    }]);
     vec![
         ("form of the log", form(Form::sound(&asked.told), &projects)),
-        ("lines of the log", table(&asked, &lines::with(text), now)),
+        ("lines of the log", table(&asked, &lines::with(text), &projects, now)),
         ("how much is new", shown_news(&asked, 3, 100)),
-        ("one event", event::shown(&event::with(text))),
+        ("one event", event::shown(&event::with(text), &projects)),
         ("receiver", Receiver::with(text, now).facts()),
     ]
 }

@@ -256,3 +256,44 @@ fn words_are_shown_without_the_blank_lines_before_them() {
         assert!(body.contains(">It is done.<"), "{path}: {body}");
     }
 }
+
+#[test]
+fn projects_of_one_name_are_told_apart_wherever_they_are_named() {
+    let app = still();
+    for owner in ["amber", "birch"] {
+        let cwd = app.path().join(owner).join("api");
+        std::fs::create_dir_all(&cwd).unwrap();
+        let asked =
+            json!({"session_id": owner, "cwd": cwd, "message": "May I?", "notification_type": "permission_prompt"});
+        app.tell("notification", &asked);
+        let ended = json!({"session_id": format!("{owner}-old"), "cwd": cwd, "pid": 1});
+        app.tell("session-end", &ended);
+    }
+    let event = "/logging/1";
+    for path in ["/", "/fragments/needs", "/logging", "/fragments/log", event] {
+        let body = page(&app, path).body;
+        assert!(body.contains(">amber/api<"), "{path}: {body}");
+        assert!(path == event || body.contains(">birch/api<"), "{path}: {body}");
+        assert!(!body.contains(">api<"), "{path}: {body}");
+    }
+}
+
+#[test]
+fn projects_are_in_the_order_of_their_letters_whether_or_not_those_are_small() {
+    let app = still();
+    for name in ["beta", "Alpha", "Gamma"] {
+        app.tell("stop", &json!({"session_id": name, "cwd": app.path().join(name)}));
+    }
+    for path in ["/", "/logging"] {
+        let body = page(&app, path).body;
+        let place = |name: &str| {
+            body.find(&format!(">{name}<"))
+                .unwrap_or_else(|| panic!("{path}: {name}: {body}"))
+        };
+        // The newest event comes first in the log, below the form.
+        assert!(
+            place("Alpha") < place("beta") && place("beta") < place("Gamma"),
+            "{path}"
+        );
+    }
+}
