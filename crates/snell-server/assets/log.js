@@ -1,6 +1,7 @@
 // The log of events. It follows what happens for whoever looks at its top; who has scrolled down is told how much is new
 // instead, because nothing must move under somebody's eyes. And how the receiver is, which changes without any event.
 import { refresh } from "./regions.js";
+import { withZone } from "./times.js";
 
 const LOOK_MS = 3000;
 
@@ -17,6 +18,9 @@ const follow = (region, address) => {
 };
 
 export function prepareLog() {
+  element("log-form")?.addEventListener("submit", ({ target: { elements } }) => {
+    for (const field of [elements.since, elements.until]) field.value = withZone(field.value);
+  });
   if (element("receiver")) setInterval(() => ["receiver-mode", "receiver"].forEach((id) => refresh(element(id))), LOOK_MS);
   const address = element("log")?.dataset.src;
   if (!address) return;

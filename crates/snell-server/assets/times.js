@@ -14,6 +14,15 @@ export function clock(at) {
   return day.toDateString() === today.toDateString() ? time : date + time;
 }
 
+// A time that somebody has typed, with our zone if it has none: that is the one in which all times are shown.
+export function withZone(text) {
+  const [, day, time = "00:00", seconds = ":00"] = text.trim().match(/^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?)?$/) ?? [];
+  const minutes = -new Date(`${day}T${time}${seconds}`).getTimezoneOffset();
+  if (Number.isNaN(minutes)) return text;
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  return `${day}T${time}${seconds}${minutes < 0 ? "-" : "+"}${two(hours)}:${two(rest)}`;
+}
+
 function howLong(from) {
   const seconds = Math.max(0, Math.floor((now() - from) / 1000));
   if (seconds < 60) return `${seconds} s`;

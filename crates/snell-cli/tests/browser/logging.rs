@@ -118,3 +118,30 @@ fn a_name_of_any_length_leaves_its_row_a_row() {
         assert!(browser.number(&tallest) < 400, "{path}");
     }
 }
+
+#[test]
+fn a_time_is_meant_as_times_are_shown() {
+    let Some(browser) = Browser::open() else { return };
+    let server = Server::start();
+    Agent::of(&server, "s1", "shop").rests("Done.");
+    let cases = [
+        ("Asia/Kathmandu", "2026-03-01 12:30", "2026-03-01T12:30:00+05:45"),
+        ("America/New_York", "2026-03-01", "2026-03-01T00:00:00-05:00"),
+        ("America/New_York", "2026-07-01T01:02:03", "2026-07-01T01:02:03-04:00"),
+        ("Asia/Tokyo", "2026-03-01T12:30:00Z", "2026-03-01T12:30:00Z"),
+        ("Asia/Tokyo", "2h", "2h"),
+    ];
+    for (zone, typed, asked) in cases {
+        browser.devtools("Emulation.setTimezoneOverride", &json!({"timezoneId": zone}));
+        look_at(&browser, &server, "/logging");
+        browser.type_into("input[name=since]", typed);
+        browser.click("#log-form button");
+        browser.wait_for("!window.isSame && document.getElementById('log')");
+        assert_eq!(
+            browser.text("new URLSearchParams(location.search).get('since')"),
+            asked,
+            "{zone} {typed}"
+        );
+        assert_eq!(browser.texts("[role=alert]"), [""; 0], "{zone} {typed}");
+    }
+}

@@ -3,9 +3,12 @@
 //! A form whose field is wrong comes back with everything that was typed and a sentence beside it, so that nothing has to be
 //! typed again.
 
+use std::fmt::Write;
+
 use axum::http::StatusCode;
 use axum::response::Response;
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
+use snell::mark_unseen;
 
 use super::words::{capital, sentence};
 use crate::error::Refusal;
@@ -95,6 +98,21 @@ impl<'a> Form<'a> {
 
     pub(super) fn of(self, name: &str) -> &'a str {
         self.told.of(name)
+    }
+
+    /// What a field was told, for its value: also what is not seen of it comes back as it was typed.
+    pub(super) fn typed(self, name: &str) -> Markup {
+        let escaped = html! { (self.of(name)) }.into_string();
+        let mut value = String::with_capacity(escaped.len());
+        for (c, is_seen) in mark_unseen(&escaped) {
+            if is_seen {
+                value.push(c);
+            } else {
+                // Nothing can go wrong in writing to a text.
+                let _ = write!(value, "&#{};", u32::from(c));
+            }
+        }
+        PreEscaped(value)
     }
 
     /// Whether a field is wrong, as an attribute says it.

@@ -26,12 +26,15 @@ pub(super) struct Asked {
 
 impl Asked {
     pub(super) fn read(query: &Query<'_>) -> Result<Self, Refusal> {
-        let known = |word: &str| STATES.iter().copied().find(|state| state.as_str() == word);
+        let known = |word: &str| {
+            let mut all = STATES.iter().copied();
+            all.find(|known| [known.as_str(), state(*known)].contains(&word))
+        };
         let words = query.text("q").unwrap_or_default().split_whitespace();
         Ok(Self {
             told: Told::read(query, FILTERS),
             words: words.map(str::to_lowercase).collect(),
-            state: query.word("state", known, STATES.iter().map(|state| state.as_str()))?,
+            state: query.word("state", known, STATES.iter().map(|known| state(*known)))?,
         })
     }
 
@@ -91,13 +94,13 @@ pub(super) fn form(asked: Form<'_>) -> Markup {
     html! {
         (asked.message())
         form.filter.fields.search method="get" action="/" role="search" aria-label="Agents" data-narrows="agents" {
-            label.wide { "Find " input type="search" name="q" value=(asked.of("q")) maxlength="200" autocomplete="off"
+            label.wide { "Find " input type="search" name="q" value=(asked.typed("q")) maxlength="200" autocomplete="off"
                 placeholder="project, role, words …"; }
             label { "State "
                 select name="state" aria-invalid=[asked.wrong("state")] aria-describedby=[asked.why("state")] {
                     option value="" { "any" }
                     @for one in STATES {
-                        option value=(one) selected[asked.of("state") == one.as_str()] { (mark(*one)) " " (state(*one)) }
+                        option value=(one) selected[[one.as_str(), state(*one)].contains(&asked.of("state"))] { (mark(*one)) " " (state(*one)) }
                     }
                 }
             }

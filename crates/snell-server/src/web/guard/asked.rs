@@ -101,9 +101,9 @@ pub(super) fn form(asked: Form<'_>, period: &str, hours: &[GuardHour]) -> Markup
     html! {
         (asked.message())
         form.filter.fields method="get" action="/guard" role="search" aria-label="Verdicts" {
-            label { "Rule " input name="rule" value=(asked.of("rule")) list="rules" autocomplete="off"; }
+            label { "Rule " input name="rule" value=(asked.typed("rule")) list="rules" autocomplete="off"; }
             datalist #rules { @for rule in rules { option value=(rule) {} } }
-            label { "Tier " input name="tier" value=(asked.of("tier")) list="tiers" autocomplete="off" size="12"; }
+            label { "Tier " input name="tier" value=(asked.typed("tier")) list="tiers" autocomplete="off" size="12"; }
             datalist #tiers { @for tier in tiers { option value=(tier) {} } }
             label { "Decision "
                 select name="decision" aria-invalid=[asked.wrong("decision")] aria-describedby=[asked.why("decision")] {
@@ -113,7 +113,7 @@ pub(super) fn form(asked: Form<'_>, period: &str, hours: &[GuardHour]) -> Markup
                     }
                 }
             }
-            label { "Agent " input name="agent_id" value=(asked.of("agent_id")) inputmode="numeric" size="6"
+            label { "Agent " input name="agent_id" value=(asked.typed("agent_id")) inputmode="numeric" size="6"
                 aria-invalid=[asked.wrong("agent_id")] aria-describedby=[asked.why("agent_id")]; }
             @if !period.is_empty() { input type="hidden" name="period" value=(period); }
             button { "Show" }

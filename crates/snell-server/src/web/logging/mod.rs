@@ -162,14 +162,14 @@ fn choice(word: &str) -> &str {
 /// The choice of events: a form that needs no script.
 fn form(asked: Form<'_>, projects: &Projects) -> Markup {
     let project = asked.of("project_id");
-    let times = "how long ago: 2h, 3d; or when: 2026-03-01, 2026-03-01 12:00 (in UTC), 2026-03-01T12:00:00+02:00";
+    let times = "how long ago: 2h, 3d; or when: 2026-03-01, 2026-03-01 12:00 (as times are shown here), 2026-03-01T12:00:00+02:00";
     html! {
         (asked.message())
-        form.filter.fields method="get" action="/logging" role="search" aria-label="Events" {
-            label.wide { "Search " input type="search" name="q" value=(asked.of("q")) maxlength="200"; }
-            label { "Event " input name="event" value=(asked.of("event")) list="event-names" autocomplete="off"; }
+        form #log-form.filter.fields method="get" action="/logging" role="search" aria-label="Events" {
+            label.wide { "Search " input type="search" name="q" value=(asked.typed("q")) maxlength="200"; }
+            label { "Event " input name="event" value=(asked.typed("event")) list="event-names" autocomplete="off"; }
             datalist #event-names { @for name in EventName::canonical_names() { option value=(name) {} } }
-            label { "Tool " input name="tool" value=(asked.of("tool")) autocomplete="off"; }
+            label { "Tool " input name="tool" value=(asked.typed("tool")) autocomplete="off"; }
             label { "Decision "
                 select name="decision" aria-invalid=[asked.wrong("decision")] aria-describedby=[asked.why("decision")] {
                     option value="" { "any" }
@@ -188,12 +188,12 @@ fn form(asked: Form<'_>, projects: &Projects) -> Markup {
                     }
                 }
             }
-            label { "Agent " input name="agent_id" value=(asked.of("agent_id")) inputmode="numeric" size="6"
+            label { "Agent " input name="agent_id" value=(asked.typed("agent_id")) inputmode="numeric" size="6"
                 aria-invalid=[asked.wrong("agent_id")] aria-describedby=[asked.why("agent_id")]; }
-            label { "Session " input name="session_id" value=(asked.of("session_id")) autocomplete="off"; }
-            label title=(times) { "Since " input name="since" value=(asked.of("since")) placeholder="2h" size="16"
+            label { "Session " input name="session_id" value=(asked.typed("session_id")) autocomplete="off"; }
+            label title=(times) { "Since " input name="since" value=(asked.typed("since")) placeholder="2h" size="16"
                 aria-invalid=[asked.wrong("since")] aria-describedby=[asked.why("since")]; }
-            label title=(times) { "Until " input name="until" value=(asked.of("until")) placeholder="1h" size="16"
+            label title=(times) { "Until " input name="until" value=(asked.typed("until")) placeholder="1h" size="16"
                 aria-invalid=[asked.wrong("until")] aria-describedby=[asked.why("until")]; }
             button { "Show" }
             @if !asked.told.is_empty() { a href="/logging" { "Everything" } }

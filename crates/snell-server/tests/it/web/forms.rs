@@ -43,7 +43,7 @@ fn a_wrong_value_is_told_beside_the_form_and_everything_typed_stays() {
         ),
         (
             "/?q=shop&state=asleep",
-            "&quot;State&quot; is &quot;asleep&quot;",
+            "&quot;State&quot; is &quot;asleep&quot;; it must be one of needs you, working, idle",
             &["name=\"q\" value=\"shop\""],
         ),
     ];
@@ -97,7 +97,10 @@ fn values_are_understood_as_people_type_them() {
     shows_all("/logging?since=&agent_id=++&event=+PreToolUse+&tool=+Bash");
     page(&app, "/guard?rule=++&agent_id=+1+&decision=");
     let form = page(&app, "/logging").body;
-    assert!(form.contains("2026-03-01 12:00 (in UTC)"), "the zone is said: {form}");
+    assert!(
+        form.contains("2026-03-01 12:00 (as times are shown here)"),
+        "the zone is said: {form}"
+    );
 }
 
 #[test]
@@ -167,5 +170,25 @@ fn agents_are_found_by_text_and_by_what_they_do() {
         "1 of 2 agents. ",
     ] {
         assert!(body.contains(part), "{part} in {body}");
+    }
+}
+
+#[test]
+fn what_is_typed_comes_back_even_if_nobody_sees_it() {
+    let app = still();
+    for path in ["/?q=%E2%80%AEx", "/logging?q=%E2%80%AEx", "/guard?rule=%E2%80%AEx"] {
+        let body = page(&app, path).body;
+        assert!(body.contains(" value=\"&#8238;x\""), "{path}: {body}");
+    }
+}
+
+#[test]
+fn a_state_is_asked_for_by_its_word_or_by_its_name() {
+    let app = still();
+    waiting(&app, "s1", "Shall I?");
+    for (asked, is_there) in [("needs+you", true), ("awaiting_input", true), ("working", false)] {
+        let body = page(&app, &format!("/?state={asked}")).body;
+        assert_eq!(body.contains("id=\"agent-1\""), is_there, "{asked}");
+        assert!(body.contains(" selected"), "{asked}");
     }
 }
