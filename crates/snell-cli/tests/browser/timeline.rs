@@ -99,3 +99,16 @@ fn a_choice_of_kinds_keeps_the_focus_and_is_as_the_timeline_is() {
     browser.wait_for("document.querySelector('#timeline .call')");
     browser.wait_for("document.querySelector('input[name=tools]').checked");
 }
+
+#[test]
+fn a_timeline_says_whether_it_goes_on() {
+    let Some(browser) = Browser::open() else { return };
+    let server = Server::start();
+    let agent = server.tell("s1", "session-start", json!({}));
+    look_at(&browser, &server, &format!("/agents/{agent}"));
+    browser.wait_for_text("#now", "This is where it goes on.");
+    server.tell("s1", "session-end", json!({}));
+    browser.wait_for_text("#now", "This is where it ended.");
+    look_at(&browser, &server, &format!("/agents/{agent}"));
+    assert_eq!(browser.texts("#now"), ["This is where it ended."]);
+}

@@ -11,7 +11,7 @@ use axum::extract::State;
 use axum::http::Uri;
 use axum::response::Response;
 use maud::{Markup, html};
-use snell_store::Store;
+use snell_store::{State as AgentState, Store};
 
 use super::agents::{find, unknown};
 use super::form::{Form, Told, Trouble, not_followed};
@@ -58,6 +58,11 @@ impl Asked {
         self.before == Place::default()
     }
 
+    /// Where the newest rows of these kinds are fetched from, and the end.
+    fn fragment(&self) -> String {
+        self.path(&format!("/fragments/agents/{}/timeline", self.agent_id), None)
+    }
+
     /// An address for the same kinds.
     fn path(&self, path: &str, before: Option<Place>) -> String {
         let mut query = self.kinds.query();
@@ -92,8 +97,7 @@ pub(crate) async fn agent(State(app): State<Shared>, uri: Uri) -> Answer {
     let events = html! {
         (filter(agent_id, &asked.kinds))
         (older(&asked, &timeline))
-        (rows(&asked, &timeline))
-        (jump(&asked))
+        (told(&asked, &timeline, head.agent.state))
     };
     Ok(shown(&frame, &head, &events))
 }
@@ -148,12 +152,12 @@ pub(crate) async fn timeline(State(app): State<Shared>, uri: Uri) -> Answer {
     let asked = Asked::read(&uri, 3)?;
     let (agent_id, before, kinds) = (asked.agent_id, asked.before, asked.kinds.clone());
     let read = move |store: &mut Store| match find(store, agent_id)? {
-        Some(_) => Ok(Some(Page::read(store, agent_id, before, &kinds)?)),
+        Some(agent) => Ok(Some((agent.state, Page::read(store, agent_id, before, &kinds)?))),
         None => Ok(None),
     };
     let found = app.readers.ask(read).await?;
-    let timeline = found.ok_or_else(|| unknown(agent_id))?;
-    Ok(answer(rows(&asked, &timeline)))
+    let (state, timeline) = found.ok_or_else(|| unknown(agent_id))?;
+    Ok(answer(told(&asked, &timeline, state)))
 }
 
 /// The choice of kinds: a form that works by itself, and by itself once there is a script.
@@ -184,9 +188,19 @@ fn older(asked: &Asked, timeline: &Page) -> Markup {
     }
 }
 
+/// The timeline with its end, and a way there.
+fn told(asked: &Asked, timeline: &Page, state: AgentState) -> Markup {
+    html! {
+        (rows(asked, timeline))
+        @if asked.is_live() {
+            p.jump { a #jump href="#now" { "Jump to live" } }
+            (end(asked, state))
+        }
+    }
+}
+
 fn rows(asked: &Asked, timeline: &Page) -> Markup {
-    let path = format!("/fragments/agents/{}/timeline", asked.agent_id);
-    let (src, when) = (asked.path(&path, None), asked.is_live().then_some("*"));
+    let (src, when) = (asked.fragment(), asked.is_live().then_some("*"));
     let mut rows: Vec<Markup> = Vec::with_capacity(timeline.moments.len());
     let mut place = timeline.before;
     for moment in timeline.moments.iter().rev() {
@@ -218,12 +232,14 @@ fn nothing(asked: &Asked, timeline: &Page) -> Markup {
     }
 }
 
-/// The end of the timeline, and a way there.
-fn jump(asked: &Asked) -> Markup {
+/// The end of the timeline, which says whether that goes on.
+fn end(asked: &Asked, state: AgentState) -> Markup {
     html! {
-        @if asked.is_live() {
-            p.jump { a #jump href="#now" { "Jump to live" } }
-            p #now tabindex="-1" { "This is where it goes on." }
+        p #now tabindex="-1" data-src=(asked.fragment()) data-when="state_changed session_created session_ended"
+            data-agent=(asked.agent_id) data-keyed {
+            span #now-said {
+                @if state == AgentState::Ended { "This is where it ended." } @else { "This is where it goes on." }
+            }
         }
     }
 }
