@@ -72,8 +72,17 @@ export function notice(kind, change) {
   byOneOnly(`${change.agent_id}.${change.state_since}`, () => give(change));
 }
 
-function give(change) {
-  const name = document.getElementById(`name-${change.agent_id}`)?.textContent ?? `Agent ${change.agent_id}`;
+// What the agent is called and where it works, as the strip of those who wait has it.
+async function nameOf(agentId) {
+  const answer = await fetch("/fragments/needs", { cache: "no-store" }).catch(() => null);
+  const rendered = new DOMParser().parseFromString(answer?.ok ? await answer.text() : "", "text/html");
+  const told = rendered.getElementById(`need-${agentId}`);
+  if (!told) return `Agent ${agentId}`;
+  return ["strong.name", ".project"].map((part) => told.querySelector(part).textContent).join(" in ");
+}
+
+async function give(change) {
+  const name = await nameOf(change.agent_id);
   const shown = new Notification(`${name} needs you`, { body: plain(change.why), tag: `snell-${change.agent_id}` });
   shown.onclick = () => {
     focus();

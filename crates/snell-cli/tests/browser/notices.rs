@@ -32,7 +32,10 @@ fn notices_are_asked_for_by_a_click_only_and_come_when_an_agent_begins_to_wait()
     browser.wait_for_waiting(0);
     Agent::of(&server, "s1", "shop").asks("And this?");
     browser.wait_for("window.notices.length === 1");
-    assert!(browser.text("window.notices[0]").contains("needs you: And this?"));
+    assert_eq!(
+        browser.text("window.notices[0]"),
+        "agent s1 in shop needs you: And this?"
+    );
 
     // It is remembered, until it is taken back.
     look_at(&browser, &server, "/");
