@@ -1,5 +1,7 @@
 //! On every screen, in every browser: narrow, without scripts, without complaints.
 
+use serde_json::json;
+
 use crate::driver::Browser;
 use crate::live::{look_at, open};
 use crate::server::Server;
@@ -138,6 +140,51 @@ fn the_labels_of_charts_can_be_read_on_any_screen() {
             }
         }
     }
+}
+
+#[test]
+fn the_labels_of_a_chart_can_be_read_however_long_hooks_took() {
+    let Some(browser) = Browser::open() else { return };
+    let server = Server::start();
+    browser.is_as_large_as(NARROW, 740);
+    for duration_us in [260_u64, 90_000, 450_000, 72_000_000, 6_000_000_000] {
+        let run = json!({"contract": "snell", "source": "snell.toml", "line": 4, "command": "./look.sh", "status": "ok",
+            "duration_us": duration_us});
+        let judgement = json!({"took_us": duration_us, "decision": "allow", "runs": [run]});
+        let call = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "snell": {"judgement": judgement}});
+        server.tell("s1", "pre-tool-use", call);
+        look_at(&browser, &server, "/hooks");
+        for label in browser.script(LABELS, &[]).as_array().unwrap() {
+            assert_eq!(label["isCut"], false, "{duration_us}: {label}");
+        }
+    }
+}
+
+#[test]
+fn the_view_one_looks_at_is_marked_also_where_colours_are_the_users() {
+    let Some(browser) = Browser::open() else { return };
+    let server = Server::start();
+    browser.has_feature("forced-colors", "active");
+    look_at(&browser, &server, "/hooks");
+    let line = |which: &str| {
+        browser.text(&format!(
+            "getComputedStyle(document.querySelector('{which}')).borderBottomColor"
+        ))
+    };
+    assert_eq!(browser.value("matchMedia('(forced-colors: active)').matches"), true);
+    assert_ne!(line(".top nav a[aria-current]"), line(".top nav a:not([aria-current])"));
+}
+
+#[test]
+fn the_days_of_the_guard_are_told_as_days() {
+    let Some(browser) = Browser::open() else { return };
+    let server = Server::start();
+    story::told_to(&server);
+    look_at(&browser, &server, "/guard");
+    browser.unfold();
+    let day = browser.texts("#verdicts-table tbody th").join(" ");
+    let is_day = day.len() == 10 && day.matches('-').count() == 2;
+    assert!(is_day, "{day}");
 }
 
 #[test]

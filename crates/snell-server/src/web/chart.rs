@@ -8,7 +8,7 @@ use maud::{Markup, html};
 /// its labels are written larger for that, so there is room for both.
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 160.0;
-const LEFT: f64 = 92.0;
+const LEFT: f64 = 112.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 30.0;
 

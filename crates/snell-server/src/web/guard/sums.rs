@@ -24,6 +24,8 @@ struct Division {
     piece: Duration,
     count: u32,
     form: &'static str,
+    /// How the table says when a piece began.
+    begun: fn(Timestamp) -> Markup,
     marks: &'static [(f64, &'static str)],
 }
 
@@ -31,6 +33,8 @@ const BY_DAY: Division = Division {
     piece: DAY,
     count: 30,
     form: "%Y-%m-%d",
+    // A day that begins at midnight UTC is the same day for everybody.
+    begun: |day| html! { (day.strftime("%Y-%m-%d").to_string()) },
     marks: &[
         (0.0, "30 d ago"),
         (1.0 / 3.0, "20 d"),
@@ -43,6 +47,7 @@ const BY_HOUR: Division = Division {
     piece: HOUR,
     count: 24,
     form: "%H:%M UTC",
+    begun: clock,
     marks: &[
         (0.0, "24 h ago"),
         (0.25, "18 h"),
@@ -137,7 +142,7 @@ pub(super) fn over_time(hours: &[GuardHour], asked: &Asked, now: Timestamp) -> M
                     @if let Some(agent) = asked.filter.agent_id { " " span.quiet { (only(agent, hours)) } }
                 }
             }
-            (as_table(&counted))
+            (as_table(&counted, division))
         }
     }
 }
@@ -171,7 +176,7 @@ fn plain(outcome: GuardOutcome) -> &'static str {
     word.split_once(' ').map_or(word, |(_, plain)| plain)
 }
 
-fn as_table(counted: &[(Timestamp, Counts)]) -> Markup {
+fn as_table(counted: &[(Timestamp, Counts)], division: &Division) -> Markup {
     let is_something = |(_, counts): &&(Timestamp, Counts)| counts.iter().any(|count| *count > 0);
     html! {
         details #verdicts-table {
@@ -179,7 +184,7 @@ fn as_table(counted: &[(Timestamp, Counts)]) -> Markup {
             div.scroll tabindex="0" role="region" aria-label="What the guard said over time" { table.small {
                 thead { tr { th scope="col" { "From" } @for outcome in GuardOutcome::ALL { th scope="col" { (plain(*outcome)) } } } }
                 tbody { @for (begins, counts) in counted.iter().rev().filter(is_something) {
-                    tr { th scope="row" { (clock(*begins)) } @for count in counts { td { (count) } } }
+                    tr { th scope="row" { ((division.begun)(*begins)) } @for count in counts { td { (count) } } }
                 } }
             } }
         }

@@ -43,7 +43,7 @@ pub(super) fn chart(hours: &[HookHour], this_hour: Timestamp, asked: Asked, hook
         title: "How long hooks took in each of the last 24 hours",
         summary: summary(hours),
         marks: MARKS,
-        written: |ms| if ms > 0.0 { duration(ms) } else { "0".to_owned() },
+        written: on_scale,
     };
     html! {
         section aria-labelledby="latency-heading" {
@@ -62,6 +62,16 @@ pub(super) fn chart(hours: &[HookHour], this_hour: Timestamp, asked: Asked, hook
             }
             (as_table(hours))
         }
+    }
+}
+
+/// A duration as it stands beside the chart, where there is room for little: scales have round figures.
+fn on_scale(ms: f64) -> String {
+    let (number, unit) = if ms < 1000.0 { (ms, "ms") } else { (ms / 1000.0, "s") };
+    let number = format!("{number:.2}");
+    match number.trim_end_matches('0').trim_end_matches('.') {
+        "0" => "0".to_owned(),
+        number => format!("{number} {unit}"),
     }
 }
 
@@ -115,6 +125,21 @@ fn as_table(hours: &[HookHour]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scales_are_short() {
+        let cases = [
+            (0.0, "0"),
+            (0.25, "0.25 ms"),
+            (50.0, "50 ms"),
+            (100.0, "100 ms"),
+            (2500.0, "2.5 s"),
+            (100_000.0, "100 s"),
+        ];
+        for (ms, expected) in cases {
+            assert_eq!(on_scale(ms), expected);
+        }
+    }
 
     #[test]
     fn a_chart_is_told_in_a_sentence() {
