@@ -12,7 +12,7 @@
 //! | `data-parts`, on what is around regions | the address by which several of them are fetched at once, up to their names |
 //! | `data-part` | its name there |
 //! | `data-keyed` | its children have ids, and are replaced one by one |
-//! | `data-grow` | the fragment has the newest children; older ones stay, up to so many |
+//! | `data-grow` | the fragment has the newest children; older ones stay, up to so many, unless who listens to `forgetting` minds |
 //!
 //! A fragment is rendered by the very function that renders the region in its view, so there is one home for how a thing
 //! looks. `assets/live.js` listens to the stream, fetches fragments and puts them in place; it never makes markup from data.

@@ -32,7 +32,7 @@ impl Projects {
             }
         };
         let mut projects: Vec<_> = views.iter().map(named).collect();
-        projects.sort_by_cached_key(|project| (in_order(&project.called), project.view.project_id));
+        projects.sort_by_cached_key(|project| place(&project.view.name, &project.called));
         Self(projects)
     }
 
@@ -57,9 +57,9 @@ impl Projects {
     }
 }
 
-/// By what names are ordered: as people look for them, whether or not letters are small.
-pub(super) fn in_order(name: &str) -> (String, String) {
-    (name.to_lowercase(), name.to_owned())
+/// Where a project comes: by its name, as people look for it, whether or not letters are small. Those of one name are together.
+pub(super) fn place(name: &str, called: &str) -> (String, String, String) {
+    (name.to_lowercase(), name.to_owned(), called.to_owned())
 }
 
 /// The name of a project, with as much of its path before it as none of the others has.
@@ -102,6 +102,7 @@ mod tests {
             (&["/srv/api", "/srv/shop"], &["api", "shop"]),
             (&["/srv/a/api", "/srv/b/api", "/srv/c"], &["a/api", "b/api", "c"]),
             (&["/a/x/api", "/b/x/api", "/b/y/api"], &["a/x/api", "b/x/api", "y/api"]),
+            (&["/srv/z/api", "/srv/b/api", "/srv/c"], &["b/api", "z/api", "c"]),
             (&["/api", "/srv/api"], &["/api", "srv/api"]),
             (&["/x/api", "/srv/x/api"], &["/x/api", "srv/x/api"]),
             (

@@ -15,7 +15,7 @@ use snell_store::{AgentFilter, AgentView, Result, State as AgentState, Store};
 
 use super::form::{Form, Told, Trouble, not_followed};
 use super::layout::{Frame, Tab, View, page};
-use super::projects::{Projects, in_order};
+use super::projects::{Projects, place};
 use super::{Answer, html as answer, look, number_in};
 use crate::app::Shared;
 use crate::error::Refusal;
@@ -157,7 +157,13 @@ impl Agents {
         let is_cut = at_work.len() > MAX_AGENTS as usize;
         at_work.truncate(MAX_AGENTS as usize);
         let projects = Projects::read(store)?;
-        at_work.sort_by_cached_key(|agent| (in_order(projects.of_agent(agent)), agent.project_id, agent.agent_id));
+        at_work.sort_by_cached_key(|agent| {
+            (
+                place(&agent.project, projects.of_agent(agent)),
+                agent.project_id,
+                agent.agent_id,
+            )
+        });
         let ended = store.agents(&AgentFilter {
             state: Some(AgentState::Ended),
             ended_after: Some(now.checked_sub(ENDED_SHOWN_FOR).unwrap_or(Timestamp::MIN)),
