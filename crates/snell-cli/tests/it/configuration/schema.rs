@@ -66,12 +66,15 @@ fn the_schema_of_snell_toml_accepts_what_is_valid() {
 }
 
 /// What only a reader can know: how a duration or a regular expression is written, and what keys mean together.
-const BEYOND_A_SCHEMA: [&str; 6] = [
+const BEYOND_A_SCHEMA: [&str; 9] = [
     "a-background-guard.toml",
     "a-broken-regular-expression.toml",
+    "a-keep-of-nothing.toml",
     "a-misspelled-tool-class.toml",
     "a-negative-keep.toml",
     "a-negative-timeout.toml",
+    "a-timeout-of-days.toml",
+    "a-timeout-of-nothing.toml",
     "a-tool-without-meaning.toml",
 ];
 
