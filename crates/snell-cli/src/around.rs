@@ -215,7 +215,8 @@ impl Around {
 pub(crate) fn unless_here(project: &Path) -> Option<String> {
     let in_full = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let here = std::env::current_dir().ok().map(|here| Caller::project_at(&here));
-    let leads_there = here.is_some_and(|here| in_full(&here) == in_full(project));
+    // Every hook asks this, and mostly they are the same to the letter.
+    let leads_there = here.is_some_and(|here| here == project || in_full(&here) == in_full(project));
     (!leads_there).then(|| as_word(project))
 }
 
