@@ -75,11 +75,12 @@ impl Sqlite {
             .optional()?;
         let mut heard = newest.unwrap_or_default();
         if let Some(row) = event_row.filter(|row| *row != heard.last_row) {
-            let sql = "SELECT count(*) FROM events WHERE id > ?1";
+            // What came since the newest was looked for is counted the next time.
+            let sql = "SELECT count(*) FROM events WHERE id > ?1 AND id <= ?2";
             let count: i64 = self
                 .connection
                 .prepare_cached(sql)?
-                .query_row([row], |row| row.get(0))?;
+                .query_row([row, heard.last_row], |row| row.get(0))?;
             heard.events = u64::try_from(count).unwrap_or(0);
         }
         Ok(heard)
