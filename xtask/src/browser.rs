@@ -1,4 +1,4 @@
-//! The browser that the tests of the page take.
+//! The browser and the other programs that tests need.
 
 use std::process::Command;
 
@@ -25,10 +25,14 @@ const NEEDED: &[Needed] = &[
         names: &["curl"],
         variable: None,
     },
+    Needed {
+        names: &["tmux"],
+        variable: None,
+    },
 ];
 
 /// The packages of Debian that have it.
-const PACKAGES: &[&str] = &["chromium", "chromium-driver", "curl"];
+const PACKAGES: &[&str] = &["chromium", "chromium-driver", "curl", "tmux"];
 
 /// Installs it where it can be installed without questions, and says what to do elsewhere.
 pub(crate) fn install_where_missing() -> anyhow::Result<()> {
@@ -37,14 +41,11 @@ pub(crate) fn install_where_missing() -> anyhow::Result<()> {
     }
     if !is_on_path("apt-get") {
         bail!(
-            "the tests of the page take Chromium, its driver and curl; install them, and if they have other names than \
-             usual, name them in SNELL_CHROMIUM and SNELL_CHROMEDRIVER"
+            "the tests need Chromium, its driver, curl and tmux; install them, and if they have other names than usual, name \
+             them in SNELL_CHROMIUM and SNELL_CHROMEDRIVER"
         );
     }
-    crate::say(&format!(
-        "installs {}, which the tests of the page take",
-        PACKAGES.join(", ")
-    ));
+    crate::say(&format!("installs {}, which the tests need", PACKAGES.join(", ")));
     apt_get(&["update", "--quiet"])?;
     apt_get(&[&["install", "--quiet", "--yes", "--no-install-recommends"], PACKAGES].concat())
 }

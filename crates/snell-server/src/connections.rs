@@ -15,6 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
+use crate::connection_owner::{ConnectionOwner, find_owner};
 use crate::front::{Front, MAX_HEAD_BYTES};
 use crate::gate::Via;
 use crate::patience::{Endless, Patient};
@@ -57,6 +58,7 @@ pub(crate) struct House {
     room: Arc<Semaphore>,
     head_timeout: Duration,
     write_timeout: Duration,
+    owner_check: OwnerCheck,
     phase: watch::Receiver<Phase>,
     _presence: mpsc::Sender<Infallible>,
 }
@@ -74,6 +76,10 @@ impl House {
             room: Arc::new(Semaphore::new(settings.max_connections)),
             head_timeout: settings.head_timeout,
             write_timeout: settings.write_timeout,
+            owner_check: match settings.token {
+                Some(_) => OwnerCheck::Skip,
+                None => OwnerCheck::AskKernel,
+            },
             phase,
             _presence: presence,
         };
@@ -89,7 +95,7 @@ impl House {
             let Some(permit) = self.find_room(|| stream.try_write(FULL)) else {
                 continue;
             };
-            let Ok(via) = prepare(&stream, peer) else {
+            let Ok(via) = prepare(&stream, peer, self.owner_check) else {
                 continue;
             };
             tokio::spawn(self.clone().serve(stream, via, permit));
@@ -181,7 +187,15 @@ impl House {
     }
 }
 
-fn prepare(stream: &TcpStream, peer: SocketAddr) -> io::Result<Via> {
+/// Whether the kernel is asked for the user of each TCP connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OwnerCheck {
+    AskKernel,
+    /// Every request must show the token, so the user does not matter.
+    Skip,
+}
+
+fn prepare(stream: &TcpStream, peer: SocketAddr, owner_check: OwnerCheck) -> io::Result<Via> {
     // What is written is written whole, and somebody waits for it.
     stream.set_nodelay(true)?;
     #[cfg(target_os = "linux")]
@@ -192,6 +206,10 @@ fn prepare(stream: &TcpStream, peer: SocketAddr) -> io::Result<Via> {
     Ok(Via::Tcp {
         own: stream.local_addr()?.ip(),
         peer: peer.ip(),
+        owner: match owner_check {
+            OwnerCheck::AskKernel => find_owner(stream),
+            OwnerCheck::Skip => ConnectionOwner::Unknown,
+        },
     })
 }
 

@@ -95,6 +95,10 @@ pub(crate) enum Refusal {
     BadValue { name: String, message: String },
     /// It does not show the token.
     NoToken,
+    /// The connection belongs to another user of this machine, and there is no token.
+    OtherUser,
+    /// The user of the connection is not known, and there is no token.
+    UnknownUser,
     /// It comes from somebody else's page.
     ForeignOrigin,
     /// There is no such thing.
@@ -149,7 +153,7 @@ impl Refusal {
         match self {
             Self::BadRequest(_) | Self::BadValue { .. } => StatusCode::BAD_REQUEST,
             Self::NoToken => StatusCode::UNAUTHORIZED,
-            Self::ForeignOrigin => StatusCode::FORBIDDEN,
+            Self::OtherUser | Self::UnknownUser | Self::ForeignOrigin => StatusCode::FORBIDDEN,
             Self::NotFound(_) | Self::NoSuchAddress(_) => StatusCode::NOT_FOUND,
             Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
@@ -169,6 +173,13 @@ impl Refusal {
             | Self::NotFound(message)
             | Self::NoSuchAddress(message) => message.clone(),
             Self::NoToken => "a token is required; send it as: Authorization: Bearer TOKEN".into(),
+            Self::OtherUser => "this server belongs to another user of this machine, and has no token; ask its owner to start \
+                it with --token-file, then send the token as: Authorization: Bearer TOKEN"
+                .into(),
+            Self::UnknownUser => "the user of this connection is not known, and this server has no token; start it with \
+                --token-file and send the token as: Authorization: Bearer TOKEN, or set unknown_senders = \"accept\" in \
+                [server] of snell.toml"
+                .into(),
             Self::ForeignOrigin => "requests of other pages are refused".into(),
             Self::WrongMethod => "the method is not allowed here; the header Allow names those that are".into(),
             Self::TooSlow => "the body did not come in time".into(),
@@ -190,6 +201,8 @@ impl Refusal {
         match self {
             Self::BadRequest(_) | Self::BadValue { .. } => "what was sent is wrong",
             Self::NoToken => "the token is missing or wrong",
+            Self::OtherUser => "the connection belongs to another user",
+            Self::UnknownUser => "the user of the connection is not known",
             Self::ForeignOrigin => "it comes from another page",
             Self::NotFound(_) | Self::NoSuchAddress(_) => "there is no such thing",
             Self::WrongMethod => "the method is not allowed there",

@@ -77,8 +77,9 @@ impl Front {
         let uri = request.uri().clone();
         let admitted = require_short(&request).and_then(|()| self.gate.admit(via, &request, route.openness));
         let mut answer = match admitted {
-            Ok(()) => {
+            Ok(identity) => {
                 request.extensions_mut().insert(via);
+                request.extensions_mut().insert(identity);
                 match self.routes.call(request).await {
                     Ok(answer) => answer,
                     Err(never) => match never {},

@@ -3,10 +3,12 @@
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::{HeaderMap, Method, Request, Uri};
 
+use crate::connection_owner::ConnectionOwner;
 use crate::error::{Refusal, ServeError};
+use crate::settings::{Settings, UnknownSenders};
 use crate::token::{Pass, Token};
 
 /// Names that lead to this machine and nowhere else.
@@ -28,9 +30,20 @@ pub(crate) enum Via {
         own: IpAddr,
         /// Who called it.
         peer: IpAddr,
+        /// The user who called it.
+        owner: ConnectionOwner,
     },
     /// Through the unix socket, which nobody but its owner can use.
     Socket,
+}
+
+/// Whether the sender of a request is known to be the user who runs the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SenderIdentity {
+    /// It came through the unix socket, over a connection of this user, or with the token.
+    Verified,
+    /// It may be any user of this machine.
+    Unverified,
 }
 
 /// Who may see what is behind a route.
@@ -54,31 +67,41 @@ pub(crate) struct Gate {
     /// Names that the user allows beside ours, each perhaps with a port.
     allowed: Vec<(String, Option<u16>)>,
     token: Option<(Token, Pass)>,
+    unknown_senders: UnknownSenders,
 }
 
 impl Gate {
-    pub(crate) fn new(address: SocketAddr, allow_hosts: &[String], token: Option<Token>) -> Result<Self, ServeError> {
+    pub(crate) fn new(address: SocketAddr, settings: &Settings) -> Result<Self, ServeError> {
         let named = |host: &String| match named(host) {
             Some((name, port)) => Ok((name.to_owned(), port)),
             None => Err(ServeError::NoHost { name: host.clone() }),
         };
         Ok(Self {
             address,
-            allowed: allow_hosts.iter().map(named).collect::<Result<_, _>>()?,
-            token: token.map(|token| (token.clone(), token.pass())),
+            allowed: settings.allow_hosts.iter().map(named).collect::<Result<_, _>>()?,
+            token: settings.token.clone().map(|token| (token.clone(), token.pass())),
+            unknown_senders: settings.unknown_senders,
         })
     }
 
-    /// Lets a request in, or says why not.
-    pub(crate) fn admit<B>(&self, via: Via, request: &Request<B>, openness: Openness) -> Result<(), Refusal> {
+    /// Lets a request in and says whether its sender is known to be this user, or says why the request is refused.
+    pub(crate) fn admit<B>(
+        &self,
+        via: Via,
+        request: &Request<B>,
+        openness: Openness,
+    ) -> Result<SenderIdentity, Refusal> {
         let headers = request.headers();
         let host = self.host(via, request.uri(), headers)?;
         match openness {
-            Openness::Anybody => Ok(()),
-            Openness::Door => self.refuse_foreign(host, headers, openness),
+            Openness::Anybody => Ok(SenderIdentity::Unverified),
+            Openness::Door => {
+                self.refuse_foreign(host, headers, openness)?;
+                Ok(SenderIdentity::Unverified)
+            }
             Openness::Visitors | Openness::Ours => {
                 self.refuse_foreign(host, headers, openness)?;
-                self.ask_for_token(via, request.method(), headers)
+                self.identify_sender(via, request.method(), headers)
             }
         }
     }
@@ -145,23 +168,30 @@ impl Gate {
         }
     }
 
-    fn ask_for_token(&self, via: Via, method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
+    /// Where there is a token, every request over TCP shows it; else the connection must be one of this user.
+    fn identify_sender(&self, via: Via, method: &Method, headers: &HeaderMap) -> Result<SenderIdentity, Refusal> {
+        let Via::Tcp { owner, .. } = via else {
+            return Ok(SenderIdentity::Verified);
+        };
         let Some((token, pass)) = &self.token else {
-            return Ok(());
+            return self.identify_owner(owner);
         };
         let shown = headers.get(AUTHORIZATION).and_then(|shown| bearer(shown.as_bytes()));
         // A browser sends a cookie without being asked, so it opens nothing but what can be looked at.
         let looks = [Method::GET, Method::HEAD].contains(method);
-        let shows_pass = || {
-            headers
-                .get_all(COOKIE)
-                .iter()
-                .any(|cookies| pass.is_in(cookies.as_bytes()))
-        };
-        if via == Via::Socket || shown.is_some_and(|shown| token.is(shown)) || looks && shows_pass() {
-            Ok(())
+        if shown.is_some_and(|shown| token.is(shown)) || looks && pass.is_in_headers(headers) {
+            Ok(SenderIdentity::Verified)
         } else {
             Err(Refusal::NoToken)
+        }
+    }
+
+    fn identify_owner(&self, owner: ConnectionOwner) -> Result<SenderIdentity, Refusal> {
+        match (owner, self.unknown_senders) {
+            (ConnectionOwner::ThisUser, _) => Ok(SenderIdentity::Verified),
+            (ConnectionOwner::Unknown, UnknownSenders::Accept) => Ok(SenderIdentity::Unverified),
+            (ConnectionOwner::Unknown, UnknownSenders::Refuse) => Err(Refusal::UnknownUser),
+            (ConnectionOwner::OtherUser, _) => Err(Refusal::OtherUser),
         }
     }
 }

@@ -45,7 +45,7 @@ pub async fn serve(settings: Settings, listener: Listener, shutdown: impl Future
     if settings.token.is_none() && !address.ip().to_canonical().is_loopback() {
         return Err(ServeError::TokenRequired { address });
     }
-    let gate = Gate::new(address, &settings.allow_hosts, settings.token.clone())?;
+    let gate = Gate::new(address, &settings)?;
     let (phase, phases) = watch::channel(Phase::Open);
     let (app, threads, _socket, unix) = put_together(&settings, address, phases.clone())?;
     let tcp = TcpListener::from_std(tcp).map_err(system("listening"))?;

@@ -22,6 +22,8 @@ pub struct Settings {
     pub token: Option<Token>,
     /// Names by which the server may be called beside its own: `name`, with any port, or `name:port`.
     pub allow_hosts: Vec<String>,
+    /// What to do with requests without a token over connections whose user the kernel does not tell.
+    pub unknown_senders: UnknownSenders,
     /// How often agents are looked after.
     pub rhythm: Rhythm,
     /// Where agents write transcripts: each holds a directory for every project. Sessions that no hook reported are found
@@ -51,6 +53,26 @@ pub struct Settings {
     pub now: Option<Timestamp>,
 }
 
+/// What to do with requests of unknown users, where there is no token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnknownSenders {
+    /// Refuse them.
+    Refuse,
+    /// Answer them, and ignore the processes, panes and files that their events name.
+    Accept,
+}
+
+impl Default for UnknownSenders {
+    /// Linux knows the users of connections, so an unknown one is suspicious; other systems know none.
+    fn default() -> Self {
+        if cfg!(target_os = "linux") {
+            Self::Refuse
+        } else {
+            Self::Accept
+        }
+    }
+}
+
 impl Settings {
     /// A server that keeps everything in this directory, and works as it does by default.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
@@ -60,6 +82,7 @@ impl Settings {
             enabled: true,
             token: None,
             allow_hosts: Vec::new(),
+            unknown_senders: UnknownSenders::default(),
             rhythm: Rhythm::default(),
             transcripts: Vec::new(),
             keep: None,
@@ -81,6 +104,16 @@ impl Settings {
         self.database
             .clone()
             .unwrap_or_else(|| Recorder::database_in(&self.directory))
+    }
+
+    /// Who can use the server over TCP, in a word: `token`, `this_user`, `this_user_and_unknown` or `any_user`.
+    pub(crate) fn access(&self) -> &'static str {
+        match (&self.token, self.unknown_senders) {
+            (Some(_), _) => "token",
+            (None, UnknownSenders::Refuse) => "this_user",
+            (None, UnknownSenders::Accept) if cfg!(target_os = "linux") => "this_user_and_unknown",
+            (None, UnknownSenders::Accept) => "any_user",
+        }
     }
 
     /// The unix socket of a server that keeps everything in this directory.

@@ -5,6 +5,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use axum::http::HeaderMap;
+use axum::http::header::COOKIE;
 use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 
@@ -132,8 +134,14 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
+    /// Whether one of the `Cookie` headers shows it.
+    pub(crate) fn is_in_headers(&self, headers: &HeaderMap) -> bool {
+        let mut cookies = headers.get_all(COOKIE).iter();
+        cookies.any(|cookies| self.is_in(cookies.as_bytes()))
+    }
+
     /// Whether a `Cookie` header shows it.
-    pub(crate) fn is_in(&self, cookies: &[u8]) -> bool {
+    fn is_in(&self, cookies: &[u8]) -> bool {
         let value = |pair: &[u8]| {
             let rest = pair
                 .trim_ascii()

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use jiff::{Span, SpanRelativeTo};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use snell::{Keep, ServerSettings, Severity, is_postgres};
-use snell_server::{Listener, Rhythm, Settings, Token, serve};
+use snell_server::{Listener, Rhythm, Settings, Token, UnknownSenders, serve};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 
@@ -140,6 +140,11 @@ fn settings(args: &Args, told: &ServerSettings, keep: Keep) -> anyhow::Result<Se
         told.allow_hosts.clone()
     } else {
         args.allow_hosts.clone()
+    };
+    settings.unknown_senders = match told.unknown_senders.as_deref() {
+        Some("accept") => UnknownSenders::Accept,
+        Some(_) => UnknownSenders::Refuse,
+        None => UnknownSenders::default(),
     };
     let usual = Rhythm::default();
     settings.rhythm = Rhythm {

@@ -26,7 +26,8 @@ pub(super) fn check(patient: &Patient) -> Vec<Found> {
     used.dedup();
     if used.is_empty() {
         return vec![match health(USUAL, None) {
-            Ok(said) => ok(said),
+            Ok(health) => health.into_finding(),
+            Err(Trouble::Refused(why)) => note(format!("one listens on {USUAL}, and refuses: {why}")),
             Err(Trouble::Token) => note(format!(
                 "one listens on {USUAL}, and wants a token; nothing here needs it"
             )),
@@ -59,7 +60,11 @@ fn ask(patient: &Patient, url: &str) -> Found {
         }
     };
     match health(&url, token.as_deref()) {
-        Ok(said) => ok(said),
+        Ok(health) => health.into_finding(),
+        Err(Trouble::Refused(why)) => warning(
+            format!("{url} refuses the events of this machine: {why}"),
+            "do as it says; until then events wait on disk",
+        ),
         Err(Trouble::Token) => refused(patient, &url, file.as_deref()),
         Err(Trouble::Other(why)) => warning(
             format!("{url} is told what happens here, and does not answer: {why}"),
@@ -103,27 +108,71 @@ fn token_file(patient: &Patient, url: &str) -> Option<PathBuf> {
 enum Trouble {
     /// It wants a token.
     Token,
+    /// It does not serve this user; its own words.
+    Refused(String),
     Other(String),
 }
 
-/// How a receiver is.
-fn health(url: &str, token: Option<&str>) -> Result<String, Trouble> {
+/// What a receiver says about itself.
+struct ReceiverHealth {
+    summary: String,
+    /// Who can use it over TCP; nothing if it is older than that question.
+    access: Option<String>,
+}
+
+impl ReceiverHealth {
+    fn into_finding(self) -> Found {
+        let Self { summary, access } = self;
+        match access.as_deref() {
+            Some("token") => ok(format!("{summary}; everyone who shows the token can use it")),
+            Some("this_user") => ok(format!("{summary}; other users of this machine are refused")),
+            Some("this_user_and_unknown") => warning(
+                format!("{summary}; it also serves connections whose user is not known"),
+                "remove `unknown_senders = \"accept\"` from [server] in your snell.toml, or use a token: `token_file`",
+            ),
+            Some("any_user") => warning(
+                format!(
+                    "{summary}; every user of this machine can use it, because this system does not tell users apart"
+                ),
+                "use a token: `token_file` in [server] of your snell.toml",
+            ),
+            _ => ok(summary),
+        }
+    }
+}
+
+/// Asks a receiver how it is.
+fn health(url: &str, token: Option<&str>) -> Result<ReceiverHealth, Trouble> {
     let somebody_else = |what: &str| Err(Trouble::Other(format!("{what}, and is no receiver of Snell's")));
     let (code, body) = get(&format!("{url}/healthz"), token)?;
     match code {
         200 if body.trim() == "ok" => {}
         200 => return somebody_else("something else answers there"),
-        401 | 403 => return Err(Trouble::Token),
+        401 => return Err(Trouble::Token),
+        403 => {
+            return Err(Trouble::Refused(refusal(
+                &serde_json::from_str(&body).unwrap_or_default(),
+            )));
+        }
         code => return somebody_else(&format!("it answers {code}")),
     }
     let (code, body) = get(&format!("{url}/hook/status"), token)?;
     let status: Value = serde_json::from_str(&body).unwrap_or_default();
     match code {
-        200 if status["mode"].is_string() => Ok(format!("{url}: {}", in_words(&status))),
+        200 if status["mode"].is_string() => Ok(ReceiverHealth {
+            summary: format!("{url}: {}", in_words(&status)),
+            access: status["config"]["access"].as_str().map(str::to_owned),
+        }),
         200 => somebody_else("it says nothing about its status"),
-        401 | 403 => Err(Trouble::Token),
+        401 => Err(Trouble::Token),
+        403 => Err(Trouble::Refused(refusal(&status))),
         code => somebody_else(&format!("it answers {code} when asked for its status")),
     }
+}
+
+/// Why a receiver refuses, in its own words.
+fn refusal(answer: &Value) -> String {
+    answer["message"].as_str().unwrap_or("it answers 403").to_owned()
 }
 
 fn in_words(status: &Value) -> String {

@@ -285,7 +285,7 @@ fn a_pane_that_is_gone_and_a_server_that_is_gone_are_told() {
     fs::write(tmux.socket(), "").unwrap();
     is_refused(
         &sandbox.snell(&["wake", &number], ""),
-        &format!("{socket} is no tmux socket of yours"),
+        &format!("{socket} is not a socket that you own"),
     );
 }
 

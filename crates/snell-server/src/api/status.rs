@@ -32,6 +32,7 @@ struct Config {
     silent_after: Number,
     heartbeat: Number,
     max_stream_clients: usize,
+    access: &'static str,
 }
 
 /// `GET /hook/status`
@@ -54,6 +55,7 @@ pub(crate) async fn status(State(app): State<Shared>, RawQuery(query): RawQuery)
             silent_after: seconds(rhythm.silent_after),
             heartbeat: seconds(app.settings.heartbeat),
             max_stream_clients: app.settings.max_stream_clients,
+            access: app.settings.access(),
         },
     })
 }

@@ -19,7 +19,7 @@ use snell_store::{Correlation, Receipt, State as AgentState};
 
 use crate::app::{App, Shared};
 use crate::error::{Refusal, json};
-use crate::gate::Via;
+use crate::gate::{SenderIdentity, Via};
 use crate::metrics::Outcome;
 
 /// What an agent is answered.
@@ -82,12 +82,16 @@ async fn take(app: &App, name: &mut EventName, request: Request) -> Result<Recei
         return Err(Refusal::SwitchedOff);
     }
     let peer = stranger(&request);
+    let identity = request.extensions().get().copied();
     // Its room is taken until it is stored.
     let (text, _room) = body::read(request, app.settings.body_timeout, &app.room).await?;
     let fields = parse::object(&text)?;
     drop(text);
     let is_named = *name != EventName::Other(String::new());
-    let observation = observe::observation(is_named.then_some(&*name), fields, peer, app.clock.now())?;
+    let mut observation = observe::observation(is_named.then_some(&*name), fields, peer, app.clock.now())?;
+    if identity != Some(SenderIdentity::Verified) {
+        observe::set_local_claims_aside(&mut observation);
+    }
     *name = EventName::parse(&observation.event);
     let may_say_more = *name == EventName::Stop && observation.payload.contains_key("transcript_path");
     let receipt = app.writer.record(observation).await?;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use snell::{EventName, Timestamp};
-use snell_store::Observation;
+use snell_store::{Observation, Sender};
 
 use super::fields;
 use crate::error::Refusal;
@@ -53,6 +53,43 @@ pub(super) fn observation(
     }
     observation.payload = payload;
     Ok(observation)
+}
+
+/// Fields of a payload that name processes, terminals and files of this machine, and so make Snell look at them.
+const LOCAL_CLAIMS: &[&str] = &[
+    "pid",
+    "pid_started",
+    "host",
+    "tmux_pane",
+    "tmux_session",
+    "transcript_path",
+    "agent_transcript_path",
+];
+
+/// The field that keeps the claims of an unverified sender, and the host that such a sender counts as running on.
+const UNVERIFIED: &str = "unverified";
+
+/// Keeps what an unverified sender claims about this machine where nothing acts on it. Its host counts as another one, so
+/// its directory is not looked at either.
+pub(super) fn set_local_claims_aside(observation: &mut Observation) {
+    let payload = &mut observation.payload;
+    let claims: Map<_, _> = LOCAL_CLAIMS
+        .iter()
+        .filter_map(|name| payload.shift_remove_entry(*name))
+        .collect();
+    if !claims.is_empty() {
+        payload.insert(UNVERIFIED.into(), Value::Object(claims));
+    }
+    let sender = std::mem::take(&mut observation.sender);
+    observation.sender = Sender {
+        process: None,
+        process_is_told: false,
+        tmux_pane: None,
+        tmux_session: None,
+        tmux_server: None,
+        host: Some(UNVERIFIED.into()),
+        ..sender
+    };
 }
 
 fn text<'p>(payload: &'p Map<String, Value>, name: &str) -> Option<&'p str> {

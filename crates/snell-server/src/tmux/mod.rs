@@ -1,10 +1,11 @@
 //! What tmux shows, and what is typed into it.
 
 mod panes;
+mod socket_path;
 mod typing;
 
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
@@ -12,6 +13,8 @@ use snell_store::Pane;
 use tokio::process::Command;
 
 pub(crate) use panes::look;
+pub use socket_path::SocketPathError;
+use socket_path::resolve_own_socket;
 
 /// How long tmux may take to answer, unless somebody says otherwise.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -55,12 +58,9 @@ pub enum TmuxError {
         /// Its socket.
         socket: Option<String>,
     },
-    /// What is there may be anybody's.
-    #[error("{socket} is no tmux socket of yours")]
-    NotOurs {
-        /// The socket.
-        socket: String,
-    },
+    /// Another user could answer at its socket.
+    #[error(transparent)]
+    UnsafeSocket(#[from] SocketPathError),
     /// It did not answer in time.
     #[error("tmux did not answer within {} seconds", _0.as_secs())]
     TooSlow(Duration),
@@ -90,10 +90,9 @@ impl Server {
 
     /// Lets tmux do this, and answers what it says.
     async fn run(&self, args: &[&str]) -> Result<String, TmuxError> {
-        self.check_socket()?;
         let mut tmux = Command::new("tmux");
-        if let Some(socket) = &self.socket {
-            tmux.args(["-S", socket]);
+        if let Some(socket) = self.resolve_socket()? {
+            tmux.arg("-S").arg(socket);
         }
         tmux.args(args).stdin(Stdio::null()).kill_on_drop(true);
         let output = tokio::time::timeout(self.patience, tmux.output())
@@ -103,20 +102,16 @@ impl Server {
         self.understood(&output)
     }
 
-    /// Whoever told of a socket may be anybody, so it must be one of our own.
-    fn check_socket(&self) -> Result<(), TmuxError> {
+    /// The socket to ask, checked anew each time, because an event named it.
+    fn resolve_socket(&self) -> Result<Option<PathBuf>, TmuxError> {
         let Some(socket) = &self.socket else {
-            return Ok(());
+            return Ok(None);
         };
-        match std::fs::metadata(socket) {
-            Ok(metadata)
-                if metadata.file_type().is_socket() && metadata.uid() == rustix::process::geteuid().as_raw() =>
-            {
-                Ok(())
-            }
+        match resolve_own_socket(Path::new(socket)) {
+            Ok(path) => Ok(Some(path)),
             // Where there is no socket there is no server.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(self.nobody_there()),
-            _ => Err(TmuxError::NotOurs { socket: socket.clone() }),
+            Err(SocketPathError::Missing(_)) => Err(self.nobody_there()),
+            Err(error) => Err(error.into()),
         }
     }
 

@@ -74,9 +74,12 @@ pub(crate) async fn log_in(State(app): State<Shared>, headers: HeaderMap, body: 
 }
 
 /// `POST /logout`
+///
+/// The name of the cookie follows from the token, so only a browser that has the cookie already gets to see it.
 pub(crate) async fn log_out(State(app): State<Shared>, headers: HeaderMap) -> Answer {
     Ok(match &app.settings.token {
-        Some(token) => with_cookie(sent_to("/login"), token, 0, &headers),
+        Some(token) if token.pass().is_in_headers(&headers) => with_cookie(sent_to("/login"), token, 0, &headers),
+        Some(_) => sent_to("/login"),
         None => sent_to("/"),
     })
 }

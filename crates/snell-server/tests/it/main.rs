@@ -18,5 +18,7 @@ mod properties;
 mod security;
 mod stream;
 mod support;
+mod tmux;
+mod users;
 mod web;
 mod writing;

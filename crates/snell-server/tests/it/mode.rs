@@ -32,7 +32,7 @@ fn without_hooks_the_server_polls() {
             "enabled": true, "mode": "polling_fallback", "last_event_at": null, "last_event_ago": null,
             "last_event_type": null, "events_received": 0, "polling_interval": 2,
             "config": {"poll_active": 60, "poll_silent": 2, "silent_after": 300, "heartbeat": 30,
-                "max_stream_clients": 1000},
+                "max_stream_clients": 1000, "access": "this_user"},
         })
     );
 }

@@ -36,11 +36,18 @@ impl TestApp {
         let directory = tempfile::tempdir().unwrap();
         let mut settings = Settings::new(directory.path());
         change(&mut settings);
-        Self::in_directory(directory, settings)
+        Self::in_directory(directory, settings, "127.0.0.1:0")
     }
 
-    fn in_directory(directory: TempDir, settings: Settings) -> Self {
-        let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    /// The server as it is by default, on another address.
+    pub fn on(address: &str) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let settings = Settings::new(directory.path());
+        Self::in_directory(directory, settings, address)
+    }
+
+    fn in_directory(directory: TempDir, settings: Settings, address: &str) -> Self {
+        let listener = Listener::bind(address.parse().unwrap()).unwrap();
         let (ready, is_ready) = channel();
         let address = listener.address();
         let listener = listener.when_ready(move |_| ready.send(()).unwrap());
@@ -77,7 +84,7 @@ impl TestApp {
     pub fn restart(mut self) -> Self {
         self.stop();
         let directory = std::mem::replace(&mut self.directory, tempfile::tempdir().unwrap());
-        Self::in_directory(directory, self.settings.clone())
+        Self::in_directory(directory, self.settings.clone(), "127.0.0.1:0")
     }
 
     /// Starts a server that cannot.
@@ -280,6 +287,15 @@ impl Answer {
         assert_eq!(told["status"], "error", "{told}");
         told["message"].as_str().unwrap().to_owned()
     }
+}
+
+/// Says that a test was not done, and why.
+#[allow(
+    clippy::print_stderr,
+    reason = "a test that was not done should not look as if it was"
+)]
+pub fn skipped(why: &str) {
+    eprintln!("skipped: {why}");
 }
 
 /// Somebody who listens.

@@ -224,7 +224,7 @@ fn project_of(rows: &mut dyn Rows, signs: &Signs<'_>) -> Result<i64> {
         return rows.project(project::NOWHERE, project::UNKNOWN, signs.at);
     };
     // What is on another host's disk cannot be looked for here.
-    let elsewhere = matches!((signs.sender.host.as_deref(), signs.host), (Some(theirs), Some(own)) if theirs != own);
+    let elsewhere = signs.sender.host.is_some() && signs.sender.host.as_deref() != signs.host;
     let root = if elsewhere {
         directory
     } else {

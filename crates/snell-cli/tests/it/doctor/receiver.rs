@@ -69,6 +69,62 @@ fn the_receiver_is_asked_how_it_is() {
             "warning",
             "the token is missing | write the file that holds its token into your snell.toml",
         ),
+        (
+            server(&[
+                ("/healthz", 200, "ok"),
+                (
+                    "/hook/status",
+                    200,
+                    r#"{"enabled":true,"mode":"hooks_active","config":{"access":"this_user"}}"#,
+                ),
+            ]),
+            "ok",
+            ": hooks active; other users of this machine are refused",
+        ),
+        (
+            server(&[
+                ("/healthz", 200, "ok"),
+                (
+                    "/hook/status",
+                    200,
+                    r#"{"enabled":true,"mode":"hooks_active","config":{"access":"token"}}"#,
+                ),
+            ]),
+            "ok",
+            ": hooks active; everyone who shows the token can use it",
+        ),
+        (
+            server(&[
+                ("/healthz", 200, "ok"),
+                (
+                    "/hook/status",
+                    200,
+                    r#"{"enabled":true,"mode":"hooks_active","config":{"access":"this_user_and_unknown"}}"#,
+                ),
+            ]),
+            "warning",
+            ": hooks active; it also serves connections whose user is not known | remove `unknown_senders",
+        ),
+        (
+            server(&[
+                ("/healthz", 200, "ok"),
+                (
+                    "/hook/status",
+                    200,
+                    r#"{"enabled":true,"mode":"hooks_active","config":{"access":"any_user"}}"#,
+                ),
+            ]),
+            "warning",
+            "every user of this machine can use it, because this system does not tell users apart | use a token",
+        ),
+        (
+            server(&[
+                ("/healthz", 200, "ok"),
+                ("/hook/status", 403, r#"{"status":"error","message":"ask its owner"}"#),
+            ]),
+            "warning",
+            "refuses the events of this machine: ask its owner | do as it says",
+        ),
         (server(&[]), "warning", "it answers 404, and is no receiver of Snell's"),
         (
             server(&[("/", 200, "<h1>Welcome</h1>")]),

@@ -12,6 +12,7 @@ mod phases;
 mod starting;
 pub mod stream;
 mod transcript;
+mod users;
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -157,7 +157,8 @@ fn over_tls_the_cookie_is_never_sent_without() {
 #[test]
 fn whoever_logs_out_is_out() {
     let app = locked();
-    let answer = app.request("POST", "/logout").send();
+    let cookie = cookie(&log_in(&app, "token=correct-horse", &[]));
+    let answer = app.request("POST", "/logout").header(&cookie).send();
     assert_eq!((answer.status, answer.header("location")), (303, Some("/login")));
     let set = answer.header("set-cookie").unwrap();
     assert!(set.contains("=; Path=/; Max-Age=0;"), "{set}");
@@ -166,6 +167,37 @@ fn whoever_logs_out_is_out() {
         .header("Origin: http://evil.example")
         .send();
     assert_eq!(foreign.status, 403);
+}
+
+#[test]
+fn nothing_that_follows_from_the_token_is_shown_without_it() {
+    let app = locked();
+    let cookie = cookie(&log_in(&app, "token=correct-horse", &[]));
+    let (name, value) = cookie.trim_start_matches("Cookie: ").split_once('=').unwrap();
+    let shown = [
+        "X-Nothing: 1".to_owned(),
+        format!("Cookie: {name}="),
+        format!("Cookie: {name}=0"),
+        format!("Cookie: other={value}"),
+        "Authorization: Bearer wrong".into(),
+    ];
+    let open = [
+        "POST /logout",
+        "POST /login",
+        "GET /login",
+        "GET /healthz",
+        "GET /",
+        "GET /api/agents",
+    ];
+    for (header, line) in shown.iter().flat_map(|header| open.map(|line| (header, line))) {
+        let (method, path) = line.split_once(' ').unwrap();
+        let answer = app.request(method, path).header(header).send();
+        let told = format!("{answer:?}");
+        assert!(
+            !told.contains(name) && !told.contains(value),
+            "{line} with {header}: {told}"
+        );
+    }
 }
 
 #[test]

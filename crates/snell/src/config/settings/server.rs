@@ -31,6 +31,8 @@ pub struct ServerSettings {
     pub token_file_origin: Option<Origin>,
     /// Further hosts by whose names the receiver may be addressed.
     pub allow_hosts: Vec<String>,
+    /// What the receiver does with requests without a token whose user the kernel does not tell: `refuse` or `accept`.
+    pub unknown_senders: Option<String>,
     /// How often the receiver looks around while events arrive.
     pub poll_active: Option<Duration>,
     /// How often it looks around when none do.
@@ -52,6 +54,9 @@ pub struct ServerFault {
     /// What is wrong with its value, as it is among the findings of the file.
     pub finding: Diagnostic,
 }
+
+/// The values of `unknown_senders`.
+const UNKNOWN_SENDERS: &[&str] = &["refuse", "accept"];
 
 /// The keys of `[server]`.
 pub(crate) const SERVER_KEYS: &[Key] = &[
@@ -85,6 +90,12 @@ pub(crate) const SERVER_KEYS: &[Key] = &[
         "allow_hosts",
         Kind::Hosts,
         "Further hosts by whose names the receiver may be addressed. Default: none but its own.",
+    ),
+    key(
+        "unknown_senders",
+        Kind::OneOf(UNKNOWN_SENDERS),
+        "What the receiver does with requests without a token whose user the kernel does not tell: refuse or accept. \
+         Default: refuse on Linux, accept elsewhere.",
     ),
     key(
         "poll_active",
@@ -123,6 +134,7 @@ impl ServerSettings {
             } else {
                 self.allow_hosts
             },
+            unknown_senders: self.unknown_senders.or(earlier.unknown_senders),
             poll_active: self.poll_active.or(earlier.poll_active),
             poll_silent: self.poll_silent.or(earlier.poll_silent),
             silent_after: self.silent_after.or(earlier.silent_after),
@@ -183,6 +195,7 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node) -> ServerSettings {
         token_file_origin: token_file.as_ref().and_then(|_| keys.origin("token_file")),
         token_file,
         allow_hosts: keys.read("allow_hosts", read_hosts),
+        unknown_senders: keys.text("unknown_senders", one_of_unknown_senders),
         poll_active: keys.interval("poll_active", "60s"),
         poll_silent: keys.interval("poll_silent", "2s"),
         silent_after: keys.interval("silent_after", "300s"),
@@ -276,6 +289,13 @@ pub fn is_postgres(database: &str) -> bool {
     ["postgres://", "postgresql://"]
         .iter()
         .any(|scheme| database.starts_with(scheme))
+}
+
+fn one_of_unknown_senders(text: String) -> Result<String, String> {
+    if UNKNOWN_SENDERS.contains(&text.as_str()) {
+        return Ok(text);
+    }
+    Err("must be \"refuse\" or \"accept\"".into())
 }
 
 fn file(text: String) -> Result<String, String> {

@@ -1,0 +1,141 @@
+//! Which tmux sockets are used, and that no other user can put one in their place.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use snell_server::tmux::Server;
+use tempfile::TempDir;
+
+use crate::support::skipped;
+
+/// How often the attack is tried.
+const TRIES: usize = 1_500;
+
+/// A socket that counts its visitors and ends each connection at once, for as long as the test runs.
+fn listen(path: &Path) -> Arc<AtomicUsize> {
+    let listener = UnixListener::bind(path).unwrap();
+    let visitors = Arc::new(AtomicUsize::new(0));
+    let counted = visitors.clone();
+    thread::spawn(move || {
+        for _ in listener.incoming() {
+            counted.fetch_add(1, Ordering::SeqCst);
+        }
+    });
+    visitors
+}
+
+fn ask(socket: &Path) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let server = Server::at(Some(socket.display().to_string()));
+    let panes = runtime.block_on(server.panes());
+    panes.map(drop).map_err(|error| error.to_string())
+}
+
+/// A directory of our own, and one in it that every user may change.
+fn directories() -> (TempDir, std::path::PathBuf) {
+    let own = tempfile::tempdir().unwrap();
+    let exposed = own.path().join("exposed");
+    fs::create_dir(&exposed).unwrap();
+    fs::set_permissions(&exposed, fs::Permissions::from_mode(0o777)).unwrap();
+    (own, exposed)
+}
+
+fn is_missing_tmux() -> bool {
+    std::process::Command::new("tmux").arg("-V").output().is_err()
+}
+
+#[test]
+fn a_link_that_is_swapped_never_leads_to_a_socket_of_others() {
+    if is_missing_tmux() {
+        return skipped("there is no tmux");
+    }
+    let (own, exposed) = directories();
+    let good = own.path().join("good");
+    let evil = exposed.join("evil");
+    let _good_visitors = listen(&good);
+    let evil_visitors = listen(&evil);
+    let link = exposed.join("link");
+    symlink(&good, &link).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let swapper = {
+        let (stop, exposed, link) = (stop.clone(), exposed.clone(), link.clone());
+        let targets = [good.clone(), evil.clone()];
+        thread::spawn(move || {
+            let other = exposed.join("other");
+            let mut swaps = 0;
+            while !stop.load(Ordering::SeqCst) {
+                symlink(&targets[swaps % 2], &other).unwrap();
+                fs::rename(&other, &link).unwrap();
+                swaps += 1;
+            }
+            swaps
+        })
+    };
+    for _ in 0..TRIES {
+        ask(&link).unwrap_err();
+    }
+    stop.store(true, Ordering::SeqCst);
+    let swaps = swapper.join().unwrap();
+    assert!(swaps > TRIES, "{swaps}");
+    assert_eq!(evil_visitors.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn a_socket_is_used_only_where_no_other_user_can_replace_it() {
+    if is_missing_tmux() {
+        return skipped("there is no tmux");
+    }
+    let (own, exposed) = directories();
+    let below = exposed.join("below");
+    let group = own.path().join("group");
+    let sticky = own.path().join("sticky");
+    for (directory, mode) in [(&below, 0o700), (&group, 0o770), (&sticky, 0o1777)] {
+        fs::create_dir(directory).unwrap();
+        fs::set_permissions(directory, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let file = own.path().join("file");
+    fs::write(&file, "").unwrap();
+    let link = own.path().join("link");
+    let refused = |directory: &Path| format!("{} can be changed by other users", directory.display());
+    let rows = [
+        (own.path().join("s"), None),
+        (sticky.join("s"), None),
+        (exposed.join("s"), Some(refused(&exposed))),
+        (below.join("s"), Some(refused(&exposed))),
+        (group.join("s"), Some(refused(&group))),
+    ];
+    for (socket, expected) in &rows {
+        let visitors = listen(socket);
+        let _ = fs::remove_file(&link);
+        symlink(socket, &link).unwrap();
+        for way in [socket, &link] {
+            let said = ask(way).unwrap_err();
+            match expected {
+                Some(expected) => assert!(said.contains(expected), "{way:?}: {said}"),
+                None => assert!(
+                    !said.contains("not a socket") && !said.contains("changed"),
+                    "{way:?}: {said}"
+                ),
+            }
+        }
+        assert_eq!(visitors.load(Ordering::SeqCst) > 0, expected.is_none(), "{socket:?}");
+    }
+    let others = [
+        (file.as_path(), "is not a socket that you own"),
+        (own.path(), "is not a socket that you own"),
+        (Path::new("relative/s"), "is not an absolute path"),
+        (Path::new("/nowhere/s"), "no tmux server is running at /nowhere/s"),
+    ];
+    for (path, expected) in others {
+        let said = ask(path).unwrap_err();
+        assert!(said.contains(expected), "{path:?}: {said}");
+    }
+}

@@ -1,0 +1,140 @@
+//! Other users of this machine, who can reach the loopback address. They take rights to play: where the tests do not run as
+//! root, these are skipped.
+
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::json;
+use snell_server::Token;
+
+use crate::support::{Answer, Request, TestApp, skipped};
+
+/// A user of the machine who is not the one who runs the server.
+const ANOTHER_USER: u32 = 65_534;
+
+/// Paths that show nothing, and so are open to everyone.
+const OPEN: &[&str] = &["/healthz", "/login", "/logout", "/assets/{version}/{name}"];
+
+fn may_become_others() -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
+        skipped("only root can act as another user");
+    }
+    is_root
+}
+
+/// Runs a line of bash as another user.
+fn run_as_another(script: &str, stdin: &[u8]) -> Output {
+    let mut child = Command::new("bash")
+        .args(["-c", script])
+        .uid(ANOTHER_USER)
+        .gid(ANOTHER_USER)
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(stdin).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// Sends a request to an address of this machine as another user.
+fn send_as_another(host: &str, port: u16, request: Request) -> Answer {
+    let request = request.header("Connection: close");
+    let script = format!("exec 3<>/dev/tcp/{host}/{port}; cat >&3; cat <&3");
+    let output = run_as_another(&script, &request.bytes());
+    Answer::parse(&output.stdout)
+}
+
+#[test]
+fn another_user_reads_and_sends_nothing_without_the_token() {
+    if !may_become_others() {
+        return;
+    }
+    let app = TestApp::start();
+    app.begin("s");
+    let all = snell_server::surface().chain(snell_server::pages());
+    for (method, path) in all.filter(|(_, path)| !OPEN.contains(path)) {
+        let address = path.replace("{id}", "1");
+        let request = app.request(method, &address).json(r#"{"session_id":"other"}"#);
+        let answer = send_as_another("127.0.0.1", app.address.port(), request);
+        assert_eq!(answer.status, 403, "{method} {path}: {answer:?}");
+        assert!(!answer.body.contains("\"s\""), "{method} {path}: {answer:?}");
+    }
+    let answer = send_as_another("127.0.0.1", app.address.port(), app.request("GET", "/api/agents"));
+    let message = answer.message();
+    for part in [
+        "another user of this machine",
+        "--token-file",
+        "Authorization: Bearer TOKEN",
+    ] {
+        assert!(message.contains(part), "{message}");
+    }
+    // The user who runs the server needs nothing.
+    assert_eq!(app.json("/api/agents")["items"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn another_user_is_recognised_over_both_address_families() {
+    if !may_become_others() {
+        return;
+    }
+    let app = TestApp::start();
+    let port = app.address.port();
+    for host in ["127.0.0.1", "::ffff:127.0.0.1"] {
+        let answer = send_as_another(host, port, app.request("GET", "/hook/status"));
+        assert_eq!(answer.status, 403, "{host}");
+    }
+    let app = TestApp::on("[::1]:0");
+    let request = || app.request("GET", "/hook/status");
+    assert_eq!(request().send().status, 200);
+    assert_eq!(send_as_another("::1", app.address.port(), request()).status, 403);
+}
+
+#[test]
+fn another_user_who_shows_the_token_is_served() {
+    if !may_become_others() {
+        return;
+    }
+    let app = TestApp::with(|settings| settings.token = Some(Token::of("secret")));
+    let rows = [
+        ("Authorization: Bearer secret", 200),
+        ("Authorization: Bearer wrong", 401),
+    ];
+    for (header, status) in rows {
+        let request = app.request("GET", "/api/agents").header(header);
+        let answer = send_as_another("127.0.0.1", app.address.port(), request);
+        assert_eq!(answer.status, status, "{header}: {answer:?}");
+    }
+}
+
+/// The kernel shows a socket that was closed as one of root.
+#[test]
+fn another_user_who_leaves_at_once_sends_nothing_either() {
+    if !may_become_others() {
+        return;
+    }
+    let app = TestApp::start();
+    let request = app
+        .request("POST", "/hook/session-start")
+        .json(r#"{"session_id":"other"}"#);
+    let script = format!(
+        "request=$(cat); for i in {{1..1500}}; do exec 3<>/dev/tcp/127.0.0.1/{}; printf '%s' \"$request\" >&3; \
+         exec 3>&-; done; echo done",
+        app.address.port()
+    );
+    let output = run_as_another(&script, &request.bytes());
+    assert_eq!(output.stdout, b"done\n", "{output:?}");
+    // What was sent before is answered before.
+    app.begin("own");
+    let agents = app.json("/api/agents");
+    let sessions: Vec<_> = agents["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|agent| &agent["session_id"])
+        .collect();
+    assert_eq!(sessions, [&json!("own")]);
+}
