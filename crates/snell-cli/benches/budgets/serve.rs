@@ -1,7 +1,9 @@
 //! What the receiver can take, how soon it tells, and what it costs while nothing happens.
 
+use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::hook::fill;
-use crate::measure::{Times, figure, millis, resident_kib};
+use crate::measure::{Times, figure, micros, millis, ratio, resident_kib, timed};
 
 /// What this program is called with to be the yardstick.
 pub(crate) const EMPTY_HANDLER: &str = "empty-handler";
@@ -55,11 +57,30 @@ pub(crate) fn figures(root: &Path) {
         "snell serve, resident while idle",
         &format!("{:.1} MiB; budget 20", resident_kib(server.child.id()) as f64 / 1024.0),
     );
+    connections(&server, &root.join("served-with-token"));
     rates(&server);
     latency(&server);
     listeners(&server);
     drop(server);
     pages(&root.join("served-many"));
+}
+
+/// A connection and its first answer: with the question to the kernel whose connection it is, and without it, as where there
+/// is a token.
+fn connections(server: &Served, home: &Path) {
+    let with_token = Served::snell_with_token(home);
+    let [asked, unasked] = timed([&mut || drop(get(server.address, "/healthz")), &mut || {
+        drop(get(with_token.address, "/healthz"))
+    }]);
+    figure(
+        "a connection and an answer; its user is looked up",
+        &format!(
+            "p50 {:.0} µs; {} of {:.0} µs without looking",
+            micros(asked.p50()),
+            ratio(asked.p50(), unasked.p50()),
+            micros(unasked.p50())
+        ),
+    );
 }
 
 /// Events in a second, beside a handler that does nothing. They take turns.
@@ -310,6 +331,20 @@ struct Served {
 
 impl Served {
     fn snell(home: &Path) -> Self {
+        Self::start(Self::command(home))
+    }
+
+    fn snell_with_token(home: &Path) -> Self {
+        let mut command = Self::command(home);
+        let token = home.join("token");
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600);
+        options.open(&token).unwrap().write_all(b"secret").unwrap();
+        command.arg("--token-file").arg(token);
+        Self::start(command)
+    }
+
+    fn command(home: &Path) -> Command {
         std::fs::create_dir_all(home).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_snell"));
         command
@@ -318,7 +353,7 @@ impl Served {
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", home)
             .env("SNELL_HOME", home.join("data"));
-        Self::start(command)
+        command
     }
 
     fn empty_handler() -> Self {
