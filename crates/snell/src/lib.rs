@@ -43,6 +43,7 @@ mod guest;
 mod hook;
 mod matcher;
 mod outcome;
+mod regular_file;
 mod report;
 mod runner;
 mod schema;
@@ -66,6 +67,10 @@ pub use hook::{Hook, OnFailure, Origin};
 pub use jiff::Timestamp;
 pub use matcher::Glob;
 pub use outcome::{End, Outcome};
+pub use regular_file::{
+    FileAccess, MAX_READ_TIME, RegularFile, check_regular_file, is_not_regular, read_file, read_text_file,
+    sync_directory,
+};
 pub use report::{GuardReport, HookReport, Report, ReportedDecision};
 pub use runner::{Background, Finished, supervise};
 pub use schema::config_schema;

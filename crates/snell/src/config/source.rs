@@ -2,10 +2,11 @@
 
 use std::cell::OnceCell;
 use std::fs::{self, Metadata};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::regular_file::{FileAccess, RegularFile};
 
 /// A larger file is no hook configuration; reading it would only cost time and memory.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -90,14 +91,13 @@ impl Source {
             Look::There(metadata) if metadata.len() > MAX_BYTES => return unreadable(too_large(metadata.len())),
             Look::There(_) => {}
         }
-        let mut bytes = Vec::new();
-        let read = fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
-        match read {
+        let file = RegularFile::open_seen(path, FileAccess::Read);
+        let bytes = match file.and_then(|file| file.read_beginning(MAX_BYTES)) {
             Err(error) if is_absence(&error) => return Found::Nothing,
             Err(error) => return unreadable(format!("cannot be read: {error}")),
-            Ok(length) if length as u64 > MAX_BYTES => return unreadable(too_large(length as u64)),
-            Ok(_) => {}
-        }
+            Ok((_, true)) => return unreadable(too_large(MAX_BYTES + 1)),
+            Ok((bytes, false)) => bytes,
+        };
         match String::from_utf8(bytes) {
             Ok(text) => Found::Text(Self {
                 checkpoints: OnceCell::new(),

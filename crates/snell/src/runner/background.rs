@@ -4,9 +4,9 @@
 //! hands them to a process of their own ([`Background::Detached`]), which calls [`supervise`].
 
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File};
 use std::io::{Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
@@ -20,6 +20,7 @@ use tokio::task::JoinSet;
 
 use super::process::USUAL_TEMP_DIR;
 use super::{Ended, Runner, Task, default_max_running};
+use crate::regular_file::{FileAccess, RegularFile};
 use crate::report::{HookLabel, HookReport};
 use crate::verdict::Status;
 
@@ -253,5 +254,5 @@ fn open_record(path: &Path) -> std::io::Result<File> {
     if let Some(directory) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     }
-    OpenOptions::new().create(true).append(true).mode(0o600).open(path)
+    RegularFile::open(path, FileAccess::Append).map(RegularFile::into_file)
 }
