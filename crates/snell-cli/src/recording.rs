@@ -226,8 +226,6 @@ impl Recording {
     /// Records in this process. What is stored already is not stored again.
     fn by_itself(&mut self, observation: Observation) {
         let is_stored = !self.recorder.record(vec![observation]).is_empty();
-        let remarks = self.recorder.take_remarks();
-        self.say(&remarks);
         if self.alone && !is_stored {
             // Whatever kept it from being stored would keep the others.
         } else if self.alone {
@@ -237,6 +235,8 @@ impl Recording {
         } else {
             hire(&self.data, self.keep);
         }
+        let remarks = self.recorder.take_remarks();
+        self.say(&remarks);
         self.recorder.leave();
     }
 }

@@ -47,7 +47,7 @@ impl Writer {
     /// Opens the database, and starts the thread that writes to it. It ends once the writer is gone and everything is
     /// stored.
     pub(crate) fn start(database: &Path, metrics: SharedMetrics) -> Result<(Self, JoinHandle<()>), ServeError> {
-        let mut recorder = Recorder::at(database);
+        let mut recorder = Recorder::at(database).keep_copies();
         match recorder.store() {
             // Somebody else holds it just now. Those who come meanwhile are told so.
             Ok(_) | Err(StoreError::Locked) => {}
@@ -185,6 +185,10 @@ impl Scribe {
 
     /// Takes in what waits on disk. What cannot be taken in now goes on waiting.
     fn catch_up(&mut self, at_most: usize) {
+        if let Err(error) = self.recorder.keep_in_place() {
+            tracing::warn!(error = with_causes(&error), "cannot open the database again");
+        }
+        self.tell_remarks();
         if self.recorder.notes().is_empty() && self.recorder.spool().is_empty() {
             return;
         }
@@ -196,7 +200,7 @@ impl Scribe {
 
     fn tidy(&mut self) {
         self.untidy = 0;
-        if let Err(error) = self.recorder.store().and_then(|store| store.tidy()) {
+        if let Err(error) = self.recorder.tidy() {
             tracing::debug!(error = with_causes(&error), "cannot tidy up now");
         }
     }

@@ -29,6 +29,17 @@ pub(crate) enum Tidying {
     Thorough,
 }
 
+/// A file of the database that was removed or replaced while it was open, and what became of its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RemovedFile {
+    /// The database itself. What is in it belongs to whoever has moved it.
+    Database,
+    /// The write-ahead log. Its content is in the database now.
+    SavedLog,
+    /// The write-ahead log, and another process has begun a new one. Its content would spoil theirs.
+    ReplacedLog,
+}
+
 /// A database.
 pub(crate) trait Backend: Send {
     /// Does the work in one transaction, which is undone if the work fails.
@@ -37,10 +48,14 @@ pub(crate) trait Backend: Send {
     fn look(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>) -> Result<()>;
     /// Asks about what is kept.
     fn queries(&mut self) -> &mut dyn Queries;
-    /// Does what makes later work faster.
-    fn tidy(&mut self, tidying: Tidying) -> Result<()>;
+    /// Does what makes later work faster. Answers whether everything is in the database itself afterwards.
+    fn tidy(&mut self, tidying: Tidying) -> Result<bool>;
     /// The file it is, and which one of that name, if it is a file.
     fn file(&self) -> Option<(&Path, u64)>;
+    /// Whether the files that were opened are still those at their paths.
+    fn is_in_place(&self) -> bool;
+    /// Saves what is in files that were removed or replaced while they were open, as far as that does no harm.
+    fn save_removed(&mut self) -> Result<RemovedFile>;
 }
 
 /// What people and programs ask about, and the little that they write by themselves.

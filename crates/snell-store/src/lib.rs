@@ -57,7 +57,7 @@ pub use losses::Losses;
 pub use model::{Actor, Confidence, ContextSource, Correlation, Process, Source, State, TimestampSource};
 pub use notes::{Note, Notes, WaitsFor};
 pub use observation::{FinishedRun, GuardVerdict, Judgement, Observation, Run, Sender};
-pub use premises::{Premises, SetAside};
+pub use premises::{MisplacedFile, Premises, SetAside};
 pub use prepared::Prepared;
 pub use query::{
     AgentFilter, AgentView, Exported, GuardEntry, GuardFilter, GuardVerdictView, Heard, HookRunView, HookStats,

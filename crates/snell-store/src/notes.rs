@@ -13,12 +13,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
 use rustix::process::{Pid, test_kill_process};
+use snell::{is_not_regular, read_file};
 
 use crate::json;
 use crate::observation::Observation;
 
 /// More are not kept: a database that cannot be written for so long needs a person.
 const MAX_NOTES: usize = 20_000;
+
+/// A larger file is no observation: what is kept of an event is cut long before.
+pub(crate) const MAX_NOTE_BYTES: u64 = 80 * 1024 * 1024;
 
 /// A note of a process that still lives is its own to record, for as long as a hook may take. A number that old may have
 /// been given to another process.
@@ -40,6 +44,17 @@ pub enum WaitsFor {
     ItsProcess,
     /// Whoever writes to the database next.
     Anybody,
+}
+
+/// What was found under the name of a note.
+#[derive(Debug)]
+pub(crate) enum NoteFile {
+    /// A note that can be stored.
+    Ready(Box<Note>),
+    /// Nothing, or a note that its own process stores or still writes.
+    Passed,
+    /// Something that will never be stored, moved there for this reason.
+    SetAside(PathBuf, String),
 }
 
 /// One note.
@@ -129,26 +144,35 @@ impl Notes {
 
     /// All that waits, the oldest first.
     pub fn all(&self) -> Vec<Note> {
-        self.paths().into_iter().filter_map(|path| self.read(path)).collect()
+        let ready = |path| match self.read(path) {
+            NoteFile::Ready(note) => Some(*note),
+            NoteFile::Passed | NoteFile::SetAside(..) => None,
+        };
+        self.paths().into_iter().filter_map(ready).collect()
     }
 
     /// The note in this file, unless its process is about to store it by itself. One that cannot be understood is put
-    /// aside.
-    pub(crate) fn read(&self, path: PathBuf) -> Option<Note> {
+    /// aside, and so is something else than a file.
+    pub(crate) fn read(&self, path: PathBuf) -> NoteFile {
         if is_still_owned(&path) {
-            return None;
+            return NoteFile::Passed;
         }
-        match fs::read(&path).map(|text| json::from_slice(&text)) {
-            Ok(Ok(observation)) => return Some(Note { path, observation }),
+        match read_file(&path, MAX_NOTE_BYTES).map(|text| json::from_slice(&text)) {
+            Ok(Ok(observation)) => NoteFile::Ready(Box::new(Note { path, observation })),
             // It may still be written to.
-            Ok(Err(_)) if is_recent(&path) && is_alive(&path, WRITER) => {}
+            Ok(Err(_)) if is_recent(&path) && is_alive(&path, WRITER) => NoteFile::Passed,
             // It never will: its process was ended before it had answered anybody.
-            Ok(Err(error)) if error.is_eof() => drop(fs::remove_file(&path)),
-            Ok(Err(_)) => self.put_aside(&path),
-            // Somebody else has taken it in.
-            Err(_) => {}
+            Ok(Err(error)) if error.is_eof() => {
+                let _ = fs::remove_file(&path);
+                NoteFile::Passed
+            }
+            Ok(Err(error)) => self.put_aside(&path, &error),
+            Err(error) if is_not_regular(&error) || error.kind() == io::ErrorKind::FileTooLarge => {
+                self.put_aside(&path, &error)
+            }
+            // Another process has taken it in.
+            Err(_) => NoteFile::Passed,
         }
-        None
     }
 
     /// Removes the note of this name: what it says is stored.
@@ -166,17 +190,43 @@ impl Notes {
 
     /// Puts a note that cannot be stored where somebody can look at it, and nobody else has to.
     pub(crate) fn refuse(&self, note: Note) {
-        self.put_aside(&note.path);
+        Self::set_aside(&self.data(), &note.path);
     }
 
-    /// Puts a note that cannot be understood where somebody can look at it, and nobody else has to.
-    fn put_aside(&self, path: &Path) {
-        let (Some(data), Some(name)) = (self.directory.parent(), path.file_name()) else {
-            return;
-        };
-        let aside = Self::unreadable_beside(data);
-        let _ = DirBuilder::new().recursive(true).mode(0o700).create(&aside);
-        let _ = fs::rename(path, aside.join(name));
+    /// Moves a file that cannot be understood to `unreadable/` of a data directory. Answers its new path.
+    pub(crate) fn set_aside(data_directory: &Path, path: &Path) -> Option<PathBuf> {
+        let aside = Self::make_unreadable(data_directory).ok()?.join(path.file_name()?);
+        fs::rename(path, &aside).ok().map(|()| aside)
+    }
+
+    /// Keeps bytes of a file that cannot be understood in `unreadable/` of a data directory. Answers their path.
+    pub(crate) fn keep_unreadable(data_directory: &Path, origin: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+        let name = origin.file_name().unwrap_or_default().to_string_lossy();
+        let time = snell::Timestamp::now().as_nanosecond();
+        let path = Self::make_unreadable(data_directory)?.join(format!("{time:020}-{name}"));
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)?;
+        file.write_all(bytes).map(|()| path)
+    }
+
+    fn make_unreadable(data_directory: &Path) -> io::Result<PathBuf> {
+        let aside = Self::unreadable_beside(data_directory);
+        DirBuilder::new().recursive(true).mode(0o700).create(&aside)?;
+        Ok(aside)
+    }
+
+    fn put_aside(&self, path: &Path, why: &dyn std::error::Error) -> NoteFile {
+        match Self::set_aside(&self.data(), path) {
+            Some(aside) => NoteFile::SetAside(aside, why.to_string()),
+            None => NoteFile::Passed,
+        }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.directory.parent().unwrap_or(Path::new("/")).to_owned()
     }
 }
 

@@ -1,12 +1,12 @@
 //! The directory of the store as it lies on disk: how large, what was set aside, who else can read it.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, FlockOperation, access, flock};
 use serde::Serialize;
-use snell::Timestamp;
+use snell::{FileAccess, RegularFile, Timestamp, check_regular_file};
 
 use crate::notes::Notes;
 use crate::recorder::Recorder;
@@ -23,6 +23,8 @@ pub struct Premises {
     pub set_aside: Vec<SetAside>,
     /// Events that waited to be stored and could not be understood.
     pub unreadable_notes: Vec<PathBuf>,
+    /// Files of ours in whose place something else is.
+    pub misplaced: Vec<MisplacedFile>,
     /// The directory and the files in it that others may read or write.
     pub open_to_others: Vec<PathBuf>,
     /// Whether the directory is there and cannot be written.
@@ -42,6 +44,39 @@ pub struct SetAside {
     pub bytes: u64,
 }
 
+/// Something in the place of a file of ours.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MisplacedFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it is.
+    pub what: String,
+}
+
+/// How the names of our own files begin.
+const FILES: &[&str] = &[
+    "snell.db",
+    "snell.sock.",
+    "scribe.lock",
+    "scribe.trouble",
+    "trust.",
+    "background.",
+];
+
+/// Our own sockets.
+const SOCKETS: &[&str] = &["scribe.sock", "snell.sock"];
+
+/// Our own directories, which hold nothing but files.
+const DIRECTORIES: &[&str] = &[
+    "pending",
+    "handed",
+    "outbox",
+    "outbox/refused",
+    "told",
+    "installed",
+    "waking",
+];
+
 /// What belongs to one database, each with the database's own name before it.
 const PARTS: &[&str] = &["", "-wal", "-shm"];
 
@@ -56,6 +91,7 @@ impl Premises {
                 .map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)),
             set_aside: set_aside(&database),
             unreadable_notes: entries(&Notes::unreadable_beside(directory)),
+            misplaced: misplaced(directory),
             open_to_others: open_to_others(directory),
             is_read_only: directory.exists() && access(directory, Access::WRITE_OK).is_err(),
             scribe_is_running: scribe_is_running(directory),
@@ -77,6 +113,44 @@ fn entries(directory: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
     paths.sort();
     paths
+}
+
+/// Everything that cannot be used in the place of a file, a socket or a directory of ours.
+fn misplaced(directory: &Path) -> Vec<MisplacedFile> {
+    let not = |path: PathBuf, expected: &str| MisplacedFile {
+        path,
+        what: format!("it is not a {expected}"),
+    };
+    let is_file = |name: &str| FILES.iter().any(|known| name.starts_with(known));
+    let mut files = entries(directory);
+    files.retain(|path| is_file(name_of(path)));
+    let mut found = Vec::new();
+    for name in SOCKETS {
+        let path = directory.join(name);
+        let is_other = fs::symlink_metadata(&path).is_ok_and(|metadata| !metadata.file_type().is_socket());
+        found.extend(is_other.then(|| not(path, "socket")));
+    }
+    for name in DIRECTORIES {
+        let path = directory.join(name);
+        match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => files.extend(other_entries(&path)),
+            Err(_) if fs::symlink_metadata(&path).is_err() => {}
+            Ok(_) | Err(_) => found.push(not(path, "directory")),
+        }
+    }
+    files.retain(|path| *path != directory.join("outbox/refused"));
+    found.extend(files.into_iter().filter_map(|path| {
+        let what = check_regular_file(&path).err()?.to_string();
+        Some(MisplacedFile { path, what })
+    }));
+    found
+}
+
+/// The entries of a directory that do not say that they are files.
+fn other_entries(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let others = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_file()));
+    others.map(|entry| entry.path()).collect()
 }
 
 fn name_of(path: &Path) -> &str {
@@ -116,6 +190,6 @@ fn open_to_others(directory: &Path) -> Vec<PathBuf> {
 
 /// Whoever holds the lock is at work. Asking for it shared takes it from nobody.
 fn scribe_is_running(directory: &Path) -> bool {
-    fs::File::open(scribe::lock_in(directory))
-        .is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK))
+    let lock = RegularFile::open(&scribe::lock_in(directory), FileAccess::Read).map(RegularFile::into_file);
+    lock.is_ok_and(|lock| flock(&lock, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK))
 }

@@ -1,4 +1,10 @@
 //! Recording that does not lose anything: what cannot be stored now waits on disk, and a damaged database is replaced.
+//!
+//! The files of the database can be removed or replaced while they are open. Then what is written goes where no other
+//! process finds it. So the paths are compared with the open files before and after each transaction, and nothing is
+//! acknowledged before that. The log that was removed is folded into the database, and everything is opened again.
+
+mod copies;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -7,10 +13,12 @@ use std::time::{Duration, Instant};
 
 use snell::Timestamp;
 
+use self::copies::Copies;
+use crate::backend::RemovedFile;
 use crate::error::{Result, StoreError, with_causes};
 use crate::facts::{Facts, Inquiry};
 use crate::ingest::Receipt;
-use crate::notes::{Note, Notes, WaitsFor};
+use crate::notes::{Note, NoteFile, Notes, WaitsFor};
 use crate::observation::Observation;
 use crate::prepared::Prepared;
 use crate::spool::Spool;
@@ -33,6 +41,8 @@ pub struct Recorder {
     store: Option<Store>,
     notes: Notes,
     spool: Spool,
+    /// Copies of what may be in the log only.
+    copies: Copies,
     /// What people should be told, since they last were.
     remarks: Vec<String>,
     /// Whether somebody has named the file, so that it may be anything.
@@ -56,8 +66,17 @@ impl Recorder {
             directory,
             database,
             store: None,
+            copies: Copies::default(),
             remarks: Vec::new(),
         }
+    }
+
+    /// As [`Recorder::at`], for a process that keeps the database open. It keeps copies of what is in the log only, so that
+    /// they can be stored again if the log is removed and another process begins a new one.
+    #[must_use]
+    pub fn keep_copies(mut self) -> Self {
+        self.copies.enable();
+        self
     }
 
     /// The directory.
@@ -143,7 +162,7 @@ impl Recorder {
         if self.store.as_ref().is_some_and(Store::is_in_place) {
             return Ok(());
         }
-        self.store = None;
+        let removed = self.leave_removed()?;
         let path = self.path();
         let first_time = !path.exists();
         let Opened { store, set_aside } = if self.is_named {
@@ -156,7 +175,71 @@ impl Recorder {
         }
         self.say_set_aside(set_aside);
         self.store = Some(store);
+        removed.map_or(Ok(()), |removed| self.replace_removed(removed))
+    }
+
+    /// Leaves a database of which a file was removed or replaced, and answers which.
+    fn leave_removed(&mut self) -> Result<Option<RemovedFile>> {
+        let Some(store) = &mut self.store else {
+            return Ok(None);
+        };
+        let removed = match store.save_removed() {
+            // The next call tries again.
+            Err(StoreError::Locked) => return Err(StoreError::Locked),
+            removed => removed.unwrap_or(RemovedFile::ReplacedLog),
+        };
+        self.store = None;
+        Ok(Some(removed))
+    }
+
+    /// Stores again what was in a file that was removed or replaced, as far as it has to be, and says what happened.
+    fn replace_removed(&mut self, removed: RemovedFile) -> Result<()> {
+        let path = self.database.display().to_string();
+        let remark = match removed {
+            RemovedFile::Database => {
+                format!(
+                    "{path} was removed or replaced while it was in use; recording goes on in the file at that path"
+                )
+            }
+            RemovedFile::SavedLog => format!("{path}-wal was removed while it was in use; nothing is lost"),
+            RemovedFile::ReplacedLog => {
+                let copies = self.copies.all();
+                let stored = self.opened()?.ingest_prepared(&copies)?.len();
+                format!(
+                    "{path}-wal or {path}-shm was replaced while it was in use; events that were stored again: {stored}"
+                )
+            }
+        };
+        if removed != RemovedFile::ReplacedLog {
+            self.copies.clear();
+        }
+        self.remarks.push(remark);
         Ok(())
+    }
+
+    /// Looks whether the files of an open database are still in their places, and opens them again if not.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn keep_in_place(&mut self) -> Result<()> {
+        if self.store.is_some() { self.open() } else { Ok(()) }
+    }
+
+    /// Does what would otherwise slow down later work, if there is enough of it.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn tidy(&mut self) -> Result<()> {
+        if self.store()?.tidy()? {
+            self.copies.clear();
+        }
+        Ok(())
+    }
+
+    fn is_replaced(&self) -> bool {
+        self.store.as_ref().is_some_and(|store| !store.is_in_place())
     }
 
     fn opened(&mut self) -> Result<&mut Store> {
@@ -190,11 +273,13 @@ impl Recorder {
             return Ok(());
         }
         let spool = self.spool.clone();
-        spool.empty(&mut |observations| {
+        let remarks = spool.empty(&mut |observations| {
             // What nothing names is no event.
             let prepared: Vec<_> = observations.into_iter().flat_map(Prepared::of).collect();
             self.try_record(&prepared).map(drop)
-        })
+        })?;
+        self.remarks.extend(remarks);
+        Ok(())
     }
 
     /// Records these observations, in this order. If that cannot be done now they are written down, to be recorded by
@@ -239,9 +324,13 @@ impl Recorder {
             }
             // One that the database does not take must not stop the others.
             Err(StoreError::Refused(_)) => return observed.iter().map(|one| self.record_one(one)).collect(),
+            // It may have been written to files that are gone. What is stored already is not stored again.
+            Ok(first) if self.is_replaced() => attempt(self).map(|again| or_first(again, first)),
             other => other,
         };
-        Ok(recorded?.into_iter().map(Ok).collect())
+        let receipts = recorded?;
+        self.copies.add(observed);
+        Ok(receipts.into_iter().map(Ok).collect())
     }
 
     /// Records one observation. One that the database does not take is put where somebody can look at it.
@@ -266,6 +355,10 @@ impl Recorder {
 
     /// Moves a database aside that turned out to be damaged after it had been opened.
     fn replace_damaged(&mut self) -> Result<()> {
+        // Files that do not belong together seem damaged.
+        if self.is_replaced() {
+            return self.open();
+        }
         if let Some(store) = self.store.take() {
             let set_aside = store.set_aside(Timestamp::now())?;
             self.say_set_aside(set_aside);
@@ -326,7 +419,17 @@ impl Recorder {
 
     fn store_notes(&mut self, paths: &[PathBuf]) -> Result<()> {
         for paths in paths.chunks(NOTES_AT_ONCE) {
-            let notes = paths.iter().filter_map(|path| self.notes.read(path.clone())).collect();
+            let mut notes = Vec::with_capacity(paths.len());
+            for path in paths {
+                match self.notes.read(path.clone()) {
+                    NoteFile::Ready(note) => notes.push(*note),
+                    NoteFile::Passed => {}
+                    NoteFile::SetAside(aside, why) => self.remarks.push(format!(
+                        "an event that waited on disk cannot be understood ({why}); it was moved to {}",
+                        aside.display()
+                    )),
+                }
+            }
             self.store_together(notes)?;
         }
         Ok(())
@@ -336,8 +439,17 @@ impl Recorder {
         let Some(store) = self.store.as_mut().filter(|_| !notes.is_empty()) else {
             return Ok(());
         };
-        match store.ingest_all(notes.iter().map(|note| note.observation.clone()).collect()) {
-            Ok(_) => notes.into_iter().for_each(Note::remove),
+        let prepared: Result<Vec<_>> = notes
+            .iter()
+            .map(|note| Prepared::of(note.observation.clone()))
+            .collect();
+        match prepared.and_then(|prepared| store.ingest_prepared(&prepared).map(|_| prepared)) {
+            Ok(prepared) if store.is_in_place() => {
+                self.copies.add(&prepared);
+                notes.into_iter().for_each(Note::remove);
+            }
+            // They may have been written to files that are gone, so they are stored once more with the next call.
+            Ok(_) => {}
             // One that the database does not take must not stop the others.
             Err(StoreError::Refused(_) | StoreError::NoEvent(_)) => {
                 for note in notes {
@@ -355,9 +467,11 @@ impl Recorder {
 
     /// Puts the database in good order, as the last thing to do.
     pub fn close(self) {
-        if let Some(store) = self.store {
+        match self.store {
             // If it cannot be tidied now, whoever comes next does it.
-            let _ = store.close();
+            Some(store) if store.is_in_place() => drop(store.close()),
+            Some(mut store) => drop(store.save_removed()),
+            None => {}
         }
     }
 
@@ -373,6 +487,14 @@ impl Recorder {
     pub fn leave(&mut self) {
         std::mem::forget(self.store.take());
     }
+}
+
+/// What is said of events that were stored twice: the first time counts, if the second found it.
+fn or_first(again: Vec<Receipt>, first: Vec<Receipt>) -> Vec<Receipt> {
+    let pairs = again.into_iter().zip(first);
+    pairs
+        .map(|(again, first)| if again.duplicate { first } else { again })
+        .collect()
 }
 
 /// A directory that holds nothing but our own is closed to others. One that holds more is somebody's, and stays as it is.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use snell::{EventName, Timestamp};
 
-use crate::backend::{Backend, Tidying};
+use crate::backend::{Backend, RemovedFile, Tidying};
 use crate::error::{Result, StoreError};
 use crate::ingest::{self, Around, CaughtUp, Receipt, Seen};
 use crate::journal::{Journal, Remembered};
@@ -325,12 +325,13 @@ impl Store {
         before.map_or(Ok(Pruned::default()), |before| self.prune(before, &mut |_| {}))
     }
 
-    /// Does what would otherwise slow down whoever comes next, if there is enough of it.
+    /// Does what would otherwise slow down whoever comes next, if there is enough of it. Answers whether everything is in
+    /// the database itself afterwards, and nothing in its log.
     ///
     /// # Errors
     ///
     /// When the database cannot be written.
-    pub fn tidy(&mut self) -> Result<()> {
+    pub fn tidy(&mut self) -> Result<bool> {
         self.backend.queries().trim_changes(CHANGES_KEPT)?;
         self.backend.tidy(Tidying::IfNeeded)
     }
@@ -341,7 +342,7 @@ impl Store {
     ///
     /// When the database cannot be written.
     pub fn tidy_alone(&mut self) -> Result<()> {
-        self.backend.tidy(Tidying::BeforeLeaving)
+        self.backend.tidy(Tidying::BeforeLeaving).map(drop)
     }
 
     /// Leaves the database as tidy as it can be.
@@ -350,7 +351,7 @@ impl Store {
     ///
     /// When the database cannot be written.
     pub fn close(mut self) -> Result<()> {
-        self.backend.tidy(Tidying::Thorough)
+        self.backend.tidy(Tidying::Thorough).map(drop)
     }
 
     /// Moves the database aside, because it is damaged. Answers where to, unless another process was faster.
@@ -366,11 +367,14 @@ impl Store {
         Sqlite::set_aside(&path, inode, now)
     }
 
-    /// Whether the file that was opened is still the one at its path.
+    /// Whether the database and the log that were opened are still those at their paths.
     pub fn is_in_place(&self) -> bool {
-        self.backend
-            .file()
-            .is_none_or(|(path, inode)| Sqlite::inode_at(path) == inode)
+        self.backend.is_in_place()
+    }
+
+    /// Saves what is in a log that was removed while it was open. The store is of no use afterwards.
+    pub(crate) fn save_removed(&mut self) -> Result<RemovedFile> {
+        self.backend.save_removed()
     }
 }
 

@@ -16,12 +16,10 @@ mod mark;
 #[cfg(test)]
 mod tests;
 
-use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use snell::{FileAccess, RegularFile};
 
 pub use entry::{Activity, Doing, Entry, Usage};
 pub use mark::{FileId, Mark, MarkError};
@@ -69,7 +67,7 @@ pub struct Read {
 ///
 /// If the file cannot be read, or is no regular file; a named pipe is never waited for.
 pub fn read(path: &Path, from: &Mark, is_own: &dyn Fn(&str) -> bool) -> io::Result<Read> {
-    let file = open(path)?;
+    let file = RegularFile::open(path, FileAccess::Read)?.into_file();
     let continues = from.file.is_some() && from.is_of(&file)?;
     let start = if continues { from.clone() } else { Mark::first(&file)? };
     let mut read = Read {
@@ -105,24 +103,4 @@ impl Read {
         self.activity = found.activity.or(self.activity.take());
         self.cwd = found.cwd.or(self.cwd.take());
     }
-}
-
-/// Opens a regular file. It is looked at before it is opened, since opening a device can have effects, and again
-/// afterwards, since it may have been replaced in between; it is opened so that a named pipe does not block.
-fn open(path: &Path) -> io::Result<File> {
-    let regular = |metadata: fs::Metadata| match metadata.is_file() {
-        true => Ok(()),
-        false => Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "a transcript is a regular file",
-        )),
-    };
-    regular(fs::metadata(path)?)?;
-    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(flags.bits().cast_signed())
-        .open(path)?;
-    regular(file.metadata()?)?;
-    Ok(file)
 }

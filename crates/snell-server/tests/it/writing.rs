@@ -83,6 +83,30 @@ fn what_others_left_to_be_stored_is_stored() {
 }
 
 #[test]
+fn a_log_that_is_removed_under_the_server_loses_no_event() {
+    for names in [&["snell.db-wal"][..], &["snell.db-wal", "snell.db-shm"]] {
+        let app = TestApp::start();
+        app.begin("s1");
+        for round in 0..24 {
+            for event in 0..2 {
+                let body = json!({"session_id": "s1", "event_id": format!("e{round}-{event}")});
+                assert_eq!(app.tell("stop", &body)["duplicate"], false, "{names:?}");
+            }
+            for name in names {
+                // As long as a connection holds an index that was removed, there is no other.
+                let _ = std::fs::remove_file(app.path().join(name));
+            }
+        }
+        // Whoever reads may come before the log is opened again.
+        let events = wait_until(|| {
+            let answer = app.get("/api/events?event=Stop&limit=500");
+            (answer.status == 200).then(|| answer.json()["items"].as_array().unwrap().len())
+        });
+        assert_eq!(events, 48, "{names:?}");
+    }
+}
+
+#[test]
 fn a_damaged_database_is_replaced_and_the_server_goes_on() {
     let mut app = TestApp::start();
     app.begin("s1");

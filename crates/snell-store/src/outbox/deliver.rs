@@ -1,14 +1,16 @@
 //! Delivering: one at a time has the turn, and hands over letters in their order.
 
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use snell::{FileAccess, RegularFile};
 
 use super::letter::Letter;
+use super::order::at_path;
 use super::shelf::{Name, Outbox};
 
 /// What became of a letter that was handed to its receiver.
@@ -124,14 +126,9 @@ impl Outbox {
         if !self.is_there()? {
             return Ok(None);
         }
-        let lock = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(self.directory.join("lock"))?;
-        self.turn_by(lock)
+        let path = self.directory.join("lock");
+        let lock = RegularFile::open(&path, FileAccess::Write).map_err(|error| at_path(&path, &error))?;
+        self.turn_by(lock.into_file())
     }
 
     /// The turn that somebody else took and handed on, or nothing if this file is something else. The right belongs to the

@@ -4,14 +4,14 @@
 //! out together with the letter's place on the shelf, under one lock, so letters appear in the order of their numbers: who
 //! looks under the same lock never sees a later one without the earlier.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
-use snell::Timestamp;
+use snell::{FileAccess, RegularFile, Timestamp};
 
 /// Whoever holds the lock does so for a moment. If that takes longer, something is wrong with them, and what happened at the
 /// same time has no order anyway.
@@ -37,13 +37,9 @@ pub(super) struct Tally {
 impl Order {
     /// Waits for its turn, for a while.
     pub(super) fn take(directory: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(directory.join("order"))?;
+        let path = directory.join("order");
+        let file = RegularFile::open(&path, FileAccess::Write).map_err(|error| at_path(&path, &error))?;
+        let file = file.into_file();
         let started = Instant::now();
         while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() && started.elapsed() < PATIENCE {
             std::thread::sleep(LOOK_AGAIN);
@@ -66,7 +62,8 @@ impl Order {
 impl Tally {
     /// What the order of this directory says, for those who only look.
     pub(super) fn look(directory: &Path) -> Option<Self> {
-        Self::read(&File::open(directory.join("order")).ok()?)
+        let file = RegularFile::open(&directory.join("order"), FileAccess::Read);
+        Self::read(&file.ok()?.into_file())
     }
 
     fn read(file: &File) -> Option<Self> {
@@ -89,6 +86,11 @@ impl Tally {
         let now = u64::try_from(now.as_nanosecond()).unwrap_or(0);
         now.max(self.last.saturating_add(1))
     }
+}
+
+/// The error, with the path that it is about.
+pub(super) fn at_path(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]

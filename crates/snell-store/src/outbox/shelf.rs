@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use rustix::process::{Pid, test_kill_process};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use snell::Timestamp;
+use snell::{Timestamp, is_not_regular, read_file};
 
 use super::letter::Letter;
 use super::order::{Order, Tally};
@@ -236,8 +236,12 @@ impl Outbox {
     /// The letter of this name; nothing if it is gone, or cannot be understood and was put aside.
     pub(super) fn read(&self, name: &Name) -> io::Result<Option<Letter>> {
         let path = self.directory.join(name.to_string());
-        let text = match fs::read(&path) {
+        let text = match read_file(&path, MAX_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            // One that is no file must not hold up the others.
+            Err(error) if is_not_regular(&error) || error.kind() == io::ErrorKind::FileTooLarge => {
+                return self.put_aside(&path).map(|()| None);
+            }
             text => text?,
         };
         match json::from_slice(&text) {

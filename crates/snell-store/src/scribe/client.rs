@@ -1,10 +1,10 @@
 //! Handing a request to the scribe, and hiring one.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+use snell::{FileAccess, RegularFile};
 
 use super::{Request, Response, lock_in, socket_in, trouble_in};
 use crate::facts::Inquiry;
@@ -159,13 +160,7 @@ pub fn hire(directory: &Path, program: &Path, arguments: &[OsString]) -> io::Res
 
 /// The lock of the directory's only scribe, if nobody holds it. It belongs to the open file, so it can be handed on.
 pub(super) fn only_one(directory: &Path) -> io::Result<Option<File>> {
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(lock_in(directory))?;
+    let file = RegularFile::open(&lock_in(directory), FileAccess::Write)?.into_file();
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(file)),
         Err(Errno::WOULDBLOCK) => Ok(None),

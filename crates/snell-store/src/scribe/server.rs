@@ -144,7 +144,7 @@ impl Scribe {
         });
         let now = Instant::now();
         Ok(Self {
-            recorder: Recorder::new(directory),
+            recorder: Recorder::new(directory).keep_copies(),
             listener,
             inode: inode(&socket),
             socket,
@@ -299,7 +299,7 @@ impl Scribe {
     fn mark_trouble(&mut self, trouble: bool) {
         let mark = trouble_in(self.recorder.directory());
         match (trouble, self.troubled) {
-            (true, false) => drop(fs::File::create(&mark)),
+            (true, false) => drop(fs::File::create_new(&mark)),
             (false, true) => drop(fs::remove_file(&mark)),
             _ => {}
         }
@@ -354,7 +354,7 @@ impl Scribe {
             self.unless_locked(|recorder| recorder.store()?.reconcile(which, Timestamp::now()));
         }
         if self.untidy > TIDY_AFTER {
-            self.unless_locked(|recorder| recorder.store()?.tidy());
+            self.unless_locked(Recorder::tidy);
             self.untidy = 0;
         }
     }

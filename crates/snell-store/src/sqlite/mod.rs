@@ -26,11 +26,12 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use snell::Timestamp;
+use snell::{FileAccess, RegularFile, Timestamp, check_regular_file};
 
-use crate::backend::{Backend, Tidying};
+use crate::backend::{Backend, RemovedFile, Tidying};
 use crate::error::{Result, StoreError};
 use crate::rows::Rows;
+use crate::transcript::FileId;
 
 /// Every change to the schema, in order. The database's `user_version` says how many it has had.
 const MIGRATIONS: &[&str] = &[
@@ -58,9 +59,16 @@ pub(crate) struct Sqlite {
     path: PathBuf,
     /// Which file was opened: the one at this path may be another by now.
     inode: u64,
+    /// Which write-ahead log and which index of it were opened, if any.
+    log: [Option<FileId>; 2],
     /// By which commits of others are told.
     data_version: i64,
 }
+
+/// What SQLite opens beside a database, each with the database's own name before it.
+const LOG: &str = "-wal";
+const LOG_INDEX: &str = "-shm";
+const JOURNAL: &str = "-journal";
 
 impl Sqlite {
     /// Opens the database, and makes it if it is not there.
@@ -74,11 +82,14 @@ impl Sqlite {
             connection,
             path: path.to_owned(),
             inode: inode(path),
+            log: [None; 2],
             data_version: 0,
         };
         if database.is_outdated()? {
             database.migrate()?;
         }
+        // The version was read, so by now the log is open.
+        database.log = [LOG, LOG_INDEX].map(|part| FileId::at(&with_suffix(path, part)));
         // The log survives a killed process as it is. Only when the machine itself dies may the last moments be lost,
         // and then whole transactions, never parts.
         database.connection.pragma_update(None, "synchronous", "normal")?;
@@ -93,6 +104,7 @@ impl Sqlite {
             connection: connect_to_look(path)?,
             path: path.to_owned(),
             inode: inode(path),
+            log: [None; 2],
             data_version: 0,
         };
         database.is_outdated()?;
@@ -149,7 +161,7 @@ impl Sqlite {
             }
             aside = with_suffix(path, &format!(".damaged-{stamp}-{number}"));
         }
-        for part in ["-wal", "-shm"] {
+        for part in [LOG, LOG_INDEX] {
             // The log belongs to the damaged file, and would damage a new one.
             match fs::rename(with_suffix(path, part), with_suffix(&aside, part)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(file_error(path, error)),
@@ -172,10 +184,12 @@ impl Sqlite {
             return Ok(metadata.is_file());
         }
         let mut header = [0; HEADER.len()];
-        let read = fs::File::open(path).and_then(|mut file| io::Read::read_exact(&mut file, &mut header));
+        let read = RegularFile::open(path, FileAccess::Read)
+            .and_then(|file| io::Read::read_exact(&mut file.into_file(), &mut header));
         if read.is_err() || header != *HEADER {
             return Ok(false);
         }
+        check_files(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
         let sql = "SELECT count(*) FROM sqlite_master WHERE name IN ('agents', 'conversations', 'session_ids')";
@@ -219,33 +233,89 @@ impl Backend for Sqlite {
         self
     }
 
-    fn tidy(&mut self, tidying: Tidying) -> Result<()> {
-        let log = fs::metadata(with_suffix(&self.path, "-wal")).map_or(0, |metadata| metadata.len());
+    fn tidy(&mut self, tidying: Tidying) -> Result<bool> {
+        let log = fs::metadata(with_suffix(&self.path, LOG)).map_or(0, |metadata| metadata.len());
         let how = match tidying {
-            Tidying::IfNeeded | Tidying::BeforeLeaving if log < LONG_LOG_BYTES => return Ok(()),
+            Tidying::IfNeeded | Tidying::BeforeLeaving if log < LONG_LOG_BYTES => return Ok(false),
             // The log is used again from its beginning, as long as somebody has it open.
             Tidying::IfNeeded => "PASSIVE",
             Tidying::BeforeLeaving | Tidying::Thorough => "TRUNCATE",
         };
         // Whoever reads or writes just now is not held up: then the next one tidies.
         self.connection.busy_handler(None::<fn(i32) -> bool>)?;
-        let sql = format!("PRAGMA wal_checkpoint({how})");
-        let tidied = self.connection.query_row(&sql, [], |_| Ok(()));
+        let tidied = self.fold_log_in(how);
         self.connection.busy_handler(Some(wait_a_little))?;
-        tidied.or_else(|error| if is_locked(&error) { Ok(()) } else { Err(error) })?;
-        Ok(())
+        Ok(tidied?)
     }
 
     fn file(&self) -> Option<(&Path, u64)> {
         Some((&self.path, self.inode))
     }
+
+    fn is_in_place(&self) -> bool {
+        inode(&self.path) == self.inode && self.is_log_in_place()
+    }
+
+    fn save_removed(&mut self) -> Result<RemovedFile> {
+        if inode(&self.path) != self.inode {
+            return Ok(RemovedFile::Database);
+        }
+        if self.is_log_in_use_by_others() {
+            return Ok(RemovedFile::ReplacedLog);
+        }
+        // Emptied as well, so that the index which others share says nothing of a log that is gone.
+        if self.fold_log_in("TRUNCATE")? || self.fold_log_in("PASSIVE")? {
+            return Ok(RemovedFile::SavedLog);
+        }
+        Err(StoreError::Locked)
+    }
+}
+
+impl Sqlite {
+    /// A file that was not there when it was opened is not looked for: other connections of this process may hold one
+    /// that was removed, and SQLite lets all of them share it.
+    fn is_log_in_place(&self) -> bool {
+        let parts = [LOG, LOG_INDEX].iter().zip(self.log);
+        parts
+            .filter(|(_, opened)| opened.is_some())
+            .all(|(part, opened)| FileId::at(&with_suffix(&self.path, part)) == opened)
+    }
+
+    /// Whether other processes have begun a log beside the one that was removed: it has content, or an index of its own.
+    fn is_log_in_use_by_others(&self) -> bool {
+        let has_content = fs::metadata(with_suffix(&self.path, LOG)).is_ok_and(|metadata| metadata.len() > 0);
+        let index = FileId::at(&with_suffix(&self.path, LOG_INDEX));
+        has_content || (index.is_some() && index != self.log[1])
+    }
+
+    /// Copies the log into the database. Answers whether all of it is there now; not if others are in the way.
+    fn fold_log_in(&self, how: &str) -> rusqlite::Result<bool> {
+        let sql = format!("PRAGMA wal_checkpoint({how})");
+        let folded = self.connection.query_row(&sql, [], |row| {
+            let [busy, frames, copied] = [row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?];
+            Ok(busy == 0 && frames == copied)
+        });
+        folded.or_else(|error| if is_locked(&error) { Ok(false) } else { Err(error) })
+    }
+}
+
+/// Refuses to let SQLite open something else than files: it would wait for a FIFO, and read a device without end.
+///
+/// SQLite opens them by their names, so something else could take their place after this look. Whoever could put it there
+/// can write to the directory, and so could replace the database as well.
+fn check_files(path: &Path) -> Result<()> {
+    for part in ["", LOG, LOG_INDEX, JOURNAL] {
+        let path = with_suffix(path, part);
+        check_regular_file(&path).map_err(|error| file_error(&path, error))?;
+    }
+    Ok(())
 }
 
 /// A connection that writes nothing. Where no log lies beside the database, nothing is laid beside it either.
 fn connect_to_look(path: &Path) -> Result<Connection> {
     fs::metadata(path).map_err(|error| file_error(path, error))?;
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
+    check_files(path)?;
+    let log = with_suffix(path, LOG);
     let mut address = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
@@ -253,7 +323,7 @@ fn connect_to_look(path: &Path) -> Result<Connection> {
             other => address.push_str(&format!("%{other:02x}")),
         }
     }
-    if !Path::new(&log).exists() {
+    if !log.exists() {
         address.push_str("?immutable=1");
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
@@ -263,6 +333,7 @@ fn connect_to_look(path: &Path) -> Result<Connection> {
 }
 
 fn connect(path: &Path) -> Result<Connection> {
+    check_files(path)?;
     // Made by us rather than by SQLite, so that nobody else can read it for even a moment.
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Ok(_) => {}
@@ -273,14 +344,7 @@ fn connect(path: &Path) -> Result<Connection> {
                 .recursive(true)
                 .mode(0o700)
                 .create(directory)
-                .and_then(|()| {
-                    OpenOptions::new()
-                        .write(true)
-                        .create(true)
-                        .truncate(false)
-                        .mode(0o600)
-                        .open(path)
-                })
+                .and_then(|()| RegularFile::open(path, FileAccess::Write))
                 .map_err(|error| file_error(path, error))?;
         }
         Err(error) => return Err(file_error(path, error)),
@@ -320,13 +384,8 @@ fn wait_a_little(attempt: i32) -> bool {
 /// Held while the file itself is made, changed in form, or moved away.
 fn lock(path: &Path) -> Result<fs::File> {
     let path = with_suffix(path, ".lock");
-    let open = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(&path);
-    let file = open.map_err(|error| file_error(&path, error))?;
+    let file = RegularFile::open(&path, FileAccess::Write).map_err(|error| file_error(&path, error))?;
+    let file = file.into_file();
     for attempt in 0.. {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => break,

@@ -1,9 +1,10 @@
 //! How far a transcript was read, and how to see that it is still the same file.
 
 use std::fmt;
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
 use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
@@ -21,6 +22,20 @@ pub struct FileId {
     pub device: u64,
     /// Its number there.
     pub inode: u64,
+}
+
+impl FileId {
+    /// The file at this path, if there is one.
+    pub(crate) fn at(path: &Path) -> Option<Self> {
+        fs::metadata(path).ok().as_ref().map(Self::of)
+    }
+
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        }
+    }
 }
 
 /// How far a transcript was read. As text, for a column of a database, it is `device:inode:offset:hash:modified`; the last
@@ -51,10 +66,7 @@ impl Mark {
     pub(super) fn at(file: &File, offset: u64, in_long_line: bool) -> io::Result<Self> {
         let metadata = file.metadata()?;
         Ok(Self {
-            file: Some(FileId {
-                device: metadata.dev(),
-                inode: metadata.ino(),
-            }),
+            file: Some(FileId::of(&metadata)),
             offset,
             in_long_line,
             hash: hash_before(file, offset)?,
@@ -74,11 +86,9 @@ impl Mark {
 
     /// Whether the file looks as if nothing had been written to it since. It costs nothing to ask.
     pub fn is_at_end_of(&self, metadata: &Metadata) -> bool {
-        let file = FileId {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-        };
-        self.file == Some(file) && self.offset == metadata.len() && self.modified == Some(modified(metadata))
+        self.file == Some(FileId::of(metadata))
+            && self.offset == metadata.len()
+            && self.modified == Some(modified(metadata))
     }
 
     /// Whether both are at the same place of the same file. When that was written to says nothing: it grows.

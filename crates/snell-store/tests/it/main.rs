@@ -12,6 +12,7 @@ mod support;
 mod asking;
 mod correlation;
 mod delayed;
+mod double_faults;
 mod embedded;
 mod facts;
 mod listing;

@@ -1,5 +1,6 @@
 //! What the store says of itself, and what is wrong if it says nothing.
 
+use snell::is_not_regular;
 use snell_store::{AgentFilter, AgentView, State, Store, StoreError, Totals};
 
 use super::Attention;
@@ -79,10 +80,14 @@ fn unusable(memory: &Memory, error: StoreError, attention: &mut Vec<Attention>) 
             "see that the directory can be written and the disk has room",
         ),
     };
+    let is_misplaced = matches!(&error, StoreError::File { source, .. } if is_not_regular(source));
     let what = format!("{:#}", anyhow::Error::from(error));
-    attention.push(Attention {
-        what: format!("{}: {what}", memory.path().display()),
-        remedy: remedy.into(),
-    });
+    // Something else in the place of a file is found on disk, and named with its own remedy.
+    if !is_misplaced {
+        attention.push(Attention {
+            what: format!("{}: {what}", memory.path().display()),
+            remedy: remedy.into(),
+        });
+    }
     Asked::state(state, Some(what))
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use snell::Timestamp;
-use snell_store::Premises;
 use snell_store::outbox::Waiting;
+use snell_store::{MisplacedFile, Premises};
 
 use super::shown::size;
 use super::{Attention, Letters, TrustedFile};
@@ -50,6 +50,13 @@ pub(super) fn of_files(premises: &Premises) -> Vec<Attention> {
         faults.push(Attention {
             what: format!("{number} in {directory} cannot be understood, and will not be stored"),
             remedy: format!("look at them, then delete them: rm -r '{directory}'"),
+        });
+    }
+    for MisplacedFile { path, what } in &premises.misplaced {
+        let path = path.display();
+        faults.push(Attention {
+            what: format!("{path} cannot be used: {what}"),
+            remedy: format!("remove it: rm -r '{path}'"),
         });
     }
     if let Some(first) = premises.open_to_others.first() {

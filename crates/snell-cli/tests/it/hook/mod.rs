@@ -5,6 +5,7 @@ mod background;
 mod killed;
 mod known;
 mod many_writers;
+mod removed_log;
 mod scribe;
 mod secrets;
 mod sequences;

@@ -1,0 +1,64 @@
+//! Files of the database that are removed while the scribe has them open.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::{Mode, Watched};
+use crate::support::start;
+
+/// How often files are removed, with so many events before each time.
+const ROUNDS: usize = 24;
+const EVENTS: usize = 3;
+
+/// What is removed, how the next event comes (through the scribe, or past it), and how many events may be lost each time.
+/// Without the index the processes know nothing of each other, so the scribe saves its own events only.
+const WAYS: &[(&[&str], Option<&str>, usize)] = &[
+    (&["snell.db-wal"], None, 0),
+    (&["snell.db-wal", "snell.db-shm"], None, 0),
+    (&["snell.db-shm"], None, 0),
+    (&["snell.db-shm"], Some("off"), 0),
+    (&["snell.db-wal"], Some("off"), 0),
+    (&["snell.db-wal", "snell.db-shm"], Some("off"), 1),
+];
+
+#[test]
+fn a_log_that_is_removed_under_the_scribe_loses_no_event_and_is_reported() {
+    for (removed, past, lost) in WAYS {
+        let watched = Watched::new(Mode::WithScribe);
+        let about = format!("{removed:?} {past:?}");
+        watched.prompt("s0", "first");
+        watched.wait_for_scribe();
+        let mut sent = 1;
+        let mut said = String::new();
+        for round in 0..ROUNDS {
+            for event in 0..EVENTS {
+                let payload = watched.payload("s0", "UserPromptSubmit", json!({"prompt": format!("{round} {event}")}));
+                let mut command = watched.command();
+                if let (Some(way), 0) = (past, event) {
+                    command.env("SNELL_SCRIBE", way);
+                }
+                let output = start(&mut command, &payload.to_string()).wait_with_output().unwrap();
+                assert!(output.status.success(), "{about}: {output:?}");
+                said.push_str(&String::from_utf8_lossy(&output.stderr));
+                sent += 1;
+            }
+            for name in *removed {
+                // Another process may not have made it again yet.
+                let _ = fs::remove_file(watched.sandbox.data().join(name));
+            }
+        }
+        watched.settle();
+        // What had to wait on disk is taken in by whoever looks.
+        watched.sandbox.snell(&["log"], "");
+        let stored = usize::try_from(watched.count("events")).unwrap();
+        assert!(
+            stored <= sent && stored + lost * ROUNDS >= sent,
+            "{about}: {stored} of {sent}: {said}"
+        );
+        assert!(said.contains("while it was in use"), "{about}: {said}");
+        let aside = fs::read_dir(watched.sandbox.data()).unwrap().flatten();
+        let aside = aside.filter(|entry| entry.file_name().to_string_lossy().contains("damaged"));
+        assert_eq!(aside.count(), 0, "{about}: {said}");
+    }
+}
