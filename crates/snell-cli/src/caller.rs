@@ -1,12 +1,12 @@
 //! Who calls `snell hook`, and where: what the environment tells about the agent.
 
 use std::fs::{self, DirBuilder, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use snell::{EngineBuilder, Guest, Settings, Timestamp};
+use snell::{EngineBuilder, FileAccess, Guest, RegularFile, Settings, Timestamp, read_text_file};
 use snell_store::{Process, Sender};
 
 use crate::around::{self, Around, variable, variable_as_said};
@@ -28,6 +28,9 @@ mod variables {
     pub(super) const TMUX: &str = "TMUX";
     pub(super) const TMUX_PANE: &str = "TMUX_PANE";
 }
+
+/// A larger mark holds no number.
+const MAX_MARK_BYTES: u64 = 64;
 
 /// What surrounds a call.
 #[derive(Debug)]
@@ -130,7 +133,7 @@ impl Caller {
 
     /// How often this was counted; nothing if that cannot be known.
     pub(crate) fn counted(&self, key: &[&str]) -> Option<u32> {
-        match fs::read_to_string(self.mark(key)) {
+        match read_text_file(&self.mark(key), MAX_MARK_BYTES) {
             // What is no number was never written to its end.
             Ok(text) => Some(text.trim().parse().unwrap_or(0)),
             Err(error) => (error.kind() == io::ErrorKind::NotFound).then_some(0),
@@ -142,7 +145,8 @@ impl Caller {
         let mark = self.mark(key);
         // It may be there already; whether it can be written is seen next.
         let _ = leave_mark(&mark);
-        fs::write(mark, times.to_string()).is_ok()
+        let file = RegularFile::open(&mark, FileAccess::WriteExisting).map(RegularFile::into_file);
+        file.is_ok_and(|mut file| file.set_len(0).is_ok() && file.write_all(times.to_string().as_bytes()).is_ok())
     }
 
     /// Begins to count anew.

@@ -1,12 +1,12 @@
 //! The file of pins, `trust.json`: read by whoever asks for trust, written by `snell trust` alone.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use snell::{Trust, TrustError};
+use snell::{FileAccess, RegularFile, Trust, TrustError, sync_directory};
 
 /// A larger file is none of ours.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -94,19 +94,17 @@ impl Pins {
         match self.text() {
             Ok(text) => Trust::from_json(&text).map_err(Fault::Corrupt),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Trust::default()),
-            Err(error) if error.kind() == ErrorKind::InvalidData => Err(Fault::Corrupt(TrustError::NotPins)),
+            Err(error) if matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::FileTooLarge) => {
+                Err(Fault::Corrupt(TrustError::NotPins))
+            }
             Err(error) => Err(Fault::Unreadable(error)),
         }
     }
 
     /// What the file says, if nobody else could have written that.
     fn text(&self) -> io::Result<String> {
-        let path = self.path();
-        if std::fs::metadata(&path)?.file_type().is_fifo() {
-            return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
-        }
-        let file = File::open(path)?;
-        let metadata = file.metadata()?;
+        let file = RegularFile::open(&self.path(), FileAccess::Read)?;
+        let metadata = file.metadata();
         if metadata.uid() != rustix::process::geteuid().as_raw() {
             return Err(io::Error::new(
                 ErrorKind::PermissionDenied,
@@ -117,9 +115,7 @@ impl Pins {
             let writable = "others may write to it; run chmod go-w on it";
             return Err(io::Error::new(ErrorKind::PermissionDenied, writable));
         }
-        let mut text = String::new();
-        file.take(MAX_BYTES).read_to_string(&mut text)?;
-        Ok(text)
+        String::from_utf8(file.read_all(MAX_BYTES)?).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
     }
 
     /// Changes what is trusted. Others who do so at the same time wait for each other, so no pin is lost; whoever reads
@@ -132,11 +128,9 @@ impl Pins {
             .create(&self.directory)
             .with_context(|| format!("cannot create {shown}"))?;
         // Closing the file, which the end of this function does, lets the next one in.
-        let lock = private(
-            &self.directory.join("trust.lock"),
-            OpenOptions::new().create(true).truncate(false),
-        )
-        .with_context(|| format!("cannot write to {shown}"))?;
+        let lock = RegularFile::open(&self.directory.join("trust.lock"), FileAccess::Write)
+            .with_context(|| format!("cannot use {shown}/trust.lock"))?
+            .into_file();
         lock.lock().with_context(|| format!("cannot lock {shown}/trust.lock"))?;
         let (mut trust, moved_aside) = match self.load() {
             Ok(trust) => (trust, None),
@@ -158,11 +152,15 @@ impl Pins {
         let unfinished = self.directory.join("trust.json.new");
         // Left by somebody who did not get to the end; nobody else writes it while we hold the lock.
         remove_if_there(&unfinished)?;
-        let mut file = private(&unfinished, OpenOptions::new().create_new(true))?;
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&unfinished)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         fs::rename(&unfinished, self.path())?;
-        File::open(&self.directory)?.sync_all()
+        sync_directory(&self.directory)
     }
 
     /// Moves the file to a name that is free, and answers which.
@@ -173,11 +171,6 @@ impl Pins {
         fs::rename(self.path(), &aside).with_context(|| format!("cannot move {} aside", self.path().display()))?;
         Ok(aside)
     }
-}
-
-/// Opens a file for writing that only its owner may read.
-fn private(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
-    how.write(true).mode(0o600).open(path)
 }
 
 fn remove_if_there(path: &Path) -> io::Result<()> {

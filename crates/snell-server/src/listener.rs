@@ -1,14 +1,15 @@
 //! Where the server listens: a TCP address, and a unix socket beside what it records.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::net::sockopt;
+use snell::{FileAccess, RegularFile};
 
 use crate::error::ServeError;
 use crate::settings::Settings;
@@ -86,9 +87,9 @@ pub(crate) struct Socket {
 impl Socket {
     /// Refuses to serve a directory that another server serves, without making anything.
     pub(crate) fn refuse_another(directory: &Path) -> Result<(), ServeError> {
-        match OpenOptions::new().write(true).open(directory.join(LOCK)) {
+        match RegularFile::open(&directory.join(LOCK), FileAccess::WriteExisting) {
             // It is let go at once.
-            Ok(lock) => hold(&lock, directory),
+            Ok(lock) => hold(&lock.into_file(), directory),
             Err(_) => Ok(()),
         }
     }
@@ -106,13 +107,12 @@ impl Socket {
             .mode(0o700)
             .create(directory)
             .map_err(failed)?;
-        let lock = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(directory.join(LOCK))
-            .map_err(failed)?;
+        let lock_path = directory.join(LOCK);
+        let lock = RegularFile::open(&lock_path, FileAccess::Write).map_err(|source| ServeError::Socket {
+            path: lock_path,
+            source,
+        })?;
+        let lock = lock.into_file();
         hold(&lock, directory)?;
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),

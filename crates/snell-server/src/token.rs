@@ -1,14 +1,13 @@
 //! The secret that requests must show where others could reach the server.
 
-use std::fs::OpenOptions;
-use std::io::{self, Read};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use axum::http::HeaderMap;
 use axum::http::header::COOKIE;
-use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
+use snell::{FileAccess, RegularFile};
 
 /// No token is longer.
 const MAX_BYTES: u64 = 4096;
@@ -31,12 +30,6 @@ pub enum TokenError {
         /// Why.
         #[source]
         source: io::Error,
-    },
-    /// It is a directory, a pipe or a device.
-    #[error("the token file {} is not a regular file", path.display())]
-    NotAFile {
-        /// The file.
-        path: PathBuf,
     },
     /// Others can read it.
     #[error("the token file {0} can be read by others (mode {mode:03o}); run: chmod 600 {0}", path.display())]
@@ -100,26 +93,18 @@ pub fn read_token(path: &Path) -> Result<String, TokenError> {
         path: path.to_owned(),
         source,
     };
-    // Opening a pipe would otherwise wait for somebody at its other end.
-    let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path);
-    let file = file.map_err(unreadable)?;
-    let metadata = file.metadata().map_err(unreadable)?;
-    if !metadata.is_file() {
-        return Err(TokenError::NotAFile { path: path.to_owned() });
-    }
-    let mode = metadata.permissions().mode() & 0o777;
+    let file = RegularFile::open(path, FileAccess::Read).map_err(unreadable)?;
+    let mode = file.metadata().permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
         return Err(TokenError::Open {
             path: path.to_owned(),
             mode,
         });
     }
-    let mut text = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?;
+    let (text, more) = file.read_beginning(MAX_BYTES).map_err(unreadable)?;
     let word = text.trim_ascii();
     let is_word = !word.is_empty() && word.iter().all(u8::is_ascii_graphic);
-    if !is_word || text.len() as u64 > MAX_BYTES {
+    if !is_word || more {
         return Err(TokenError::NotAWord { path: path.to_owned() });
     }
     Ok(String::from_utf8_lossy(word).into_owned())

@@ -49,7 +49,8 @@ fn write(directory: &Path, pages: &[ManPage]) -> anyhow::Result<()> {
     std::fs::create_dir_all(directory).with_context(|| format!("cannot make {shown}"))?;
     for page in pages {
         let path = directory.join(&page.file);
-        std::fs::write(&path, &page.text).with_context(|| format!("cannot write {}", path.display()))?;
+        let written = snell::check_regular_file(&path).and_then(|()| std::fs::write(&path, &page.text));
+        written.with_context(|| format!("cannot write {}", path.display()))?;
     }
     output::line(&format!(
         "{} written to {shown}.",

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use serde::Serialize;
-use snell::{Diagnostic, Hook, Judgement, ProjectFile, Severity, Trust};
+use snell::{Diagnostic, Hook, Judgement, ProjectFile, Severity, Trust, read_file};
 
 use self::guard::Wish;
 use super::{DONE, FAILED};
@@ -15,6 +15,9 @@ use crate::around::Around;
 use crate::hook_view::HookView;
 use crate::output::{self, Table};
 use crate::pins::Changed;
+
+/// A larger file is no hook configuration, and so was not trusted.
+const MAX_PINNED_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Let a project's hooks run where Snell is a guest, as long as their files stay as they are
 ///
@@ -300,7 +303,7 @@ fn list(args: &Args) -> anyhow::Result<u8> {
         };
         bail!("nothing is trusted: {fault}{fate}");
     }
-    let state = |path: &Path| match std::fs::read(path).map(|content| trust.judge(path, &content)) {
+    let state = |path: &Path| match read_file(path, MAX_PINNED_BYTES).map(|content| trust.judge(path, &content)) {
         Ok(Judgement::Trusted) => "trusted",
         Ok(_) => "changed",
         Err(_) => "gone",

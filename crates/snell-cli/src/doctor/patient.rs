@@ -8,7 +8,7 @@ use snell::{Diagnostic, Engine, ServerSettings};
 use crate::around::Around;
 use crate::caller::Caller;
 use crate::install::agents::{Agent, Scope, Surroundings};
-use crate::install::disk::Seen;
+use crate::install::disk::{self, Seen};
 use crate::install::document::{self, Document};
 use crate::install::entry::Way;
 use crate::install::program::Started;
@@ -112,7 +112,7 @@ impl Patient {
         for (_, file) in self.homes() {
             let calls = file.own().filter(|handler| handler.way == Some(Way::Notify));
             for handler in calls {
-                let text = std::fs::read_to_string(handler.program()).unwrap_or_default();
+                let text = disk::read_text(handler.program().as_ref()).unwrap_or_default();
                 let url = script::assigned(&text, "url").filter(|url| !url.is_empty());
                 if !found.contains(&url) {
                     found.push(url);

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::patient::{Content, File, Inhabited};
 use super::{Found, Patient, note, ok, problem, warning};
 use crate::install::agents::Scope;
+use crate::install::disk;
 use crate::install::entry::{Call, Way};
 use crate::install::program::is_runnable;
 use crate::install::remembered::Installed;
@@ -181,7 +182,7 @@ fn callee(patient: &Patient, file: &File, handler: &Registered, again: &str) -> 
     }
     let is_script = path.file_name().is_some_and(|name| name == script::NAME);
     let program = if is_script {
-        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let text = disk::read_text(&path).unwrap_or_default();
         script::assigned(&text, "snell").unwrap_or_default().into()
     } else {
         path

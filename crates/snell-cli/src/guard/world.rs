@@ -1,8 +1,9 @@
 //! What surrounds a judgement: directories, variables, and Snell's own places.
 
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-use snell::{GuardAuthor, Settings};
+use snell::{GuardAuthor, Settings, read_text_file};
 use snell_guard::paths::is_system;
 use snell_guard::{Own, Owned, World};
 
@@ -179,11 +180,10 @@ fn registrations(home: &Path, project: &Path) -> Vec<(PathBuf, Owned)> {
 }
 
 fn mentions_snell(path: &Path) -> bool {
-    let Ok(metadata) = std::fs::metadata(path) else {
-        return false;
-    };
-    let text = || std::fs::read_to_string(path).unwrap_or_default();
-    metadata.len() > MAX_SETTINGS || (metadata.is_file() && text().contains(REGISTERED))
+    match read_text_file(path, MAX_SETTINGS) {
+        Ok(text) => text.contains(REGISTERED),
+        Err(error) => error.kind() == ErrorKind::FileTooLarge,
+    }
 }
 
 /// A project's file that has a say about the guard: whoever changes it could take that back.

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use serde::{Deserialize, Serialize};
-use snell::Guest;
+use snell::{Guest, read_text_file};
+
+/// A larger file says nothing about trust. Claude Code keeps its history in the same file.
+const MAX_TRUST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// An agent that Snell can be installed in.
 #[derive(Debug)]
@@ -230,7 +233,7 @@ impl Agent {
     pub(crate) fn is_trusting(&self, around: &Surroundings) -> Option<bool> {
         let (name, [projects, trusted]) = self.trust;
         let directory = around.directory.as_ref().unwrap_or(&around.home);
-        let text = std::fs::read_to_string(directory.join(name)).ok()?;
+        let text = read_text_file(&directory.join(name), MAX_TRUST_BYTES).ok()?;
         let noted: serde_json::Value = serde_json::from_str(&text).ok()?;
         let noted = noted[projects].as_object()?;
         let mut directories = around.project.ancestors().filter_map(Path::to_str);

@@ -1,11 +1,12 @@
 //! Files as they lie on disk: looked at, replaced in one step, and never if somebody else was faster.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
+use snell::{FileAccess, RegularFile, is_not_regular, read_file, read_text_file, sync_directory};
 
 /// A larger file is no settings file.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -69,35 +70,28 @@ impl Seen {
             owner: (0, 0),
             names: 0,
         };
-        let metadata = match fs::metadata(path) {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                if let Ok(target) = fs::read_link(path) {
-                    bail!(
-                        "{shown} is a link to {}, which is not there; make it, or remove the link",
-                        target.display()
-                    );
-                }
-                return Ok(missing(path));
+        let file = match RegularFile::open(path, FileAccess::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(missing(path)),
+            Err(error) if is_not_regular(&error) && !path.exists() => {
+                let target = fs::read_link(path).unwrap_or_default();
+                bail!(
+                    "{shown} is a link to {}, which is not there; make it, or remove the link",
+                    target.display()
+                );
             }
-            Err(error) => return Err(error).with_context(|| format!("cannot look at {shown}")),
+            Err(error) => return Err(error).with_context(|| format!("cannot use {shown}")),
         };
-        ensure!(
-            metadata.is_file(),
-            "{shown} is {}; it has to be a file",
-            if metadata.is_dir() {
-                "a directory"
-            } else {
-                "no regular file"
-            }
-        );
+        let metadata = file.metadata().clone();
         ensure!(
             metadata.len() <= MAX_BYTES,
             "{shown} is too large to be a settings file ({} bytes)",
             metadata.len()
         );
         let real = path.canonicalize().with_context(|| format!("cannot find {shown}"))?;
-        let bytes = read(&real).with_context(|| format!("cannot read {shown}"))?;
+        let bytes = file
+            .read_all(MAX_BYTES)
+            .with_context(|| format!("cannot read {shown}"))?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let valid = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]).into_owned();
             let (line, column) = super::document::position(&valid, valid.len());
@@ -160,7 +154,7 @@ impl Seen {
             return Err(error);
         }
         // The file is in its place; that the directory says so after a power cut is as much as can be done.
-        let _ = File::open(directory).and_then(|directory| directory.sync_all());
+        let _ = sync_directory(directory);
         Ok(())
     }
 
@@ -173,7 +167,7 @@ impl Seen {
     /// What is in the place of the copy, and is none of this file.
     pub(crate) fn in_place_of_copy(&self) -> Option<PathBuf> {
         let path = backup_of(&self.path);
-        let is_copy = fs::read_to_string(&path).ok() == self.text;
+        let is_copy = read_text(&path) == self.text;
         (self.exists() && !is_copy && fs::symlink_metadata(&path).is_ok()).then_some(path)
     }
 
@@ -247,7 +241,7 @@ impl Seen {
     }
 
     fn ensure_unchanged(&self) -> anyhow::Result<()> {
-        let now = match read(&self.real) {
+        let now = match read_file(&self.real, MAX_BYTES) {
             Ok(bytes) => Some(bytes),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error).with_context(|| format!("cannot read {}", self.path.display())),
@@ -268,22 +262,19 @@ pub(crate) fn backup_of(path: &Path) -> PathBuf {
     name.into()
 }
 
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// The text of a file that is small enough to be a settings file or a script; nothing if it cannot be read.
+pub(crate) fn read_text(path: &Path) -> Option<String> {
+    read_text_file(path, MAX_BYTES).ok()
 }
 
 /// How a script begins; nothing if it is not there. One that cannot be read says nothing that is known.
 pub(super) fn beginning_of(path: &Path) -> Option<String> {
-    match fs::metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return None,
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(_) | Err(_) => return Some(String::new()),
+    let file = RegularFile::open(path, FileAccess::Read);
+    match file.and_then(|file| file.read_beginning(MAX_BEGINNING_BYTES)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(_) => Some(String::new()),
+        Ok((bytes, _)) => Some(String::from_utf8_lossy(&bytes).into_owned()),
     }
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MAX_BEGINNING_BYTES).read_to_end(&mut bytes));
-    Some(read.map_or(String::new(), |_| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// Makes a directory and those above it; answers which had to be made, the outermost first.

@@ -1,13 +1,13 @@
 //! What was installed where, in `installed/` of the directory where Snell keeps what it records: what is needed to undo it
 //! to the last byte.
 
-use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use snell::{FileAccess, RegularFile, read_text_file};
 
 use super::agents::Scope;
 use super::disk::{self, Access, Seen};
@@ -37,6 +37,9 @@ pub(crate) struct Remembered {
 }
 
 const VERSION: u32 = 1;
+
+/// A larger file is no record: it holds a settings file or a script, with escapes.
+const MAX_RECORD_BYTES: u64 = 32 * 1024 * 1024;
 
 impl Remembered {
     pub(crate) fn new(path: &Path, before: Option<String>, after: &str) -> Self {
@@ -104,13 +107,9 @@ impl Installed {
         let directory = data.join("installed");
         let shown = directory.display();
         disk::make_directories(&directory, Access::Private).with_context(|| format!("cannot create {shown}"))?;
-        let lock = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(directory.join("lock"))
-            .with_context(|| format!("cannot write to {shown}"))?;
+        let lock = RegularFile::open(&directory.join("lock"), FileAccess::Write)
+            .with_context(|| format!("cannot use {shown}/lock"))?
+            .into_file();
         lock.lock().with_context(|| format!("cannot lock {shown}/lock"))?;
         Ok(Self {
             _lock: Some(lock),
@@ -165,7 +164,7 @@ impl Installed {
 }
 
 fn read(record: &Path) -> Option<Remembered> {
-    let text = fs::read_to_string(record).ok()?;
+    let text = read_text_file(record, MAX_RECORD_BYTES).ok()?;
     let known: Remembered = serde_json::from_str(&text).ok()?;
     (known.version == VERSION).then_some(known)
 }

@@ -1,11 +1,12 @@
 //! One line at a time: whoever types for an agent has a turn, and the others wait for theirs.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{DirBuilder, File, TryLockError};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use snell::{FileAccess, RegularFile};
 
 /// How long somebody waits for a turn. Each takes a moment, unless tmux is slow.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -31,9 +32,8 @@ impl Turn {
             .mode(0o700)
             .create(&directory)
             .with_context(cannot)?;
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false).mode(0o600);
-        let file = options.open(&path).with_context(cannot)?;
+        let file = RegularFile::open(&path, FileAccess::Write).with_context(cannot)?;
+        let file = file.into_file();
         let began = Instant::now();
         loop {
             match file.try_lock() {

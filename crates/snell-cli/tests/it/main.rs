@@ -36,6 +36,7 @@ mod record;
 mod running;
 mod serve;
 mod session;
+mod special_files;
 mod status;
 mod statusline;
 mod subdirectory;

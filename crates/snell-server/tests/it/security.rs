@@ -292,7 +292,7 @@ fn a_token_is_read_only_from_a_file_that_nobody_else_can_read() {
             "{name}"
         );
     }
-    let message = |path: &std::path::Path| Token::read(path).unwrap_err().to_string();
+    let message = |path: &std::path::Path| snell_store::with_causes(&Token::read(path).unwrap_err());
     for mode in [0o644, 0o640, 0o604, 0o610, 0o777] {
         let path = file("open", "secret", mode);
         let shown = path.display();
@@ -312,7 +312,7 @@ fn a_token_is_read_only_from_a_file_that_nobody_else_can_read() {
             "{name}"
         );
     }
-    assert!(message(directory.path()).contains("is not a regular file"));
+    assert!(message(directory.path()).contains("it is a directory, not a regular file"));
     let pipe = directory.path().join("pipe");
     rustix::fs::mknodat(
         rustix::fs::CWD,
@@ -322,7 +322,7 @@ fn a_token_is_read_only_from_a_file_that_nobody_else_can_read() {
         0,
     )
     .unwrap();
-    assert!(message(&pipe).contains("is not a regular file"));
+    assert!(message(&pipe).contains("it is a FIFO, not a regular file"));
     assert!(message(&directory.path().join("missing")).contains("cannot read the token file"));
     assert_eq!(format!("{:?}", Token::of("secret")), "Token(…)");
 }

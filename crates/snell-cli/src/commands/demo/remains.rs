@@ -1,11 +1,12 @@
 //! Directories of demos that were killed before they could clear away. The next demo does it for them.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::{FlockOperation, flock};
+use snell::{FileAccess, RegularFile};
 
 use super::{leftovers, stage};
 
@@ -54,12 +55,8 @@ fn of_a_dead_one(path: &Path) -> Option<(PathBuf, File)> {
     if !is_ours {
         return None;
     }
-    let no_links = OFlags::NOFOLLOW.bits().cast_signed();
-    let sign = OpenOptions::new()
-        .read(true)
-        .custom_flags(no_links)
-        .open(path.join(SIGN));
-    let sign = sign.ok()?;
+    let sign = RegularFile::open(&path.join(SIGN), FileAccess::ReadNoFollow).ok()?;
+    let sign = sign.into_file();
     flock(&sign, FlockOperation::NonBlockingLockExclusive).ok()?;
     Some((path.canonicalize().ok()?, sign))
 }

@@ -9,14 +9,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
+use snell::{FileAccess, RegularFile};
 use tempfile::TempDir;
 
 use super::watch::Watch;
+use crate::install::disk;
 use crate::install::entry::Call;
 use crate::install::script;
 
 /// Nothing that is tried takes longer, even where little runs as fast as it should.
 const DEADLINE: Duration = Duration::from_secs(20);
+
+/// A larger file is neither a script of ours nor pins.
+const MAX_COPIED_BYTES: u64 = 16 * 1024 * 1024;
 
 /// A home directory of its own.
 #[derive(Debug)]
@@ -32,10 +37,11 @@ impl Room {
         };
         std::fs::create_dir(room.data())?;
         let trust = "trust.json";
-        match std::fs::copy(data.join(trust), room.data().join(trust)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(room),
+        match RegularFile::open(&data.join(trust), FileAccess::Read) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            file => copy_file(file?, &room.data().join(trust))?,
         }
+        Ok(room)
     }
 
     pub(super) fn home(&self) -> &Path {
@@ -137,13 +143,8 @@ impl Trial<'_> {
     /// The receiver that the script itself names, if it is one and does.
     pub(super) fn named_receiver(&self) -> Option<String> {
         let program = Path::new(self.words.first()?);
-        let text = std::fs::read_to_string(
-            program
-                .file_name()
-                .filter(|name| *name == script::NAME)
-                .map(|_| program)?,
-        );
-        script::assigned(&text.ok()?, "url").filter(|url| !url.is_empty())
+        program.file_name().filter(|name| *name == script::NAME)?;
+        script::assigned(&disk::read_text(program)?, "url").filter(|url| !url.is_empty())
     }
 
     /// The same call, by a copy of the script where the script itself names a receiver.
@@ -151,11 +152,12 @@ impl Trial<'_> {
         let (Some((program, args)), Some(_)) = (self.words.split_first(), self.named_receiver()) else {
             return Ok(self.call.clone());
         };
-        let text = std::fs::read_to_string(program)?;
+        let file = RegularFile::open(Path::new(program), FileAccess::Read)?;
+        let permissions = file.metadata().permissions();
+        let text = String::from_utf8_lossy(&file.read_all(MAX_COPIED_BYTES)?).into_owned();
         let copy = self.room.home().join(script::NAME);
-        // Copied first, because that takes along whether it can be run.
-        std::fs::copy(program, &copy)?;
         std::fs::write(&copy, script::with_url(&text, &self.receiver))?;
+        std::fs::set_permissions(&copy, permissions)?;
         let command = copy.to_string_lossy().into_owned();
         Ok(match self.call {
             Call::Exec { .. } => Call::Exec {
@@ -167,6 +169,13 @@ impl Trial<'_> {
             },
         })
     }
+}
+
+/// Copies a file into a room, with its permissions: pins that others may write to are none.
+fn copy_file(file: RegularFile, to: &Path) -> io::Result<()> {
+    let permissions = file.metadata().permissions();
+    std::fs::write(to, file.read_all(MAX_COPIED_BYTES)?)?;
+    std::fs::set_permissions(to, permissions)
 }
 
 /// Tells a program what the agent would, and waits for its end.

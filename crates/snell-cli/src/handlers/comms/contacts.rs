@@ -1,11 +1,10 @@
 //! The contacts file: who is known to the user, and how they are tagged.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::Path;
 
-use snell::{Diagnostic, Document, Part};
+use snell::{Diagnostic, Document, Part, read_file};
 
 use super::address::{Address, addresses_in, folded};
 use super::recipients::Recipient;
@@ -212,28 +211,16 @@ impl Entry {
 fn read(path: &Path) -> Result<Option<String>, String> {
     let shown = path.display();
     let unreadable = |error: std::io::Error| format!("{shown}: cannot be read: {error}");
-    let too_large =
-        |bytes: u64| format!("{shown}: is too large for contacts ({bytes} bytes; the limit is {MAX_BYTES})");
     // It would begin wherever the agent works, and be the project's.
     if path.is_relative() {
         return Err(format!(
             "{shown}: the home directory is not known; write an absolute path"
         ));
     }
-    // Looking first keeps a pipe of that name from holding us up.
-    match fs::metadata(path) {
+    let bytes = match read_file(path, MAX_BYTES) {
         Err(error) if is_absence(&error) => return Ok(None),
-        Err(error) => return Err(unreadable(error)),
-        Ok(metadata) if !metadata.is_file() => return Err(format!("{shown}: is not a regular file")),
-        Ok(metadata) if metadata.len() > MAX_BYTES => return Err(too_large(metadata.len())),
-        Ok(_) => {}
-    }
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(unreadable)?;
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(too_large(bytes.len() as u64));
-    }
+        read => read.map_err(unreadable)?,
+    };
     let text = String::from_utf8(bytes).map_err(|error| {
         let bytes = error.as_bytes();
         let before = String::from_utf8_lossy(&bytes[..error.utf8_error().valid_up_to()]).into_owned();

@@ -1,11 +1,9 @@
 //! Files on disk: which may be read, and how much of them.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::OFlags;
+use snell::{FileAccess, RegularFile};
 
 use super::text::Body;
 
@@ -66,39 +64,18 @@ pub(super) fn absent_is_none<T>(result: io::Result<T>) -> io::Result<Option<T>> 
     }
 }
 
-/// Opens a regular file by its resolved path; its size is told as well. A named pipe or a device does not hold us up, and
-/// a link that has taken the file's place since is not followed.
-pub(super) fn open(resolved: &Path) -> io::Result<(File, u64)> {
-    let not_regular = || io::Error::new(ErrorKind::InvalidInput, "it is not a regular file");
-    // Opening a device can have effects.
-    if !fs::symlink_metadata(resolved)?.is_file() {
-        return Err(not_regular());
-    }
-    let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(flags.bits().cast_signed())
-        .open(resolved)?;
-    let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        return Err(not_regular());
-    }
-    Ok((file, metadata.len()))
+/// Opens a file by its resolved path. A symlink that has taken its place since is not followed.
+pub(super) fn open(resolved: &Path) -> io::Result<RegularFile> {
+    RegularFile::open(resolved, FileAccess::ReadNoFollow)
 }
 
-/// The beginning of a file, and whether there is more.
-pub(super) fn head(file: File, most: u64) -> io::Result<(Vec<u8>, bool)> {
-    let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes)?;
-    let more = bytes.len() as u64 > most;
-    Ok((bytes, more))
-}
-
-/// As much of a file of this size as there is room for.
-pub(super) fn read(file: File, size: u64, room: u64) -> io::Result<Body> {
-    let (mut bytes, more) = head(file, room)?;
+/// As much of a file as there is room for.
+pub(super) fn read(file: RegularFile, room: u64) -> io::Result<Body> {
+    let size = file.metadata().len();
+    // The byte behind the room tells whether a character ends there.
+    let (mut bytes, _) = file.read_beginning(room + 1)?;
     let mut cut = None;
-    if more {
+    if bytes.len() as u64 > room {
         // It may have grown in the meantime.
         let size = size.max(bytes.len() as u64);
         bytes.truncate(fitting(&bytes, room as usize));

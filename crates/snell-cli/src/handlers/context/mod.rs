@@ -150,7 +150,7 @@ impl<'a> Loading<'a> {
     fn role_file(&mut self, path: &Path) -> Option<(String, Wishes)> {
         let shown = self.shown(path);
         let resolved = self.admitted(path, false)?;
-        let read = files::open(&resolved).and_then(|(file, _)| files::head(file, role::MAX_FRONT_MATTER));
+        let read = files::open(&resolved).and_then(|file| file.read_beginning(role::MAX_FRONT_MATTER));
         match read {
             Ok((head, more)) => {
                 let wishes = role::wishes(&String::from_utf8_lossy(&head), more);
@@ -251,7 +251,7 @@ impl<'a> Loading<'a> {
         }
         let shown = self.shown(path);
         let room = self.left.min(self.request.settings.max_file());
-        let read = files::open(&resolved).and_then(|(file, size)| files::read(file, size, room));
+        let read = files::open(&resolved).and_then(|file| files::read(file, room));
         let mut body = match read {
             Ok(body) => body,
             Err(error) => {

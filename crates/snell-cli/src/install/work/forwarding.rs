@@ -78,12 +78,12 @@ impl Script {
     }
 
     pub(super) fn is_to_be_written(&self) -> bool {
-        let is_right = std::fs::read_to_string(&self.path).is_ok_and(|text| text == self.text);
+        let is_right = disk::read_text(&self.path).is_some_and(|text| text == self.text);
         !is_right || !program::is_runnable(&self.path)
     }
 
     pub(super) fn difference(&self) -> String {
-        let current = std::fs::read_to_string(&self.path).ok();
+        let current = disk::read_text(&self.path);
         difference(&self.path, current.as_deref(), Some(&self.text))
     }
 
@@ -94,7 +94,7 @@ impl Script {
 
     /// Whether it is there as some Snell of this version wrote it.
     pub(super) fn is_untouched(&self) -> bool {
-        std::fs::read_to_string(&self.path).is_ok_and(|text| script::is_untouched(&text))
+        disk::read_text(&self.path).is_some_and(|text| script::is_untouched(&text))
     }
 
     /// The signs by which entries are known once this has become of it.
@@ -213,7 +213,7 @@ impl Script {
 
 /// The receiver that a script of ours forwards to, if it names one.
 fn receiver_in(path: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(path).ok()?;
+    let text = disk::read_text(path)?;
     let url = script::assigned(&text, "url").filter(|_| script::is_ours(&text));
     url.filter(|url| !url.is_empty())
 }

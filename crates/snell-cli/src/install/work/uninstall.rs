@@ -183,18 +183,18 @@ fn tidy_up(known: &Remembered, text: Option<&str>, is_gone: bool, done: &mut Rem
     let Some(backup) = &known.backup else {
         return;
     };
-    match std::fs::read_to_string(backup) {
-        Ok(copy) if is_gone || Some(copy.as_str()) == text => {
+    match disk::read_text(backup) {
+        Some(copy) if is_gone || Some(copy.as_str()) == text => {
             if let Err(error) = std::fs::remove_file(backup) {
                 done.warnings.push(format!("{} stays: {error}", backup.display()));
             }
         }
-        Ok(_) => {
+        Some(_) => {
             let shown = backup.display();
             done.warnings
                 .push(format!("the file as it was before Snell is still in {shown}"));
         }
-        Err(_) => {}
+        None => {}
     }
 }
 

@@ -86,7 +86,7 @@ fn what_is_no_text_file_is_left_alone() {
         ),
         (
             |path| fs::create_dir(path).unwrap(),
-            "is a directory; it has to be a file",
+            "cannot use ~/.claude/settings.json: it is a directory, not a regular file",
         ),
         (
             |path| symlink("nowhere.json", path).unwrap(),
@@ -94,9 +94,12 @@ fn what_is_no_text_file_is_left_alone() {
         ),
         (
             |path| symlink("settings.json", path).unwrap(),
-            "cannot look at ~/.claude/settings.json",
+            "cannot use ~/.claude/settings.json",
         ),
-        (|path| symlink("/dev/full", path).unwrap(), "is no regular file"),
+        (
+            |path| symlink("/dev/full", path).unwrap(),
+            "it is a character device, not a regular file",
+        ),
         (
             |path| fs::write(path, vec![b' '; 5 * 1024 * 1024]).unwrap(),
             "is too large to be a settings file",
@@ -114,7 +117,7 @@ fn what_is_no_text_file_is_left_alone() {
     refuses(
         &home,
         &mut home.command(&["install", "claude"]),
-        "cannot look at ~/.claude/settings.json",
+        "cannot use ~/.claude/settings.json",
     );
 }
 

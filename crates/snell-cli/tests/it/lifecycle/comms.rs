@@ -200,7 +200,7 @@ fn a_contacts_file_that_cannot_be_used_denies_and_says_so() {
         (
             "a directory",
             |path| fs::create_dir(path).unwrap(),
-            "is not a regular file",
+            "not a regular file",
         ),
         (
             "a pipe",
@@ -208,12 +208,12 @@ fn a_contacts_file_that_cannot_be_used_denies_and_says_so() {
                 let mode = rustix::fs::Mode::from_raw_mode(0o600);
                 rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
             },
-            "is not a regular file",
+            "not a regular file",
         ),
         (
             "a device",
             |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap(),
-            "is not a regular file",
+            "not a regular file",
         ),
         (
             "a circle",

@@ -24,9 +24,9 @@ const ODD: &[Odd] = &[
     (
         "a directory",
         |path| fs::create_dir(path).unwrap(),
-        &["it is not a regular file"],
+        &["it is a directory, not a regular file"],
     ),
-    ("a pipe", pipe, &["it is not a regular file"]),
+    ("a pipe", pipe, &["it is a FIFO, not a regular file"]),
     ("a circle", |path| symlink(path, path).unwrap(), &["symbolic link"]),
     (
         "a link to a device",

@@ -215,7 +215,7 @@ fn a_contacts_file_that_cannot_be_used_denies_and_says_where() {
         (
             "contacts.toml",
             &large,
-            "~/contacts.toml: is too large for contacts (4194305 bytes",
+            "~/contacts.toml: cannot be read: it is too large (4194305 bytes",
         ),
     ];
     for (name, text, expected) in cases {
@@ -237,14 +237,17 @@ fn a_contacts_file_that_is_none_denies() {
     std::fs::create_dir(&desk.file).unwrap();
     assert!(
         desk.reason(SEND, &input)
-            .contains("~/contacts.toml: is not a regular file")
+            .contains("~/contacts.toml: cannot be read: it is a directory, not a regular file")
     );
     std::fs::remove_dir(&desk.file).unwrap();
     std::os::unix::fs::symlink(&desk.file, &desk.file).unwrap();
     assert!(desk.reason(SEND, &input).contains("~/contacts.toml: cannot be read: "));
     std::fs::remove_file(&desk.file).unwrap();
     std::os::unix::fs::symlink("/dev/zero", &desk.file).unwrap();
-    assert!(desk.reason(SEND, &input).contains("is not a regular file"));
+    assert!(
+        desk.reason(SEND, &input)
+            .contains("it is a character device, not a regular file")
+    );
     std::fs::remove_file(&desk.file).unwrap();
     std::fs::write(&desk.file, b"a = 1\nb = \"\xff\"\n").unwrap();
     assert!(desk.reason(SEND, &input).contains("~/contacts.toml:2:6: is not UTF-8"));
