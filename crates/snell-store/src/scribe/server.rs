@@ -196,7 +196,7 @@ impl Scribe {
             let Ok((stream, _)) = self.listener.accept() else {
                 break;
             };
-            if stream.set_nonblocking(true).is_ok() {
+            if is_of_this_user(&stream) && stream.set_nonblocking(true).is_ok() {
                 self.visitors.push(Visitor {
                     stream,
                     said: Vec::new(),
@@ -400,6 +400,19 @@ enum Heard {
     All,
     NotAll,
     Nonsense,
+}
+
+/// Whether the other end belongs to this user or to root. The socket's mode says so already, but not in the moment in which
+/// it is made.
+#[cfg(target_os = "linux")]
+fn is_of_this_user(stream: &UnixStream) -> bool {
+    let own = rustix::process::geteuid();
+    rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid == own || peer.uid.is_root())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_of_this_user(_stream: &UnixStream) -> bool {
+    true
 }
 
 impl Visitor {
