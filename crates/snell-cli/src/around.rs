@@ -1,5 +1,7 @@
 //! What surrounds a command: project, home, configuration, environment, clock. The library is handed all of it.
 
+mod project_held;
+
 use std::fs::DirBuilder;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -13,8 +15,9 @@ use snell::{Background, ConfigFile, EngineBuilder, did_you_mean};
 use crate::caller::Caller;
 use crate::install::script::quoted;
 use crate::install::signs::own_hooks;
-use crate::output;
 use crate::pins::Pins;
+use crate::{faults, output};
+use project_held::is_held_by_project;
 
 /// Environment variables that Snell reads.
 mod variables {
@@ -27,6 +30,9 @@ mod variables {
     pub(super) const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
     pub(super) const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
 }
+
+/// A value that cannot be understood is shown up to this width.
+const MAX_SHOWN_CELLS: usize = 60;
 
 /// A place at which nothing is and nothing can be made.
 const NOWHERE: &str = "/dev/null/snell";
@@ -43,6 +49,9 @@ pub(crate) struct Around {
     /// Whether the project is the current directory if none was named, whatever lies above.
     #[arg(skip)]
     stays_here: bool,
+    /// Whether an agent started this process, with variables that its settings may name.
+    #[arg(skip)]
+    is_guest: bool,
 }
 
 /// Where hook files of a host are looked for
@@ -63,6 +72,7 @@ impl HostAround {
             project: self.project.clone(),
             given: self.given.clone(),
             stays_here: true,
+            is_guest: false,
         }
     }
 }
@@ -118,6 +128,15 @@ impl Around {
                 configs: Vec::new(),
             },
             stays_here: false,
+            is_guest: false,
+        }
+    }
+
+    /// The surroundings of a process that an agent started for this project: variables do not lead into it.
+    pub(crate) fn of_guest(project: PathBuf) -> Self {
+        Self {
+            is_guest: true,
+            ..Self::of(Some(project), None)
         }
     }
 
@@ -130,13 +149,20 @@ impl Around {
     /// An engine for these surroundings, in the making, that knows which files of projects are trusted. What is a guest
     /// adds [`EngineBuilder::guest`] to it.
     pub(crate) fn engine_with_pins(&self) -> anyhow::Result<EngineBuilder> {
-        let pins = self.pins();
-        Ok(self.engine()?.trust_from(move || pins.read()))
+        let (data, project) = (self.data_dir(), self.guest_project().map(Path::to_owned));
+        Ok(self
+            .engine()?
+            .trust_from(move || pins_in(&data, project.as_deref()).read()))
     }
 
     /// The file that says which files of projects are trusted.
     pub(crate) fn pins(&self) -> Pins {
-        Pins::in_directory(self.data_dir())
+        pins_in(&self.data_dir(), self.guest_project())
+    }
+
+    /// The project of the agent that started this process.
+    fn guest_project(&self) -> Option<&Path> {
+        self.project.as_deref().filter(|_| self.is_guest)
     }
 
     /// Where Snell keeps what it records.
@@ -160,8 +186,33 @@ impl Around {
 
     /// Where the user's own `snell.toml` is, and what stands beside it.
     pub(crate) fn config_dir(&self) -> Option<PathBuf> {
-        let of_variable = directory_from(variables::XDG_CONFIG_HOME).map(|config| config.join("snell"));
-        of_variable.or_else(|| Some(self.home()?.join(".config/snell")))
+        self.config_dir_beside(self.own_home())
+    }
+
+    fn config_dir_beside(&self, home: Option<PathBuf>) -> Option<PathBuf> {
+        let base = match directory_from(variables::XDG_CONFIG_HOME) {
+            Some(named) => self.unless_held(named)?,
+            None => home?.join(".config"),
+        };
+        Some(base.join("snell"))
+    }
+
+    /// The home directory, if what lies in it can be the user's.
+    fn own_home(&self) -> Option<PathBuf> {
+        self.home().and_then(|home| self.unless_held(home))
+    }
+
+    /// A directory that should be the user's, unless it lies in the project, which is reported.
+    fn unless_held(&self, directory: PathBuf) -> Option<PathBuf> {
+        let project = self.guest_project();
+        if project.is_some_and(|project| is_held_by_project(&directory, project)) {
+            faults::report(format!(
+                "{} lies in the project, so no settings or hooks there count as yours; check HOME and XDG_CONFIG_HOME",
+                directory.display()
+            ));
+            return None;
+        }
+        Some(directory)
     }
 
     /// An engine for these surroundings, in the making.
@@ -171,10 +222,14 @@ impl Around {
             .project(project.clone())
             .env(std::env::vars_os());
         self.check_home()?;
-        if let Some(home) = self.home() {
-            builder = builder.home(home.clone()).leave_out(own_hooks(home, project.clone()));
+        let own_home = self.own_home();
+        if let Some(home) = &own_home {
+            builder = builder.home(home.clone());
         }
-        if let Some(config) = self.config_dir() {
+        if let Some(home) = self.home() {
+            builder = builder.leave_out(own_hooks(home, project.clone()));
+        }
+        if let Some(config) = self.config_dir_beside(own_home) {
             builder = builder.config_dir(config);
         }
         if !self.given.configs.is_empty() {
@@ -183,10 +238,10 @@ impl Around {
         if let Some(directory) = unless_here(&project) {
             builder = builder.trusted_as(directory);
         }
-        if let Some(now) = now()? {
+        if let Some(now) = now() {
             builder = builder.now(now);
         }
-        Ok(builder.background(detached(self.data_dir())?))
+        Ok(builder.background(detached(self.data_dir())))
     }
 
     /// The project's directory, in full: the one that was named, else the one around here, as `snell hook` finds it. One that
@@ -209,6 +264,18 @@ impl Around {
         }
         std::path::absolute(project).context("cannot find the project")
     }
+}
+
+/// The file of pins in this directory. One that lies in the project could have been written by its authors: it trusts nothing.
+fn pins_in(data: &Path, project: Option<&Path>) -> Pins {
+    if project.is_some_and(|project| is_held_by_project(data, project)) {
+        faults::report(format!(
+            "{} lies in the project, so the pins there do not count; check SNELL_HOME, XDG_DATA_HOME and HOME",
+            data.display()
+        ));
+        return Pins::in_directory(NOWHERE.into());
+    }
+    Pins::in_directory(data.to_owned())
 }
 
 /// A project as it is to be named to whoever types a command here; nothing if that command finds it by itself.
@@ -310,24 +377,27 @@ pub(crate) fn user_name() -> Option<String> {
     variable(variables::USER)
 }
 
-pub(crate) fn now() -> anyhow::Result<Option<Timestamp>> {
-    let Some(text) = std::env::var_os(variables::SNELL_NOW).filter(|text| !text.is_empty()) else {
-        return Ok(None);
+/// The clock that tests and replays set. A value that is no time does not count, which is reported.
+pub(crate) fn now() -> Option<Timestamp> {
+    let text = variable_as_said(variables::SNELL_NOW)?;
+    let fault = |error| {
+        faults::report(format!(
+            "SNELL_NOW is \"{}\", so the real clock counts; write an RFC 3339 time such as 2025-12-31T10:30:00Z: {error}",
+            output::in_brief(&text, MAX_SHOWN_CELLS)
+        ));
     };
-    let text = text.to_string_lossy();
-    let now = text
-        .parse()
-        .with_context(|| format!("SNELL_NOW is \"{text}\"; write an RFC 3339 time such as 2025-12-31T10:30:00Z"))?;
-    Ok(Some(now))
+    text.parse().map_err(fault).ok()
 }
 
-/// This program, as the one that stays with hooks which nobody waits for.
-fn detached(data_dir: PathBuf) -> anyhow::Result<Background> {
-    let program = std::env::current_exe().context("cannot find the path of this program")?;
-    Ok(Background::Detached {
-        record: data_dir.join("background.jsonl"),
-        supervisor: vec![program.into(), "supervise".into(), data_dir.into()],
-    })
+/// This program, as the one that stays with background hooks. Without its path they end with this process.
+fn detached(data_dir: PathBuf) -> Background {
+    match std::env::current_exe() {
+        Ok(program) => Background::Detached {
+            record: data_dir.join("background.jsonl"),
+            supervisor: vec![program.into(), "supervise".into(), data_dir.into()],
+        },
+        Err(_) => Background::InProcess,
+    }
 }
 
 /// Where Snell keeps what it records.

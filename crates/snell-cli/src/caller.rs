@@ -42,18 +42,18 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    pub(crate) fn look() -> anyhow::Result<Self> {
-        Ok(Self {
+    pub(crate) fn look() -> Self {
+        Self {
             data: Around::of(None, None).data_dir(),
-            now: around::now()?,
-        })
+            now: around::now(),
+        }
     }
 
     /// An engine for this project, in the making.
     pub(crate) fn engine(project: PathBuf) -> anyhow::Result<EngineBuilder> {
         // A directory that is gone has no hooks; what happens in it is judged and recorded all the same.
         let project = if project.is_dir() { project } else { PathBuf::from("/") };
-        Around::of(Some(project), None).engine_with_pins()
+        Around::of_guest(project).engine_with_pins()
     }
 
     /// What the user's own files say beside their hooks.

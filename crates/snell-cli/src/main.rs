@@ -5,6 +5,7 @@ mod caller;
 mod cli;
 mod commands;
 mod doctor;
+mod faults;
 mod forwarding;
 mod glimpse;
 mod guard;
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
 
 fn run() -> u8 {
     // Agents call this many times a minute, and reading a command line takes longer than answering them.
-    if let Some(args) = commands::hook::Args::at_once(std::env::args_os().skip(1)) {
+    if let Some(args) = commands::hook::Args::parse_quickly(std::env::args_os().skip(1)) {
         return commands::hook::run(&args);
     }
     match cli::parse() {

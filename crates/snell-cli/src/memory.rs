@@ -31,7 +31,7 @@ pub(crate) struct Memory {
 
 impl Memory {
     pub(crate) fn find() -> anyhow::Result<Self> {
-        let Caller { data, now } = Caller::look()?;
+        let Caller { data, now } = Caller::look();
         anyhow::ensure!(!data.exists() || data.is_dir(), "{} is not a directory", data.display());
         Ok(Self {
             recorder: Recorder::new(&data),

@@ -3,12 +3,17 @@
 //! Whatever goes wrong here is Snell's own trouble and must not become the agent's: it is told on standard error in one
 //! line, and the exit code stays 0. Only a verdict that cannot be delivered any other way ends with 2: to an agent that does
 //! not read what is written, or whose words Snell does not know.
+//!
+//! A tool call is always judged: `arguments` reads the command line as far as it can be understood, faults of variables have
+//! a default that counts instead, and `failure` answers where Snell itself fails.
 
+mod arguments;
+mod failure;
 mod looping;
 mod received;
 mod strange;
 
-use std::ffi::OsString;
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -19,10 +24,11 @@ use snell_store::{Judgement, Note, Observation};
 use super::{BLOCKED, DONE, adopt_orphans, block_on, concerns_a_hook};
 use crate::around::{Around, variable};
 use crate::caller::Caller;
-use crate::handlers::{self, Occasion, Reminder};
-use crate::output;
+use crate::guard::quietly;
+use crate::handlers::{self, Occasion, Reminder, Unread};
 use crate::pins::gone;
 use crate::recording::Recording;
+use crate::{faults, output};
 
 /// Answer an agent that calls Snell as one of its hooks
 ///
@@ -37,75 +43,98 @@ pub(crate) struct Args {
     /// Which agent calls, unless the payload shows another [default: whoever payload and environment show]
     #[arg(long, value_name = "NAME", value_parser = guest_names())]
     agent: Option<String>,
-}
-
-impl Args {
-    /// What agents are told to call, read without the parser of command lines; nothing if it is something else.
-    pub(crate) fn at_once(mut words: impl Iterator<Item = OsString>) -> Option<Self> {
-        if words.next()? != "hook" {
-            return None;
-        }
-        let agent = match words.next() {
-            None => None,
-            Some(flag) if flag == "--agent" => Some(words.next()?.into_string().ok()?),
-            Some(_) => return None,
-        };
-        let is_known = agent.as_deref().is_none_or(|name| Guest::by_name(name).is_some());
-        (is_known && words.next().is_none()).then_some(Self { agent })
-    }
+    /// Arguments that cannot be understood.
+    #[arg(skip)]
+    mistakes: Vec<String>,
 }
 
 fn guest_names() -> clap::builder::PossibleValuesParser {
     Guest::all().iter().map(|guest| guest.name).collect::<Vec<_>>().into()
 }
 
-/// Never fails: its caller is in the middle of something.
-pub(crate) fn run(args: &Args) -> u8 {
-    match answer(args) {
-        Ok(code) => code,
-        Err(error) => {
-            output::error(&error);
-            DONE
+/// A call of an agent: what it is about, and who calls.
+struct HookCall {
+    event: Event,
+    unread: Option<Unread>,
+    guest: Option<&'static Guest>,
+    /// The working directory, where the event does not name it.
+    added_cwd: Option<PathBuf>,
+    project: PathBuf,
+}
+
+impl HookCall {
+    fn receive(args: &Args) -> anyhow::Result<Self> {
+        let (mut event, unread) = received::receive()?;
+        let guest = match &args.agent {
+            Some(name) => Guest::registered(name, &event.raw),
+            None => Guest::recognise(&event.raw, &variable),
+        };
+        if guest.is_none() {
+            let told = || Guest::foreign_call(&event.raw)?.cwd;
+            event.cwd = event.cwd.take().or_else(told).filter(|cwd| cwd.is_absolute());
         }
+        let added_cwd = event.cwd.is_none().then(std::env::current_dir).and_then(Result::ok);
+        event.cwd = event.cwd.or_else(|| added_cwd.clone());
+        Ok(Self {
+            project: project_of(&event),
+            event,
+            unread,
+            guest,
+            added_cwd,
+        })
     }
 }
 
-fn answer(args: &Args) -> anyhow::Result<u8> {
+/// Judges the event on standard input and answers with the exit code. A fault in the arguments or a panic never ends in a tool
+/// call that is not judged.
+pub(crate) fn run(args: &Args) -> u8 {
     let started = Instant::now();
-    let caller = Caller::look()?;
-    let (mut event, unread) = received::receive()?;
-    let guest = match &args.agent {
-        Some(name) => Guest::registered(name, &event.raw),
-        None => Guest::recognise(&event.raw, &variable),
-    };
-    if guest.is_none() {
-        let told = || Guest::foreign_call(&event.raw)?.cwd;
-        event.cwd = event.cwd.take().or_else(told).filter(|cwd| cwd.is_absolute());
+    for mistake in &args.mistakes {
+        faults::report(format!("{mistake}; the event is judged all the same"));
     }
-    let added_cwd = event.cwd.is_none().then(std::env::current_dir).and_then(Result::ok);
-    event.cwd = event.cwd.or_else(|| added_cwd.clone());
-    let project = project_of(&event);
-    let (engine, findings) = engine_for(guest, &project)?;
+    let call = match quietly::run(|| HookCall::receive(args)) {
+        Ok(Ok(call)) => call,
+        Ok(Err(error)) => {
+            output::error(&error);
+            return DONE;
+        }
+        Err(place) => {
+            failure::report(&place);
+            return BLOCKED;
+        }
+    };
+    let answered = Cell::new(None);
+    quietly::run(|| answer(&call, started, &answered)).unwrap_or_else(|place| {
+        failure::report(&place);
+        answered.get().unwrap_or_else(|| failure::answer(&call))
+    })
+}
+
+/// Judges, answers and records. Once the agent has its answer, `answered` holds the exit code.
+fn answer(call: &HookCall, started: Instant, answered: &Cell<Option<u8>>) -> u8 {
+    let (mut event, unread, project) = (call.event.clone(), call.unread.as_ref(), &call.project);
+    let caller = Caller::look();
+    let (engine, findings) = engine_for(call.guest, project);
     let settings = engine.settings();
     let mut recording = Recording::new(&caller, &settings, &findings);
     let mut observation = Observation::new(&event, caller.now.unwrap_or_else(Timestamp::now));
-    observation.sender = caller.sender(guest);
-    observation.sender.cwd.clone_from(&added_cwd);
+    observation.sender = caller.sender(call.guest);
+    observation.sender.cwd.clone_from(&call.added_cwd);
     observation.sender.context_window = settings.context_window;
-    let Some(guest) = guest else {
+    let Some(guest) = call.guest else {
         let now = observation.at;
         let sender = observation.sender.clone();
         let occasion = Occasion {
             event: &event,
-            unread: unread.as_ref(),
+            unread,
             sender: &sender,
-            project: &project,
+            project,
             settings: &settings,
             now,
         };
-        return Ok(strange::answer(&occasion, observation, recording, started));
+        return strange::answer(&occasion, observation, recording, started);
     };
-    if let Some(unread) = &unread {
+    if let Some(unread) = unread {
         output::note(&format!(
             "cannot read all of the event {}: {}",
             event.name.as_str(),
@@ -118,9 +147,9 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
     event.platform.get_or_insert_with(|| guest.name.to_owned());
     let occasion = Occasion {
         event: &event,
-        unread: unread.as_ref(),
+        unread,
         sender: &observation.sender,
-        project: &project,
+        project,
         settings: &settings,
         now: observation.at,
     };
@@ -131,11 +160,16 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
     } = handlers::ask(&occasion, &mut recording);
     if concerned {
         adopt_orphans();
-        match block_on(engine.fire(event.clone())) {
-            Ok(said) => verdict = verdict.followed_by(said),
-            // Whatever kept hooks from speaking must not keep a "no" from being told.
-            Err(error) if verdict.decision > Decision::Allow => output::error(&error),
-            Err(error) => return Err(error),
+        // Without descriptors the runtime panics, and what the guard said must not be lost to that.
+        match quietly::run(|| block_on(engine.fire(event.clone()))) {
+            Ok(Ok(said)) => {
+                verdict = verdict.followed_by(said);
+                if engine.is_too_deep() {
+                    failure::end_without_hooks(&anyhow!("SNELL_DEPTH says that hooks called each other"), &mut verdict);
+                }
+            }
+            Ok(Err(error)) => failure::end_without_hooks(&error, &mut verdict),
+            Err(place) => failure::end_without_hooks(&anyhow!("failed at {place}"), &mut verdict),
         }
         handlers::ask_again(&occasion, hearing.as_mut(), &mut verdict);
     }
@@ -149,7 +183,7 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
     verdict.context.splice(0..0, reminder.texts);
     tell_faults(&findings, &event, &caller, &mut verdict);
     tell_withheld(&engine, &findings, &event, &caller, &mut verdict);
-    tell_gone(&event, &project, &mut verdict);
+    tell_gone(&event, project, &mut verdict);
     for warning in &verdict.warnings {
         output::note(&warning.to_string());
     }
@@ -181,8 +215,9 @@ fn answer(args: &Args) -> anyhow::Result<u8> {
                 .for_each(|kept| kept.become_refusal(&reason));
         }
     }
+    answered.set(Some(code));
     recording.record(observation, note);
-    Ok(code)
+    code
 }
 
 /// Tells the agent. What must not be lost and cannot be heard this way is told by exit code: then the answer is why.
@@ -207,15 +242,20 @@ fn tell(line: &str, verdict: &Verdict) -> Option<String> {
     Some(why)
 }
 
-/// The engine with what counts here: our own files, and what they borrow.
-fn engine_for(guest: Option<&'static Guest>, project: &Path) -> anyhow::Result<(Engine, Vec<Diagnostic>)> {
-    let builder = Caller::engine(project.to_owned())?;
+/// The engine with what counts here: our own files, and what they borrow. Without any, the guard judges by its defaults.
+fn engine_for(guest: Option<&'static Guest>, project: &Path) -> (Engine, Vec<Diagnostic>) {
+    let builder = Caller::engine(project.to_owned())
+        .or_else(|error| {
+            faults::report(format!("{error:#}"));
+            Caller::engine("/".into())
+        })
+        .unwrap_or_else(|_| Engine::builder());
     let builder = match guest {
         Some(guest) => builder.guest(guest),
         // Nobody can be answered in full, so no hook runs; our own settings count all the same.
         None => builder.survey(),
     };
-    Ok(builder.load())
+    builder.load()
 }
 
 /// The project as the agent has it, else the nearest directory that looks like one.
@@ -262,7 +302,7 @@ fn tell_gone(event: &Event, project: &Path, verdict: &mut Verdict) {
     if event.name != EventName::SessionStart {
         return;
     }
-    for path in Around::of(None, None).pins().gone_from(project) {
+    for path in Around::of_guest(project.to_owned()).pins().gone_from(project) {
         verdict.message(format!("Snell: {}; {}", gone::what(&path), gone::remedy(project)));
     }
 }
@@ -276,12 +316,18 @@ fn why(judgement: snell::Judgement) -> &'static str {
     }
 }
 
-/// A file that cannot be read has no hooks, and its user believes that it has. That is told once in each session.
+/// A file that cannot be read has no hooks, and its user believes that it has. That is told once in each session, and so are
+/// faults of variables and arguments.
 fn tell_faults(findings: &[Diagnostic], event: &Event, caller: &Caller, verdict: &mut Verdict) {
     let session = event.session_id.as_deref().unwrap_or_default();
     for fault in findings.iter().filter(|found| found.severity == Severity::Error) {
         let fault = fault.to_string();
         output::note(&fault);
+        if caller.is_first_time(&["fault", session, &fault]) {
+            verdict.message(format!("Snell: {fault}"));
+        }
+    }
+    for fault in faults::reported() {
         if caller.is_first_time(&["fault", session, &fault]) {
             verdict.message(format!("Snell: {fault}"));
         }

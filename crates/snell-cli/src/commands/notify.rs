@@ -99,7 +99,7 @@ enum Progress {
 }
 
 fn notify(args: &Args, started: Instant, progress: &mpsc::Sender<Progress>) -> anyhow::Result<()> {
-    let caller = Caller::look()?;
+    let caller = Caller::look();
     let receiver = receiver(args)?;
     let outbox = Outbox::beside(&caller.data);
     let mut sending = Sending {

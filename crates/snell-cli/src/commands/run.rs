@@ -95,7 +95,7 @@ fn record(
     }
     let caller = Caller {
         data: around.data_dir(),
-        now: now()?,
+        now: now(),
     };
     let mut record = Record::new(&caller, event, around.project()?, &engine.settings(), findings);
     if concerns_a_hook(engine, event) {
@@ -110,7 +110,7 @@ fn hearing<'a>(args: &Args, around: &Around, engine: &Engine, event: &'a Event) 
         return Ok(None);
     }
     let project = around.project()?;
-    let now = now()?.unwrap_or_else(Timestamp::now);
+    let now = now().unwrap_or_else(Timestamp::now);
     Ok(Hearing::of(event, &engine.settings(), &project, now))
 }
 
@@ -121,7 +121,12 @@ fn fire(engine: &Engine, event: &Event, hearing: Option<&mut Hearing<'_>>) -> an
     };
     let mut verdict = Verdict::new(event.name.clone());
     hearing.hear(&mut verdict);
-    verdict = verdict.followed_by(block_on(engine.fire(event.clone()))?);
+    match block_on(engine.fire(event.clone())) {
+        Ok(said) => verdict = verdict.followed_by(said),
+        // The guard's "no" counts, even if hooks are ended before they have spoken.
+        Err(error) if verdict.is_blocked() => output::error(&error),
+        Err(error) => return Err(error),
+    }
     hearing.hear_again(&mut verdict);
     Ok(verdict)
 }

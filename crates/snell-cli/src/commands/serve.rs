@@ -161,7 +161,7 @@ fn settings(args: &Args, told: &ServerSettings, keep: Keep) -> anyhow::Result<Se
         Keep::For(duration) => Some(duration),
         Keep::Forever => None,
     };
-    settings.now = around::now()?;
+    settings.now = around::now();
     Ok(settings)
 }
 

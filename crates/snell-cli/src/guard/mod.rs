@@ -11,7 +11,7 @@ mod hearing;
 mod linked;
 mod links;
 mod policy;
-mod quietly;
+pub(crate) mod quietly;
 mod told;
 mod world;
 

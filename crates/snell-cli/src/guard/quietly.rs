@@ -13,7 +13,7 @@ thread_local! {
 
 /// Does something that must not end this process, whatever happens in it; answers where it failed, if it did. What it says
 /// as it fails is not printed: it may hold what the agent wanted to do.
-pub(super) fn run<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn run<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     static HOOKED: Once = Once::new();
     HOOKED.call_once(|| {
         let before = panic::take_hook();

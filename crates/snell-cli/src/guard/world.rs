@@ -42,14 +42,14 @@ pub(super) fn around(settings: &Settings, project: &Path) -> World {
     World {
         cwd: project.clone(),
         user: user.unwrap_or_else(|| name_of(&home)),
-        temp: directory_from("TMPDIR").iter().map(|temp| tidy(temp)).collect(),
+        temp: temporary(directory_from("TMPDIR").iter().map(|temp| tidy(temp))),
         own: own(settings, &around, &home, Path::new(&project)),
-        home: tidy(&home),
-        project: if is_a_project(&project) {
+        project: if is_a_project(&project, &home) {
             project
         } else {
             NO_PROJECT.into()
         },
+        home: tidy(&home),
         variables: VARIABLES
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), variable(name)?)))
@@ -84,11 +84,30 @@ const NEVER: &[&str] = &[
 /// Where people keep projects, although it is the system's.
 const OFTEN: &[&str] = &["/opt", "/srv", "/usr/local/src", "/usr/src", "/var/www"];
 
+/// Directories in which everything is temporary have one of these in a name. An agent's settings can set `TMPDIR` to any other
+/// directory, for example to a home directory, and everything in it could be deleted.
+const TEMPORARY_NAMES: &[&str] = &["tmp", "temp", "temporary", "scratch", "cache", "t"];
+
+/// Those of the directories that are temporary by their names.
+fn temporary(directories: impl Iterator<Item = String>) -> Vec<String> {
+    let has_name = |directory: &String| {
+        let mut words = directory.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| {
+            let word = word.to_ascii_lowercase();
+            word.contains("tmp") || TEMPORARY_NAMES.contains(&word.as_str())
+        })
+    };
+    directories.filter(has_name).collect()
+}
+
 /// Whether an agent that was started here may do as it likes here. A directory of the system is a project only where
-/// people keep them, or if something in it says so.
-fn is_a_project(directory: &str) -> bool {
+/// people keep them, or if something in it says so; and so is one that holds the home directory.
+fn is_a_project(directory: &str, home: &Path) -> bool {
     let path = Path::new(directory);
     if NEVER.iter().any(|never| path.starts_with(never)) {
+        return false;
+    }
+    if home != path && home.starts_with(path) && !Caller::is_marked(path) {
         return false;
     }
     let is_deep = path.components().count() > 2;
@@ -129,6 +148,9 @@ pub(crate) fn tidy(path: &Path) -> String {
 fn own(settings: &Settings, around: &Around, home: &Path, project: &Path) -> Vec<Own> {
     let mut places: Vec<(PathBuf, Owned)> = vec![(around.data_dir(), Owned::Data)];
     places.extend(around.config_dir().map(|path| (path, Owned::Config)));
+    // Variables may lead this process elsewhere, and not the next one.
+    places.push((home.join(".local/share/snell"), Owned::Data));
+    places.push((home.join(".config/snell"), Owned::Config));
     let named = [&settings.comms.contacts, &settings.server.token_file];
     places.extend(named.into_iter().flatten().map(|path| (path.clone(), Owned::Config)));
     let database = settings.server.db.as_deref().and_then(|db| db.strip_prefix("sqlite:"));
@@ -156,7 +178,7 @@ fn own(settings: &Settings, around: &Around, home: &Path, project: &Path) -> Vec
 fn registrations(home: &Path, project: &Path) -> Vec<(PathBuf, Owned)> {
     let mut places = Vec::new();
     for agent in Agent::all() {
-        let around = Surroundings {
+        let mut around = Surroundings {
             home: home.to_owned(),
             project: project.to_owned(),
             directory: directory_from(agent.directory_variable()),
@@ -175,6 +197,10 @@ fn registrations(home: &Path, project: &Path) -> Vec<(PathBuf, Owned)> {
             places.push((path, what));
         }
         places.push((agent.script(&around), Owned::Registration));
+        if around.directory.take().is_some() {
+            places.push((agent.place_of(Scope::User, &around), Owned::Registration));
+            places.push((agent.script(&around), Owned::Registration));
+        }
     }
     places
 }
@@ -215,7 +241,7 @@ impl Real {
         Self {
             home: links.followed(&world.home),
             project: links.followed(&world.project),
-            temp: world.temp.iter().filter_map(|temp| links.followed(temp)).collect(),
+            temp: temporary(world.temp.iter().filter_map(|temp| links.followed(temp))),
         }
     }
 

@@ -57,6 +57,11 @@ impl Unread {
 }
 
 impl Occasion<'_> {
+    /// The time by which allowed commands expire. `SNELL_NOW` does not turn it back: an agent's settings could set that.
+    fn expiry_time(&self) -> Timestamp {
+        self.now.max(Timestamp::now())
+    }
+
     fn mode(&self) -> Mode {
         Mode::of(self.sender.mode.as_deref())
     }
@@ -107,7 +112,14 @@ pub(crate) fn ask<'a>(occasion: &Occasion<'a>, recording: &mut Recording) -> Sai
 
 fn hearing<'a>(occasion: &Occasion<'a>) -> Option<Hearing<'a>> {
     let is_on = occasion.settings.handlers.is_on(Handler::Guard);
-    let hearing = || Hearing::of(occasion.event, occasion.settings, occasion.project, occasion.now);
+    let hearing = || {
+        Hearing::of(
+            occasion.event,
+            occasion.settings,
+            occasion.project,
+            occasion.expiry_time(),
+        )
+    };
     is_on.then(hearing).flatten()
 }
 
@@ -123,7 +135,7 @@ fn load_files(occasion: &Occasion<'_>, verdict: &mut Verdict) {
     let home = Around::of(None, None).home();
     let guard = OnceCell::new();
     let forbidden = |path: &Path| {
-        let guard = guard.get_or_init(|| Guard::of(occasion.settings, occasion.project, occasion.now));
+        let guard = guard.get_or_init(|| Guard::of(occasion.settings, occasion.project, occasion.expiry_time()));
         guard.forbids_reading(path)
     };
     let request = context::Request {
@@ -156,7 +168,7 @@ fn judge_message(occasion: &Occasion<'_>, input: &Value, verdict: &mut Verdict) 
     let Some(tool) = occasion.event.tool_name() else {
         return;
     };
-    let contacts = Around::of(None, None)
+    let contacts = Around::of_guest(occasion.project.to_owned())
         .config_dir()
         .map(|directory| directory.join(CONTACTS));
     let call = comms::Call {

@@ -121,6 +121,13 @@ impl Sandbox {
 
     /// What a terminal of so many columns shows of `snell` with these arguments; nothing if there is no way to get one here.
     pub fn at_a_terminal(&self, columns: usize, args: &str) -> Option<String> {
+        let (shown, is_success) = self.ended_at_a_terminal(columns, args)?;
+        assert!(is_success, "{args}: {shown}");
+        Some(shown)
+    }
+
+    /// The same, and whether it was a success.
+    pub fn ended_at_a_terminal(&self, columns: usize, args: &str) -> Option<(String, bool)> {
         let has_script = Command::new("script").arg("--version").output();
         if !has_script.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
             skipped("there is no util-linux script");
@@ -130,8 +137,8 @@ impl Sandbox {
         let mut command = self.shell(&line, &[]);
         command.env("TERM", "xterm").env("NO_COLOR", "1").env("PAGER", "cat");
         let output = start(&mut command, "").wait_with_output().unwrap();
-        assert!(output.status.success(), "{args}: {output:?}");
-        Some(String::from_utf8(output.stdout).unwrap().replace('\r', ""))
+        let shown = String::from_utf8(output.stdout).unwrap().replace('\r', "");
+        Some((shown, output.status.success()))
     }
 
     /// The command that runs this program as `snell` would be run.
@@ -206,6 +213,11 @@ impl Sandbox {
 
     pub fn exists(&self, path: &str) -> bool {
         self.project().join(path).exists()
+    }
+
+    /// Waits until there is a file of this name in the project.
+    pub fn wait_for_file(&self, path: &str) {
+        wait_until(|| self.exists(path).then_some(()));
     }
 
     /// Waits until a file of the project has content, and answers it.

@@ -70,6 +70,11 @@ impl Engine {
         self.loaded().settings()
     }
 
+    /// Whether no hook runs because hooks have called hooks too often, as `SNELL_DEPTH` says.
+    pub fn is_too_deep(&self) -> bool {
+        self.shared.depth >= MAX_DEPTH
+    }
+
     /// The project's files whose hooks do not run, because they are not trusted as they are. Tell the user of them.
     pub fn withheld(&self) -> Vec<Withheld> {
         self.loaded().withheld()

@@ -26,7 +26,7 @@ impl Engine {
     /// What the hook makes of the event here: hooks fired by hooks go only so deep.
     pub(super) fn select(&self, hook: &Hook, event: &Event, scene: &Scene<'_>) -> Selection {
         match select(hook, event, scene) {
-            Selection::Fire if self.shared.depth >= MAX_DEPTH => {
+            Selection::Fire if self.is_too_deep() => {
                 Selection::Withhold(format!("hooks fired by hooks stop at depth {MAX_DEPTH}"))
             }
             selection => selection,

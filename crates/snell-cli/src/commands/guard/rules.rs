@@ -115,7 +115,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         let near = near.map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"));
         bail!("no rule{of_tier} is called \"{word}\" or has that in it{near}; `snell guard rules` shows all of them");
     }
-    let beside = InForce::of(&known.settings.guard, around::now()?.unwrap_or_else(Timestamp::now));
+    let beside = InForce::of(&known.settings.guard, around::now().unwrap_or_else(Timestamp::now));
     if args.json {
         output::json(&Everything {
             preset: policy.preset.name(),

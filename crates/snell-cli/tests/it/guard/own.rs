@@ -63,8 +63,8 @@ fn places_are_found_by_the_variables_that_name_them() {
     for path in ["config/snell/snell.toml", "data/snell.db", "claude/settings.json"] {
         assert_eq!(edit(&sandbox, &at(path)), "deny", "{path}");
     }
-    // Where they would be otherwise, nothing is Snell's own.
-    assert_eq!(edit(&sandbox, &sandbox.home().join(".config/snell/snell.toml")), "");
+    // Where they would be otherwise is Snell's own too: an agent's settings may have set the variables.
+    assert_eq!(edit(&sandbox, &sandbox.home().join(".config/snell/snell.toml")), "deny");
     let told = bash(&sandbox, "echo x > $XDG_CONFIG_HOME/snell/snell.toml");
     assert_eq!(told.decision.as_deref(), Some("deny"), "{told:?}");
 }

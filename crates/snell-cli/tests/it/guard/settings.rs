@@ -210,7 +210,7 @@ fn paths_of_the_user_begin_at_home() {
 fn an_allowed_command_is_allowed_until_the_end_of_its_last_day() {
     let sandbox = configured(
         "[[guard.allow]]\ncommand = \"sudo systemctl restart nginx\"\nreason = \"the dev box needs it\"\nuntil = \
-         \"2026-03-01\"\n",
+         \"2926-03-01\"\n",
     );
     let at = |time: &str, command: &str| {
         let payload = json!({
@@ -226,14 +226,14 @@ fn an_allowed_command_is_allowed_until_the_end_of_its_last_day() {
         super::Told::from(ran).in_short()
     };
     let restart = "sudo systemctl restart nginx";
-    assert_eq!(at("2026-03-01T23:59:59Z", restart), "");
-    assert_eq!(at("2026-03-02T00:00:00Z", restart), "deny privilege.raise");
+    assert_eq!(at("2926-03-01T23:59:59Z", restart), "");
+    assert_eq!(at("2926-03-02T00:00:00Z", restart), "deny privilege.raise");
     assert_eq!(
-        at("2026-03-01T12:00:00Z", "sudo systemctl restart nginx; rm -rf /"),
+        at("2926-03-01T12:00:00Z", "sudo systemctl restart nginx; rm -rf /"),
         "deny files.delete-root"
     );
     assert_eq!(
-        at("2026-03-01T12:00:00Z", "sudo systemctl stop nginx"),
+        at("2926-03-01T12:00:00Z", "sudo systemctl stop nginx"),
         "deny privilege.raise"
     );
 }

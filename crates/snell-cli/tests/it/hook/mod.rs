@@ -1,5 +1,6 @@
 //! `snell hook` as agents call it: what it answers, and what is kept of it.
 
+mod always_judged;
 mod answers;
 mod background;
 mod killed;
@@ -10,6 +11,7 @@ mod scribe;
 mod secrets;
 mod sequences;
 pub mod slow;
+mod softening;
 mod strangers;
 mod stuck;
 mod terminal;

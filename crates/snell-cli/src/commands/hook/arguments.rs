@@ -1,0 +1,57 @@
+//! The command line of `snell hook`, read as far as it can be understood. What cannot be does not keep an event from being
+//! judged: an agent that gets a usage error goes on with its call, or refuses every one.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+
+use snell::Guest;
+
+use super::Args;
+use crate::output;
+
+/// An argument that cannot be understood is shown up to this width.
+const MAX_SHOWN_CELLS: usize = 60;
+
+/// Options that every command has.
+const COMMON: &[&str] = &["-h", "--help", "-V", "--version"];
+
+impl Args {
+    /// Reads `hook [--agent NAME]` without the parser of command lines, which takes longer than answering. Nothing if it is
+    /// another command, or if a person asks for help or made a mistake at a terminal.
+    pub(crate) fn parse_quickly(mut words: impl Iterator<Item = OsString>) -> Option<Self> {
+        if words.next()? != "hook" {
+            return None;
+        }
+        let mut args = Self::default();
+        while let Some(word) = words.next() {
+            if COMMON.iter().any(|option| word == *option) {
+                return None;
+            }
+            match word.to_str().map(|word| (word, word.strip_prefix("--agent="))) {
+                Some(("--agent", _)) => match words.next() {
+                    Some(name) => args.set_agent(&name.to_string_lossy()),
+                    None => args.mistakes.push("--agent names no agent".into()),
+                },
+                Some((_, Some(name))) => args.set_agent(name),
+                _ => args.mistakes.push(format!(
+                    "\"{}\" is no argument of `snell hook`",
+                    output::in_brief(&word.to_string_lossy(), MAX_SHOWN_CELLS)
+                )),
+            }
+        }
+        (args.mistakes.is_empty() || !io::stdin().is_terminal()).then_some(args)
+    }
+
+    fn set_agent(&mut self, name: &str) {
+        if Guest::by_name(name).is_some() {
+            self.agent = Some(name.to_owned());
+        } else {
+            let known: Vec<_> = Guest::all().iter().map(|guest| guest.name).collect();
+            self.mistakes.push(format!(
+                "--agent names \"{}\", which is none of: {}",
+                output::in_brief(name, MAX_SHOWN_CELLS),
+                known.join(", ")
+            ));
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! No variable, argument or descriptor that cannot be used keeps a call from being judged.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Command, Output};
+
+use rustix::fs::{CWD, FileType, Mode as FileMode, mknodat};
+use serde_json::{Value, json};
+
+use super::{Mode, Watched};
+use crate::support::{Ran, Sandbox, start};
+
+/// Every variable that is read on the way to a verdict, and some that are not.
+const VARIABLES: &[&str] = &[
+    "CARGO_HOME",
+    "CLAUDECODE",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_HEADSPACE_SESSION_ID",
+    "CLAUDE_HEADSPACE_TMUX_SESSION",
+    "CLAUDE_PID",
+    "CLAUDE_PROJECT_DIR",
+    "CLAUDE_SESSION_ID",
+    "CLAUDE_SESSION_MODE",
+    "CLAUDE_SESSION_ROLE",
+    "HOME",
+    "LANG",
+    "LOGNAME",
+    "MISSION_EXECUTION_ID",
+    "NO_COLOR",
+    "PATH",
+    "PROJECT_PATH",
+    "PWD",
+    "SNELL_DEPTH",
+    "SNELL_HOME",
+    "SNELL_NOW",
+    "SNELL_SCRIBE",
+    "SNELL_TOKEN_FILE",
+    "SNELL_URL",
+    "TERM",
+    "TMPDIR",
+    "TMUX",
+    "TMUX_PANE",
+    "TZ",
+    "USER",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+];
+
+/// A string of the environment, with its name, may have so many bytes.
+const MAX_VARIABLE_BYTES: usize = 128 * 1024 - 1;
+
+/// Where something could be made, it is made in the sandbox.
+fn values(variable: &str, sandbox: &Sandbox) -> Vec<Option<OsString>> {
+    let missing = sandbox.home().join("missing/directory");
+    let not_text = sandbox.home().join(OsStr::from_bytes(b"\xff\xfe"));
+    let fifo = sandbox.home().join("fifo");
+    mknodat(CWD, &fifo, FileType::Fifo, FileMode::RWXU, 0).unwrap();
+    let enormous = "x".repeat(MAX_VARIABLE_BYTES - variable.len() - 1);
+    let texts: &[&str] = &[
+        "",
+        "x",
+        "relative/directory",
+        "two\nlines",
+        "\u{1b}[31m",
+        "/dev/null",
+        "/proc",
+        "off",
+        "99999999999999999999",
+        "9999-12-30T22:00:00Z",
+        "-009999-01-02T01:59:59Z",
+        "2026-02-30T00:00:00Z",
+        &enormous,
+    ];
+    let texts = texts.iter().map(|text| Some(OsString::from(text)));
+    let paths = [fifo, missing, not_text].map(|path| Some(path.into_os_string()));
+    let root = (variable != "SNELL_HOME").then(|| Some("/".into()));
+    let others = [None].into_iter().chain(root);
+    texts.chain(paths).chain(others).collect()
+}
+
+fn payload(watched: &Watched, command: &str) -> Value {
+    let input = json!({"tool_name": "Bash", "tool_input": {"command": command}, "transcript_path": "/t.jsonl"});
+    watched.payload("s1", "PreToolUse", input)
+}
+
+/// Starts a hook with this call on its standard input, and answers how it ended.
+fn ended(command: &mut Command, payload: &Value) -> Output {
+    start(command, &payload.to_string()).wait_with_output().unwrap()
+}
+
+fn is_denied(output: &Output) -> bool {
+    let answer: Option<Value> = serde_json::from_slice(&output.stdout).ok();
+    let decision = answer.map(|answer| answer["hookSpecificOutput"]["permissionDecision"].clone());
+    output.status.code() == Some(2) || (output.status.success() && decision == Some("deny".into()))
+}
+
+#[test]
+fn no_value_of_a_variable_keeps_a_call_from_being_judged() {
+    for variable in VARIABLES {
+        let watched = Watched::new(Mode::Alone);
+        let values = values(variable, &watched.sandbox);
+        let payload = payload(&watched, "rm -rf ~");
+        for value in &values {
+            let mut command = watched.sandbox.command(&["hook", "--agent", "claude"]);
+            match value {
+                Some(value) => command.env(variable, value),
+                None => command.env_remove(variable),
+            };
+            let output = ended(&mut command, &payload);
+            let shown = value
+                .as_ref()
+                .map(|value| value.to_string_lossy().chars().take(40).collect::<String>());
+            assert!(is_denied(&output), "{variable} = {shown:?}: {output:?}");
+        }
+        // Where it leads elsewhere, or is stored by another process, the database here does not have it.
+        if !["SNELL_HOME", "SNELL_SCRIBE"].contains(variable) {
+            assert_eq!(watched.count("events"), values.len() as i64, "{variable}");
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_cannot_be_used_is_told_once_in_each_session_and_the_real_one_counts() {
+    let watched = Watched::new(Mode::Alone);
+    for session in ["s1", "s2"] {
+        for is_first in [true, false] {
+            let payload = watched.payload(session, "UserPromptSubmit", json!({"prompt": "Go on"}));
+            let ran = watched.hook_from(&[("SNELL_NOW", "2026-02-30T00:00:00Z")], &payload);
+            assert_eq!(ran.code, 0, "{ran:?}");
+            assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+            assert!(ran.stderr.contains("SNELL_NOW is \"2026-02-30T00:00:00Z\""), "{ran:?}");
+            assert_eq!(ran.stdout.contains("so the real clock counts"), is_first, "{ran:?}");
+        }
+    }
+    let last_year = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(24 * 365);
+    let recent = format!("events WHERE at > {}", last_year.as_millisecond());
+    assert_eq!(watched.count(&recent), 4);
+}
+
+#[test]
+fn no_argument_keeps_a_call_from_being_judged() {
+    let enormous = OsString::from("x".repeat(MAX_VARIABLE_BYTES));
+    let not_text = OsStr::from_bytes(b"\xff");
+    let word = OsStr::new;
+    let (hook, agent) = (word("hook"), word("--agent"));
+    // The arguments, and how many of them cannot be understood.
+    let cases: &[(&[&OsStr], usize)] = &[
+        (&[hook], 0),
+        (&[hook, word("--agent=claude")], 0),
+        (&[hook, agent], 1),
+        (&[hook, agent, word("nonsense")], 1),
+        (&[hook, agent, not_text], 1),
+        (&[hook, word("--agent=")], 1),
+        (&[hook, agent, word("claude"), word("extra")], 1),
+        (&[hook, word("--unknown"), word("-x")], 2),
+        (&[hook, word("--"), word("extra")], 2),
+        (&[hook, word("")], 1),
+        (&[hook, not_text], 1),
+        (&[hook, word("two\nlines \u{1b}[31m")], 1),
+        (&[hook, &enormous], 1),
+    ];
+    for (arguments, mistakes) in cases {
+        let watched = Watched::new(Mode::Alone);
+        let mut command = watched.sandbox.command(&[]);
+        let output = ended(command.args(*arguments), &payload(&watched, "rm -rf ~"));
+        assert!(is_denied(&output), "{output:?}");
+        let ran = Ran::from(output);
+        assert_eq!(ran.stderr.lines().count(), *mistakes, "{ran:?}");
+        assert!(ran.stderr.len() < 400, "{ran:?}");
+        assert_eq!(watched.count("events"), 1, "{ran:?}");
+        let harmless = ended(command.args(*arguments), &payload(&watched, "ls"));
+        assert_eq!(harmless.status.code(), Some(0), "{harmless:?}");
+    }
+}
+
+#[test]
+fn a_person_at_a_terminal_is_told_of_a_mistake_in_the_arguments() {
+    let sandbox = Sandbox::new();
+    let help = sandbox.snell(&["hook", "--help"], "{\"hook_event_name\": \"Stop\"}");
+    assert!(help.code == 0 && help.stdout.contains("Usage: snell hook"), "{help:?}");
+    if let Some((shown, is_success)) = sandbox.ended_at_a_terminal(100, "hook --unknown") {
+        assert!(shown.contains("unexpected argument") && !is_success, "{shown}");
+    }
+}
+
+#[test]
+fn no_descriptor_and_no_directory_keeps_a_call_from_being_judged() {
+    // A line of shell, and whether the answer can be read.
+    let cases = [
+        ("exec \"$0\" \"$@\" 2>&-", true),
+        ("exec \"$0\" \"$@\" >&-", false),
+        ("exec \"$0\" \"$@\" >&- 2>&-", false),
+        ("exec \"$0\" \"$@\" >/dev/full", false),
+        ("mkdir gone; cd gone; rmdir ../gone; exec \"$0\" \"$@\"", true),
+    ];
+    for (line, is_read) in cases {
+        let watched = Watched::new(Mode::Alone);
+        let mut command = watched.sandbox.shell(line, &["hook", "--agent", "claude"]);
+        let output = ended(&mut command, &payload(&watched, "rm -rf ~"));
+        assert!(is_denied(&output), "{line}: {output:?}");
+        assert_eq!(output.status.success(), is_read, "{line}: {output:?}");
+        assert_eq!(watched.count("events"), 1, "{line}");
+    }
+}
+
+#[test]
+fn hooks_that_are_ended_before_they_have_spoken_leave_a_question() {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let hook = "[[hook]]\nevent = 'PreToolUse'\nrun = 'touch began; sleep 60'\ntimeout = '70s'\n";
+    let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", hook);
+    let watched = Watched::with(Mode::Alone, sandbox);
+    let child = start(&mut watched.command(), &payload(&watched, "ls").to_string());
+    watched.sandbox.wait_for_file("began");
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "ask", "{ran:?}");
+    assert_eq!(watched.count("events"), 1);
+}
