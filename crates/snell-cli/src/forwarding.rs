@@ -7,7 +7,7 @@ use snell::ServerSettings;
 use snell_store::Observation;
 use snell_store::outbox::{self, Letter, Outbox, Receiver};
 
-use crate::output;
+use crate::{machine, output};
 
 /// The receiver of this machine's events, and what waits for it.
 #[derive(Debug)]
@@ -57,6 +57,9 @@ pub(crate) fn dropped(letters: usize) -> String {
 /// Starts a process that delivers, to this receiver and others, unless somebody does already. If there is none, the next call
 /// tries again.
 pub(crate) fn hire(outbox: &Outbox, data: &Path, receiver: &Receiver) {
+    if machine::has_tight_limits() {
+        return;
+    }
     let Ok(program) = std::env::current_exe() else {
         return;
     };

@@ -1,7 +1,18 @@
-//! How busy this machine is.
+//! How busy this machine is, and which limits this process has.
 
 use std::fs::File;
 use std::io::Read;
+
+use rustix::process::{Resource, getrlimit};
+
+/// A process that serves others needs this many descriptors.
+const ENOUGH_DESCRIPTORS: u64 = 64;
+
+/// Whether a process that is started here could not serve others: it would inherit limits under which it cannot write.
+pub(crate) fn has_tight_limits() -> bool {
+    let descriptors = getrlimit(Resource::Nofile).current;
+    getrlimit(Resource::Fsize).current.is_some() || descriptors.is_some_and(|limit| limit < ENOUGH_DESCRIPTORS)
+}
 
 /// Whether so much wants to run that waiting for another process would take longer than what it is to do.
 pub(crate) fn is_crowded() -> bool {

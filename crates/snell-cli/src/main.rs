@@ -21,6 +21,8 @@ mod pins;
 mod post;
 mod recording;
 mod shallow;
+mod signals;
+mod stack;
 mod times;
 mod waking;
 mod whose;
@@ -28,7 +30,8 @@ mod whose;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(run())
+    signals::survive_unsolicited_signals();
+    ExitCode::from(stack::run_with_enough_stack(run))
 }
 
 fn run() -> u8 {

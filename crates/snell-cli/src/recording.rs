@@ -273,6 +273,9 @@ fn say(remarks: &[String]) {
 
 /// Starts a scribe for the next ones. If there is none, they are only slower.
 fn hire(data: &Path, keep: Keep) {
+    if machine::has_tight_limits() {
+        return;
+    }
     let Ok(program) = std::env::current_exe() else {
         return;
     };

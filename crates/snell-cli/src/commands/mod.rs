@@ -121,6 +121,8 @@ async fn unless_told_to_end<T>(work: impl Future<Output = T>) -> anyhow::Result<
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;
+    // A parent that ignores SIGCHLD hands that down, and then the exit status of every hook is lost.
+    let _children = signal(SignalKind::child())?;
     tokio::select! {
         done = work => Ok(done),
         _ = terminate.recv() => bail!("ended by SIGTERM; the hooks that were running are ended too"),

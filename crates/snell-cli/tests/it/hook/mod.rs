@@ -5,6 +5,7 @@ mod answers;
 mod background;
 mod killed;
 mod known;
+mod limits;
 mod many_writers;
 mod removed_log;
 mod scribe;

@@ -1,0 +1,223 @@
+//! Limits and signals: a call that is denied stays denied under each of them.
+
+use std::fs::{self, File};
+use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use super::{Mode, Watched};
+use crate::support::{Ran, Sandbox, skipped, start};
+
+/// Signals whose default action ends a process that was not asked to end.
+const UNSOLICITED: &[Signal] = &[
+    Signal::XFSZ,
+    Signal::XCPU,
+    Signal::ALARM,
+    Signal::VTALARM,
+    Signal::PROF,
+    Signal::USR1,
+    Signal::USR2,
+    Signal::IO,
+    Signal::PIPE,
+];
+
+/// Ignores SIGCHLD, and becomes another program.
+const WITHOUT_CHILDREN: &str =
+    "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])";
+
+fn payload(watched: &Watched, command: &str) -> String {
+    let input = json!({"tool_name": "Bash", "tool_input": {"command": command}, "transcript_path": "/t.jsonl"});
+    watched.payload("s1", "PreToolUse", input).to_string()
+}
+
+/// `snell hook` below a bash that runs this first.
+fn after(watched: &Watched, preparation: &str) -> Command {
+    let mut command = watched.sandbox.program("bash");
+    let line = format!("{preparation} && exec \"$0\" hook --agent claude");
+    command.args(["-c", &line, env!("CARGO_BIN_EXE_snell")]);
+    command
+}
+
+fn decision(ran: &Ran) -> Value {
+    ran.json()["hookSpecificOutput"]["permissionDecision"].clone()
+}
+
+fn is_lacking(program: &str) -> bool {
+    let lacks = Command::new(program).arg("--version").output().is_err();
+    if lacks {
+        skipped(&format!("there is no {program}"));
+    }
+    lacks
+}
+
+#[test]
+fn a_denied_call_stays_denied_under_every_limit() {
+    if is_lacking("bash") {
+        return;
+    }
+    let nested = format!("{}rm -rf ~{}", "( ".repeat(60), " )".repeat(60));
+    // The limit, and whether the event can be recorded under it.
+    let cases = [
+        ("-f 0", false),
+        ("-f 1", false),
+        ("-n 4", false),
+        ("-n 16", true),
+        ("-v 2000000", true),
+        ("-u 1", true),
+        ("-t 5", true),
+        ("-s 64", true),
+        ("-s 256", true),
+        ("-c 0", true),
+        ("-l 0", true),
+    ];
+    for (limit, is_recorded) in cases {
+        for command in ["rm -rf ~", nested.as_str()] {
+            let watched = Watched::new(Mode::Alone);
+            let mut limited = after(&watched, &format!("ulimit {limit}"));
+            let ran = Ran::from(
+                start(&mut limited, &payload(&watched, command))
+                    .wait_with_output()
+                    .unwrap(),
+            );
+            assert_eq!(ran.code, 0, "{limit}: {ran:?}");
+            assert_eq!(decision(&ran), "deny", "{limit}: {ran:?}");
+            if is_recorded {
+                assert_eq!(watched.count("events"), 1, "{limit}: {ran:?}");
+            } else {
+                assert!(ran.stderr.contains("cannot record"), "{limit}: {ran:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn few_descriptors_cost_hooks_their_say_and_neither_a_no_nor_a_question() {
+    if is_lacking("bash") {
+        return;
+    }
+    let hook = "[[hook]]\nevent = 'PreToolUse'\nrun = 'exit 0'\non_failure = 'block'\ntimeout = '1s'\n";
+    for descriptors in 4..=12 {
+        let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", hook);
+        let watched = Watched::with(Mode::Alone, sandbox);
+        let told = |command: &str| {
+            let mut limited = after(&watched, &format!("ulimit -n {descriptors}"));
+            Ran::from(
+                start(&mut limited, &payload(&watched, command))
+                    .wait_with_output()
+                    .unwrap(),
+            )
+        };
+        let denied = told("rm -rf ~");
+        assert_eq!(
+            (denied.code, decision(&denied)),
+            (0, "deny".into()),
+            "{descriptors}: {denied:?}"
+        );
+        let fine = told("ls");
+        let is_heard = fine.stdout.is_empty() && fine.stderr.is_empty();
+        assert!(
+            is_heard || ["ask", "deny"].map(Value::from).contains(&decision(&fine)),
+            "{descriptors}: {fine:?}"
+        );
+    }
+}
+
+#[test]
+fn an_answer_that_does_not_fit_into_a_limited_file_is_an_exit_code() {
+    if is_lacking("bash") {
+        return;
+    }
+    let watched = Watched::new(Mode::Alone);
+    let answer = File::create(watched.sandbox.home().join("answer")).unwrap();
+    let mut limited = after(&watched, "ulimit -f 0");
+    limited.stdin(Stdio::piped()).stdout(answer).stderr(Stdio::piped());
+    let mut child = limited.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut stdin, payload(&watched, "rm -rf ~").as_bytes()).unwrap();
+    drop(stdin);
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(2));
+}
+
+#[test]
+fn a_hook_under_a_limit_leaves_no_scribe_that_has_it() {
+    if is_lacking("bash") {
+        return;
+    }
+    for limit in ["-f 0", "-n 16"] {
+        let watched = Watched::new(Mode::WithScribe);
+        let mut limited = after(&watched, &format!("ulimit {limit}"));
+        start(&mut limited, &payload(&watched, "rm -rf ~"))
+            .wait_with_output()
+            .unwrap();
+        assert_eq!(watched.scribe(), None, "{limit}");
+        let before = if limit == "-f 0" { 0 } else { 1 };
+        watched.prompt("s1", "Go on");
+        assert_eq!(watched.count("events"), before + 1, "{limit}");
+    }
+}
+
+#[test]
+fn a_signal_that_asks_for_nothing_ends_no_hook() {
+    let hook = "[[hook]]\nevent = 'PreToolUse'\nrun = 'touch began; until test -e go; do sleep 0.01; done'\n";
+    for &signal in UNSOLICITED {
+        let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", hook);
+        let watched = Watched::with(Mode::Alone, sandbox);
+        let child = start(&mut watched.command(), &payload(&watched, "rm -rf ~"));
+        watched.sandbox.wait_for_file("began");
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        fs::write(watched.sandbox.project().join("go"), "").unwrap();
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert_eq!((ran.code, decision(&ran)), (0, "deny".into()), "{signal:?}: {ran:?}");
+        assert_eq!(watched.count("events"), 1, "{signal:?}");
+    }
+}
+
+#[test]
+fn hooks_are_started_with_the_default_actions_of_signals() {
+    if is_lacking("bash") || !fs::exists("/proc/self/status").unwrap_or_default() {
+        return;
+    }
+    let hook =
+        "[[hook]]\nevent = 'PreToolUse'\nrun = 'grep ^Sig /proc/self/status > status.new; mv status.new status'\n";
+    let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", hook);
+    let watched = Watched::with(Mode::Alone, sandbox);
+    let mut ignoring = after(&watched, "trap '' XFSZ XCPU ALRM VTALRM PROF USR1 USR2 IO PIPE");
+    start(&mut ignoring, &payload(&watched, "ls"))
+        .wait_with_output()
+        .unwrap();
+    let status = watched.sandbox.read("status");
+    // The test itself may have inherited more ignored signals.
+    let mask = UNSOLICITED
+        .iter()
+        .fold(0, |mask, signal| mask | 1_u64 << (signal.as_raw() - 1));
+    for kind in ["SigBlk:", "SigIgn:", "SigCgt:"] {
+        let signals = status.lines().find_map(|line| line.strip_prefix(kind)).unwrap();
+        assert_eq!(u64::from_str_radix(signals.trim(), 16).unwrap() & mask, 0, "{status}");
+    }
+}
+
+#[test]
+fn the_exit_code_of_a_hook_counts_although_the_agent_ignores_its_children() {
+    if is_lacking("python3") {
+        return;
+    }
+    let hook = "[[hook]]\nevent = 'PreToolUse'\nrun = 'echo no >&2; exit 2'\n";
+    let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", hook);
+    let watched = Watched::with(Mode::Alone, sandbox);
+    let mut ignoring = watched.sandbox.program("python3");
+    ignoring.args([
+        "-c",
+        WITHOUT_CHILDREN,
+        env!("CARGO_BIN_EXE_snell"),
+        "hook",
+        "--agent",
+        "claude",
+    ]);
+    let ran = Ran::from(
+        start(&mut ignoring, &payload(&watched, "ls"))
+            .wait_with_output()
+            .unwrap(),
+    );
+    assert_eq!(decision(&ran), "deny", "{ran:?}");
+}
