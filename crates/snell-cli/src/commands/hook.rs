@@ -12,6 +12,7 @@ mod failure;
 mod looping;
 mod received;
 mod strange;
+mod unnamed;
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};

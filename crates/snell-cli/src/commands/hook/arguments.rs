@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal};
 use snell::Guest;
 
 use super::Args;
+use super::unnamed::is_payload_on_stdin;
 use crate::output;
 
 /// An argument that cannot be understood is shown up to this width.
@@ -17,9 +18,13 @@ const COMMON: &[&str] = &["-h", "--help", "-V", "--version"];
 
 impl Args {
     /// Reads `hook [--agent NAME]` without the parser of command lines, which takes longer than answering. Nothing if it is
-    /// another command, or if a person asks for help or made a mistake at a terminal.
+    /// another command, or if a person asks for help or made a mistake at a terminal. No argument at all means `hook` as well,
+    /// if there is a payload to judge.
     pub(crate) fn parse_quickly(mut words: impl Iterator<Item = OsString>) -> Option<Self> {
-        if words.next()? != "hook" {
+        let Some(command) = words.next() else {
+            return is_payload_on_stdin().then(Self::default);
+        };
+        if command != "hook" {
             return None;
         }
         let mut args = Self::default();

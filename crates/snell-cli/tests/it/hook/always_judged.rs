@@ -149,6 +149,7 @@ fn no_argument_keeps_a_call_from_being_judged() {
     let (hook, agent) = (word("hook"), word("--agent"));
     // The arguments, and how many of them cannot be understood.
     let cases: &[(&[&OsStr], usize)] = &[
+        (&[], 0),
         (&[hook], 0),
         (&[hook, word("--agent=claude")], 0),
         (&[hook, agent], 1),

@@ -17,6 +17,7 @@ mod strangers;
 mod stuck;
 mod terminal;
 mod trouble;
+mod unnamed;
 
 use std::fs;
 use std::io::{Read, Write};

@@ -1,0 +1,72 @@
+//! `snell` without arguments, called by an agent. Some agents read the settings of Claude Code and drop the arguments of a
+//! command: they mean `snell hook`.
+
+use std::io::{self, BufRead, IsTerminal};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+/// An agent writes its payload at once. A script that leaves its standard input open, and writes nothing, gets the help after
+/// this time.
+const FIRST_BYTE_WITHIN: Duration = Duration::from_secs(2);
+
+/// Whether standard input begins as a hook payload does. Nothing of the payload is taken from it.
+pub(super) fn is_payload_on_stdin() -> bool {
+    let mut stdin = io::stdin().lock();
+    if stdin.is_terminal() {
+        return false;
+    }
+    let deadline = Instant::now() + FIRST_BYTE_WITHIN;
+    while is_readable_before(&stdin, deadline) {
+        let Ok(bytes) = stdin.fill_buf() else {
+            return false;
+        };
+        let blanks = bytes.len() - bytes.trim_ascii_start().len();
+        if bytes.is_empty() || blanks < bytes.len() {
+            return begins_as_payload(bytes.trim_ascii_start());
+        }
+        stdin.consume(blanks);
+    }
+    false
+}
+
+/// A payload is an object with members. One that is broken or too large counts as well: such a call must be judged too.
+fn begins_as_payload(text: &[u8]) -> bool {
+    let members = text.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+    members.is_some_and(|members| matches!(members.first(), None | Some(b'"')))
+}
+
+fn is_readable_before(stdin: &io::StdinLock<'_>, deadline: Instant) -> bool {
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let mut fds = [PollFd::new(stdin, PollFlags::IN)];
+        match poll(&mut fds, Timespec::try_from(left).ok().as_ref()) {
+            Err(Errno::INTR) => {}
+            ready => return ready.is_ok_and(|ready| ready > 0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_with_members_is_a_payload() {
+        let cases: &[(&[u8], bool)] = &[
+            (b"{\"sessionId\":\"s\"", true),
+            (b"{ \n\"a\"", true),
+            (b"{", true),
+            (b"{}", false),
+            (b"{ }", false),
+            (b"[]", false),
+            (b"", false),
+            (b"hello", false),
+            (b"\"text\"", false),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(begins_as_payload(text), *expected, "{}", text.escape_ascii());
+        }
+    }
+}
