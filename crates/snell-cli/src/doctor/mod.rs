@@ -3,6 +3,7 @@
 //! One file per question. Each looks at the patient and answers with findings; a new question is a row of `CHECKS`. The
 //! last one, the proof, runs what is registered as the agent would.
 
+mod environment;
 mod guard;
 mod memory;
 mod neighbours;
@@ -103,6 +104,7 @@ const CHECKS: &[Check] = &[
     check("Program", program::check),
     check("Settings", settings::check),
     check("Switches", switches::check),
+    check("Environment", environment::check),
     check("Neighbours", neighbours::check),
     check("Receiver", receiver::check),
     check("Memory", memory::check),

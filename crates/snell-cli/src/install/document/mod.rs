@@ -13,7 +13,7 @@ use std::ops::Range;
 use gaps::{Comment, begins_line, blanks_before, comma_after, indentation, last_comment, last_comment_on_line};
 use layout::Layout;
 pub(super) use layout::written;
-pub(crate) use node::{Fault, Meaning, Node};
+pub(crate) use node::{Fault, Meaning, Member, Node};
 
 /// One step down into a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -103,7 +103,7 @@ fn without_duration(line: &str) -> String {
 #[test]
 fn what_is_wrong_is_found_and_what_to_do_is_said() {
     type Harm = fn(&Home);
-    let cases: [(&str, Harm, &str); 16] = [
+    let cases: [(&str, Harm, &str); 18] = [
         (
             "an event is missing",
             |home| {
@@ -174,6 +174,27 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
             "hooks are switched off",
             |home| replace(home, "\"opus\"", "\"opus\", \"disableAllHooks\": true"),
             "Switches problem ~/.claude/settings.json:2: \"disableAllHooks\" switches all hooks off, Snell's too | remove it, or write false",
+        ),
+        (
+            "the settings lead Snell elsewhere",
+            |home| {
+                replace(
+                    home,
+                    "\"opus\"",
+                    "\"opus\", \"env\": {\"XDG_CONFIG_HOME\": \"/elsewhere\"}",
+                )
+            },
+            "Environment problem ~/.claude/settings.json:2 (user): \"env\" sets XDG_CONFIG_HOME to \"/elsewhere\": Snell looks there for your snell.toml | remove it, unless you set it yourself",
+        ),
+        (
+            "a project sets variables of shells",
+            |home| {
+                write(
+                    &home.sandbox.project().join(".claude/settings.json"),
+                    "{\n  \"env\": {\n    \"BASH_ENV\": \"./x.sh\"\n  }\n}\n",
+                );
+            },
+            "Environment warning ~project/.claude/settings.json:3 (project): \"env\" sets BASH_ENV to \"./x.sh\": shells run that file",
         ),
         (
             "a file means nothing",
