@@ -6,10 +6,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use snell::read_text_file;
+
 use crate::caller::Caller;
 
 /// The users of this system: `name:password:user id:group id:comment:home directory:shell`.
 const USER_DATABASE: &str = "/etc/passwd";
+const MAX_USER_DATABASE_BYTES: u64 = 4 * 1024 * 1024;
 const USER_ID_FIELD: usize = 2;
 const HOME_FIELD: usize = 5;
 
@@ -50,7 +53,8 @@ fn resolve_existing(directory: &Path) -> Option<PathBuf> {
 
 /// Whether the user's home directory, as the system knows it, holds this directory and lies in the project.
 fn is_in_home_above(directory: &Path, project: &Path) -> bool {
-    let home = std::fs::read_to_string(USER_DATABASE).ok().and_then(|users| {
+    let users = read_text_file(Path::new(USER_DATABASE), MAX_USER_DATABASE_BYTES);
+    let home = users.ok().and_then(|users| {
         home_of(&users, rustix::process::geteuid().as_raw())?
             .canonicalize()
             .ok()
