@@ -1,14 +1,6 @@
 //! Secrets of known forms, masked before anything is written.
 //!
-//! A secret is known by how it begins (`forms`) or by what stands before it (`context`); in the second case its name
-//! and its own looks must agree (`credential`). There are no regular expressions: this runs for every event in a
-//! process that lives for milliseconds, and compiling them would take longer than all the rest.
-
-mod context;
-mod credential;
-mod forms;
-mod runs;
-mod scan;
+//! `snell-secrets` finds them; this module walks through JSON and puts marks in their place.
 
 #[cfg(test)]
 mod corpus;
@@ -18,9 +10,7 @@ use std::mem;
 use std::ops::Range;
 
 use serde_json::{Map, Value};
-
-use credential::Kind;
-use scan::Scanner;
+use snell_secrets::{CredentialKind, SecretScanner, credential_kind, is_jwk_private_member, is_member_credential};
 
 /// What stands in the place of a secret begins and ends so.
 const MARK: (&str, &str) = ("[masked: ", "]");
@@ -54,16 +44,24 @@ pub fn mask_json(value: &mut Value) {
     while let Some((value, kind)) = rest.pop() {
         match value {
             Value::String(text) => mask_member(text, kind),
-            Value::Array(items) => rest.extend(items.iter_mut().map(|item| (item, kind))),
+            Value::Array(items) => {
+                let mut arguments = ArgumentList::default();
+                rest.extend(items.iter_mut().map(|item| {
+                    let after_option = item.as_str().and_then(|item| arguments.kind_of(item));
+                    (item, after_option.or(kind))
+                }));
+            }
             Value::Object(members) => {
                 mask_names(members);
                 let named = kind_of_named_value(members);
+                let is_jwk = members.contains_key("kty");
                 rest.extend(members.iter_mut().map(|(name, value)| {
-                    let kind = credential::kind_of(name).or(named.filter(|_| name == "value"));
+                    let jwk = (is_jwk && is_jwk_private_member(name)).then_some(CredentialKind::Key);
+                    let kind = credential_kind(name).or(named.filter(|_| name == "value")).or(jwk);
                     (value, kind)
                 }));
             }
-            Value::Number(number) if kind == Some(Kind::Digits) => {
+            Value::Number(number) if kind == Some(CredentialKind::Digits) => {
                 let mut text = number.to_string();
                 mask_member(&mut text, kind);
                 if is_masked(&text) {
@@ -99,9 +97,9 @@ fn words_for_masked(text: &str) -> String {
     pieces.join(WORD)
 }
 
-fn mask_member(text: &mut String, kind: Option<Kind>) {
+fn mask_member(text: &mut String, kind: Option<CredentialKind>) {
     match kind {
-        Some(kind) if context::is_member_credential(kind, text) => {
+        Some(kind) if is_member_credential(kind, text) => {
             *text = format!("{}{}{}", MARK.0, kind.name(), MARK.1);
         }
         _ => {
@@ -121,10 +119,32 @@ fn mask_names(members: &mut Map<String, Value>) {
     }
 }
 
+/// A list of arguments under way: a program, options and values.
+#[derive(Debug, Default)]
+struct ArgumentList {
+    is_curl: bool,
+    /// The meaning of the last option for the next item.
+    next: Option<CredentialKind>,
+}
+
+impl ArgumentList {
+    /// The meaning of the next item.
+    fn kind_of(&mut self, item: &str) -> Option<CredentialKind> {
+        let is_option = item.starts_with('-');
+        let option = match item {
+            "-b" if self.is_curl => Some(CredentialKind::Cookie),
+            item if item.starts_with("--") => credential_kind(item),
+            _ => None,
+        };
+        self.is_curl |= item == "curl" || item.ends_with("/curl");
+        mem::replace(&mut self.next, option).filter(|_| !is_option)
+    }
+}
+
 /// What `{"name": …, "value": …}` says about its value, as lists of headers and variables have it.
-fn kind_of_named_value(members: &Map<String, Value>) -> Option<Kind> {
+fn kind_of_named_value(members: &Map<String, Value>) -> Option<CredentialKind> {
     let name = members.get("name").or_else(|| members.get("key"))?;
-    credential::kind_of(name.as_str()?)
+    credential_kind(name.as_str()?)
 }
 
 /// `text` with its secrets masked, if it has any, and how many bytes were looked at for it.
@@ -133,14 +153,14 @@ fn pass(text: &str) -> (Option<String>, usize) {
     let mut steps = 0;
     let mut copied = 0;
     for piece in between_marks(text) {
-        let mut scanner = Scanner::new(&text[piece.clone()]);
-        while let Some(found) = scanner.next() {
+        let mut scanner = SecretScanner::new(&text[piece.clone()]);
+        for found in scanner.by_ref() {
             let masked = masked.get_or_insert_default();
             masked.push_str(&text[copied..piece.start + found.start]);
             masked.extend([MARK.0, found.name, MARK.1]);
             copied = piece.start + found.end;
         }
-        steps += piece.len() + scanner.runs.steps;
+        steps += piece.len() + scanner.steps();
     }
     if let Some(masked) = &mut masked {
         masked.push_str(&text[copied..]);

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use snell_secrets::{SecretIssuer, is_secret_variable, pattern_names_secrets};
+
 use super::Environment;
 use super::scene::Scene;
-use crate::credentials::{is_foreign, is_secret, names_secrets, written_out};
+use crate::credentials::{is_foreign, issuer_of_hosts, written_out};
 use crate::invocation::{Invocation, Stdin, Stdout, Value};
 use crate::paths::{Class, locate};
 use crate::world::World;
@@ -172,7 +174,7 @@ fn names_a_secret(name: &str, invocation: &Invocation) -> bool {
     let arguments = arguments(invocation);
     matches!(name, "declare" | "typeset" | "export")
         && arguments.first().and_then(Value::as_text) == Some("-p")
-        && arguments.iter().filter_map(Value::as_text).any(is_secret)
+        && arguments.iter().filter_map(Value::as_text).any(is_secret_variable)
 }
 
 /// `env | grep TOKEN`, and `env` itself once a file of secrets was read.
@@ -192,7 +194,7 @@ fn lists_secrets(invocation: &Invocation, environment: Environment) -> bool {
                 .iter()
                 .filter_map(Value::as_text)
                 .filter(|text| !text.starts_with('-'));
-            let secrets = names.take(1).any(names_secrets) && !only_names(stage);
+            let secrets = names.take(1).any(pattern_names_secrets) && !only_names(stage);
             picked |= secrets;
             narrowed |= !secrets;
         } else if CUT.contains(&name) {
@@ -236,8 +238,10 @@ fn picks_by_script(name: &str, invocation: &Invocation) -> bool {
         .copied()
         .unwrap_or_default();
     match name {
-        "sed" => told.contains(&"-n") && script.ends_with('p') && names_secrets(script),
-        "awk" | "gawk" | "mawk" => names_secrets(script) && !script.contains("print $1}") && !script.contains("$1}"),
+        "sed" => told.contains(&"-n") && script.ends_with('p') && pattern_names_secrets(script),
+        "awk" | "gawk" | "mawk" => {
+            pattern_names_secrets(script) && !script.contains("print $1}") && !script.contains("$1}")
+        }
         _ => false,
     }
 }
@@ -255,18 +259,29 @@ fn is_dropped(invocation: &Invocation) -> bool {
     let Some(issuer) = given.find_map(Value::credential).filter(|issuer| !issuer.is_empty()) else {
         return false;
     };
-    goes_to_others(issuer, invocation)
+    goes_to_others(issuer_of_hosts(issuer), invocation)
 }
 
-/// Whether a secret that is written out, be it in a header, goes to somebody else than whoever gave it out.
+/// Whether a secret that is written out in an argument or on standard input goes to a host that has not issued it.
 fn is_written_out(invocation: &Invocation) -> bool {
-    let texts = arguments(invocation).iter().map(ToString::to_string);
-    let issuers: BTreeSet<&str> = texts.filter_map(|text| written_out(&text)).collect();
-    issuers.iter().any(|issuer| goes_to_others(issuer, invocation))
+    let piped = match &invocation.stdin {
+        Stdin::Pipe(left) => left.iter().filter(|left| SAY.contains(&name_of(left))).collect(),
+        _ => Vec::new(),
+    };
+    let held = match &invocation.stdin {
+        Stdin::Text(text) => Some(text),
+        _ => None,
+    };
+    let texts = arguments(invocation)
+        .iter()
+        .chain(piped.into_iter().flat_map(arguments))
+        .chain(held);
+    let issuers: BTreeSet<SecretIssuer> = texts.flat_map(|text| written_out(&text.to_string())).collect();
+    issuers.iter().any(|issuer| goes_to_others(*issuer, invocation))
 }
 
 /// Whether what is sent goes to somebody else than whoever gave a secret out.
-fn goes_to_others(issuer: &str, invocation: &Invocation) -> bool {
+fn goes_to_others(issuer: SecretIssuer, invocation: &Invocation) -> bool {
     let addresses = arguments(invocation)
         .iter()
         .filter(|value| value.leading().contains("://"));

@@ -2,7 +2,7 @@
 
 use super::calls::Act;
 use super::worth::{Argument, Worth};
-use crate::credentials::is_foreign;
+use crate::credentials::{is_foreign, issuer_of_hosts};
 use crate::effects::{self, Effect, MAX_EFFECTS, What};
 use crate::invocation::{Invocation, Opened, Opening, Part, Unknown, Value};
 use crate::paths::locate;
@@ -365,7 +365,9 @@ fn is_dropped(arguments: &[Argument]) -> bool {
             worth => worth.value().credential(),
         });
     let address = format!("{}/", address.leading());
-    issuers.into_iter().any(|issuer| is_foreign(issuer, &address))
+    issuers
+        .into_iter()
+        .any(|issuer| is_foreign(issuer_of_hosts(issuer), &address))
 }
 
 /// Whether a secret variable is among them, rather than the environment as a whole, which a shell may show as well.

@@ -1,7 +1,8 @@
 //! What an expression is worth, as far as that can be known.
 
+use snell_secrets::{is_secret_variable, variable_issuer};
+
 use super::calls::Gives;
-use crate::credentials::{is_secret, issuer};
 use crate::invocation::{Part, Unknown, Value};
 use crate::world::World;
 
@@ -187,9 +188,9 @@ pub(super) fn variable(name: &Value, world: &World) -> Worth {
         ("USER" | "LOGNAME", _) => Worth::text(world.user.clone()),
         ("PWD", _) => Worth::text(world.cwd.clone()),
         (_, Some((_, value))) => Worth::text(value.clone()),
-        _ if is_secret(&name.to_ascii_uppercase()) => {
-            Worth::Text(Value::unknown(Unknown::Credential(issuer(&name.to_ascii_uppercase()))))
-        }
+        _ if is_secret_variable(&name.to_ascii_uppercase()) => Worth::Text(Value::unknown(Unknown::Credential(
+            variable_issuer(&name.to_ascii_uppercase()),
+        ))),
         _ => Worth::unknown(),
     }
 }

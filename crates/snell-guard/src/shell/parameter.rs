@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
+use snell_secrets::{is_secret_variable, variable_issuer};
+
 use super::Walker;
 use super::limits;
 use super::scope::Variable;
-use crate::credentials::{is_secret, issuer};
 use crate::invocation::{Part, Unknown, Value};
 use crate::syntax::{Operation, Parameter, Word};
 
@@ -307,7 +308,7 @@ fn element(elements: &[(String, Value)], key: &str) -> Held {
 fn usual(name: &str) -> Held {
     let found = USUAL.iter().find(|(known, _)| *known == name);
     match found.map(|(_, usual)| *usual) {
-        None if is_secret(name) => Held::Open(Unknown::Credential(issuer(name))),
+        None if is_secret_variable(name) => Held::Open(Unknown::Credential(variable_issuer(name))),
         None => Held::Open(Unknown::Anything),
         Some(Usual::Text(text)) => Held::One(Value::text(text)),
         Some(Usual::Kind(kind)) => Held::One(Value::unknown(kind)),

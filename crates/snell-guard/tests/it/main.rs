@@ -18,5 +18,6 @@ mod own;
 mod page;
 mod protected;
 mod rewrites;
+mod secrets;
 mod shell;
 mod syntax;

@@ -1,28 +1,6 @@
 //! Texts with secrets in them, and texts that only look so.
 //!
-//! The secrets are recipes rather than secrets, so that no scanner of this repository takes them for real ones: the
-//! parts between `|` are joined, where `~36` is 36 letters and digits, `#32` is 32 digits of hexadecimal and `^16` is
-//! 16 capitals and digits.
-
-/// Cooks a recipe.
-pub(super) fn cook(recipe: &str) -> String {
-    const ALNUM: &str = "a1Bc2De3fG4hIj5Kl6mN7oPq8Rs9tU0vWx1Yz2";
-    const HEX: &str = "0a1b2c3d4e5f60718293a4b5c6d7e8f9";
-    const UPPER: &str = "Q2W3E4R5T6Z7UIOPASDF";
-    let part = |part: &str| {
-        let alphabet = match part.as_bytes().first() {
-            Some(b'~') => ALNUM,
-            Some(b'#') => HEX,
-            Some(b'^') => UPPER,
-            _ => return part.to_owned(),
-        };
-        match part[1..].parse() {
-            Ok(length) => alphabet.chars().cycle().take(length).collect(),
-            Err(_) => part.to_owned(),
-        }
-    };
-    recipe.split('|').map(part).collect()
-}
+//! The secrets are recipes, see `snell_secrets::examples`.
 
 /// A text with `{}` where the secret stands, and the recipe of the secret.
 pub(super) const SECRETS: &[(&str, &str)] = &[
@@ -190,6 +168,169 @@ pub(super) const SECRETS: &[(&str, &str)] = &[
         "{}",
         "-----BEGIN |EC PRIVATE| KEY-----\\n|~12|==\\n-----END |EC PRIVATE| KEY-----",
     ),
+    // Cookies whose names have a dot, and cookies of curl.
+    ("Cookie: {}", "connect.sid=s%3A|~16|.|~20"),
+    ("> cookie: {}\n", "theme=dark; .AspNetCore.Session=CfDJ8|~20"),
+    ("Set-Cookie: {}\r\nDate: now", "auth.session-id=|~16|; Path=/; HttpOnly"),
+    ("{\"Cookie\": \"{}\"}", "connect.sid=s%3A|~16"),
+    ("curl -b '{}' https://x", "session=|~16"),
+    ("curl -b \"{}\" https://x", "a=b; connect.sid=|~16"),
+    ("curl -b {} https://x", "session=|~16"),
+    ("curl -b{} https://x", "session=|~16"),
+    ("curl -b'{}' https://x", "session=|~16"),
+    ("curl -sSLb '{}' https://x", "session=|~16"),
+    ("curl https://x --cookie '{}'", "a.b=|~16"),
+    ("curl --cookie={} https://x", "session=|~16"),
+    ("curl --cookie=\"{}\" https://x", "session=|~16"),
+    ("curl \\\n  -s \\\n  -b '{}' \\\n  https://x", "session=|~16"),
+    ("{\"command\":\"curl -b \\\"{}\\\" https://x\"}", "session=|~16"),
+    ("[\"curl\", \"-b\", \"{}\", \"https://x\"]", "session=|~16"),
+    ("[\\\"curl\\\",\\\"--cookie\\\",\\\"{}\\\"]", "session=|~16"),
+    ("run: curl -b \"{}\" https://x\n", "session=|~16"),
+    ("[\"--password\", \"{}\"]", "hunt|er2"),
+    // .netrc within a line, over several lines, and in JSON.
+    (
+        "I found machine api.example.com login me password {} there",
+        "swordf|ish",
+    ),
+    ("it says: machine x login y password {}", "hunt|er2"),
+    (
+        "cat ~/.netrc: machine api.example.com login me password {}",
+        "swordf|ish",
+    ),
+    (
+        "see machine api.example.com\n\tlogin me\n\tpassword {}\nmachine b",
+        "swordf|ish",
+    ),
+    (
+        "\"content\": \"machine x.org\\n  login me\\n  password {}\\n\"",
+        "swordf|ish",
+    ),
+    ("\\\"machine x.org\\\\nlogin me\\\\npassword {}\\\\n\\\"", "swordf|ish"),
+    ("machine x.org login me account a password {}", "swordf|ish"),
+    ("machine x.org password {} login me", "swordf|ish"),
+    ("machine x.org login me password \"{}\"", "sword fi|sh"),
+    ("default login me password {}", "swordf|ish"),
+    ("     3→machine x.org login me password {}", "swordf|ish"),
+    // PEM in Base64.
+    (
+        "    client-key-data: {}\n    b: c",
+        "LS0tLS1CRUdJ|TiBSU0EgUFJJVkFURSBLRVktLS0tLQpN|~400|==",
+    ),
+    (
+        "{\"client-key-data\": \"{}\"}",
+        "LS0tLS1CRUdJ|TiBQUklWQVRFIEtFWS0tLS0tCk1J|~400",
+    ),
+    (
+        "\\\"client-key-data\\\":\\\"{}\\\"",
+        "LS0tLS1CRUdJ|TiBFQyBQUklWQVRFIEtFWS0tLS0tCk1I|~200",
+    ),
+    ("  tls.key: {}\n", "LS0tLS1CRUdJ|TiBQUklWQVRFIEtFWS0tLS0tCk1J|~400"),
+    (
+        "client-key-data: |\n      {}\nusers: []",
+        "LS0tLS1CRUdJ|TiBSU0EgUFJJVkFURSBLRVktLS0tLQpN|~20|\n      |~64|\n      |~64|\n      |~10|==",
+    ),
+    (
+        "$ base64 key.pem\n{}\n$ ",
+        "LS0tLS1CRUdJ|TiBSU0EgUFJJVkFURSBLRVktLS0tLQpN|~32|\n|~76|\n|~76|\n|~20",
+    ),
+    (
+        "\"{}\"",
+        "LS0tLS1CRUdJ|TiBSU0EgUFJJVkFURSBLRVktLS0tLQpN|~32|\\n|~76|\\n|~76|\\n|~20|=",
+    ),
+    (
+        "?key={}&x=1",
+        "LS0tLS1CRUdJ|TiBSU0EgUFJJVkFURSBLRVktLS0tLQpN|~32|%2B|~50|%2F|~20|%3D%3D",
+    ),
+    (
+        "\"a\":\"{}\"",
+        "LS0tLS1CRUdJ|TiBSU0EgUFJJVkFURSBLRVktLS0tLQpN|~32|\\/|~50",
+    ),
+    (
+        "echo {} | base64 -d > key.pem",
+        "LS0tLS1CRUdJ|TiBPUEVOU1NIIFBSSVZBVEUgS0VZLS0tLS0K|~200",
+    ),
+    (
+        "     1→{}\n     4→b",
+        "LS0tLS1CRUdJ|TiBSU0EgUFJJVkFURSBLRVktLS0tLQpN|~32|\n     2→|~76|\n     3→|~20|==",
+    ),
+    // Tokens of services.
+    ("NVIDIA: {}", "nv|api-|~30|_|~20|-|~12"),
+    ("?k={}&x", "tv|ly-|~32"),
+    ("'{}'", "tv|ly-dev-|~32"),
+    ("{}", "sq|0atp-|~22"),
+    ("{}", "sq|0csp-|~30|_|~12"),
+    ("Square: {},", "EA|AA|E|~30|-|~28"),
+    ("Bot {}", "MTIzNDU2Nzg5|MDEyMzQ1Njc4|.GaBcD1.|~27"),
+    ("\\n{}\\n", "MTA1NzYxMjM0|NTY3ODkwMTIzNA|.G-aB_1.|~20|_|~17"),
+    ("login({})", "NzkyNzE1NDU0|MTk2MDg4ODQy|.X-hvzA.|~38"),
+    ("{}", "fo|1_|~20|-|~22"),
+    ("Authorization: FlyV1 {}", "fm|2_|~60|+|~20|=="),
+    ("FlyV1 x,{}", "fm|1r_|~60"),
+    ("pat={};", "~76|AZ|DO|~4"),
+    ("git clone https://me:{}@dev.azure.com/o/p", "~76|AZ|DO|~4"),
+    (
+        "export AZURE_DEVOPS_EXT_PAT={}",
+        "abcdefg2|hijklmn3|opqrstu4|vwxyzab5|cdefghi6|jklmnop7|qrst",
+    ),
+    (
+        "echo {} | az devops login",
+        "abcdefg2|hijklmn3|opqrstu4|vwxyzab5|cdefghi6|jklmnop7|qrst",
+    ),
+    (
+        "https://{}@dev.azure.com/o/p",
+        "abcdefg2|hijklmn3|opqrstu4|vwxyzab5|cdefghi6|jklmnop7|qrst",
+    ),
+    (
+        "The Azure DevOps token is {}.",
+        "abcdefg2|hijklmn3|opqrstu4|vwxyzab5|cdefghi6|jklmnop7|qrst",
+    ),
+    (
+        "azdo_pat: {}",
+        "abcdefg2|hijklmn3|opqrstu4|vwxyzab5|cdefghi6|jklmnop7|qrst",
+    ),
+    // .pgpass.
+    ("localhost:5432:app:me:{}", "swordf|ish"),
+    ("a\ndb-1.example.com:5433:*:me:{}\nb", "hunt|er2"),
+    ("*:*:*:postgres:{}", "swordf|ish"),
+    ("10.0.0.5:15432:app:me:{}", "hunt|er22"),
+    ("/var/run/postgresql:5432:app:me:{}", "swordf|ish"),
+    ("echo 'db:5432:app:me:{}' >> ~/.pgpass", "swordf|ish"),
+    ("echo db:7000:app:me:{} >> ~/.pgpass", "swordf|ish"),
+    ("$ cat ~/.pgpass\ndb:7000:app:me:{}\n", "swordf|ish"),
+    ("/home/me/.pgpass:3:db:5432:app:me:{}", "swordf|ish"),
+    ("\"db.example.com:5432:app:me:{}\\nb\"", "pa\\:ss|word1"),
+    ("     1→db:5432:app:me:{}", "swordf|ish"),
+    // Hashes of passwords.
+    ("root:{}:19000:0:99999:7:::", "$6$|~16|$|~86"),
+    ("root:{}:19000:0", "$6$rounds=656000$|~8|$|~86"),
+    ("me:{}:1", "$y$j9T$|~22|$|~43"),
+    ("me:{}:1", "$5$|~8|$|~43"),
+    ("me:{}:1", "$1$|~8|$|~22"),
+    ("me:{}", "$2y$10$|~53"),
+    ("hash: \"{}\"", "$2b$12$|~52|."),
+    ("\"password_hash\": \"{}\"", "$2a$10$|~20|\\/|~32"),
+    ("me:{}", "$apr1$|~8|$|~20|./"),
+    ("users=me:{},you:x", "$$apr1$$|~8|$$|~22"),
+    ("htpasswd: me:{{}", "SHA}|~27|="),
+    ("userPassword: {{}", "SSHA}|~32"),
+    ("usermod -p '{}' me", "$6$|~8|$|~86"),
+    ("echo \"me:\\{}\" | chpasswd -e", "$6\\$|~8|\\$|~86"),
+    ("hash {}.", "$argon2id$v=19$m=65536,t=3,p=4$|~22|$|~43"),
+    // JSON Web Keys.
+    ("{\"kty\":\"EC\",\"crv\":\"P-256\",\"d\":\"{}\"}", "~43"),
+    ("{\"d\": \"{}\", \"kty\": \"RSA\"}", "~100|_|~40|-|~9"),
+    ("{\\\"kty\\\":\\\"oct\\\",\\\"k\\\":\\\"{}\\\"}", "~22"),
+    ("kty: RSA\ne: AQAB\nqi: {}\n", "~86"),
+    (
+        "{\"keys\": [{\"use\": \"sig\"}, {\"kty\": \"RSA\", \"dp\": \"{}\"}]}",
+        "~86",
+    ),
+    // Keys of PuTTY.
+    ("Private-Lines: 3\n{}\nPrivate-MAC: 0a", "~64|\n|~64|\n|~20|=="),
+    ("Private-Lines: 1\r\n{}\r\nPrivate-MAC: 0a", "~64"),
+    ("Private-Lines: 2\\n{}\\nPrivate-MAC: 0a", "~64|\\n|~40"),
+    ("  Private-Lines: 2\n  {}\n  Private-MAC: 0a", "~64|\n  |~40"),
 ];
 
 /// Texts that stay as they are.
@@ -342,4 +483,62 @@ pub(super) const LOOKALIKES: &[&str] = &[
     "-----BEGIN PRIVATE KEY-----\nyour key here\n-----END PRIVATE KEY-----",
     "-----BEGIN PRIVATE KEY-----\nMIIEvQ...\n-----END PRIVATE KEY-----",
     "-----BEGIN PRIVATE KEY-----\n<key1>\n-----END PRIVATE KEY-----",
+    "git checkout -b release=1234567",
+    "session.cookieName = \"x\"",
+    "app.use(session({ name: 'connect.sid', cookie: { maxAge: 600000 } }))",
+    "res.cookie('connect.sid', sid1)",
+    "cookie.domain = app1.example.com",
+    "the machine has login prompt password authentication enabled",
+    "machine name login string password string",
+    "a machine where login needs password 2 times",
+    "client-certificate-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSURkekNDQWwrZ0F3SUJBZ0lFQWdBQXVUQU5CZ2txaGtpRzl3MEJB",
+    "certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSURkekNDQWwrZ0F3SUJBZ0lFQWdBQXVUQU5C\nserver: x",
+    "LS0tLS1CRUdJTiBQVUJMSUMgS0VZLS0tLS0KTUlJQklqQU5CZ2txaGtpRzl3MEJBUUVGQUFPQ0FROEFNSUlCQ2dLQ0FRRUE=",
+    "VGhpcyBpcyBvcmRpbmFyeSB0ZXh0IGluIEJhc2U2NCwgYW5kIG5vdGhpbmcgZWxzZS4gSXQgaXMgbG9uZyBlbm91Z2gu",
+    "LS0tCnRpdGxlOiBhIHBhZ2UKLS0tCg==",
+    "nvapi-docs and tvly-something and sq0idp-AbCdEfGhIjKlMnOpQrStUv1",
+    "EAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+    "iVBORw0KGgoEAAAAB1cDeFgHiJ/EAAAAAAABQAB+EAAAEAAAAfFcSJAAAADUlEQVR42mNk",
+    "fo1_x fm2_ FlyV1 is a scheme",
+    "com.example.NotificationServiceManagerAbc.create.withAVeryLongMethodNameHere",
+    "NotificationServiceManagerA.create.withAVeryLongMethodNameHereAndMore",
+    "AZDO is Azure DevOps, at dev.azure.com",
+    "pat = \"[a-z]+([0-9]{3,16})abc1\"",
+    "let pat = glob(\"src/**/*.rs\")",
+    "a:b:c:d:e",
+    "1:2:3:4:5",
+    "src/main.rs:5432:12:error:expected1",
+    "src/main.rs:12:5:warning:unused1",
+    "nginx:1.25:web:prod:v1.2.3",
+    "redis:6379:a:b:c1234567",
+    "127.0.0.1:5432:5432:tcp:open",
+    "10.0.0.1:8080:GET:index:200",
+    "hostname:5432:database:username:password",
+    "localhost:5432:app:me:$PGPASSWORD",
+    "2001:0db8:85a3:0000:0000:8a2e:0370:7334",
+    "00:1a:2b:3c:4d:5e at 12:30:45:123",
+    "arn:aws:iam:*:123456789012:role/x1",
+    "root:x:0:0:root:/root:/bin/bash",
+    "root:*:19000:0:99999:7:::",
+    "echo \"$1$2$3\" $2 ${2} $6",
+    "echo $1$2$HOME/some/very/long/path/to/a/file1",
+    "awk '{print $1$2$NF}' file1",
+    "it costs $6.50 or $2b, and $5$ more",
+    "https://x/{SHA}/src/components/Button1.tsx",
+    "prefix $2y$10$ of bcrypt, $6$ of sha512crypt",
+    "{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4\",\"y\":\"4Etl6SRW2YiLUrN5vfvVHuhp7x8Px\",\"kid\":\"1\"}",
+    "{\"d\":\"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4\",\"k\":\"v\"}",
+    "<path d=\"M12 2C6.48 2 2 6.48 2 12s4.48 10 10 10\"/>",
+    "{\"d\": \"2024-01-01T00:00:00Z\", \"p\": 12}",
+    "Public-Lines: 2\nAAAAC3NzaC1lZDI1NTE5AAAAIHNbKZ0aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\naaaa1",
+    "Private-Lines: 2 are in the file",
+];
+
+/// More of them, each of which changes the meaning of the lines after it.
+pub(super) const LOOKALIKES_ALONE: &[&str] = &[
+    "abcdefg2hijklmn3opqrstu4vwxyzab5cdefghi6jklmnop7qrst",
+    "curl -b cookies.txt -c cookies.txt https://x",
+    "curl -b \"theme=dark; lang=en\" https://x",
+    "curl -b \"$COOKIE\" https://x",
+    "curl -b \"session=$SESSION_1\" https://x",
 ];

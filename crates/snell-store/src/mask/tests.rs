@@ -1,7 +1,11 @@
+use std::time::{Duration, Instant};
+
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::corpus::{LOOKALIKES, SECRETS, cook};
+use snell_secrets::examples::{cook_secret as cook, secret_examples};
+
+use super::corpus::{LOOKALIKES, LOOKALIKES_ALONE, SECRETS};
 use super::*;
 
 #[test]
@@ -43,26 +47,63 @@ fn secrets_vanish_wholly_and_what_stands_around_them_stays() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Ways in which a text stands in a payload.
+const POSITIONS: &[&str] = &[
+    "{}",
+    "first {} last",
+    "first\n{}\nlast",
+    "first\\n{}\\nlast",
+    "(see {})",
+    "> {}",
+    "     7→{}",
+    "key: {}\n",
+    "- {}",
+    "export X='{}'",
+    "curl -H \"X: {}\" https://x.example/",
+    "https://x.example/?q={}&r=1",
+    "\u{1b}[32m{}\u{1b}[0m",
+    "<b>{}</b>",
+    "| {} |",
+];
+
+#[test]
+fn every_form_of_the_table_is_masked_wherever_it_stands() {
+    let mut wrong = Vec::new();
+    for example in secret_examples() {
+        for position in POSITIONS {
+            let text = position.replace("{}", &example.text);
+            let masked = mask(&text);
+            if masked.contains(&example.secret) || !masked.contains("[masked: ") {
+                wrong.push(format!("{text:?} became {masked:?}"));
+            }
+            let mut value = json!({"tool_response": {"stdout": text, "list": [{"deep": text}]}, "note": text});
+            mask_json(&mut value);
+            if value.to_string().contains(&example.secret) {
+                wrong.push(format!("{text:?} stayed in {value}"));
+            }
+            // Escaped once more, as JSON within a string.
+            let mut value = json!({ "stdout": json!({ "text": text }).to_string() });
+            mask_json(&mut value);
+            let secret = example.secret.replace('\n', "\\n");
+            if value["stdout"].as_str().unwrap().contains(&secret) {
+                wrong.push(format!("{text:?} stayed in {value}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn what_only_looks_like_a_secret_stays() {
     assert!(LOOKALIKES.len() >= 70);
     let wrong: Vec<_> = LOOKALIKES
         .iter()
+        .chain(LOOKALIKES_ALONE)
         .filter(|text| mask(text) != **text)
         .map(|text| format!("{text:?} became {:?}", mask(text)))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(LOOKALIKES.iter().all(|text| matches!(mask(text), Cow::Borrowed(_))));
-}
-
-#[test]
-fn every_name_of_a_credential_is_found_by_its_end() {
-    for (name, kind) in credential::NAMES {
-        assert_eq!(credential::kind_of(name), Some(*kind), "{name}");
-    }
-    for end in credential::PASSWORD_ENDS {
-        assert_eq!(credential::kind_of(&format!("DB{end}")), Some(Kind::Password), "{end}");
-    }
 }
 
 #[test]
@@ -111,6 +152,62 @@ fn members_whose_name_means_a_credential_are_masked_whole() {
     let once = value.clone();
     mask_json(&mut value);
     assert_eq!(value, once);
+}
+
+#[test]
+fn private_members_of_a_json_web_key_are_masked() {
+    let key = cook("~43");
+    let mut value = json!({
+        "kty": "RSA", "n": key, "e": "AQAB", "kid": key, "d": key, "p": key, "q": key, "dp": key, "dq": key, "qi": key,
+        "keys": [{"kty": "oct", "k": key}, {"d": key, "k": key}],
+    });
+    mask_json(&mut value);
+    let masked = "[masked: key]";
+    assert_eq!(
+        value,
+        json!({
+            "kty": "RSA", "n": key, "e": "AQAB", "kid": key,
+            "d": masked, "p": masked, "q": masked, "dp": masked, "dq": masked, "qi": masked,
+            "keys": [{"kty": "oct", "k": masked}, {"d": key, "k": key}],
+        })
+    );
+}
+
+#[test]
+fn arguments_after_options_are_masked() {
+    let cookie = cook("session=|~16");
+    let mut value = json!([
+        ["curl", "-b", cookie, "-s", "https://x"],
+        ["/usr/bin/curl", "--cookie", cookie],
+        [
+            "tool",
+            "--password",
+            "swordfish",
+            "--token",
+            "--verbose",
+            "--user",
+            "me"
+        ],
+        ["git", "checkout", "-b", cookie],
+    ]);
+    mask_json(&mut value);
+    assert_eq!(
+        value,
+        json!([
+            ["curl", "-b", "[masked: cookie]", "-s", "https://x"],
+            ["/usr/bin/curl", "--cookie", "[masked: cookie]"],
+            [
+                "tool",
+                "--password",
+                "[masked: password]",
+                "--token",
+                "--verbose",
+                "--user",
+                "me"
+            ],
+            ["git", "checkout", "-b", cookie],
+        ])
+    );
 }
 
 #[test]
@@ -195,6 +292,36 @@ fn hostile_texts_are_looked_at_a_bounded_number_of_times() {
         "%3D",
         "\u{1b}[1m",
         "END ",
+        ".",
+        "Z",
+        "$",
+        "$2y$",
+        "$2y$10$",
+        "$6$a$",
+        "$1$.",
+        "{SHA}",
+        "*:*:",
+        "a:5432:b:c:d ",
+        "a:5432:b:c:d\\",
+        "LS0tLS1CRUdJTi",
+        "LS0tLS1CRUdJTi/",
+        "LS0tLS1CRUdJTi\n",
+        "LS0tLS1CRUdJTi%2b",
+        "iVBORw0KGgoAAAANSUhEUgAAAAE+/",
+        "Private-Lines: 9\n",
+        "Private-Lines: 9999\naaaaaaaaaaaaaaaa\n",
+        "\"kty\":",
+        "\"kty\":{",
+        "\"d\":\"aaaaaaaaaaaaaaaaaaaa\",",
+        "{\"d\":\"aaaaaaaaaaaaaaaaaaaa\",",
+        "azure ",
+        "azure abcdefg2hijklmn3opqrstu4vwxyzab5cdefghi6jklmnop7qrstu ",
+        "AZDO",
+        "MTIzNDU2Nzg5MDEyMzQ1Njc4.",
+        "MTIzNDU2Nzg5MDEyMzQ1Njc4.abcdef.",
+        "curl -b ",
+        "curl -bbbb",
+        "curl -b 'a=",
     ];
     let size = 1 << 18;
     for piece in pieces {
@@ -203,6 +330,29 @@ fn hostile_texts_are_looked_at_a_bounded_number_of_times() {
         assert!(steps <= 16 * text.len(), "{piece:?}: {steps} steps");
         // The second pass is over no more than the first left.
         assert!(masked.is_none_or(|masked| masked.len() <= 8 * text.len()), "{piece:?}");
+    }
+}
+
+#[test]
+fn a_mebibyte_of_anything_is_masked_in_time() {
+    let deadline = Duration::from_secs(60);
+    let pieces = [
+        "a",
+        ":",
+        ".",
+        "-",
+        "$2y$",
+        "*:*:",
+        "LS0tLS1CRUdJTi/",
+        "iVBORw0KGgoAAAANSUhEUgAAAAE+/",
+        "\"d\":\"aaaaaaaaaaaaaaaaaaaa\",",
+        "machine a login b password ",
+    ];
+    for piece in pieces {
+        let text = piece.repeat((1 << 20) / piece.len());
+        let start = Instant::now();
+        let _ = mask(&text);
+        assert!(start.elapsed() < deadline, "{piece:?}: {:?}", start.elapsed());
     }
 }
 

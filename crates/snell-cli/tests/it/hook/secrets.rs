@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use snell_secrets::examples::secret_examples;
 
 use super::{Mode, Watched};
 
 /// Secrets of several kinds, in pieces, so that they stand nowhere as they are.
-fn secrets() -> [String; 4] {
-    [
+fn secrets() -> Vec<String> {
+    vec![
         format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a"),
         format!(
             "sk-ant-api03-{}AA",
@@ -17,6 +18,27 @@ fn secrets() -> [String; 4] {
         ),
         format!("AKIA{}", "IOSFODNN7RXAMPLQ"),
         format!("xoxb-{}", "263594206564-2343594206574-FGqddMF8t08v8N7Oq4i57vs1"),
+        format!(
+            "nvapi-{}",
+            "Qz7xTb3kLm9PvRw2Ys5Nd8Hf1Gc4Jj6Kt0Xe-BuVaWiZoSyMqDrElFpCgHhIkOn7"
+        ),
+        format!("tvly-{}", "dev-Qz7xTb3kLm9PvRw2Ys5Nd8Hf1Gc4Jj6K"),
+        format!("sq0atp-{}", "Qz7xTb3kLm9PvRw2Ys5Nd8"),
+        format!(
+            "EAAA{}",
+            "EQz7xTb3kLm9PvRw2Ys5Nd8Hf1Gc4Jj6Kt0XeBuVaWiZoSyMqDrElFpCgHhIk"
+        ),
+        format!(
+            "{}.GaBcD1.{}",
+            "MTIzNDU2Nzg5MDEyMzQ1Njc4", "Qz7xTb3kLm9PvRw2Ys5Nd8Hf1Gc4Jj6Kt0XeBu"
+        ),
+        format!("fo1_{}", "Qz7xTb3kLm9PvRw2Ys5Nd8Hf1Gc4Jj6Kt0XeBuVaWiZ"),
+        format!("{}AZDO{}", "Qz7xTb3kLm9PvRw2Ys5N".repeat(4).get(..76).unwrap(), "Qz7x"),
+        format!(
+            "LS0tLS1CRUdJ{}",
+            "TiBQUklWQVRFIEtFWS0tLS0tCk1JSUV2UUlCQURBTkJna3Foa2lHOXcwQkFRRUY"
+        ),
+        format!("{{SHA}}{}", "W6ph5Mm5Pz8GgiULbPgzG37mj9g="),
     ]
 }
 
@@ -120,6 +142,45 @@ fn no_secret_is_written_in_any_way() {
         check_all(&watched, "waiting");
         holder.execute_batch("ROLLBACK").unwrap();
     }
+}
+
+#[test]
+fn no_secret_of_any_form_is_written() {
+    let examples = secret_examples();
+    let texts: Vec<_> = examples.iter().map(|example| example.text.as_str()).collect();
+    let cookie = "Qz7xTb3kLm9PvRw2";
+    let jwk = "Rw2Ys5Nd8Hf1Gc4Jj6Kt0XeBuVaWiZoSyMqDrElFpCgH";
+    let all = texts.join("\n\n");
+    let watched = Watched::new(Mode::Alone);
+    let steps = [
+        ("UserPromptSubmit", json!({ "prompt": all })),
+        (
+            "PreToolUse",
+            json!({"tool_name": "Bash", "tool_input": {"command": format!("curl -b 'connect.sid={cookie}' https://x"), "args": texts}}),
+        ),
+        (
+            "PostToolUse",
+            json!({"tool_name": "Read", "tool_response": {"stdout": all, "list": texts, "key": {"kty": "EC", "d": jwk}}}),
+        ),
+        (
+            "PostToolUse",
+            json!({"tool_name": "Read", "tool_response": json!({"text": all, "key": {"kty": "EC", "d": jwk}}).to_string()}),
+        ),
+        ("Stop", json!({ "last_assistant_message": all })),
+    ];
+    for (event, fields) in steps {
+        assert_eq!(watched.hook(&watched.payload("s1", event, fields)).code, 0);
+    }
+    let secrets = examples.iter().flat_map(|example| example.secret.lines());
+    let secrets: Vec<_> = secrets.chain([cookie, jwk]).collect();
+    for file in files(&watched.sandbox.data()) {
+        let content = fs::read(&file).unwrap_or_default();
+        let content = String::from_utf8_lossy(&content);
+        for secret in &secrets {
+            assert!(!content.contains(secret), "{secret} in {}", file.display());
+        }
+    }
+    assert_eq!(watched.count("events"), 5);
 }
 
 #[test]

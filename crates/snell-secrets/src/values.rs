@@ -1,51 +1,10 @@
-//! Names that mean a credential, and values that are one.
+//! Values that are a credential, given the meaning of their name.
 
-/// What a name says about its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Any word can be a password.
-    Password,
-    Secret,
-    /// A token is long; many a short word is called so too.
-    Token,
-    Key,
-    /// A scheme and a credential.
-    Authorization,
-    /// Name and password in Base64.
-    Basic,
-    /// A signature that stands for a credential.
-    Signature,
-    /// Something that opens a door; what it looks like is not known.
-    Credential,
-    /// A few digits.
-    Digits,
-    /// Names and values; one of them often is a session.
-    Cookie,
-    /// Where a database is, and who may use it.
-    Connection,
-}
-
-impl Kind {
-    /// What is written in the place of the value.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Password => "password",
-            Self::Secret => "secret",
-            Self::Token => "token",
-            Self::Key => "key",
-            Self::Authorization | Self::Basic => "authorization",
-            Self::Signature => "signature",
-            Self::Credential => "credential",
-            Self::Digits => "code",
-            Self::Cookie => "cookie",
-            Self::Connection => "connection string",
-        }
-    }
-}
+use crate::names::{CredentialKind, words_of};
 
 /// How a value is given to its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Style {
+pub(crate) enum ValueStyle {
     /// `NAME=value`, as in an environment.
     Environment,
     /// `name=value`, as in a query, a settings file or an argument.
@@ -56,163 +15,45 @@ pub(super) enum Style {
     Quoted,
 }
 
-/// The longest name that is looked at.
-pub(super) const MAX_NAME_BYTES: usize = 64;
-
 /// How much of a value is looked at to judge it.
 const MAX_JUDGED_BYTES: usize = 256;
 
-/// How a name ends, as words joined by `_`, and what it then means.
-pub(super) const NAMES: &[(&str, Kind)] = &[
-    ("authorization", Kind::Authorization),
-    ("secret_access_key", Kind::Key),
-    ("secret", Kind::Secret),
-    ("token", Kind::Token),
-    ("bearer", Kind::Token),
-    ("api_key", Kind::Key),
-    ("apikey", Kind::Key),
-    ("api_token", Kind::Token),
-    ("apitoken", Kind::Token),
-    ("auth_token", Kind::Token),
-    ("authtoken", Kind::Token),
-    ("access_key", Kind::Key),
-    ("accesskey", Kind::Key),
-    ("secret_key", Kind::Key),
-    ("secretkey", Kind::Key),
-    ("private_key", Kind::Key),
-    ("privatekey", Kind::Key),
-    ("account_key", Kind::Key),
-    ("encryption_key", Kind::Key),
-    ("signing_key", Kind::Key),
-    ("master_key", Kind::Key),
-    ("auth_key", Kind::Key),
-    ("identitytoken", Kind::Token),
-    ("registrytoken", Kind::Token),
-    ("auth", Kind::Basic),
-    ("sig", Kind::Signature),
-    ("signature", Kind::Signature),
-    ("credential", Kind::Credential),
-    ("credentials", Kind::Credential),
-    ("jwt", Kind::Token),
-    ("otp", Kind::Digits),
-    ("pin", Kind::Digits),
-    ("cookie", Kind::Cookie),
-    ("connection_string", Kind::Connection),
-    ("connectionstring", Kind::Connection),
-];
-
-/// Ends of names that mean a password even within a word, as in `PGPASSWORD`.
-pub(super) const PASSWORD_ENDS: [&str; 5] = ["password", "passwd", "passphrase", "_pwd", "_pass"];
-
-/// Ends of names that mean something harmless, though one of the above ends them too.
-const HARMLESS_ENDS: &[&str] = &[
-    "page_token",
-    "next_token",
-    "continuation_token",
-    "sync_token",
-    "cancellation_token",
-    "cancel_token",
-    "stop_token",
-    "pad_token",
-    "eos_token",
-    "bos_token",
-    "unk_token",
-    "mask_token",
-    "public_key",
-    "no_password",
-];
-
-/// What `name` means. `Name`, `NAME`, `some-name` and `someName` are the same.
-pub(super) fn kind_of(name: &str) -> Option<Kind> {
-    if !ends_like_one(name.as_bytes()) || name.len() > MAX_NAME_BYTES {
-        return None;
-    }
-    let words = words_of(name);
-    if HARMLESS_ENDS.iter().any(|end| ends_with_words(&words, end)) {
-        return None;
-    }
-    if PASSWORD_ENDS.iter().any(|end| words.ends_with(end)) {
-        return Some(Kind::Password);
-    }
-    NAMES
-        .iter()
-        .find(|(end, _)| ends_with_words(&words, end))
-        .map(|(_, kind)| *kind)
-}
-
-/// Whether a name ends with three letters that one of the above ends with. Most do not and are done with.
-fn ends_like_one(name: &[u8]) -> bool {
-    const ENDS: [&[u8; 3]; 20] = [
-        b"ord", b"swd", b"pwd", b"ase", b"ass", b"ion", b"ret", b"ken", b"rer", b"key", b"uth", b"sig", b"ure", b"ial",
-        b"als", b"jwt", b"otp", b"pin", b"kie", b"ing",
-    ];
-    let end = &name[name.len().saturating_sub(3)..];
-    ENDS.iter().any(|known| end.eq_ignore_ascii_case(*known))
-}
-
-fn ends_with_words(words: &str, end: &str) -> bool {
-    words
-        .strip_suffix(end)
-        .is_some_and(|before| before.is_empty() || before.ends_with('_'))
-}
-
-/// The words of a name in lower case, joined by `_`.
-fn words_of(name: &str) -> String {
-    let bytes = name.as_bytes();
-    let mut words = String::with_capacity(name.len() + 8);
-    for (at, character) in name.char_indices() {
-        let before = at.checked_sub(1).map(|before| bytes[before]);
-        let starts_word = character.is_ascii_uppercase()
-            && before.is_some_and(|before| {
-                let after_lower = before.is_ascii_lowercase() || before.is_ascii_digit();
-                let ends_capitals =
-                    before.is_ascii_uppercase() && bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
-                after_lower || ends_capitals
-            });
-        if starts_word {
-            words.push('_');
-        }
-        match character {
-            '-' | '.' | ' ' => words.push('_'),
-            _ => words.push(character.to_ascii_lowercase()),
-        }
-    }
-    words
-}
-
 /// The part of a value by which it is judged, so that a text of nothing but values is not read over and over.
-pub(super) fn judged(value: &str) -> &str {
+pub(crate) fn judged(value: &str) -> &str {
     &value[..value.floor_char_boundary(MAX_JUDGED_BYTES)]
 }
 
 /// Whether `value` is a credential, given what its name means.
-pub(super) fn is_credential(kind: Kind, style: Style, value: &str) -> bool {
+pub(crate) fn is_credential(kind: CredentialKind, style: ValueStyle, value: &str) -> bool {
     let judged = judged(value);
     let seen = Seen::of(judged);
-    if is_placeholder(judged) || (style != Style::Quoted && is_expression(judged, style)) {
+    if is_placeholder(judged) || (style != ValueStyle::Quoted && is_expression(judged, style)) {
         return false;
     }
     let min = min_length(kind, style);
     match kind {
         _ if value.len() < min => false,
-        Kind::Cookie => is_cookie(value) || is_opaque(judged, seen),
-        Kind::Connection => is_opaque(judged, seen) || is_login_at_host(judged),
-        Kind::Digits => {
+        CredentialKind::Cookie => is_cookie(value) || is_opaque(judged, seen),
+        CredentialKind::Connection => is_opaque(judged, seen) || is_login_at_host(judged),
+        CredentialKind::Digits => {
             (min..=MAX_CODE_DIGITS).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_digit())
         }
-        Kind::Password if seen.space => style == Style::Quoted && !is_sentence(judged),
+        CredentialKind::Password if seen.space => style == ValueStyle::Quoted && !is_sentence(judged),
         _ if seen.space => false,
-        Kind::Password => style != Style::Stated || seen.digit || seen.special,
-        Kind::Secret => style == Style::Environment || seen.digit || seen.special || seen.is_random(judged),
-        Kind::Token | Kind::Key => {
-            let random = style != Style::Stated && style != Style::Assigned && seen.is_random(judged);
+        CredentialKind::Password => style != ValueStyle::Stated || seen.digit || seen.special,
+        CredentialKind::Secret => {
+            style == ValueStyle::Environment || seen.digit || seen.special || seen.is_random(judged)
+        }
+        CredentialKind::Token | CredentialKind::Key => {
+            let random = style != ValueStyle::Stated && style != ValueStyle::Assigned && seen.is_random(judged);
             !seen.is_path(judged) && seen.letter() && (seen.digit || random)
         }
-        Kind::Authorization => seen.letter() && (seen.digit || seen.is_random(judged)),
-        Kind::Basic => value.len().is_multiple_of(4) && seen.lower && seen.upper && !seen.special,
-        Kind::Signature => seen.digit && seen.letter(),
-        Kind::Credential => {
-            let random = style != Style::Stated && (seen.special || seen.is_random(judged));
+        CredentialKind::OpaqueToken => is_opaque(judged, seen),
+        CredentialKind::Authorization => seen.letter() && (seen.digit || seen.is_random(judged)),
+        CredentialKind::Basic => value.len().is_multiple_of(4) && seen.lower && seen.upper && !seen.special,
+        CredentialKind::Signature => seen.digit && seen.letter(),
+        CredentialKind::Credential => {
+            let random = style != ValueStyle::Stated && (seen.special || seen.is_random(judged));
             !seen.is_path(judged) && !judged.contains("://") && seen.letter() && (seen.digit || random)
         }
     }
@@ -225,9 +66,15 @@ const MAX_CODE_DIGITS: usize = 8;
 const MIN_OPAQUE: (usize, usize) = (16, 3);
 
 /// Whether a value is a token by its looks alone: long, of letters and digits, and no words that are joined.
-pub(super) fn is_token(value: &str) -> bool {
+pub(crate) fn is_token(value: &str) -> bool {
     let judged = judged(value);
     is_opaque(judged, Seen::of(judged)) && !is_placeholder(judged)
+}
+
+/// Whether a value is no word of prose: it has a digit, a special character, or letters of both cases.
+pub(crate) fn is_no_word(value: &str) -> bool {
+    let seen = Seen::of(value);
+    seen.digit || seen.special || (seen.lower && value.bytes().skip(1).any(|byte| byte.is_ascii_uppercase()))
 }
 
 fn is_opaque(value: &str, seen: Seen) -> bool {
@@ -246,13 +93,13 @@ fn is_opaque(value: &str, seen: Seen) -> bool {
 const COOKIE_ATTRIBUTES: [&str; 5] = ["expires", "max-age", "path", "domain", "samesite"];
 
 /// Whether one of the values of a cookie can be a session. Of a long one not all is looked at.
-fn is_cookie(value: &str) -> bool {
+pub(crate) fn is_cookie(value: &str) -> bool {
     let is_session = |pair: &str| {
         let Some((name, value)) = pair.trim().split_once('=') else {
             return false;
         };
         let is_attribute = COOKIE_ATTRIBUTES.iter().any(|known| name.eq_ignore_ascii_case(known));
-        let is_name = !name.is_empty() && !name.contains([' ', '(', '.']);
+        let is_name = !name.is_empty() && !name.contains([' ', '(']);
         let seen = Seen::of(value);
         is_name
             && !is_attribute
@@ -275,25 +122,28 @@ fn is_login_at_host(value: &str) -> bool {
 }
 
 /// How long a credential is at least. The more a value can be something else, the longer it must be.
-const fn min_length(kind: Kind, style: Style) -> usize {
+const fn min_length(kind: CredentialKind, style: ValueStyle) -> usize {
     match (kind, style) {
-        (Kind::Password, Style::Environment) => 3,
-        (Kind::Digits, _) => 4,
-        (Kind::Password, Style::Assigned | Style::Quoted) => 4,
-        (Kind::Password, Style::Stated)
-        | (Kind::Secret, Style::Environment | Style::Quoted)
-        | (Kind::Credential, Style::Environment | Style::Quoted) => 6,
-        (Kind::Token, Style::Quoted | Style::Stated) => 16,
-        (Kind::Token, Style::Assigned) | (Kind::Key, Style::Stated) | (Kind::Basic, _) => 12,
-        (Kind::Signature, _) => 32,
+        (CredentialKind::Password, ValueStyle::Environment) => 3,
+        (CredentialKind::Digits, _) => 4,
+        (CredentialKind::Password, ValueStyle::Assigned | ValueStyle::Quoted) => 4,
+        (CredentialKind::Password, ValueStyle::Stated)
+        | (CredentialKind::Secret, ValueStyle::Environment | ValueStyle::Quoted)
+        | (CredentialKind::Credential, ValueStyle::Environment | ValueStyle::Quoted) => 6,
+        (CredentialKind::Token, ValueStyle::Quoted | ValueStyle::Stated) => 16,
+        (CredentialKind::Token, ValueStyle::Assigned)
+        | (CredentialKind::Key, ValueStyle::Stated)
+        | (CredentialKind::Basic, _) => 12,
+        (CredentialKind::Signature, _) => 32,
         (
-            Kind::Authorization
-            | Kind::Secret
-            | Kind::Key
-            | Kind::Token
-            | Kind::Credential
-            | Kind::Cookie
-            | Kind::Connection,
+            CredentialKind::Authorization
+            | CredentialKind::Secret
+            | CredentialKind::Key
+            | CredentialKind::Token
+            | CredentialKind::OpaqueToken
+            | CredentialKind::Credential
+            | CredentialKind::Cookie
+            | CredentialKind::Connection,
             _,
         ) => 8,
     }
@@ -430,7 +280,7 @@ const CREDENTIAL_WORDS: [&str; 9] = [
 ];
 
 /// Whether `value` stands for a credential without being one.
-pub(super) fn is_placeholder(value: &str) -> bool {
+pub(crate) fn is_placeholder(value: &str) -> bool {
     is_reference(value) || is_blank(value) || is_placeholder_word(value)
 }
 
@@ -464,13 +314,13 @@ fn is_placeholder_word(value: &str) -> bool {
 }
 
 /// Whether an unquoted value is code that yields one: a call, an index, or a path of names.
-fn is_expression(value: &str, style: Style) -> bool {
+fn is_expression(value: &str, style: ValueStyle) -> bool {
     let name_end = value
         .find(|mark: char| !(mark.is_ascii_alphanumeric() || matches!(mark, '_' | '.' | ':' | '-')))
         .unwrap_or(value.len());
     let (name, after) = value.split_at(name_end);
     if !name.is_empty() && after.starts_with(['(', '[', '{', '!']) && !name.ends_with('-') && after.len() > 1 {
-        return after.starts_with(['(', '[']) || style != Style::Environment;
+        return after.starts_with(['(', '[']) || style != ValueStyle::Environment;
     }
     const ENVIRONMENTS: [&str; 4] = ["process.env", "import.meta.env", "os.environ", "env."];
     if ENVIRONMENTS.iter().any(|start| value.starts_with(start)) {
@@ -479,7 +329,7 @@ fn is_expression(value: &str, style: Style) -> bool {
     let names = || value.split(['.', ':']).filter(|name| !name.is_empty());
     let is_name =
         |name: &str| name.len() <= 24 && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
-    style != Style::Environment && after.is_empty() && names().count() > 1 && names().all(is_name)
+    style != ValueStyle::Environment && after.is_empty() && names().count() > 1 && names().all(is_name)
 }
 
 /// Whether a quoted value with spaces is something to read: it begins like a sentence, or speaks of credentials.

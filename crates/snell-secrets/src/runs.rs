@@ -1,9 +1,9 @@
-//! Runs of characters of one kind, each looked at once.
+//! CharRuns of characters of one kind, each looked at once.
 
 /// A kind of characters, by what may stand in a run of them. All of them end at an ASCII character, so that the end of
 /// a run is never inside a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Chars {
+pub(crate) enum Chars {
     /// `0-9 a-f A-F`.
     Hex,
     /// `0-9 A-Z`.
@@ -32,14 +32,18 @@ pub(super) enum Chars {
     Backtick,
     /// The value of a header, up to the end of its line or of the text that quotes it.
     Header,
+    /// A field of a hash of a password.
+    Crypt,
+    /// Everything in one object of JSON, without the objects in it.
+    Flat,
 }
 
 /// How many kinds there are.
-const KINDS: usize = Chars::Header as usize + 1;
+const KINDS: usize = Chars::Flat as usize + 1;
 
 impl Chars {
     /// Whether `byte` may stand in such a run. Bytes of characters beyond ASCII stand in the lax ones only.
-    pub(super) fn has(self, byte: u8) -> bool {
+    pub(crate) fn has(self, byte: u8) -> bool {
         match self {
             Self::Hex => byte.is_ascii_hexdigit(),
             Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
@@ -61,6 +65,8 @@ impl Chars {
             Self::Single => !matches!(byte, b'\'' | b'\n'),
             Self::Backtick => !matches!(byte, b'`' | b'\n'),
             Self::Header => !matches!(byte, b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\'),
+            Self::Crypt => byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/' | b'+' | b'=' | b',' | b'-'),
+            Self::Flat => !matches!(byte, b'{' | b'}'),
         }
     }
 }
@@ -68,15 +74,15 @@ impl Chars {
 /// The runs of a text. The last run of each kind is remembered: whoever asks again from inside it is answered without
 /// a second look, so that all questions together cost no more than one pass for each kind.
 #[derive(Debug)]
-pub(super) struct Runs<'a> {
+pub(crate) struct CharRuns<'a> {
     bytes: &'a [u8],
     last: [(usize, usize); KINDS],
     /// How many bytes were looked at.
-    pub(super) steps: usize,
+    pub(crate) steps: usize,
 }
 
-impl<'a> Runs<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+impl<'a> CharRuns<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
             last: [(0, 0); KINDS],
@@ -85,7 +91,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Where the run of `chars` that goes through `from` ends.
-    pub(super) fn end(&mut self, chars: Chars, from: usize) -> usize {
+    pub(crate) fn end(&mut self, chars: Chars, from: usize) -> usize {
         let (start, end) = self.last[chars as usize];
         if (start..end).contains(&from) {
             return end;

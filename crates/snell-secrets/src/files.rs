@@ -1,0 +1,207 @@
+//! Passwords in lines of `.netrc` and `.pgpass`, wherever such a line stands.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::context::quoted_by;
+use crate::runs::Chars;
+use crate::scan::SecretScanner;
+use crate::values;
+
+/// How far before `password` an entry of `.netrc` may begin.
+const MAX_ENTRY_BYTES: usize = 256;
+
+/// `machine host login user password value`, as `.netrc` has it: the value.
+pub(crate) fn netrc_password(scanner: &mut SecretScanner<'_>, at: usize) -> Option<Range<usize>> {
+    let after = at + "password".len();
+    let blanks = blank_length(&scanner.bytes[after..]);
+    if blanks == 0 {
+        return None;
+    }
+    let from = at.saturating_sub(MAX_ENTRY_BYTES).max(scanner.begin);
+    let told = &scanner.text[scanner.text.ceil_char_boundary(from)..at];
+    let entry = netrc_entry(&with_blanks(told))?;
+    let value = password_from(scanner, after + blanks);
+    let text = values::judged(&scanner.text[value.clone()]);
+    let is_sure = entry == NetrcEntry::Certain || values::is_no_word(text);
+    (is_sure && !values::is_placeholder(text)).then_some(value)
+}
+
+/// Whether words before `password` are an entry of `.netrc`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NetrcEntry {
+    Certain,
+    /// Prose can read so as well.
+    Possible,
+}
+
+/// Hosts that stand for a host in a description of the format.
+const HOST_PLACEHOLDERS: [&str; 4] = ["name", "host", "hostname", "<host>"];
+
+fn netrc_entry(told: &str) -> Option<NetrcEntry> {
+    let is_space = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '\\' | ',');
+    let mut words = told.split(is_space).filter(|word| !word.is_empty()).rev();
+    let mut has_login = false;
+    // From the last pair to the first one: `machine`, then `login` and `account`.
+    for _ in 0..3 {
+        let value = words.next()?;
+        if value == "default" && has_login {
+            return begins_line(told, value).then_some(NetrcEntry::Certain);
+        }
+        match words.next()? {
+            "login" if !["and", "or"].contains(&value) => has_login = true,
+            "account" => {}
+            machine if machine.ends_with("machine") => {
+                let is_name = value.bytes().all(|byte| Chars::Dotted.has(byte)) && !value.ends_with('.');
+                let is_host = is_name && (value.contains('.') || value == "localhost");
+                let is_first = begins_line(told, machine);
+                if is_first && is_host || has_login && (is_first || is_host) {
+                    return Some(NetrcEntry::Certain);
+                }
+                let is_entry = has_login && !HOST_PLACEHOLDERS.contains(&value);
+                return is_entry.then_some(NetrcEntry::Possible);
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Whether `word`, a part of `told`, stands at the beginning of a line, of a quoted text, or of what a shell prints.
+fn begins_line(told: &str, word: &str) -> bool {
+    let place = word.as_ptr().addr() - told.as_ptr().addr();
+    let before = told[..place].trim_end_matches([' ', '\t']);
+    before.is_empty()
+        || ["\n", "\"", "'", "`", "echo", "printf"]
+            .iter()
+            .any(|end| before.ends_with(end))
+}
+
+/// A text with the line breaks and tabs in the place of their escapes.
+fn with_blanks(text: &str) -> Cow<'_, str> {
+    match text.contains('\\') {
+        true => Cow::Owned(text.replace("\\n", "\n").replace("\\r", "\r").replace("\\t", "\t")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// How many bytes of white space, escaped or not, `rest` begins with.
+fn blank_length(rest: &[u8]) -> usize {
+    let mut length = 0;
+    while length < 16 {
+        length += match &rest[length..] {
+            [b' ' | b'\t' | b'\n' | b'\r', ..] => 1,
+            [b'\\', b'n' | b'r' | b't', ..] => 2,
+            _ => break,
+        };
+    }
+    length
+}
+
+/// A password from `start`, in quotes or up to the next white space.
+fn password_from(scanner: &mut SecretScanner<'_>, start: usize) -> Range<usize> {
+    if let Some(chars) = quoted_by(scanner.bytes.get(start)) {
+        return start + 1..scanner.runs.end(chars, start + 1);
+    }
+    let end = scanner.runs.end(Chars::Word, start);
+    start..escape_in(scanner.bytes, start..end).unwrap_or(end)
+}
+
+/// The longest password that is looked through for escapes.
+const MAX_PASSWORD_BYTES: usize = 512;
+
+/// The first escape in `place` that ends a line or a quoted text.
+fn escape_in(bytes: &[u8], place: Range<usize>) -> Option<usize> {
+    let start = place.start;
+    let text = &bytes[place];
+    let is_escape = |at: &usize| {
+        let backslashes = text[*at..].iter().take(3).take_while(|byte| **byte == b'\\').count();
+        backslashes > 0 && matches!(&text[at + backslashes..], [] | [b'n' | b'r' | b't', ..])
+    };
+    let place = (0..text.len().min(MAX_PASSWORD_BYTES)).find(is_escape)?;
+    Some(start + place)
+}
+
+/// Ports on which databases of PostgreSQL and their pools listen.
+const DATABASE_PORTS: [&str; 7] = ["5432", "5433", "5434", "5439", "6432", "6543", "26257"];
+
+/// How far from a line the name of the file may stand.
+const MAX_MENTION_BYTES: usize = 512;
+
+/// The longest field of a line of `.pgpass`.
+const MAX_FIELD_BYTES: usize = 128;
+
+/// `host:port:database:user:password`, as `.pgpass` has it: the password. `colon` stands before the port.
+pub(crate) fn pgpass_password(scanner: &mut SecretScanner<'_>, colon: usize) -> Option<Range<usize>> {
+    let port = pgpass_field(scanner, colon + 1, |byte| byte.is_ascii_digit() || byte == b'*')?;
+    let database = pgpass_field(scanner, port.end + 1, is_in_field)?;
+    let user = pgpass_field(scanner, database.end + 1, is_in_field)?;
+    let host = pgpass_host(scanner, colon)?;
+    // A line has five fields, and a colon in the last one is escaped.
+    if pgpass_field(scanner, user.end + 1, |byte| {
+        byte != b':' && byte != b'\\' && Chars::Word.has(byte)
+    })
+    .is_some()
+    {
+        return None;
+    }
+    let password = password_from(scanner, user.end + 1);
+    let texts = [host, port, database, user].map(|field| &scanner.text[field]);
+    let text = values::judged(&scanner.text[password.clone()]);
+    let is_one = text.len() >= 3
+        && !values::is_placeholder(text)
+        && (is_database_login(texts, text) || names_pgpass(scanner, colon, password.end));
+    is_one.then_some(password)
+}
+
+fn is_in_field(byte: u8) -> bool {
+    Chars::Dotted.has(byte) || matches!(byte, b'*' | b'@' | b'$')
+}
+
+/// The field from `start` that a colon ends.
+fn pgpass_field(scanner: &SecretScanner<'_>, start: usize, is_in: fn(u8) -> bool) -> Option<Range<usize>> {
+    let rest = scanner.bytes.get(start..)?;
+    let length = rest
+        .iter()
+        .take(MAX_FIELD_BYTES)
+        .take_while(|byte| is_in(**byte))
+        .count();
+    (length > 0 && rest.get(length) == Some(&b':')).then_some(start..start + length)
+}
+
+/// The host before `colon`.
+fn pgpass_host(scanner: &SecretScanner<'_>, colon: usize) -> Option<Range<usize>> {
+    let before = &scanner.bytes[scanner.begin..colon];
+    let is_in = |byte: &&u8| is_in_field(**byte) || **byte == b'/';
+    let length = before.iter().rev().take(MAX_FIELD_BYTES).take_while(is_in).count();
+    let start = scanner.after_escape(colon - length);
+    (start < colon).then_some(start..colon)
+}
+
+/// Whether the fields before a password are those of a login at a database.
+fn is_database_login([host, port, database, user]: [&str; 4], password: &str) -> bool {
+    let is_name = |name: &str| name == "*" || name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let is_address = host.split('.').count() == 4 && host.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_certain_host = is_address || ["*", "localhost"].contains(&host);
+    let is_domain = is_name(host) && !host.contains('/') && host.split('.').count() >= 3;
+    let is_port = match port {
+        "*" => is_certain_host || is_domain,
+        port if DATABASE_PORTS.contains(&port) => is_certain_host || is_name(host) || host.starts_with('/'),
+        port => (is_certain_host || is_domain) && port.len() >= 4 && is_likely_password(password),
+    };
+    is_port && is_name(database) && is_name(user)
+}
+
+/// Whether a text is neither a word nor a number.
+fn is_likely_password(text: &str) -> bool {
+    text.len() >= 6 && values::is_no_word(text) && text.contains(|c: char| c.is_ascii_alphabetic())
+}
+
+/// Whether `.pgpass` is named shortly before `at`, or on the same line after `end`.
+fn names_pgpass(scanner: &SecretScanner<'_>, at: usize, end: usize) -> bool {
+    let is_before = scanner.pgpass_at.is_some_and(|named| at - named <= MAX_MENTION_BYTES);
+    let rest = scanner.bytes.get(end..).unwrap_or_default();
+    let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let near = &line[..line.len().min(MAX_MENTION_BYTES / 4)];
+    is_before || near.windows(6).any(|window| window.eq_ignore_ascii_case(b"pgpass"))
+}

@@ -1,0 +1,309 @@
+//! One pass over a text that finds the secrets in it.
+//!
+//! Most bytes can begin nothing and are passed over. The others are handed to the rule they begin; what a rule looks at
+//! before and after that byte is either bounded by a constant or a run that is remembered, so the pass is linear
+//! whatever the text.
+
+use std::ops::Range;
+
+use crate::forms::{self, FormBody, HASH, MARKED_FORMS, Needs, PrefixMasking, RunBody, SecretForm, SecretIssuer};
+use crate::keys::JwkContext;
+use crate::runs::{CharRuns, Chars};
+use crate::{context, hashes};
+
+/// A secret: its place in the text, and its form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoundSecret {
+    /// The first byte.
+    pub start: usize,
+    /// The byte after the last one.
+    pub end: usize,
+    /// The name of its form.
+    pub name: &'static str,
+    /// The hosts that it is for.
+    pub issuer: SecretIssuer,
+}
+
+impl FoundSecret {
+    pub(crate) fn new(place: Range<usize>, name: &'static str, issuer: SecretIssuer) -> Self {
+        Self {
+            start: place.start,
+            end: place.end,
+            name,
+            issuer,
+        }
+    }
+}
+
+/// The signs of a secret that a scanner goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SecretSigns {
+    /// Its own form.
+    Form,
+    /// Its own form, and the name, the option or the address before it.
+    FormAndContext,
+}
+
+/// How much of a run is looked at for the characters it must have.
+const MAX_NEEDS_BYTES: usize = 256;
+
+/// What a byte can be, each a bit of [`KINDS`].
+const IN_WORD: u8 = 1;
+/// It may begin what is a word of its own.
+const BEGINS_WORD: u8 = 2;
+/// It belongs to something whose rule looks at what stands before by itself.
+const ANYWHERE: u8 = 4;
+
+const KINDS_OF: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut at = 0;
+    while at < table.len() {
+        let byte = at as u8;
+        if byte.is_ascii_alphanumeric() || byte == b'_' {
+            table[at] |= IN_WORD;
+        }
+        if forms::BY_FIRST[at] != 0 || matches!(byte, b'B' | b'b' | b'c' | b'k' | b'p' | b'P' | b'$') {
+            table[at] |= BEGINS_WORD;
+        }
+        if matches!(byte, b'-' | b':' | b'=' | b'.' | b'Z' | b'z') {
+            table[at] |= ANYWHERE;
+        }
+        at += 1;
+    }
+    table
+};
+
+static KINDS: [u8; 256] = KINDS_OF;
+
+fn is(byte: u8, kind: u8) -> bool {
+    KINDS[usize::from(byte)] & kind != 0
+}
+
+/// A text in which secrets are looked for.
+#[derive(Debug)]
+pub struct SecretScanner<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) bytes: &'a [u8],
+    pub(crate) runs: CharRuns<'a>,
+    /// Where the last secret ended. Nothing looks back beyond it, since a second pass could not either.
+    pub(crate) begin: usize,
+    /// Where `curl` was last named.
+    pub(crate) curl_at: Option<usize>,
+    /// Where `pgpass` was last named.
+    pub(crate) pgpass_at: Option<usize>,
+    pub(crate) jwk: JwkContext,
+    /// Up to here, PEM in Base64 is known to hold no private key.
+    pub(crate) public_pem_end: usize,
+    /// Up to here, tokens of Azure DevOps were looked for.
+    pub(crate) azure_end: usize,
+    signs: SecretSigns,
+    /// Whether words may begin after escapes. In most texts there is none, and those are read several times as fast.
+    has_escapes: bool,
+    at: usize,
+}
+
+impl<'a> SecretScanner<'a> {
+    /// Looks for secrets by their form, and by the name, the option or the address before them.
+    pub fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            runs: CharRuns::new(text.as_bytes()),
+            begin: 0,
+            curl_at: None,
+            pgpass_at: None,
+            jwk: JwkContext::default(),
+            public_pem_end: 0,
+            azure_end: 0,
+            signs: SecretSigns::FormAndContext,
+            // Without an early end, which would have to be asked for at each byte.
+            has_escapes: text
+                .bytes()
+                .fold(false, |any, byte| any | matches!(byte, b'\\' | b'%' | 0x1b)),
+            at: 0,
+        }
+    }
+
+    /// Looks for secrets by their form alone.
+    pub fn for_forms(text: &'a str) -> Self {
+        Self {
+            signs: SecretSigns::Form,
+            ..Self::new(text)
+        }
+    }
+
+    /// How many bytes were looked at, beside the pass itself.
+    pub fn steps(&self) -> usize {
+        self.runs.steps
+    }
+
+    /// The next byte at which something may be found. Every byte of every event passes through here.
+    fn candidate(&self) -> Option<usize> {
+        let rest = self.bytes.get(self.at..)?;
+        let distance = if self.has_escapes {
+            let (mut places, at) = (rest.iter().enumerate(), self.at);
+            places.position(|(distance, byte)| {
+                is(*byte, ANYWHERE) || (is(*byte, BEGINS_WORD) && self.begins_word(at + distance))
+            })
+        } else {
+            let before = self.bytes[self.begin..self.at].last();
+            let mut is_in_word = before.is_some_and(|before| is(*before, IN_WORD));
+            rest.iter().position(|byte| {
+                let begins = if is_in_word { ANYWHERE } else { ANYWHERE | BEGINS_WORD };
+                is_in_word = is(*byte, IN_WORD);
+                is(*byte, begins)
+            })
+        };
+        distance.map(|distance| self.at + distance)
+    }
+
+    fn anywhere(&mut self, at: usize) -> Option<FoundSecret> {
+        let byte = self.bytes[at];
+        if let Some(found) = forms::marked(&self.bytes[at..]).find_map(|form| self.form(form, at)) {
+            return Some(found);
+        }
+        match byte {
+            _ if self.signs == SecretSigns::Form => None,
+            b'-' => context::option(self, at),
+            b':' => context::url_password(self, at).or_else(|| context::assignment(self, at)),
+            b'=' => context::assignment(self, at),
+            _ => None,
+        }
+    }
+
+    fn word(&mut self, at: usize) -> Option<FoundSecret> {
+        let rest = &self.bytes[at..];
+        if let Some(found) = forms::beginning(rest).find_map(|form| self.form(form, at)) {
+            return Some(found);
+        }
+        match rest {
+            [b'$', ..] => {
+                return hashes::password_hash(self, at).map(|place| FoundSecret::new(place, HASH.0, HASH.1));
+            }
+            [b'B' | b'b', b'e', b'a', b'r', b'e', b'r', b' ', ..] if self.signs == SecretSigns::FormAndContext => {
+                return context::bearer(self, at);
+            }
+            [b'c', b'u', b'r', b'l', ..] => self.curl_at = Some(at),
+            [b'p', b'g', b'p', b'a', b's', b's', ..] | [b'P', b'G', b'P', b'A', b'S', b'S', b'F', ..] => {
+                self.pgpass_at = Some(at);
+            }
+            [b'k', b't', b'y', ..] => self.remember_jwk(at),
+            _ => {}
+        }
+        None
+    }
+
+    /// Whether a word can begin at `at`: not within another one, but after an escape such as `\n`, `%20` or a colour.
+    pub(crate) fn begins_word(&self, at: usize) -> bool {
+        let before = &self.bytes[self.begin..at];
+        match before {
+            [] | [.., b'\\', b'n' | b'r' | b't'] => true,
+            [.., b'%', high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => true,
+            [.., b'0'..=b'9' | b'[' | b';', b'm'] => ends_with_color(before),
+            [.., last] => !is(*last, IN_WORD),
+        }
+    }
+
+    /// Where the text from `start` begins if the last letters of an escape are left out: `\nlocalhost`.
+    pub(crate) fn after_escape(&self, start: usize) -> usize {
+        const MAX_ESCAPE_BYTES: usize = 4;
+        let is_after_escape = |at: &usize| is(self.bytes[at - 1], IN_WORD) && self.begins_word(*at);
+        let last = self.bytes.len().min(start + MAX_ESCAPE_BYTES);
+        (start + 1..=last).rev().find(is_after_escape).unwrap_or(start)
+    }
+
+    /// Whether a secret of a known form begins at `at`.
+    pub(crate) fn begins_form(&mut self, at: usize) -> bool {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        forms::beginning(rest).any(|form| self.form(form, at).is_some())
+    }
+
+    fn form(&mut self, form: &SecretForm, at: usize) -> Option<FoundSecret> {
+        let place = match &form.body {
+            FormBody::Run(body) => self.run_after(at, at + form.prefix.len(), *body),
+            FormBody::Rule(find, _) => find(self, at),
+        };
+        place.map(|place| FoundSecret::new(place, form.name, form.issuer))
+    }
+
+    fn run_after(&mut self, at: usize, from: usize, body: RunBody) -> Option<Range<usize>> {
+        let mut end = self.trimmed_end(body.chars, from);
+        let fits = (body.min..=body.max).contains(&(end - from));
+        let is_cut = self.bytes.get(end).is_some_and(u8::is_ascii_alphanumeric);
+        if !fits || is_cut || !self.has_needed(body.needs, from..end) {
+            return None;
+        }
+        if body.max == usize::MAX {
+            end = self.trimmed_end(Chars::Url, end);
+        }
+        match body.prefix_is {
+            PrefixMasking::Masked => Some(at..end),
+            PrefixMasking::Kept => Some(from..end),
+        }
+    }
+
+    /// The end of a run without the full stop of a sentence.
+    fn trimmed_end(&mut self, chars: Chars, from: usize) -> usize {
+        let end = self.runs.end(chars, from);
+        let stops = self.bytes[from..end]
+            .iter()
+            .rev()
+            .take_while(|byte| **byte == b'.')
+            .take(3);
+        end - stops.count()
+    }
+
+    pub(crate) fn has_needed(&self, needs: Needs, place: Range<usize>) -> bool {
+        let seen = &self.bytes[place.start..place.end.min(place.start + MAX_NEEDS_BYTES)];
+        let has = |is: fn(&u8) -> bool| seen.iter().any(is);
+        let has_both_cases = || has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+        match needs {
+            Needs::Nothing => true,
+            Needs::Digit => has(u8::is_ascii_digit),
+            Needs::BothCases => has_both_cases(),
+            Needs::BothCasesAndDigit => has_both_cases() && has(u8::is_ascii_digit),
+        }
+    }
+}
+
+impl Iterator for SecretScanner<'_> {
+    type Item = FoundSecret;
+
+    fn next(&mut self) -> Option<FoundSecret> {
+        while let Some(at) = self.candidate() {
+            self.at = at + 1;
+            let found = if is(self.bytes[at], ANYWHERE) {
+                self.anywhere(at)
+            } else {
+                self.word(at)
+            };
+            if let Some(found) = found {
+                self.at = found.end;
+                self.begin = found.end;
+                return Some(found);
+            }
+        }
+        None
+    }
+}
+
+/// Whether a text ends with the sequence that sets a colour in a terminal, written out or escaped.
+fn ends_with_color(text: &[u8]) -> bool {
+    const MAX_BYTES: usize = 24;
+    const ESCAPES: [&[u8]; 5] = [b"\x1b", b"\\u001b", b"\\x1b", b"\\033", b"\\e"];
+    let end = &text[text.len().saturating_sub(MAX_BYTES)..];
+    let bracket = end.iter().rposition(|byte| *byte == b'[');
+    bracket.is_some_and(|bracket| {
+        let before = end[..bracket].to_ascii_lowercase();
+        ESCAPES.iter().any(|escape| before.ends_with(escape))
+    })
+}
+
+/// Every form has a byte at which the scanner stops.
+const _: () = {
+    let mut at = 0;
+    while at < MARKED_FORMS.len() {
+        assert!(KINDS_OF[MARKED_FORMS[at].prefix.as_bytes()[0] as usize] & ANYWHERE != 0);
+        at += 1;
+    }
+};
