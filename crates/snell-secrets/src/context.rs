@@ -252,7 +252,7 @@ pub(crate) fn assignment(scanner: &mut SecretScanner<'_>, at: usize) -> Option<F
     let close = mark == b'=' && name.end == at && value_start == value_at;
     let (mut value, is_quoted) = value_from(scanner, value_start);
     if kind == CredentialKind::Cookie && mark == b':' && !is_quoted {
-        value.end = scanner.runs.end(Chars::Header, value.start).max(value.end);
+        value.end = cookie_header_end(scanner, value.start).max(value.end);
     }
     if kind == CredentialKind::Authorization {
         return authorization(scanner, value);
@@ -267,6 +267,24 @@ pub(crate) fn assignment(scanner: &mut SecretScanner<'_>, at: usize) -> Option<F
         (_, false) => ValueStyle::Stated,
     };
     values::is_credential(kind, style, text).then(|| found(value, kind.name()))
+}
+
+/// The end of the cookies of a header. A value may stand in quotes, which end the header elsewhere.
+fn cookie_header_end(scanner: &mut SecretScanner<'_>, start: usize) -> usize {
+    const MAX_QUOTED: usize = 8;
+    let mut end = scanner.runs.end(Chars::Header, start);
+    for _ in 0..MAX_QUOTED {
+        let is_quoted = scanner.bytes[start..end].ends_with(b"=") && scanner.bytes.get(end) == Some(&b'"');
+        if !is_quoted {
+            break;
+        }
+        let quoted_end = scanner.runs.end(Chars::Double, end + 1);
+        if scanner.bytes.get(quoted_end) != Some(&b'"') {
+            break;
+        }
+        end = scanner.runs.end(Chars::Header, quoted_end + 1);
+    }
+    end
 }
 
 /// The name before a separator, out of its quotes.

@@ -77,21 +77,43 @@ fn begins_line(told: &str, word: &str) -> bool {
             .any(|end| before.ends_with(end))
 }
 
-/// A text with the line breaks and tabs in the place of their escapes.
+/// White space as strings and URLs may have it.
+const ESCAPED_BLANKS: [(&str, &str); 6] = [
+    ("\\n", "\n"),
+    ("\\r", "\r"),
+    ("\\t", "\t"),
+    ("%20", " "),
+    ("%0A", "\n"),
+    ("%0D", "\r"),
+];
+
+/// A text with white space in the place of its escapes.
 fn with_blanks(text: &str) -> Cow<'_, str> {
-    match text.contains('\\') {
-        true => Cow::Owned(text.replace("\\n", "\n").replace("\\r", "\r").replace("\\t", "\t")),
-        false => Cow::Borrowed(text),
-    }
+    let escapes = ESCAPED_BLANKS.iter().filter(|_| text.contains(['\\', '%']));
+    escapes.fold(Cow::Borrowed(text), |text, (escape, blank)| {
+        match text.contains(escape) {
+            true => Cow::Owned(text.replace(escape, blank)),
+            false => text,
+        }
+    })
 }
 
 /// How many bytes of white space, escaped or not, `rest` begins with.
 fn blank_length(rest: &[u8]) -> usize {
     let mut length = 0;
     while length < 16 {
-        length += match &rest[length..] {
+        let rest = &rest[length..];
+        let escape = || {
+            ESCAPED_BLANKS
+                .iter()
+                .find(|(escape, _)| rest.starts_with(escape.as_bytes()))
+        };
+        length += match rest {
             [b' ' | b'\t' | b'\n' | b'\r', ..] => 1,
-            [b'\\', b'n' | b'r' | b't', ..] => 2,
+            [b'\\' | b'%', ..] => match escape() {
+                Some((escape, _)) => escape.len(),
+                None => break,
+            },
             _ => break,
         };
     }

@@ -121,6 +121,7 @@ pub(crate) const NAMES: &[SecretName] = &[
     name("otp", Digits, Value),
     name("pin", Digits, Value),
     name("cookie", Cookie, Value),
+    name("cookies", Cookie, Value),
     name("connection_string", Connection, Value),
     name("connectionstring", Connection, Value),
     name("password", Password, Both),
@@ -273,9 +274,9 @@ pub fn variable_issuer(name: &str) -> &'static str {
 
 /// Whether a name ends with three letters that one of the above ends with. Most do not and are done with.
 fn ends_like_one(name: &[u8]) -> bool {
-    const ENDS: [&[u8; 3]; 22] = [
+    const ENDS: [&[u8; 3]; 23] = [
         b"ord", b"swd", b"pwd", b"ase", b"ass", b"ion", b"ret", b"ken", b"rer", b"key", b"uth", b"sig", b"ure", b"ial",
-        b"als", b"jwt", b"otp", b"pin", b"kie", b"ing", b"pat", b"ata",
+        b"als", b"jwt", b"otp", b"pin", b"kie", b"ing", b"pat", b"ata", b"ies",
     ];
     let end = &name[name.len().saturating_sub(3)..];
     ENDS.iter().any(|known| end.eq_ignore_ascii_case(*known))

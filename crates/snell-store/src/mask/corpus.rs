@@ -173,6 +173,8 @@ pub(super) const SECRETS: &[(&str, &str)] = &[
     ("> cookie: {}\n", "theme=dark; .AspNetCore.Session=CfDJ8|~20"),
     ("Set-Cookie: {}\r\nDate: now", "auth.session-id=|~16|; Path=/; HttpOnly"),
     ("{\"Cookie\": \"{}\"}", "connect.sid=s%3A|~16"),
+    ("Cookie: {}\n", "session.id=\"|~16|\"; other=1"),
+    ("\"cookies\": \"{}\"", "connect.sid=|~16"),
     ("curl -b '{}' https://x", "session=|~16"),
     ("curl -b \"{}\" https://x", "a=b; connect.sid=|~16"),
     ("curl -b {} https://x", "session=|~16"),
@@ -212,6 +214,7 @@ pub(super) const SECRETS: &[(&str, &str)] = &[
     ("machine x.org login me password \"{}\"", "sword fi|sh"),
     ("default login me password {}", "swordf|ish"),
     ("     3→machine x.org login me password {}", "swordf|ish"),
+    ("?q=machine%20x.org%20login%20me%20password%20{}", "swordf|ish"),
     // PEM in Base64.
     (
         "    client-key-data: {}\n    b: c",
@@ -496,7 +499,7 @@ pub(super) const LOOKALIKES: &[&str] = &[
     "LS0tLS1CRUdJTiBQVUJMSUMgS0VZLS0tLS0KTUlJQklqQU5CZ2txaGtpRzl3MEJBUUVGQUFPQ0FROEFNSUlCQ2dLQ0FRRUE=",
     "VGhpcyBpcyBvcmRpbmFyeSB0ZXh0IGluIEJhc2U2NCwgYW5kIG5vdGhpbmcgZWxzZS4gSXQgaXMgbG9uZyBlbm91Z2gu",
     "LS0tCnRpdGxlOiBhIHBhZ2UKLS0tCg==",
-    "nvapi-docs and tvly-something and sq0idp-AbCdEfGhIjKlMnOpQrStUv1",
+    "nvapi-open-source-sdk-r535 and tvly-something and sq0idp-AbCdEfGhIjKlMnOpQrStUv1",
     "EAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
     "iVBORw0KGgoEAAAAB1cDeFgHiJ/EAAAAAAABQAB+EAAAEAAAAfFcSJAAAADUlEQVR42mNk",
     "fo1_x fm2_ FlyV1 is a scheme",
