@@ -25,9 +25,15 @@ const MAX_MARK_BYTES: usize = 48;
 /// finds nothing but in texts made to have it find something.
 const MAX_PASSES: usize = 8;
 
+/// The shortest text with a secret is `://:b@`.
+const MIN_TEXT_BYTES: usize = 6;
+
 /// `text` with `[masked: …]` in the place of each secret.
 pub fn mask(text: &str) -> Cow<'_, str> {
     let mut masked = Cow::Borrowed(text);
+    if text.len() < MIN_TEXT_BYTES {
+        return masked;
+    }
     for _ in 0..MAX_PASSES {
         match pass(&masked).0 {
             Some(next) => masked = Cow::Owned(next),
