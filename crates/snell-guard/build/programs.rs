@@ -12,6 +12,7 @@ use crate::{Fault, list, parse};
 /// What the code knows by name, because no table can say it.
 const HANDLERS: &[(&str, &str)] = &[
     ("chmod", "Chmod"),
+    ("chown", "Chown"),
     ("find", "Find"),
     ("interpreter", "Interpreter"),
     ("kill", "Kill"),
@@ -72,6 +73,9 @@ struct Program {
     /// Whether it sees files only from outside.
     #[serde(default)]
     names_only: bool,
+    /// Whether it is an agent.
+    #[serde(default)]
+    agent: bool,
     #[serde(default, rename = "use")]
     uses: Vec<Use>,
     /// Whether some of its commands have entries of their own.
@@ -96,6 +100,8 @@ struct Use {
     operands: Option<bool>,
     #[serde(default)]
     looked_up: bool,
+    #[serde(default)]
+    on_agent: bool,
     #[serde(default)]
     unless_in_temp: bool,
     #[serde(default)]
@@ -164,6 +170,7 @@ fn merge<'a>(name: &str, mut parts: impl Iterator<Item = &'a Program>) -> Result
         whole.uses.extend(part.uses.iter().cloned());
         whole.discreet |= part.discreet;
         whole.names_only |= part.names_only;
+        whole.agent |= part.agent;
         agree(name, "style", &mut whole.style, part.style.as_ref())?;
         agree(name, "handler", &mut whole.handler, part.handler.as_ref())?;
     }
@@ -213,7 +220,7 @@ fn compile(program: &Program, rules: &[Rule]) -> Result<String, Fault> {
     };
     Ok(format!(
         "Program {{ value_flags: {}, attached_flags: {}, long_flags: {}, cwd_flags: {}, code_flags: {}, \
-         idle_flags: {}, flags_first: {}, has_commands: {}, style: Style::{style}, handler: {handler}, discreet: {}, names_only: {}, uses: &[{}] }}",
+         idle_flags: {}, flags_first: {}, has_commands: {}, style: Style::{style}, handler: {handler}, discreet: {}, names_only: {}, agent: {}, uses: &[{}] }}",
         split(&program.value_flags),
         split(&program.attached_flags),
         list(&long_flags(program)),
@@ -224,6 +231,7 @@ fn compile(program: &Program, rules: &[Rule]) -> Result<String, Fault> {
         program.has_commands,
         program.discreet,
         program.names_only,
+        program.agent,
         uses.join(", "),
     ))
 }
@@ -286,7 +294,7 @@ fn compile_use(usage: &Use, rules: &[Rule]) -> Result<String, Fault> {
         .map(|word| list(&word.split('|').collect::<Vec<_>>()))
         .collect();
     Ok(format!(
-        "Use {{ words: &[{}], needs: {}, any: {}, unless: {}, operand: {}, unless_operand: {}, operands: {:?}, looked_up: {}, unless_in_temp: {}, unless_in_project: {}, unless_variable: {}, variable: {}, new: {}, does: {does}, on: {}, recursive: {recursive} }}",
+        "Use {{ words: &[{}], needs: {}, any: {}, unless: {}, operand: {}, unless_operand: {}, operands: {:?}, looked_up: {}, on_agent: {}, unless_in_temp: {}, unless_in_project: {}, unless_variable: {}, variable: {}, new: {}, does: {does}, on: {}, recursive: {recursive} }}",
         words.join(", "),
         alternatives(&usage.needs),
         split(&usage.any),
@@ -295,6 +303,7 @@ fn compile_use(usage: &Use, rules: &[Rule]) -> Result<String, Fault> {
         globs(usage.unless_operand.as_deref()),
         usage.operands,
         usage.looked_up,
+        usage.on_agent,
         usage.unless_in_temp,
         usage.unless_in_project,
         globs(usage.unless_variable.as_deref()),
@@ -329,7 +338,13 @@ fn target(on: Option<&str>) -> Result<String, Fault> {
         return Ok(format!("Target::Into({})", list(&flags(written)?)));
     }
     if let Some(key) = on.strip_prefix("key:") {
-        return Ok(format!("Target::Key({:?})", format!("{key}=")));
+        return Ok(format!("Target::Key({})", list(&[format!("{key}=")])));
+    }
+    if let Some(prefixes) = on.strip_prefix("prefix:") {
+        return Ok(format!(
+            "Target::Key({})",
+            list(&prefixes.split('|').collect::<Vec<_>>())
+        ));
     }
     Ok(format!("Target::{}", name(TARGETS, on)?))
 }

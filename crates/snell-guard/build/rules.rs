@@ -42,6 +42,9 @@ pub(crate) const KINDS: &[(&str, &str)] = &[
     ("use", "Use"),
     ("may-edit", "MayEdit"),
     ("make", "Make"),
+    ("lock", "Lock"),
+    ("copy", "Copy"),
+    ("unpack", "Unpack"),
 ];
 /// What a place may be: the names in the data and in the code.
 const CLASSES: &[(&str, &str)] = &[
@@ -63,6 +66,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("temp", "Temp"),
     ("own", "Own"),
     ("own-hooks", "OwnHooks"),
+    ("own-program", "OwnProgram"),
     ("elsewhere", "Elsewhere"),
     ("unknown", "Unknown"),
     ("holds-own", "HoldsOwn"),
@@ -100,6 +104,9 @@ pub(crate) struct Rule {
     effects: Vec<String>,
     #[serde(default)]
     on: Vec<String>,
+    /// Places that it does not judge, although they are among those.
+    #[serde(default)]
+    except: Vec<String>,
     #[serde(default)]
     recursive: bool,
     /// Whoever calls the guard reports it, so that no call can match it.
@@ -140,7 +147,8 @@ fn check(rule: &Rule) -> Result<(), Fault> {
     name(DECISIONS, &rule.decision)?;
     name(TIERS, &rule.tier)?;
     rule.effects.iter().try_for_each(|kind| name(KINDS, kind).map(drop))?;
-    rule.on.iter().try_for_each(|class| name(CLASSES, class).map(drop))?;
+    let mut classes = rule.on.iter().chain(&rule.except);
+    classes.try_for_each(|class| name(CLASSES, class).map(drop))?;
     let said = |text: &str| !text.trim().is_empty();
     if rule.effects.is_empty() != rule.on.is_empty() {
         return Err("`effects` and `on` go together".into());
@@ -166,10 +174,11 @@ pub(crate) fn table(rules: &[Rule]) -> Result<String, Fault> {
     for rule in rules {
         let kinds = union("Kinds", "Kind", &names(KINDS, &rule.effects)?);
         let classes = union("Classes", "Class", &names(CLASSES, &rule.on)?);
+        let except = union("Classes", "Class", &names(CLASSES, &rule.except)?);
         writeln!(
             out,
             "    Rule {{ id: {:?}, tier: Tier::{}, decision: Decision::{}, reason: {:?}, advice: {:?}, locked: {}, effects: {kinds}, \
-             on: {classes}, recursive: {}, cases: Cases {{ matches: {}, not_match: {}, whole_match: {}, whole_not_match: {} }} }},",
+             on: {classes}, except: {except}, recursive: {}, cases: Cases {{ matches: {}, not_match: {}, whole_match: {}, whole_not_match: {} }} }},",
             rule.id,
             name(TIERS, &rule.tier)?,
             name(DECISIONS, &rule.decision)?,

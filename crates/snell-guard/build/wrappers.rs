@@ -14,6 +14,7 @@ const RUNS: &[(&str, &str)] = &[
     ("words", "Words"),
     ("code", "Code"),
     ("dashes", "AfterDashes"),
+    ("package", "Package"),
     ("each", "EachIsCode"),
     ("shell", "Shell"),
     ("xargs", "Xargs"),
@@ -71,6 +72,8 @@ struct Wrapper {
     inline: Vec<String>,
     #[serde(default)]
     refuse: Vec<String>,
+    #[serde(default)]
+    writes: Vec<String>,
     language: Option<String>,
     runs: Option<String>,
     #[serde(default)]
@@ -132,7 +135,8 @@ fn compile(wrapper: &Wrapper) -> Result<String, Fault> {
         None => "None".to_owned(),
     };
     let mut value_flags = wrapper.value_flags.clone();
-    for flags in wrapper.code.iter().chain(&wrapper.inline).chain(&wrapper.cwd_flags) {
+    let with_value = wrapper.code.iter().chain(&wrapper.inline).chain(&wrapper.cwd_flags);
+    for flags in with_value.chain(&wrapper.writes) {
         let flags = flags.split(':').next().unwrap_or(flags);
         value_flags.extend(flags.split('|').map(str::to_owned));
     }
@@ -157,7 +161,7 @@ fn compile(wrapper: &Wrapper) -> Result<String, Fault> {
         })
         .collect();
     Ok(format!(
-        "Wrapper {{ words: {}, value_flags: {}, attached_flags: {}, cwd_flags: {}, code: &[{}], inline: {}, refuse: {}, \
+        "Wrapper {{ words: {}, value_flags: {}, attached_flags: {}, cwd_flags: {}, code: &[{}], inline: {}, refuse: {}, writes: {}, \
          language: {language}, runs: Runs::{runs}, operands: {}, keep: {}, privileged: {}, elsewhere: {}, fresh: {}, \
          assignments: {}, stdin: {} }}",
         alternatives(&wrapper.words),
@@ -167,6 +171,7 @@ fn compile(wrapper: &Wrapper) -> Result<String, Fault> {
         code.join(", "),
         alternatives(&wrapper.inline),
         list(&wrapper.refuse),
+        alternatives(&wrapper.writes),
         wrapper.operands,
         wrapper.keep,
         wrapper.privileged,

@@ -45,6 +45,8 @@ pub enum Unknown {
     /// Numbers of processes that were looked up rather than started: `$(pgrep x)`, and `$PPID`. So are containers and
     /// what else runs somewhere: `$(docker ps -q)`.
     Processes,
+    /// The same, of the agent that is looked after, or of Snell: `$PPID`, `$(pgrep claude)`.
+    Agent,
 }
 
 impl Unknown {
@@ -91,7 +93,8 @@ impl Value {
 
     /// Whether a part of it is unknown in this way.
     pub fn holds(&self, unknown: Unknown) -> bool {
-        self.parts.contains(&Part::Unknown(unknown))
+        let is_process = unknown == Unknown::Processes && self.parts.contains(&Part::Unknown(Unknown::Agent));
+        is_process || self.parts.contains(&Part::Unknown(unknown))
     }
 
     /// Whose secret it holds, if it is the value of a secret variable.

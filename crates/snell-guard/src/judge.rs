@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 use crate::allowed;
 use crate::effects::{Effect, Kind, What, handed};
 use crate::invocation::Invocation;
+use crate::paths::locate;
 use crate::policy::{FAILURE, LIMIT, Policy, UNCLEAR, UNREAD, Verdict};
 use crate::rules::{self, Finding, RULES, Tier};
 use crate::shell::{Coverage, Reason};
@@ -199,6 +200,8 @@ pub struct Touched {
     pub is_itself: bool,
     /// Whether it is looked at and nothing else.
     pub is_read: bool,
+    /// Whether it is a program that would run, called by its path.
+    pub is_run: bool,
 }
 
 impl Touched {
@@ -209,6 +212,19 @@ impl Touched {
             path,
             is_itself: takes_away && is_all,
             is_read: effect.what == What::Kind(Kind::Read),
+            is_run: false,
+        })
+    }
+
+    /// The program of an invocation, if it is called by its path.
+    fn run_by(invocation: &Invocation, world: &World) -> Option<Self> {
+        let program = invocation.argv.first().filter(|_| !invocation.elsewhere)?;
+        program.as_text().filter(|name| name.contains('/'))?;
+        Some(Self {
+            path: locate(program, invocation.cwd.as_deref(), world).path?,
+            is_itself: false,
+            is_read: true,
+            is_run: true,
         })
     }
 }
@@ -218,6 +234,8 @@ impl Touched {
 pub fn judge_with_places(call: &Call<'_>, policy: &Policy, world: &World) -> (Judgement, Vec<Touched>) {
     let seen = look(call, policy, world);
     let mut touched: Vec<Touched> = seen.effects.iter().filter_map(Touched::by).collect();
+    let run = seen.invocations.iter();
+    touched.extend(run.filter_map(|invocation| Touched::run_by(invocation, world)));
     touched.sort();
     touched.dedup();
     (judge_seen(&seen, policy), touched)
@@ -246,7 +264,7 @@ pub(crate) fn look(call: &Call<'_>, policy: &Policy, world: &World) -> Seen {
     }
     if !policy.protected.is_empty() {
         let places = seen.effects.iter_mut().filter_map(|effect| effect.place.as_mut());
-        places.for_each(|place| place.protect(&policy.protected));
+        places.for_each(|place| place.protect(&policy.protected, world));
     }
     seen
 }

@@ -14,10 +14,12 @@ pub(crate) fn world() -> World {
         temp: vec!["/tmp".into(), "/var/tmp".into()],
         own: vec![
             Own::new("/home/ann/.snell", Owned::Data),
+            Own::new("/home/ann/.local/bin/snell", Owned::Program),
             Own::new("/home/ann/.claude/settings.json", Owned::Registration),
             Own::new("/home/ann/work/app/snell.toml", Owned::Hooks),
         ],
         links: Vec::new(),
+        ignores_case: false,
         variables: Vec::new(),
     }
 }

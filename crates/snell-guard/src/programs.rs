@@ -29,6 +29,8 @@ pub(crate) struct Program {
     pub(crate) discreet: bool,
     /// Whether it sees files only from outside: their names, their dates, whether they are there.
     pub(crate) names_only: bool,
+    /// Whether it is an agent.
+    pub(crate) agent: bool,
     pub(crate) uses: &'static [Use],
 }
 
@@ -47,6 +49,7 @@ pub(crate) enum Style {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Handler {
     Chmod,
+    Chown,
     Find,
     Interpreter,
     Kill,
@@ -74,6 +77,8 @@ pub(crate) struct Use {
     pub(crate) operands: Option<bool>,
     /// Whether an operand must have been looked up rather than named: `$(docker ps -q)`.
     pub(crate) looked_up: bool,
+    /// Whether an operand must be the process of the agent or of Snell: `$PPID`.
+    pub(crate) on_agent: bool,
     /// Whether it does not matter in a temporary directory.
     pub(crate) unless_in_temp: bool,
     /// Whether it does not matter in the project either.
@@ -121,8 +126,8 @@ pub(crate) enum Target {
     Renamed,
     /// The file that follows an `@` in an operand: `field@file`.
     OperandsAt,
-    /// The value of `key=value`.
-    Key(&'static str),
+    /// What stands behind one of these: `key=value`.
+    Key(&'static [&'static str]),
     /// The files of addresses: `file:///etc/hosts`.
     FileUrls,
     /// The directory in which it runs.
@@ -143,6 +148,9 @@ pub(crate) enum Recursive {
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
+/// Snell's own name: some systems find it in any case.
+const OWN: &str = "snell";
+
 /// The program of a name, with or without its directory: `/usr/bin/rm`, `python3.12`, `cmd.exe`.
 pub(crate) fn find(name: &str) -> Option<(&'static str, &'static Program)> {
     if name.starts_with("/etc/init.d/") {
@@ -150,7 +158,20 @@ pub(crate) fn find(name: &str) -> Option<(&'static str, &'static Program)> {
     }
     let base = name.rsplit('/').next().unwrap_or(name);
     let base = base.strip_suffix(".exe").unwrap_or(base);
-    exactly(base).or_else(|| exactly(base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')))
+    // `npx @scope/package@version`, `uvx package==version`
+    let package = base
+        .find(['@', '=', '['])
+        .filter(|at| *at > 0)
+        .and_then(|at| base.get(..at));
+    exactly(base)
+        .or_else(|| exactly(base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')))
+        .or_else(|| package.and_then(exactly))
+        .or_else(|| exactly(OWN).filter(|_| base.eq_ignore_ascii_case(OWN)))
+}
+
+/// Whether a program of this name is an agent.
+pub(crate) fn is_agent(name: &str) -> bool {
+    exactly(name).is_some_and(|(_, program)| program.agent)
 }
 
 /// What holds for any program of which nothing else is known.

@@ -69,6 +69,8 @@ pub struct Rule {
     pub effects: Kinds,
     /// On which places.
     pub on: Classes,
+    /// Not on these, although they are among them.
+    pub except: Classes,
     /// Whether it judges only what goes down into directories.
     pub recursive: bool,
     /// Command lines by which it is tested.
@@ -186,7 +188,7 @@ fn judges(number: usize, rule: &Rule, effect: &Effect) -> bool {
         What::Kind(kind) => {
             let place = effect.place.as_ref();
             rule.effects.has(kind)
-                && place.is_some_and(|place| place.classes.meets(rule.on))
+                && place.is_some_and(|place| place.classes.meets(rule.on) && !place.classes.meets(rule.except))
                 && (effect.recursive || !rule.recursive)
         }
     }

@@ -15,6 +15,8 @@ pub struct World {
     pub temp: Vec<String>,
     /// What is Snell's own.
     pub own: Vec<Own>,
+    /// Whether names in another case are names of the same file.
+    pub ignores_case: bool,
     /// Variables that are known, such as `TMPDIR`. Everything else that a command does not set itself is unknown.
     pub variables: Vec<(String, String)>,
     /// Where paths really lead, of those that a call is about and that lead through links. Nothing is looked up here: see

@@ -9,6 +9,7 @@ use snell_guard::rules::Tier;
 use snell_guard::{Call, Judgement, Own, Policy, Protected, Touched, World};
 
 use super::links::{Links, behind, with_links_followed};
+use super::same_files;
 use super::told;
 use super::world::Real;
 
@@ -127,8 +128,10 @@ impl Linked {
             touched
         };
         world.links = behind(&touched, links);
+        world.links.extend(same_files::of_own(&touched, &world));
+        world.ignores_case = same_files::in_another_case(&touched, &world);
         let leads_elsewhere = !world.links.is_empty();
-        if inputs.is_empty() && !is_elsewhere && !leads_elsewhere {
+        if inputs.is_empty() && !is_elsewhere && !leads_elsewhere && !world.ignores_case {
             return Vec::new();
         }
         let with = |input| Case {

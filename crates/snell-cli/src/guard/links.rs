@@ -105,7 +105,7 @@ fn parts(path: &Path) -> VecDeque<OsString> {
 /// Where the places of a call really are, of those that lie behind links.
 pub(super) fn behind(touched: &[Touched], links: &mut Links) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
-    for place in touched.iter().take(MAX_PATHS) {
+    for place in touched.iter().filter(|place| !place.is_run).take(MAX_PATHS) {
         let (directory, _) = place.path.rsplit_once('/').unwrap_or_default();
         let path = if place.is_itself { directory } else { &place.path };
         if let Some(real) = links.followed(path) {

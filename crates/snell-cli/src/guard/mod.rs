@@ -1,7 +1,7 @@
 //! The guard, as it stands here: the library judges, and this says what surrounds it.
 //!
 //! `policy` turns settings into what the library understands, `world` looks around, `links` follows what the library
-//! cannot, `linked` is the call as it is behind links, `quietly` keeps a failure from becoming the agent's, `hearing` judges a call as often as hooks change it, `told`
+//! cannot, `linked` is the call as it is behind links, `same_files` finds Snell's own files under other names, `quietly` keeps a failure from becoming the agent's, `hearing` judges a call as often as hooks change it, `told`
 //! says what agents, users and the store are told, `findings` what is wrong with the settings, and `entries` what is wrong
 //! with allowed commands.
 
@@ -12,6 +12,7 @@ mod linked;
 mod links;
 mod policy;
 pub(crate) mod quietly;
+mod same_files;
 mod told;
 mod world;
 

@@ -12,6 +12,7 @@ fn guard(policy: Policy) -> Guard {
         own: Vec::new(),
         variables: Vec::new(),
         links: Vec::new(),
+        ignores_case: false,
     };
     Guard {
         policy,

@@ -55,6 +55,7 @@ pub(super) fn around(settings: &Settings, project: &Path) -> World {
             .filter_map(|name| Some(((*name).to_owned(), variable(name)?)))
             .collect(),
         links: Vec::new(),
+        ignores_case: false,
     }
 }
 

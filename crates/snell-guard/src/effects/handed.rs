@@ -33,7 +33,7 @@ pub(crate) fn sealed(invocations: &[Invocation], protected: &[Protected], world:
         let name = called.as_ref().map_or("the program", |called| called.name);
         let seen = |value: &Value| {
             let mut place = place(value, invocation.cwd.as_deref(), invocation, world);
-            place.protect(protected);
+            place.protect(protected, world);
             Some(place).filter(|place| place.classes.has(Class::Sealed))
         };
         let own = unwrap::own_arguments(&invocation.argv);

@@ -1,9 +1,9 @@
 //! What no table can say about a program, one function each.
 
 use super::scene::Scene;
-use super::{Kind, interpreter, kill, sql};
+use super::{Kind, interpreter, kill, sql, uses};
 use crate::find;
-use crate::invocation::Value;
+use crate::invocation::{Stdout, Value};
 use crate::line::Line;
 use crate::paths::{Class, Classes, Place};
 use crate::programs::{self, Handler, Program};
@@ -14,6 +14,7 @@ pub(super) fn apply(scene: &mut Scene<'_>, program: &'static Program) {
     match program.handler {
         None => {}
         Some(Handler::Chmod) => chmod(scene),
+        Some(Handler::Chown) => chown(scene),
         Some(Handler::Find) => find(scene),
         Some(Handler::Interpreter) => interpreter::apply(scene, program),
         Some(Handler::Kill) => kill::apply(scene),
@@ -55,6 +56,7 @@ fn chmod(scene: &mut Scene<'_>) {
             }
         } else if let Some(mode) = mode {
             scene.on(Kind::Mode, argument, recursive);
+            locked(scene, mode, argument);
             if opens_up(mode) {
                 scene.on(Kind::OpenUp, argument, recursive);
             }
@@ -67,6 +69,83 @@ fn chmod(scene: &mut Scene<'_>) {
         } else {
             mode = Some(argument.as_text().unwrap_or_default());
         }
+    }
+}
+
+/// Whether its owner can no longer use a directory. Of a pattern, that is asked only where nothing is left: `chmod 644 *`
+/// is meant for files.
+fn locked(scene: &mut Scene<'_>, mode: &str, argument: &Value) {
+    let left = owners_rights(mode);
+    let place = scene.locate(argument);
+    if left != OWNERS && (left == 0 || place.path.is_some()) {
+        scene.push(Kind::Lock, place, true);
+    }
+}
+
+/// An owner's rights: to read, to write, to enter.
+const OWNERS: u32 = 0o7;
+
+/// What a mode leaves to an owner who had all rights. Of a mode that is not known, nothing.
+fn owners_rights(mode: &str) -> u32 {
+    if let Some(digits) = octal(mode) {
+        return digits >> 6 & OWNERS;
+    }
+    if mode.is_empty() {
+        return 0;
+    }
+    let mut left = OWNERS;
+    for clause in mode.split(',') {
+        let (who, mut rest) = clause.split_at(clause.find(['+', '-', '=']).unwrap_or(clause.len()));
+        if !(who.is_empty() || who.contains(['u', 'a'])) {
+            continue;
+        }
+        while let Some(sign) = rest.chars().next() {
+            let end = rest
+                .get(1..)
+                .and_then(|rest| rest.find(['+', '-', '=']))
+                .map_or(rest.len(), |at| at + 1);
+            let rights = rest.get(1..end).unwrap_or_default();
+            let named = match u32::from_str_radix(rights, 8) {
+                Ok(digits) => digits >> 6 & OWNERS,
+                Err(_) => [('r', 4), ('w', 2), ('x', 1), ('X', 1)]
+                    .iter()
+                    .filter(|(letter, _)| rights.contains(*letter))
+                    .fold(0, |all, (_, bit)| all | bit),
+            };
+            match sign {
+                '+' => left |= named,
+                '-' => left &= !named,
+                _ => left = named,
+            }
+            rest = rest.get(end..).unwrap_or_default();
+        }
+    }
+    left
+}
+
+/// `chown`: to another user, who then decides who may do what. A number is mostly that of the user.
+fn chown(scene: &mut Scene<'_>) {
+    let Some(owner) = scene.line.operands.first().and_then(|value| value.as_text()) else {
+        return;
+    };
+    let owner = owner.split([':', '.']).next().unwrap_or_default();
+    let is_number = |owner: &str| owner.parse::<u32>().is_ok_and(|number| number > 0);
+    if owner.is_empty() || owner == scene.world.user || is_number(owner) || scene.name().contains("chgrp") {
+        return;
+    }
+    for operand in scene.line.operands.clone().into_iter().skip(1) {
+        scene.on(Kind::Lock, operand, true);
+    }
+}
+
+/// `cat program > file`: what is read lies under another name then.
+pub(super) fn written_elsewhere(scene: &mut Scene<'_>) {
+    const PASSERS: &[&str] = &["cat", "gcat", "head", "tail", "pv", "tee", "dd", "sponge"];
+    if scene.invocation.stdout == Stdout::File
+        && PASSERS.contains(&scene.name())
+        && let Some(place) = scene.reads_own_program()
+    {
+        scene.push(Kind::Copy, place, false);
     }
 }
 
@@ -234,9 +313,18 @@ fn remote_copy(scene: &mut Scene<'_>) {
     let out = is_remote(target);
     for source in sources.iter().filter(|source| !is_remote(source)) {
         scene.on(if out { Kind::Send } else { Kind::Read }, source, true);
+        scene.on(Kind::Copy, source, false);
     }
-    if !out {
-        scene.on(Kind::Put, target, false);
+    if out {
+        return;
+    }
+    scene.on(Kind::Put, target, false);
+    for name in uses::dropped(scene, sources, target) {
+        scene.on(Kind::Put, &name, false);
+    }
+    let is_whole = |source: &&Value| source.leading().ends_with('/') || source.leading().ends_with("/.");
+    if sources.iter().any(is_whole) && !scene.line.has_any(&["-n", "--dry-run", "--list-only"]) {
+        scene.on(Kind::Unpack, target, true);
     }
 }
 

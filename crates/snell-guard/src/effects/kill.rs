@@ -57,5 +57,7 @@ fn handed_over(invocation: &Invocation, scene: &Scene<'_>) -> bool {
         Stdin::Inherited | Stdin::Text(_) => return by_xargs,
     };
     let first = left.first().and_then(|left| left.argv.first()).and_then(Value::as_text);
-    by_xargs && (output_of(left, scene.world) == Unknown::Processes || !first.is_some_and(|first| OWN.contains(&first)))
+    by_xargs
+        && (matches!(output_of(left, scene.world), Unknown::Processes | Unknown::Agent)
+            || !first.is_some_and(|first| OWN.contains(&first)))
 }

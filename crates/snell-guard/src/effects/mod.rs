@@ -6,12 +6,14 @@ mod abroad;
 mod fetched;
 mod guessed;
 pub(crate) mod handed;
+mod handed_on;
 mod handlers;
 mod interpreter;
 mod kill;
 mod names;
 mod output;
 mod planned;
+mod renamed;
 mod scene;
 mod send;
 mod shown;
@@ -104,6 +106,12 @@ pub enum Kind {
     MayEdit = 1 << 17,
     /// Something new is made there; what has the name already stays.
     Make = 1 << 18,
+    /// Its owner may no longer read, change or enter it.
+    Lock = 1 << 19,
+    /// What is in it gets another name.
+    Copy = 1 << 20,
+    /// Files of any name are put into the directory.
+    Unpack = 1 << 21,
 }
 
 /// A set of kinds.
@@ -130,8 +138,10 @@ pub struct Effects {
 pub fn effects(invocations: &[Invocation], world: &World) -> Effects {
     let mut list = Vec::new();
     let mut environment = Environment::Usual;
+    let names = renamed::NewNames::of(invocations, world);
     for (number, invocation) in invocations.iter().enumerate() {
         let first = list.len();
+        let invocation = &*names.first_name(number, invocation, world);
         collect(invocation, world, View::Whole, environment, &mut list);
         list.iter_mut().skip(first).for_each(|effect| effect.by = Some(number));
         if shown::loads(invocation, world) {
@@ -142,6 +152,8 @@ pub fn effects(invocations: &[Invocation], world: &World) -> Effects {
             return Effects { list, too_many: true };
         }
     }
+    names.follow_links(&mut list, world);
+    handed_on::drop_excused(invocations, &mut list);
     fetched::run_later(invocations, world, &mut list);
     planned::carried_out(invocations, &mut list);
     Effects { list, too_many: false }
@@ -218,6 +230,7 @@ fn collect(invocation: &Invocation, world: &World, view: View, environment: Envi
             uses::apply(&mut scene, program);
             handlers::apply(&mut scene, program);
             guessed::apply(&mut scene, Some(program));
+            handlers::written_elsewhere(&mut scene);
         }
         None => match name {
             Some(name) => {

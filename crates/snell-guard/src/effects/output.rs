@@ -12,17 +12,30 @@ pub(super) const MAX_STAGES: usize = 64;
 
 /// What the output of a pipe (or of a list of commands) is: fetched, private, numbers of processes, or just anything.
 pub fn output_of(invocations: &[Invocation], world: &World) -> Unknown {
-    const GRAVEST_FIRST: [Unknown; 3] = [Unknown::Unseen, Unknown::Private, Unknown::Processes];
-    let found: Vec<Unknown> = invocations
+    const GRAVEST_FIRST: [Unknown; 4] = [Unknown::Unseen, Unknown::Private, Unknown::Agent, Unknown::Processes];
+    let mut found: Vec<Unknown> = invocations
         .iter()
         .filter_map(|invocation| printed(invocation, world))
         .collect();
+    if found.contains(&Unknown::Processes) && invocations.iter().any(names_the_agent) {
+        found.push(Unknown::Agent);
+    }
     GRAVEST_FIRST
         .into_iter()
         .find(|kind| found.contains(kind))
         .or_else(|| shown::carried(invocations).map(Unknown::Credential))
         .or_else(|| is_of_a_file(invocations, world).then_some(Unknown::Told))
         .unwrap_or(Unknown::Anything)
+}
+
+/// Whether an agent or Snell is looked for, by its name.
+fn names_the_agent(invocation: &Invocation) -> bool {
+    let is_agent = |word: &Value| {
+        let text = word.to_string();
+        let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+        words.any(|word| word == "snell" || word == "ppid" || programs::is_agent(word))
+    };
+    invocation.argv.iter().skip(1).any(is_agent)
 }
 
 /// Whether these print lines of a file.
@@ -36,7 +49,7 @@ fn is_of_a_file(invocations: &[Invocation], world: &World) -> bool {
 }
 
 fn printed(invocation: &Invocation, world: &World) -> Option<Unknown> {
-    let carried = [Unknown::Unseen, Unknown::Private, Unknown::Processes];
+    let carried = [Unknown::Unseen, Unknown::Private, Unknown::Agent, Unknown::Processes];
     let argument = carried
         .into_iter()
         .find(|kind| invocation.argv.iter().any(|value| value.holds(*kind)));

@@ -127,7 +127,10 @@ impl<'a> Scene<'a> {
     pub(super) fn on(&mut self, kind: Kind, value: &Value, recursive: bool) {
         if self.list.len() <= MAX_EFFECTS {
             let place = self.locate(value);
-            self.push(kind, place, recursive);
+            // Whatever else is copied is read, and judged as such.
+            if kind != Kind::Copy || place.classes.has(Class::OwnProgram) {
+                self.push(kind, place, recursive);
+            }
         }
     }
 
@@ -138,6 +141,17 @@ impl<'a> Scene<'a> {
             place.classes = place.classes.without([Class::Secret].into());
         }
         self.push(kind, place, false);
+    }
+
+    /// What it does so far to places of Snell's program.
+    pub(super) fn reads_own_program(&self) -> Option<Place> {
+        let reads = |effect: &&Effect| effect.what == What::Kind(Kind::Read);
+        let mut places = self
+            .list
+            .iter()
+            .filter(reads)
+            .filter_map(|effect| effect.place.as_ref());
+        places.find(|place| place.classes.has(Class::OwnProgram)).cloned()
     }
 
     /// Something that a rule judges by itself.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::scene::Scene;
 use super::{Kind, What, names, send};
-use crate::invocation::{Unknown, Value};
+use crate::invocation::{Part, Unknown, Value};
 use crate::line::Line;
 use crate::paths::{Class, Classes, Place, fits};
 use crate::programs::{Does, Program, Recursive, Target, Use};
@@ -121,6 +121,7 @@ fn is_used(line: &Line<'_>, usage: &Use) -> bool {
         && (usage.unless_operand.is_empty() || !fits_one(usage.unless_operand))
         && usage.operands.is_none_or(|wanted| rest().next().is_some() == wanted)
         && (!usage.looked_up || line.holds(Unknown::Processes))
+        && (!usage.on_agent || line.holds(Unknown::Agent))
 }
 
 /// Whether a value fits a pattern as far as it is known: `https://example.com/$ID` is an address all the same.
@@ -175,14 +176,16 @@ pub(super) fn targets<'a>(scene: &Scene<'a>, usage: &Use) -> Vec<Cow<'a, Value>>
             .map(|directory| Cow::Owned(Value::text(directory)))
             .collect(),
         Target::Into(spellings) => match (scene.line.values(spellings).last(), operands.split_last()) {
-            (Some(directory), _) => dropped(operands, &directory),
-            (None, Some((directory, rest))) => dropped(rest, directory),
+            (Some(directory), _) => dropped(scene, operands, &directory),
+            (None, Some((directory, rest))) => dropped(scene, rest, directory),
             (None, None) => Vec::new(),
         },
-        Target::Key(key) => operands
+        Target::Key(keys) => operands
             .iter()
-            .filter(|value| value.leading().starts_with(key))
-            .map(|value| Cow::Owned(value.after(key.len())))
+            .filter_map(|value| {
+                let key = keys.iter().find(|key| value.leading().starts_with(**key))?;
+                Some(Cow::Owned(value.after(key.len())))
+            })
             .collect(),
         Target::FileUrls => operands
             .iter()
@@ -207,21 +210,44 @@ fn is_another_file(from: &Value, to: &Value) -> bool {
     has_ending && name(from).as_ref() != Some(&name_of_it)
 }
 
-/// What files are called in a directory. Where that is not known, it is left to what is known of the directory.
-fn dropped<'a>(files: &[&Value], directory: &Value) -> Vec<Cow<'a, Value>> {
-    let name = |file: &Value| -> Option<String> {
-        let text = file.as_text()?.trim_end_matches('/');
-        let name = text.rsplit('/').next()?;
-        (!matches!(name, "" | "." | "..")).then(|| format!("/{name}"))
+/// What files are called in a directory. Where that is not known, it is left to what is known of the directory. The files
+/// of a pattern may have any name that fits it; into a whole project, nobody puts those of Snell that way.
+pub(super) fn dropped<'a>(scene: &Scene<'_>, files: &[&Value], directory: &Value) -> Vec<Cow<'a, Value>> {
+    let takes_patterns = || {
+        let classes = scene.locate(directory).classes;
+        classes.has(Class::HoldsOwn) && !classes.has(Class::ProjectRoot)
     };
-    let names = files.iter().filter_map(|file| name(file));
+    let names = files.iter().filter_map(|file| match file.as_text() {
+        Some(text) => {
+            let name = text.trim_end_matches('/').rsplit('/').next()?;
+            (!matches!(name, "" | "." | "..")).then(|| Value::text(name))
+        }
+        None => last_name(file).filter(|_| takes_patterns()),
+    });
     names
         .map(|name| {
             let mut path = directory.clone();
-            path.push_text(&name);
+            path.push_text("/");
+            path.append(&name);
             Cow::Owned(path)
         })
         .collect()
+}
+
+/// The last name of a path, if that is a pattern.
+fn last_name(file: &Value) -> Option<Value> {
+    let mut name = Value::default();
+    for part in &file.parts {
+        match part {
+            Part::Text(text) => match text.rsplit_once('/') {
+                Some((_, after)) => name = Value::text(after),
+                None => name.push_text(text),
+            },
+            part => name.push(part.clone()),
+        }
+    }
+    let is_pattern = |part: &Part| matches!(part, Part::Pattern(_));
+    name.parts.iter().any(is_pattern).then_some(name)
 }
 
 /// `@file`, `name@file`, `name=@file;type=…`, `name=<file`

@@ -26,6 +26,9 @@ pub(super) fn does(kind: Kind) -> &'static str {
         Kind::Use => "uses",
         Kind::MayEdit => "may edit",
         Kind::Make => "makes",
+        Kind::Lock => "locks",
+        Kind::Copy => "copies",
+        Kind::Unpack => "unpacks into",
     }
 }
 
@@ -38,6 +41,7 @@ const PLACES: &[(Class, &str)] = &[
     (Class::HomeRoot, "a whole home directory"),
     (Class::Own, "Snell's own"),
     (Class::HoldsOwn, "holds something of Snell's own"),
+    (Class::OwnProgram, "Snell's program"),
     (Class::OwnHooks, "the project's hooks of Snell"),
     (Class::Sealed, "not to be read, says the user"),
     (Class::HoldsSealed, "holds what is not to be read, says the user"),

@@ -417,6 +417,7 @@ fn in_shell(unknown: Unknown) -> &'static str {
         Unknown::Name => "$$",
         Unknown::Unseen => "$(curl https://unseen.invalid)",
         Unknown::Processes => "$(pgrep unknown)",
+        Unknown::Agent => "$PPID",
     }
 }
 

@@ -62,6 +62,8 @@ pub(super) enum Gives {
     File,
     /// Numbers of processes that were looked up.
     Processes,
+    /// The number of the process that started it: the agent's.
+    Agent,
     /// All variables of the environment.
     Environment,
     /// One variable.
@@ -91,6 +93,11 @@ pub(super) const READ: Act = Like("cat -- $1");
 pub(super) const MOVE: Act = Like("mv -- $1 $2");
 pub(super) const COPY: Act = Like("cp -r -- $1 $2");
 pub(super) const LINK: Act = Like("ln -s -- $1 $2");
+pub(super) const COPY_TREE: Act = Like("cp -rT -- $1 $2");
+pub(super) const PIPE: Act = Like("mkfifo -- $1");
+/// A method that makes a socket of its argument, or unpacks into it.
+pub(super) const BIND: Act = Like("mkfifo -- $2");
+pub(super) const UNPACK: Act = Like("tar -x -f x -C $2");
 pub(super) const MODE: Act = Like("chmod $2 $1");
 pub(super) const OWNER: Act = Like("chown $2 $1");
 pub(super) const RAISE: Act = Like("sudo true");
@@ -118,11 +125,19 @@ pub(super) static PYTHON: &[(&str, Act)] = &[
     ("shutil.copy", COPY),
     ("shutil.copy2", COPY),
     ("shutil.copyfile", COPY),
-    ("shutil.copytree", COPY),
+    ("shutil.copytree", COPY_TREE),
+    ("shutil.unpack_archive", UNPACK),
+    (".extractall", UNPACK),
+    ("os.mkfifo", PIPE),
+    ("os.mknod", PIPE),
+    (".bind", BIND),
+    ("resource.prlimit", Like("prlimit --pid $1 --nofile=0")),
     ("shutil.chown", OWNER),
     ("os.truncate", WRITE),
     ("os.symlink", LINK),
     ("os.link", LINK),
+    (".hardlink_to", Like("ln -- $2 $1")),
+    (".symlink_to", Like("ln -s -- $2 $1")),
     ("os.chmod", MODE),
     ("os.chown", OWNER),
     ("os.system", Shell),
@@ -212,7 +227,7 @@ pub(super) static PYTHON_VALUES: &[(&str, Gives)] = &[
     (".read_text", Gives::File),
     (".read_bytes", Gives::File),
     (".open", Gives::File),
-    ("os.getppid", Gives::Processes),
+    ("os.getppid", Gives::Agent),
     ("psutil.process_iter", Gives::Processes),
     ("psutil.pids", Gives::Processes),
     ("os.environ", Gives::Environment),
@@ -261,8 +276,9 @@ pub(super) static NODE: &[(&str, Act)] = &[
     ("fs.move", MOVE),
     ("Deno.rename", MOVE),
     ("fs.copyFile", COPY),
-    ("fs.cp", COPY),
-    ("fs.copy", COPY),
+    ("fs.cp", COPY_TREE),
+    ("fs.copy", COPY_TREE),
+    (".listen", BIND),
     ("fs.symlink", LINK),
     ("fs.link", LINK),
     ("fs.chmod", MODE),
@@ -318,8 +334,8 @@ pub(super) static NODE_VALUES: &[(&str, Gives)] = &[
     ("fs.createReadStream", Gives::File),
     ("Deno.readTextFile", Gives::File),
     ("Bun.file", Gives::File),
-    ("process.ppid", Gives::Processes),
-    ("Deno.ppid", Gives::Processes),
+    ("process.ppid", Gives::Agent),
+    ("Deno.ppid", Gives::Agent),
     ("process.env", Gives::Environment),
     ("Deno.env.toObject", Gives::Environment),
     ("Deno.env.get", Gives::Variable),

@@ -309,7 +309,9 @@ impl<'a, 'w> Reader<'a, 'w> {
     /// A name that is neither called nor taken apart.
     pub(super) fn alone(&self, name: String) -> Worth {
         match self.gives(&name) {
-            Some(gives @ (Gives::Environment | Gives::Processes)) => given(gives, &[], None, self.stage.world),
+            Some(gives @ (Gives::Environment | Gives::Processes | Gives::Agent)) => {
+                given(gives, &[], None, self.stage.world)
+            }
             Some(gives @ (Gives::Home | Gives::Here)) if self.language.bare_calls => {
                 given(gives, &[], self.stage.cwd.as_deref(), self.stage.world)
             }

@@ -1,7 +1,9 @@
 //! What the functions of Perl, Ruby, PHP, Lua, R and AppleScript do.
 
 use super::calls::Act::{self, Apply, Enter, Eval, Kill, Like, Open, Send, Shell, Show, Spawn};
-use super::calls::{COPY, DELETE, DELETE_ALL, DELETE_TREE, Gives, LINK, MODE, MOVE, OWNER, RAISE, READ, WRITE};
+use super::calls::{
+    COPY, COPY_TREE, DELETE, DELETE_ALL, DELETE_TREE, Gives, LINK, MODE, MOVE, OWNER, PIPE, RAISE, READ, WRITE,
+};
 
 pub(super) static PERL: &[(&str, Act)] = &[
     ("unlink", DELETE),
@@ -28,6 +30,8 @@ pub(super) static PERL: &[(&str, Act)] = &[
     ("kill", Kill(1, 0)),
     ("setuid", RAISE),
     ("POSIX.setuid", RAISE),
+    ("mkfifo", PIPE),
+    ("POSIX.mkfifo", PIPE),
     ("eval", Eval),
     ("print", Show),
     ("say", Show),
@@ -39,7 +43,7 @@ pub(super) static PERL: &[(&str, Act)] = &[
 
 pub(super) static PERL_VALUES: &[(&str, Gives)] = &[
     ("glob", Gives::Glob),
-    ("getppid", Gives::Processes),
+    ("getppid", Gives::Agent),
     ("get", Gives::Fetched),
     ("LWP.Simple.get", Gives::Fetched),
     ("decode_base64", Gives::Base64),
@@ -94,6 +98,11 @@ pub(super) static RUBY: &[(&str, Act)] = &[
     ("FileUtils.copy", COPY),
     ("FileUtils.ln_s", LINK),
     ("File.symlink", LINK),
+    ("File.link", LINK),
+    ("FileUtils.ln", LINK),
+    ("File.mkfifo", PIPE),
+    ("UNIXServer.new", PIPE),
+    ("FileUtils.cp_r", COPY_TREE),
     ("File.chmod", Like("chmod $1 $2+")),
     ("FileUtils.chmod", Like("chmod $1 $2")),
     ("FileUtils.chmod_R", Like("chmod -R $1 $2")),
@@ -139,7 +148,7 @@ pub(super) static RUBY_VALUES: &[(&str, Gives)] = &[
     ("Net.HTTP.get", Gives::Fetched),
     ("File.read", Gives::File),
     ("IO.read", Gives::File),
-    ("Process.ppid", Gives::Processes),
+    ("Process.ppid", Gives::Agent),
     ("ENV", Gives::Environment),
     ("ENV.fetch", Gives::Variable),
     ("ENV.to_h", Gives::Environment),
@@ -188,7 +197,7 @@ pub(super) static PHP: &[(&str, Act)] = &[
 pub(super) static PHP_VALUES: &[(&str, Gives)] = &[
     ("glob", Gives::Glob),
     ("file_get_contents", Gives::File),
-    ("posix_getppid", Gives::Processes),
+    ("posix_getppid", Gives::Agent),
     ("getenv", Gives::Variable),
     ("$_ENV", Gives::Environment),
     ("$_SERVER", Gives::Environment),

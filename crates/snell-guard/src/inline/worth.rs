@@ -113,7 +113,7 @@ impl Worth {
 
     /// What it carries along, wherever it goes.
     pub(super) fn taint(&self) -> Option<Unknown> {
-        const CARRIED: [Unknown; 3] = [Unknown::Unseen, Unknown::Private, Unknown::Processes];
+        const CARRIED: [Unknown; 4] = [Unknown::Unseen, Unknown::Private, Unknown::Agent, Unknown::Processes];
         match self {
             Self::Text(value) => CARRIED
                 .into_iter()
@@ -235,6 +235,7 @@ pub(super) fn given(gives: Gives, arguments: &[Worth], cwd: Option<&str>, world:
         Gives::File if value.leading().starts_with("http") => unknown(Unknown::Unseen),
         Gives::File => Worth::File(value),
         Gives::Processes => unknown(Unknown::Processes),
+        Gives::Agent => unknown(Unknown::Agent),
         // To see the names of all is common, to see one that is secret is not: a list is not its element.
         Gives::Environment => Worth::List(vec![unknown(Unknown::Private)]),
         Gives::Variable => variable(&value, world),

@@ -68,6 +68,8 @@ pub enum Class {
     Hook = 1 << 29,
     /// Says which hooks of Snell run in the project.
     OwnHooks = 1 << 30,
+    /// Snell's program.
+    OwnProgram = 1 << 31,
 }
 
 /// All classes with their names in the data files.
@@ -103,6 +105,7 @@ pub const CLASSES: &[(&str, Class)] = &[
     ("personal", Class::Personal),
     ("hook", Class::Hook),
     ("own-hooks", Class::OwnHooks),
+    ("own-program", Class::OwnProgram),
 ];
 
 /// A set of classes.

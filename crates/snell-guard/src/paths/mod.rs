@@ -56,6 +56,12 @@ impl Place {
         (!is_made_up).then(|| (format!("/{}", literal.join("/")), is_all))
     }
 
+    /// Whether this may be its path.
+    pub(crate) fn may_be(&self, path: &str) -> bool {
+        let names = self.shape.as_ref().map(Shape::names).unwrap_or_default();
+        relation::of(&names, path) == Some(Relation::Within)
+    }
+
     /// Goes where a link leads: from the beginning of its path to that one.
     pub(crate) fn go(&mut self, known: &str, real: &str, world: &World) {
         let Some(shape) = self.shape.as_mut() else {
@@ -82,14 +88,14 @@ impl Place {
     }
 
     /// Adds what the user wants to be left alone.
-    pub(crate) fn protect(&mut self, protected: &[Protected]) {
+    pub(crate) fn protect(&mut self, protected: &[Protected], world: &World) {
         let Some(shape) = self.shape.as_ref().filter(|shape| shape.start == Start::Root) else {
             return;
         };
         let names = shape.names();
         for entry in protected {
             let seals = entry.from == Guarded::Look;
-            self.classes = match relation::of(&names, &entry.path) {
+            self.classes = match related(&names, &entry.path, world) {
                 Some(Relation::Within) if seals => self.classes.with(Class::Protected).with(Class::Sealed),
                 Some(Relation::Within) => self.classes.with(Class::Protected),
                 // Whoever searches the whole project is not after this; nor do other secrets in it stop a search.
@@ -349,14 +355,29 @@ fn holds(all: &[&str], directory: &[&str]) -> bool {
             .all(|(name, wanted)| glob::may_be(name, wanted))
 }
 
+/// How names lie to a place, by whatever case the disk tells names apart.
+fn related(names: &[&str], place: &str, world: &World) -> Option<Relation> {
+    let found = relation::of(names, place);
+    if !world.ignores_case || found == Some(Relation::Within) {
+        return found;
+    }
+    let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    relation::of(&names, &place.to_lowercase())
+}
+
 /// Whether it is Snell's own, or in it, or holds it.
 fn owned(all: &[&str], world: &World) -> Classes {
     let mut classes = Classes::default();
     for own in &world.own {
-        let class = match (relation::of(all, &own.path), own.what) {
+        let class = match (related(all, &own.path, world), own.what) {
             (Some(Relation::Within), Owned::Hooks) => Class::OwnHooks,
             // Whoever removes a whole project hears of other rules.
             (Some(Relation::Holds), Owned::Hooks) | (None, _) => continue,
+            (Some(Relation::Within), Owned::Program) => {
+                classes = classes.with(Class::OwnProgram);
+                Class::Own
+            }
             (Some(Relation::Within), _) => Class::Own,
             (Some(Relation::Holds), _) => Class::HoldsOwn,
         };

@@ -16,6 +16,7 @@ fn world() -> World {
             Own::new("/home/ann/.claude/settings.json", Owned::Registration),
         ],
         links: Vec::new(),
+        ignores_case: false,
         variables: Vec::new(),
     }
 }

@@ -37,7 +37,7 @@ fn effects_in(world: &World, line: &str) -> Vec<Effect> {
         .for_each(|invocation| invocation.cwd = Some(world.cwd.clone()));
     let mut all = effects(&invocations, world).list;
     let places = all.iter_mut().filter_map(|effect| effect.place.as_mut());
-    places.for_each(|place| place.protect(&protected()));
+    places.for_each(|place| place.protect(&protected(), world));
     all
 }
 

@@ -7,12 +7,13 @@ use super::found::Reason;
 use super::limits;
 use super::scope::Variable;
 use crate::invocation::{Unknown, Value};
-use crate::syntax::{Assigned, Assignment, Word};
+use crate::syntax::{Assigned, Assignment, Span, Word};
 
 impl<'t> Walker<'t> {
     pub(super) fn assign(&mut self, assignment: &'t Assignment) {
         if self.scope.exports_all {
             self.export(&assignment.name);
+            self.tell_of_own(&assignment.name, &Span::default());
         }
         match &assignment.value {
             Assigned::Array(elements) => self.assign_array(&assignment.name, elements, assignment.append),

@@ -38,6 +38,8 @@ impl<'t> Walker<'t> {
             "shift" => self.shift(call),
             "set" => return self.set_options(call),
             "getopts" => self.getopts(call),
+            // In the agent's own shell, a limit stays, and holds for all that it starts.
+            "ulimit" | "limit" if self.subshells == 0 => return None,
             "shopt" | "umask" | "ulimit" | "wait" | "jobs" | "times" | "disown" | "bg" | "fg" => Flow::Next,
             "alias" => return self.alias(call),
             "unalias" => self.unalias(call),

@@ -2,9 +2,11 @@
 
 use std::rc::Rc;
 
+use super::call::Means;
 use super::scope::Variable;
 use super::{Call, Flow, Walker};
 use crate::invocation::Value;
+use crate::syntax::Span;
 use crate::unwrap;
 
 impl<'t> Walker<'t> {
@@ -36,7 +38,9 @@ impl<'t> Walker<'t> {
         let is_local = self.in_function() && !flags.contains('g') && matches!(name, "local" | "declare" | "typeset");
         for operand in operands {
             if name == "export" || flags.contains('x') {
-                self.export(operand.leading().split(['=', '+']).next().unwrap_or_default());
+                let variable = operand.leading().split(['=', '+']).next().unwrap_or_default();
+                self.export(variable);
+                self.tell_of_own(variable, &call.span);
                 self.run_exported(operand, call);
             }
             self.declare_one(operand, &flags, is_local);
@@ -53,6 +57,19 @@ impl<'t> Walker<'t> {
             let mut exported = call.with(Vec::new());
             exported.variables = vec![(name.to_owned(), operand.after(name.len() + 1))];
             unwrap::variables(self, &exported);
+        }
+    }
+
+    /// A variable of Snell's that the agent's own shell hands on to all that it starts.
+    pub(super) fn tell_of_own(&mut self, name: &str, span: &Span) {
+        if name.starts_with("SNELL_") && self.subshells == 0 {
+            self.report_call(Call {
+                argv: vec![Value::text("export"), Value::text(name)],
+                variables: Vec::new(),
+                files: Vec::new(),
+                means: Means::Program,
+                span: span.clone(),
+            });
         }
     }
 

@@ -211,8 +211,11 @@ impl<'t> Walker<'t> {
 
     /// One of the files that programs list of which nobody knows what else they print.
     fn listed_since(&mut self, printed: &Value, first: usize) -> Option<Value> {
-        let unknown = printed.parts == [Part::Unknown(Unknown::Anything)];
-        let values = searched(self.since(first)).filter(|_| unknown)?;
+        let unknown = matches!(
+            printed.parts.as_slice(),
+            [Part::Unknown(Unknown::Anything | Unknown::Processes)]
+        );
+        let values = searched(self.since(first), self.world).filter(|_| unknown)?;
         Some(self.choose_value(values))
     }
 

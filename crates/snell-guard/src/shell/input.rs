@@ -104,12 +104,12 @@ impl<'t> Walker<'t> {
         let kind = match &*stdin {
             Stdin::Pipe(left) => {
                 self.spend(work(left));
-                if let Some(values) = searched(left) {
+                if let Some(values) = searched(left, self.world) {
                     return self.choose_value(values);
                 }
                 output_of(left, self.world)
             }
-            Stdin::Text(text) => [Unknown::Unseen, Unknown::Private, Unknown::Processes]
+            Stdin::Text(text) => [Unknown::Unseen, Unknown::Private, Unknown::Agent, Unknown::Processes]
                 .into_iter()
                 .find(|kind| text.holds(*kind))
                 .or_else(|| text.credential().map(Unknown::Credential))

@@ -186,8 +186,12 @@ fn not_empty(mut value: Value) -> Value {
 fn blurred(value: &Value) -> Value {
     let grave = |part: &Part| match part {
         Part::Unknown(
-            unknown
-            @ (Unknown::Told | Unknown::Unseen | Unknown::Private | Unknown::Processes | Unknown::Credential(_)),
+            unknown @ (Unknown::Told
+            | Unknown::Unseen
+            | Unknown::Private
+            | Unknown::Processes
+            | Unknown::Agent
+            | Unknown::Credential(_)),
         ) => Some(*unknown),
         _ => None,
     };

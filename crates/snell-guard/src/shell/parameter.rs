@@ -26,7 +26,7 @@ const USUAL: &[(&str, Usual)] = &[
     ("OLDPWD", Usual::Kind(Unknown::Told)),
     ("OSTYPE", Usual::Kind(Unknown::Name)),
     ("PATH", Usual::Below("/")),
-    ("PPID", Usual::Kind(Unknown::Processes)),
+    ("PPID", Usual::Kind(Unknown::Agent)),
     ("RANDOM", Usual::Kind(Unknown::Name)),
     ("SECONDS", Usual::Kind(Unknown::Name)),
     ("SHELL", Usual::Text("bash")),

@@ -48,7 +48,9 @@ impl<'t> Walker<'t> {
         let outer = self.scope.clone();
         let leaving = std::mem::take(&mut self.leaving);
         let inside = std::mem::take(&mut self.inside);
+        self.subshells += 1;
         run(self);
+        self.subshells -= 1;
         self.inside = inside;
         self.leaving = leaving;
         let inner = std::mem::replace(&mut self.scope, outer);

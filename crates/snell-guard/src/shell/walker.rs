@@ -77,6 +77,8 @@ pub(crate) struct Walker<'t> {
     pub(super) inside: Inside,
     /// How many commands run at the same time as this one, in the background or in a pipe.
     pub(super) beside: usize,
+    /// How many shells of their own are around this one: what is changed in them is gone with them.
+    pub(super) subshells: usize,
     /// Levels of functions, texts and wrappers.
     depth: usize,
     nesting: usize,
@@ -103,6 +105,7 @@ impl<'t> Walker<'t> {
             readers: Vec::new(),
             inside: Inside::default(),
             beside: 0,
+            subshells: 0,
             depth: 0,
             nesting: 0,
             found: Found::default(),

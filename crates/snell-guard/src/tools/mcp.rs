@@ -16,6 +16,7 @@ mod graph;
 mod leak;
 mod named;
 mod request;
+mod script;
 mod stores;
 mod tables;
 mod web;
@@ -44,7 +45,7 @@ const DOES: &[Look] = &[
 ];
 
 /// What else a tool may do at the same time.
-const ALSO: &[Look] = &[files::look, web::look, stores::look, leak::look];
+const ALSO: &[Look] = &[script::look, files::look, web::look, stores::look, leak::look];
 
 /// What a tool of a server would do.
 pub(super) fn look(named: &Named, input: &Json, permits: &[Option<Permit>], world: &World, seen: &mut Seen) {

@@ -21,6 +21,11 @@ const SQLITE_RUNS: &[&str] = &[".shell", ".system"];
 /// Commands of sqlite3 that take `|command` in place of a file.
 const SQLITE_PIPES: &[&str] = &[".import", ".once", ".output", ".read"];
 
+/// Commands of clients that write the file that they name last.
+const CLIENT_WRITES: &[&str] = &[
+    ".output", ".once", ".backup", ".save", ".log", ".trace", ".clone", "\\o", "\\out", "\\w", "\\write", "tee", "\\T",
+];
+
 /// What a command of an editor does, beyond its own text.
 enum Does {
     Runs(Value),
@@ -46,7 +51,7 @@ pub(super) fn editor<'t>(walker: &mut Walker<'t>, job: &Job<'_>) -> Option<Flow>
         match does {
             Does::Runs(code) => codes.push(code),
             Does::Writes(path) => call.files.push(Opened {
-                path,
+                path: at_home(path, walker),
                 how: Opening::Truncate,
             }),
         }
@@ -172,9 +177,34 @@ pub(super) fn client<'t>(walker: &mut Walker<'t>, job: &Job<'_>) -> Option<Flow>
             if let Some(code) = code_of_client(line.trim_start()) {
                 job.run_code(walker, &Value::text(code));
             }
+            if let Some(path) = file_of_client(line.trim_start()) {
+                let written = Opened {
+                    path: at_home(Value::text(path), walker),
+                    how: Opening::Truncate,
+                };
+                walker.report_files(vec![written], &job.call.span);
+            }
         }
     }
     Some(Flow::Next)
+}
+
+/// The file that a command of a client writes.
+fn file_of_client(line: &str) -> Option<&str> {
+    let (name, rest) = line.split_once(' ')?;
+    let path = rest.trim().rsplit(' ').next()?.trim_matches(['\'', '"', ';']);
+    let is_file = !path.is_empty() && !path.starts_with(['|', '!']);
+    (CLIENT_WRITES.contains(&name) && is_file).then_some(path)
+}
+
+/// Editors and clients know `~`.
+fn at_home(path: Value, walker: &Walker<'_>) -> Value {
+    if !path.leading().starts_with("~/") {
+        return path;
+    }
+    let mut whole = Value::text(walker.world.home.clone());
+    whole.append(&path.after(1));
+    whole
 }
 
 fn code_of_client(line: &str) -> Option<&str> {

@@ -1,14 +1,24 @@
 //! Programs that list files, and what is then known of the names that others are handed.
 
 use super::many::MOST;
+use super::search::found_by_text;
 use crate::effects::output_of;
 use crate::find;
 use crate::invocation::{Invocation, Part, Unknown, Value};
 use crate::shell::{Walker, limits};
+use crate::world::World;
+
+/// Programs that pick some of the lines that they are fed.
+const PICKERS: &[&str] = &[
+    "grep", "egrep", "fgrep", "rg", "sort", "uniq", "head", "tail", "cat", "tee", "shuf", "tr",
+];
 
 /// What programs print that list files: so far as names are known, they are worth more than nothing. What only picks
 /// lines behind them is looked through.
-pub(crate) fn searched(found: &[Invocation]) -> Option<Vec<Value>> {
+pub(crate) fn searched(found: &[Invocation], world: &World) -> Option<Vec<Value>> {
+    if let Some(values) = text_search(found, world) {
+        return Some(values);
+    }
     let (listing, picked) = lister(found)?;
     let arguments = listing.argv.get(1..).unwrap_or_default();
     let mut values = match base(listing) {
@@ -21,6 +31,9 @@ pub(crate) fn searched(found: &[Invocation]) -> Option<Vec<Value>> {
 
 /// What the left side of a pipe lists, if it is known to list.
 pub(super) fn produced(left: &[Invocation], walker: &Walker<'_>) -> Vec<Value> {
+    if let Some(values) = text_search(left, walker.world) {
+        return values;
+    }
     let Some((listing, picked)) = lister(left) else {
         return vec![Value::unknown(output_of(left, walker.world))];
     };
@@ -33,11 +46,19 @@ pub(super) fn produced(left: &[Invocation], walker: &Walker<'_>) -> Vec<Value> {
     some_of(values, picked)
 }
 
+/// What a search in files prints, or what is picked of that, if something of Snell's own may be among it.
+fn text_search(found: &[Invocation], world: &World) -> Option<Vec<Value>> {
+    for invocation in found.iter().rev().take(limits::STAGES) {
+        let values = found_by_text(invocation, world).filter(|_| !invocation.elsewhere);
+        if values.is_some() || !PICKERS.contains(&base(invocation)) {
+            return values;
+        }
+    }
+    None
+}
+
 /// Which of these programs lists files, and whether some of those are picked behind it.
 fn lister(found: &[Invocation]) -> Option<(&Invocation, bool)> {
-    const PICKERS: &[&str] = &[
-        "grep", "egrep", "fgrep", "rg", "sort", "uniq", "head", "tail", "cat", "tee", "shuf", "tr",
-    ];
     let mut picked = false;
     for invocation in found.iter().rev().take(limits::STAGES) {
         match base(invocation) {

@@ -9,6 +9,7 @@ mod flags;
 mod git;
 mod listing;
 mod many;
+mod search;
 mod shells;
 mod table;
 mod text;
@@ -21,7 +22,7 @@ use flags::Given;
 pub(crate) use listing::searched;
 use table::{CODE_VARIABLES, Runs, WRAPPERS, Wrapper};
 
-use crate::invocation::{Unknown, Value};
+use crate::invocation::{Opened, Opening, Unknown, Value};
 use crate::shell::{Call, Flow, Walker, joined};
 
 /// The names of all programs that run programs.
@@ -35,7 +36,13 @@ pub(crate) fn own_arguments(argv: &[Value]) -> &[Value] {
     let name = argv.first().and_then(Value::as_text).unwrap_or_default();
     let mut entries = table::find(name).iter().filter_map(|at| WRAPPERS.get(*at));
     let runs_words = |wrapper: &&Wrapper| {
-        let runs = [Runs::Words, Runs::Code, Runs::AfterDashes, Runs::EachIsCode];
+        let runs = [
+            Runs::Words,
+            Runs::Code,
+            Runs::AfterDashes,
+            Runs::Package,
+            Runs::EachIsCode,
+        ];
         runs.contains(&wrapper.runs)
     };
     let given = entries.find_map(|wrapper| Some((wrapper, Given::read(wrapper, argv)?)));
@@ -94,7 +101,9 @@ pub(crate) fn run<'t>(walker: &mut Walker<'t>, call: &mut Call) -> Option<Flow> 
         Runs::Make => text::make(walker, &job),
         Runs::Keys => text::keys(walker, &job),
         Runs::Crontab => text::crontab(walker, &job),
-        Runs::Nothing | Runs::Words | Runs::Code | Runs::AfterDashes | Runs::EachIsCode => job.run(walker),
+        Runs::Nothing | Runs::Words | Runs::Code | Runs::AfterDashes | Runs::Package | Runs::EachIsCode => {
+            job.run(walker)
+        }
     }
 }
 
@@ -110,13 +119,20 @@ impl<'t> Job<'_> {
     /// What the table says.
     fn run(&self, walker: &mut Walker<'t>) -> Option<Flow> {
         let at = if self.wrapper.keep { self.tell(walker) } else { None };
+        self.write(walker);
         let mut ran = self.code_flags(walker);
         ran |= code::inline(walker, self, at);
         let (assignments, rest) = self.rest();
-        let rest: Vec<Value> = containers::entry(self)
+        let mut rest: Vec<Value> = containers::entry(self)
             .into_iter()
             .chain(rest.iter().cloned())
             .collect();
+        let is_dashes = |value: &Value| value.as_text() == Some("--");
+        if self.wrapper.runs == Runs::Package
+            && let Some(at) = rest.iter().position(is_dashes)
+        {
+            rest.remove(at);
+        }
         ran |= !rest.is_empty();
         match self.wrapper.runs {
             _ if rest.is_empty() => {}
@@ -130,6 +146,20 @@ impl<'t> Job<'_> {
             ran = true;
         }
         (ran || self.wrapper.keep).then_some(Flow::Next)
+    }
+
+    /// Tells of the files that it writes itself: `strace -o file`.
+    fn write(&self, walker: &mut Walker<'t>) {
+        let values = self.wrapper.writes.iter().flat_map(|flags| self.given.values(flags));
+        let files: Vec<Opened> = values
+            .map(|path| Opened {
+                path: path.clone(),
+                how: Opening::Truncate,
+            })
+            .collect();
+        if !files.is_empty() {
+            walker.report_files(files, &self.call.span);
+        }
     }
 
     /// Tells the program itself.

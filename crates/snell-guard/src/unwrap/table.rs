@@ -16,6 +16,8 @@ pub(crate) struct Wrapper {
     pub(crate) inline: &'static [&'static [&'static str]],
     /// Flags with which it runs nothing.
     pub(crate) refuse: &'static [&'static str],
+    /// Flags whose value is a file that it writes itself.
+    pub(crate) writes: &'static [&'static [&'static str]],
     pub(crate) language: Option<Code>,
     pub(crate) runs: Runs,
     /// Operands before what it runs.
@@ -38,6 +40,7 @@ pub(crate) enum Runs {
     Words,
     Code,
     AfterDashes,
+    Package,
     EachIsCode,
     Shell,
     Xargs,

@@ -99,6 +99,7 @@ pub(crate) fn world() -> World {
         temp: vec!["/tmp".into(), "/var/tmp".into()],
         own: own.map(|(path, what)| Own::new(path, what)).to_vec(),
         links: Vec::new(),
+        ignores_case: false,
         variables: vec![("TMPDIR".into(), "/tmp".into())],
     }
 }

@@ -209,3 +209,60 @@ fn settings_of_the_project_are_for_the_user_to_decide_about() {
         assert_eq!(verdict, expected, "{tool} {input}: {rule:?}");
     }
 }
+
+/// Commands, and calls of servers' tools, by what is to be done about them: each way to switch Snell off by its kind, with
+/// harmless calls that look like it.
+#[test]
+fn each_way_to_switch_snell_off_is_told_from_harmless_calls_that_look_like_it() {
+    let mut faults = Vec::new();
+    for row in include_str!("own.txt").lines() {
+        let (expected, call) = row.split_once(' ').unwrap();
+        let (found, rule) = match call.split_once(" {").filter(|_| call.starts_with("mcp__")) {
+            Some((tool, input)) => judged(tool, &serde_json::from_str(&format!("{{{input}")).unwrap()),
+            None => bash(call),
+        };
+        if found.name() != expected {
+            faults.push(format!("{} ({rule:?}): {row}", found.name()));
+        }
+    }
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+}
+
+/// A disk may not tell names apart by their case.
+#[test]
+fn what_is_snells_own_is_so_in_any_case_where_names_have_none() {
+    let world = |ignores_case| snell_guard::World {
+        ignores_case,
+        ..world()
+    };
+    let rule = |command: &str, ignores_case| {
+        let input = json!({ "command": command });
+        let call = Call {
+            tool: "Bash",
+            input: &input,
+        };
+        judge(&call, &Policy::default(), &world(ignores_case)).rule
+    };
+    for (command, expected) in [
+        ("rm ~/.claude/Settings.json", "self.change"),
+        ("echo x > ~/.CLAUDE/SETTINGS.JSON", "self.change"),
+        ("sed -i s/a/b/ ~/.Config/Snell/snell.toml", "self.change"),
+        ("rm -rf ~/.Claude", "self.change-around"),
+        ("chmod 000 ~/.CLAUDE", "self.lock-around"),
+        ("tar -C ~/.Cargo/Bin -xf x.tar", "self.unpack"),
+        ("cp ~/.cargo/bin/SNELL /tmp/s", "self.copy"),
+        ("ln /HOME/ANN/.claude/settings.json x", "self.change"),
+    ] {
+        assert_eq!(rule(command, true), Some(expected), "{command}");
+        assert_ne!(rule(command, false), Some(expected), "{command}");
+    }
+    for command in [
+        "mkdir -p ~/.claude/Commands",
+        "chmod 755 ~/.CLAUDE",
+        "cat ~/.CLAUDE/settings.json",
+    ] {
+        assert_eq!(rule(command, true), None, "{command}");
+    }
+    // Its name is found in any case as well.
+    assert_eq!(rule("Snell uninstall claude", false), Some("self.command"));
+}

@@ -81,6 +81,7 @@ fn only_paths_of_a_call_are_followed() {
         own: Vec::new(),
         variables: Vec::new(),
         links: Vec::new(),
+        ignores_case: false,
     };
     let real = format!("{root}/home/secret/key");
     let cases = [

@@ -195,3 +195,93 @@ fn where_a_project_has_no_hooks_an_agent_may_begin_a_file_of_them() {
     let sandbox = Sandbox::recording().file(".git/HEAD", "");
     assert_eq!(edit(&sandbox, &sandbox.project().join("snell.toml")), "");
 }
+
+#[test]
+fn a_hard_link_to_what_is_snells_own_is_snells_own() {
+    let sandbox = configured("");
+    let home = sandbox.home();
+    fs::create_dir_all(home.join(".claude")).unwrap();
+    fs::write(home.join(".claude/settings.json"), "{}").unwrap();
+    bash(&sandbox, "ls");
+    let project = sandbox.project();
+    for (own, name) in [
+        (home.join(".claude/settings.json"), "s.json"),
+        (home.join(".config/snell/snell.toml"), "notes.toml"),
+        (sandbox.database(), "mine.db"),
+    ] {
+        fs::hard_link(own, project.join(name)).unwrap();
+        for command in [
+            format!("echo x > {name}"),
+            format!("sed -i s/a/b/ {name}"),
+            format!("cp other {name}"),
+            format!("tee ./{name} < other"),
+        ] {
+            let told = bash(&sandbox, &command);
+            assert_eq!(told.in_short(), "deny self.change", "{command}: {told:?}");
+        }
+        assert_eq!(edit(&sandbox, &project.join(name)), "deny", "{name}");
+        assert_eq!(bash(&sandbox, &format!("cat {name}")).in_short(), "", "{name}");
+        // The other name may go: the file stays.
+        assert_eq!(bash(&sandbox, &format!("rm {name}")).in_short(), "", "{name}");
+    }
+    fs::write(project.join("a"), "").unwrap();
+    fs::hard_link(project.join("a"), project.join("b")).unwrap();
+    assert_eq!(bash(&sandbox, "echo x > b").in_short(), "");
+}
+
+#[test]
+fn snells_program_is_recognised_under_any_name() {
+    let sandbox = configured("");
+    let program = Path::new(env!("CARGO_BIN_EXE_snell"));
+    let project = sandbox.project();
+    std::os::unix::fs::symlink(program, project.join("linked")).unwrap();
+    fs::copy(program, project.join("copied")).unwrap();
+    fs::create_dir(project.join("bin")).unwrap();
+    std::os::unix::fs::symlink("../copied", project.join("bin/tool")).unwrap();
+    fs::write(project.join("script"), "#!/bin/sh\n").unwrap();
+    for name in ["./linked", "./copied", "bin/tool"] {
+        for command in [
+            format!("{name} uninstall claude"),
+            format!("{name} trust"),
+            format!("env {name} trust"),
+        ] {
+            let told = bash(&sandbox, &command);
+            assert_eq!(told.in_short(), "deny self.command", "{command}: {told:?}");
+        }
+        assert_eq!(bash(&sandbox, &format!("{name} status")).in_short(), "", "{name}");
+    }
+    for command in ["./script uninstall claude", "./missing trust", "/bin/echo trust"] {
+        assert_eq!(bash(&sandbox, command).in_short(), "", "{command}");
+    }
+    let program = program.display();
+    for command in [
+        format!("cp {program} /tmp/s"),
+        format!("ln -s {program} s"),
+        format!("install {program} s"),
+        format!("cat {program} > s"),
+    ] {
+        let told = bash(&sandbox, &command);
+        assert_eq!(told.decision.as_deref(), Some("deny"), "{command}: {told:?}");
+    }
+}
+
+#[test]
+fn a_file_of_snells_is_the_same_in_another_case_where_the_disk_says_so() {
+    let sandbox = configured("");
+    let home = sandbox.home();
+    fs::create_dir_all(home.join(".claude")).unwrap();
+    fs::write(home.join(".claude/settings.json"), "{}").unwrap();
+    let other = home.join(".claude/Settings.JSON");
+    let tells_apart = !other.exists();
+    assert_eq!(
+        bash(&sandbox, "rm ~/.claude/Settings.JSON").decision.is_some(),
+        !tells_apart
+    );
+    // The same file by both names, as such a disk would show it.
+    if tells_apart {
+        fs::hard_link(home.join(".claude/settings.json"), &other).unwrap();
+    }
+    for command in ["rm ~/.claude/Settings.JSON", "echo {} > ~/.claude/Settings.JSON"] {
+        assert_eq!(bash(&sandbox, command).in_short(), "deny self.change", "{command}");
+    }
+}

@@ -1,14 +1,24 @@
 //! Where requests are judged: what is found lands here, whatever it was turned into.
 
 use crate::allowed::Permit;
-use crate::effects::Kind;
+use crate::effects::{Effect, Kind};
 use crate::judge::Seen;
+use crate::rules::{Finding, Tier, findings};
 use crate::syntax::Span;
 use crate::tools::{as_program, command_elsewhere, command_in, fetch_address, files, located};
 use crate::world::World;
 
 /// More commands or statements of one call are not looked at.
 pub(super) const MAX_TEXTS: usize = 256;
+
+/// Which findings count about a text of which nobody says that it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gravity {
+    /// All of them.
+    Any,
+    /// What is gone for good, and what tampers with Snell.
+    Gravest,
+}
 
 /// What surrounds a request, and what is found.
 pub(super) struct Desk<'a> {
@@ -52,6 +62,32 @@ impl<'a> Desk<'a> {
         let first = (self.seen.effects.len(), self.seen.invocations.len());
         self.command(text, cwd);
         self.unplace(first);
+    }
+
+    /// Whether commands were found already.
+    pub(super) fn has_commands(&self) -> bool {
+        !self.seen.invocations.is_empty()
+    }
+
+    /// A text that would do this if it ran. How much of it was understood says nothing about the call.
+    pub(super) fn guess(&mut self, text: &str, gravity: Gravity) {
+        let mut guessed = Seen::default();
+        command_in(text, self.permits, self.world, &mut guessed);
+        let is_grave = |finding: &Finding<'_>| matches!(finding.rule.tier, Tier::Catastrophic | Tier::OwnGuard);
+        let counts = |effect: &Effect| {
+            let found = findings(std::slice::from_ref(effect));
+            let is_about_the_guard = found.iter().any(|finding| finding.rule.id.starts_with("guard."));
+            match gravity {
+                Gravity::Any => !is_about_the_guard,
+                Gravity::Gravest => found.iter().any(is_grave),
+            }
+        };
+        let effects = guessed.effects.into_iter().filter(counts);
+        self.seen.effects.extend(effects.map(|effect| Effect {
+            by: None,
+            span: Span::default(),
+            ..effect
+        }));
     }
 
     /// A command on another machine.

@@ -184,7 +184,7 @@ fn leaves(input: &Json) -> Vec<Leaf<'_>> {
 }
 
 /// Every value with the nearest key above it, in order. Without recursion: input may be nested as deeply as it likes.
-fn walk<'a>(input: &'a Json, mut see: impl FnMut(&'a str, &'a Json)) {
+pub(super) fn walk<'a>(input: &'a Json, mut see: impl FnMut(&'a str, &'a Json)) {
     let mut rest = vec![("", input)];
     while let Some((key, value)) = rest.pop() {
         see(key, value);

@@ -88,6 +88,7 @@ impl Place {
             temp: Vec::new(),
             own: Vec::new(),
             links: Vec::new(),
+            ignores_case: false,
             variables: Vec::new(),
         }
     }

@@ -21,6 +21,7 @@ pub(crate) fn world() -> World {
         temp: vec!["/tmp".into(), "/var/tmp".into()],
         own: vec![Own::new("/home/ann/.snell", Owned::Data)],
         links: Vec::new(),
+        ignores_case: false,
         variables: Vec::new(),
     }
 }

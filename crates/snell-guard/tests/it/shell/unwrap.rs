@@ -34,7 +34,7 @@ fn what_stands_behind_a_wrapper_is_found() {
         ("taskset -c 0 rm x; chrt -f 1 rm x", "rm x ; rm x"),
         ("watch -n 1 'rm x'; watch rm x", "rm x ; rm x"),
         ("busybox rm x; busybox sh -c 'rm x'", "rm x ; rm x"),
-        ("strace -f -o out rm x; valgrind rm x", "rm x ; rm x"),
+        ("strace -f rm x; valgrind rm x", "rm x ; rm x"),
         ("script -qc 'rm x' /dev/null", "script -qc 'rm x' /dev/null ; rm x"),
         ("systemd-run --user rm x", "systemd-run --user rm x ; rm x"),
         (

@@ -1,0 +1,418 @@
+//! Commands in fields of which nothing is known. Whoever runs things may call the field as he likes, so a text counts that
+//! reads as a command, unless tool, server or key say that it is only spoken of.
+
+use serde_json::Value as Json;
+
+use super::desk::{Desk, Gravity, MAX_TEXTS};
+use super::named::words;
+use super::request::{Request, is_key, walk};
+use super::tables::{servers, verbs};
+use crate::programs;
+use crate::tools::quoted;
+use crate::unwrap;
+
+/// Words of tools and servers that run things, besides those of shells.
+const RUNS: &[&str] = &[
+    "run",
+    "runs",
+    "runner",
+    "execute",
+    "executor",
+    "exec",
+    "eval",
+    "spawn",
+    "launch",
+    "launcher",
+    "invoke",
+    "trigger",
+    "perform",
+    "do",
+    "job",
+    "jobs",
+    "task",
+    "tasks",
+    "worker",
+    "ci",
+    "cd",
+    "pipeline",
+    "workflow",
+    "build",
+    "automation",
+    "cron",
+    "schedule",
+    "scheduler",
+    "process",
+    "start",
+    "submit",
+    "dispatch",
+    "queue",
+    "hook",
+    "hooks",
+    "deploy",
+    "make",
+    "ops",
+    "devtools",
+    "agent",
+    "orchestrator",
+    "batch",
+    "step",
+    "steps",
+    "action",
+    "actions",
+    "call",
+    "apply",
+    "install",
+    "test",
+    "shell",
+    "command",
+    "terminal",
+    "tool",
+    "tools",
+];
+/// Words of tools that only keep or show what they are told.
+const KEEPS: &[&str] = &[
+    "ask",
+    "note",
+    "notes",
+    "memory",
+    "remember",
+    "think",
+    "thinking",
+    "thought",
+    "sequentialthinking",
+    "comment",
+    "issue",
+    "message",
+    "reply",
+    "chat",
+    "say",
+    "tell",
+    "document",
+    "docs",
+    "doc",
+    "page",
+    "knowledge",
+    "wiki",
+    "todo",
+    "log",
+    "translate",
+    "summarize",
+    "review",
+    "parse",
+    "complete",
+    "completion",
+    "prompt",
+    "type",
+    "fill",
+    "press",
+    "write",
+    "edit",
+    "save",
+    "append",
+    "insert",
+    "file",
+    "files",
+    "text",
+    "markdown",
+    "email",
+    "mail",
+    "post",
+    "publish",
+    "annotate",
+    "title",
+    "label",
+    "tag",
+    "bookmark",
+    "remind",
+    "reminder",
+    "event",
+    "contact",
+    "screenshot",
+    "browser",
+    "rule",
+    "rules",
+    "pr",
+    "pull",
+    "merge",
+    "ticket",
+    "story",
+    "card",
+    "observation",
+    "observations",
+    "entity",
+    "entities",
+    "relation",
+];
+/// Words of servers that only keep what they are told.
+const KEEPERS: &[&str] = &[
+    "todo",
+    "todos",
+    "note",
+    "notes",
+    "memory",
+    "mem0",
+    "knowledge",
+    "kb",
+    "docs",
+    "wiki",
+    "thinking",
+    "planner",
+    "journal",
+    "diary",
+    "bookmarks",
+    "kanban",
+    "calendar",
+    "reminders",
+    "rag",
+    "translator",
+    "taskmaster",
+    "backlog",
+];
+/// Keys of texts for people.
+const PROSE: &[&str] = &[
+    "text",
+    "message",
+    "msg",
+    "title",
+    "body",
+    "description",
+    "desc",
+    "content",
+    "contents",
+    "query",
+    "question",
+    "q",
+    "comment",
+    "note",
+    "notes",
+    "thought",
+    "prompt",
+    "summary",
+    "name",
+    "subject",
+    "reason",
+    "details",
+    "markdown",
+    "html",
+    "observations",
+    "observation",
+    "caption",
+    "label",
+    "search",
+    "searchterm",
+    "pattern",
+    "filter",
+    "regex",
+    "answer",
+    "explanation",
+    "instructions",
+    "goal",
+    "context",
+    "oldstring",
+    "newstring",
+    "oldtext",
+    "newtext",
+    "commitmessage",
+    "commentbody",
+    "rationale",
+    "example",
+    "examples",
+    "documentation",
+    "doc",
+    "help",
+    "hint",
+    "advice",
+    "topic",
+    "excerpt",
+];
+/// Words of keys of what is run.
+const CODE: &[&str] = &[
+    "script",
+    "scripts",
+    "shell",
+    "bash",
+    "sh",
+    "zsh",
+    "exec",
+    "execute",
+    "run",
+    "runs",
+    "command",
+    "commands",
+    "cmd",
+    "hook",
+    "hooks",
+    "job",
+    "jobs",
+    "recipe",
+    "entrypoint",
+    "step",
+    "steps",
+    "program",
+    "payload",
+    "line",
+    "lines",
+    "before",
+    "after",
+    "pre",
+    "post",
+    "preinstall",
+    "postinstall",
+    "prestart",
+    "poststart",
+    "install",
+    "eval",
+    "code",
+    "argv",
+    "args",
+    "task",
+    "tasks",
+    "setup",
+    "teardown",
+    "invocation",
+    "cli",
+    "terminal",
+    "snippet",
+    "source",
+    "stdin",
+    "input",
+];
+/// Words that stand between others in sentences and rarely in commands.
+const SENTENCE: &[&str] = &[
+    "the", "a", "an", "is", "are", "was", "were", "be", "that", "this", "should", "would", "could", "must", "not",
+    "and", "or", "but", "it", "you", "we", "i", "with", "when", "because", "what", "why", "how", "does", "will", "can",
+    "of", "to", "which", "then", "there", "please", "before", "after", "my", "your", "our",
+];
+
+pub(super) fn look(request: &Request<'_>, desk: &mut Desk<'_>) -> bool {
+    let spoken_of = request.does(KEEPS) || request.says(verbs::READS) || request.serves(KEEPERS);
+    if desk.has_commands() || is_of_others(request) || spoken_of {
+        return false;
+    }
+    let runs = request.is_about(RUNS);
+    let mut found = 0;
+    for (key, text) in texts(request) {
+        let is_script = is_script(&text);
+        let is_code = words(key).iter().any(|word| CODE.contains(&word.as_str()));
+        if (is_key(key, PROSE) && !is_script) || !reads_as_command(&text) {
+            continue;
+        }
+        found += 1;
+        if found > MAX_TEXTS {
+            desk.limit();
+            break;
+        }
+        let gravity = if runs || is_code || is_script {
+            Gravity::Any
+        } else {
+            Gravity::Gravest
+        };
+        desk.guess(&text, gravity);
+    }
+    false
+}
+
+/// Whether a text can be nothing but a script: its first line says so, or each of several begins as a command does.
+fn is_script(text: &str) -> bool {
+    let mut lines = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    text.trim_start().starts_with("#!") || (text.trim().contains('\n') && lines.all(reads_as_command))
+}
+
+/// Whether it is about what is kept or runs on other machines: there, paths mean something else.
+fn is_of_others(request: &Request<'_>) -> bool {
+    let servers = [
+        servers::PUBLIC,
+        servers::FARAWAY,
+        servers::REMOTE,
+        servers::CLOUDS,
+        servers::SQL,
+        servers::SEARCHES,
+        servers::GRAPHS,
+        servers::FETCHERS,
+        servers::STORES,
+    ];
+    // Named after what they do for the agent rather than after a service.
+    const LOOSE: &[&str] = &["make", "x", "line", "cd", "process", "toolbox", "web", "workspace"];
+    servers.iter().any(|names| {
+        let named: Vec<&str> = names.iter().copied().filter(|name| !LOOSE.contains(name)).collect();
+        request.serves(&named)
+    })
+}
+
+/// Every text with its key, and every list of words as one command line.
+fn texts<'a>(request: &Request<'a>) -> Vec<(&'a str, String)> {
+    let mut all = Vec::new();
+    walk(request.input, |key, value| match value {
+        Json::String(text) => all.push((key, text.clone())),
+        Json::Array(list) => {
+            let words: Option<Vec<&str>> = list.iter().map(Json::as_str).collect();
+            if let Some([first, _, ..]) = words.as_deref()
+                && is_program(first)
+            {
+                let words = list.iter().filter_map(Json::as_str).map(quoted);
+                all.push((key, words.collect::<Vec<_>>().join(" ")));
+            }
+        }
+        _ => {}
+    });
+    all
+}
+
+/// Whether a text begins as a command does and goes on as no sentence does.
+fn reads_as_command(text: &str) -> bool {
+    let text = text.trim_start();
+    if text.starts_with("#!") {
+        return true;
+    }
+    let line = text.lines().next().unwrap_or_default();
+    let mut words = line
+        .split_whitespace()
+        .skip_while(|word| matches!(*word, "$" | "sudo" | "exec" | "time" | "(" | "{") || is_assignment(word));
+    let is_begun = words.next().is_some_and(|first| {
+        let first = first
+            .trim_start_matches(['(', '{', '!'])
+            .trim_end_matches(';')
+            .trim_matches(['\'', '"']);
+        is_program(first) || is_builtin(first)
+    });
+    let in_sentence =
+        words.filter(|word| SENTENCE.contains(&word.to_ascii_lowercase().trim_matches(['.', ',', '?', '!', ':'])));
+    is_begun && in_sentence.count() < 2 && !line.ends_with(['.', '?', ':'])
+}
+
+fn is_program(word: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-./~+$@:".contains(c);
+    let base = word.rsplit('/').next().unwrap_or(word);
+    !word.is_empty()
+        && word.chars().all(is_name)
+        && (programs::find(word).is_some() || unwrap::names().any(|name| name == base))
+}
+
+/// With what else scripts begin.
+fn is_builtin(word: &str) -> bool {
+    matches!(
+        word,
+        "cd" | "set"
+            | "export"
+            | "if"
+            | "for"
+            | "while"
+            | "eval"
+            | "source"
+            | "."
+            | "echo"
+            | "printf"
+            | "true"
+            | ":"
+            | "test"
+            | "["
+    )
+}
+
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| !name.is_empty() && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric()))
+}

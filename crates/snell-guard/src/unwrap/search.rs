@@ -1,0 +1,272 @@
+//! Programs that print the names of files in which they find a text: `grep -rl`, `git grep -l`, `fd`, `locate`. Which files
+//! these are is not known before they run, but whether those of Snell may be among them is.
+
+use crate::invocation::{Invocation, Part, Unknown, Value};
+use crate::paths::{Class, Place, fits, is_within, locate};
+use crate::world::{Own, Owned, World};
+
+/// No more of Snell's files are followed; the others are like them.
+const MAX_OWN: usize = 4;
+
+/// How a program searches.
+struct Searcher {
+    names: &'static [&'static str],
+    /// Its first operand is a name rather than a text.
+    by_name: bool,
+    /// Flags that take the next word.
+    values: &'static [&'static str],
+    /// Flags of those whose value says which names are searched.
+    globs: &'static [&'static str],
+    /// Flags with which it prints names instead of lines; none if it always does.
+    lists: &'static [&'static str],
+    /// Flags with which it looks at hidden files; none if it always does.
+    hidden: &'static [&'static str],
+}
+
+const LISTS: &[&str] = &[
+    "-l",
+    "-L",
+    "--files-with-matches",
+    "--files-without-match",
+    "--name-only",
+];
+const SEARCHERS: &[Searcher] = &[
+    Searcher {
+        names: &["grep", "ggrep", "egrep", "fgrep", "zgrep", "git grep"],
+        by_name: false,
+        values: &[
+            "-e",
+            "-f",
+            "-m",
+            "-A",
+            "-B",
+            "-C",
+            "--include",
+            "--exclude",
+            "--exclude-dir",
+            "--regexp",
+        ],
+        globs: &["--include"],
+        lists: LISTS,
+        hidden: &[],
+    },
+    Searcher {
+        names: &["rg", "ag", "ack", "ugrep", "ug"],
+        by_name: false,
+        values: &[
+            "-e", "-f", "-m", "-A", "-B", "-C", "-g", "--glob", "--iglob", "-t", "-T", "--type", "-j", "--regexp",
+        ],
+        globs: &["-g", "--glob", "--iglob"],
+        lists: LISTS,
+        hidden: &["-u", "-.", "--hidden", "--unrestricted"],
+    },
+    Searcher {
+        names: &["fd", "fdfind"],
+        by_name: true,
+        values: &[
+            "-e",
+            "-t",
+            "-d",
+            "-E",
+            "-S",
+            "-j",
+            "--extension",
+            "--type",
+            "--max-depth",
+            "--exclude",
+        ],
+        globs: &[],
+        lists: &[],
+        hidden: &["-H", "-u", "--hidden", "--unrestricted"],
+    },
+    Searcher {
+        names: &["locate", "plocate", "mlocate", "slocate", "mdfind"],
+        by_name: true,
+        values: &["-l", "-n", "-d", "--limit", "-onlyin"],
+        globs: &[],
+        lists: &[],
+        hidden: &[],
+    },
+];
+
+/// A search, as it is written.
+#[derive(Default)]
+struct Search<'a> {
+    /// The text or the name that is looked for.
+    wanted: Option<&'a Value>,
+    /// Where.
+    starts: Vec<&'a Value>,
+    /// Patterns of names.
+    globs: Vec<&'a str>,
+    by_name: bool,
+    sees_hidden: bool,
+}
+
+/// What a search prints, if something of Snell's own may be among it: that, and a name of which nothing is known.
+pub(super) fn found_by_text(invocation: &Invocation, world: &World) -> Option<Vec<Value>> {
+    let search = Search::read(invocation)?;
+    let cwd = invocation.cwd.as_deref();
+    let here = Value::text(".");
+    let everywhere = Value::text("/");
+    let starts = match (search.starts.as_slice(), search.by_name) {
+        ([], true) if is_database(invocation) => vec![&everywhere],
+        ([], _) => vec![&here],
+        (starts, _) => starts.to_vec(),
+    };
+    let mut values = Vec::new();
+    for start in starts {
+        let place = locate(start, cwd, world);
+        let own = world.own.iter().filter(|own| search.may_find(own, &place, start));
+        values.extend(own.map(|own| Value::text(own.path.clone())));
+    }
+    values.truncate(MAX_OWN);
+    (!values.is_empty()).then(|| {
+        values.push(Value::unknown(Unknown::Name));
+        values
+    })
+}
+
+impl<'a> Search<'a> {
+    /// Nothing if it is no search, or one that prints lines.
+    fn read(invocation: &'a Invocation) -> Option<Self> {
+        let first = invocation.argv.first()?.as_text()?;
+        let base = first.rsplit('/').next().unwrap_or(first);
+        let (name, mut rest) = match (base, invocation.argv.get(1).and_then(Value::as_text)) {
+            ("git", Some("grep")) => ("git grep", invocation.argv.get(2..)?),
+            ("git", Some("ls-files")) => return Some(Self::of_names(invocation.argv.get(2..)?)),
+            _ => (base, invocation.argv.get(1..)?),
+        };
+        let searcher = SEARCHERS.iter().find(|searcher| searcher.names.contains(&name))?;
+        let mut search = Self {
+            by_name: searcher.by_name,
+            sees_hidden: searcher.hidden.is_empty(),
+            ..Self::default()
+        };
+        let mut lists = searcher.lists.is_empty();
+        let mut operands: Vec<&Value> = Vec::new();
+        while let Some((word, after)) = rest.split_first() {
+            rest = after;
+            let text = word.leading();
+            if !text.starts_with('-') || text.len() < 2 {
+                operands.push(word);
+                continue;
+            }
+            lists |= has_flag(text, searcher.lists);
+            // What lists files at all finds whatever they hold.
+            if text == "--files" {
+                lists = true;
+                search.by_name = true;
+                operands.insert(0, word);
+            }
+            search.sees_hidden |= has_flag(text, searcher.hidden);
+            let (flag, glued) = match text.split_once('=') {
+                Some((flag, _)) if text.starts_with("--") => (flag, Some(word)),
+                _ => (text, None),
+            };
+            if !searcher.values.contains(&flag) {
+                continue;
+            }
+            let value = glued.or_else(|| {
+                let (next, after) = rest.split_first()?;
+                rest = after;
+                Some(next)
+            });
+            if searcher.globs.contains(&flag) {
+                let written = value.and_then(Value::as_text).unwrap_or_default();
+                search
+                    .globs
+                    .push(written.split_once('=').map_or(written, |(_, glob)| glob));
+            } else if matches!(flag, "-e" | "--regexp") {
+                search.wanted = value;
+            }
+        }
+        let is_given = search.wanted.is_some();
+        let mut operands = operands.into_iter();
+        if !is_given {
+            search.wanted = operands.next();
+        }
+        search.starts = operands.collect();
+        lists.then_some(search)
+    }
+
+    /// `git ls-files directory`
+    fn of_names(arguments: &'a [Value]) -> Self {
+        Self {
+            starts: arguments
+                .iter()
+                .filter(|value| !value.leading().starts_with('-'))
+                .collect(),
+            sees_hidden: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether something of Snell's own may be found from a start. Whoever searches a whole project means Snell only if
+    /// that is what is looked for.
+    fn may_find(&self, own: &Own, start: &Place, written: &Value) -> bool {
+        if own.what == Owned::Hooks {
+            return false;
+        }
+        let (_, name) = own.path.rsplit_once('/').unwrap_or_default();
+        let is_named = self.globs.is_empty() || self.globs.iter().any(|glob| is_for(glob, name));
+        let Some(directory) = start.path.as_deref() else {
+            return is_named
+                && is_pattern(written)
+                && start.may_be(&own.path)
+                && !start.classes.has(Class::ProjectRoot);
+        };
+        let inside = if directory == "/" {
+            own.path.as_str()
+        } else {
+            own.path.strip_prefix(directory).unwrap_or_default()
+        };
+        let is_seen = self.sees_hidden || !inside.contains("/.");
+        let is_whole_project =
+            start.classes.has(Class::ProjectRoot) && !start.classes.meets([Class::Root, Class::HomeRoot].into());
+        is_within(&own.path, directory)
+            && is_named
+            && is_seen
+            && self.is_wanted(&own.path)
+            && (!is_whole_project || self.wanted.is_some_and(is_about_snell))
+    }
+
+    /// Whether a file of this path may be what is looked for.
+    fn is_wanted(&self, path: &str) -> bool {
+        let wanted = self.wanted.and_then(Value::as_text).filter(|_| self.by_name);
+        wanted.is_none_or(|wanted| {
+            let plain: String = wanted.chars().filter(|c| !"^$\\*()[]?".contains(*c)).collect();
+            plain == "--files" || path.contains(&plain) || plain.is_empty() || plain == "."
+        })
+    }
+}
+
+/// Whether a database of all files is asked.
+fn is_database(invocation: &Invocation) -> bool {
+    let name = invocation.argv.first().and_then(Value::as_text).unwrap_or_default();
+    name.ends_with("locate") || name.ends_with("mdfind")
+}
+
+/// What stands in the files by which an agent calls Snell.
+fn is_about_snell(wanted: &Value) -> bool {
+    let text = wanted.to_string().to_ascii_lowercase();
+    text.contains("snell") || text.contains("disableallhooks") || text.contains("pretooluse")
+}
+
+/// `*.json`, `**/settings.json`, `!*.md`
+fn is_for(glob: &str, name: &str) -> bool {
+    let glob = glob.rsplit('/').next().unwrap_or(glob);
+    glob.starts_with('!') || fits(name, glob)
+}
+
+fn is_pattern(value: &Value) -> bool {
+    value.parts.iter().any(|part| matches!(part, Part::Pattern(_)))
+}
+
+/// Whether a word is one of these flags, or a cluster that holds one.
+fn has_flag(word: &str, flags: &[&str]) -> bool {
+    let is_cluster = !word.starts_with("--");
+    flags.iter().any(|flag| match flag.strip_prefix('-') {
+        Some(letter) if letter.len() == 1 && is_cluster => word.contains(letter),
+        _ => word == *flag,
+    })
+}
