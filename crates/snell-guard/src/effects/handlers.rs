@@ -319,12 +319,18 @@ fn remote_copy(scene: &mut Scene<'_>) {
         return;
     }
     scene.on(Kind::Put, target, false);
-    for name in uses::dropped(scene, sources, target) {
-        scene.on(Kind::Put, &name, false);
-    }
     let is_whole = |source: &&Value| source.leading().ends_with('/') || source.leading().ends_with("/.");
-    if sources.iter().any(is_whole) && !scene.line.has_any(&["-n", "--dry-run", "--list-only"]) {
+    let is_done = !scene.line.has_any(&["-n", "--dry-run", "--list-only"]);
+    let goes_down = scene.line.has_any(&["-r", "-a", "--recursive", "--archive"]);
+    if sources.iter().any(is_whole) && is_done {
         scene.on(Kind::Unpack, target, true);
+    }
+    let named: Vec<&Value> = sources.iter().copied().filter(|source| !is_whole(source)).collect();
+    for name in uses::dropped(scene, &named, target) {
+        scene.on(Kind::Put, &name, false);
+        if is_done && goes_down {
+            scene.on(Kind::Unpack, &name, true);
+        }
     }
 }
 

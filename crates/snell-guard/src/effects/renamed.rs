@@ -13,7 +13,10 @@ use crate::world::World;
 const RENAMERS: &[&str] = &["cp", "gcp", "ln", "gln", "link", "mv", "gmv", "install", "ginstall"];
 
 /// More of them are not looked at.
-const MAX_NAMES: usize = 64;
+const MAX_NAMES: usize = 1024;
+
+/// No more links are followed on one way.
+const MAX_LINKS: usize = 8;
 
 /// What must be left alone wherever it lies. Anything else behind a link is what its user has put there.
 const GUARDED: [Class; 8] = [
@@ -86,21 +89,24 @@ impl NewNames {
 
     /// What happens behind new links happens where they lead.
     pub(super) fn follow_links(&self, list: &mut [Effect], world: &World) {
-        for new in self.0.iter().filter(|new| new.is_link) {
-            for effect in list.iter_mut().filter(|effect| effect.by > Some(new.by)) {
-                let takes_away = matches!(effect.what, What::Kind(Kind::Delete | Kind::Take));
-                let Some(place) = effect.place.as_mut() else { continue };
-                let is_itself = |path: &str, is_all: bool| takes_away && is_all && path == new.path;
-                let is_behind =
-                    |(path, is_all): (String, bool)| is_within(&path, &new.path) && !is_itself(&path, is_all);
-                if !place.known().is_some_and(is_behind) {
-                    continue;
-                }
-                let mut real = place.clone();
+        if !self.0.iter().any(|new| new.is_link) {
+            return;
+        }
+        for effect in list {
+            let takes_away = matches!(effect.what, What::Kind(Kind::Delete | Kind::Take));
+            let Some(place) = effect.place.as_mut() else { continue };
+            let mut real = place.clone();
+            for _ in 0..MAX_LINKS {
+                let Some((path, is_all)) = real.known() else { break };
+                let is_itself = |new: &NewName| takes_away && is_all && path == new.path;
+                let leads = |new: &&NewName| {
+                    new.is_link && effect.by > Some(new.by) && is_within(&path, &new.path) && !is_itself(new)
+                };
+                let Some(new) = self.0.iter().find(leads) else { break };
                 real.go(&new.path, &new.from, world);
-                if real.classes.meets(GUARDED.into()) {
-                    *place = real;
-                }
+            }
+            if real.classes.meets(GUARDED.into()) {
+                *place = real;
             }
         }
     }

@@ -30,7 +30,8 @@ pub(crate) fn searched(found: &[Invocation], world: &World) -> Option<Vec<Value>
 }
 
 /// What the left side of a pipe lists, if it is known to list.
-pub(super) fn produced(left: &[Invocation], walker: &Walker<'_>) -> Vec<Value> {
+pub(super) fn produced(left: &[Invocation], walker: &mut Walker<'_>) -> Vec<Value> {
+    walker.spend(left.iter().map(|invocation| invocation.argv.len()).sum());
     if let Some(values) = text_search(left, walker.world) {
         return values;
     }

@@ -219,7 +219,7 @@ fn each_way_to_switch_snell_off_is_told_from_harmless_calls_that_look_like_it() 
         let (expected, call) = row.split_once(' ').unwrap();
         let (found, rule) = match call.split_once(" {").filter(|_| call.starts_with("mcp__")) {
             Some((tool, input)) => judged(tool, &serde_json::from_str(&format!("{{{input}")).unwrap()),
-            None => bash(call),
+            None => bash(&call.replace("\\n", "\n")),
         };
         if found.name() != expected {
             faults.push(format!("{} ({rule:?}): {row}", found.name()));
