@@ -3,13 +3,16 @@
 
 use serde_json::Value as Json;
 
-use super::desk::{Desk, Gravity, MAX_TEXTS};
+use super::desk::{Desk, Gravity};
 use super::named::words;
 use super::request::{Request, is_key, walk};
 use super::tables::{servers, verbs};
 use crate::programs;
 use crate::tools::quoted;
 use crate::unwrap;
+
+/// More texts that read as commands are not looked at, because each may take as long as a command.
+const MAX_GUESSES: usize = 32;
 
 /// Words of tools and servers that run things, besides those of shells.
 const RUNS: &[&str] = &[
@@ -298,7 +301,7 @@ pub(super) fn look(request: &Request<'_>, desk: &mut Desk<'_>) -> bool {
             continue;
         }
         found += 1;
-        if found > MAX_TEXTS {
+        if found > MAX_GUESSES {
             desk.limit();
             break;
         }

@@ -37,6 +37,24 @@ pub(super) const GROWN: &[Made] = &[
     ("a listing through many pipes", || {
         format!("rm -rf $(ls{})", " | sort".repeat(100_000))
     }),
+    ("searches whose files are deleted", || {
+        "rm $(grep -rl snell ~);".repeat(40_000)
+    }),
+    ("a search in 200 000 directories", || {
+        format!("rm $(grep -rl snell{})", " ~".repeat(200_000))
+    }),
+    ("a search through many pipes", || {
+        format!("grep -rl snell ~{} | xargs rm", " | sort".repeat(100_000))
+    }),
+    ("40 000 links, and what is written behind them", || {
+        numbered(20_000, |i| format!("ln -s ~/.claude l{i};")) + &numbered(20_000, |i| format!("echo > l{i}/a;"))
+    }),
+    ("links that lead to each other", || {
+        numbered(20_000, |i| format!("ln -s l{} l{i};", i + 1)) + &"echo > l0/a;".repeat(20_000)
+    }),
+    ("copies that run", || {
+        numbered(20_000, |i| format!("cp rm c{i};./c{i} -rf a;"))
+    }),
     ("100 000 variables", || numbered(100_000, |i| format!("x{i}=a;"))),
     ("50 000 variables, then their uses", || {
         numbered(50_000, |i| format!("x{i}=a;")) + &numbered(50_000, |i| format!("$x{i};"))

@@ -37,6 +37,23 @@ pub(super) const OTHERS: &[Input] = &[
         "Write",
         || json!({ "file_path": "a", "content": filled("rm -rf /\n") }),
     ),
+    ("a wide input of commands", "mcp__acme__run", || {
+        let pairs = (0..20_000).map(|i| (format!("step{i}"), json!("rm -rf ~/a")));
+        Json::Object(pairs.collect())
+    }),
+    (
+        "many doublings of which nobody says that they run",
+        "mcp__acme__run",
+        || {
+            let doubling = format!("set a b;{}rm $x", "x=$x$x;".repeat(500));
+            json!({ "payload": vec![doubling; 32] })
+        },
+    ),
+    (
+        "a list of words of which nobody says that they run",
+        "mcp__acme__run",
+        || json!({ "payload": vec!["rm"; 200_000] }),
+    ),
     ("many edits", "MultiEdit", || {
         let edit = json!({ "old_string": "a", "new_string": "b" });
         json!({ "file_path": "a", "edits": vec![edit; 50_000] })
