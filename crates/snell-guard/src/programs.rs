@@ -126,7 +126,7 @@ pub(crate) enum Target {
     Renamed,
     /// The file that follows an `@` in an operand: `field@file`.
     OperandsAt,
-    /// What stands behind one of these: `key=value`.
+    /// The rest of an operand behind one of these: `key=value`.
     Key(&'static [&'static str]),
     /// The files of addresses: `file:///etc/hosts`.
     FileUrls,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use snell_guard::{Owned, Touched, World};
 
-/// What the guard knows the program as.
+/// The name by which the guard knows the program.
 const PROGRAM: &str = "snell";
 /// No more files of a call are looked at.
 const MAX_FILES: usize = 256;

@@ -85,7 +85,7 @@ fn locked(scene: &mut Scene<'_>, mode: &str, argument: &Value) {
 /// An owner's rights: to read, to write, to enter.
 const OWNERS: u32 = 0o7;
 
-/// What a mode leaves to an owner who had all rights. Of a mode that is not known, nothing.
+/// The rights that a mode leaves to an owner who had all of them. An unknown mode leaves none.
 fn owners_rights(mode: &str) -> u32 {
     if let Some(digits) = octal(mode) {
         return digits >> 6 & OWNERS;

@@ -3,17 +3,17 @@
 //! Which program does what is data (`data/programs`). What no table can say stands in the modules here.
 
 mod abroad;
+mod exports;
 mod fetched;
+mod file_aliases;
 mod guessed;
 pub(crate) mod handed;
-mod handed_on;
 mod handlers;
 mod interpreter;
 mod kill;
 mod names;
 mod output;
 mod planned;
-mod renamed;
 mod scene;
 mod send;
 mod shown;
@@ -108,7 +108,7 @@ pub enum Kind {
     Make = 1 << 18,
     /// Its owner may no longer read, change or enter it.
     Lock = 1 << 19,
-    /// What is in it gets another name.
+    /// Its contents get another name.
     Copy = 1 << 20,
     /// Files of any name are put into the directory.
     Unpack = 1 << 21,
@@ -138,10 +138,10 @@ pub struct Effects {
 pub fn effects(invocations: &[Invocation], world: &World) -> Effects {
     let mut list = Vec::new();
     let mut environment = Environment::Usual;
-    let names = renamed::NewNames::of(invocations, world);
+    let aliases = file_aliases::FileAliases::of(invocations, world);
     for (number, invocation) in invocations.iter().enumerate() {
         let first = list.len();
-        let invocation = &*names.first_name(number, invocation, world);
+        let invocation = &*aliases.first_name(number, invocation, world);
         collect(invocation, world, View::Whole, environment, &mut list);
         list.iter_mut().skip(first).for_each(|effect| effect.by = Some(number));
         if shown::loads(invocation, world) {
@@ -152,8 +152,8 @@ pub fn effects(invocations: &[Invocation], world: &World) -> Effects {
             return Effects { list, too_many: true };
         }
     }
-    names.follow_links(&mut list, world);
-    handed_on::drop_excused(invocations, &mut list);
+    aliases.follow_links(&mut list, world);
+    exports::drop_excused(invocations, &mut list);
     fetched::run_later(invocations, world, &mut list);
     planned::carried_out(invocations, &mut list);
     Effects { list, too_many: false }

@@ -143,7 +143,7 @@ impl<'a> Scene<'a> {
         self.push(kind, place, false);
     }
 
-    /// What it does so far to places of Snell's program.
+    /// The place of Snell's program, if the program reads that.
     pub(super) fn reads_own_program(&self) -> Option<Place> {
         let reads = |effect: &&Effect| effect.what == What::Kind(Kind::Read);
         let mut places = self

@@ -210,8 +210,8 @@ fn is_another_file(from: &Value, to: &Value) -> bool {
     has_ending && name(from).as_ref() != Some(&name_of_it)
 }
 
-/// What files are called in a directory. Where that is not known, it is left to what is known of the directory. The files
-/// of a pattern may have any name that fits it; into a whole project, nobody puts those of Snell that way.
+/// The names of files in a directory. An unknown name is left to the rules about the directory. The files of a pattern
+/// may have any name that fits it, except in a whole project: `cp x/* .` is everyday work.
 pub(super) fn dropped<'a>(scene: &Scene<'_>, files: &[&Value], directory: &Value) -> Vec<Cow<'a, Value>> {
     let takes_patterns = || {
         let classes = scene.locate(directory).classes;

@@ -47,7 +47,7 @@ pub(super) fn produced(left: &[Invocation], walker: &mut Walker<'_>) -> Vec<Valu
     some_of(values, picked)
 }
 
-/// What a search in files prints, or what is picked of that, if something of Snell's own may be among it.
+/// The output of a search in files, or of programs that pick lines of it, if it may name something of Snell's own.
 fn text_search(found: &[Invocation], world: &World) -> Option<Vec<Value>> {
     for invocation in found.iter().rev().take(limits::STAGES) {
         let values = found_by_text(invocation, world).filter(|_| !invocation.elsewhere);

@@ -9,7 +9,7 @@ use crate::world::{Own, Owned, World};
 const MAX_OWN: usize = 4;
 
 /// How a program searches.
-struct Searcher {
+struct SearchProgram {
     names: &'static [&'static str],
     /// Its first operand is a name rather than a text.
     by_name: bool,
@@ -30,8 +30,8 @@ const LISTS: &[&str] = &[
     "--files-without-match",
     "--name-only",
 ];
-const SEARCHERS: &[Searcher] = &[
-    Searcher {
+const SEARCH_PROGRAMS: &[SearchProgram] = &[
+    SearchProgram {
         names: &["grep", "ggrep", "egrep", "fgrep", "zgrep", "git grep"],
         by_name: false,
         values: &[
@@ -50,7 +50,7 @@ const SEARCHERS: &[Searcher] = &[
         lists: LISTS,
         hidden: &[],
     },
-    Searcher {
+    SearchProgram {
         names: &["rg", "ag", "ack", "ugrep", "ug"],
         by_name: false,
         values: &[
@@ -60,7 +60,7 @@ const SEARCHERS: &[Searcher] = &[
         lists: LISTS,
         hidden: &["-u", "-.", "--hidden", "--unrestricted"],
     },
-    Searcher {
+    SearchProgram {
         names: &["fd", "fdfind"],
         by_name: true,
         values: &[
@@ -79,7 +79,7 @@ const SEARCHERS: &[Searcher] = &[
         lists: &[],
         hidden: &["-H", "-u", "--hidden", "--unrestricted"],
     },
-    Searcher {
+    SearchProgram {
         names: &["locate", "plocate", "mlocate", "slocate", "mdfind"],
         by_name: true,
         values: &["-l", "-n", "-d", "--limit", "-onlyin"],
@@ -91,7 +91,7 @@ const SEARCHERS: &[Searcher] = &[
 
 /// A search, as it is written.
 #[derive(Default)]
-struct Search<'a> {
+struct TextSearch<'a> {
     /// The text or the name that is looked for.
     wanted: Option<&'a Value>,
     /// Where.
@@ -102,9 +102,9 @@ struct Search<'a> {
     sees_hidden: bool,
 }
 
-/// What a search prints, if something of Snell's own may be among it: that, and a name of which nothing is known.
+/// The output of a search, if it may name something of Snell's own: those names, and one that is unknown.
 pub(super) fn found_by_text(invocation: &Invocation, world: &World) -> Option<Vec<Value>> {
-    let search = Search::read(invocation)?;
+    let search = TextSearch::read(invocation)?;
     let cwd = invocation.cwd.as_deref();
     let here = Value::text(".");
     let everywhere = Value::text("/");
@@ -126,7 +126,7 @@ pub(super) fn found_by_text(invocation: &Invocation, world: &World) -> Option<Ve
     })
 }
 
-impl<'a> Search<'a> {
+impl<'a> TextSearch<'a> {
     /// Nothing if it is no search, or one that prints lines.
     fn read(invocation: &'a Invocation) -> Option<Self> {
         let first = invocation.argv.first()?.as_text()?;
@@ -136,57 +136,66 @@ impl<'a> Search<'a> {
             ("git", Some("ls-files")) => return Some(Self::of_names(invocation.argv.get(2..)?)),
             _ => (base, invocation.argv.get(1..)?),
         };
-        let searcher = SEARCHERS.iter().find(|searcher| searcher.names.contains(&name))?;
+        let program = SEARCH_PROGRAMS.iter().find(|program| program.names.contains(&name))?;
         let mut search = Self {
-            by_name: searcher.by_name,
-            sees_hidden: searcher.hidden.is_empty(),
+            by_name: program.by_name,
+            sees_hidden: program.hidden.is_empty(),
             ..Self::default()
         };
-        let mut lists = searcher.lists.is_empty();
-        let mut operands: Vec<&Value> = Vec::new();
+        let (lists, mut operands) = search.flags(program, &mut rest);
+        if search.wanted.is_none() && !operands.is_empty() {
+            search.wanted = Some(operands.remove(0));
+        }
+        search.starts = operands;
+        lists.then_some(search)
+    }
+
+    /// Takes the flags; whether names are printed, and the operands.
+    fn flags(&mut self, program: &SearchProgram, rest: &mut &'a [Value]) -> (bool, Vec<&'a Value>) {
+        let mut lists = program.lists.is_empty();
+        let mut operands = Vec::new();
         while let Some((word, after)) = rest.split_first() {
-            rest = after;
+            *rest = after;
             let text = word.leading();
             if !text.starts_with('-') || text.len() < 2 {
                 operands.push(word);
                 continue;
             }
-            lists |= has_flag(text, searcher.lists);
-            // What lists files at all finds whatever they hold.
+            lists |= has_flag(text, program.lists);
+            // It lists all files, whatever is in them.
             if text == "--files" {
                 lists = true;
-                search.by_name = true;
+                self.by_name = true;
                 operands.insert(0, word);
             }
-            search.sees_hidden |= has_flag(text, searcher.hidden);
-            let (flag, glued) = match text.split_once('=') {
-                Some((flag, _)) if text.starts_with("--") => (flag, Some(word)),
-                _ => (text, None),
-            };
-            if !searcher.values.contains(&flag) {
-                continue;
-            }
-            let value = glued.or_else(|| {
-                let (next, after) = rest.split_first()?;
-                rest = after;
-                Some(next)
-            });
-            if searcher.globs.contains(&flag) {
-                let written = value.and_then(Value::as_text).unwrap_or_default();
-                search
-                    .globs
-                    .push(written.split_once('=').map_or(written, |(_, glob)| glob));
-            } else if matches!(flag, "-e" | "--regexp") {
-                search.wanted = value;
-            }
+            self.sees_hidden |= has_flag(text, program.hidden);
+            self.flag(program, word, rest);
         }
-        let is_given = search.wanted.is_some();
-        let mut operands = operands.into_iter();
-        if !is_given {
-            search.wanted = operands.next();
+        (lists, operands)
+    }
+
+    /// Takes the value of a flag, if it has one.
+    fn flag(&mut self, program: &SearchProgram, word: &'a Value, rest: &mut &'a [Value]) {
+        let text = word.leading();
+        let (flag, glued) = match text.split_once('=') {
+            Some((flag, _)) if text.starts_with("--") => (flag, Some(word)),
+            _ => (text, None),
+        };
+        if !program.values.contains(&flag) {
+            return;
         }
-        search.starts = operands.collect();
-        lists.then_some(search)
+        let value = glued.or_else(|| {
+            let (next, after) = rest.split_first()?;
+            *rest = after;
+            Some(next)
+        });
+        if program.globs.contains(&flag) {
+            let written = value.and_then(Value::as_text).unwrap_or_default();
+            self.globs
+                .push(written.split_once('=').map_or(written, |(_, glob)| glob));
+        } else if matches!(flag, "-e" | "--regexp") {
+            self.wanted = value;
+        }
     }
 
     /// `git ls-files directory`
@@ -201,8 +210,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether something of Snell's own may be found from a start. Whoever searches a whole project means Snell only if
-    /// that is what is looked for.
+    /// Whether something of Snell's own may be found from a start. A search in a whole project counts only if the text that
+    /// it looks for stands in Snell's files.
     fn may_find(&self, own: &Own, start: &Place, written: &Value) -> bool {
         if own.what == Owned::Hooks {
             return false;
@@ -246,7 +255,7 @@ fn is_database(invocation: &Invocation) -> bool {
     name.ends_with("locate") || name.ends_with("mdfind")
 }
 
-/// What stands in the files by which an agent calls Snell.
+/// Whether a text stands in the files by which an agent calls Snell.
 fn is_about_snell(wanted: &Value) -> bool {
     let text = wanted.to_string().to_ascii_lowercase();
     text.contains("snell") || text.contains("disableallhooks") || text.contains("pretooluse")

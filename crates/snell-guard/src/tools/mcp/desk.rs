@@ -11,12 +11,12 @@ use crate::world::World;
 /// More commands or statements of one call are not looked at.
 pub(super) const MAX_TEXTS: usize = 256;
 
-/// Which findings count about a text of which nobody says that it runs.
+/// Which findings count about a text that may not run at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gravity {
     /// All of them.
     Any,
-    /// What is gone for good, and what tampers with Snell.
+    /// Those about lasting loss, and about Snell itself.
     Gravest,
 }
 

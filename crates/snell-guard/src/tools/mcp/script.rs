@@ -1,5 +1,5 @@
-//! Commands in fields of which nothing is known. Whoever runs things may call the field as he likes, so a text counts that
-//! reads as a command, unless tool, server or key say that it is only spoken of.
+//! Commands in unknown fields. A tool that runs things may give the field any name, so a text that reads as a command
+//! counts as one, unless the tool, the server or the key says that it is only kept, shown or searched for.
 
 use serde_json::Value as Json;
 

@@ -41,16 +41,12 @@ pub(super) const OTHERS: &[Input] = &[
         let pairs = (0..20_000).map(|i| (format!("step{i}"), json!("rm -rf ~/a")));
         Json::Object(pairs.collect())
     }),
+    ("many doublings in an unknown field", "mcp__acme__run", || {
+        let doubling = format!("set a b;{}rm $x", "x=$x$x;".repeat(500));
+        json!({ "payload": vec![doubling; 32] })
+    }),
     (
-        "many doublings of which nobody says that they run",
-        "mcp__acme__run",
-        || {
-            let doubling = format!("set a b;{}rm $x", "x=$x$x;".repeat(500));
-            json!({ "payload": vec![doubling; 32] })
-        },
-    ),
-    (
-        "a list of words of which nobody says that they run",
+        "a list of words in an unknown field",
         "mcp__acme__run",
         || json!({ "payload": vec!["rm"; 200_000] }),
     ),

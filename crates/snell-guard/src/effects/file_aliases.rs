@@ -18,7 +18,7 @@ const MAX_NAMES: usize = 1024;
 /// No more links are followed on one way.
 const MAX_LINKS: usize = 8;
 
-/// What must be left alone wherever it lies. Anything else behind a link is what its user has put there.
+/// Classes of places that must be left alone wherever they lie. The user has put anything else behind a link.
 const GUARDED: [Class; 8] = [
     Class::Own,
     Class::HoldsOwn,
@@ -31,11 +31,11 @@ const GUARDED: [Class; 8] = [
 ];
 
 /// A new name of a file or a directory.
-struct NewName {
+struct FileAlias {
     /// Which of the invocations gives it.
     by: usize,
     path: String,
-    /// What was there before.
+    /// The path that it had before.
     from: String,
     /// Whether what is written under the new name is written to the old one.
     is_link: bool,
@@ -43,9 +43,9 @@ struct NewName {
 
 /// The new names of a command line.
 #[derive(Default)]
-pub(super) struct NewNames(Vec<NewName>);
+pub(super) struct FileAliases(Vec<FileAlias>);
 
-impl NewNames {
+impl FileAliases {
     /// Finds the new names that invocations give.
     pub(super) fn of(invocations: &[Invocation], world: &World) -> Self {
         let mut names = Vec::new();
@@ -87,7 +87,7 @@ impl NewNames {
         renamed
     }
 
-    /// What happens behind new links happens where they lead.
+    /// Moves effects behind new links to where the links lead.
     pub(super) fn follow_links(&self, list: &mut [Effect], world: &World) {
         if !self.0.iter().any(|new| new.is_link) {
             return;
@@ -98,8 +98,8 @@ impl NewNames {
             let mut real = place.clone();
             for _ in 0..MAX_LINKS {
                 let Some((path, is_all)) = real.known() else { break };
-                let is_itself = |new: &NewName| takes_away && is_all && path == new.path;
-                let leads = |new: &&NewName| {
+                let is_itself = |new: &FileAlias| takes_away && is_all && path == new.path;
+                let leads = |new: &&FileAlias| {
                     new.is_link && effect.by > Some(new.by) && is_within(&path, &new.path) && !is_itself(new)
                 };
                 let Some(new) = self.0.iter().find(leads) else { break };
@@ -113,7 +113,7 @@ impl NewNames {
 }
 
 /// The new name that a program gives to one file.
-fn given(by: usize, invocation: &Invocation, world: &World) -> Option<NewName> {
+fn given(by: usize, invocation: &Invocation, world: &World) -> Option<FileAlias> {
     let program = invocation.argv.first()?.as_text()?;
     let base = program.rsplit('/').next().unwrap_or(program);
     let called = programs::called(&invocation.argv).filter(|_| RENAMERS.contains(&base))?;
@@ -133,7 +133,7 @@ fn given(by: usize, invocation: &Invocation, world: &World) -> Option<NewName> {
     } else {
         scene.locate(from).path?
     };
-    (from != to && from != "/").then_some(NewName {
+    (from != to && from != "/").then_some(FileAlias {
         by,
         path: to,
         from,
