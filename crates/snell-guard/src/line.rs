@@ -244,6 +244,15 @@ impl<'a> Line<'a> {
         self.operands.iter().any(|operand| operand.holds(unknown)) || given.any(|given| given.argument.holds(unknown))
     }
 
+    /// The operands, and the values of flags.
+    pub(crate) fn given_values(&self) -> impl Iterator<Item = Cow<'a, Value>> {
+        let of_flags = self.flags.iter().filter_map(|flag| Some(flag.value?.value()));
+        self.operands
+            .iter()
+            .map(|operand| Cow::Borrowed(*operand))
+            .chain(of_flags)
+    }
+
     /// The single letters that were given.
     pub(crate) fn letters(&self) -> impl Iterator<Item = &'a str> {
         self.flags.iter().filter(|flag| !flag.long).map(|flag| flag.name)

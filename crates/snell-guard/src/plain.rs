@@ -20,6 +20,7 @@ pub(crate) fn world() -> World {
         ],
         links: Vec::new(),
         ignores_case: false,
+        agent_pid: None,
         variables: Vec::new(),
     }
 }

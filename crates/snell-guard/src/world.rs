@@ -17,11 +17,21 @@ pub struct World {
     pub own: Vec<Own>,
     /// Whether names in another case are names of the same file.
     pub ignores_case: bool,
+    /// The process of the agent that makes the call.
+    pub agent_pid: Option<u32>,
     /// Variables that are known, such as `TMPDIR`. Everything else that a command does not set itself is unknown.
     pub variables: Vec<(String, String)>,
     /// Where paths really lead, of those that a call is about and that lead through links. Nothing is looked up here: see
     /// [`judge_with_places`](crate::judge::judge_with_places).
     pub links: Vec<(String, String)>,
+}
+
+impl World {
+    /// Whether a text is the number of the agent's process, or of its process group.
+    pub(crate) fn is_agent_process(&self, text: &str) -> bool {
+        let number = text.strip_prefix(['-', '+']).unwrap_or(text);
+        self.agent_pid.is_some() && number.parse().ok() == self.agent_pid
+    }
 }
 
 /// Something of Snell's own, which an agent may look at and not change.

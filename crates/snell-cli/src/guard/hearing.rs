@@ -34,6 +34,13 @@ impl<'a> Hearing<'a> {
         })
     }
 
+    /// The same, of a call of the agent with this process.
+    #[must_use]
+    pub(crate) fn with_agent_process(mut self, pid: Option<u32>) -> Self {
+        self.guard = self.guard.with_agent_process(pid);
+        self
+    }
+
     /// Judges the call as the agent has it, and adds that to the answer.
     pub(crate) fn hear(&mut self, answer: &mut Answer) {
         let input = self.event.tool.as_ref().and_then(|tool| tool.input.as_ref());

@@ -52,6 +52,13 @@ impl Guard {
         }
     }
 
+    /// The same, for calls of the agent with this process.
+    #[must_use]
+    pub(crate) fn with_agent_process(mut self, pid: Option<u32>) -> Self {
+        self.world.agent_pid = pid;
+        self
+    }
+
     /// What is to be done about a call that would start in this directory, or else in the project. Never panics: a failure
     /// is a judgement of its own.
     pub(crate) fn judge(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> Judgement {

@@ -6,6 +6,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use snell::read_file;
 use snell_guard::{Owned, Touched, World};
 
 /// The name by which the guard knows the program.
@@ -113,7 +114,7 @@ impl OwnProgram {
 
     /// Whether a file of the same size holds the same.
     fn has_contents_of(&self, path: &str) -> bool {
-        match (fs::read(&self.path), fs::read(path)) {
+        match (read_file(&self.path, self.size), read_file(Path::new(path), self.size)) {
             (Ok(own), Ok(other)) => own == other,
             _ => false,
         }

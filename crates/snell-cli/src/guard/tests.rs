@@ -13,6 +13,7 @@ fn guard(policy: Policy) -> Guard {
         variables: Vec::new(),
         links: Vec::new(),
         ignores_case: false,
+        agent_pid: None,
     };
     Guard {
         policy,

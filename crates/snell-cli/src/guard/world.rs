@@ -56,6 +56,7 @@ pub(super) fn around(settings: &Settings, project: &Path) -> World {
             .collect(),
         links: Vec::new(),
         ignores_case: false,
+        agent_pid: None,
     }
 }
 

@@ -120,7 +120,11 @@ fn hearing<'a>(occasion: &Occasion<'a>) -> Option<Hearing<'a>> {
             occasion.expiry_time(),
         )
     };
-    is_on.then(hearing).flatten()
+    let agent_pid = occasion.sender.process.map(|process| process.pid);
+    is_on
+        .then(hearing)
+        .flatten()
+        .map(|hearing| hearing.with_agent_process(agent_pid))
 }
 
 /// Variables that launchers set.

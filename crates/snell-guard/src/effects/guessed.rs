@@ -17,7 +17,7 @@ pub(super) fn apply(scene: &mut Scene<'_>, known: Option<&'static Program>) {
     }
     let Some(general) = programs::any_other() else { return };
     let line = Line::read(general, unwrap::own_arguments(&scene.invocation.argv));
-    for usage in uses::fitting(&line, general) {
+    for usage in uses::fitting(&line, general, scene.world) {
         let Does::Effect(kind) = usage.does else { continue };
         let values: Vec<Value> = match (usage.on, known) {
             (Target::Flag(spellings), _) => spellings

@@ -12,6 +12,7 @@ pub(super) fn apply(scene: &mut Scene<'_>) {
     for process in processes {
         match process.as_text() {
             Some("-1" | "0" | "1" | "-0") => scene.rule("process.kill-everything"),
+            Some(number) if scene.world.is_agent_process(number) => scene.rule("self.process"),
             Some(_) => {}
             None if is_looked_up(process, scene) => scene.rule("process.kill-found"),
             None => {}

@@ -53,15 +53,15 @@ fn printed(invocation: &Invocation, world: &World) -> Option<Unknown> {
     let argument = carried
         .into_iter()
         .find(|kind| invocation.argv.iter().any(|value| value.holds(*kind)));
-    by_table(invocation)
+    by_table(invocation, world)
         .or_else(|| by_files(invocation, world))
         .or(argument)
 }
 
-fn by_table(invocation: &Invocation) -> Option<Unknown> {
+fn by_table(invocation: &Invocation, world: &World) -> Option<Unknown> {
     let called = programs::called(&invocation.argv)?;
     let line = Line::read(called.program, called.arguments);
-    uses::fitting(&line, called.program)
+    uses::fitting(&line, called.program, world)
         .into_iter()
         .find_map(|usage| match usage.does {
             Does::Prints(what) => Some(what),

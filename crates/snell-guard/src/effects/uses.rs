@@ -8,6 +8,7 @@ use crate::invocation::{Part, Unknown, Value};
 use crate::line::Line;
 use crate::paths::{Class, Classes, Place, fits};
 use crate::programs::{Does, Program, Recursive, Target, Use};
+use crate::world::World;
 
 /// Before a path in an address.
 const FILE_URL: &str = "file://";
@@ -20,7 +21,7 @@ pub(super) fn apply(scene: &mut Scene<'_>, program: &'static Program) {
     if scene.is_idle() {
         return;
     }
-    for usage in fitting(&scene.line, program) {
+    for usage in fitting(&scene.line, program, scene.world) {
         let recursive = goes_down(&scene.line, usage.recursive);
         match usage.does {
             Does::Prints(_) => {}
@@ -43,11 +44,15 @@ pub(super) fn apply(scene: &mut Scene<'_>, program: &'static Program) {
 }
 
 /// The uses that a line is.
-pub(super) fn fitting(line: &Line<'_>, program: &'static Program) -> Vec<&'static Use> {
+pub(super) fn fitting(line: &Line<'_>, program: &'static Program, world: &World) -> Vec<&'static Use> {
     if line.surely_has_any(HELP) || line.surely_has_any(program.idle_flags) {
         return Vec::new();
     }
-    program.uses.iter().filter(|usage| is_used(line, usage)).collect()
+    program
+        .uses
+        .iter()
+        .filter(|usage| is_used(line, usage, world))
+        .collect()
 }
 
 /// A rule judges the use as such; what it is used on is only told, as it was written.
@@ -100,7 +105,7 @@ fn is_excused(scene: &Scene<'_>, unless: &[&str]) -> bool {
         })
 }
 
-fn is_used(line: &Line<'_>, usage: &Use) -> bool {
+fn is_used(line: &Line<'_>, usage: &Use, world: &World) -> bool {
     let said = |words: &&[&str], operand: &&Value| {
         operand
             .as_text()
@@ -121,7 +126,13 @@ fn is_used(line: &Line<'_>, usage: &Use) -> bool {
         && (usage.unless_operand.is_empty() || !fits_one(usage.unless_operand))
         && usage.operands.is_none_or(|wanted| rest().next().is_some() == wanted)
         && (!usage.looked_up || line.holds(Unknown::Processes))
-        && (!usage.on_agent || line.holds(Unknown::Agent))
+        && (!usage.on_agent || is_on_agent(line, world))
+}
+
+/// Whether a line names the agent's own process, by its number or by a search for it.
+fn is_on_agent(line: &Line<'_>, world: &World) -> bool {
+    let is_number = |value: Cow<'_, Value>| value.as_text().is_some_and(|text| world.is_agent_process(text));
+    line.holds(Unknown::Agent) || world.agent_pid.is_some() && line.given_values().any(is_number)
 }
 
 /// Whether a value fits a pattern as far as it is known: `https://example.com/$ID` is an address all the same.

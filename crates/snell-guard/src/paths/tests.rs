@@ -17,6 +17,7 @@ fn world() -> World {
         ],
         links: Vec::new(),
         ignores_case: false,
+        agent_pid: None,
         variables: Vec::new(),
     }
 }

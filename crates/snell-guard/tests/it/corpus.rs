@@ -100,6 +100,7 @@ pub(crate) fn world() -> World {
         own: own.map(|(path, what)| Own::new(path, what)).to_vec(),
         links: Vec::new(),
         ignores_case: false,
+        agent_pid: None,
         variables: vec![("TMPDIR".into(), "/tmp".into())],
     }
 }

@@ -266,3 +266,39 @@ fn what_is_snells_own_is_so_in_any_case_where_names_have_none() {
     // Its name is found in any case as well.
     assert_eq!(rule("Snell uninstall claude", false), Some("self.command"));
 }
+
+#[test]
+fn the_agents_process_is_known_by_its_number() {
+    let world = snell_guard::World {
+        agent_pid: Some(4242),
+        ..world()
+    };
+    let rows = [
+        ("kill 4242", Verdict::Deny),
+        ("kill -STOP 4242", Verdict::Deny),
+        ("kill -s TSTP 4242", Verdict::Deny),
+        ("kill -9 -- -4242", Verdict::Deny),
+        ("prlimit --pid=4242 --fsize=0", Verdict::Deny),
+        ("prlimit -p 4242 --nofile=3", Verdict::Deny),
+        ("gdb -p 4242 -batch -ex 'call exit(0)'", Verdict::Deny),
+        ("gdb -p4242", Verdict::Deny),
+        ("P=4242; strace -p $P", Verdict::Deny),
+        ("renice 19 4242", Verdict::Deny),
+        ("for p in 7 4242; do kill -STOP $p; done", Verdict::Deny),
+        ("kill 4243", Verdict::Allow),
+        ("kill -0 4242", Verdict::Allow),
+        ("gdb -p 42420", Verdict::Allow),
+        ("ps -p 4242", Verdict::Allow),
+        ("ls /proc/4242", Verdict::Allow),
+        ("head -n 4242 README.md", Verdict::Allow),
+    ];
+    for (command, expected) in rows {
+        let input = json!({ "command": command });
+        let call = Call {
+            tool: "Bash",
+            input: &input,
+        };
+        let judgement = judge(&call, &Policy::default(), &world);
+        assert_eq!(judgement.decision, expected, "{command}: {:?}", judgement.rule);
+    }
+}

@@ -82,6 +82,7 @@ fn only_paths_of_a_call_are_followed() {
         variables: Vec::new(),
         links: Vec::new(),
         ignores_case: false,
+        agent_pid: None,
     };
     let real = format!("{root}/home/secret/key");
     let cases = [

@@ -285,3 +285,18 @@ fn a_file_of_snells_is_the_same_in_another_case_where_the_disk_says_so() {
         assert_eq!(bash(&sandbox, command).in_short(), "deny self.change", "{command}");
     }
 }
+
+#[test]
+fn an_agent_does_not_stop_or_limit_its_own_process() {
+    let sandbox = configured("");
+    // The test is the agent.
+    let agent = std::process::id();
+    for command in [
+        format!("kill -STOP {agent}"),
+        format!("prlimit --pid {agent} --fsize=0"),
+        "gdb -p $PPID".into(),
+    ] {
+        assert_eq!(bash(&sandbox, &command).decision.as_deref(), Some("deny"), "{command}");
+    }
+    assert_eq!(bash(&sandbox, "kill -STOP 999999999").decision, None);
+}

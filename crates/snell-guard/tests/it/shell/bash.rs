@@ -89,6 +89,7 @@ impl Place {
             own: Vec::new(),
             links: Vec::new(),
             ignores_case: false,
+            agent_pid: None,
             variables: Vec::new(),
         }
     }

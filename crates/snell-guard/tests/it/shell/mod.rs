@@ -22,6 +22,7 @@ pub(crate) fn world() -> World {
         own: vec![Own::new("/home/ann/.snell", Owned::Data)],
         links: Vec::new(),
         ignores_case: false,
+        agent_pid: None,
         variables: Vec::new(),
     }
 }
