@@ -7,6 +7,7 @@ use crate::invocation::{Stdout, Value};
 use crate::line::Line;
 use crate::paths::{Class, Classes, Place};
 use crate::programs::{self, Handler, Program};
+use crate::unwrap::{FindTests, own_found_by};
 use crate::world::World;
 
 /// Does what is special about a program.
@@ -212,6 +213,11 @@ fn find(scene: &mut Scene<'_>) {
     for start in if starts.is_empty() { vec![&here] } else { starts } {
         let place = scene.locate(start);
         scene.push(Kind::Delete, if picks { picked(place) } else { place }, true);
+    }
+    let tests = FindTests::read(scene.arguments());
+    for own in own_found_by(&tests, scene.cwd.as_deref(), scene.world) {
+        let place = scene.locate(&own);
+        scene.push(Kind::Delete, place, true);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Programs that list files, and what is then known of the names that others are handed.
 
 use super::many::MOST;
-use super::search::found_by_text;
+use super::search::{MAX_OWN, found_by_text, own_found_by};
 use crate::effects::output_of;
 use crate::find;
 use crate::invocation::{Invocation, Part, Unknown, Value};
@@ -23,7 +23,7 @@ pub(crate) fn searched(found: &[Invocation], world: &World) -> Option<Vec<Value>
     let arguments = listing.argv.get(1..).unwrap_or_default();
     let mut values = match base(listing) {
         "ls" => listed_by_ls(arguments, |_| Value::unknown(Unknown::Name)),
-        _ => found_by(arguments),
+        _ => found_by(arguments, listing.cwd.as_deref(), world),
     };
     values.truncate(limits::VALUES);
     Some(some_of(values, picked)).filter(|_| !listing.elsewhere)
@@ -42,7 +42,7 @@ pub(super) fn produced(left: &[Invocation], walker: &mut Walker<'_>) -> Vec<Valu
     // Whoever hands on bare names mostly means the files that have them.
     let values = match base(listing) {
         "ls" => listed_by_ls(arguments, |start| below(start, Part::Pattern("*".to_owned()))),
-        _ => found_by(arguments),
+        _ => found_by(arguments, listing.cwd.as_deref(), walker.world),
     };
     some_of(values, picked)
 }
@@ -140,45 +140,67 @@ pub(super) fn below(start: &Value, part: Part) -> Value {
     value
 }
 
-/// What `find` finds: below each start, what its expression picks.
-pub(super) fn found_by(arguments: &[Value]) -> Vec<Value> {
-    let is_start = |value: &&Value| {
-        let text = value.leading();
-        !text.starts_with(['-', '(', '!']) || matches!(text, "-H" | "-L" | "-P")
-    };
-    let expression = arguments.iter().skip_while(is_start);
-    let expression: Vec<&Value> = expression
-        .take_while(|value| !value.leading().starts_with("-exec"))
-        .collect();
-    let starts = arguments
-        .iter()
-        .take_while(is_start)
-        .filter(|value| !value.leading().starts_with('-'));
-    let mut starts: Vec<Value> = starts.cloned().collect();
-    if starts.is_empty() {
-        starts.push(Value::text("."));
-    }
-    let mut names = Vec::new();
-    let mut picks = false;
-    for (at, word) in expression.iter().enumerate() {
-        let text = word.as_text().unwrap_or_default();
-        let negated = at > 0
-            && expression
-                .get(at - 1)
-                .and_then(|before| before.as_text())
-                .is_some_and(|before| matches!(before, "!" | "-not"));
-        if negated {
-            continue;
+/// What `find` is told: where it starts, and what it lets through.
+#[derive(Default)]
+pub(crate) struct FindTests {
+    pub(crate) starts: Vec<Value>,
+    /// Patterns of names.
+    pub(crate) names: Vec<Value>,
+    /// Patterns of whole paths.
+    pub(crate) paths: Vec<Value>,
+    /// Whether it picks something out by more than names.
+    pub(crate) picks: bool,
+}
+
+impl FindTests {
+    pub(crate) fn read(arguments: &[Value]) -> Self {
+        let is_start = |value: &&Value| {
+            let text = value.leading();
+            !text.starts_with(['-', '(', '!']) || matches!(text, "-H" | "-L" | "-P")
+        };
+        let starts = arguments
+            .iter()
+            .take_while(is_start)
+            .filter(|value| !value.leading().starts_with('-'));
+        let mut tests = Self {
+            starts: starts.cloned().collect(),
+            ..Self::default()
+        };
+        if tests.starts.is_empty() {
+            tests.starts.push(Value::text("."));
         }
-        match text {
-            "-name" | "-iname" => names.extend(expression.get(at + 1).map(|name| (*name).clone())),
-            _ => picks |= find::picks_beside_names(text),
+        let expression = arguments.iter().skip_while(is_start);
+        let expression: Vec<&Value> = expression
+            .take_while(|value| !value.leading().starts_with("-exec"))
+            .collect();
+        let mut before = "";
+        for (at, word) in expression.iter().enumerate() {
+            let text = word.as_text().unwrap_or_default();
+            if matches!(std::mem::replace(&mut before, text), "!" | "-not") {
+                continue;
+            }
+            let pattern = || expression.get(at + 1).map(|pattern| (*pattern).clone());
+            match text {
+                "-name" | "-iname" => tests.names.extend(pattern()),
+                "-path" | "-ipath" | "-wholename" | "-iwholename" => tests.paths.extend(pattern()),
+                _ => {}
+            }
+            tests.picks |= find::picks_beside_names(text);
         }
+        tests
     }
-    let mut values = Vec::new();
+}
+
+/// What `find` finds: below each start, what its expression picks; first of all what may be Snell's own.
+pub(super) fn found_by(arguments: &[Value], cwd: Option<&str>, world: &World) -> Vec<Value> {
+    let tests = FindTests::read(arguments);
+    let mut values = own_found_by(&tests, cwd, world);
+    let FindTests {
+        starts, names, picks, ..
+    } = tests;
     for start in &starts {
         // One more than are followed is enough to know that there are too many.
-        if values.len() > MOST {
+        if values.len() > MOST + MAX_OWN {
             break;
         }
         if names.is_empty() {

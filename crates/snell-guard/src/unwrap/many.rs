@@ -287,7 +287,9 @@ pub(super) fn find<'t>(walker: &mut Walker<'t>, job: &Job<'_>) -> Option<Flow> {
         };
         let end = command.iter().enumerate().position(is_end).unwrap_or(command.len());
         let words = command.get(..end).unwrap_or_default();
-        for thing in some(walker, things.get_or_insert_with(|| found_by(arguments))) {
+        let found = || found_by(arguments, walker.scope.cwd(), walker.world);
+        let things: &[Value] = things.get_or_insert_with(found);
+        for thing in some(walker, things) {
             let words = replaced(walker, words, "{}", thing);
             if !words.is_empty() {
                 job.run_words(walker, words, Vec::new());

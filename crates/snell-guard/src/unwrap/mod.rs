@@ -19,7 +19,8 @@ use std::rc::Rc;
 pub(crate) use many::MOST;
 
 use flags::Given;
-pub(crate) use listing::searched;
+pub(crate) use listing::{FindTests, searched};
+pub(crate) use search::own_found_by;
 use table::{CODE_VARIABLES, Runs, WRAPPERS, Wrapper};
 
 use crate::invocation::{Opened, Opening, Unknown, Value};

@@ -1,12 +1,13 @@
-//! Programs that print the names of files in which they find a text: `grep -rl`, `git grep -l`, `fd`, `locate`. Which files
+//! Programs that print the names of files that they find: `grep -rl`, `git grep -l`, `fd`, `locate`, `find`. Which files
 //! these are is not known before they run, but whether those of Snell may be among them is.
 
+use super::listing::FindTests;
 use crate::invocation::{Invocation, Part, Unknown, Value};
 use crate::paths::{Class, Place, fits, is_within, locate};
 use crate::world::{Own, Owned, World};
 
 /// No more of Snell's files are followed; the others are like them.
-const MAX_OWN: usize = 4;
+pub(super) const MAX_OWN: usize = 4;
 
 /// How a program searches.
 struct SearchProgram {
@@ -236,7 +237,7 @@ impl<'a> TextSearch<'a> {
             && is_named
             && is_seen
             && self.is_wanted(&own.path)
-            && (!is_whole_project || self.wanted.is_some_and(is_about_snell))
+            && (!is_whole_project || self.wanted.is_some_and(|wanted| is_about_snell(&wanted.to_string())))
     }
 
     /// Whether a file of this path may be what is looked for.
@@ -244,8 +245,55 @@ impl<'a> TextSearch<'a> {
         let wanted = self.wanted.and_then(Value::as_text).filter(|_| self.by_name);
         wanted.is_none_or(|wanted| {
             let plain: String = wanted.chars().filter(|c| !"^$\\*()[]?".contains(*c)).collect();
-            plain == "--files" || path.contains(&plain) || plain.is_empty() || plain == "."
+            plain == "--files" || path.contains(&plain) || plain.is_empty() || plain == "." || is_about_snell(&plain)
         })
+    }
+}
+
+/// Files that lie in Snell's own directories.
+const OWN_NAMES: &[&str] = &["snell.toml", "contacts.toml", "snell.db", "trust.json"];
+
+/// Snell's own files that `find` may find.
+pub(crate) fn own_found_by(tests: &FindTests, cwd: Option<&str>, world: &World) -> Vec<Value> {
+    let mut found = Vec::new();
+    for start in &tests.starts {
+        let place = locate(start, cwd, world);
+        let Some(directory) = place.path.as_deref() else {
+            continue;
+        };
+        let is_whole_project =
+            place.classes.has(Class::ProjectRoot) && !place.classes.meets([Class::Root, Class::HomeRoot].into());
+        let own = world.own.iter().filter(|own| own.what != Owned::Hooks);
+        let paths = own.flat_map(|own| {
+            let inside = OWN_NAMES.iter().map(|name| format!("{}/{name}", own.path));
+            std::iter::once(own.path.clone()).chain(inside)
+        });
+        found.extend(
+            paths
+                .filter(|path| is_within(path, directory) && tests.may_pick(path, is_whole_project))
+                .map(Value::text),
+        );
+    }
+    found.truncate(MAX_OWN);
+    found
+}
+
+impl FindTests {
+    /// Whether a file may be picked out. In a whole project only if a pattern is for files like it: `*.json` is for many.
+    fn may_pick(&self, path: &str, is_whole_project: bool) -> bool {
+        if self.names.is_empty() && self.paths.is_empty() {
+            return !is_whole_project;
+        }
+        let (_, name) = path.rsplit_once('/').unwrap_or_default();
+        let is_for = |pattern: &str, text: &str| {
+            let pattern = pattern.to_ascii_lowercase();
+            let plain = pattern.trim_matches(['*', '?']);
+            let is_specific = plain.len() > ".toml".len() && !plain.starts_with('.');
+            (is_specific || !is_whole_project) && fits(&text.to_ascii_lowercase(), &pattern)
+        };
+        // A path is written from its start on: `./.claude/*`.
+        let of_path = |pattern: &Value| is_for(&format!("*{}", pattern.to_string().trim_start_matches('.')), path);
+        self.names.iter().any(|pattern| is_for(&pattern.to_string(), name)) || self.paths.iter().any(of_path)
     }
 }
 
@@ -256,8 +304,8 @@ fn is_database(invocation: &Invocation) -> bool {
 }
 
 /// Whether a text stands in the files by which an agent calls Snell.
-fn is_about_snell(wanted: &Value) -> bool {
-    let text = wanted.to_string().to_ascii_lowercase();
+fn is_about_snell(wanted: &str) -> bool {
+    let text = wanted.to_ascii_lowercase();
     text.contains("snell") || text.contains("disableallhooks") || text.contains("pretooluse")
 }
 

@@ -300,3 +300,20 @@ fn an_agent_does_not_stop_or_limit_its_own_process() {
     }
     assert_eq!(bash(&sandbox, "kill -STOP 999999999").decision, None);
 }
+
+/// The sandbox lies in a temporary directory, where files may be deleted otherwise.
+#[test]
+fn a_search_that_may_find_what_is_snells_own_is_not_handed_to_what_deletes() {
+    let sandbox = configured("");
+    for command in [
+        "find ~ -name snell.toml | xargs rm",
+        "rm $(find ~ -name snell.toml)",
+        "find ~ -iname 'SNELL*' -exec rm {} +",
+        "find ~ -path '*/snell/*' -delete",
+    ] {
+        assert_eq!(bash(&sandbox, command).decision.as_deref(), Some("deny"), "{command}");
+    }
+    for command in ["find ~ -name snell.toml", "find . -name '*.toml' | xargs wc -l"] {
+        assert_eq!(bash(&sandbox, command).decision, None, "{command}");
+    }
+}
