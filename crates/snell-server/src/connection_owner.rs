@@ -58,16 +58,24 @@ fn find_uid(_client: SocketAddr, _server: SocketAddr) -> Option<u32> {
 #[cfg(target_os = "linux")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SocketRecord {
+    /// As `tcp_states.h` numbers them.
+    state: u8,
     uid: u32,
     inode: u32,
 }
+
+/// The states of a client's socket whose connection was accepted: established, or closed for sending. A socket in another
+/// state may share its addresses with the client's. One that only begins to connect does, for instance, where the client's is
+/// bound to an interface.
+#[cfg(target_os = "linux")]
+const CONNECTED_STATES: [u8; 3] = [1, 4, 5];
 
 #[cfg(target_os = "linux")]
 impl SocketRecord {
     /// The user of a socket that a process still holds. The kernel shows a socket that was closed as root's, without an
     /// inode.
     fn held_by(self) -> Option<u32> {
-        (self.inode != 0).then_some(self.uid)
+        (self.inode != 0 && CONNECTED_STATES.contains(&self.state)).then_some(self.uid)
     }
 }
 
@@ -83,7 +91,7 @@ mod diagnostics {
     use std::io;
     use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-    use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
+    use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netdevice, netlink};
 
     use super::{SocketRecord, is_same_address};
 
@@ -97,13 +105,16 @@ mod diagnostics {
     const ANY_STATE: u32 = u32::MAX;
     const NO_COOKIE: [u32; 2] = [u32::MAX; 2];
     const HEADER_BYTES: usize = 16;
+    const LOOPBACK_INTERFACE: &str = "lo";
 
     /// Asks the kernel for the socket with exactly these two addresses; `None` if it has none.
     pub(super) fn find_socket(local: SocketAddr, remote: SocketAddr) -> io::Result<Option<SocketRecord>> {
         let flags = SocketFlags::CLOEXEC;
         let protocol = Some(netlink::SOCK_DIAG);
         let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::DGRAM, flags, protocol)?;
-        rustix::net::send(&socket, &encode_request(local, remote), SendFlags::empty())?;
+        // Without the interface, the kernel does not find sockets that are bound to one.
+        let interface = netdevice::name_to_index(&socket, LOOPBACK_INTERFACE).unwrap_or(0);
+        rustix::net::send(&socket, &encode_request(local, remote, interface), SendFlags::empty())?;
         let mut reply = [0; 1024];
         // The kernel answers before `send` returns.
         let (length, _) = rustix::net::recv(&socket, &mut reply[..], RecvFlags::DONTWAIT)?;
@@ -111,7 +122,7 @@ mod diagnostics {
     }
 
     /// An `inet_diag_req_v2` with its header.
-    pub(super) fn encode_request(local: SocketAddr, remote: SocketAddr) -> Vec<u8> {
+    pub(super) fn encode_request(local: SocketAddr, remote: SocketAddr, interface: u32) -> Vec<u8> {
         let (family, addresses) = match (local.ip().to_canonical(), remote.ip().to_canonical()) {
             (IpAddr::V4(local), IpAddr::V4(remote)) => (AF_INET, [in_16_bytes(local), in_16_bytes(remote)]),
             (local, remote) => (AF_INET6, [as_v6(local).octets(), as_v6(remote).octets()]),
@@ -121,8 +132,7 @@ mod diagnostics {
         request.extend(local.port().to_be_bytes());
         request.extend(remote.port().to_be_bytes());
         request.extend(addresses.concat());
-        // Any interface.
-        request.extend(0_u32.to_ne_bytes());
+        request.extend(interface.to_ne_bytes());
         request.extend(NO_COOKIE.map(u32::to_ne_bytes).concat());
         let length = u32::try_from(HEADER_BYTES + request.len()).unwrap_or_default();
         let mut message = length.to_ne_bytes().to_vec();
@@ -171,6 +181,7 @@ mod diagnostics {
         let found_local = body.address(family, 4, 8).ok_or_else(garbled)?;
         let found_remote = body.address(family, 6, 24).ok_or_else(garbled)?;
         let record = SocketRecord {
+            state: *body.0.get(1).ok_or_else(garbled)?,
             uid: body.word(64).ok_or_else(garbled)?,
             inode: body.word(68).ok_or_else(garbled)?,
         };
@@ -220,18 +231,19 @@ mod proc_net {
     const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
 
     pub(super) fn find_socket(local: SocketAddr, remote: SocketAddr) -> Option<SocketRecord> {
-        let tables = TABLES.iter().filter_map(|path| fs::read_to_string(path).ok());
-        tables
-            .into_iter()
-            .find_map(|table| find_in_table(&table, local, remote))
+        let tables: Vec<_> = TABLES.iter().filter_map(|path| fs::read_to_string(path).ok()).collect();
+        let mut found = tables.iter().flat_map(|table| records_in_table(table, local, remote));
+        // Where several sockets have these addresses, it is not known which one is the client's.
+        found.next().filter(|_| found.next().is_none())
     }
 
-    pub(super) fn find_in_table(table: &str, local: SocketAddr, remote: SocketAddr) -> Option<SocketRecord> {
-        table.lines().skip(1).find_map(|line| {
+    fn records_in_table(table: &str, local: SocketAddr, remote: SocketAddr) -> impl Iterator<Item = SocketRecord> {
+        table.lines().skip(1).filter_map(move |line| {
             let fields: Vec<_> = line.split_ascii_whitespace().collect();
             let is_it = is_same_address(parse_address(fields.get(1)?)?, local)
                 && is_same_address(parse_address(fields.get(2)?)?, remote);
             let record = SocketRecord {
+                state: u8::from_str_radix(fields.get(3)?, 16).ok()?,
                 uid: fields.get(7)?.parse().ok()?,
                 inode: fields.get(9)?.parse().ok()?,
             };
@@ -310,6 +322,27 @@ mod tests {
     }
 
     #[test]
+    fn only_a_socket_that_is_connected_and_held_has_an_owner() {
+        let record = |state, inode| SocketRecord { state, uid: 7, inode };
+        let rows = [
+            (record(1, 5), Some(7)),
+            (record(4, 5), Some(7)),
+            (record(5, 5), Some(7)),
+            // It begins to connect, is closed by the other side, is about to end, or listens.
+            (record(2, 5), None),
+            (record(3, 5), None),
+            (record(6, 5), None),
+            (record(7, 5), None),
+            (record(8, 5), None),
+            (record(10, 5), None),
+            (record(1, 0), None),
+        ];
+        for (record, expected) in rows {
+            assert_eq!(record.held_by(), expected, "{record:?}");
+        }
+    }
+
+    #[test]
     fn a_listening_socket_is_not_taken_for_a_client() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let own = listener.local_addr().unwrap();
@@ -321,7 +354,7 @@ mod tests {
     #[test]
     fn a_garbled_answer_of_the_kernel_is_an_error() {
         let one: SocketAddr = "127.0.0.1:1".parse().unwrap();
-        let request = diagnostics::encode_request(one, one);
+        let request = diagnostics::encode_request(one, one, 0);
         for length in 0..request.len() {
             assert!(
                 diagnostics::decode_reply(&request[..length], one, one).is_err(),

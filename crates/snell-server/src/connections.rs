@@ -19,7 +19,7 @@ use crate::connection_owner::{ConnectionOwner, find_owner};
 use crate::front::{Front, MAX_HEAD_BYTES};
 use crate::gate::Via;
 use crate::patience::{Endless, Patient};
-use crate::settings::Settings;
+use crate::settings::{Settings, UnknownSenders};
 
 /// How long to wait when the system has nothing left to let somebody in with.
 const BREATHER: Duration = Duration::from_millis(100);
@@ -27,6 +27,9 @@ const BREATHER: Duration = Duration::from_millis(100);
 /// A client that has not taken what was sent to it for so long is gone, or might as well be.
 #[cfg(target_os = "linux")]
 const MAX_DEAFNESS: Duration = Duration::from_secs(120);
+
+/// How many connections of users who are refused may be open at a time: enough to say why, and too few to be in the way.
+const MAX_REFUSED_CONNECTIONS: usize = 64;
 
 /// Told to those who come when the house is full. They are not heard first, for that would need room as well.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\n\
@@ -55,7 +58,10 @@ pub(crate) async fn closing(phase: &mut watch::Receiver<Phase>) {
 #[derive(Clone)]
 pub(crate) struct House {
     pub(crate) front: Arc<Front>,
+    /// For connections over TCP, through the unix socket, and of users who are refused. One kind cannot take the room of another.
     room: Arc<Semaphore>,
+    unix_room: Arc<Semaphore>,
+    refused_room: Arc<Semaphore>,
     head_timeout: Duration,
     write_timeout: Duration,
     owner_check: OwnerCheck,
@@ -74,11 +80,13 @@ impl House {
         let house = Self {
             front: Arc::new(front),
             room: Arc::new(Semaphore::new(settings.max_connections)),
+            unix_room: Arc::new(Semaphore::new(settings.max_connections)),
+            refused_room: Arc::new(Semaphore::new(MAX_REFUSED_CONNECTIONS.min(settings.max_connections))),
             head_timeout: settings.head_timeout,
             write_timeout: settings.write_timeout,
             owner_check: match settings.token {
                 Some(_) => OwnerCheck::Skip,
-                None => OwnerCheck::AskKernel,
+                None => OwnerCheck::AskKernel(settings.unknown_senders),
             },
             phase,
             _presence: presence,
@@ -92,10 +100,11 @@ impl House {
             let Some((stream, peer)) = let_in(accepted).await else {
                 continue;
             };
-            let Some(permit) = self.find_room(|| stream.try_write(FULL)) else {
+            let Ok((via, refused)) = prepare(&stream, peer, self.owner_check) else {
                 continue;
             };
-            let Ok(via) = prepare(&stream, peer, self.owner_check) else {
+            let room = if refused { &self.refused_room } else { &self.room };
+            let Some(permit) = find_room(room, || stream.try_write(FULL)) else {
                 continue;
             };
             tokio::spawn(self.clone().serve(stream, via, permit));
@@ -114,7 +123,7 @@ impl House {
             if !may(&stream) {
                 continue;
             }
-            let Some(permit) = self.find_room(|| stream.try_write(FULL)) else {
+            let Some(permit) = find_room(&self.unix_room, || stream.try_write(FULL)) else {
                 continue;
             };
             tokio::spawn(self.clone().serve(stream, Via::Socket, permit));
@@ -128,16 +137,6 @@ impl House {
             () = closing(&mut self.phase) => None,
             accepted = accept => Some(accepted),
         }
-    }
-
-    fn find_room(&self, refuse: impl FnOnce() -> io::Result<usize>) -> Option<OwnedSemaphorePermit> {
-        let permit = self.room.clone().try_acquire_owned().ok();
-        if permit.is_none() {
-            // If even that cannot be said, the connection just ends.
-            let _ = refuse();
-            tracing::warn!("too many connections; one is refused");
-        }
-        permit
     }
 
     async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin, via: Via, _permit: OwnedSemaphorePermit) {
@@ -187,15 +186,27 @@ impl House {
     }
 }
 
+fn find_room(room: &Arc<Semaphore>, refuse: impl FnOnce() -> io::Result<usize>) -> Option<OwnedSemaphorePermit> {
+    let permit = room.clone().try_acquire_owned().ok();
+    if permit.is_none() {
+        // If even that cannot be said, the connection just ends.
+        let _ = refuse();
+        tracing::warn!("too many connections; one is refused");
+    }
+    permit
+}
+
 /// Whether the kernel is asked for the user of each TCP connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OwnerCheck {
-    AskKernel,
+    /// It is; this is done where it does not know.
+    AskKernel(UnknownSenders),
     /// Every request must show the token, so the user does not matter.
     Skip,
 }
 
-fn prepare(stream: &TcpStream, peer: SocketAddr, owner_check: OwnerCheck) -> io::Result<Via> {
+/// How a connection came, and whether its user is refused.
+fn prepare(stream: &TcpStream, peer: SocketAddr, owner_check: OwnerCheck) -> io::Result<(Via, bool)> {
     // What is written is written whole, and somebody waits for it.
     stream.set_nodelay(true)?;
     #[cfg(target_os = "linux")]
@@ -203,14 +214,19 @@ fn prepare(stream: &TcpStream, peer: SocketAddr, owner_check: OwnerCheck) -> io:
         let most = u32::try_from(MAX_DEAFNESS.as_millis()).unwrap_or(u32::MAX);
         rustix::net::sockopt::set_tcp_user_timeout(stream, most)?;
     }
-    Ok(Via::Tcp {
+    let (owner, refused) = match owner_check {
+        OwnerCheck::AskKernel(unknown_senders) => {
+            let owner = find_owner(stream);
+            (owner, unknown_senders.refuses(owner))
+        }
+        OwnerCheck::Skip => (ConnectionOwner::Unknown, false),
+    };
+    let via = Via::Tcp {
         own: stream.local_addr()?.ip(),
         peer: peer.ip(),
-        owner: match owner_check {
-            OwnerCheck::AskKernel => find_owner(stream),
-            OwnerCheck::Skip => ConnectionOwner::Unknown,
-        },
-    })
+        owner,
+    };
+    Ok((via, refused))
 }
 
 /// The one who has come, if anybody could be let in.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use snell::Timestamp;
 use snell_store::Recorder;
 
+use crate::connection_owner::ConnectionOwner;
 use crate::hybrid::Rhythm;
 use crate::token::Token;
 
@@ -60,6 +61,17 @@ pub enum UnknownSenders {
     Refuse,
     /// Answer them, and ignore the processes, panes and files that their events name.
     Accept,
+}
+
+impl UnknownSenders {
+    /// Whether a connection of this owner gets nothing without a token.
+    pub(crate) fn refuses(self, owner: ConnectionOwner) -> bool {
+        match owner {
+            ConnectionOwner::ThisUser => false,
+            ConnectionOwner::OtherUser => true,
+            ConnectionOwner::Unknown => self == Self::Refuse,
+        }
+    }
 }
 
 impl Default for UnknownSenders {

@@ -1,14 +1,15 @@
 //! Other users of this machine, who can reach the loopback address. They take rights to play: where the tests do not run as
 //! root, these are skipped.
 
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::json;
 use snell_server::Token;
 
-use crate::support::{Answer, Request, TestApp, skipped};
+use crate::support::{Answer, PATIENCE, Request, TestApp, skipped};
 
 /// A user of the machine who is not the one who runs the server.
 const ANOTHER_USER: u32 = 65_534;
@@ -108,6 +109,86 @@ fn another_user_who_shows_the_token_is_served() {
         let answer = send_as_another("127.0.0.1", app.address.port(), request);
         assert_eq!(answer.status, status, "{header}: {answer:?}");
     }
+}
+
+/// Such a socket can share its addresses with one that is bound to none.
+#[test]
+fn a_client_that_is_bound_to_an_interface_is_recognised() {
+    if !may_become_others() {
+        return;
+    }
+    if Command::new("curl").arg("--version").output().is_err() {
+        return skipped("there is no curl");
+    }
+    let app = TestApp::start();
+    let own = rustix::process::geteuid().as_raw();
+    for (user, expected) in [(own, "200"), (ANOTHER_USER, "403")] {
+        let output = Command::new("curl")
+            .args([
+                "--silent",
+                "--output",
+                "/dev/null",
+                "--write-out",
+                "%{http_code}",
+                "--interface",
+                "lo",
+            ])
+            .arg(format!("http://{}/api/agents", app.address))
+            .uid(user)
+            .gid(user)
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{user}");
+    }
+}
+
+#[test]
+fn silent_connections_of_another_user_keep_nobody_out() {
+    if !may_become_others() {
+        return;
+    }
+    let app = TestApp::with(|settings| settings.max_connections = 100);
+    let script = format!(
+        "for i in {{1..300}}; do exec {{fd}}<>/dev/tcp/127.0.0.1/{}; done; echo open; cat",
+        app.address.port()
+    );
+    let mut crowd = Command::new("bash")
+        .args(["-c", &script])
+        .uid(ANOTHER_USER)
+        .gid(ANOTHER_USER)
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = [0; 5];
+    crowd.stdout.as_mut().unwrap().read_exact(&mut said).unwrap();
+    assert_eq!(&said, b"open\n");
+    for _ in 0..50 {
+        assert_eq!(app.get("/api/agents").status, 200);
+    }
+    let through_socket = app.request("GET", "/api/agents").send_through(app.path());
+    assert_eq!(through_socket.status, 200);
+    drop(crowd.stdin.take());
+    crowd.wait().unwrap();
+}
+
+#[test]
+fn the_unix_socket_has_room_of_its_own() {
+    let app = TestApp::with(|settings| settings.max_connections = 3);
+    let silent: Vec<_> = (0..3).map(|_| TcpStream::connect(app.address).unwrap()).collect();
+    // The server has taken them once it refuses another.
+    let refused = || {
+        let mut one = TcpStream::connect(app.address).unwrap();
+        one.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut told = Vec::new();
+        let _ = one.read_to_end(&mut told);
+        Answer::parse(&told).status
+    };
+    assert_eq!(refused(), 503);
+    let through_socket = app.request("GET", "/api/agents").send_through(app.path());
+    assert_eq!(through_socket.status, 200);
+    drop(silent);
 }
 
 /// The kernel shows a socket that was closed as one of root.
