@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use snell::{Diagnostic, Handler, Keep, Settings, Severity};
 use snell_store::scribe::{self, Delivery, HandOver, Request};
-use snell_store::{Facts, Inquiry, Note, Observation, Recorder, StoreError, WaitsFor, no_facts};
+use snell_store::{
+    DiskCopy, Facts, Inquiry, Note, Observation, RecordedEvent, Recorder, StoreError, WaitsFor, no_facts,
+};
 
 use crate::around::variable;
 use crate::caller::Caller;
@@ -57,6 +59,21 @@ enum Way {
     NoAnswer,
     /// It could not be opened, because somebody else holds it.
     Locked,
+}
+
+/// Whether the note of an event is still needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NoteNeed {
+    /// The event is nowhere else.
+    Needed,
+    /// The event is elsewhere, or can never be stored.
+    Unneeded,
+}
+
+impl NoteNeed {
+    fn of(is_needed: bool) -> Self {
+        if is_needed { Self::Needed } else { Self::Unneeded }
+    }
 }
 
 impl Recording {
@@ -141,18 +158,23 @@ impl Recording {
     }
 
     fn store(&mut self, observation: Observation, note: Option<Note>) {
-        if self.way == Way::Locked {
-            self.recorder.put_off(observation, &StoreError::Locked);
-            let remarks = self.recorder.take_remarks();
-            self.say(&remarks);
+        let copy = if note.is_some() {
+            DiskCopy::Present
+        } else {
+            DiskCopy::Absent
+        };
+        let needed = if self.way == Way::Locked {
+            let put_off = self.recorder.put_off(observation, copy, &StoreError::Locked);
+            self.say_outcome(put_off)
         } else if self.alone || self.way == Way::OpenedHere {
-            self.by_itself(observation);
+            self.by_itself(observation, copy)
         } else if self.way == Way::NoAnswer {
-            self.leave_behind(observation);
+            self.leave_behind(observation, copy)
         } else {
             let request = Request::Record {
                 note: note.as_ref().map(|note| note.name().to_owned()),
                 observation: Box::new(observation),
+                is_spooled: false,
             };
             // To wait for another process is cheap while there is a processor for both. When there is not, the scribe
             // stores it when its turn comes, and removes what was written down of it.
@@ -165,19 +187,29 @@ impl Recording {
             } else {
                 request
             };
-            self.deliver(request);
+            self.deliver(request, copy)
+        };
+        match (note, needed) {
+            (Some(note), NoteNeed::Needed) => note.leave(),
+            (Some(note), NoteNeed::Unneeded) => note.remove(),
+            (None, _) => {}
         }
-        note.into_iter().for_each(Note::remove);
     }
 
     /// Lets the scribe store it in its own time; answers what it did not take. A copy stays on disk until it is stored.
     fn hand_over(&self, mut request: Request, is_noted: bool) -> Option<Request> {
-        if let Request::Record { observation, .. } = &mut request {
+        if let Request::Record {
+            observation,
+            is_spooled,
+            ..
+        } = &mut request
+        {
             // What comes after it may be stored before it.
             observation.delayed = true;
             if !is_noted && self.recorder.spool().append(observation).is_err() {
                 return Some(request);
             }
+            *is_spooled = !is_noted;
         }
         match scribe::hand_over(&self.data, &request) {
             // If it is too busy to take it, it finds the copy when it has a moment.
@@ -187,25 +219,29 @@ impl Recording {
     }
 
     /// Lets the scribe store it, and waits for that.
-    fn deliver(&mut self, request: Request) {
+    fn deliver(&mut self, request: Request, copy: DiskCopy) -> NoteNeed {
         let delivery = scribe::deliver(&self.data, &request);
         let Request::Record { observation, .. } = request else {
-            return;
+            return NoteNeed::Unneeded;
         };
         match delivery {
-            Delivery::Done(response) => self.say(&response.remarks),
-            Delivery::NobodyThere => self.by_itself(*observation),
+            Delivery::Done(response) => {
+                self.say(&response.remarks);
+                NoteNeed::of(response.needs_note)
+            }
+            Delivery::NobodyThere => self.by_itself(*observation, copy),
             // It may have stored it, or will. The agent has waited long enough.
-            Delivery::NoAnswer => self.leave_behind(*observation),
+            Delivery::NoAnswer => self.leave_behind(*observation, copy),
         }
     }
 
     /// Leaves it on disk for whoever comes next.
-    fn leave_behind(&mut self, observation: Observation) {
-        match self.recorder.notes().write(&observation, WaitsFor::Anybody) {
-            Ok(_) => self.tell_if_stuck(),
-            Err(_) => self.by_itself(observation),
+    fn leave_behind(&mut self, observation: Observation, copy: DiskCopy) -> NoteNeed {
+        if self.recorder.notes().write(&observation, WaitsFor::Anybody).is_err() {
+            return self.by_itself(observation, copy);
         }
+        self.tell_if_stuck();
+        NoteNeed::Unneeded
     }
 
     /// A disk may be slow for a moment, and nothing is lost by it. A scribe that stores nothing for long needs a person.
@@ -223,9 +259,20 @@ impl Recording {
         }
     }
 
+    /// Says what became of an event, if it is not stored.
+    fn say_outcome(&mut self, recorded: RecordedEvent) -> NoteNeed {
+        let mut remarks = self.recorder.take_remarks();
+        let need = NoteNeed::of(recorded.needs_copy());
+        remarks.extend(recorded.into_remark());
+        self.say(&remarks);
+        need
+    }
+
     /// Records in this process. What is stored already is not stored again.
-    fn by_itself(&mut self, observation: Observation) {
-        let is_stored = !self.recorder.record(vec![observation]).is_empty();
+    fn by_itself(&mut self, observation: Observation, copy: DiskCopy) -> NoteNeed {
+        let mut recorded = self.recorder.record_each(vec![(observation, copy)]);
+        let recorded = recorded.pop();
+        let is_stored = matches!(recorded, Some(RecordedEvent::Settled(_)));
         if self.alone && !is_stored {
             // Whatever kept it from being stored would keep the others.
         } else if self.alone {
@@ -235,9 +282,9 @@ impl Recording {
         } else {
             hire(&self.data, self.keep);
         }
-        let remarks = self.recorder.take_remarks();
-        self.say(&remarks);
+        let need = recorded.map_or(NoteNeed::Unneeded, |recorded| self.say_outcome(recorded));
         self.recorder.leave();
+        need
     }
 }
 

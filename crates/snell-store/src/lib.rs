@@ -64,7 +64,7 @@ pub use query::{
     LogEntry, LogFilter, Pruned, SessionView, Totals, TurnFilter, TurnView,
 };
 pub use reconcile::{Pane, PaneServer, Which};
-pub use recorder::Recorder;
+pub use recorder::{DiskCopy, RecordedEvent, Recorder};
 pub use search::{FullEvent, LogLine, LogLines, ProjectView};
 pub use sessions::{MissionView, OpenSession, SessionFilter, SessionRow, Whereabouts};
 pub use spoken::ending;

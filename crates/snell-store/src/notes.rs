@@ -236,6 +236,16 @@ impl Note {
         self.path.file_name().unwrap_or_default()
     }
 
+    /// Leaves the note to whichever process writes to the database next.
+    pub fn leave(self) {
+        let mut parts: Vec<_> = self.name().to_str().unwrap_or_default().split('-').collect();
+        if let Some(owner) = parts.get_mut(OWNER) {
+            *owner = "0";
+            // If it keeps its name, it waits until this process has ended.
+            let _ = fs::rename(&self.path, self.path.with_file_name(parts.join("-")));
+        }
+    }
+
     /// Removes the note: what it says is stored.
     pub fn remove(self) {
         // If it stays, it is found to be stored already.

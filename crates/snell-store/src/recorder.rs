@@ -33,6 +33,43 @@ const NOTES_AT_ONCE: usize = 50;
 /// So many notes are taken in before something else is recorded, to keep the order. More have to wait.
 const FEW_NOTES: usize = 100;
 
+/// Whether an event that is to be recorded is on disk already, in a note or in the spool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiskCopy {
+    /// It is, perhaps without the judgement.
+    Present,
+    /// It is not.
+    Absent,
+}
+
+/// The outcome for one event.
+#[derive(Debug)]
+pub enum RecordedEvent {
+    /// It is stored, or it is no event that can ever be stored. No copy of it is needed.
+    Settled(Result<Receipt>),
+    /// It waits in a new note, and an earlier copy is not needed. This remark says why.
+    Waiting(String),
+    /// No new note could be written, so it waits in the copy that was there. This remark says why.
+    WaitingInCopy(String),
+    /// It is nowhere. This remark says why.
+    Lost(String),
+}
+
+impl RecordedEvent {
+    /// The remark about an event that is not stored.
+    pub fn into_remark(self) -> Option<String> {
+        match self {
+            Self::Settled(_) => None,
+            Self::Waiting(remark) | Self::WaitingInCopy(remark) | Self::Lost(remark) => Some(remark),
+        }
+    }
+
+    /// Whether the event is nowhere but in the copy that was there.
+    pub fn needs_copy(&self) -> bool {
+        matches!(self, Self::WaitingInCopy(_))
+    }
+}
+
 /// Records observations in the database of one directory.
 #[derive(Debug)]
 pub struct Recorder {
@@ -285,29 +322,46 @@ impl Recorder {
     /// Records these observations, in this order. If that cannot be done now they are written down, to be recorded by
     /// whoever comes next, and a remark says so.
     pub fn record(&mut self, observations: Vec<Observation>) -> Vec<Result<Receipt>> {
-        let mut prepared = Vec::with_capacity(observations.len());
+        let without_copies = |observation| (observation, DiskCopy::Absent);
+        let recorded = self.record_each(observations.into_iter().map(without_copies).collect());
+        let mut receipts = Vec::with_capacity(recorded.len());
+        for one in recorded {
+            match one {
+                RecordedEvent::Settled(receipt) => receipts.push(receipt),
+                other => self.remarks.extend(other.into_remark()),
+            }
+        }
+        receipts
+    }
+
+    /// As [`Recorder::record`], with an outcome for each event, in their order.
+    pub fn record_each(&mut self, events: Vec<(Observation, DiskCopy)>) -> Vec<RecordedEvent> {
+        let mut prepared = Vec::with_capacity(events.len());
         // What nothing names is no event, and does not hold up the others.
-        let mut faults = Vec::with_capacity(observations.len());
-        for observation in observations {
-            match Prepared::of(observation) {
-                Ok(one) => {
-                    prepared.push(one);
-                    faults.push(None);
-                }
-                Err(fault) => faults.push(Some(fault)),
-            }
+        let mut places = Vec::with_capacity(events.len());
+        for (observation, copy) in events {
+            places.push(Prepared::of(observation).map(|one| {
+                prepared.push(one);
+                copy
+            }));
         }
-        match self.try_record(&prepared) {
-            Ok(receipts) => {
-                let mut receipts = receipts.into_iter();
-                let in_place = |fault: Option<StoreError>| fault.map(Err).or_else(|| receipts.next());
-                faults.into_iter().filter_map(in_place).collect()
+        let mut receipts = self.try_record(&prepared).map(Vec::into_iter);
+        let mut prepared = prepared.iter();
+        let mut outcome = |copy: DiskCopy| {
+            let one = prepared.next()?;
+            match &mut receipts {
+                Ok(receipts) => receipts.next().map(RecordedEvent::Settled),
+                Err(error) => Some(self.write_down(one, copy, error)),
             }
-            Err(error) => {
-                self.write_down(&prepared, &error);
-                Vec::new()
-            }
-        }
+        };
+        let missing = || RecordedEvent::Settled(Err(StoreError::Database("nothing was recorded".into())));
+        places
+            .into_iter()
+            .map(|place| match place {
+                Ok(copy) => outcome(copy).unwrap_or_else(missing),
+                Err(fault) => RecordedEvent::Settled(Err(fault)),
+            })
+            .collect()
     }
 
     /// As [`Recorder::record`], but nothing is written down if it fails.
@@ -338,12 +392,14 @@ impl Recorder {
         let recorded = self.store()?.ingest_prepared(std::slice::from_ref(observed));
         match recorded {
             Err(StoreError::Refused(why)) => {
-                if let Ok(note) = self.notes.write(&observed.to_observation(), WaitsFor::Anybody) {
-                    self.notes.refuse(note);
-                }
+                let written = self.notes.write(&observed.to_observation(), WaitsFor::Anybody);
+                let place = match written.map(|note| self.notes.refuse(note)) {
+                    Ok(()) => "it is in unreadable/".to_owned(),
+                    Err(fault) => format!("it cannot be written down ({fault}) and is lost"),
+                };
                 let event = &observed.name;
                 self.remarks
-                    .push(format!("the database refuses {event} ({why}); it is in unreadable/"));
+                    .push(format!("the database refuses {event} ({why}); {place}"));
                 Ok(Err(StoreError::Refused(why)))
             }
             Err(error) => Err(error),
@@ -375,28 +431,30 @@ impl Recorder {
         }));
     }
 
-    /// Writes an observation down, to be recorded by whoever comes next, because it cannot be recorded now; a remark says so.
-    pub fn put_off(&mut self, observation: Observation, why: &StoreError) {
-        if let Ok(prepared) = Prepared::of(observation) {
-            self.write_down(&[prepared], why);
+    /// Writes an observation down, because it cannot be recorded now.
+    pub fn put_off(&self, observation: Observation, copy: DiskCopy, why: &StoreError) -> RecordedEvent {
+        match Prepared::of(observation) {
+            Ok(prepared) => self.write_down(&prepared, copy, why),
+            Err(fault) => RecordedEvent::Settled(Err(fault)),
         }
     }
 
-    fn write_down(&mut self, observed: &[Prepared], error: &StoreError) {
+    fn write_down(&self, observed: &Prepared, copy: DiskCopy, error: &StoreError) -> RecordedEvent {
         let error = with_causes(error);
-        for one in observed {
-            let written = if self.notes.has_room() {
-                self.notes
-                    .write(&one.to_observation(), WaitsFor::Anybody)
-                    .map_err(|fault| fault.to_string())
-            } else {
-                Err("too many events wait already".to_owned())
-            };
-            let event = &one.name;
-            self.remarks.push(match written {
-                Ok(_) => format!("cannot record {event} now ({error}); it waits on disk for the next call"),
-                Err(fault) => format!("cannot record {event} ({error}), nor write it down ({fault}); it is lost"),
-            });
+        let event = &observed.name;
+        let lost = |fault: &str| {
+            RecordedEvent::Lost(format!(
+                "cannot record {event} ({error}), nor write it down ({fault}); it is lost"
+            ))
+        };
+        if !self.notes.has_room() {
+            return lost("too many events wait already");
+        }
+        let waiting = format!("cannot record {event} now ({error}); it waits on disk for the next call");
+        match self.notes.write(&observed.to_observation(), WaitsFor::Anybody) {
+            Ok(_) => RecordedEvent::Waiting(waiting),
+            Err(_) if copy == DiskCopy::Present => RecordedEvent::WaitingInCopy(waiting),
+            Err(fault) => lost(&fault.to_string()),
         }
     }
 

@@ -61,7 +61,11 @@ impl Spool {
         let mut file = file.into_file();
         // Whoever empties the file does so alone. It is unlocked when it is closed.
         flock(&file, FlockOperation::NonBlockingLockShared)?;
-        file.write_all(&line)
+        // In one piece: on a full disk a second piece could come after the line of another process.
+        match file.write(&line)? {
+            written if written == line.len() => Ok(()),
+            _ => Err(io::ErrorKind::WriteZero.into()),
+        }
     }
 
     /// Whether nothing was handed over since it was last emptied.

@@ -44,6 +44,9 @@ pub enum Request {
         /// The name of the note that was written of it, to be removed when it is stored.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<OsString>,
+        /// Whether a copy of it is in the spool.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_spooled: bool,
     },
     /// Nothing: the answer says that everything that came before is stored.
     Settle,
@@ -69,4 +72,7 @@ pub struct Response {
     /// What is known of the session that was asked about; nothing if that cannot be said now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<Facts>,
+    /// Whether the event is nowhere but in the note that its sender wrote.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_note: bool,
 }

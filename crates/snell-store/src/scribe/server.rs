@@ -1,6 +1,7 @@
 //! The scribe itself: one thread, one database, many short visitors.
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -19,7 +20,7 @@ use crate::facts::{Inquiry, no_facts};
 use crate::json;
 use crate::observation::Observation;
 use crate::reconcile::Which;
-use crate::recorder::Recorder;
+use crate::recorder::{DiskCopy, RecordedEvent, Recorder};
 
 /// Visitors that are let in at a time; the others wait at the door.
 const MAX_VISITORS: usize = 128;
@@ -67,6 +68,12 @@ struct Visitor {
     stream: UnixStream,
     said: Vec<u8>,
     since: Instant,
+}
+
+/// A visitor who has brought an event, and the name of the note that it wrote of it.
+struct EventSender {
+    stream: UnixStream,
+    note: Option<OsString>,
 }
 
 /// An agent whose turn has just ended.
@@ -222,16 +229,20 @@ impl Scribe {
         self.last_visit = Instant::now();
         self.untidy += requests.len();
         let mut to_record = Vec::new();
-        let mut waiting = Vec::new();
+        let mut senders = Vec::new();
         let mut settled = Vec::new();
         let mut asked = Vec::new();
-        let mut notes = Vec::new();
         for (stream, said) in requests {
             match json::from_slice(&said) {
-                Ok(Request::Record { observation, note }) => {
-                    to_record.push(*observation);
-                    notes.extend(note);
-                    waiting.push(stream);
+                Ok(Request::Record {
+                    observation,
+                    note,
+                    is_spooled,
+                }) => {
+                    let has_copy = note.is_some() || is_spooled;
+                    let copy = if has_copy { DiskCopy::Present } else { DiskCopy::Absent };
+                    to_record.push((*observation, copy));
+                    senders.push(EventSender { stream, note });
                 }
                 Ok(Request::Settle) => settled.push(stream),
                 Ok(Request::Look(inquiry)) => asked.push((stream, inquiry)),
@@ -252,22 +263,8 @@ impl Scribe {
                 Err(_) => {}
             }
         }
-        if !to_record.is_empty() {
-            self.record(to_record);
-        }
-        for note in notes {
-            self.recorder.notes().remove(&note);
-        }
-        // Everybody's trouble is told once, to the first who hears it.
-        let mut remarks = std::mem::take(&mut self.untold);
-        remarks.extend(self.recorder.take_remarks());
-        self.mark_trouble(!remarks.is_empty());
-        for stream in waiting {
-            if tell(stream, &Response::saying(&remarks)) {
-                remarks.clear();
-            }
-        }
-        self.untold = remarks;
+        let recorded = self.record(to_record);
+        self.answer_senders(senders, recorded);
         if !settled.is_empty() {
             self.unless_locked(|recorder| recorder.take_in(NOTES_IN_A_MOMENT));
         }
@@ -282,6 +279,34 @@ impl Scribe {
                 tell(stream, &response);
             }
         }
+    }
+
+    /// Says to each sender what became of its own event. Remarks about anything else go to the first who hears them.
+    fn answer_senders(&mut self, senders: Vec<EventSender>, recorded: Vec<RecordedEvent>) {
+        let mut remarks = std::mem::take(&mut self.untold);
+        remarks.extend(self.recorder.take_remarks());
+        let is_settled = |one: &RecordedEvent| matches!(one, RecordedEvent::Settled(_));
+        self.mark_trouble(!remarks.is_empty() || !recorded.iter().all(is_settled));
+        let mut unheard = Vec::new();
+        for (sender, recorded) in senders.into_iter().zip(recorded) {
+            let needs_note = recorded.needs_copy();
+            if let Some(note) = sender.note.filter(|_| !needs_note) {
+                self.recorder.notes().remove(&note);
+            }
+            let own = recorded.into_remark();
+            let response = Response {
+                remarks: remarks.iter().chain(&own).cloned().collect(),
+                needs_note,
+                facts: None,
+            };
+            if tell(sender.stream, &response) {
+                remarks.clear();
+            } else {
+                unheard.extend(own.filter(|own| !unheard.contains(own)));
+            }
+        }
+        remarks.extend(unheard);
+        self.untold = remarks;
     }
 
     /// What is known of a session.
@@ -306,14 +331,17 @@ impl Scribe {
         self.troubled = trouble;
     }
 
-    fn record(&mut self, observations: Vec<Observation>) {
-        let stops: Vec<_> = observations
+    fn record(&mut self, events: Vec<(Observation, DiskCopy)>) -> Vec<RecordedEvent> {
+        if events.is_empty() {
+            return Vec::new();
+        }
+        let stops: Vec<_> = events
             .iter()
-            .map(|observation| observation.event == "Stop")
+            .map(|(observation, _)| observation.event == "Stop")
             .collect();
-        let receipts = self.recorder.record(observations);
-        for (receipt, stops) in receipts.into_iter().zip(stops) {
-            if let (Ok(receipt), true) = (receipt, stops) {
+        let recorded = self.recorder.record_each(events);
+        for (one, stops) in recorded.iter().zip(stops) {
+            if let (RecordedEvent::Settled(Ok(receipt)), true) = (one, stops) {
                 self.ended.retain(|ended| ended.agent_id != receipt.agent_id);
                 self.ended.push_back(Ended {
                     agent_id: receipt.agent_id,
@@ -321,6 +349,7 @@ impl Scribe {
                 });
             }
         }
+        recorded
     }
 
     /// What is done when nobody waits for it.
@@ -442,7 +471,7 @@ impl Response {
     fn saying(remarks: &[String]) -> Self {
         Self {
             remarks: remarks.to_vec(),
-            facts: None,
+            ..Self::default()
         }
     }
 }

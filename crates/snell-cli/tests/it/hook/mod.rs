@@ -3,6 +3,7 @@
 mod always_judged;
 mod answers;
 mod background;
+mod full_disk;
 mod killed;
 mod known;
 mod limits;

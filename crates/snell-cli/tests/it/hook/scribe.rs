@@ -198,6 +198,7 @@ fn it_answers_what_is_known_once_everything_is_stored_that_came_before() {
     let request = Request::Record {
         observation: Box::new(observation),
         note: None,
+        is_spooled: false,
     };
     assert_eq!(scribe::hand_over(&data, &request), HandOver::Taken);
     let (facts, remarks) = std::thread::scope(|scope| {
@@ -272,6 +273,7 @@ fn one_that_is_told_to_end_stores_first_what_it_was_handed() {
             let request = Request::Record {
                 observation: Box::new(Observation::new(&event, Timestamp::now())),
                 note: None,
+                is_spooled: false,
             };
             let handed = scribe::hand_over(&watched.sandbox.data(), &request);
             assert_eq!(handed, HandOver::Taken, "{name} {number}");
