@@ -1,6 +1,6 @@
 //! What a database must be able to do for the store as a whole.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use snell::Timestamp;
 
@@ -29,8 +29,8 @@ pub(crate) enum Tidying {
     Thorough,
 }
 
-/// A file of the database that was removed or replaced while it was open, and what became of its content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A file of the database that was removed, replaced or shortened while it was open, and what became of its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RemovedFile {
     /// The database itself. What is in it belongs to whoever has moved it.
     Database,
@@ -38,6 +38,10 @@ pub(crate) enum RemovedFile {
     SavedLog,
     /// The write-ahead log, and another process has begun a new one. Its content would spoil theirs.
     ReplacedLog,
+    /// The database was shortened, and is whole again: all of it was in the log.
+    RestoredDatabase,
+    /// The database or its log was shortened, and was moved to this path, unless another process was faster.
+    SetAside(Option<PathBuf>),
 }
 
 /// A database.
@@ -52,7 +56,7 @@ pub(crate) trait Backend: Send {
     fn tidy(&mut self, tidying: Tidying) -> Result<bool>;
     /// The file it is, and which one of that name, if it is a file.
     fn file(&self) -> Option<(&Path, u64)>;
-    /// Whether the files that were opened are still those at their paths.
+    /// Whether the files that were opened are still those at their paths, and whole.
     fn is_in_place(&self) -> bool;
     /// Saves what is in files that were removed or replaced while they were open, as far as that does no harm.
     fn save_removed(&mut self) -> Result<RemovedFile>;

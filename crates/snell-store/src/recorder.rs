@@ -1,7 +1,7 @@
 //! Recording that does not lose anything: what cannot be stored now waits on disk, and a damaged database is replaced.
 //!
-//! The files of the database can be removed or replaced while they are open. Then what is written goes where no other
-//! process finds it. So the paths are compared with the open files before and after each transaction, and nothing is
+//! The files of the database can be removed, replaced or shortened while they are open. Then what is written goes where no
+//! other process finds it. So the paths are compared with the open files before and after each transaction, and nothing is
 //! acknowledged before that. The log that was removed is folded into the database, and everything is opened again.
 
 mod copies;
@@ -238,20 +238,37 @@ impl Recorder {
                     "{path} was removed or replaced while it was in use; recording goes on in the file at that path"
                 )
             }
+            RemovedFile::RestoredDatabase => {
+                format!("{path} was shortened while it was in use; it was restored from its log, and nothing is lost")
+            }
+            RemovedFile::SetAside(_) => {
+                let stored = self.store_copies()?;
+                format!(
+                    "{path} or {path}-wal was shortened while it was in use; events that were stored again: {stored}"
+                )
+            }
             RemovedFile::SavedLog => format!("{path}-wal was removed while it was in use; nothing is lost"),
             RemovedFile::ReplacedLog => {
-                let copies = self.copies.all();
-                let stored = self.opened()?.ingest_prepared(&copies)?.len();
+                let stored = self.store_copies()?;
                 format!(
                     "{path}-wal or {path}-shm was replaced while it was in use; events that were stored again: {stored}"
                 )
             }
         };
-        if removed != RemovedFile::ReplacedLog {
+        if !matches!(removed, RemovedFile::ReplacedLog | RemovedFile::SetAside(_)) {
             self.copies.clear();
         }
         self.remarks.push(remark);
+        if let RemovedFile::SetAside(aside) = removed {
+            self.say_set_aside(aside);
+        }
         Ok(())
+    }
+
+    /// Stores the copies again, and answers how many they are.
+    fn store_copies(&mut self) -> Result<usize> {
+        let copies = self.copies.all();
+        Ok(self.opened()?.ingest_prepared(&copies)?.len())
     }
 
     /// Looks whether the files of an open database are still in their places, and opens them again if not.

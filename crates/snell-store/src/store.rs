@@ -367,7 +367,7 @@ impl Store {
         Sqlite::set_aside(&path, inode, now)
     }
 
-    /// Whether the database and the log that were opened are still those at their paths.
+    /// Whether the database and the log that were opened are still those at their paths, and whole.
     pub fn is_in_place(&self) -> bool {
         self.backend.is_in_place()
     }

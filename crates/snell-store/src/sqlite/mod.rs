@@ -3,6 +3,7 @@
 mod agent_rows;
 mod calls;
 mod conversation_rows;
+mod length;
 mod log;
 mod prune;
 mod query;
@@ -16,6 +17,7 @@ mod timeline;
 mod watching;
 mod worker_rows;
 
+use std::cell::Cell;
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -28,6 +30,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use snell::{FileAccess, RegularFile, Timestamp, check_regular_file};
 
+use self::length::FileLengths;
 use crate::backend::{Backend, RemovedFile, Tidying};
 use crate::error::{Result, StoreError};
 use crate::rows::Rows;
@@ -61,6 +64,8 @@ pub(crate) struct Sqlite {
     inode: u64,
     /// Which write-ahead log and which index of it were opened, if any.
     log: [Option<FileId>; 2],
+    /// How long the database and its log were when they were last looked at.
+    lengths: Cell<FileLengths>,
     /// By which commits of others are told.
     data_version: i64,
 }
@@ -83,6 +88,7 @@ impl Sqlite {
             path: path.to_owned(),
             inode: inode(path),
             log: [None; 2],
+            lengths: Cell::default(),
             data_version: 0,
         };
         if database.is_outdated()? {
@@ -90,6 +96,7 @@ impl Sqlite {
         }
         // The version was read, so by now the log is open.
         database.log = [LOG, LOG_INDEX].map(|part| FileId::at(&with_suffix(path, part)));
+        database.lengths = Cell::new(FileLengths::at(path));
         // The log survives a killed process as it is. Only when the machine itself dies may the last moments be lost,
         // and then whole transactions, never parts.
         database.connection.pragma_update(None, "synchronous", "normal")?;
@@ -105,6 +112,7 @@ impl Sqlite {
             path: path.to_owned(),
             inode: inode(path),
             log: [None; 2],
+            lengths: Cell::default(),
             data_version: 0,
         };
         database.is_outdated()?;
@@ -245,6 +253,7 @@ impl Backend for Sqlite {
         self.connection.busy_handler(None::<fn(i32) -> bool>)?;
         let tidied = self.fold_log_in(how);
         self.connection.busy_handler(Some(wait_a_little))?;
+        self.lengths.set(FileLengths::at(&self.path));
         Ok(tidied?)
     }
 
@@ -253,12 +262,15 @@ impl Backend for Sqlite {
     }
 
     fn is_in_place(&self) -> bool {
-        inode(&self.path) == self.inode && self.is_log_in_place()
+        inode(&self.path) == self.inode && self.is_log_in_place() && self.is_whole()
     }
 
     fn save_removed(&mut self) -> Result<RemovedFile> {
         if inode(&self.path) != self.inode {
             return Ok(RemovedFile::Database);
+        }
+        if self.is_log_in_place() && !self.is_whole() {
+            return self.replace_shortened();
         }
         if self.is_log_in_use_by_others() {
             return Ok(RemovedFile::ReplacedLog);

@@ -1,7 +1,8 @@
-//! Files of the database that are removed while the scribe has them open.
+//! Files of the database that are removed or shortened while the scribe has them open.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 
+use rusqlite::Connection;
 use serde_json::json;
 
 use super::{Mode, Watched};
@@ -60,5 +61,51 @@ fn a_log_that_is_removed_under_the_scribe_loses_no_event_and_is_reported() {
         let aside = fs::read_dir(watched.sandbox.data()).unwrap().flatten();
         let aside = aside.filter(|entry| entry.file_name().to_string_lossy().contains("damaged"));
         assert_eq!(aside.count(), 0, "{about}: {said}");
+    }
+}
+
+/// The file that is shortened, to which length, and whether another process folds the log in before, which empties it. Then
+/// the words that report it.
+const SHORTENINGS: &[(&str, u64, bool, &str)] = &[
+    ("snell.db", 0, false, "nothing is lost"),
+    ("snell.db-wal", 0, false, "stored again"),
+    ("snell.db-wal", 20_000, false, "stored again"),
+    ("snell.db", 0, true, "stored again"),
+    ("snell.db", 8192, true, "stored again"),
+];
+
+#[test]
+fn a_file_that_is_shortened_under_the_scribe_loses_no_event_and_is_reported() {
+    for (name, length, is_folded_in, report) in SHORTENINGS {
+        let watched = Watched::new(Mode::WithScribe);
+        let about = format!("{name} {length} {is_folded_in}");
+        // The first hook records by itself, so the scribe has no copy of its event.
+        watched.prompt("first", "first");
+        watched.wait_for_scribe();
+        for event in 0..EVENTS {
+            watched.prompt("s0", &format!("before {event}"));
+        }
+        if *is_folded_in {
+            let other = Connection::open(watched.database()).unwrap();
+            let fold = "PRAGMA wal_checkpoint(TRUNCATE)";
+            let busy: i64 = other.query_row(fold, [], |row| row.get(0)).unwrap();
+            assert_eq!(busy, 0, "{about}");
+        }
+        // A log that was emptied is no damage.
+        watched.prompt("s0", "folded in or not");
+        let file = OpenOptions::new().write(true).open(watched.sandbox.data().join(name));
+        file.unwrap().set_len(*length).unwrap();
+        let mut said = String::new();
+        for event in 0..EVENTS {
+            let payload = watched.payload("s0", "UserPromptSubmit", json!({"prompt": format!("after {event}")}));
+            let ran = watched.hook(&payload);
+            assert_eq!(ran.code, 0, "{about}: {ran:?}");
+            said.push_str(&ran.stderr);
+        }
+        let is_reported = said.contains("was shortened while it was in use") && said.contains(report);
+        assert!(is_reported && said.lines().count() == 1, "{about}: {said}");
+        let stored = usize::try_from(watched.count("events")).unwrap();
+        assert!(stored > 2 * EVENTS, "{about}: {stored}: {said}");
+        assert_eq!(watched.value("PRAGMA integrity_check"), "ok", "{about}");
     }
 }
