@@ -5,11 +5,12 @@ mod pager;
 mod table;
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::FileType;
+use rustix::io::Errno;
 use serde::Serialize;
 use snell::{Diagnostic, Severity, mark_unseen};
 
@@ -154,15 +155,14 @@ pub(crate) fn is_heard() -> bool {
     }
 }
 
-/// Whether what is written goes nowhere. A descriptor that was closed is such: the runtime opens the null device in its place, so
-/// writing to it never fails.
+/// Whether standard output is a device that discards what is written, as the null device does: a character device that is no
+/// terminal. A closed descriptor is one as well, because the runtime opens the null device in its place.
 pub(crate) fn is_nowhere() -> bool {
-    let nowhere = std::fs::metadata(NULL_DEVICE).map(|device| device.rdev());
-    let device = rustix::fs::fstat(io::stdout()).map(|stdout| stdout.st_rdev);
-    matches!((nowhere, device), (Ok(nowhere), Ok(device)) if nowhere == device)
+    let stdout = io::stdout();
+    let is_device =
+        rustix::fs::fstat(&stdout).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice);
+    is_device && !stdout.is_terminal()
 }
-
-const NULL_DEVICE: &str = "/dev/null";
 
 /// Whether people read standard output.
 pub(crate) fn is_terminal() -> bool {
@@ -191,11 +191,21 @@ pub(crate) fn progress(text: &str) {
 }
 
 /// An agent's answer, on one line. It is out when this returns.
+///
+/// It is written to the descriptor itself: the standard library reports success for one that was not opened for writing.
 pub(crate) fn answer(line: &str) -> anyhow::Result<()> {
-    let mut stdout = io::stdout().lock();
-    writeln!(stdout, "{line}")
-        .and_then(|()| stdout.flush())
-        .context("cannot write the answer")
+    let stdout = io::stdout().lock();
+    let text = format!("{line}\n");
+    let mut left = text.as_bytes();
+    while !left.is_empty() {
+        match rustix::io::write(&stdout, left) {
+            Ok(0) => bail!("cannot write the answer"),
+            Ok(written) => left = left.get(written..).unwrap_or_default(),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error).context("cannot write the answer"),
+        }
+    }
+    Ok(())
 }
 
 /// A remark beside the output.

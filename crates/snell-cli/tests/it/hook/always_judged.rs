@@ -196,6 +196,11 @@ fn no_descriptor_and_no_directory_keeps_a_call_from_being_judged() {
         ("exec \"$0\" \"$@\" >&-", false),
         ("exec \"$0\" \"$@\" >&- 2>&-", false),
         ("exec \"$0\" \"$@\" >/dev/full", false),
+        ("exec \"$0\" \"$@\" >/dev/zero", false),
+        ("exec \"$0\" \"$@\" 1</dev/null", false),
+        ("exec \"$0\" \"$@\" 1</etc/passwd", false),
+        ("exec \"$0\" \"$@\" 1</", false),
+        ("mkfifo f; exec 3<>f 1<f; exec \"$0\" \"$@\" 3<&-", false),
         ("mkdir gone; cd gone; rmdir ../gone; exec \"$0\" \"$@\"", true),
     ];
     for (line, is_read) in cases {
