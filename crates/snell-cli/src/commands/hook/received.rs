@@ -1,9 +1,11 @@
 //! What an agent has sent, read as far as it can be. What cannot be read is not passed over: an agent that is about to do
 //! something is answered all the same.
 
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, ErrorKind, IsTerminal, Read};
 
 use anyhow::bail;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use serde_json::{Map, Value};
 use snell::{Event, EventError, Guest, JsonError};
 
@@ -22,8 +24,8 @@ const NAMELESS: &str = "Unreadable";
 /// The event on standard input, and what could not be read of it.
 pub(super) fn receive() -> anyhow::Result<(Event, Option<Unread>)> {
     let mut payload = Vec::new();
-    let mut stdin = io::stdin().lock();
-    if !stdin.is_terminal() {
+    let mut stdin = WaitingStdin(io::stdin().lock());
+    if !stdin.0.is_terminal() {
         let mut within = (&mut stdin).take(MAX_PAYLOAD_BYTES + 1);
         if let Err(error) = within.read_to_end(&mut payload) {
             return beginning(&payload, format!("reading it from stdin ended too early ({error})"));
@@ -38,6 +40,28 @@ pub(super) fn receive() -> anyhow::Result<(Event, Option<Unread>)> {
         return beginning(&payload, why);
     }
     read(&payload)
+}
+
+/// Standard input. Reading from it waits for bytes, also if the descriptor is set not to block.
+struct WaitingStdin(io::StdinLock<'static>);
+
+impl Read for WaitingStdin {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => wait_for_input(&self.0)?,
+                read => return read,
+            }
+        }
+    }
+}
+
+fn wait_for_input(stdin: &io::StdinLock<'_>) -> io::Result<()> {
+    let mut fds = [PollFd::new(stdin, PollFlags::IN)];
+    match poll(&mut fds, None) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn read(payload: &[u8]) -> anyhow::Result<(Event, Option<Unread>)> {

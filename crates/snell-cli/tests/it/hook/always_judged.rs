@@ -1,14 +1,18 @@
 //! No variable, argument or descriptor that cannot be used keeps a call from being judged.
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::Write;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::process::{Command, Output};
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Output, Stdio};
 
 use rustix::fs::{CWD, FileType, Mode as FileMode, mknodat};
 use serde_json::{Value, json};
 
 use super::{Mode, Watched};
-use crate::support::{Ran, Sandbox, start};
+use crate::support::{Ran, Sandbox, start, wait_until};
 
 /// Every variable that is read on the way to a verdict, and some that are not.
 const VARIABLES: &[&str] = &[
@@ -211,6 +215,38 @@ fn no_descriptor_and_no_directory_keeps_a_call_from_being_judged() {
         assert_eq!(output.status.success(), is_read, "{line}: {output:?}");
         assert_eq!(watched.count("events"), 1, "{line}");
     }
+}
+
+#[test]
+fn a_payload_that_comes_late_is_judged_although_standard_input_does_not_block() {
+    let watched = Watched::new(Mode::Alone);
+    let payload = payload(&watched, "rm -rf ~").to_string();
+    // How much of it is there when the hook starts to read.
+    for early in [0, 100] {
+        let (theirs, mut ours) = UnixStream::pair().unwrap();
+        theirs.set_nonblocking(true).unwrap();
+        ours.write_all(&payload.as_bytes()[..early]).unwrap();
+        let mut command = watched.command();
+        command.stdin(OwnedFd::from(theirs)).stdout(Stdio::piped());
+        let child = command.spawn().unwrap();
+        drop(command);
+        wait_until(|| is_waiting(child.id()).then_some(()));
+        ours.write_all(&payload.as_bytes()[early..]).unwrap();
+        drop(ours);
+        let output = child.wait_with_output().unwrap();
+        assert!(is_denied(&output), "{early}: {output:?}");
+    }
+}
+
+/// Whether each thread of this process waits, or the process has ended.
+fn is_waiting(pid: u32) -> bool {
+    let threads = fs::read_dir(format!("/proc/{pid}/task"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let stats = threads.filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok());
+    let is_idle = |stat: String| stat.contains(") S ") || stat.contains(") Z ");
+    stats.into_iter().all(is_idle)
 }
 
 #[test]
