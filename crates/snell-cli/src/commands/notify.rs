@@ -19,7 +19,7 @@ use super::DONE;
 use crate::around::variable;
 use crate::caller::Caller;
 use crate::post::Post;
-use crate::shallow::shallow;
+use crate::shallow::{shallow, thin};
 use crate::{forwarding, output};
 
 /// How long it may take in all, with the end of the process.
@@ -169,7 +169,9 @@ fn observe(event: &str, caller: &Caller, deadline: Instant) -> anyhow::Result<Op
         bail!("the event on stdin is larger than {MAX_PAYLOAD_BYTES} bytes; it is not forwarded");
     }
     let read = match Event::from_json(Some(event), &payload) {
-        Err(EventError::NotJson(JsonError::TooDeep)) => Event::from_json(Some(event), &shallow(&payload)),
+        Err(EventError::NotJson(JsonError::TooDeep | JsonError::TooManyValues)) => {
+            Event::from_json(Some(event), &thin(&shallow(&payload)))
+        }
         read => read,
     };
     let (event, _) = match read {

@@ -15,10 +15,18 @@ pub enum JsonError {
     /// It is nested so deeply that reading it could exhaust the stack.
     #[error("it is nested more than {MAX_JSON_DEPTH} levels deep")]
     TooDeep,
+    /// It holds so many values that reading it could exhaust the memory.
+    #[error("it holds more than {MAX_JSON_VALUES} values")]
+    TooManyValues,
 }
 
 /// How deeply JSON from elsewhere may be nested. Reading, writing and dropping recurse.
 pub const MAX_JSON_DEPTH: usize = 256;
+
+/// How many values JSON from elsewhere may hold. Each takes up to 800 bytes while an event is judged and recorded, however
+/// short it is written, so this bounds the memory for them to 80 MB. Payloads of agents hold some thousand at most: what is long in
+/// them is text.
+pub const MAX_JSON_VALUES: usize = 100_000;
 
 /// Why a payload is not an event at all.
 #[derive(Debug, thiserror::Error)]
@@ -285,8 +293,12 @@ fn kind_of(value: &Value) -> &'static str {
 /// Agents written in JavaScript send such escapes when they cut a text in the middle of a character. A strict reader
 /// would reject the whole payload, and with it the chance to judge it.
 pub(crate) fn parse_json(text: &str) -> Result<Value, JsonError> {
-    if json_depth(text) > MAX_JSON_DEPTH {
+    let extent = JsonExtent::measure(text.as_bytes());
+    if extent.depth > MAX_JSON_DEPTH {
         return Err(JsonError::TooDeep);
+    }
+    if extent.values > MAX_JSON_VALUES {
+        return Err(JsonError::TooManyValues);
     }
     read(text).or_else(|error| {
         let mended = replace_lone_surrogates(text);
@@ -308,22 +320,40 @@ fn read(text: &str) -> Result<Value, serde_json::Error> {
 
 /// How deeply brackets outside strings are nested in a text of JSON.
 pub fn json_depth(text: &str) -> usize {
-    let (mut depth, mut deepest) = (0_usize, 0);
-    let (mut in_string, mut escaped) = (false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b'[' | b'{' if !in_string => {
-                depth += 1;
-                deepest = deepest.max(depth);
+    JsonExtent::measure(text.as_bytes()).depth
+}
+
+/// How large a text of JSON is for a program that reads it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct JsonExtent {
+    /// How deeply brackets outside strings are nested.
+    depth: usize,
+    /// The brackets and commas outside strings: at least half as many as there are values.
+    values: usize,
+}
+
+impl JsonExtent {
+    fn measure(text: &[u8]) -> Self {
+        let mut extent = Self::default();
+        let mut depth = 0_usize;
+        let (mut in_string, mut escaped) = (false, false);
+        for byte in text {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' if in_string => escaped = true,
+                b'"' => in_string = !in_string,
+                b'[' | b'{' if !in_string => {
+                    depth += 1;
+                    extent.values += 1;
+                    extent.depth = extent.depth.max(depth);
+                }
+                b',' if !in_string => extent.values += 1,
+                b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+                _ => {}
             }
-            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
-            _ => {}
         }
+        extent
     }
-    deepest
 }
 
 /// The text with each lone surrogate escape replaced by that of U+FFFD, which is as long.
@@ -376,11 +406,17 @@ mod tests {
     }
 
     #[test]
-    fn depth_is_bounded_and_numbers_stay_as_they_are_written() {
+    fn depth_and_values_are_bounded_and_numbers_stay_as_they_are_written() {
         let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         assert!(parse_json(&nested(256)).is_ok());
         assert!(matches!(parse_json(&nested(257)), Err(JsonError::TooDeep)));
         assert!(matches!(parse_json(&"[".repeat(1_000_000)), Err(JsonError::TooDeep)));
+        let listed = |values: usize| format!("[\",[{{\"{}]", ",0".repeat(values));
+        assert!(parse_json(&listed(MAX_JSON_VALUES - 1)).is_ok());
+        assert!(matches!(
+            parse_json(&listed(MAX_JSON_VALUES)),
+            Err(JsonError::TooManyValues)
+        ));
         for number in ["12345678901234567890123456789", "1e+999", "0.1000", "-0"] {
             assert_eq!(parse_json(number).unwrap().to_string(), number);
         }

@@ -7,12 +7,12 @@ use anyhow::bail;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use serde_json::{Map, Value};
-use snell::{Event, EventError, Guest, JsonError};
+use snell::{Event, EventError, EventName, Guest, JsonError};
 
 use crate::commands::run::MAX_PAYLOAD_BYTES;
 use crate::glimpse::{LOOKED_AT, glimpse};
 use crate::handlers::Unread;
-use crate::shallow::shallow;
+use crate::shallow::{shallow, thin};
 
 /// So much more than can be read is taken from an agent and thrown away: one that cannot write all that it has to say may
 /// not listen either.
@@ -37,7 +37,7 @@ pub(super) fn receive() -> anyhow::Result<(Event, Option<Unread>)> {
         // Whether it was worth the wait shows in whether the agent listens; there is nothing else to be done.
         let _ = io::copy(&mut stdin.take(MAX_DISCARDED_BYTES), &mut io::sink());
         let why = format!("it is larger than {MAX_PAYLOAD_BYTES} bytes");
-        return beginning(&payload, why);
+        return beginning_of_call(&payload, why);
     }
     read(&payload)
 }
@@ -67,14 +67,22 @@ fn wait_for_input(stdin: &io::StdinLock<'_>) -> io::Result<()> {
 fn read(payload: &[u8]) -> anyhow::Result<(Event, Option<Unread>)> {
     match Event::from_json(None, payload) {
         Ok((event, _)) => Ok((event, None)),
-        // What is nested too deeply for us may not be for the tool.
-        Err(EventError::NotJson(error @ JsonError::TooDeep)) => match Event::from_json(None, &shallow(payload)) {
-            Ok((event, _)) => Ok((event, Some(Unread::partly(error.to_string())))),
-            Err(error) => beginning(payload, in_words(&error)),
-        },
+        // What is nested too deeply for us, or holds too many values, may not be for the tool.
+        Err(EventError::NotJson(error @ (JsonError::TooDeep | JsonError::TooManyValues))) => {
+            without_excess(payload, &error)
+        }
         Err(error @ EventError::NoName) => {
             named_elsewhere(payload).map_or_else(|| Err(error.into()), |event| Ok((event, None)))
         }
+        Err(error) => beginning(payload, in_words(&error)),
+    }
+}
+
+/// The event without the parts of it that are too deep or too long.
+fn without_excess(payload: &[u8], excess: &JsonError) -> anyhow::Result<(Event, Option<Unread>)> {
+    match Event::from_json(None, &thin(&shallow(payload))) {
+        Ok((event, _)) => Ok((event, Some(Unread::partly(excess.to_string())))),
+        Err(EventError::NotJson(error @ JsonError::TooManyValues)) => beginning_of_call(payload, error.to_string()),
         Err(error) => beginning(payload, in_words(&error)),
     }
 }
@@ -93,6 +101,15 @@ fn beginning(payload: &[u8], why: String) -> anyhow::Result<(Event, Option<Unrea
         Some(event) => Ok((event, Some(Unread::wholly(why)))),
         None => bail!("cannot read the event, and nothing in it says which one it is, so nothing was judged: {why}"),
     }
+}
+
+/// As [`beginning`], of a payload that is too large to be looked at as a whole. If its beginning does not name the event, it
+/// can be any, so it counts as one that must be judged.
+fn beginning_of_call(payload: &[u8], why: String) -> anyhow::Result<(Event, Option<Unread>)> {
+    let fields = glimpse(payload);
+    let name = (!fields.contains_key("hook_event_name")).then_some(EventName::PreToolUse.as_str());
+    let (event, _) = Event::from_object(name, fields)?;
+    Ok((event, Some(Unread::wholly(why))))
 }
 
 fn named(fields: Map<String, Value>) -> Option<Event> {

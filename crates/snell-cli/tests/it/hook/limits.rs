@@ -92,6 +92,60 @@ fn a_denied_call_stays_denied_under_every_limit() {
 }
 
 #[test]
+fn a_payload_with_too_many_values_takes_bounded_memory_and_is_judged_or_asked_about() {
+    if is_lacking("bash") {
+        return;
+    }
+    let watched = Watched::new(Mode::Alone);
+    let call = payload(&watched, "rm -rf ~");
+    let members = call.strip_prefix('{').unwrap();
+    let harmless = payload(&watched, "ls");
+    let zeros = "0,".repeat(4_000_000);
+    let many_members = "\"a\":0,".repeat(700_000);
+    let input = format!("\"command\":\"rm -rf ~\",\"x\":[{zeros}0]");
+    let too_much = " ".repeat(64 << 20);
+    let cases = [
+        ("blanks before the payload", format!("{too_much}{call}"), "ask"),
+        ("before the call", format!("{{\"x\":[{zeros}0],{members}"), "deny"),
+        (
+            "a harmless call",
+            format!("{{\"x\":[{zeros}0],{}", &harmless[1..]),
+            "ask",
+        ),
+        ("in the call", call.replace("\"command\":\"rm -rf ~\"", &input), "ask"),
+        ("members of the payload", format!("{{{many_members}{members}"), "ask"),
+        (
+            "objects",
+            format!("{{\"x\":[{}{{}}],{members}", "{},".repeat(2_000_000)),
+            "deny",
+        ),
+    ];
+    for (what, text, expected) in cases {
+        let mut limited = after(&watched, "ulimit -v 600000");
+        let ran = Ran::from(start(&mut limited, &text).wait_with_output().unwrap());
+        assert_eq!((ran.code, decision(&ran)), (0, expected.into()), "{what}: {ran:?}");
+    }
+    assert_eq!(watched.count("events"), 6);
+}
+
+#[test]
+fn a_large_payload_with_an_ordinary_number_of_values_is_read_in_full() {
+    let watched = Watched::new(Mode::Alone);
+    let text = "A line, with [brackets], {braces} and \"quotes\".\n".repeat(100_000);
+    let input = json!({"file_path": "notes.txt", "content": text});
+    let write = watched.payload("s1", "PreToolUse", json!({"tool_name": "Write", "tool_input": input}));
+    let rows: Vec<Value> = (0..5_000)
+        .map(|row| json!({"id": row, "text": "x".repeat(380)}))
+        .collect();
+    let fields = json!({"tool_name": "Query", "tool_input": {"q": "all"}, "tool_response": {"rows": rows}});
+    let response = watched.payload("s1", "PostToolUse", fields);
+    for payload in [write, response] {
+        watched.hook(&payload).is_silent();
+    }
+    assert_eq!(watched.count("events"), 2);
+}
+
+#[test]
 fn few_descriptors_cost_hooks_their_say_and_neither_a_no_nor_a_question() {
     if is_lacking("bash") {
         return;
