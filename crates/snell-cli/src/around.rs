@@ -468,8 +468,12 @@ fn make_own(directory: &Path, user: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// A directory from the environment. As the XDG rules say, one that is not absolute does not count.
+/// The system takes no longer path, with its end mark.
+const MAX_PATH_BYTES: usize = 4096;
+
+/// A directory from the environment. As the XDG rules say, one that is not absolute does not count; one that is too long for a
+/// path does not either.
 pub(crate) fn directory_from(variable: &str) -> Option<PathBuf> {
     let path = PathBuf::from(std::env::var_os(variable)?);
-    path.is_absolute().then_some(path)
+    (path.is_absolute() && path.as_os_str().len() < MAX_PATH_BYTES).then_some(path)
 }

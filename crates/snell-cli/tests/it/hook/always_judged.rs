@@ -64,8 +64,10 @@ fn values(variable: &str, sandbox: &Sandbox) -> Vec<Option<OsString>> {
     let fifo = sandbox.home().join("fifo");
     mknodat(CWD, &fifo, FileType::Fifo, FileMode::RWXU, 0).unwrap();
     let enormous = "x".repeat(MAX_VARIABLE_BYTES - variable.len() - 1);
+    let too_long = format!("/{}", "a/".repeat(2_100));
     let texts: &[&str] = &[
         "",
+        &too_long,
         "x",
         "relative/directory",
         "two\nlines",
@@ -107,7 +109,7 @@ fn no_value_of_a_variable_keeps_a_call_from_being_judged() {
     for variable in VARIABLES {
         let watched = Watched::new(Mode::Alone);
         let values = values(variable, &watched.sandbox);
-        let payload = payload(&watched, "rm -rf ~");
+        let payload = payload(&watched, "rm -rf ~/");
         for value in &values {
             let mut command = watched.sandbox.command(&["hook", "--agent", "claude"]);
             match value {
