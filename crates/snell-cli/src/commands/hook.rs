@@ -10,6 +10,7 @@
 mod arguments;
 mod failure;
 mod looping;
+mod project;
 mod received;
 mod strange;
 mod unnamed;
@@ -77,7 +78,7 @@ impl HookCall {
         let added_cwd = event.cwd.is_none().then(std::env::current_dir).and_then(Result::ok);
         event.cwd = event.cwd.or_else(|| added_cwd.clone());
         Ok(Self {
-            project: project_of(&event),
+            project: project::of(&event),
             event,
             unread,
             guest,
@@ -257,17 +258,6 @@ fn engine_for(guest: Option<&'static Guest>, project: &Path) -> (Engine, Vec<Dia
         None => builder.survey(),
     };
     builder.load()
-}
-
-/// The project as the agent has it, else the nearest directory that looks like one.
-fn project_of(event: &Event) -> PathBuf {
-    let told = variable("CLAUDE_PROJECT_DIR")
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute());
-    if let Some(project) = told.or_else(|| event.project_dir.clone()) {
-        return project;
-    }
-    Caller::project_at(event.cwd.as_deref().unwrap_or(Path::new("/")))
 }
 
 /// A file whose hooks do not run because nobody trusts it is never passed over in silence. Its user is told once in each

@@ -105,7 +105,8 @@ fn no_variable_frees_what_is_the_users() {
         (("TMPDIR", "/scratch/me.1"), "rm -rf /scratch/me.1/a", ""),
         (("CLAUDE_PROJECT_DIR", "/home"), "rm -rf ~/Documents", "deny"),
         (("CLAUDE_PROJECT_DIR", "/"), "rm -rf ~/Documents", "deny"),
-        (("CLAUDE_PROJECT_DIR", "/home/me"), "rm -rf ~/Documents", "ask"),
+        (("CLAUDE_PROJECT_DIR", "/home/me"), "rm -rf ~/Documents", "deny"),
+        (("CLAUDE_PROJECT_DIR", "/home/me/docs"), "rm -rf ~/docs/thesis", "deny"),
         (
             ("CLAUDE_CONFIG_DIR", "/elsewhere"),
             "rm ~/.claude/settings.json",
@@ -137,6 +138,29 @@ fn no_variable_frees_what_is_the_users() {
         let watched = Watched::new(Mode::Alone);
         let ran = judged(&watched, &[home, variable], &format!("echo > ~/{file}"));
         assert!(ran.stdout.contains("(self.change)"), "{variable:?} {file}: {ran:?}");
+    }
+}
+
+#[test]
+fn the_project_that_a_variable_names_is_the_one_in_which_the_agent_works() {
+    // The directory that the variable names, where the agent works, the command, and what the guard says to it.
+    let cases = [
+        ("/home/me/proj", "/home/me/proj", "rm -rf build", ""),
+        ("/home/me/proj", "/home/me/proj/sub", "rm -rf ../build", ""),
+        ("/home/me/proj/", "/home/me/proj/sub", "rm -rf /home/me/proj/build", ""),
+        ("/home/me/docs", "/home/me/proj", "rm -rf /home/me/docs/thesis", "deny"),
+        ("/home/me/docs", "/home/me/proj", "rm -rf build", ""),
+        ("/home/me", "/home/me/proj", "rm -rf ~/.ssh", "deny"),
+        ("/home/me/proj/..", "/home/me/proj", "rm -rf ~/.ssh", "deny"),
+        ("/home", "/home/me/proj", "rm -rf ~/.ssh", "deny"),
+        ("/", "/home/me/proj", "rm -rf ~/.ssh", "deny"),
+    ];
+    let watched = Watched::new(Mode::Alone);
+    for (named, cwd, command, expected) in cases {
+        let fields = json!({"tool_name": "Bash", "tool_input": {"command": command}, "cwd": cwd});
+        let variables = [("HOME", "/home/me"), ("CLAUDE_PROJECT_DIR", named)];
+        let ran = watched.hook_from(&variables, &watched.payload("s1", "PreToolUse", fields));
+        assert_eq!(decision(&ran), expected, "{named} {cwd} {command}: {ran:?}");
     }
 }
 

@@ -1,0 +1,92 @@
+//! The project of an event: as the agent names it, else the nearest directory that looks like one.
+
+use std::path::{Path, PathBuf};
+
+use snell::Event;
+
+use crate::around::{Around, directory_from};
+use crate::caller::Caller;
+use crate::guard::tidy;
+
+/// Set by Claude Code and others for their hooks. The settings of a project can set it too.
+const VARIABLE: &str = "CLAUDE_PROJECT_DIR";
+
+pub(super) fn of(event: &Event) -> PathBuf {
+    let cwd = event.cwd.as_deref().unwrap_or(Path::new("/"));
+    let home = || Around::of(None, None).home();
+    let named = directory_from(VARIABLE).filter(|named| is_credible(named, cwd, home().as_deref()));
+    let named = named.or_else(|| event.project_dir.clone());
+    named.unwrap_or_else(|| Caller::project_at(cwd))
+}
+
+/// Whether a directory that the variable names can be the project of an agent that works in `cwd`. In its project an agent may
+/// delete files, so the variable must not make one of any directory. It can be the project if
+/// - `cwd` lies in it, and the home directory does not, or
+/// - it has `.git` or `snell.toml`.
+fn is_credible(named: &Path, cwd: &Path, home: Option<&Path>) -> bool {
+    let holds = |outer: &Path, inner: &Path| Path::new(&tidy(inner)).starts_with(tidy(outer));
+    let is_around_agent = |named: &Path, cwd: &Path| holds(named, cwd) && !home.is_some_and(|home| holds(named, home));
+    if is_around_agent(named, cwd) || Caller::is_marked(named) {
+        return true;
+    }
+    // Agents name a project behind a symlink in both ways.
+    match (named.canonicalize(), cwd.canonicalize()) {
+        (Ok(named), Ok(cwd)) => is_around_agent(&named, &cwd),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_project_is_around_the_agent_or_has_the_marks_of_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        for made in [
+            "docs",
+            "plain/sub",
+            "mono/.git",
+            "mono/part",
+            "me/proj",
+            "dotfiles/.git",
+            "dotfiles/x",
+        ] {
+            fs::create_dir_all(root.join(made)).unwrap();
+        }
+        std::os::unix::fs::symlink(root.join("plain"), root.join("link")).unwrap();
+        std::os::unix::fs::symlink(root.join("me"), root.join("link-to-me")).unwrap();
+        // The directory that the variable names, where the agent works, the home directory, and the answer.
+        let cases = [
+            ("plain", "plain", "me", true),
+            ("plain", "plain/sub", "me", true),
+            ("plain", "gone", "me", false),
+            ("link", "plain/sub", "me", true),
+            ("plain", "link/sub", "me", true),
+            ("mono", "docs", "me", true),
+            ("mono", "mono/part", "me", true),
+            ("docs", "plain", "me", false),
+            ("me/docs", "me/proj", "me", false),
+            ("me/proj/../docs", "me/proj", "me", false),
+            ("me/proj", "me/proj/gone", "me", true),
+            ("me", "me", "me", false),
+            ("me", "me/proj", "me", false),
+            ("link-to-me", "me/proj", "me", false),
+            ("me/proj/..", "me/proj", "me", false),
+            (".", "me/proj", "me", false),
+            ("dotfiles", "dotfiles/x", "dotfiles", true),
+        ];
+        for (named, cwd, home, expected) in cases {
+            let [at, cwd, home] = [named, cwd, home].map(|path| root.join(path));
+            assert_eq!(
+                is_credible(&at, &cwd, Some(&home)),
+                expected,
+                "{named} {}",
+                cwd.display()
+            );
+        }
+    }
+}
