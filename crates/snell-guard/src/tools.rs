@@ -276,10 +276,24 @@ pub(crate) fn command(input: &Json) -> Option<String> {
     match written {
         Json::String(text) => Some(text.clone()),
         Json::Array(words) => {
-            let words: Option<Vec<String>> = words.iter().map(|word| word.as_str().map(quoted)).collect();
+            let words: Option<Vec<String>> = words.iter().map(|word| word.as_str().map(shell_word)).collect();
             words.filter(|words| !words.is_empty()).map(|words| words.join(" "))
         }
         _ => None,
+    }
+}
+
+/// A word of a list, as shell. Some tools start the program without a shell, some put the words into a line for one: so a home
+/// directory or a variable in a plain word counts as one that a shell would replace.
+fn shell_word(word: &str) -> String {
+    let is_replaced = word.starts_with('~') || word.contains('$');
+    let is_plain = word
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "_./~${}-".contains(c));
+    if is_replaced && is_plain {
+        word.to_owned()
+    } else {
+        quoted(word)
     }
 }
 

@@ -71,6 +71,10 @@ impl HookCall {
             Some(name) => Guest::registered(name, &event.raw),
             None => Guest::recognise(&event.raw, &variable),
         };
+        // A call under a name that no agent with an answer has, such as `pre_tool_use`: another agent reads the same settings.
+        let is_foreign =
+            |event: &Event| matches!(event.name, EventName::Other(_)) && Guest::foreign_call(&event.raw).is_some();
+        let guest = guest.filter(|_| !is_foreign(&event));
         if guest.is_none() {
             let told = || Guest::foreign_call(&event.raw)?.cwd;
             event.cwd = event.cwd.take().or_else(told).filter(|cwd| cwd.is_absolute());

@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use snell::{Settings, Timestamp};
+use snell::{Settings, Timestamp, unpack_json_object};
 use snell_guard::{Call, Explanation, Judgement, Policy, Verdict, World};
 
 pub(crate) use findings::{findings, unread};
@@ -62,14 +62,16 @@ impl Guard {
     /// What is to be done about a call that would start in this directory, or else in the project. Never panics: a failure
     /// is a judgement of its own.
     pub(crate) fn judge(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> Judgement {
-        let call = Call { tool, input };
+        let input = unpack_json_object(input);
+        let call = Call { tool, input: &input };
         let judge = || self.case(&call, cwd).0;
         self.or_failed(tool, judge, |failed| failed)
     }
 
     /// The same, with everything that led to it.
     pub(crate) fn explain(&self, tool: &str, input: &Value, cwd: Option<&Path>) -> Explanation {
-        let call = Call { tool, input };
+        let input = unpack_json_object(input);
+        let call = Call { tool, input: &input };
         let explain = || {
             let (_, case) = self.case(&call, cwd);
             let call = Call {

@@ -102,6 +102,12 @@ fn tools_are_judged_by_what_they_would_do() {
         ),
         (r#"shell {"command": ["echo", "rm -rf /; sudo ls"]}"#, None),
         (r#"shell {"command": ["rm", "-rf", "*"]}"#, None),
+        (r#"shell {"command": ["rm", "-rf", "~/"]}"#, Some("files.delete-home")),
+        (
+            r#"shell {"command": ["rm", "-rf", "$HOME"]}"#,
+            Some("files.delete-home"),
+        ),
+        (r#"shell {"command": ["echo", "$HOME; rm -rf /"]}"#, None),
         (
             r#"exec_command {"cmd": "rm -rf *", "workdir": "/home/ann"}"#,
             Some("files.delete-home"),

@@ -1,5 +1,7 @@
 //! What a host sends, read with tolerance: `Event` from JSON.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::{Event, EventName, Subagent, Tmux, Tool};
@@ -307,6 +309,13 @@ pub(crate) fn parse_json(text: &str) -> Result<Value, JsonError> {
         }
         Ok(read(&mended)?)
     })
+}
+
+/// The object that a JSON string holds as text, else the value itself. Some agents send what a tool is given in this form.
+pub fn unpack_json_object(value: &Value) -> Cow<'_, Value> {
+    let text = value.as_str().filter(|text| text.trim_start().starts_with('{'));
+    let object = text.and_then(|text| parse_json(text).ok()).filter(Value::is_object);
+    object.map_or(Cow::Borrowed(value), Cow::Owned)
 }
 
 fn read(text: &str) -> Result<Value, serde_json::Error> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use crate::event::{Event, EventName, Tool};
+use crate::event::{Event, EventName, Tool, unpack_json_object};
 
 /// Where payloads say which event it is.
 const NAME: &[&str] = &[
@@ -78,7 +78,10 @@ pub(super) fn call(payload: &Map<String, Value>) -> Option<Event> {
     let (event, tool_of_event) = before(payload)?;
     let told = TOOL.iter().find_map(|path| at(payload, path)?.as_str());
     let tool = of_a_server(payload).or_else(|| told.or(tool_of_event).map(str::to_owned))?;
-    let input = INPUT.iter().find_map(|path| at(payload, path)).map(unpacked);
+    let input = INPUT
+        .iter()
+        .find_map(|path| at(payload, path))
+        .map(|input| unpack_json_object(input).into_owned());
     // `beforeShellExecution` has its command at the top.
     let input = input.or_else(|| tool_of_event.map(|_| Value::Object(payload.clone())))?;
     let mut call = Event::new(event);
@@ -127,9 +130,4 @@ fn at<'a>(payload: &'a Map<String, Value>, path: &[&str]) -> Option<&'a Value> {
         };
     }
     Some(found)
-}
-
-fn unpacked(input: &Value) -> Value {
-    let written = input.as_str().and_then(|text| crate::event::parse_json(text).ok());
-    written.filter(Value::is_object).unwrap_or_else(|| input.clone())
 }

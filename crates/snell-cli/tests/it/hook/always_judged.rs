@@ -185,6 +185,51 @@ fn no_argument_keeps_a_call_from_being_judged() {
 }
 
 #[test]
+fn no_form_of_a_payload_keeps_a_call_from_being_judged() {
+    let input = json!({"command": "rm -rf ~/"});
+    let cases = [
+        json!({"hook_event_name": "pretooluse"}),
+        json!({"hook_event_name": "pre_tool_use"}),
+        json!({"hook_event_name": "PreToolUse "}),
+        json!({"tool_name": "bash"}),
+        json!({"tool_input": {"command": ["rm", "-rf", "~/"]}}),
+        json!({"tool_input": {"command": ["rm", "-rf", "$HOME"]}}),
+        json!({"tool_input": {"command": ["bash", "-c", "rm -rf ~/"]}}),
+        json!({"tool_input": ["rm", "-rf", "~/"]}),
+        json!({"tool_input": input.to_string()}),
+        json!({"tool_input": format!(" \n{input}")}),
+        json!({"tool_input": "rm -rf ~/"}),
+    ];
+    for fields in cases {
+        let watched = Watched::new(Mode::Alone);
+        let mut payload = payload(&watched, "rm -rf ~/");
+        payload
+            .as_object_mut()
+            .unwrap()
+            .extend(fields.as_object().unwrap().clone());
+        for arguments in [&["hook", "--agent", "claude"][..], &["hook"]] {
+            let output = ended(&mut watched.sandbox.command(arguments), &payload);
+            assert!(is_denied(&output), "{fields} {arguments:?}: {output:?}");
+        }
+    }
+    for input in [
+        json!(7),
+        json!({"command": 7}),
+        json!({"command": ["rm", 7]}),
+        json!({}),
+    ] {
+        let watched = Watched::new(Mode::Alone);
+        let fields = json!({"tool_name": "Bash", "tool_input": input});
+        let ran = watched.hook(&watched.payload("s1", "PreToolUse", fields));
+        assert_eq!(
+            ran.json()["hookSpecificOutput"]["permissionDecision"],
+            "ask",
+            "{input}: {ran:?}"
+        );
+    }
+}
+
+#[test]
 fn a_person_at_a_terminal_is_told_of_a_mistake_in_the_arguments() {
     let sandbox = Sandbox::new();
     let help = sandbox.snell(&["hook", "--help"], "{\"hook_event_name\": \"Stop\"}");
