@@ -22,20 +22,32 @@ pub(super) fn is_payload_on_stdin() -> bool {
         let Ok(bytes) = stdin.fill_buf() else {
             return false;
         };
-        let blanks = bytes.len() - bytes.trim_ascii_start().len();
-        if bytes.is_empty() || blanks < bytes.len() {
-            return begins_as_payload(bytes.trim_ascii_start());
+        let text = without_padding(bytes);
+        let padding = bytes.len() - text.len();
+        if bytes.is_empty() || !text.is_empty() {
+            let is_payload = begins_as_payload(text);
+            stdin.consume(padding);
+            return is_payload;
         }
-        stdin.consume(blanks);
+        stdin.consume(padding);
     }
     false
 }
 
 /// A payload is an object with members. One that is broken or too large counts as well: such a call must be judged too.
 fn begins_as_payload(text: &[u8]) -> bool {
-    let members = text.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+    let members = text.strip_prefix(b"{").map(without_padding);
     members.is_some_and(|members| matches!(members.first(), None | Some(b'"')))
 }
+
+/// The bytes without what stands before a payload and says nothing: blanks, other control characters, a byte order mark.
+fn without_padding(bytes: &[u8]) -> &[u8] {
+    let is_padding = |byte: &u8| *byte <= b' ' || BYTE_ORDER_MARK.contains(byte);
+    let padding = bytes.iter().take_while(|byte| is_padding(byte)).count();
+    bytes.get(padding..).unwrap_or_default()
+}
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 fn is_readable_before(stdin: &io::StdinLock<'_>, deadline: Instant) -> bool {
     loop {
@@ -58,6 +70,7 @@ mod tests {
             (b"{\"sessionId\":\"s\"", true),
             (b"{ \n\"a\"", true),
             (b"{", true),
+            (b"{\x0b\"a\"", true),
             (b"{}", false),
             (b"{ }", false),
             (b"[]", false),

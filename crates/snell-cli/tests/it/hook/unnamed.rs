@@ -79,13 +79,15 @@ fn agents_that_drop_arguments_are_answered_as_by_snell_hook() {
             && denied.code == 0;
         assert!(denied.code == 2 || is_said, "{who}: {denied:?}");
         assert_eq!(watched.count("events"), 2, "{who}");
-        // Blanks before it make it no other call.
-        let indented = told(&mut bare, &format!(" \n\t{}", payload("rm -rf ~")));
-        assert_eq!(
-            (indented.code, indented.stdout == denied.stdout),
-            (denied.code, true),
-            "{who}: {indented:?}"
-        );
+        // Blanks and the like before it make it no other call.
+        for padding in [" \n\t", "\u{feff}", "\u{b}", "\u{c}", "\0", "\u{feff}\0 "] {
+            let padded = told(&mut bare, &format!("{padding}{}", payload("rm -rf ~")));
+            assert_eq!(
+                (padded.code, padded.stdout == denied.stdout),
+                (denied.code, true),
+                "{who} {padding:?}: {padded:?}"
+            );
+        }
     }
 }
 
