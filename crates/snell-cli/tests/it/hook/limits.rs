@@ -20,6 +20,11 @@ const UNSOLICITED: &[Signal] = &[
     Signal::USR2,
     Signal::IO,
     Signal::PIPE,
+    Signal::TRAP,
+    #[cfg(target_os = "linux")]
+    Signal::STKFLT,
+    #[cfg(target_os = "linux")]
+    Signal::POWER,
 ];
 
 /// Ignores SIGCHLD, and becomes another program.
@@ -236,7 +241,10 @@ fn hooks_are_started_with_the_default_actions_of_signals() {
         "[[hook]]\nevent = 'PreToolUse'\nrun = 'grep ^Sig /proc/self/status > status.new; mv status.new status'\n";
     let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", hook);
     let watched = Watched::with(Mode::Alone, sandbox);
-    let mut ignoring = after(&watched, "trap '' XFSZ XCPU ALRM VTALRM PROF USR1 USR2 IO PIPE");
+    let mut ignoring = after(
+        &watched,
+        "trap '' XFSZ XCPU ALRM VTALRM PROF USR1 USR2 IO PIPE TRAP STKFLT PWR",
+    );
     start(&mut ignoring, &payload(&watched, "ls"))
         .wait_with_output()
         .unwrap();
