@@ -49,6 +49,20 @@ const EFFECTS: &[Effect] = &[
     problem("LD_PRELOAD", "it loads code into Snell itself"),
     problem("LD_LIBRARY_PATH", "it can load other code into Snell itself"),
     problem("LD_AUDIT", "it loads code into Snell itself"),
+    problem(
+        "LD_TRACE_LOADED_OBJECTS",
+        "the loader lists libraries and ends, so Snell judges nothing",
+    ),
+    problem(
+        "LD_SHOW_AUXV",
+        "the loader writes into Snell's answer, so agents cannot read it",
+    ),
+    problem(
+        "LD_DEBUG",
+        "the loader can write into Snell's answer, or end before Snell starts",
+    ),
+    problem("LD_*", "it changes how the loader starts Snell itself"),
+    problem("GLIBC_TUNABLES", "it changes the C library that Snell itself runs with"),
     problem("DYLD_*", "it can load other code into Snell itself"),
     warning("PATH", "hooks find the programs there that they run"),
     warning("BASH_ENV", "shells run that file before every hook and command"),
@@ -142,6 +156,11 @@ mod tests {
             "SNELL_NOW": "x",
             "SNELL_FUTURE": "1",
             "DYLD_INSERT_LIBRARIES": "/x.dylib",
+            "LD_TRACE_LOADED_OBJECTS": "1",
+            "LD_SHOW_AUXV": "1",
+            "LD_DEBUG": "help",
+            "LD_BIND_NOW": "1",
+            "GLIBC_TUNABLES": "x",
             "ENV": "/x.sh",
             "SNELL_SCRIBE": "off",
             "HOME": 7
@@ -162,12 +181,32 @@ mod tests {
                 Level::Problem,
                 "settings.json:6 (project): \"env\" sets DYLD_INSERT_LIBRARIES to ",
             ),
-            (Level::Warning, "settings.json:7 (project): \"env\" sets ENV to "),
+            (
+                Level::Problem,
+                "settings.json:7 (project): \"env\" sets LD_TRACE_LOADED_OBJECTS to ",
+            ),
+            (
+                Level::Problem,
+                "settings.json:8 (project): \"env\" sets LD_SHOW_AUXV to ",
+            ),
+            (Level::Problem, "settings.json:9 (project): \"env\" sets LD_DEBUG to "),
+            (
+                Level::Problem,
+                "settings.json:10 (project): \"env\" sets LD_BIND_NOW to ",
+            ),
+            (
+                Level::Problem,
+                "settings.json:11 (project): \"env\" sets GLIBC_TUNABLES to ",
+            ),
+            (Level::Warning, "settings.json:12 (project): \"env\" sets ENV to "),
             (
                 Level::Note,
-                "settings.json:8 (project): \"env\" sets SNELL_SCRIBE to \"off\": ",
+                "settings.json:13 (project): \"env\" sets SNELL_SCRIBE to \"off\": ",
             ),
-            (Level::Problem, "settings.json:9 (project): \"env\" sets HOME to \"\": "),
+            (
+                Level::Problem,
+                "settings.json:14 (project): \"env\" sets HOME to \"\": ",
+            ),
         ];
         assert_eq!(found.len(), expected.len(), "{found:?}");
         for ((level, what), (expected_level, beginning)) in found.into_iter().zip(expected) {
