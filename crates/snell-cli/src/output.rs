@@ -215,10 +215,28 @@ pub(crate) fn note(text: &str) {
 
 /// As [`note`], unless that would have to wait for somebody to read it.
 pub(crate) fn note_at_once(text: &str) {
-    let stderr = io::stderr();
-    let mut fds = [PollFd::new(&stderr, PollFlags::OUT)];
-    if poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0) {
-        note(text);
+    write_err_at_once(&format!("snell: {}\n", harmless(text)));
+}
+
+/// From now on nothing that is written to standard error waits for a reader: what does not fit into a full pipe is lost. A
+/// hook must not wait there before it has answered.
+pub(crate) fn never_wait_for_stderr() {
+    NEVER_WAITS.store(true, Ordering::Relaxed);
+}
+
+static NEVER_WAITS: AtomicBool = AtomicBool::new(false);
+
+/// A pipe that is ready takes so much without waiting.
+const TAKEN_AT_ONCE: usize = 4096;
+
+fn write_err_at_once(text: &str) {
+    let mut stderr = io::stderr().lock();
+    for part in text.as_bytes().chunks(TAKEN_AT_ONCE) {
+        let mut fds = [PollFd::new(&stderr, PollFlags::OUT)];
+        let is_ready = poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0);
+        if !is_ready || stderr.write_all(part).is_err() {
+            return;
+        }
     }
 }
 
@@ -323,6 +341,9 @@ pub(crate) fn has_failed() -> bool {
 static FAILED: AtomicBool = AtomicBool::new(false);
 
 fn write_err(text: &str) {
+    if NEVER_WAITS.load(Ordering::Relaxed) {
+        return write_err_at_once(text);
+    }
     // Nobody is left to be told if this fails.
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }

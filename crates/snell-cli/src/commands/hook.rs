@@ -95,6 +95,7 @@ impl HookCall {
 /// call that is not judged.
 pub(crate) fn run(args: &Args) -> u8 {
     let started = Instant::now();
+    output::never_wait_for_stderr();
     for mistake in &args.mistakes {
         faults::report(format!("{mistake}; the event is judged all the same"));
     }

@@ -297,6 +297,30 @@ fn is_waiting(pid: u32) -> bool {
 }
 
 #[test]
+fn a_full_standard_error_does_not_hold_up_the_answer() {
+    let watched = Watched::new(Mode::Alone);
+    let (unread, mut full) = std::io::pipe().unwrap();
+    rustix::io::ioctl_fionbio(&full, true).unwrap();
+    while full.write(&[b'x'; 4096]).is_ok() {}
+    while full.write(b"x").is_ok() {}
+    rustix::io::ioctl_fionbio(&full, false).unwrap();
+    let mut command = watched.command();
+    command.env("SNELL_NOW", "x").arg("unknown");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(full);
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let mut stdin = child.stdin.take().unwrap();
+    stdin
+        .write_all(payload(&watched, "rm -rf ~").to_string().as_bytes())
+        .unwrap();
+    drop(stdin);
+    wait_until(|| child.try_wait().unwrap());
+    drop(unread);
+    let output = child.wait_with_output().unwrap();
+    assert!(is_denied(&output), "{output:?}");
+}
+
+#[test]
 fn hooks_that_are_ended_before_they_have_spoken_leave_a_question() {
     use rustix::process::{Pid, Signal, kill_process};
 
