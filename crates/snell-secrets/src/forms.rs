@@ -30,6 +30,29 @@ pub(crate) struct SecretForm {
     pub(crate) body: FormBody,
 }
 
+impl SecretForm {
+    /// Whether the prefix is so distinctive that it needs no boundary before it: it ends with a mark and is no word.
+    const fn is_distinctive(&self) -> bool {
+        let prefix = self.prefix.as_bytes();
+        let is_long = prefix.len() >= 4 && matches!(prefix[prefix.len() - 1], b'-' | b'_');
+        is_long && matches!(self.body, FormBody::Run(_)) && !self.begins_with_word()
+    }
+
+    /// `secret_` and `key-` end many names.
+    const fn begins_with_word(&self) -> bool {
+        matches!(self.prefix.as_bytes(), b"secret_" | b"key-")
+    }
+
+    /// Whether it may stand after the `_` of a name.
+    pub(crate) fn can_follow_underscore(&self) -> bool {
+        let is_token = matches!(self.body, FormBody::Run(_)) || self.prefix == JSON_WEB_TOKEN;
+        is_token && !self.begins_with_word()
+    }
+}
+
+/// The first characters of a JSON web token.
+const JSON_WEB_TOKEN: &str = "eyJ";
+
 /// The rest of a secret.
 #[derive(Debug)]
 pub(crate) enum FormBody {
@@ -251,6 +274,7 @@ pub(crate) const FORMS: &[SecretForm] = &[
     form("Tavily key",           "tvly-",                        Host("tavily"),              run(Url, 20, Digit)),
     form("Square token",         "sq0atp-",                      Host("square"),              run(Url, 20, Digit)),
     form("Square secret",        "sq0csp-",                      Host("square"),              run(Url, 20, Digit)),
+    form("Square secret",        "sandbox-sq0csb-",              Host("square"),              run(Url, 40, Digit)),
     form("Square token",         "EAAA",                         Host("square"),              between(Url, 40, 64, BothCasesAndDigit)),
     form("Fly token",            "fo1_",                         FLY,                         run(Url, 20, Digit)),
     form("Fly token",            "fm1a_",                        FLY,                         run(Base64, 40, Digit)),
@@ -260,7 +284,7 @@ pub(crate) const FORMS: &[SecretForm] = &[
     form("password hash",        "SSHA}",                        NoHost,                      run(Base64, 28, BothCases)),
     form("password hash",        "SSHA256}",                     NoHost,                      run(Base64, 40, BothCases)),
     form("password hash",        "SSHA512}",                     NoHost,                      run(Base64, 80, BothCases)),
-    form("JSON web token",       "eyJ",                          AnyHost,                     rule(tokens::json_web_token, "{}", "eyJ|~33|.|eyJ|~60|.|~43")),
+    form("JSON web token",       JSON_WEB_TOKEN,                 AnyHost,                     rule(tokens::json_web_token, "{}", "eyJ|~33|.|eyJ|~60|.|~43")),
     form("private key",          "LS0tLS1CRUdJTi",               NoHost,                      rule(keys::encoded_pem_key, "client-key-data: {}", ENCODED_PEM)),
     form("private key",          "Ci0tLS0tQkVHSU4",              NoHost,                      rule(keys::encoded_pem_key, "{}", ENCODED_PEM_AFTER_LINE)),
     form("private key",          "Private-Lines: ",              NoHost,                      rule(keys::putty_key, "Private-Lines: 2\n{}", "~64|\n|~40")),
@@ -343,16 +367,43 @@ pub(crate) fn marked(text: &[u8]) -> impl Iterator<Item = &'static SecretForm> {
 pub(crate) static BY_FIRST: [u128; 256] = forms_with(0);
 static BY_SECOND: [u128; 256] = forms_with(1);
 
+/// For each byte, the distinctive forms that have it before the mark at the end of their prefix.
+static BEFORE_MARK: [u128; 256] = {
+    let mut table = [0; 256];
+    let mut at = 0;
+    while at < FORMS.len() {
+        let prefix = FORMS[at].prefix.as_bytes();
+        if FORMS[at].is_distinctive() {
+            table[prefix[prefix.len() - 2] as usize] |= 1 << at;
+        }
+        at += 1;
+    }
+    table
+};
+
+/// The distinctive forms whose prefix `text` ends with.
+pub(crate) fn ending(text: &[u8]) -> impl Iterator<Item = &'static SecretForm> {
+    let left = match text {
+        [.., before, _] => BEFORE_MARK[usize::from(*before)],
+        _ => 0,
+    };
+    forms_of(left).filter(move |form| text.ends_with(form.prefix.as_bytes()))
+}
+
 /// The forms whose prefix `text` begins with, in order. Two bytes tell for nearly every word that there is none.
 pub(crate) fn beginning(text: &[u8]) -> impl Iterator<Item = &'static SecretForm> {
-    let mut left = match text {
+    let left = match text {
         [first, second, ..] => BY_FIRST[usize::from(*first)] & BY_SECOND[usize::from(*second)],
         _ => 0,
     };
+    forms_of(left).filter(move |form| text.starts_with(form.prefix.as_bytes()))
+}
+
+/// The forms that are a bit of `left`.
+fn forms_of(mut left: u128) -> impl Iterator<Item = &'static SecretForm> {
     std::iter::from_fn(move || {
         let at = left.trailing_zeros() as usize;
         left &= left.wrapping_sub(1);
         FORMS.get(at)
     })
-    .filter(move |form| text.starts_with(form.prefix.as_bytes()))
 }

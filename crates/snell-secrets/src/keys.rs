@@ -135,15 +135,15 @@ const PRIVATE_KEY: &[u8] = b"PRIVATE KEY";
 
 /// The bytes of a text in Base64.
 #[derive(Debug, Default)]
-struct Base64Decoder {
-    bytes: Vec<u8>,
+pub(crate) struct Base64Decoder {
+    pub(crate) bytes: Vec<u8>,
     bits: u32,
     bit_count: u32,
-    is_padded: bool,
+    pub(crate) is_padded: bool,
 }
 
 impl Base64Decoder {
-    fn push(&mut self, digit: u8) {
+    pub(crate) fn push(&mut self, digit: u8) {
         let value = match digit {
             b'A'..=b'Z' => digit - b'A',
             b'a'..=b'z' => digit - b'a' + 26,

@@ -47,6 +47,15 @@ enum SecretSigns {
 /// How much of a run is looked at for the characters it must have.
 const MAX_NEEDS_BYTES: usize = 256;
 
+/// The fewest characters after a prefix that is no word of its own.
+const MIN_GLUED_BODY: usize = 20;
+
+/// The longest name that a secret is glued to.
+const MAX_GLUED_NAME: usize = 32;
+
+/// `=` in quoted-printable text.
+const QUOTED_EQUALS: &str = "=3D";
+
 /// What a byte can be, each a bit of [`KINDS`].
 const IN_WORD: u8 = 1;
 /// It may begin what is a word of its own.
@@ -65,7 +74,7 @@ const KINDS_OF: [u8; 256] = {
         if forms::BY_FIRST[at] != 0 || matches!(byte, b'B' | b'b' | b'c' | b'k' | b'p' | b'P' | b'$') {
             table[at] |= BEGINS_WORD;
         }
-        if matches!(byte, b'-' | b':' | b'=' | b'.' | b'Z' | b'z') {
+        if matches!(byte, b'-' | b'_' | b':' | b'=' | b'.' | b'Z' | b'z') {
             table[at] |= ANYWHERE;
         }
         at += 1;
@@ -119,7 +128,8 @@ impl<'a> SecretScanner<'a> {
             // Without an early end, which would have to be asked for at each byte.
             has_escapes: text
                 .bytes()
-                .fold(false, |any, byte| any | matches!(byte, b'\\' | b'%' | 0x1b)),
+                .fold(false, |any, byte| any | matches!(byte, b'\\' | b'%' | 0x1b))
+                || text.contains(QUOTED_EQUALS),
             at: 0,
         }
     }
@@ -162,6 +172,11 @@ impl<'a> SecretScanner<'a> {
         if let Some(found) = forms::marked(&self.bytes[at..]).find_map(|form| self.form(form, at)) {
             return Some(found);
         }
+        if matches!(byte, b'-' | b'_')
+            && let Some(found) = self.glued_form(at)
+        {
+            return Some(found);
+        }
         match byte {
             _ if self.signs == SecretSigns::Form => None,
             b'-' => context::option(self, at),
@@ -199,14 +214,52 @@ impl<'a> SecretScanner<'a> {
         match before {
             [] | [.., b'\\', b'n' | b'r' | b't'] => true,
             [.., b'%', high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => true,
-            [.., b'0'..=b'9' | b'[' | b';', b'm'] => ends_with_color(before),
-            [.., last] => !is(*last, IN_WORD),
+            [.., b'\\', b'x', high, low] if [high, low].iter().all(|digit| digit.is_ascii_hexdigit()) => true,
+            [.., b'\\', b'u', a, b, c, d] if [a, b, c, d].iter().all(|digit| digit.is_ascii_hexdigit()) => true,
+            [.., 0x1b, b'(' | b')', _] => true,
+            [.., last] if !is(*last, IN_WORD) => true,
+            _ => before.ends_with(QUOTED_EQUALS.as_bytes()) || ends_with_terminal_sequence(before),
         }
+    }
+
+    /// A secret whose prefix has `mark`, a `_` or `-`, as its last byte, or stands after a `_`, with a name before it and
+    /// no boundary between them: `key_ghp_…`, `KEYghp_…`.
+    fn glued_form(&mut self, mark: usize) -> Option<FoundSecret> {
+        let body = self.bytes.get(mark + 1..mark + 1 + MIN_GLUED_BODY)?;
+        if !body.iter().all(|byte| Chars::Base64.has(*byte) || *byte == b'.') {
+            return None;
+        }
+        let before = &self.bytes[self.begin..=mark];
+        let ending = forms::ending(before).find_map(|form| {
+            let start = mark + 1 - form.prefix.len();
+            let found = self.form(form, start).filter(|_| self.follows_name(start));
+            found.filter(|found| found.end > mark + MIN_GLUED_BODY)
+        });
+        if ending.is_some() || self.bytes[mark] != b'_' || !self.follows_name(mark + 1) {
+            return ending;
+        }
+        let name = before.iter().rev().take_while(|byte| Chars::Url.has(**byte));
+        let (lower, upper) = name.fold((false, false), |(lower, upper), byte| {
+            (lower | byte.is_ascii_lowercase(), upper | byte.is_ascii_uppercase())
+        });
+        if lower && upper {
+            return None;
+        }
+        let rest = &self.bytes[mark + 1..];
+        forms::beginning(rest)
+            .filter(|form| form.can_follow_underscore())
+            .find_map(|form| self.form(form, mark + 1))
+    }
+
+    /// Whether the letters, digits, `_` and `-` before `at` are few: more are Base64 of something else.
+    fn follows_name(&self, at: usize) -> bool {
+        let before = self.bytes[self.begin..at].iter().rev().take(MAX_GLUED_NAME + 1);
+        before.take_while(|byte| Chars::Url.has(**byte)).count() <= MAX_GLUED_NAME
     }
 
     /// Where the text from `start` begins if the last letters of an escape are left out: `\nlocalhost`.
     pub(crate) fn after_escape(&self, start: usize) -> usize {
-        const MAX_ESCAPE_BYTES: usize = 4;
+        const MAX_ESCAPE_BYTES: usize = 6;
         let is_after_escape = |at: &usize| is(self.bytes[at - 1], IN_WORD) && self.begins_word(*at);
         let last = self.bytes.len().min(start + MAX_ESCAPE_BYTES);
         (start + 1..=last).rev().find(is_after_escape).unwrap_or(start)
@@ -230,7 +283,10 @@ impl<'a> SecretScanner<'a> {
         let mut end = self.trimmed_end(body.chars, from);
         let fits = (body.min..=body.max).contains(&(end - from));
         let is_cut = self.bytes.get(end).is_some_and(u8::is_ascii_alphanumeric);
-        if !fits || is_cut || !self.has_needed(body.needs, from..end) {
+        let has_needed = self.has_needed(body.needs, from..end)
+            || body.needs == Needs::Digit && self.has_random_letters(from..end)
+            || body.chars == Chars::Upper && self.has_many_letters(from..end);
+        if !fits || is_cut || !has_needed {
             return None;
         }
         if body.max == usize::MAX {
@@ -266,6 +322,26 @@ impl<'a> SecretScanner<'a> {
     }
 }
 
+impl SecretScanner<'_> {
+    /// Whether letters alone show that a run is random: capitals stand in it as in no words that are joined.
+    fn has_random_letters(&self, place: Range<usize>) -> bool {
+        let seen = &self.bytes[place.start..place.end.min(place.start + MAX_NEEDS_BYTES)];
+        let count = |is_pair: fn(&[u8]) -> bool| seen.windows(2).filter(|pair| is_pair(pair)).count();
+        let rises = count(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+        let capitals = count(|pair| pair.iter().all(u8::is_ascii_uppercase));
+        seen.len() >= MIN_GLUED_BODY && rises >= 3 && capitals >= 2
+    }
+
+    /// Whether a run has many different letters, unlike `XXXX` and most words.
+    fn has_many_letters(&self, place: Range<usize>) -> bool {
+        const MIN_LETTERS: u32 = 9;
+        let seen = &self.bytes[place.start..place.end.min(place.start + MAX_NEEDS_BYTES)];
+        let letters = seen.iter().filter(|byte| byte.is_ascii_uppercase());
+        let set = letters.fold(0_u32, |set, letter| set | 1 << (letter - b'A'));
+        set.count_ones() >= MIN_LETTERS
+    }
+}
+
 impl Iterator for SecretScanner<'_> {
     type Item = FoundSecret;
 
@@ -287,16 +363,21 @@ impl Iterator for SecretScanner<'_> {
     }
 }
 
-/// Whether a text ends with the sequence that sets a colour in a terminal, written out or escaped.
-fn ends_with_color(text: &[u8]) -> bool {
-    const MAX_BYTES: usize = 24;
-    const ESCAPES: [&[u8]; 5] = [b"\x1b", b"\\u001b", b"\\x1b", b"\\033", b"\\e"];
-    let end = &text[text.len().saturating_sub(MAX_BYTES)..];
-    let bracket = end.iter().rposition(|byte| *byte == b'[');
-    bracket.is_some_and(|bracket| {
-        let before = end[..bracket].to_ascii_lowercase();
-        ESCAPES.iter().any(|escape| before.ends_with(escape))
-    })
+/// Whether a text ends with a sequence that controls a terminal, such as a colour, written out or escaped.
+fn ends_with_terminal_sequence(text: &[u8]) -> bool {
+    const MAX_PARAMETER_BYTES: usize = 20;
+    const ESCAPES: [&[u8]; 8] = [
+        b"\x1b", b"\\u001b", b"\\u001B", b"\\x1b", b"\\x1B", b"\\033", b"\\e", b"\\E",
+    ];
+    let Some((last, before)) = text.split_last() else {
+        return false;
+    };
+    let parameters = before.iter().rev().take(MAX_PARAMETER_BYTES);
+    let length = parameters
+        .take_while(|byte| matches!(byte, b'0'..=b'9' | b';' | b'?'))
+        .count();
+    let before = before[..before.len() - length].strip_suffix(b"[");
+    last.is_ascii_alphabetic() && before.is_some_and(|before| ESCAPES.iter().any(|escape| before.ends_with(escape)))
 }
 
 /// Every form has a byte at which the scanner stops.

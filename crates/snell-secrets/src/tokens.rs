@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::forms::Needs;
+use crate::keys::Base64Decoder;
 use crate::runs::Chars;
 use crate::scan::SecretScanner;
 
@@ -70,17 +71,19 @@ pub(crate) fn discord_token(scanner: &mut SecretScanner<'_>, dot: usize) -> Opti
     if !is_time {
         return None;
     }
-    // Base64 of digits begins with one of these.
-    let is_start = |start: &usize| {
-        *start >= scanner.begin && matches!(scanner.bytes[*start], b'M'..=b'O') && scanner.begins_word(*start)
-    };
+    let is_start = |start: &usize| *start >= scanner.begin && is_number_in_base64(&scanner.bytes[*start..dot]);
     let start = ID_BYTES.filter_map(|length| dot.checked_sub(length)).find(is_start)?;
-    let is_id = scanner.bytes[start..dot].iter().all(|byte| Chars::Url.has(*byte))
-        && scanner.has_needed(Needs::BothCasesAndDigit, start..dot);
     let end = scanner.runs.end(Chars::Url, second_dot + 1);
     let length = end - second_dot - 1;
-    let fits = is_id && (27..=45).contains(&length) && scanner.has_needed(Needs::Digit, second_dot + 1..end);
+    let fits = (27..=45).contains(&length) && scanner.has_needed(Needs::Digit, second_dot + 1..end);
     fits.then_some(start..end)
+}
+
+/// Whether a text is Base64 of digits alone.
+fn is_number_in_base64(text: &[u8]) -> bool {
+    let mut decoder = Base64Decoder::default();
+    text.iter().for_each(|digit| decoder.push(*digit));
+    !decoder.is_padded && decoder.bytes.iter().all(u8::is_ascii_digit)
 }
 
 /// A token of Azure DevOps: 76 letters and digits, `AZDO`, and four more. `at` is the place of `ZDO`.

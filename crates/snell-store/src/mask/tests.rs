@@ -322,6 +322,13 @@ fn hostile_texts_are_looked_at_a_bounded_number_of_times() {
         "curl -b ",
         "curl -bbbb",
         "curl -b 'a=",
+        "_",
+        "key_ghp_",
+        "nvapi-aaaaaaaaaaaaaaaaaaaaaaaa",
+        "\u{1b}[",
+        "\u{1b}[K",
+        "\\u0022",
+        "=3D",
     ];
     let size = 1 << 18;
     for piece in pieces {
