@@ -13,18 +13,33 @@ const MAX_ENTRY_BYTES: usize = 256;
 
 /// `machine host login user password value`, as `.netrc` has it: the value.
 pub(crate) fn netrc_password(scanner: &mut SecretScanner<'_>, at: usize) -> Option<Range<usize>> {
-    let after = at + "password".len();
+    let word = if scanner.bytes[at..].starts_with(b"password") {
+        "password"
+    } else {
+        "passwd"
+    };
+    let after = at + word.len();
     let blanks = blank_length(&scanner.bytes[after..]);
     if blanks == 0 {
         return None;
     }
     let from = at.saturating_sub(MAX_ENTRY_BYTES).max(scanner.begin);
     let told = &scanner.text[scanner.text.ceil_char_boundary(from)..at];
-    let entry = netrc_entry(&with_blanks(told))?;
     let value = password_from(scanner, after + blanks);
+    let entry = netrc_entry(&with_blanks(told), || precedes_login(scanner.bytes, value.end))?;
     let text = values::judged(&scanner.text[value.clone()]);
     let is_sure = entry == NetrcEntry::Certain || values::is_no_word(text);
     (is_sure && !values::is_placeholder(text)).then_some(value)
+}
+
+/// Whether `login` stands after a password that ends at `end`.
+fn precedes_login(bytes: &[u8], end: usize) -> bool {
+    let rest = bytes.get(end..).unwrap_or_default();
+    let blanks = blank_length(rest);
+    blanks > 0
+        && [&b"login "[..], b"user "]
+            .iter()
+            .any(|word| rest[blanks..].starts_with(word))
 }
 
 /// Whether words before `password` are an entry of `.netrc`.
@@ -38,27 +53,26 @@ enum NetrcEntry {
 /// Hosts that stand for a host in a description of the format.
 const HOST_PLACEHOLDERS: [&str; 4] = ["name", "host", "hostname", "<host>"];
 
-fn netrc_entry(told: &str) -> Option<NetrcEntry> {
+fn netrc_entry(told: &str, precedes_login: impl Fn() -> bool) -> Option<NetrcEntry> {
     let is_space = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '\\' | ',');
     let mut words = told.split(is_space).filter(|word| !word.is_empty()).rev();
     let mut has_login = false;
-    // From the last pair to the first one: `machine`, then `login` and `account`.
-    for _ in 0..3 {
+    // From the last pair to the first one: `machine`, then `port`, `login` and `account`.
+    for _ in 0..4 {
         let value = words.next()?;
         if value == "default" && has_login {
             return begins_line(told, value).then_some(NetrcEntry::Certain);
         }
         match words.next()? {
-            "login" if !["and", "or"].contains(&value) => has_login = true,
-            "account" => {}
+            "login" | "user" if !["and", "or"].contains(&value) => has_login = true,
+            "account" | "port" => {}
             machine if machine.ends_with("machine") => {
                 let is_name = value.bytes().all(|byte| Chars::Dotted.has(byte)) && !value.ends_with('.');
                 let is_host = is_name && (value.contains('.') || value == "localhost");
-                let is_first = begins_line(told, machine);
-                if is_first && is_host || has_login && (is_first || is_host) {
+                if is_host && (has_login || begins_line(told, machine)) {
                     return Some(NetrcEntry::Certain);
                 }
-                let is_entry = has_login && !HOST_PLACEHOLDERS.contains(&value);
+                let is_entry = (has_login || precedes_login()) && !HOST_PLACEHOLDERS.contains(&value);
                 return is_entry.then_some(NetrcEntry::Possible);
             }
             _ => return None,
@@ -195,16 +209,38 @@ fn pgpass_field(scanner: &SecretScanner<'_>, start: usize, is_in: fn(u8) -> bool
 fn pgpass_host(scanner: &SecretScanner<'_>, colon: usize) -> Option<Range<usize>> {
     let before = &scanner.bytes[scanner.begin..colon];
     let is_in = |byte: &&u8| is_in_field(**byte) || **byte == b'/';
+    if let Some(length) = ip6_length(before) {
+        return Some(colon - length..colon);
+    }
     let length = before.iter().rev().take(MAX_FIELD_BYTES).take_while(is_in).count();
     let start = scanner.after_escape(colon - length);
     (start < colon).then_some(start..colon)
+}
+
+/// The length of an IPv6 address at the end of `before`: in brackets, or with its colons escaped.
+fn ip6_length(before: &[u8]) -> Option<usize> {
+    const MAX_IP6_BYTES: usize = 64;
+    let is_in = |byte: &&u8| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'\\' | b'.' | b']');
+    let length = before.iter().rev().take(MAX_IP6_BYTES).take_while(is_in).count();
+    let (rest, address) = before.split_at(before.len() - length);
+    if address.ends_with(b"]") {
+        return rest.ends_with(b"[").then_some(length + 1);
+    }
+    let start = address.windows(2).position(|pair| pair == b"\\:")?;
+    let digits = address[..start]
+        .iter()
+        .rev()
+        .take(4)
+        .take_while(|byte| byte.is_ascii_hexdigit());
+    Some(length - start + digits.count())
 }
 
 /// Whether the fields before a password are those of a login at a database.
 fn is_database_login([host, port, database, user]: [&str; 4], password: &str) -> bool {
     let is_name = |name: &str| name == "*" || name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let is_address = host.split('.').count() == 4 && host.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let is_certain_host = is_address || ["*", "localhost"].contains(&host);
+    let is_ip6 = host.starts_with('[') || host.contains("\\:");
+    let is_certain_host = is_address || is_ip6 || ["*", "localhost"].contains(&host);
     let is_domain = is_name(host) && !host.contains('/') && host.split('.').count() >= 3;
     let is_port = match port {
         "*" => is_certain_host || is_domain,

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::runs::Chars;
 use crate::scan::SecretScanner;
-use crate::{files, keys, tokens};
+use crate::{files, hashes, keys, tokens};
 
 /// The hosts that a secret is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -153,7 +153,7 @@ const fn hash(id: &'static str, digest: usize) -> HashForm {
     HashForm { id, digest }
 }
 
-use Chars::{Alnum, Base64, Dotted, Hex, Upper, Url};
+use Chars::{Alnum, Base64, Dotted, Hex, Path, Upper, Url};
 use Needs::{BothCases, BothCasesAndDigit, Digit, Nothing};
 use SecretIssuer::{AnyHost, Host, NoHost};
 
@@ -163,7 +163,7 @@ const FLY: SecretIssuer = Host("fly.io|fly.dev|machines.dev");
 /// The rule of an old token of Azure DevOps, which has no mark of its own, only words near it.
 const AZURE_DEVOPS: FormBody = rule(
     tokens::azure_devops_token,
-    "az devops login, AZURE, my.visualstudio.com: {}",
+    "az devops login, vsts pat AZURE, my.visualstudio.com: {}",
     "abcdefg2|hijklmn3|opqrstu4|vwxyzab5|cdefghi6|jklmnop7|qrst",
 );
 
@@ -280,15 +280,25 @@ pub(crate) const FORMS: &[SecretForm] = &[
     form("Fly token",            "fm1a_",                        FLY,                         run(Base64, 40, Digit)),
     form("Fly token",            "fm1r_",                        FLY,                         run(Base64, 40, Digit)),
     form("Fly token",            "fm2_",                         FLY,                         run(Base64, 40, Digit)),
-    form("password hash",        "SHA}",                         NoHost,                      between(Base64, 28, 28, BothCases)),
-    form("password hash",        "SSHA}",                        NoHost,                      run(Base64, 28, BothCases)),
-    form("password hash",        "SSHA256}",                     NoHost,                      run(Base64, 40, BothCases)),
-    form("password hash",        "SSHA512}",                     NoHost,                      run(Base64, 80, BothCases)),
+    form("password hash",        "{SHA}",                        NoHost,                      between(Base64, 28, 28, BothCases)),
+    form("password hash",        "{SSHA}",                       NoHost,                      run(Base64, 28, BothCases)),
+    form("password hash",        "{SSHA256}",                    NoHost,                      run(Base64, 40, BothCases)),
+    form("password hash",        "{SSHA512}",                    NoHost,                      run(Base64, 80, BothCases)),
+    form("password hash",        "$P$",                          NoHost,                      between(Path, 28, 31, BothCases)),
+    form("password hash",        "$H$",                          NoHost,                      between(Path, 28, 31, BothCases)),
+    form("password hash",        "pbkdf2_sha",                   NoHost,                      rule(hashes::named_hash, "{}", "pbkdf2_sha|256$600000$|~22|$|~43")),
+    form("password hash",        "pbkdf2:sha",                   NoHost,                      rule(hashes::named_hash, "{}", "pbkdf2:sha|256:600000$|~16|$|#64")),
+    form("password hash",        "scrypt:",                      NoHost,                      rule(hashes::named_hash, "{}", "scrypt:|32768:8:1$|~16|$|#64")),
+    form("password hash",        "scrypt$",                      NoHost,                      rule(hashes::named_hash, "{}", "scrypt$|~22|$16384$8$1$|~43")),
+    form("password hash",        "argon2$argon2",                NoHost,                      rule(hashes::named_hash, "{}", "argon2$argon2|id$v=19$m=102400,t=2,p=8$|~22|$|~43")),
     form("JSON web token",       JSON_WEB_TOKEN,                 AnyHost,                     rule(tokens::json_web_token, "{}", "eyJ|~33|.|eyJ|~60|.|~43")),
     form("private key",          "LS0tLS1CRUdJTi",               NoHost,                      rule(keys::encoded_pem_key, "client-key-data: {}", ENCODED_PEM)),
     form("private key",          "Ci0tLS0tQkVHSU4",              NoHost,                      rule(keys::encoded_pem_key, "{}", ENCODED_PEM_AFTER_LINE)),
     form("private key",          "Private-Lines: ",              NoHost,                      rule(keys::putty_key, "Private-Lines: 2\n{}", "~64|\n|~40")),
     form("password",             "password",                     NoHost,                      rule(files::netrc_password, "machine x.org login me password {}", "hunt|er2")),
+    form("password",             "passwd",                       NoHost,                      rule(files::netrc_password, "machine x.org login me passwd {}", "hunt|er2")),
+    form("Azure DevOps token",   "vsts",                         AZURE,                       AZURE_DEVOPS),
+    form("Azure DevOps token",   "pat ",                         AZURE,                       AZURE_DEVOPS),
 ];
 
 /// The forms that have a mark anywhere, by which they are found. Those whose marks begin with one byte stand together.
@@ -296,6 +306,7 @@ pub(crate) const FORMS: &[SecretForm] = &[
 pub(crate) const MARKED_FORMS: &[SecretForm] = &[
     form("Telegram token",     ":",                 Host("telegram"),  rule(tokens::telegram_token, "bot{}/getMe", "123456789|:AA|~33")),
     form("password",           ":",                 NoHost,            rule(files::pgpass_password, "db.example.com:5432:app:me:{}", "hunt|er2")),
+    form("password hash",      ":",                 NoHost,            rule(hashes::shadow_hash, "me:{}:12000:0:99999:7:::", "~13")),
     form("private key",        ":",                 NoHost,            rule(keys::jwk_member, "{\"kty\":\"EC\",\"d\":\"{}\"}", "~43")),
     form("Terraform token",    ".atlasv1.",         Host("terraform"), rule(tokens::atlas_token, "{}", "~14|.atlas|v1.|~60")),
     form("Azure DevOps token", ".visualstudio.com", AZURE,             AZURE_DEVOPS),
@@ -322,6 +333,11 @@ pub(crate) const HASHES: &[HashForm] = &[
     hash("sm3", 43),
     hash("apr1", 22),
     hash("sha1", 28),
+    hash("md5", 22),
+    hash("scrypt", 43),
+    hash("pbkdf2", 27),
+    hash("pbkdf2-sha256", 43),
+    hash("pbkdf2-sha512", 86),
     hash("argon2i", 43),
     hash("argon2d", 43),
     hash("argon2id", 43),

@@ -22,7 +22,7 @@ pub(crate) fn password_hash(scanner: &mut SecretScanner<'_>, at: usize) -> Optio
     let form = HASHES.iter().find(|form| {
         let rest = scanner.bytes.get(id..).unwrap_or_default();
         rest.strip_prefix(form.id.as_bytes())
-            .is_some_and(|rest| dollar(rest) > 0)
+            .is_some_and(|rest| dollar(rest) > 0 || rest.starts_with(b",rounds="))
     })?;
     let mut field = id + form.id.len();
     for count in 0..=MAX_FIELDS {
@@ -38,6 +38,51 @@ pub(crate) fn password_hash(scanner: &mut SecretScanner<'_>, at: usize) -> Optio
         field = end;
     }
     None
+}
+
+/// `name$cost$salt$digest`, as frameworks for the web keep it: all of it.
+pub(crate) fn named_hash(scanner: &mut SecretScanner<'_>, at: usize) -> Option<Range<usize>> {
+    const MAX_NAMED_FIELDS: usize = 8;
+    let mut end = at;
+    let mut field = at;
+    let mut dollars = 0;
+    for _ in 0..MAX_NAMED_FIELDS {
+        end = scanner.runs.end(Chars::Crypt, end);
+        match scanner.bytes.get(end) {
+            Some(b'$') => (dollars, field) = (dollars + 1, end + 1),
+            Some(b':' | b'_') if dollars == 0 => {}
+            _ => break,
+        }
+        end += 1;
+    }
+    let in_digest = |byte: &&u8| !matches!(byte, b',' | b'-');
+    let length = scanner.bytes[field..end].iter().take_while(in_digest).count();
+    let is_digest = length >= MIN_DIGEST && scanner.has_needed(Needs::Digit, field..field + length);
+    (dollars >= 2 && is_digest).then_some(at..field + length)
+}
+
+/// `name:hash:day:days:days:`, as `/etc/shadow` has it, with a hash of 13 characters: the hash. `colon` stands before it.
+pub(crate) fn shadow_hash(scanner: &mut SecretScanner<'_>, colon: usize) -> Option<Range<usize>> {
+    const HASH_BYTES: usize = 13;
+    const DAYS: usize = 3;
+    const MAX_DAY_BYTES: usize = 6;
+    let start = colon + 1;
+    let end = start + HASH_BYTES;
+    let hash = scanner.bytes.get(start..end)?;
+    let is_hash = hash
+        .iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/'));
+    let is_after_name = colon > scanner.begin && scanner.bytes[colon - 1].is_ascii_alphanumeric();
+    if !is_hash || !is_after_name || !scanner.has_needed(Needs::BothCases, start..end) {
+        return None;
+    }
+    let mut at = end;
+    for _ in 0..DAYS {
+        let rest = scanner.bytes.get(at..)?.strip_prefix(b":")?;
+        let digits = rest.iter().take(MAX_DAY_BYTES).take_while(|byte| byte.is_ascii_digit());
+        at += 1 + digits.count();
+    }
+    (scanner.bytes.get(at) == Some(&b':')).then_some(start..end)
 }
 
 /// How long the `$` is with which `rest` begins.

@@ -91,6 +91,7 @@ pub(crate) const NAMES: &[SecretName] = &[
     name("apitoken", Token, Value),
     name("auth_token", Token, Value),
     name("authtoken", Token, Value),
+    name("accesstoken", Token, Value),
     name("access_key", Key, Both),
     name("accesskey", Key, Value),
     name("secret_key", Key, Both),
