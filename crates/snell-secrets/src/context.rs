@@ -87,6 +87,7 @@ pub(crate) fn option(scanner: &mut SecretScanner<'_>, at: usize) -> Option<Found
         [b'-', b'-', ..] => curl_user(scanner, at).or_else(|| credential_option(scanner, at)),
         _ => curl_user(scanner, at)
             .or_else(|| curl_cookie(scanner, at))
+            .or_else(|| program_cookie(scanner, at))
             .or_else(|| password_option(scanner, at)),
     }
 }
@@ -141,6 +142,35 @@ fn curl_user(scanner: &mut SecretScanner<'_>, at: usize) -> Option<FoundSecret> 
 /// Options of `curl` that take no value and may stand before another one: `-sb name=value`.
 const CURL_SWITCHES: &[u8] = b"#01234BGIJLMNOSafgijklnpqsv";
 
+/// Other programs with an option for cookies.
+pub(crate) const COOKIE_PROGRAMS: [(&str, u8); 5] = [
+    ("ab ", b'C'),
+    ("ffuf ", b'b'),
+    ("gobuster ", b'c'),
+    ("hurl ", b'b'),
+    ("wfuzz ", b'b'),
+];
+
+/// How far behind such a program its option may stand.
+const MAX_COOKIE_PROGRAM_BYTES: usize = 512;
+
+/// `ffuf -b name=value` and its like: the cookies.
+fn program_cookie(scanner: &mut SecretScanner<'_>, at: usize) -> Option<FoundSecret> {
+    let (program, option) = scanner.cookie_program?;
+    let is_near = at - program <= MAX_COOKIE_PROGRAM_BYTES && begins_argument(scanner, at);
+    if !is_near || scanner.bytes.get(at + 1) != Some(&option) {
+        return None;
+    }
+    cookie_argument(scanner, at + 2)
+}
+
+/// The cookies that are the value of an option which ends at `at`.
+fn cookie_argument(scanner: &mut SecretScanner<'_>, at: usize) -> Option<FoundSecret> {
+    let value = argument(scanner, option_value(scanner, at));
+    let is_cookie = values::is_cookie(&scanner.text[value.clone()]);
+    is_cookie.then(|| found(value, CredentialKind::Cookie.name()))
+}
+
 /// `curl -b name=value`: the cookies. A name without a value is a file.
 fn curl_cookie(scanner: &mut SecretScanner<'_>, at: usize) -> Option<FoundSecret> {
     if !is_curl_option(scanner, at) {
@@ -154,9 +184,7 @@ fn curl_cookie(scanner: &mut SecretScanner<'_>, at: usize) -> Option<FoundSecret
     if scanner.bytes.get(option) != Some(&b'b') {
         return None;
     }
-    let value = argument(scanner, option_value(scanner, option + 1));
-    let is_cookie = values::is_cookie(&scanner.text[value.clone()]);
-    is_cookie.then(|| found(value, CredentialKind::Cookie.name()))
+    cookie_argument(scanner, option + 1)
 }
 
 /// Programs to which `-p` with nothing after it means: ask for the password.
@@ -322,7 +350,7 @@ fn kind_at(scanner: &SecretScanner<'_>, name: &Range<usize>) -> Option<Credentia
 pub(crate) fn value_from(scanner: &mut SecretScanner<'_>, at: usize) -> (Range<usize>, bool) {
     let rest = &scanner.bytes[at.min(scanner.bytes.len())..];
     let prefix = match rest {
-        [b'b' | b'r' | b'f' | b'u', b'"' | b'\'', ..] => 1,
+        [b'b' | b'r' | b'f' | b'u' | b'$', b'"' | b'\'', ..] => 1,
         _ => rest.iter().take(3).take_while(|byte| **byte == b'\\').count(),
     };
     match quoted_by(rest.get(prefix)) {

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::context::quoted_by;
+use crate::names::CredentialKind;
 use crate::runs::Chars;
 use crate::scan::SecretScanner;
-use crate::values;
+use crate::values::{self, ValueStyle};
 
 /// How far before `password` an entry of `.netrc` may begin.
 const MAX_ENTRY_BYTES: usize = 256;
@@ -156,6 +157,57 @@ fn escape_in(bytes: &[u8], place: Range<usize>) -> Option<usize> {
     };
     let place = (0..text.len().min(MAX_PASSWORD_BYTES)).find(is_escape)?;
     Some(start + place)
+}
+
+/// `host⇥TRUE⇥/⇥FALSE⇥0⇥name⇥value`, a line of a cookie jar: the value. `at` is the place of the second flag.
+pub(crate) fn cookie_jar_value(scanner: &mut SecretScanner<'_>, at: usize) -> Option<Range<usize>> {
+    let before = &scanner.bytes[scanner.begin..at];
+    let path = before.strip_suffix(b"\t").or_else(|| before.strip_suffix(b"\\t"))?;
+    let length = path
+        .iter()
+        .rev()
+        .take(MAX_FIELD_BYTES)
+        .take_while(|byte| !byte.is_ascii_whitespace());
+    if !path[path.len() - length.count()..].contains(&b'/') {
+        return None;
+    }
+    let flag = if scanner.bytes[at..].starts_with(b"TRUE") {
+        "TRUE"
+    } else {
+        "FALSE"
+    };
+    let mut field = at + flag.len();
+    for is_in in [|byte: u8| byte.is_ascii_digit(), |byte: u8| Chars::Dotted.has(byte)] {
+        field += tab_length(scanner.bytes, field)?;
+        let rest = &scanner.bytes[field..];
+        let length = rest
+            .iter()
+            .take(MAX_FIELD_BYTES)
+            .take_while(|byte| is_in(**byte))
+            .count();
+        field += length;
+        if length == 0 {
+            return None;
+        }
+    }
+    let start = field + tab_length(scanner.bytes, field)?;
+    let end = scanner.runs.end(Chars::Value, start);
+    let escape = scanner.bytes[start..end]
+        .iter()
+        .take(MAX_PASSWORD_BYTES)
+        .position(|byte| *byte == 0x1b);
+    let value = start..escape.map_or(end, |length| start + length);
+    let text = &scanner.text[value.clone()];
+    values::is_credential(CredentialKind::Session, ValueStyle::Quoted, text).then_some(value)
+}
+
+/// The length of the tab at `at`, which may be escaped.
+fn tab_length(bytes: &[u8], at: usize) -> Option<usize> {
+    match bytes.get(at..)? {
+        [b'\t', ..] => Some(1),
+        [b'\\', b't', ..] => Some(2),
+        _ => None,
+    }
 }
 
 /// Ports on which databases of PostgreSQL and their pools listen.

@@ -171,6 +171,10 @@ const PEM: &str = "-----BEGIN |RSA PRIVATE| KEY-----\n|~64|\n|~20|==\n-----END |
 const ENCODED_PEM: &str = "LS0tLS1CRUdJ|TiBSU0EgUFJJVkFURSBLRVktLS0tLQpN|~80";
 const ENCODED_PEM_AFTER_LINE: &str = "Ci0tLS0tQkVH|SU4gUFJJVkFURSBLRVktLS0tLQpN|~80";
 
+const ENCODED_PEM_AFTER_TEXT: &str = "YWItLS0tLUJF|R0lOIFJTQSBQUklWQVRFIEtFWS0tLS0tCk0=|~80";
+const TWICE_ENCODED_PEM: &str =
+    "TFMwdExTMUNS|VWRKVGlCU1UwRWdVRkpKVmtGVVJTQkxSVmt0TFMwdExRcE5TVWxGWVRGQ1l6SkVaVE5tUnpSb1NXbzFTMncyYlU0";
+
 /// The forms that begin a word. Where one prefix begins with another, the longer one stands first.
 #[rustfmt::skip]
 pub(crate) const FORMS: &[SecretForm] = &[
@@ -292,8 +296,9 @@ pub(crate) const FORMS: &[SecretForm] = &[
     form("password hash",        "scrypt$",                      NoHost,                      rule(hashes::named_hash, "{}", "scrypt$|~22|$16384$8$1$|~43")),
     form("password hash",        "argon2$argon2",                NoHost,                      rule(hashes::named_hash, "{}", "argon2$argon2|id$v=19$m=102400,t=2,p=8$|~22|$|~43")),
     form("JSON web token",       JSON_WEB_TOKEN,                 AnyHost,                     rule(tokens::json_web_token, "{}", "eyJ|~33|.|eyJ|~60|.|~43")),
-    form("private key",          "LS0tLS1CRUdJTi",               NoHost,                      rule(keys::encoded_pem_key, "client-key-data: {}", ENCODED_PEM)),
-    form("private key",          "Ci0tLS0tQkVHSU4",              NoHost,                      rule(keys::encoded_pem_key, "{}", ENCODED_PEM_AFTER_LINE)),
+    form("private key",          "TFMwdExTMUNSVWRKVG",           NoHost,                      rule(keys::encoded_pem_key, "{}", TWICE_ENCODED_PEM)),
+    form("cookie",               "TRUE",                         NoHost,                      rule(files::cookie_jar_value, "x.org\tFALSE\t/\tTRUE\t0\tsid\t{}", "s%3A|~32")),
+    form("cookie",               "FALSE",                        NoHost,                      rule(files::cookie_jar_value, "x.org\tTRUE\t/\tFALSE\t0\tsid\t{}", "~32")),
     form("private key",          "Private-Lines: ",              NoHost,                      rule(keys::putty_key, "Private-Lines: 2\n{}", "~64|\n|~40")),
     form("password",             "password",                     NoHost,                      rule(files::netrc_password, "machine x.org login me password {}", "hunt|er2")),
     form("password",             "passwd",                       NoHost,                      rule(files::netrc_password, "machine x.org login me passwd {}", "hunt|er2")),
@@ -315,6 +320,10 @@ pub(crate) const MARKED_FORMS: &[SecretForm] = &[
     form("Azure DevOps token", "z devops",          AZURE,             AZURE_DEVOPS),
     form("Azure DevOps token", "ZURE",              AZURE,             AZURE_DEVOPS),
     form("Azure DevOps token", "ZDO",               AZURE,             rule(tokens::azdo_token, "{}", "~76|AZ|DO|~4")),
+    form("private key",        keys::ENCODED_PEM_MARKS[0], NoHost,     rule(keys::encoded_pem_key, "client-key-data: {}", ENCODED_PEM)),
+    form("private key",        keys::ENCODED_PEM_MARKS[1], NoHost,     rule(keys::encoded_pem_key, "{}", ENCODED_PEM_AFTER_LINE)),
+    form("private key",        keys::ENCODED_PEM_MARKS[2], NoHost,     rule(keys::encoded_pem_key, "{}", ENCODED_PEM_AFTER_TEXT)),
+    form("private key",        "=",                 NoHost,            rule(keys::jwk_member, "kty = \"EC\"\nd = \"{}\"", "~43")),
     form("private key",        "----",              NoHost,            rule(keys::pem_key, "{}", PEM)),
 ];
 

@@ -100,6 +100,7 @@ pub(crate) fn encoded_pem_key(scanner: &mut SecretScanner<'_>, at: usize) -> Opt
     if at < scanner.public_pem_end {
         return None;
     }
+    let start = encoded_start(scanner, at);
     let mut decoder = Base64Decoder::default();
     let mut line = at;
     let mut width = None;
@@ -114,20 +115,45 @@ pub(crate) fn encoded_pem_key(scanner: &mut SecretScanner<'_>, at: usize) -> Opt
         }
     };
     scanner.runs.steps += end - at;
-    let is_private = decoder.bytes.windows(PRIVATE_KEY.len()).any(|part| part == PRIVATE_KEY);
+    let has_key = |bytes: &[u8]| bytes.windows(PRIVATE_KEY.len()).any(|part| part == PRIVATE_KEY);
+    let is_private = has_key(&decoder.bytes) || has_key(&decode_again(&decoder.bytes));
     if !is_private {
         scanner.public_pem_end = end;
     }
-    is_private.then_some(at..end)
+    is_private.then_some(start..end)
+}
+
+/// `-----BEGIN` in Base64, from the first group of four digits that is the same whatever stands before it.
+pub(crate) const ENCODED_PEM_MARKS: [&str; 3] = ["LS0tLS1CRUdJTi", "LS0tQkVHSU4g", "LS0tLUJFR0lOI"];
+
+/// Where the Base64 begins that has a mark at `at`: the groups of four digits before it belong to it.
+fn encoded_start(scanner: &mut SecretScanner<'_>, at: usize) -> usize {
+    const MAX_BYTES_BEFORE: usize = 4096;
+    let before = scanner.bytes[scanner.begin..at].iter().rev().take(MAX_BYTES_BEFORE);
+    let is_digit = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    let length = before.take_while(is_digit).count();
+    scanner.runs.steps += length;
+    at - length / 4 * 4
+}
+
+/// The bytes of Base64 that is the content of Base64; nothing if it is not.
+fn decode_again(bytes: &[u8]) -> Vec<u8> {
+    let mut decoder = Base64Decoder::default();
+    if bytes.starts_with(ENCODED_PEM_MARKS[0].as_bytes()) {
+        let digits = bytes.iter().filter(|byte| !byte.is_ascii_whitespace());
+        digits.for_each(|digit| decoder.push(*digit));
+    }
+    decoder.bytes
 }
 
 /// A private key in Base64 that is the value from `at`, in quotes or without them.
 pub(crate) fn encoded_key_from(scanner: &mut SecretScanner<'_>, at: usize) -> Option<Range<usize>> {
     let (value, _) = value_from(scanner, at);
-    let is_encoded = ["LS0tLS1CRUdJTi", "Ci0tLS0tQkVHSU4"]
-        .iter()
-        .any(|start| scanner.bytes[value.start..].starts_with(start.as_bytes()));
-    is_encoded.then(|| encoded_pem_key(scanner, value.start)).flatten()
+    let mark = [0, 4].map(|skipped| value.start + skipped).into_iter().find(|at| {
+        let rest = scanner.bytes.get(*at..).unwrap_or_default();
+        ENCODED_PEM_MARKS.iter().any(|mark| rest.starts_with(mark.as_bytes()))
+    })?;
+    encoded_pem_key(scanner, mark)
 }
 
 /// The label of private keys in PEM.
@@ -199,9 +225,10 @@ fn decode_line(scanner: &mut SecretScanner<'_>, from: usize, decoder: &mut Base6
 /// How many bytes lie between the end of a line and the first character of the next one, which may be indented or have
 /// its number before it.
 fn line_after(rest: &[u8]) -> Option<usize> {
-    const BREAKS: [&[u8]; 9] = [
+    const BREAKS: [&[u8]; 10] = [
         b"\r\n",
         b"\n",
+        b"\r",
         b"\\r\\n",
         b"\\n",
         b"\\\\r\\\\n",
@@ -254,13 +281,22 @@ pub(crate) fn putty_key(scanner: &mut SecretScanner<'_>, at: usize) -> Option<Ra
         .count();
     let count: usize = scanner.text[count_start..count_start + digits].parse().ok()?;
     let first_break = count_start + digits;
-    let start = first_break + line_after(&scanner.bytes[first_break..])?;
+    let before = &scanner.bytes[scanner.begin..at];
+    let is_on_line = |byte: &&u8| !matches!(byte, b'\n' | b'\r');
+    let margin = before
+        .iter()
+        .rev()
+        .take(MAX_INDENT_BYTES)
+        .take_while(is_on_line)
+        .count();
+    let margin = at - margin..at;
+    let start = first_break + quoted_line_after(scanner, first_break, &margin)?;
     let mut end = scanner.runs.end(Chars::Base64, start);
     if end - start < MIN_PUTTY_LINE {
         return None;
     }
     for _ in 1..count {
-        let Some(skipped) = line_after(&scanner.bytes[end..]) else {
+        let Some(skipped) = quoted_line_after(scanner, end, &margin) else {
             break;
         };
         let line_end = scanner.runs.end(Chars::Base64, end + skipped);
@@ -270,6 +306,21 @@ pub(crate) fn putty_key(scanner: &mut SecretScanner<'_>, at: usize) -> Option<Ra
         end = line_end;
     }
     Some(start..end)
+}
+
+/// [`line_after`] where all lines have the same text before them, such as `> ` or the name of a file.
+fn quoted_line_after(scanner: &SecretScanner<'_>, end: usize, margin: &Range<usize>) -> Option<usize> {
+    let rest = &scanner.bytes[end..];
+    let line_break = rest
+        .iter()
+        .take(2)
+        .take_while(|byte| matches!(byte, b'\n' | b'\r'))
+        .count();
+    let is_same = line_break > 0 && rest[line_break..].starts_with(&scanner.bytes[margin.clone()]);
+    match is_same && !margin.is_empty() {
+        true => Some(line_break + margin.len()),
+        false => line_after(rest),
+    }
 }
 
 /// The fewest characters of the first private line of PuTTY.
@@ -335,7 +386,8 @@ pub(crate) fn jwk_member(scanner: &mut SecretScanner<'_>, colon: usize) -> Optio
         return None;
     }
     let name = name_before(scanner, colon)?;
-    if !is_jwk_private_member(&scanner.text[name]) {
+    let start = scanner.after_escape(name.start).min(name.end);
+    if !is_jwk_private_member(&scanner.text[start..name.end]) {
         return None;
     }
     let spaces = scanner.bytes[colon + 1..]

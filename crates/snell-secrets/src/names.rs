@@ -25,6 +25,8 @@ pub enum CredentialKind {
     Digits,
     /// Names and values; one of them often is a session.
     Cookie,
+    /// The value of a cookie that is a session.
+    Session,
     /// The address of a database and its login.
     Connection,
 }
@@ -41,7 +43,7 @@ impl CredentialKind {
             Self::Signature => "signature",
             Self::Credential => "credential",
             Self::Digits => "code",
-            Self::Cookie => "cookie",
+            Self::Cookie | Self::Session => "cookie",
             Self::Connection => "connection string",
         }
     }
@@ -73,7 +75,8 @@ const fn name(words: &'static str, kind: CredentialKind, used: NameUse) -> Secre
 }
 
 use CredentialKind::{
-    Authorization, Basic, Connection, Cookie, Credential, Digits, Key, OpaqueToken, Password, Secret, Signature, Token,
+    Authorization, Basic, Connection, Cookie, Credential, Digits, Key, OpaqueToken, Password, Secret, Session,
+    Signature, Token,
 };
 use NameUse::{Both, Value, Variable};
 
@@ -123,6 +126,12 @@ pub(crate) const NAMES: &[SecretName] = &[
     name("pin", Digits, Value),
     name("cookie", Cookie, Value),
     name("cookies", Cookie, Value),
+    name("connect_sid", Session, Value),
+    name("koa_sess", Session, Value),
+    name("phpsessid", Session, Value),
+    name("jsessionid", Session, Value),
+    name("aspxauth", Session, Value),
+    name("laravel_session", Session, Value),
     name("connection_string", Connection, Value),
     name("connectionstring", Connection, Value),
     name("password", Password, Both),
@@ -275,9 +284,9 @@ pub fn variable_issuer(name: &str) -> &'static str {
 
 /// Whether a name ends with three letters that one of the above ends with. Most do not and are done with.
 fn ends_like_one(name: &[u8]) -> bool {
-    const ENDS: [&[u8; 3]; 23] = [
+    const ENDS: [&[u8; 3]; 26] = [
         b"ord", b"swd", b"pwd", b"ase", b"ass", b"ion", b"ret", b"ken", b"rer", b"key", b"uth", b"sig", b"ure", b"ial",
-        b"als", b"jwt", b"otp", b"pin", b"kie", b"ing", b"pat", b"ata", b"ies",
+        b"als", b"jwt", b"otp", b"pin", b"kie", b"ing", b"pat", b"ata", b"ies", b"sid", b"nid", b"ess",
     ];
     let end = &name[name.len().saturating_sub(3)..];
     ENDS.iter().any(|known| end.eq_ignore_ascii_case(*known))

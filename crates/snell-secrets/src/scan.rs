@@ -74,7 +74,7 @@ const KINDS_OF: [u8; 256] = {
         if forms::BY_FIRST[at] != 0 || matches!(byte, b'B' | b'b' | b'c' | b'k' | b'p' | b'P' | b'$') {
             table[at] |= BEGINS_WORD;
         }
-        if matches!(byte, b'-' | b'_' | b':' | b'=' | b'.' | b'Z' | b'z') {
+        if matches!(byte, b'-' | b'_' | b':' | b'=' | b'.' | b'L' | b'Z' | b'z') {
             table[at] |= ANYWHERE;
         }
         at += 1;
@@ -98,6 +98,8 @@ pub struct SecretScanner<'a> {
     pub(crate) begin: usize,
     /// Where `curl` was last named.
     pub(crate) curl_at: Option<usize>,
+    /// Where another program with an option for cookies was last named, and the option.
+    pub(crate) cookie_program: Option<(usize, u8)>,
     /// Where `pgpass` was last named.
     pub(crate) pgpass_at: Option<usize>,
     pub(crate) jwk: JwkContext,
@@ -120,6 +122,7 @@ impl<'a> SecretScanner<'a> {
             runs: CharRuns::new(text.as_bytes()),
             begin: 0,
             curl_at: None,
+            cookie_program: None,
             pgpass_at: None,
             jwk: JwkContext::default(),
             public_pem_end: 0,
@@ -203,6 +206,12 @@ impl<'a> SecretScanner<'a> {
                 self.pgpass_at = Some(at);
             }
             [b'k', b't', b'y', ..] => self.remember_jwk(at),
+            [b'a' | b'f' | b'g' | b'h' | b'w', ..] => {
+                let mut programs = context::COOKIE_PROGRAMS.iter();
+                if let Some((_, option)) = programs.find(|(program, _)| rest.starts_with(program.as_bytes())) {
+                    self.cookie_program = Some((at, *option));
+                }
+            }
             _ => {}
         }
         None

@@ -34,6 +34,7 @@ pub(crate) fn is_credential(kind: CredentialKind, style: ValueStyle, value: &str
     match kind {
         _ if value.len() < min => false,
         CredentialKind::Cookie => is_cookie(value) || is_opaque(judged, seen),
+        CredentialKind::Session => is_session(judged, seen),
         CredentialKind::Connection => is_opaque(judged, seen) || is_login_at_host(judged),
         CredentialKind::Digits => {
             (min..=MAX_CODE_DIGITS).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_digit())
@@ -87,6 +88,12 @@ fn is_opaque(value: &str, seen: Seen) -> bool {
         && seen.letter()
         && value.bytes().filter(is_digit).count() >= digits
         && value.bytes().all(fits)
+}
+
+/// Whether the value of a cookie is a session: long, with letters and digits, and signed or escaped at most.
+fn is_session(value: &str, seen: Seen) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=_-.%".contains(&byte);
+    value.len() >= MIN_OPAQUE.0 && seen.letter() && (seen.digit || seen.is_random(value)) && value.bytes().all(fits)
 }
 
 /// Parts of a cookie that say how it is to be kept.
@@ -143,6 +150,7 @@ const fn min_length(kind: CredentialKind, style: ValueStyle) -> usize {
             | CredentialKind::OpaqueToken
             | CredentialKind::Credential
             | CredentialKind::Cookie
+            | CredentialKind::Session
             | CredentialKind::Connection,
             _,
         ) => 8,

@@ -60,10 +60,14 @@ pub fn mask_json(value: &mut Value) {
             Value::Object(members) => {
                 mask_names(members);
                 let named = kind_of_named_value(members);
+                let cookie = (kind == Some(CredentialKind::Cookie)).then_some(CredentialKind::Session);
                 let is_jwk = members.contains_key("kty");
                 rest.extend(members.iter_mut().map(|(name, value)| {
                     let jwk = (is_jwk && is_jwk_private_member(name)).then_some(CredentialKind::Key);
-                    let kind = credential_kind(name).or(named.filter(|_| name == "value")).or(jwk);
+                    let kind = credential_kind(name)
+                        .or(named.filter(|_| name == "value"))
+                        .or(jwk)
+                        .or(cookie);
                     (value, kind)
                 }));
             }

@@ -1,9 +1,11 @@
 //! What is said about a judgement: to the model, to the user, to the store.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use snell::{GuardReport, Verdict as Answer, show_unseen};
 use snell_guard::{Judgement, Verdict};
-use snell_store::GuardVerdict;
+use snell_store::{GuardVerdict, mask};
 
 use crate::install::script::quoted;
 
@@ -38,6 +40,8 @@ pub(super) fn tell(judgement: &Judgement, closer: Option<&str>, answer: &mut Ans
         }
     };
     let rule = judgement.rule.unwrap_or_default();
+    // A line with a secret in it would show the secret once more.
+    let closer = closer.filter(|line| matches!(mask::mask(line), Cow::Borrowed(_)));
     let closer = closer.unwrap_or(match judgement.decision {
         Verdict::Deny => "snell log --verdict block --limit 1 --json",
         Verdict::Ask | Verdict::Allow => "snell log --verdict ask --limit 1 --json",

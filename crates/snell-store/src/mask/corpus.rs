@@ -220,6 +220,21 @@ pub(super) const SECRETS: &[(&str, &str)] = &[
     ("[\\\"curl\\\",\\\"--cookie\\\",\\\"{}\\\"]", "session=|~16"),
     ("run: curl -b \"{}\" https://x\n", "session=|~16"),
     ("[\"--password\", \"{}\"]", "hunt|er2"),
+    ("cookies = {\"connect.sid\": \"{}\"}", "s%3A|~32|.|~20"),
+    ("cookies: { 'connect.sid': '{}' }", "~32"),
+    ("connect.sid={}", "s%3A|~32|.|~32"),
+    ("PHPSESSID={}; a=b", "~26"),
+    ("x.example\tFALSE\t/\tTRUE\t0\tconnect.sid\t{}", "s%3A|~32"),
+    (
+        "#HttpOnly_x.example\\tTRUE\\t/\\tFALSE\\t1700000000\\tsid\\t{}\\n",
+        "~32",
+    ),
+    ("curl -b $'{}' https://x", "sid=|~28"),
+    ("ffuf -b '{}' -u http://x/FUZZ", "sid=|~28"),
+    ("wfuzz -b {} http://x/FUZZ", "sid=|~28"),
+    ("hurl -b {} x.hurl", "sid=|~28"),
+    ("gobuster dir -c '{}' -u http://x", "sid=|~28"),
+    ("ab -n 10 -C '{}' http://x/", "sid=|~28"),
     // .netrc within a line, over several lines, and in JSON.
     (
         "I found machine api.example.com login me password {} there",
@@ -290,6 +305,11 @@ pub(super) const SECRETS: &[(&str, &str)] = &[
     (
         "     1→{}\n     4→b",
         "LS0tLS1CRUdJ|TiBSU0EgUFJJVkFURSBLRVktLS0tLQpN|~32|\n     2→|~76|\n     3→|~20|==",
+    ),
+    ("after a blank: {}", "IC0tLS0tQkVH|SU4gUFJJVkFURSBLRVktLS0tLQpN|~80"),
+    (
+        "key={}",
+        "QmFnIEF0dHJpYnV0ZXMK|LS0tLS1CRUdJTiBQ|UklWQVRFIEtFWS0tLS0tCk1J|~80",
     ),
     // Tokens of services.
     ("NVIDIA: {}", "nv|api-|~30|_|~20|-|~12"),
@@ -393,7 +413,14 @@ pub(super) const SECRETS: &[(&str, &str)] = &[
         "{\"keys\": [{\"use\": \"sig\"}, {\"kty\": \"RSA\", \"dp\": \"{}\"}]}",
         "~86",
     ),
+    ("kty = \"EC\"\ncrv = \"P-256\"\nd = \"{}\"\n", "~43"),
     // Keys of PuTTY.
+    ("> Private-Lines: 2\n> {}\n> Private-MAC: 0a", "~64|\n> |~40"),
+    (
+        "a\nk.ppk:Private-Lines: 2\nk.ppk:{}\nk.ppk:Private-MAC: 0a",
+        "~64|\nk.ppk:|~40",
+    ),
+    ("Private-Lines: 2\r{}\rPrivate-MAC: 0a", "~64|\r|~40"),
     ("Private-Lines: 3\n{}\nPrivate-MAC: 0a", "~64|\n|~64|\n|~20|=="),
     ("Private-Lines: 1\r\n{}\r\nPrivate-MAC: 0a", "~64"),
     ("Private-Lines: 2\\n{}\\nPrivate-MAC: 0a", "~64|\\n|~40"),
@@ -605,6 +632,10 @@ pub(super) const LOOKALIKES: &[&str] = &[
     "bob:abcdefghijklm:1:2:3:4",
     "git pat is a pattern: pat matches e83c5163316f89bfbde7d9ab23ca2e25604af290",
     "[::1]:5432 and [::1]:8080:a:b",
+    "spring.session.cookie.name=SID cookies.enabled = true",
+    "name: \"connect.sid\", connect.sid=$SID, JSESSIONID=<session>",
+    "a\tTRUE\t1\tb\tc1234567890123456789",
+    "d = \"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4\"",
     "key_id key_AKIA_prefix KEYAKIA AKIAXXXXXXXXXXXXXXXX",
     "PATTERN=3D and =3Dnvapi-docs",
     "\u{1b}[01;31m\u{1b}[Kghp_\u{1b}[m\u{1b}[K is how a token begins",
@@ -619,6 +650,8 @@ pub(super) const LOOKALIKES: &[&str] = &[
 /// More of them, each of which changes the meaning of the lines after it.
 pub(super) const LOOKALIKES_ALONE: &[&str] = &[
     "abcdefg2hijklmn3opqrstu4vwxyzab5cdefghi6jklmnop7qrst",
+    "gobuster dir -c cookies.txt; git switch -b fix=1234567",
+    "ab -c 10 -n 100 http://x/; tar -C dir",
     "curl -b cookies.txt -c cookies.txt https://x",
     "curl -b \"theme=dark; lang=en\" https://x",
     "curl -b \"$COOKIE\" https://x",

@@ -155,6 +155,26 @@ fn members_whose_name_means_a_credential_are_masked_whole() {
 }
 
 #[test]
+fn sessions_within_cookies_are_masked() {
+    let session = cook("~32");
+    let mut value = json!({
+        "cookies": [{"name": "sid", "value": session, "domain": "x.example", "path": "/", "expires": "2026-01-02T00:00:00Z"}],
+        "request": {"cookies": {"sid": session, "theme": "dark"}},
+        "other": {"sid": session},
+    });
+    mask_json(&mut value);
+    let masked = "[masked: cookie]";
+    assert_eq!(
+        value,
+        json!({
+            "cookies": [{"name": "sid", "value": masked, "domain": "x.example", "path": "/", "expires": "2026-01-02T00:00:00Z"}],
+            "request": {"cookies": {"sid": masked, "theme": "dark"}},
+            "other": {"sid": session},
+        })
+    );
+}
+
+#[test]
 fn private_members_of_a_json_web_key_are_masked() {
     let key = cook("~43");
     let mut value = json!({
@@ -324,6 +344,16 @@ fn hostile_texts_are_looked_at_a_bounded_number_of_times() {
         "curl -b 'a=",
         "_",
         "key_ghp_",
+        "L",
+        "LS0tLUJFR0lOI",
+        "LS0tQkVHSU4g\n",
+        "TFMwdExTMUNSVWRKVG",
+        "/\tTRUE\t0\t",
+        "/\tTRUE\t0\ta\tb",
+        "ffuf -b a=",
+        "> Private-Lines: 9999\n> aaaaaaaaaaaaaaaa\n",
+        "d = \"aaaaaaaaaaaaaaaaaaaa\"\n",
+        "kty=",
         "$P$",
         "pbkdf2_sha$",
         "pbkdf2_sha_a:",

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
-use snell_secrets::examples::secret_examples;
+use serde_json::{Value, json};
+use snell_secrets::examples::{cook_secret, secret_examples};
 
 use super::{Mode, Watched};
 
@@ -141,6 +141,36 @@ fn no_secret_is_written_in_any_way() {
         assert!(watched.pending() >= 3);
         check_all(&watched, "waiting");
         holder.execute_batch("ROLLBACK").unwrap();
+    }
+}
+
+#[test]
+fn the_guard_does_not_repeat_a_secret_to_the_user() {
+    let watched = Watched::with_hooks(Mode::Alone, "");
+    let secret = cook_secret("nv|api-|~64");
+    let rows = [
+        (format!("rm -rf ~ {secret}"), "snell log --verdict block"),
+        ("rm -rf ~".to_owned(), "snell guard explain 'rm -rf ~'"),
+    ];
+    for (command, expected) in rows {
+        let fields = json!({"tool_name": "Bash", "tool_input": {"command": command}});
+        let reply = watched.hook(&watched.payload("s1", "PreToolUse", fields));
+        let answer: Value = serde_json::from_str(&reply.stdout).unwrap();
+        let message = answer["systemMessage"].as_str().unwrap();
+        assert!(message.contains(expected) && !message.contains(&secret), "{message}");
+    }
+}
+
+#[test]
+fn a_token_in_the_name_of_a_tool_is_not_written() {
+    let watched = Watched::with_hooks(Mode::Alone, "");
+    let secret = cook_secret("nv|api-|~64");
+    let fields = json!({"tool_name": format!("mcp__a__{secret}"), "tool_input": {}});
+    assert_eq!(watched.hook(&watched.payload("s1", "PreToolUse", fields)).code, 0);
+    for file in files(&watched.sandbox.data()) {
+        let content = fs::read(&file).unwrap_or_default();
+        let found = content.windows(secret.len()).any(|part| part == secret.as_bytes());
+        assert!(!found, "{}", file.display());
     }
 }
 
