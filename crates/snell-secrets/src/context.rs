@@ -15,6 +15,9 @@ const MAX_CURL_BYTES: usize = 4096;
 /// The longest user name and password that are looked for in an address or an option.
 const MAX_LOGIN_BYTES: usize = 512;
 
+/// The most backslashes before a quote: a string within a string within a string.
+pub(crate) const MAX_QUOTE_ESCAPES: usize = 7;
+
 /// Ways to authorize, which stand before the credential.
 const SCHEMES: [&str; 8] = [
     "bearer",
@@ -327,7 +330,7 @@ pub(crate) fn name_before(scanner: &SecretScanner<'_>, at: usize) -> Option<Rang
             .count()
     };
     let spaces = back(before.len(), 4, |byte| matches!(byte, b' ' | b'\t'));
-    let end = back(spaces, 4, |byte| b"\"'`\\]?*".contains(&byte));
+    let end = back(spaces, MAX_QUOTE_ESCAPES + 1, |byte| b"\"'`\\]?*".contains(&byte));
     let start = back(end, MAX_NAME_BYTES + 1, |byte| Chars::Dotted.has(byte));
     let is_path = start > 0 && before[start - 1] == b'/';
     let fits = (1..=MAX_NAME_BYTES).contains(&(end - start));
@@ -351,7 +354,11 @@ pub(crate) fn value_from(scanner: &mut SecretScanner<'_>, at: usize) -> (Range<u
     let rest = &scanner.bytes[at.min(scanner.bytes.len())..];
     let prefix = match rest {
         [b'b' | b'r' | b'f' | b'u' | b'$', b'"' | b'\'', ..] => 1,
-        _ => rest.iter().take(3).take_while(|byte| **byte == b'\\').count(),
+        _ => rest
+            .iter()
+            .take(MAX_QUOTE_ESCAPES)
+            .take_while(|byte| **byte == b'\\')
+            .count(),
     };
     match quoted_by(rest.get(prefix)) {
         Some(chars) => {
@@ -360,7 +367,7 @@ pub(crate) fn value_from(scanner: &mut SecretScanner<'_>, at: usize) -> (Range<u
             let escapes = scanner.bytes[start..end]
                 .iter()
                 .rev()
-                .take(3)
+                .take(MAX_QUOTE_ESCAPES)
                 .take_while(|byte| **byte == b'\\');
             (start..end - escapes.count(), true)
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::context::{name_before, value_from};
+use crate::context::{MAX_QUOTE_ESCAPES, name_before, value_from};
 use crate::names::is_jwk_private_member;
 use crate::runs::Chars;
 use crate::scan::SecretScanner;
@@ -378,7 +378,10 @@ impl SecretScanner<'_> {
 /// The value of a private member of a JSON Web Key. `colon` stands after the name.
 pub(crate) fn jwk_member(scanner: &mut SecretScanner<'_>, colon: usize) -> Option<Range<usize>> {
     // Most names end with another letter.
-    let quotes = scanner.bytes[scanner.begin..colon].iter().rev().take(4);
+    let quotes = scanner.bytes[scanner.begin..colon]
+        .iter()
+        .rev()
+        .take(MAX_QUOTE_ESCAPES + 2);
     let last = quotes
         .copied()
         .find(|byte| !matches!(byte, b'"' | b'\'' | b'\\' | b' '))?;

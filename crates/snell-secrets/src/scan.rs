@@ -338,7 +338,7 @@ impl SecretScanner<'_> {
         let count = |is_pair: fn(&[u8]) -> bool| seen.windows(2).filter(|pair| is_pair(pair)).count();
         let rises = count(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
         let capitals = count(|pair| pair.iter().all(u8::is_ascii_uppercase));
-        seen.len() >= MIN_GLUED_BODY && rises >= 3 && capitals >= 2
+        seen.len() >= MIN_GLUED_BODY && rises >= 2 && capitals >= 1 && rises + capitals >= 5
     }
 
     /// Whether a run has many different letters, unlike `XXXX` and most words.

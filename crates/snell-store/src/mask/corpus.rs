@@ -90,6 +90,7 @@ pub(super) const SECRETS: &[(&str, &str)] = &[
     ("token{}", "fo|1_|~43"),
     ("mcp__a__{}", "nv|api-|~64"),
     // Without a digit.
+    ("{}", "sq|0atp-|abcdEFghijKLmnopQrstuv"),
     ("{}", "tv|ly-|aBcDEfGhIJkLmNOpQrsTUvWxYzABcDeF"),
     ("{}", "nv|api-|aBcDEfGhIJkLmNOpQrsTUvWxYzABcDeFaBcDEfGhIJkLmNOp"),
     ("{}", "fo|1_|aBcDEfGhIJkLmNOpQrsTUvWxYzABcDeFaBcDEfGhIJk"),
@@ -414,6 +415,14 @@ pub(super) const SECRETS: &[(&str, &str)] = &[
         "~86",
     ),
     ("kty = \"EC\"\ncrv = \"P-256\"\nd = \"{}\"\n", "~43"),
+    (
+        "{\\\\\\\"kty\\\\\\\": \\\\\\\"EC\\\\\\\", \\\\\\\"d\\\\\\\": \\\\\\\"{}\\\\\\\"}",
+        "~43",
+    ),
+    (
+        "{\\\\\\\\\\\\\\\"kty\\\\\\\\\\\\\\\": 1, \\\\\\\\\\\\\\\"d\\\\\\\\\\\\\\\": \\\\\\\\\\\\\\\"{}\\\\\\\\\\\\\\\"}",
+        "~43",
+    ),
     // Keys of PuTTY.
     ("> Private-Lines: 2\n> {}\n> Private-MAC: 0a", "~64|\n> |~40"),
     (
