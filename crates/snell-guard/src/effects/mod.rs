@@ -13,6 +13,7 @@ mod interpreter;
 mod kill;
 mod names;
 mod output;
+mod own_paths;
 mod planned;
 mod scene;
 mod send;
@@ -239,6 +240,9 @@ fn collect(invocation: &Invocation, world: &World, view: View, environment: Envi
             }
             None => handlers::unknown_program(&mut scene),
         },
+    }
+    if view == View::Whole {
+        own_paths::apply(&mut scene);
     }
 }
 

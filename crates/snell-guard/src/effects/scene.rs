@@ -24,6 +24,8 @@ pub(super) struct Scene<'a> {
     /// Which of the policy's allowed commands this is part of.
     pub(super) allowed: Option<usize>,
     list: &'a mut Vec<Effect>,
+    /// How many effects were there before.
+    before: usize,
 }
 
 impl<'a> Scene<'a> {
@@ -47,6 +49,7 @@ impl<'a> Scene<'a> {
             idle: false,
             view,
             allowed: None,
+            before: list.len(),
             list,
         };
         if let Some(called) = &called {
@@ -152,6 +155,13 @@ impl<'a> Scene<'a> {
             .filter(reads)
             .filter_map(|effect| effect.place.as_ref());
         places.find(|place| place.classes.has(Class::OwnProgram)).cloned()
+    }
+
+    /// Whether the program is already found to do something to a place: this, or anything.
+    pub(super) fn has_effect_on(&self, place: &Place, kind: Option<Kind>) -> bool {
+        let fits = |effect: &&Effect| kind.is_none_or(|kind| effect.what == What::Kind(kind));
+        let mut found = self.list.iter().skip(self.before).filter(fits);
+        found.any(|effect| effect.place.as_ref().is_some_and(|other| other.shape == place.shape))
     }
 
     /// Something that a rule judges by itself.
