@@ -3,7 +3,7 @@
 use super::scene::Scene;
 use super::{Kind, interpreter, kill, sql, uses};
 use crate::find;
-use crate::invocation::{Stdout, Value};
+use crate::invocation::Value;
 use crate::line::Line;
 use crate::paths::{Class, Classes, Place};
 use crate::programs::{self, Handler, Program};
@@ -136,17 +136,6 @@ fn chown(scene: &mut Scene<'_>) {
     }
     for operand in scene.line.operands.clone().into_iter().skip(1) {
         scene.on(Kind::Lock, operand, true);
-    }
-}
-
-/// `cat program > file`: what is read lies under another name then.
-pub(super) fn written_elsewhere(scene: &mut Scene<'_>) {
-    const PASSERS: &[&str] = &["cat", "gcat", "head", "tail", "pv", "tee", "dd", "sponge"];
-    if scene.invocation.stdout == Stdout::File
-        && PASSERS.contains(&scene.name())
-        && let Some(place) = scene.reads_own_program()
-    {
-        scene.push(Kind::Copy, place, false);
     }
 }
 

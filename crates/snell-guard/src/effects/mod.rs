@@ -15,6 +15,7 @@ mod names;
 mod output;
 mod own_paths;
 mod planned;
+mod program_copies;
 mod scene;
 mod send;
 mod shown;
@@ -231,7 +232,6 @@ fn collect(invocation: &Invocation, world: &World, view: View, environment: Envi
             uses::apply(&mut scene, program);
             handlers::apply(&mut scene, program);
             guessed::apply(&mut scene, Some(program));
-            handlers::written_elsewhere(&mut scene);
         }
         None => match name {
             Some(name) => {
@@ -242,6 +242,10 @@ fn collect(invocation: &Invocation, world: &World, view: View, environment: Envi
         },
     }
     if view == View::Whole {
+        if program.is_none() {
+            program_copies::find_renamed(&mut scene);
+        }
+        program_copies::find_copies(&mut scene);
         own_paths::apply(&mut scene);
     }
 }

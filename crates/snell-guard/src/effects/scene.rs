@@ -137,6 +137,14 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// Something happens to the place that a value names, seen from where the program starts.
+    pub(super) fn on_from_start(&mut self, kind: Kind, value: &Value) {
+        if self.list.len() <= MAX_EFFECTS {
+            let place = place(value, self.invocation.cwd.as_deref(), self.invocation, self.world);
+            self.push(kind, place, false);
+        }
+    }
+
     /// Something new is made. In the project and in temporary directories, that is no secret of anybody yet.
     pub(super) fn make(&mut self, kind: Kind, value: &Value) {
         let mut place = self.locate(value);
@@ -152,6 +160,7 @@ impl<'a> Scene<'a> {
         let mut places = self
             .list
             .iter()
+            .skip(self.before)
             .filter(reads)
             .filter_map(|effect| effect.place.as_ref());
         places.find(|place| place.classes.has(Class::OwnProgram)).cloned()

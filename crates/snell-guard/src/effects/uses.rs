@@ -7,7 +7,7 @@ use super::{Kind, What, names, send};
 use crate::invocation::{Part, Unknown, Value};
 use crate::line::Line;
 use crate::paths::{Class, Classes, Place, fits};
-use crate::programs::{Does, Program, Recursive, Target, Use};
+use crate::programs::{Does, Program, Recursive, Style, Target, Use};
 use crate::world::World;
 
 /// Before a path in an address.
@@ -32,7 +32,10 @@ pub(super) fn apply(scene: &mut Scene<'_>, program: &'static Program) {
                     if kind == Kind::Read && names::are_all(scene, &value) {
                         continue;
                     }
-                    if usage.new {
+                    if program.style == Style::Old && matches!(usage.on, Target::Flag(_)) {
+                        // `tar -f` is opened before `-C` is followed.
+                        scene.on_from_start(kind, &value);
+                    } else if usage.new {
                         scene.make(kind, &value);
                     } else {
                         scene.on(kind, &value, recursive);

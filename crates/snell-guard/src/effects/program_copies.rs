@@ -1,0 +1,103 @@
+//! Copies of Snell's program: one that is made, and one that may run under another name.
+
+use super::{Effect, Kind, What, effects_alone, scene::Scene};
+use crate::invocation::{Invocation, Stdin, Stdout, Value};
+use crate::paths::Class;
+use crate::programs;
+
+/// Programs that tell about a file and do not hand on what is in it.
+const DESCRIBERS: &[&str] = &[
+    "b2sum",
+    "cksum",
+    "cmp",
+    "diff",
+    "du",
+    "file",
+    "grep",
+    "ldd",
+    "ls",
+    "md5",
+    "md5sum",
+    "nm",
+    "objdump",
+    "otool",
+    "readelf",
+    "rg",
+    "sha1sum",
+    "sha256sum",
+    "sha512sum",
+    "shasum",
+    "size",
+    "stat",
+    "strings",
+    "sum",
+    "wc",
+    "which",
+];
+
+/// Programs that write what they read into files of their own.
+const WRITERS: &[&str] = &["csplit", "curl", "dd", "split", "sponge", "tee"];
+
+/// No more programs of a pipe are looked at.
+const MAX_PIPED: usize = 16;
+
+/// `cat program > file`, `base64 program | base64 -d > file`: what is read lies under another name then.
+pub(super) fn find_copies(scene: &mut Scene<'_>) {
+    let writes = scene.invocation.stdout == Stdout::File || WRITERS.contains(&base_name(scene.invocation));
+    if !writes || !scene.is_whole() || DESCRIBERS.contains(&base_name(scene.invocation)) {
+        return;
+    }
+    let mut place = scene.reads_own_program();
+    let mut stdin = scene.stdin();
+    let mut looked_at = 0;
+    while let (Stdin::Pipe(left), None) = (stdin, &place) {
+        let Some(last) = left.last().filter(|_| looked_at < MAX_PIPED) else {
+            break;
+        };
+        if DESCRIBERS.contains(&base_name(last)) {
+            break;
+        }
+        for invocation in left.iter().take(MAX_PIPED) {
+            let mut effects = effects_alone(invocation, scene.world).into_iter();
+            let is_copied = |effect: &Effect| effect.what == What::Kind(Kind::Read);
+            let found = effects.find(|effect| is_copied(effect) && is_own_program(effect));
+            place = place.or(found.and_then(|effect| effect.place));
+        }
+        stdin = &last.stdin;
+        looked_at += 1;
+    }
+    if let Some(place) = place {
+        scene.push(Kind::Copy, place, false);
+    }
+}
+
+fn is_own_program(effect: &Effect) -> bool {
+    let place = effect.place.as_ref();
+    place.is_some_and(|place| place.classes.has(Class::OwnProgram))
+}
+
+fn base_name(invocation: &Invocation) -> &str {
+    let name = invocation.argv.first().and_then(Value::as_text).unwrap_or_default();
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// Commands of Snell's that a copy of it under another name may be given.
+const OWN_COMMANDS: &[&str] = &["uninstall", "trust", "untrust", "uninit"];
+
+/// An unknown program that is given a command of Snell's may be Snell under another name.
+pub(super) fn find_renamed(scene: &mut Scene<'_>) {
+    let mut arguments = scene.arguments().iter().map(Value::as_text);
+    let (Some(Some(command)), object) = (arguments.next(), arguments.next()) else {
+        return;
+    };
+    let by_path = scene
+        .invocation
+        .argv
+        .first()
+        .is_none_or(|name| name.as_text().is_none_or(|name| name.contains('/')));
+    let on_agent = object.flatten().is_some_and(programs::is_agent);
+    let is_own = OWN_COMMANDS.contains(&command);
+    if is_own && (on_agent || by_path && command.ends_with("trust")) {
+        scene.rule("self.renamed");
+    }
+}
