@@ -2,7 +2,7 @@
 
 use super::desk::Desk;
 use super::request::{Request, ends_with, is_key};
-use super::tables::servers;
+use super::tables::{servers, verbs};
 use crate::effects::Kind;
 use crate::tools::quoted;
 
@@ -75,6 +75,7 @@ pub(super) fn look(request: &Request<'_>, desk: &mut Desk<'_>) -> bool {
         return elsewhere(request, desk);
     }
     sent(request, desk);
+    hand_own(request, desk);
     let at_home = request.serves(servers::FILES);
     if (request.serves(servers::FARAWAY) || request.serves(&["git"])) && !at_home {
         return false;
@@ -106,6 +107,21 @@ pub(super) fn look(request: &Request<'_>, desk: &mut Desk<'_>) -> bool {
         desk.files(*kind, paths);
     }
     false
+}
+
+/// A path of Snell's own under any key, if the tool is not one that reads.
+fn hand_own(request: &Request<'_>, desk: &mut Desk<'_>) {
+    let reads = VERBS
+        .iter()
+        .any(|(verbs, kind)| *kind == Kind::Read && request.does(verbs));
+    let is_read = (reads || request.says(verbs::READS)) && !request.does(&["download", "save", "export"]);
+    if is_read || request.does(SENDS) {
+        return;
+    }
+    let paths = request.leaves.iter().map(|leaf| leaf.text);
+    let paths = paths.filter(|text| text.starts_with(['/', '~']) && !text.contains(char::is_whitespace));
+    let paths: Vec<&str> = paths.collect();
+    desk.files(Kind::MayEdit, paths);
 }
 
 fn exactly<'a>(request: &Request<'a>, keys: &[&str], at_home: bool, desk: &Desk<'_>) -> Vec<&'a str> {

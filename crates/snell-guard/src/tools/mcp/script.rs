@@ -1,7 +1,7 @@
 //! Commands in unknown fields. A tool that runs things may give the field any name, so a text that reads as a command
 //! counts as one, unless the tool, the server or the key says that it is only kept, shown or searched for.
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::desk::{Desk, Gravity};
 use super::named::words;
@@ -72,6 +72,8 @@ const RUNS: &[&str] = &[
     "tool",
     "tools",
 ];
+/// Words that say that a tool runs what it is given, whatever else its name holds.
+const EXECUTES: &[&str] = &["exec", "execute", "shell", "terminal", "bash", "zsh", "run"];
 /// Words of tools that only keep or show what they are told.
 const KEEPS: &[&str] = &[
     "ask",
@@ -145,6 +147,13 @@ const KEEPS: &[&str] = &[
     "entity",
     "entities",
     "relation",
+    "shellcheck",
+    "lint",
+    "explain",
+    "highlight",
+    "flashcard",
+    "flashcards",
+    "quiz",
 ];
 /// Words of servers that only keep what they are told.
 const KEEPERS: &[&str] = &[
@@ -170,6 +179,8 @@ const KEEPERS: &[&str] = &[
     "translator",
     "taskmaster",
     "backlog",
+    "flashcards",
+    "anki",
 ];
 /// Keys of texts for people.
 const PROSE: &[&str] = &[
@@ -228,6 +239,11 @@ const PROSE: &[&str] = &[
     "topic",
     "excerpt",
 ];
+/// Keys of words that stand for themselves.
+const TAGS: &[&str] = &["tags", "labels", "keywords", "topics", "categories"];
+/// Keys of a program, and of what it is given.
+const PROGRAM: &[&str] = &["program", "exe", "executable", "command", "cmd", "bin", "binary"];
+const ARGUMENTS: &[&str] = &["args", "arguments", "params", "parameters", "argv"];
 /// Words of keys of what is run.
 const CODE: &[&str] = &[
     "script",
@@ -288,18 +304,22 @@ const SENTENCE: &[&str] = &[
 ];
 
 pub(super) fn look(request: &Request<'_>, desk: &mut Desk<'_>) -> bool {
-    let spoken_of = request.does(KEEPS) || request.says(verbs::READS) || request.serves(KEEPERS);
-    if desk.has_commands() || is_of_others(request) || spoken_of {
+    let keeps = request.does(KEEPS) || request.says(verbs::READS);
+    let executes = request.says(EXECUTES) || request.serves(EXECUTES) && !keeps;
+    let spoken_of = keeps || request.serves(KEEPERS);
+    let is_far = is_of_others(request) && !(request.says(EXECUTES) && request.serves(servers::PUBLIC));
+    if desk.has_commands() || is_far || spoken_of && !executes {
         return false;
     }
-    let runs = request.is_about(RUNS);
+    let runs = executes || request.is_about(RUNS);
     let mut found = 0;
     for (key, text) in texts(request) {
         let is_script = is_script(&text);
         let is_code = words(key).iter().any(|word| CODE.contains(&word.as_str()));
-        if (is_key(key, PROSE) && !is_script) || !reads_as_command(&text) {
+        if is_key(key, TAGS) || is_key(key, PROSE) && !is_script && !executes {
             continue;
         }
+        let Some(command) = command_in(&text) else { continue };
         found += 1;
         if found > MAX_GUESSES {
             desk.limit();
@@ -310,9 +330,33 @@ pub(super) fn look(request: &Request<'_>, desk: &mut Desk<'_>) -> bool {
         } else {
             Gravity::Gravest
         };
-        desk.guess(&text, gravity);
+        desk.guess(&command, gravity);
     }
     false
+}
+
+/// The command that a text is, or that runs the code that it is.
+fn command_in(text: &str) -> Option<String> {
+    let text = text.trim();
+    let interpreter = |name: &str| Some(format!("{name} {}", quoted(text)));
+    if let Some((_, block)) = text.split_once("```") {
+        let (language, code) = block.split_once('\n')?;
+        let code = code.split("```").next().unwrap_or(code);
+        let is_shell = matches!(language.trim(), "sh" | "bash" | "zsh" | "shell" | "console");
+        return (is_shell && reads_as_command(code)).then(|| code.to_owned());
+    }
+    let first = text
+        .lines()
+        .find(|line| !line.starts_with('#') || line.starts_with("#!"))?;
+    if first.starts_with("import ") || first.starts_with("from ") || first.starts_with("#!") && first.contains("python")
+    {
+        return interpreter("python3 -c");
+    }
+    if text.contains("require(") && !reads_as_command(text) {
+        return interpreter("node -e");
+    }
+    let command = text.strip_prefix("$ ").unwrap_or(text);
+    reads_as_command(command).then(|| command.to_owned())
 }
 
 /// Whether a text can be nothing but a script: its first line says so, or each of several begins as a command does.
@@ -359,31 +403,73 @@ fn texts<'a>(request: &Request<'a>) -> Vec<(&'a str, String)> {
                 all.push((key, words.collect::<Vec<_>>().join(" ")));
             }
         }
+        Json::Object(fields) => all.extend(separate_command(fields).map(|line| ("command", line))),
         _ => {}
     });
     all
 }
 
-/// Whether a text begins as a command does and goes on as no sentence does.
+/// A program and its arguments that stand in fields of their own.
+fn separate_command(fields: &Map<String, Json>) -> Option<String> {
+    let at = |keys| fields.iter().find(|(key, _)| is_key(key, keys)).map(|(_, value)| value);
+    let program = at(PROGRAM)?.as_str().filter(|name| is_program(name))?;
+    let arguments = match at(ARGUMENTS)? {
+        Json::String(text) => text.clone(),
+        Json::Array(list) => {
+            let words = list.iter().filter_map(Json::as_str).map(quoted);
+            words.collect::<Vec<_>>().join(" ")
+        }
+        _ => return None,
+    };
+    Some(format!("{program} {arguments}"))
+}
+
+/// Whether a text begins as a command does and goes on as no sentence does. Behind a word that may be a program as well,
+/// any further command counts.
 fn reads_as_command(text: &str) -> bool {
-    let text = text.trim_start();
-    if text.starts_with("#!") {
+    let mut lines = text.trim_start().lines();
+    let is_remark = |line: &str| line.trim_start().starts_with('#') && !line.starts_with("#!");
+    let Some(line) = lines.find(|line| !is_remark(line) && !line.trim().is_empty()) else {
+        return false;
+    };
+    if line.starts_with("#!") {
         return true;
     }
-    let line = text.lines().next().unwrap_or_default();
-    let mut words = line
+    let line = line.split_once(" #").map_or(line, |(command, _)| command).trim_end();
+    let mut parts = line
+        .split([';', '&', '|', '{'])
+        .map(str::trim)
+        .filter(|part| !part.is_empty());
+    let Some(first) = parts.next() else { return false };
+    begins_as_command(first) || may_be_command(first) && parts.any(begins_as_command)
+}
+
+/// Whether the first word is a program's, and the others make no sentence.
+fn begins_as_command(part: &str) -> bool {
+    let mut words = part
         .split_whitespace()
-        .skip_while(|word| matches!(*word, "$" | "sudo" | "exec" | "time" | "(" | "{") || is_assignment(word));
+        .skip_while(|word| matches!(*word, "$" | "!" | "sudo" | "exec" | "time" | "(" | "{") || is_assignment(word));
     let is_begun = words.next().is_some_and(|first| {
         let first = first
-            .trim_start_matches(['(', '{', '!'])
+            .trim_start_matches(['(', '{', '!', '\\'])
             .trim_end_matches(';')
             .trim_matches(['\'', '"']);
         is_program(first) || is_builtin(first)
     });
-    let in_sentence =
-        words.filter(|word| SENTENCE.contains(&word.to_ascii_lowercase().trim_matches(['.', ',', '?', '!', ':'])));
-    is_begun && in_sentence.count() < 2 && !line.ends_with(['.', '?', ':'])
+    is_begun && count_sentence_words(words) < 2 && !part.ends_with(['.', '?', ':'])
+}
+
+/// Whether this may call a program that is not known: `./deploy.sh`, `mytool x`, `f()`, `[[ -d x ]]`, `x=rm`.
+fn may_be_command(part: &str) -> bool {
+    let mut words = part.split_whitespace();
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-./~+$@:()[=".contains(c);
+    let is_begun = words.next().is_some_and(|first| first.chars().all(is_name));
+    is_begun && count_sentence_words(words) == 0
+}
+
+fn count_sentence_words<'a>(words: impl Iterator<Item = &'a str>) -> usize {
+    let is_common = |word: &&str| SENTENCE.contains(&word.to_ascii_lowercase().trim_matches(['.', ',', '?', '!', ':']));
+    words.filter(is_common).count()
 }
 
 fn is_program(word: &str) -> bool {
