@@ -17,6 +17,7 @@ mod own_paths;
 mod planned;
 mod program_copies;
 mod scene;
+mod searched;
 mod send;
 mod shown;
 pub(crate) mod sql;
@@ -158,6 +159,7 @@ pub fn effects(invocations: &[Invocation], world: &World) -> Effects {
     exports::drop_excused(invocations, &mut list);
     fetched::run_later(invocations, world, &mut list);
     planned::carried_out(invocations, &mut list);
+    searched::follow(invocations, world, &mut list);
     Effects { list, too_many: false }
 }
 
@@ -242,9 +244,7 @@ fn collect(invocation: &Invocation, world: &World, view: View, environment: Envi
         },
     }
     if view == View::Whole {
-        if program.is_none() {
-            program_copies::find_renamed(&mut scene);
-        }
+        program_copies::find_renamed(&mut scene);
         program_copies::find_copies(&mut scene);
         own_paths::apply(&mut scene);
     }

@@ -84,17 +84,18 @@ fn base_name(invocation: &Invocation) -> &str {
 /// Commands of Snell's that a copy of it under another name may be given.
 const OWN_COMMANDS: &[&str] = &["uninstall", "trust", "untrust", "uninit"];
 
-/// An unknown program that is given a command of Snell's may be Snell under another name.
+/// A program that is given a command of Snell's may be Snell under another name, unless it is a known one of the system.
 pub(super) fn find_renamed(scene: &mut Scene<'_>) {
-    let mut arguments = scene.arguments().iter().map(Value::as_text);
+    let name = scene.invocation.argv.first().and_then(Value::as_text);
+    let by_path = name.is_none_or(|name| name.contains('/'));
+    if scene.program().is_some() && !name.is_some_and(|name| by_path && !name.starts_with('/')) {
+        return;
+    }
+    let arguments = scene.invocation.argv.get(1..).unwrap_or_default();
+    let mut arguments = arguments.iter().map(Value::as_text);
     let (Some(Some(command)), object) = (arguments.next(), arguments.next()) else {
         return;
     };
-    let by_path = scene
-        .invocation
-        .argv
-        .first()
-        .is_none_or(|name| name.as_text().is_none_or(|name| name.contains('/')));
     let on_agent = object.flatten().is_some_and(programs::is_agent);
     let is_own = OWN_COMMANDS.contains(&command);
     if is_own && (on_agent || by_path && command.ends_with("trust")) {
