@@ -127,8 +127,9 @@ impl Linked {
         } else {
             touched
         };
-        world.links = behind(&touched, links);
-        world.links.extend(same_files::of_own(&touched, &world));
+        // A link may lead to another name of a file: the first entry of a path counts.
+        world.links = same_files::of_own(&touched, &world);
+        world.links.extend(behind(&touched, links));
         world.ignores_case = same_files::in_another_case(&touched, &world);
         let leads_elsewhere = !world.links.is_empty();
         if inputs.is_empty() && !is_elsewhere && !leads_elsewhere && !world.ignores_case {

@@ -3,10 +3,11 @@
 //! Most calls cost one look at each file that they would write or run, and only if that could be another name.
 
 use std::fs::{self, Metadata};
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use snell::read_file;
+use snell::{FileAccess, RegularFile};
 use snell_guard::{Owned, Touched, World};
 
 /// The name by which the guard knows the program.
@@ -16,6 +17,10 @@ const MAX_FILES: usize = 256;
 /// No more files of Snell's directories are looked at, and none that lie deeper.
 const MAX_OWN_FILES: usize = 4096;
 const MAX_OWN_DEPTH: usize = 4;
+/// No more files of a call are compared with the program; any other of its size counts as the program.
+const MAX_COMPARED: usize = 4;
+/// So much of two files is compared at a time.
+const CHUNK: usize = 1 << 16;
 
 /// Where files really are that a call would write or run, of those that are Snell's own.
 pub(super) fn of_own(touched: &[Touched], world: &World) -> Vec<(String, String)> {
@@ -26,8 +31,11 @@ pub(super) fn of_own(touched: &[Touched], world: &World) -> Vec<(String, String)
         let is_written = !place.is_read && !place.is_itself;
         if place.is_run {
             let program = program.get_or_insert_with(OwnProgram::find);
-            let path = program.as_ref().filter(|program| program.is_at(&place.path));
-            found.extend(path.map(|program| (place.path.clone(), program.known_as())));
+            if let Some(program) = program.as_mut()
+                && program.is_at(&place.path)
+            {
+                found.push((place.path.clone(), program.known_as()));
+            }
         } else if is_written && let Some(metadata) = linked_file(&place.path) {
             let own_files = own_files.get_or_insert_with(|| files_of(world));
             let own = own_files.iter().find(|own| own.is(&metadata) && own.path != place.path);
@@ -91,6 +99,8 @@ struct OwnProgram {
     path: PathBuf,
     file: OwnFile,
     size: u64,
+    /// The files that were compared with it, and whether each is a copy.
+    compared: Vec<(OwnFile, bool)>,
 }
 
 impl OwnProgram {
@@ -100,29 +110,50 @@ impl OwnProgram {
         Some(Self {
             file: OwnFile::new(&path, &metadata),
             size: metadata.len(),
+            compared: Vec::new(),
             path,
         })
     }
 
     /// Whether this is the program: by a link, or a copy of it.
-    fn is_at(&self, path: &str) -> bool {
+    fn is_at(&mut self, path: &str) -> bool {
         let Some(metadata) = fs::metadata(path).ok().filter(Metadata::is_file) else {
             return false;
         };
-        self.file.is(&metadata) || (metadata.len() == self.size && self.has_contents_of(path))
+        self.file.is(&metadata) || (metadata.len() == self.size && self.is_copied_to(path, &metadata))
     }
 
-    /// Whether a file of the same size holds the same.
-    fn has_contents_of(&self, path: &str) -> bool {
-        match (read_file(&self.path, self.size), read_file(Path::new(path), self.size)) {
-            (Ok(own), Ok(other)) => own == other,
-            _ => false,
+    /// Whether a file of the same size holds the same. Each file is compared once, whatever names it has.
+    fn is_copied_to(&mut self, path: &str, metadata: &Metadata) -> bool {
+        if let Some((_, is_copy)) = self.compared.iter().find(|(file, _)| file.is(metadata)) {
+            return *is_copy;
         }
+        if self.compared.len() >= MAX_COMPARED {
+            return true;
+        }
+        let path = Path::new(path);
+        let is_copy = have_same_contents(&self.path, path).unwrap_or(false);
+        self.compared.push((OwnFile::new(path, metadata), is_copy));
+        is_copy
     }
 
     /// Its path under the name by which the guard knows it.
     fn known_as(&self) -> String {
         self.path.with_file_name(PROGRAM).to_string_lossy().into_owned()
+    }
+}
+
+/// Whether two files hold the same, compared up to the first difference.
+fn have_same_contents(one: &Path, other: &Path) -> io::Result<bool> {
+    let mut one = RegularFile::open(one, FileAccess::Read)?.into_file();
+    let mut other = RegularFile::open(other, FileAccess::Read)?.into_file();
+    loop {
+        let (mut left, mut right) = (Vec::with_capacity(CHUNK), Vec::with_capacity(CHUNK));
+        one.by_ref().take(CHUNK as u64).read_to_end(&mut left)?;
+        other.by_ref().take(CHUNK as u64).read_to_end(&mut right)?;
+        if left != right || left.is_empty() {
+            return Ok(left == right);
+        }
     }
 }
 
@@ -185,6 +216,35 @@ mod tests {
         ] {
             assert_eq!(differs_in_case(one, other), expected, "{one} {other}");
         }
+    }
+
+    #[test]
+    fn few_files_are_compared_with_the_program_and_each_once() {
+        let room = tempfile::tempdir().unwrap();
+        let at = |name: &str| room.path().join(name);
+        fs::write(at("snell"), vec![7; 2 * CHUNK]).unwrap();
+        let metadata = fs::metadata(at("snell")).unwrap();
+        let mut program = OwnProgram {
+            file: OwnFile::new(&at("snell"), &metadata),
+            size: metadata.len(),
+            path: at("snell"),
+            compared: Vec::new(),
+        };
+        let mut is_at = |name: &str| program.is_at(&at(name).to_string_lossy());
+        fs::copy(at("snell"), at("copy")).unwrap();
+        fs::write(at("short"), vec![7; CHUNK]).unwrap();
+        let mut other = vec![7; 2 * CHUNK];
+        other[2 * CHUNK - 1] = 8;
+        for number in 0..MAX_COMPARED {
+            fs::write(at(&format!("other{number}")), &other).unwrap();
+            fs::hard_link(at(&format!("other{number}")), at(&format!("same{number}"))).unwrap();
+        }
+        assert!(is_at("snell") && is_at("copy") && !is_at("short"));
+        for number in 0..MAX_COMPARED - 1 {
+            assert!(!is_at(&format!("other{number}")) && !is_at(&format!("same{number}")));
+        }
+        // Enough was compared.
+        assert!(is_at(&format!("other{}", MAX_COMPARED - 1)));
     }
 
     #[test]

@@ -220,6 +220,10 @@ fn a_hard_link_to_what_is_snells_own_is_snells_own() {
             assert_eq!(told.in_short(), "deny self.change", "{command}: {told:?}");
         }
         assert_eq!(edit(&sandbox, &project.join(name)), "deny", "{name}");
+        let through = format!("through-{name}");
+        std::os::unix::fs::symlink(name, project.join(&through)).unwrap();
+        let told = bash(&sandbox, &format!("echo x > {through}"));
+        assert_eq!(told.in_short(), "deny self.change", "{through}: {told:?}");
         assert_eq!(bash(&sandbox, &format!("cat {name}")).in_short(), "", "{name}");
         // The other name may go: the file stays.
         assert_eq!(bash(&sandbox, &format!("rm {name}")).in_short(), "", "{name}");
@@ -250,7 +254,16 @@ fn snells_program_is_recognised_under_any_name() {
         }
         assert_eq!(bash(&sandbox, &format!("{name} status")).in_short(), "", "{name}");
     }
-    for command in ["./script uninstall claude", "./missing trust", "/bin/echo trust"] {
+    // A changed copy is known by what it is told.
+    fs::write(project.join("changed"), [fs::read(program).unwrap(), vec![0]].concat()).unwrap();
+    for command in [
+        "./changed uninstall claude",
+        "./script uninstall claude",
+        "./missing trust",
+    ] {
+        assert_eq!(bash(&sandbox, command).in_short(), "ask self.renamed", "{command}");
+    }
+    for command in ["./script uninstall", "./script status", "/bin/echo trust"] {
         assert_eq!(bash(&sandbox, command).in_short(), "", "{command}");
     }
     let program = program.display();
