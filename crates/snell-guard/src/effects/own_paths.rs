@@ -2,7 +2,7 @@
 
 use super::{Kind, scene::Scene};
 use crate::invocation::{Stdin, Value};
-use crate::paths::Class;
+use crate::paths::{Class, MAX_PATH};
 use crate::unwrap;
 
 /// Programs that only read the files that they are given, besides those whose entries say so.
@@ -229,6 +229,10 @@ const IDLE: &[&str] = &["--check", "--dry-run", "--help", "--version", "--list-d
 /// More of what a call hands over is not looked at.
 const MAX_VALUES: usize = 1 << 12;
 
+/// No more of one argument is taken apart, and none that is longer.
+const MAX_PIECES: usize = 16;
+const MAX_LENGTH: usize = 2 * MAX_PATH;
+
 /// A value, and the name of the flag, key or variable that it has.
 struct NamedValue {
     name: String,
@@ -331,12 +335,15 @@ fn named_values(arguments: &[Value]) -> Vec<NamedValue> {
             .as_text()
             .is_some_and(|text| text.contains(char::is_whitespace) && !text.starts_with('/'));
         let is_flag = text.starts_with('-') && text.len() > 1;
-        if is_prose {
+        if is_prose || text.len() > MAX_LENGTH {
             flag = "";
             continue;
         }
+        if values.len() >= MAX_VALUES {
+            break;
+        }
         // `--flag=path`, `key=path`, `kind:path`, `-Xlog:file=path`
-        for (at, _) in text.match_indices(['=', ':', ',', '{', '@']) {
+        for (at, _) in text.match_indices(['=', ':', ',', '{', '@']).take(MAX_PIECES) {
             let name = text.get(..at).unwrap_or_default();
             let mut value = argument.after(at + 1);
             if let Some(inner) = value.as_text().and_then(|text| text.split_once(['}', ','])) {

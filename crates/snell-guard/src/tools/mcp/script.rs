@@ -456,7 +456,13 @@ fn begins_as_command(part: &str) -> bool {
             .trim_matches(['\'', '"']);
         is_program(first) || is_builtin(first)
     });
-    is_begun && count_sentence_words(words) < 2 && !part.ends_with(['.', '?', ':'])
+    is_begun && count_sentence_words(words) < 2 && !ends_as_sentence(part)
+}
+
+/// Whether it ends with a mark behind a word: `rm -rf .` and `while :` do not.
+fn ends_as_sentence(part: &str) -> bool {
+    let words = part.trim_end_matches(['.', '?', ':']);
+    words.len() < part.len() && words.ends_with(char::is_alphanumeric)
 }
 
 /// Whether this may call a program that is not known: `./deploy.sh`, `mytool x`, `f()`, `[[ -d x ]]`, `x=rm`.
