@@ -381,7 +381,7 @@ fn hostile_texts_are_looked_at_a_bounded_number_of_times() {
 
 #[test]
 fn a_mebibyte_of_anything_is_masked_in_time() {
-    let deadline = Duration::from_secs(60);
+    let deadline = Duration::from_secs(300);
     let pieces = [
         "a",
         ":",
