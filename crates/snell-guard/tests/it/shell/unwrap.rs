@@ -30,7 +30,10 @@ fn what_stands_behind_a_wrapper_is_found() {
         ("setsid -f rm x; setsid --wait rm y", "rm x ; rm y"),
         ("time -p rm x", "rm x"),
         ("command env nice sudo rm x", "rm x"),
-        ("flock /tmp/l rm x; flock /tmp/l -c 'rm x'", "rm x ; rm x"),
+        (
+            "flock /tmp/l rm x; flock /tmp/l -c 'rm x'",
+            "flock /tmp/l rm x ; rm x ; flock /tmp/l -c 'rm x' ; rm x",
+        ),
         ("taskset -c 0 rm x; chrt -f 1 rm x", "rm x ; rm x"),
         ("watch -n 1 'rm x'; watch rm x", "rm x ; rm x"),
         ("busybox rm x; busybox sh -c 'rm x'", "rm x ; rm x"),
