@@ -1,6 +1,6 @@
 //! JSON that is nested too deeply or holds too many values to be read, with those parts left out.
 
-use snell::MAX_JSON_VALUES;
+use snell::{JsonStringScanner, MAX_JSON_VALUES};
 
 /// So many levels stay, which is more than any receiver asks for.
 const MAX_LEVELS: usize = 200;
@@ -12,21 +12,19 @@ const REMARK: &[u8] = b"\"[left out: nested too deeply]\"";
 pub(crate) fn shallow(json: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(json.len());
     let mut level = 0_usize;
-    let (mut in_string, mut escaped) = (false, false);
+    let mut strings = JsonStringScanner::default();
     for byte in json {
         let is_kept = level <= MAX_LEVELS;
+        let is_outside = strings.is_outside(*byte);
         match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b'[' | b'{' if !in_string => {
+            b'[' | b'{' if is_outside => {
                 level += 1;
                 if level == MAX_LEVELS + 1 {
                     kept.extend_from_slice(REMARK);
                     continue;
                 }
             }
-            b']' | b'}' if !in_string => level = level.saturating_sub(1),
+            b']' | b'}' if is_outside => level = level.saturating_sub(1),
             _ => {}
         }
         if is_kept {
@@ -47,25 +45,23 @@ const LONG_REMARK: &[u8] = b"\"[left out: too many values]\"";
 pub(crate) fn thin(json: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(json.len());
     let (mut level, mut begin, mut values) = (0_usize, 0, 0_usize);
-    let (mut in_string, mut escaped) = (false, false);
+    let mut strings = JsonStringScanner::default();
     for byte in json {
         let is_kept = level < 2 || values <= MAX_MEMBER_VALUES;
         if is_kept {
             kept.push(*byte);
         }
+        let is_outside = strings.is_outside(*byte);
         match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b'[' | b'{' if !in_string => {
+            b'[' | b'{' if is_outside => {
                 level += 1;
                 values += 1;
                 if level == 2 {
                     (begin, values) = (kept.len() - 1, 0);
                 }
             }
-            b',' if !in_string => values += 1,
-            b']' | b'}' if !in_string => {
+            b',' if is_outside => values += 1,
+            b']' | b'}' if is_outside => {
                 level = level.saturating_sub(1);
                 if level == 1 && values > MAX_MEMBER_VALUES {
                     kept.truncate(begin);

@@ -32,7 +32,7 @@ pub(crate) enum Tidying {
 /// A file of the database that was removed, replaced or shortened while it was open, and what became of its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RemovedFile {
-    /// The database itself. What is in it belongs to whoever has moved it.
+    /// The database itself. Its content belongs to the process that moved it.
     Database,
     /// The write-ahead log. Its content is in the database now.
     SavedLog,

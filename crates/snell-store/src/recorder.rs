@@ -215,7 +215,7 @@ impl Recorder {
         removed.map_or(Ok(()), |removed| self.replace_removed(removed))
     }
 
-    /// Leaves a database of which a file was removed or replaced, and answers which.
+    /// Leaves a database if one of its files was removed or replaced, and names that file.
     fn leave_removed(&mut self) -> Result<Option<RemovedFile>> {
         let Some(store) = &mut self.store else {
             return Ok(None);

@@ -59,8 +59,8 @@ pub use config::{
 pub use diagnostic::{Diagnostic, Severity, did_you_mean};
 pub use engine::{Engine, EngineBuilder, Explanation, Watch};
 pub use event::{
-    Event, EventError, EventName, JsonError, MAX_JSON_DEPTH, MAX_JSON_VALUES, Subagent, Tmux, Tool, ToolClass,
-    json_depth, replace_lone_surrogates, unpack_json_object,
+    Event, EventError, EventName, JsonError, JsonStringScanner, MAX_JSON_DEPTH, MAX_JSON_VALUES, Subagent, Tmux, Tool,
+    ToolClass, json_depth, replace_lone_surrogates, unpack_json_object,
 };
 pub use guest::{Guest, Reply};
 pub use hook::{Hook, OnFailure, Origin};

@@ -1,4 +1,4 @@
-//! Which variables agents are told to set. An agent starts hooks with them, so they reach Snell too, and a project's settings
+//! The variables that agents' settings set. An agent starts hooks with them, so they reach Snell too, and a project's settings
 //! can name any.
 
 use super::patient::{Content, File};

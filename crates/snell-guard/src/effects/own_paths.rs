@@ -166,7 +166,7 @@ const READING_COMMANDS: &[(&str, &[&str])] = &[
     ("dasel", &["select"]),
 ];
 
-/// Programs that run code of which only the paths in it are looked at.
+/// Programs that run code. The guard looks only at the paths in that code.
 const RUN_CODE: &[&str] = &[
     "ansible",
     "awk",
@@ -248,7 +248,7 @@ struct NamedValue {
     value: Value,
 }
 
-/// Finds the paths of Snell's own among what a program is given, of those of which its entry says nothing.
+/// Finds Snell's own paths among a program's arguments and variables, unless the program's entry says what it does to them.
 pub(super) fn apply(scene: &mut Scene<'_>) {
     let Some(program) = scene.invocation.argv.first().and_then(Value::as_text) else {
         return;

@@ -84,7 +84,7 @@ fn base_name(invocation: &Invocation) -> &str {
 /// Commands of Snell's that a copy of it under another name may be given.
 const OWN_COMMANDS: &[&str] = &["uninstall", "trust", "untrust", "uninit"];
 
-/// A program that is given a command of Snell's may be Snell under another name, unless it is a known one of the system.
+/// A program that gets a command of Snell may be a copy of Snell under another name, unless it is a known program.
 pub(super) fn find_renamed(scene: &mut Scene<'_>) {
     let name = scene.invocation.argv.first().and_then(Value::as_text);
     let by_path = name.is_none_or(|name| name.contains('/'));

@@ -140,7 +140,7 @@ pub(super) fn below(start: &Value, part: Part) -> Value {
     value
 }
 
-/// What `find` is told: where it starts, and what it lets through.
+/// The arguments of `find`: its starting points, and the tests that pick files.
 #[derive(Default)]
 pub(crate) struct FindTests {
     pub(crate) starts: Vec<Value>,

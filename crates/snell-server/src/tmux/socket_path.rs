@@ -1,10 +1,10 @@
 //! The path of a tmux socket that an event named, checked so that no other user can lead tmux elsewhere.
 //!
 //! A tmux server may tell its client which program to run, so a client must only ever talk to a server of its own user. A
-//! check alone leaves a gap: whoever may write to a directory on the way can swap an entry between the check and the moment
-//! when tmux opens the path. So every directory on the way must be one that nobody else can write to. The path is checked
-//! from the root down, without following links: at each step the entries above cannot be changed by others any more, so what
-//! was checked is what tmux opens later.
+//! check alone leaves a gap: a user who can write to a directory on the way can swap an entry between the check and the moment
+//! when tmux opens the path. So other users must not be able to write to any directory on the way. The check goes from the
+//! root down and follows no symlinks: at each step other users cannot change the entries above any more, so tmux later opens
+//! the path that was checked.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -53,7 +53,7 @@ pub(super) fn resolve_own_socket(path: &Path) -> Result<PathBuf, SocketPathError
     let mut above: Option<(&Path, Metadata)> = None;
     let mut steps: Vec<_> = real.ancestors().collect();
     steps.reverse();
-    // Whoever owns the root directory decides about everything else as well. In a container that need not be user 0.
+    // The owner of the root directory controls all paths. In a container that may be another user than 0.
     let root = fs::symlink_metadata("/").map_or(0, |root| root.uid());
     let own = rustix::process::geteuid().as_raw();
     let is_trusted = |uid: u32| [own, 0, root].contains(&uid);
@@ -75,7 +75,7 @@ pub(super) fn resolve_own_socket(path: &Path) -> Result<PathBuf, SocketPathError
     }
 }
 
-/// Whether nobody but a directory's owner can put something else in the place of one of its entries.
+/// Whether only a directory's owner can replace one of its entries.
 fn keeps_entry(directory: &Metadata, entry_is_trusted: bool) -> bool {
     let mode = directory.mode();
     directory.is_dir() && (mode & WRITABLE_BY_OTHERS == 0 || mode & STICKY != 0 && entry_is_trusted)

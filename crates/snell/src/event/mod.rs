@@ -14,7 +14,9 @@ pub use name::EventName;
 pub use tool_class::ToolClass;
 pub(crate) use wire::parse_json;
 pub use wire::{EventError, JsonError};
-pub use wire::{MAX_JSON_DEPTH, MAX_JSON_VALUES, json_depth, replace_lone_surrogates, unpack_json_object};
+pub use wire::{
+    JsonStringScanner, MAX_JSON_DEPTH, MAX_JSON_VALUES, json_depth, replace_lone_surrogates, unpack_json_object,
+};
 
 /// Something that happened in an agent's session.
 ///

@@ -332,6 +332,26 @@ pub fn json_depth(text: &str) -> usize {
     JsonExtent::measure(text.as_bytes()).depth
 }
 
+/// Tells the bytes of JSON's own syntax from those within strings.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct JsonStringScanner {
+    in_string: bool,
+    escaped: bool,
+}
+
+impl JsonStringScanner {
+    /// Takes the next byte of a text. Answers whether it stands outside strings; a quotation mark does not.
+    pub fn is_outside(&mut self, byte: u8) -> bool {
+        match byte {
+            _ if self.escaped => self.escaped = false,
+            b'\\' if self.in_string => self.escaped = true,
+            b'"' => self.in_string = !self.in_string,
+            _ => return !self.in_string,
+        }
+        false
+    }
+}
+
 /// How large a text of JSON is for a program that reads it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct JsonExtent {
@@ -345,19 +365,16 @@ impl JsonExtent {
     fn measure(text: &[u8]) -> Self {
         let mut extent = Self::default();
         let mut depth = 0_usize;
-        let (mut in_string, mut escaped) = (false, false);
-        for byte in text {
+        let mut strings = JsonStringScanner::default();
+        for byte in text.iter().copied().filter(|byte| strings.is_outside(*byte)) {
             match byte {
-                _ if escaped => escaped = false,
-                b'\\' if in_string => escaped = true,
-                b'"' => in_string = !in_string,
-                b'[' | b'{' if !in_string => {
+                b'[' | b'{' => {
                     depth += 1;
                     extent.values += 1;
                     extent.depth = extent.depth.max(depth);
                 }
-                b',' if !in_string => extent.values += 1,
-                b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+                b',' => extent.values += 1,
+                b']' | b'}' => depth = depth.saturating_sub(1),
                 _ => {}
             }
         }

@@ -74,7 +74,7 @@ const RUNS: &[&str] = &[
 ];
 /// Words that say that a tool runs what it is given, whatever else its name holds.
 const EXECUTES: &[&str] = &["exec", "execute", "shell", "terminal", "bash", "zsh", "run"];
-/// Words of tools that only keep or show what they are told.
+/// Words in names of tools that only keep or show a text.
 const KEEPS: &[&str] = &[
     "ask",
     "note",
@@ -155,7 +155,7 @@ const KEEPS: &[&str] = &[
     "flashcards",
     "quiz",
 ];
-/// Words of servers that only keep what they are told.
+/// Words in names of servers that only keep a text.
 const KEEPERS: &[&str] = &[
     "todo",
     "todos",
