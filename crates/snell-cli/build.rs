@@ -56,10 +56,9 @@ fn lay_out() {
     println!("cargo::rerun-if-changed=layout.ld");
     println!("cargo::rerun-if-env-changed=CARGO_ENCODED_RUSTFLAGS");
     let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
-    if let (Ok(directory), false) = (
-        env::var("CARGO_MANIFEST_DIR"),
-        flags.contains("fuse-ld") || flags.contains("linker="),
-    ) {
+    if let (Ok(directory), false) =
+        (env::var("CARGO_MANIFEST_DIR"), flags.contains("fuse-ld") || flags.contains("linker="))
+    {
         println!("cargo::rustc-link-arg-bins=-Wl,-T,{directory}/layout.ld");
     }
 }
@@ -78,10 +77,7 @@ fn stand_ins(out: PathBuf) -> Option<PathBuf> {
 
 /// Where the C compiler finds an archive.
 fn archive_path(archive: &str) -> Option<PathBuf> {
-    let asked = Command::new("cc")
-        .arg(format!("-print-file-name={archive}"))
-        .output()
-        .ok()?;
+    let asked = Command::new("cc").arg(format!("-print-file-name={archive}")).output().ok()?;
     let path = PathBuf::from(String::from_utf8(asked.stdout).ok()?.trim());
     // A name that comes back as it went was not found.
     (path.is_absolute() && Path::exists(&path)).then_some(path)

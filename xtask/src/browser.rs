@@ -5,38 +5,26 @@ use std::process::Command;
 use anyhow::{Context, bail};
 
 /// A program that is needed.
-struct Needed {
+struct RequiredProgram {
     /// One of these is looked for on the path.
     names: &'static [&'static str],
     /// The variable that names another one.
     variable: Option<&'static str>,
 }
 
-const NEEDED: &[Needed] = &[
-    Needed {
-        names: &["chromium", "chromium-browser", "google-chrome"],
-        variable: Some("SNELL_CHROMIUM"),
-    },
-    Needed {
-        names: &["chromedriver"],
-        variable: Some("SNELL_CHROMEDRIVER"),
-    },
-    Needed {
-        names: &["curl"],
-        variable: None,
-    },
-    Needed {
-        names: &["tmux"],
-        variable: None,
-    },
+const REQUIRED_PROGRAMS: &[RequiredProgram] = &[
+    RequiredProgram { names: &["chromium", "chromium-browser", "google-chrome"], variable: Some("SNELL_CHROMIUM") },
+    RequiredProgram { names: &["chromedriver"], variable: Some("SNELL_CHROMEDRIVER") },
+    RequiredProgram { names: &["curl"], variable: None },
+    RequiredProgram { names: &["tmux"], variable: None },
 ];
 
 /// The packages of Debian that have it.
-const PACKAGES: &[&str] = &["chromium", "chromium-driver", "curl", "tmux"];
+const DEBIAN_PACKAGES: &[&str] = &["chromium", "chromium-driver", "curl", "tmux"];
 
 /// Installs it where it can be installed without questions, and says what to do elsewhere.
-pub(crate) fn install_where_missing() -> anyhow::Result<()> {
-    if NEEDED.iter().all(is_there) {
+pub(crate) fn install_missing_programs() -> anyhow::Result<()> {
+    if REQUIRED_PROGRAMS.iter().all(is_program_available) {
         return Ok(());
     }
     if !is_on_path("apt-get") {
@@ -45,21 +33,14 @@ pub(crate) fn install_where_missing() -> anyhow::Result<()> {
              them in SNELL_CHROMIUM and SNELL_CHROMEDRIVER"
         );
     }
-    crate::say(&format!("installs {}, which the tests need", PACKAGES.join(", ")));
-    apt_get(&["update", "--quiet"])?;
-    apt_get(&[&["install", "--quiet", "--yes", "--no-install-recommends"], PACKAGES].concat())
+    crate::print_message(&format!("installs {}, which the tests need", DEBIAN_PACKAGES.join(", ")));
+    run_apt_get(&["update", "--quiet"])?;
+    run_apt_get(&[&["install", "--quiet", "--yes", "--no-install-recommends"], DEBIAN_PACKAGES].concat())
 }
 
-fn apt_get(args: &[&str]) -> anyhow::Result<()> {
-    let is_root = Command::new("id")
-        .arg("-u")
-        .output()
-        .is_ok_and(|output| output.stdout == b"0\n");
-    let (program, first): (_, &[&str]) = if is_root {
-        ("apt-get", &[])
-    } else {
-        ("sudo", &["apt-get"])
-    };
+fn run_apt_get(args: &[&str]) -> anyhow::Result<()> {
+    let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
+    let (program, first): (_, &[&str]) = if is_root { ("apt-get", &[]) } else { ("sudo", &["apt-get"]) };
     let status = Command::new(program)
         .args(first)
         .args(args)
@@ -67,16 +48,12 @@ fn apt_get(args: &[&str]) -> anyhow::Result<()> {
         .status()
         .with_context(|| format!("cannot start {program}"))?;
     if !status.success() {
-        bail!(
-            "`apt-get {}` failed; install {} yourself",
-            args.join(" "),
-            PACKAGES.join(", ")
-        );
+        bail!("`apt-get {}` failed; install {} yourself", args.join(" "), DEBIAN_PACKAGES.join(", "));
     }
     Ok(())
 }
 
-fn is_there(needed: &Needed) -> bool {
+fn is_program_available(needed: &RequiredProgram) -> bool {
     let is_named = needed.variable.is_some_and(|name| std::env::var_os(name).is_some());
     is_named || needed.names.iter().any(|name| is_on_path(name))
 }

@@ -19,96 +19,90 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, bail, ensure};
 
 /// Where the result goes.
-const SCRIPT: &str = "crates/snell-cli/layout.ld";
-const PROGRAM: &str = "target/release/snell";
-const SCRATCH: &str = "target/layout";
+const SCRIPT_PATH: &str = "crates/snell-cli/layout.ld";
+const PROGRAM_PATH: &str = "target/release/snell";
+const SCRATCH_DIR: &str = "target/layout";
 
-const HEAD: &str = "\
+const SCRIPT_HEAD: &str = "\
 /* The functions that a hook runs, side by side: see xtask/src/layout.rs, which writes this file (`cargo xtask layout`). */
 SECTIONS
 {
   .text.hook :
   {
 ";
-const TAIL: &str = "  }
+const SCRIPT_TAIL: &str = "  }
 }
 INSERT BEFORE .text;
 ";
 
 /// What an agent calls, and with what on stdin, the most frequent first. Nothing of it is done: hooks only judge and
 /// record.
-const CALLS: &[(&[&str], &str)] = &[
+const PROFILED_CALLS: &[(&[&str], &str)] = &[
     (
-        CLAUDE,
+        CLAUDE_ARGS,
         r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"1","tool_input":{"command":"cd crates && cargo test --workspace 2>&1 | tail -n 20"}}"#,
     ),
     (
-        CLAUDE,
+        CLAUDE_ARGS,
         r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"2","tool_input":{"command":"git add -A && git commit -m \"A test\" && git push"}}"#,
     ),
     (
-        CLAUDE,
+        CLAUDE_ARGS,
         r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"3","tool_input":{"command":"rm -rf ~"}}"#,
     ),
     (
-        CLAUDE,
+        CLAUDE_ARGS,
         r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"4","tool_input":{"command":"for f in $(ls src); do sed -n 1,20p \"src/$f\" > /dev/null; done"}}"#,
     ),
     (
-        CLAUDE,
+        CLAUDE_ARGS,
         r#"{"hook_event_name":"PreToolUse","tool_name":"Edit","tool_use_id":"5","tool_input":{"file_path":"PROJECT/src/main.rs","old_string":"a","new_string":"b"}}"#,
     ),
     (
-        CLAUDE,
+        CLAUDE_ARGS,
         r#"{"hook_event_name":"PreToolUse","tool_name":"Read","tool_use_id":"6","tool_input":{"file_path":"PROJECT/src/main.rs"}}"#,
     ),
     (
-        CLAUDE,
+        CLAUDE_ARGS,
         r#"{"hook_event_name":"PreToolUse","tool_name":"mcp__files__read","tool_use_id":"7","tool_input":{"path":"notes.md"}}"#,
     ),
     (
-        CLAUDE,
+        CLAUDE_ARGS,
         r#"{"hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"1","tool_input":{"command":"cargo test"},"tool_response":{"stdout":"ok","stderr":""}}"#,
     ),
+    (CLAUDE_ARGS, r#"{"hook_event_name":"Notification","message":"Claude needs your permission to use Bash"}"#),
+    (CLAUDE_ARGS, r#"{"hook_event_name":"Stop","stop_hook_active":false}"#),
+    (CLAUDE_ARGS, r#"{"hook_event_name":"UserPromptSubmit","prompt":"mend the parser"}"#),
+    (CLAUDE_ARGS, r#"{"hook_event_name":"SessionEnd","reason":"clear"}"#),
     (
-        CLAUDE,
-        r#"{"hook_event_name":"Notification","message":"Claude needs your permission to use Bash"}"#,
-    ),
-    (CLAUDE, r#"{"hook_event_name":"Stop","stop_hook_active":false}"#),
-    (
-        CLAUDE,
-        r#"{"hook_event_name":"UserPromptSubmit","prompt":"mend the parser"}"#,
-    ),
-    (CLAUDE, r#"{"hook_event_name":"SessionEnd","reason":"clear"}"#),
-    (
-        UNNAMED,
+        UNNAMED_ARGS,
         r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"8","tool_input":{"command":"cargo build"}}"#,
     ),
     (
-        UNNAMED,
+        UNNAMED_ARGS,
         r#"{"hook_event_name":"BeforeTool","tool_name":"run_shell_command","tool_input":{"command":"npm test"}}"#,
     ),
     (
-        RUN,
+        RUN_ARGS,
         r#"{"hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"notes.md","content":""}}"#,
     ),
-    (CLAUDE, r#"{"hook_event_name":"SessionStart","source":"startup"}"#),
+    (CLAUDE_ARGS, r#"{"hook_event_name":"SessionStart","source":"startup"}"#),
 ];
 
-const CLAUDE: &[&str] = &["hook", "--agent", "claude"];
-const UNNAMED: &[&str] = &["hook"];
-const RUN: &[&str] = &["run", "PreToolUse"];
+const CLAUDE_ARGS: &[&str] = &["hook", "--agent", "claude"];
+const UNNAMED_ARGS: &[&str] = &["hook"];
+const RUN_ARGS: &[&str] = &["run", "PreToolUse"];
 
 /// A part of the program as the linker took it from a file.
-struct Piece {
+struct CodeSection {
     start: u64,
     size: u64,
-    name: Name,
+    name: SectionPattern,
 }
 
 /// How a linker script names a piece.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Name {
+struct SectionPattern {
     /// As this compiler calls it.
     exact: String,
     /// As every compiler would, together with its twins for other types.
@@ -116,57 +110,41 @@ struct Name {
 }
 
 /// Writes the script anew.
-pub(crate) fn write() -> anyhow::Result<()> {
-    let scratch = std::env::current_dir()?.join(SCRATCH);
+pub(crate) fn write_layout() -> anyhow::Result<()> {
+    let scratch = std::env::current_dir()?.join(SCRATCH_DIR);
     //     let _ = fs::remove_dir_all(&scratch);
     fs::create_dir_all(&scratch)?;
     let map = scratch.join("snell.map");
-    build(&map)?;
-    let pieces = pieces(&fs::read_to_string(&map).context("the linker wrote no map")?);
-    ensure!(
-        !pieces.is_empty(),
-        "the linker's map is not one of lld; nothing can be read from it"
-    );
-    let desk = Desk::new(&scratch)?;
+    build_release(&map)?;
+    let pieces = parse_sections(&fs::read_to_string(&map).context("the linker wrote no map")?);
+    ensure!(!pieces.is_empty(), "the linker's map is not one of lld; nothing can be read from it");
+    let desk = ProfilingSandbox::new(&scratch)?;
     // What a first call does besides, it does for all that follow.
-    desk.watch(
-        CALLS.len(),
-        CLAUDE,
-        r#"{"hook_event_name":"SessionStart","source":"startup"}"#,
-    )?;
+    desk.profile_call(PROFILED_CALLS.len(), CLAUDE_ARGS, r#"{"hook_event_name":"SessionStart","source":"startup"}"#)?;
     let mut ran = Vec::new();
-    for (number, (args, payload)) in CALLS.iter().enumerate() {
-        crate::say(&format!("{} of {}: snell {}", number + 1, CALLS.len(), args.join(" ")));
-        ran.push(touched(&pieces, &desk.watch(number, args, payload)?));
+    for (number, (args, payload)) in PROFILED_CALLS.iter().enumerate() {
+        crate::print_message(&format!("{} of {}: snell {}", number + 1, PROFILED_CALLS.len(), args.join(" ")));
+        ran.push(find_touched_sections(&pieces, &desk.profile_call(number, args, payload)?));
     }
-    let patterns = in_order(&pieces, &ran);
-    let mut script = HEAD.to_owned();
+    let patterns = order_patterns(&pieces, &ran);
+    let mut script = SCRIPT_HEAD.to_owned();
     for pattern in &patterns {
         writeln!(script, "    {pattern}")?;
     }
-    script.push_str(TAIL);
-    fs::write(SCRIPT, script)?;
-    crate::say(&format!(
-        "{SCRIPT}: {} names for what {} calls ran",
+    script.push_str(SCRIPT_TAIL);
+    fs::write(SCRIPT_PATH, script)?;
+    crate::print_message(&format!(
+        "{SCRIPT_PATH}: {} names for what {} calls ran",
         patterns.len(),
-        CALLS.len()
+        PROFILED_CALLS.len()
     ));
     Ok(())
 }
 
-fn build(map: &Path) -> anyhow::Result<()> {
-    crate::say("building the release binary with its symbols");
+fn build_release(map: &Path) -> anyhow::Result<()> {
+    crate::print_message("building the release binary with its symbols");
     let status = Command::new("cargo")
-        .args([
-            "rustc",
-            "--quiet",
-            "--release",
-            "--package",
-            "snell-cli",
-            "--bin",
-            "snell",
-            "--",
-        ])
+        .args(["rustc", "--quiet", "--release", "--package", "snell-cli", "--bin", "snell", "--"])
         .args(["-C", "strip=none", "-C"])
         .arg(format!("link-arg=-Wl,-Map={}", map.display()))
         .status()?;
@@ -175,13 +153,13 @@ fn build(map: &Path) -> anyhow::Result<()> {
 }
 
 /// A home and a project for the calls, with one hook in it.
-struct Desk {
+struct ProfilingSandbox {
     scratch: PathBuf,
     project: PathBuf,
     program: PathBuf,
 }
 
-impl Desk {
+impl ProfilingSandbox {
     fn new(scratch: &Path) -> anyhow::Result<Self> {
         let project = scratch.join("home/work/app");
         fs::create_dir_all(project.join(".git"))?;
@@ -191,15 +169,11 @@ impl Desk {
             configuration.join("snell.toml"),
             "[[hooks]]\nevent = \"PreToolUse\"\nmatcher = \"Write\"\ncommand = \"true\"\n",
         )?;
-        Ok(Self {
-            scratch: scratch.to_owned(),
-            project,
-            program: std::env::current_dir()?.join(PROGRAM),
-        })
+        Ok(Self { scratch: scratch.to_owned(), project, program: std::env::current_dir()?.join(PROGRAM_PATH) })
     }
 
     /// The addresses that a call ran.
-    fn watch(&self, number: usize, args: &[&str], payload: &str) -> anyhow::Result<BTreeSet<u64>> {
+    fn profile_call(&self, number: usize, args: &[&str], payload: &str) -> anyhow::Result<BTreeSet<u64>> {
         let out = self.scratch.join(format!("{number}.out"));
         let project = self.project.display().to_string();
         let common = format!(r#"{{"session_id":"layout","cwd":"{project}","#);
@@ -225,7 +199,7 @@ impl Desk {
         }
         child.wait()?;
         let profile = fs::read_to_string(&out).context("valgrind wrote no profile")?;
-        let addresses: BTreeSet<u64> = profile.lines().filter_map(address).collect();
+        let addresses: BTreeSet<u64> = profile.lines().filter_map(parse_address).collect();
         if addresses.is_empty() {
             bail!("valgrind saw nothing run: {}", out.display());
         }
@@ -234,31 +208,31 @@ impl Desk {
 }
 
 /// The address that a line of a profile begins with.
-fn address(line: &str) -> Option<u64> {
+fn parse_address(line: &str) -> Option<u64> {
     let digits = line.strip_prefix("0x")?;
     u64::from_str_radix(digits.split(' ').next()?, 16).ok()
 }
 
 /// What the linker's map says of each piece of code, in the order of addresses.
-fn pieces(map: &str) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = map.lines().filter_map(piece).collect();
+fn parse_sections(map: &str) -> Vec<CodeSection> {
+    let mut pieces: Vec<CodeSection> = map.lines().filter_map(parse_section).collect();
     pieces.sort_by_key(|piece| piece.start);
     pieces
 }
 
 /// A row of the map: address, address in memory, size, alignment, and `file:(section)`.
-fn piece(row: &str) -> Option<Piece> {
+fn parse_section(row: &str) -> Option<CodeSection> {
     let mut fields = row.split_whitespace();
     let start = u64::from_str_radix(fields.next()?, 16).ok()?;
     let size = u64::from_str_radix(fields.nth(1)?, 16).ok()?;
     let input = fields.nth(1)?;
     let (file, section) = input.strip_suffix(')')?.split_once(":(")?;
-    let name = name(file, section)?;
-    (size > 0).then_some(Piece { start, size, name })
+    let name = build_section_pattern(file, section)?;
+    (size > 0).then_some(CodeSection { start, size, name })
 }
 
 /// How a linker script names a piece of a file.
-fn name(file: &str, section: &str) -> Option<Name> {
+fn build_section_pattern(file: &str, section: &str) -> Option<SectionPattern> {
     let name = section.strip_prefix(".text")?;
     match file.strip_suffix(')').and_then(|file| file.split_once('(')) {
         // The C library has one file for each function, and several of them for different processors, of which
@@ -268,24 +242,21 @@ fn name(file: &str, section: &str) -> Option<Name> {
             let family = member.split_once('-').filter(|_| !name.is_empty());
             let member = family.map_or_else(|| member.to_owned(), |(family, _)| format!("{family}-*.o"));
             let all = format!("*{archive}:{member}(.text .text.*)");
-            Some(Name {
-                exact: all.clone(),
-                lasting: all,
-            })
+            Some(SectionPattern { exact: all.clone(), lasting: all })
         }
         _ if name.is_empty() => None,
         _ => {
-            let (name, number) = without_number(section);
-            Some(Name {
+            let (name, number) = split_copy_number(section);
+            Some(SectionPattern {
                 exact: format!("*({section})"),
-                lasting: format!("*({}{number})", without_hashes(name)),
+                lasting: format!("*({}{number})", strip_hashes(name)),
             })
         }
     }
 }
 
 /// A section's name, and a pattern for the number by which the compiler tells copies of one function apart.
-fn without_number(section: &str) -> (&str, &str) {
+fn split_copy_number(section: &str) -> (&str, &str) {
     match section.rsplit_once('.') {
         Some((name, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => (name, ".*"),
         _ => (section, ""),
@@ -293,14 +264,14 @@ fn without_number(section: &str) -> (&str, &str) {
 }
 
 /// A symbol's name without what differs between compilers: `17h` and sixteen digits, or what follows `Cs`.
-fn without_hashes(symbol: &str) -> String {
+fn strip_hashes(symbol: &str) -> String {
     let mut name = String::new();
     let mut rest = symbol;
     while let Some(next) = rest.chars().next() {
-        if let Some(after) = legacy_hash(rest) {
+        if let Some(after) = skip_legacy_hash(rest) {
             name.push_str("17h*E");
             rest = after;
-        } else if let Some(after) = crate_hash(rest) {
+        } else if let Some(after) = skip_crate_hash(rest) {
             name.push_str("Cs*_");
             rest = after;
         } else {
@@ -311,28 +282,25 @@ fn without_hashes(symbol: &str) -> String {
     name
 }
 
-fn legacy_hash(text: &str) -> Option<&str> {
+fn skip_legacy_hash(text: &str) -> Option<&str> {
     let (hash, after) = text.strip_prefix("17h")?.split_at_checked(16)?;
     let is_hash = hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     after.strip_prefix('E').filter(|_| is_hash)
 }
 
-fn crate_hash(text: &str) -> Option<&str> {
+fn skip_crate_hash(text: &str) -> Option<&str> {
     let (hash, after) = text.strip_prefix("Cs")?.split_once('_')?;
     let is_hash = (8..=12).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_alphanumeric());
     is_hash.then_some(after)
 }
 
 /// The pieces, by number, in which these addresses lie.
-fn touched(pieces: &[Piece], addresses: &BTreeSet<u64>) -> BTreeSet<usize> {
+fn find_touched_sections(pieces: &[CodeSection], addresses: &BTreeSet<u64>) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     for address in addresses {
         let after = pieces.partition_point(|piece| piece.start <= *address);
         let Some(last) = after.checked_sub(1) else { continue };
-        if pieces
-            .get(last)
-            .is_some_and(|piece| *address < piece.start + piece.size)
-        {
+        if pieces.get(last).is_some_and(|piece| *address < piece.start + piece.size) {
             found.insert(last);
         }
     }
@@ -341,8 +309,8 @@ fn touched(pieces: &[Piece], addresses: &BTreeSet<u64>) -> BTreeSet<usize> {
 
 /// The names of what ran: first what the first call ran, and of that first what the second ran too, and so on; after all
 /// of them, their lasting names.
-fn in_order(pieces: &[Piece], ran: &[BTreeSet<usize>]) -> Vec<String> {
-    let mut calls = BTreeMap::<&Name, Vec<bool>>::new();
+fn order_patterns(pieces: &[CodeSection], ran: &[BTreeSet<usize>]) -> Vec<String> {
+    let mut calls = BTreeMap::<&SectionPattern, Vec<bool>>::new();
     for (call, touched) in ran.iter().enumerate() {
         for piece in touched.iter().filter_map(|number| pieces.get(*number)) {
             calls.entry(&piece.name).or_insert_with(|| vec![false; ran.len()])[call] = true;
@@ -353,9 +321,5 @@ fn in_order(pieces: &[Piece], ran: &[BTreeSet<usize>]) -> Vec<String> {
     let exact = ordered.iter().map(|(name, _)| &name.exact);
     let lasting = ordered.iter().map(|(name, _)| &name.lasting);
     let mut seen = BTreeSet::new();
-    exact
-        .chain(lasting)
-        .filter(|name| seen.insert(*name))
-        .cloned()
-        .collect()
+    exact.chain(lasting).filter(|name| seen.insert(*name)).cloned().collect()
 }

@@ -10,47 +10,34 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 
 /// A step of `check`: what it proves, and how.
-struct Step {
+struct TaskStep {
     proves: &'static str,
     program: &'static str,
     args: &'static [&'static str],
     env: &'static [(&'static str, &'static str)],
 }
 
-const CHECK: &[Step] = &[
-    Step {
-        proves: "the code is formatted",
-        program: "cargo",
-        args: &["fmt", "--all", "--check"],
-        env: &[],
-    },
-    Step {
+const CHECK_STEPS: &[TaskStep] = &[
+    TaskStep { proves: "the code is formatted", program: "cargo", args: &["fmt", "--all", "--check"], env: &[] },
+    TaskStep {
         proves: "clippy has nothing to say",
         program: "cargo",
-        args: &[
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--quiet",
-            "--",
-            "-D",
-            "warnings",
-        ],
+        args: &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
         env: &[],
     },
-    Step {
+    TaskStep {
         proves: "the engine builds without its optional parts",
         program: "cargo",
         args: &["check", "--package", "snell", "--no-default-features", "--quiet"],
         env: &[],
     },
-    Step {
+    TaskStep {
         proves: "the tests pass",
         program: "cargo",
         args: &["test", "--workspace", "--quiet"],
         env: &[("SNELL_BROWSER", "required")],
     },
-    Step {
+    TaskStep {
         proves: "the API documentation builds",
         program: "cargo",
         args: &["doc", "--workspace", "--no-deps", "--quiet"],
@@ -59,7 +46,7 @@ const CHECK: &[Step] = &[
 ];
 
 /// Odd calls for the guard, for as long as `SNELL_FUZZ_SECONDS` says.
-const FUZZ: Step = Step {
+const FUZZ_STEP: TaskStep = TaskStep {
     proves: "the guard judges odd calls as it judges ordinary ones",
     program: "cargo",
     args: &[
@@ -82,21 +69,21 @@ const FUZZ: Step = Step {
 const FUZZ_SECONDS: (&str, &str) = ("SNELL_FUZZ_SECONDS", "20");
 
 /// Needs a tool that not every machine has; `check` runs it where it is installed and says so where it is not.
-const SUPPLY_CHAIN: Step = Step {
+const SUPPLY_CHAIN_STEP: TaskStep = TaskStep {
     proves: "licences and sources of dependencies are as deny.toml wants them",
     program: "cargo",
     args: &["deny", "--log-level", "error", "check", "bans", "licenses", "sources"],
     env: &[],
 };
 
-const BENCHES: &[Step] = &[
-    Step {
+const BENCH_STEPS: &[TaskStep] = &[
+    TaskStep {
         proves: "the benches of the hooks and the receiver ran",
         program: "cargo",
         args: &["bench", "--quiet", "--package", "snell-cli", "--bench", "budgets"],
         env: &[],
     },
-    Step {
+    TaskStep {
         proves: "the bench of the guard ran",
         program: "cargo",
         args: &["bench", "--quiet", "--package", "snell-guard", "--bench", "guard"],
@@ -109,47 +96,47 @@ const USAGE: &str = "usage: cargo xtask check | fuzz | bench | layout";
 fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
     let result = match task.as_str() {
-        "check" => check(),
-        "fuzz" => fuzz(),
-        "bench" => BENCHES.iter().try_for_each(run),
-        "layout" => layout::write(),
+        "check" => run_checks(),
+        "fuzz" => run_fuzzer(),
+        "bench" => BENCH_STEPS.iter().try_for_each(run_step),
+        "layout" => layout::write_layout(),
         _ => Err(anyhow::anyhow!(USAGE)),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            say(&format!("xtask: {error:#}"));
+            print_message(&format!("xtask: {error:#}"));
             ExitCode::FAILURE
         }
     }
 }
 
-fn check() -> anyhow::Result<()> {
-    browser::install_where_missing()?;
-    for step in CHECK {
-        run(step)?;
+fn run_checks() -> anyhow::Result<()> {
+    browser::install_missing_programs()?;
+    for step in CHECK_STEPS {
+        run_step(step)?;
     }
-    fuzz()?;
+    run_fuzzer()?;
     let installed = Command::new("cargo").args(["deny", "--version"]).output();
     if installed.is_ok_and(|output| output.status.success()) {
-        run(&SUPPLY_CHAIN)?;
+        run_step(&SUPPLY_CHAIN_STEP)?;
     } else {
-        say("skipped: cargo-deny is not installed (cargo install cargo-deny)");
+        print_message("skipped: cargo-deny is not installed (cargo install cargo-deny)");
     }
     Ok(())
 }
 
-fn fuzz() -> anyhow::Result<()> {
+fn run_fuzzer() -> anyhow::Result<()> {
     let (name, usual) = FUZZ_SECONDS;
     if std::env::var_os(name).is_some() {
-        return run(&FUZZ);
+        return run_step(&FUZZ_STEP);
     }
     let env: &'static [(&str, &str)] = &[FUZZ_SECONDS];
-    say(&format!("looking for odd calls for {usual} s; {name} says how long"));
-    run(&Step { env, ..FUZZ })
+    print_message(&format!("looking for odd calls for {usual} s; {name} says how long"));
+    run_step(&TaskStep { env, ..FUZZ_STEP })
 }
 
-fn run(step: &Step) -> anyhow::Result<()> {
+fn run_step(step: &TaskStep) -> anyhow::Result<()> {
     let started = Instant::now();
     let status = Command::new(step.program)
         .args(step.args)
@@ -157,18 +144,13 @@ fn run(step: &Step) -> anyhow::Result<()> {
         .status()
         .with_context(|| format!("cannot start {}", step.program))?;
     if !status.success() {
-        bail!(
-            "`{} {}` failed; it shows whether {}",
-            step.program,
-            step.args.join(" "),
-            step.proves
-        );
+        bail!("`{} {}` failed; it shows whether {}", step.program, step.args.join(" "), step.proves);
     }
-    say(&format!("{}: {:.1} s", step.proves, started.elapsed().as_secs_f64()));
+    print_message(&format!("{}: {:.1} s", step.proves, started.elapsed().as_secs_f64()));
     Ok(())
 }
 
 #[expect(clippy::print_stderr, reason = "a task runner talks to whoever started it")]
-fn say(text: &str) {
+fn print_message(text: &str) {
     eprintln!("{text}");
 }

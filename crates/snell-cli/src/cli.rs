@@ -4,8 +4,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    DONE, FAILED, agents, completions, demo, docs, doctor, explain, export, forward, guard, hook, install, lint, list,
-    log, man, notify, run, scribe, serve, session, status, statusline, supervise, trust, uninstall, wake, worker,
+    DONE, FAILED, agents, completions, daemon, demo, docs, doctor, explain, export, forward, guard, hook, install,
+    lint, list, log, man, notify, run, serve, session, status, statusline, supervise, trust, uninstall, wake, worker,
 };
 use crate::{manual, output};
 
@@ -21,12 +21,12 @@ use crate::{manual, output};
     Exit codes: 0 go on, 2 blocked (run, hook, guard check), 1 anything else.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     Run(run::Args),
     Hook(hook::Args),
     Notify(notify::Args),
@@ -54,43 +54,41 @@ pub(crate) enum Command {
     #[command(hide = true)]
     Supervise(supervise::Args),
     #[command(hide = true)]
-    Scribe(scribe::Args),
+    Scribe(daemon::Args),
     #[command(hide = true)]
     Forward(forward::Args),
 }
 
 /// Reads the command line. A mistake ends with 1, never with 2: to a host, 2 is a block. Under some agents any failure of a
 /// hook is one, so `notify`, which only tells others, ends with 0 even then.
-pub(crate) fn parse() -> Result<Command, u8> {
+pub(crate) fn parse_command_line() -> Result<CliCommand, u8> {
     Cli::try_parse().map(|cli| cli.command).map_err(|error| {
         let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
         let only_tells = std::env::args_os().nth(1).is_some_and(|command| command == "notify");
-        output::clap_message(&in_full(without_hidden(harmless(error))));
-        if let Some(hint) = unquoted_command().filter(|_| !asked_for) {
-            output::note(&hint);
+        output::print_clap_message(&expand_help(remove_hidden_suggestions(sanitize_error(error))));
+        if let Some(hint) = suggest_quoted_command().filter(|_| !asked_for) {
+            output::print_note(&hint);
         }
         if asked_for || only_tells { DONE } else { FAILED }
     })
 }
 
 /// The same mistake, told so that no argument in it can steer a terminal or begin a line.
-fn harmless(error: clap::Error) -> clap::Error {
-    let given: Vec<_> = std::env::args_os()
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
-    let shown: Vec<_> = given.iter().map(|word| output::harmless(word)).collect();
+fn sanitize_error(error: clap::Error) -> clap::Error {
+    let given: Vec<_> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let shown: Vec<_> = given.iter().map(|word| output::escape_invisible(word)).collect();
     if given == shown {
         return error;
     }
     match Cli::try_parse_from(shown) {
         Err(told) => told,
         // It was about what cannot be seen.
-        Ok(_) => Cli::command().error(error.kind(), output::harmless(&error.render().to_string())),
+        Ok(_) => Cli::command().error(error.kind(), output::escape_invisible(&error.render().to_string())),
     }
 }
 
 /// The same mistake, without suggestions of what is hidden from people.
-fn without_hidden(mut error: clap::Error) -> clap::Error {
+fn remove_hidden_suggestions(mut error: clap::Error) -> clap::Error {
     let kind = ContextKind::SuggestedSubcommand;
     if let Some(ContextValue::Strings(near)) = error.get(kind) {
         let whole = Cli::command();
@@ -106,11 +104,9 @@ fn without_hidden(mut error: clap::Error) -> clap::Error {
 }
 
 /// What to write instead, where the command that the guard is asked about is not one argument.
-fn unquoted_command() -> Option<String> {
+fn suggest_quoted_command() -> Option<String> {
     // Text that is not UTF-8 is no reason to stop here.
-    let mut arguments = std::env::args_os()
-        .skip(1)
-        .map(|word| word.to_string_lossy().into_owned());
+    let mut arguments = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let asked = [arguments.next()?, arguments.next()?];
     let [guard, asked] = asked.each_ref().map(String::as_str);
     let words: Vec<_> = arguments.collect();
@@ -119,16 +115,14 @@ fn unquoted_command() -> Option<String> {
         return None;
     }
     let command = words.join(" ").replace('\'', "'\\''");
-    Some(format!(
-        "a command is one argument, so quote it: snell guard {asked} '{command}'"
-    ))
+    Some(format!("a command is one argument, so quote it: snell guard {asked} '{command}'"))
 }
 
 /// Help with all that is said only to those who ask for it.
-fn in_full(error: clap::Error) -> clap::Error {
+fn expand_help(error: clap::Error) -> clap::Error {
     if error.kind() != ErrorKind::DisplayHelp {
         return error;
     }
-    let asked_again = manual::in_full(Cli::command()).try_get_matches();
+    let asked_again = manual::with_all_exit_codes(Cli::command()).try_get_matches();
     asked_again.err().unwrap_or(error)
 }

@@ -13,44 +13,36 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// What went wrong, as a sentence with the file it is about.
-type Fault = Box<dyn Error>;
+type BuildError = Box<dyn Error>;
 
-fn main() -> Result<(), Fault> {
+fn main() -> Result<(), BuildError> {
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=data");
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    let rules = rules::read(&files("data/rules")?)?;
-    fs::write(out.join("places.rs"), places::table(Path::new("data/places.toml"))?)?;
-    fs::write(
-        out.join("programs.rs"),
-        programs::table(&files("data/programs")?, &rules)?,
-    )?;
-    fs::write(out.join("rules.rs"), rules::table(&rules)?)?;
-    fs::write(out.join("tools.rs"), tools::table(Path::new("data/tools.toml"))?)?;
-    fs::write(
-        out.join("wrappers.rs"),
-        wrappers::table(Path::new("data/wrappers.toml"))?,
-    )?;
+    let rules = rules::load_rules(&list_data_files("data/rules")?)?;
+    fs::write(out.join("places.rs"), places::generate_place_tables(Path::new("data/places.toml"))?)?;
+    fs::write(out.join("programs.rs"), programs::generate_program_table(&list_data_files("data/programs")?, &rules)?)?;
+    fs::write(out.join("rules.rs"), rules::generate_rule_table(&rules)?)?;
+    fs::write(out.join("tools.rs"), tools::generate_tool_tables(Path::new("data/tools.toml"))?)?;
+    fs::write(out.join("wrappers.rs"), wrappers::generate_wrapper_table(Path::new("data/wrappers.toml"))?)?;
     Ok(())
 }
 
 /// The data files of a directory, in the order of their names.
-fn files(directory: &str) -> Result<Vec<PathBuf>, Fault> {
-    let mut files = fs::read_dir(directory)?
-        .map(|entry| Ok(entry?.path()))
-        .collect::<Result<Vec<_>, Fault>>()?;
+fn list_data_files(directory: &str) -> Result<Vec<PathBuf>, BuildError> {
+    let mut files = fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, BuildError>>()?;
     files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
     files.sort();
     Ok(files)
 }
 
 /// Reads one file into its type.
-fn parse<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Fault> {
+fn parse_toml<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, BuildError> {
     let text = fs::read_to_string(path).map_err(|fault| format!("{}: {fault}", path.display()))?;
     toml::from_str(&text).map_err(|fault| format!("{}: {fault}", path.display()).into())
 }
 
 /// A list of texts as Rust writes it.
-fn list<T: std::fmt::Debug>(items: &[T]) -> String {
+fn format_list<T: std::fmt::Debug>(items: &[T]) -> String {
     format!("&{items:?}")
 }

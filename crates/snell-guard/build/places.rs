@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::{Fault, list, parse};
+use crate::{BuildError, format_list, parse_toml};
 
 /// The lists there are, and the name of each table.
-const LISTS: &[(&str, &str)] = &[
+const PATTERN_LISTS: &[(&str, &str)] = &[
     ("system", "SYSTEM"),
     ("device", "DEVICE"),
     ("harmless", "HARMLESS"),
@@ -25,19 +25,17 @@ const LISTS: &[(&str, &str)] = &[
 ];
 
 /// All lists as static tables.
-pub(crate) fn table(path: &Path) -> Result<String, Fault> {
-    let mut lists: BTreeMap<String, Vec<String>> = parse(path)?;
+pub(crate) fn generate_place_tables(path: &Path) -> Result<String, BuildError> {
+    let mut lists: BTreeMap<String, Vec<String>> = parse_toml(path)?;
     let mut out = String::new();
-    for (key, name) in LISTS {
-        let patterns = lists
-            .remove(*key)
-            .ok_or_else(|| format!("{}: the list `{key}` is missing", path.display()))?;
-        writeln!(out, "pub(super) static {name}: &[Pattern] = &[")?;
+    for (key, name) in PATTERN_LISTS {
+        let patterns = lists.remove(*key).ok_or_else(|| format!("{}: the list `{key}` is missing", path.display()))?;
+        writeln!(out, "pub(super) static {name}: &[PathPattern] = &[")?;
         for pattern in &patterns {
             writeln!(
                 out,
                 "    {},",
-                compile(pattern).map_err(|fault| format!("{}: {key}: {fault}", path.display()))?
+                compile_pattern(pattern).map_err(|fault| format!("{}: {key}: {fault}", path.display()))?
             )?;
         }
         writeln!(out, "];")?;
@@ -48,7 +46,7 @@ pub(crate) fn table(path: &Path) -> Result<String, Fault> {
     }
 }
 
-fn compile(pattern: &str) -> Result<String, Fault> {
+fn compile_pattern(pattern: &str) -> Result<String, BuildError> {
     let (anchor, rest) = if let Some(rest) = pattern.strip_prefix("**/") {
         ("Anywhere", rest)
     } else if let Some(rest) = pattern.strip_prefix("~/") {
@@ -60,14 +58,8 @@ fn compile(pattern: &str) -> Result<String, Fault> {
     };
     let (rest, below) = rest.strip_suffix("/**").map_or((rest, false), |rest| (rest, true));
     let names: Vec<&str> = rest.split('/').collect();
-    if names
-        .iter()
-        .any(|name| name.is_empty() || matches!(*name, "." | ".." | "**"))
-    {
+    if names.iter().any(|name| name.is_empty() || matches!(*name, "." | ".." | "**")) {
         return Err(format!("`{pattern}` has a name that no file has").into());
     }
-    Ok(format!(
-        "Pattern {{ anchor: Anchor::{anchor}, names: {}, below: {below} }}",
-        list(&names)
-    ))
+    Ok(format!("PathPattern {{ anchor: PatternAnchor::{anchor}, names: {}, below: {below} }}", format_list(&names)))
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::rules::{KINDS, Rule, name};
-use crate::{Fault, list, parse};
+use crate::rules::{PATH_ACTIONS, RuleEntry, find_rust_name};
+use crate::{BuildError, format_list, parse_toml};
 
 /// What the code knows by name, because no table can say it.
 const HANDLERS: &[(&str, &str)] = &[
@@ -21,9 +21,9 @@ const HANDLERS: &[(&str, &str)] = &[
     ("sql", "Sql"),
 ];
 /// What a program's output is.
-const PRINTS: &[(&str, &str)] = &[("unseen", "Unseen"), ("private", "Private"), ("processes", "Processes")];
+const OUTPUT_KINDS: &[(&str, &str)] = &[("unseen", "Unseen"), ("private", "Private"), ("processes", "Processes")];
 /// How flags are written.
-const STYLES: &[(&str, &str)] = &[("gnu", "Gnu"), ("words", "Words"), ("old", "Old")];
+const FLAG_STYLES: &[(&str, &str)] = &[("gnu", "Gnu"), ("words", "Words"), ("old", "Old")];
 /// What an effect is on, if it is no flag and no key.
 const TARGETS: &[(&str, &str)] = &[
     ("operands", "Operands"),
@@ -41,13 +41,13 @@ const TARGETS: &[(&str, &str)] = &[
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    program: Vec<Program>,
+struct ProgramFile {
+    program: Vec<ProgramEntry>,
 }
 
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Program {
+struct ProgramEntry {
     names: Vec<String>,
     #[serde(default)]
     value_flags: Vec<String>,
@@ -77,7 +77,7 @@ struct Program {
     #[serde(default)]
     agent: bool,
     #[serde(default, rename = "use")]
-    uses: Vec<Use>,
+    uses: Vec<ProgramUseEntry>,
     /// Whether some of its commands have entries of their own.
     #[serde(skip)]
     has_commands: bool,
@@ -85,7 +85,7 @@ struct Program {
 
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Use {
+struct ProgramUseEntry {
     #[serde(default)]
     words: Vec<String>,
     #[serde(default)]
@@ -120,44 +120,44 @@ struct Use {
 
 /// All programs as static tables, and their names in order. A name may stand in several entries, each of which says
 /// something about it: what one file knows of sending, another knows of destroying.
-pub(crate) fn table(files: &[PathBuf], rules: &[Rule]) -> Result<String, Fault> {
-    let mut entries: Vec<Program> = Vec::new();
+pub(crate) fn generate_program_table(files: &[PathBuf], rules: &[RuleEntry]) -> Result<String, BuildError> {
+    let mut entries: Vec<ProgramEntry> = Vec::new();
     let mut said: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for path in files {
-        for program in parse::<File>(path)?.program {
-            compile(&program, rules).map_err(|fault| at(path, &program, &*fault))?;
+        for program in parse_toml::<ProgramFile>(path)?.program {
+            compile_program(&program, rules).map_err(|fault| program_error(path, &program, &*fault))?;
             for name in &program.names {
                 said.entry(name.clone()).or_default().push(entries.len());
             }
             entries.push(program);
         }
     }
-    let outer: BTreeSet<String> = said
-        .keys()
-        .filter_map(|name| Some(name.rsplit_once(' ')?.0.to_owned()))
-        .collect();
+    let outer: BTreeSet<String> = said.keys().filter_map(|name| Some(name.rsplit_once(' ')?.0.to_owned())).collect();
     if let Some(name) = outer.iter().find(|name| !said.contains_key(*name)) {
         return Err(format!("program `{name}`: a command of it has an entry, but it has none").into());
     }
     let with_commands: BTreeSet<&Vec<usize>> = outer.iter().filter_map(|name| said.get(name)).collect();
-    let mut out = String::from("pub(crate) static PROGRAMS: &[Program] = &[\n");
+    let mut out = String::from("pub(crate) static PROGRAMS: &[ProgramSpec] = &[\n");
     let mut written: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
     let mut names: Vec<(String, usize)> = Vec::new();
     for (name, parts) in &said {
         let count = written.len();
         if !written.contains_key(parts) {
-            let mut whole = merge(name, parts.iter().filter_map(|part| entries.get(*part)))?;
+            let mut whole = merge_program_entries(name, parts.iter().filter_map(|part| entries.get(*part)))?;
             whole.has_commands = with_commands.contains(parts);
-            writeln!(out, "    {},", compile(&whole, rules)?)?;
+            writeln!(out, "    {},", compile_program(&whole, rules)?)?;
         }
         names.push((name.clone(), *written.entry(parts.clone()).or_insert(count)));
     }
-    writeln!(out, "];\npub(crate) static NAMES: &[(&str, usize)] = {};", list(&names))?;
+    writeln!(out, "];\npub(crate) static NAMES: &[(&str, usize)] = {};", format_list(&names))?;
     Ok(out)
 }
 
 /// Several entries about one program.
-fn merge<'a>(name: &str, mut parts: impl Iterator<Item = &'a Program>) -> Result<Program, Fault> {
+fn merge_program_entries<'a>(
+    name: &str,
+    mut parts: impl Iterator<Item = &'a ProgramEntry>,
+) -> Result<ProgramEntry, BuildError> {
     let mut whole = parts.next().cloned().ok_or("a program without an entry")?;
     for part in parts {
         whole.value_flags.extend(part.value_flags.iter().cloned());
@@ -171,13 +171,13 @@ fn merge<'a>(name: &str, mut parts: impl Iterator<Item = &'a Program>) -> Result
         whole.discreet |= part.discreet;
         whole.names_only |= part.names_only;
         whole.agent |= part.agent;
-        agree(name, "style", &mut whole.style, part.style.as_ref())?;
-        agree(name, "handler", &mut whole.handler, part.handler.as_ref())?;
+        merge_setting(name, "style", &mut whole.style, part.style.as_ref())?;
+        merge_setting(name, "handler", &mut whole.handler, part.handler.as_ref())?;
     }
     Ok(whole)
 }
 
-fn agree(name: &str, what: &str, one: &mut Option<String>, other: Option<&String>) -> Result<(), Fault> {
+fn merge_setting(name: &str, what: &str, one: &mut Option<String>, other: Option<&String>) -> Result<(), BuildError> {
     match (&*one, other) {
         (Some(one), Some(other)) if one != other => {
             Err(format!("program `{name}`: one entry has the {what} `{one}`, another `{other}`").into())
@@ -190,12 +190,12 @@ fn agree(name: &str, what: &str, one: &mut Option<String>, other: Option<&String
     }
 }
 
-fn at(path: &Path, program: &Program, fault: &(impl std::fmt::Display + ?Sized)) -> Fault {
+fn program_error(path: &Path, program: &ProgramEntry, fault: &(impl std::fmt::Display + ?Sized)) -> BuildError {
     let name = program.names.first().map_or("?", String::as_str);
     format!("{}: program `{name}`: {fault}", path.display()).into()
 }
 
-fn compile(program: &Program, rules: &[Rule]) -> Result<String, Fault> {
+fn compile_program(program: &ProgramEntry, rules: &[RuleEntry]) -> Result<String, BuildError> {
     if program.names.is_empty() {
         return Err("it has no name".into());
     }
@@ -207,26 +207,22 @@ fn compile(program: &Program, rules: &[Rule]) -> Result<String, Fault> {
         &program.code_flags,
         &program.idle_flags,
     ];
-    lists.into_iter().flatten().try_for_each(|flag| flags(flag).map(drop))?;
-    let uses = program
-        .uses
-        .iter()
-        .map(|usage| compile_use(usage, rules))
-        .collect::<Result<Vec<_>, _>>()?;
-    let style = name(STYLES, program.style.as_deref().unwrap_or("gnu"))?;
+    lists.into_iter().flatten().try_for_each(|flag| parse_flags(flag).map(drop))?;
+    let uses = program.uses.iter().map(|usage| compile_program_use(usage, rules)).collect::<Result<Vec<_>, _>>()?;
+    let style = find_rust_name(FLAG_STYLES, program.style.as_deref().unwrap_or("gnu"))?;
     let handler = match &program.handler {
-        Some(handler) => format!("Some(Handler::{})", name(HANDLERS, handler)?),
+        Some(handler) => format!("Some(ProgramHandler::{})", find_rust_name(HANDLERS, handler)?),
         None => "None".to_owned(),
     };
     Ok(format!(
-        "Program {{ value_flags: {}, attached_flags: {}, long_flags: {}, cwd_flags: {}, code_flags: {}, \
-         idle_flags: {}, flags_first: {}, has_commands: {}, style: Style::{style}, handler: {handler}, discreet: {}, names_only: {}, agent: {}, uses: &[{}] }}",
-        split(&program.value_flags),
-        split(&program.attached_flags),
-        list(&long_flags(program)),
-        alternatives(&program.cwd_flags),
-        alternatives(&program.code_flags),
-        split(&program.idle_flags),
+        "ProgramSpec {{ value_flags: {}, attached_flags: {}, long_flags: {}, cwd_flags: {}, code_flags: {}, \
+         idle_flags: {}, flags_first: {}, has_commands: {}, style: FlagStyle::{style}, handler: {handler}, discreet: {}, names_only: {}, agent: {}, uses: &[{}] }}",
+        format_flat_list(&program.value_flags),
+        format_flat_list(&program.attached_flags),
+        format_list(&collect_long_flags(program)),
+        format_alternatives(&program.cwd_flags),
+        format_alternatives(&program.code_flags),
+        format_flat_list(&program.idle_flags),
         program.flags_first,
         program.has_commands,
         program.discreet,
@@ -237,14 +233,11 @@ fn compile(program: &Program, rules: &[Rule]) -> Result<String, Fault> {
 }
 
 /// All long flags that are mentioned anywhere, if the program lets them be shortened.
-fn long_flags(program: &Program) -> Vec<&str> {
+fn collect_long_flags(program: &ProgramEntry) -> Vec<&str> {
     if program.long_flags.is_empty() {
         return Vec::new();
     }
-    let used = program
-        .uses
-        .iter()
-        .flat_map(|usage| usage.needs.iter().chain(&usage.any).chain(&usage.unless));
+    let used = program.uses.iter().flat_map(|usage| usage.needs.iter().chain(&usage.any).chain(&usage.unless));
     let recursive = program.uses.iter().filter_map(|usage| usage.recursive.as_ref());
     let all = program
         .long_flags
@@ -254,123 +247,101 @@ fn long_flags(program: &Program) -> Vec<&str> {
         .chain(&program.idle_flags)
         .chain(used)
         .chain(recursive);
-    let mut long: Vec<&str> = all
-        .flat_map(|flags| flags.split('|'))
-        .filter_map(|flag| flag.strip_prefix("--"))
-        .collect();
+    let mut long: Vec<&str> =
+        all.flat_map(|flags| flags.split('|')).filter_map(|flag| flag.strip_prefix("--")).collect();
     long.retain(|flag| !flag.is_empty());
     long.extend(["help", "version"]);
-    long.iter_mut()
-        .for_each(|flag| *flag = flag.split('=').next().unwrap_or(flag));
+    long.iter_mut().for_each(|flag| *flag = flag.split('=').next().unwrap_or(flag));
     long.sort_unstable();
     long.dedup();
     long
 }
 
-fn compile_use(usage: &Use, rules: &[Rule]) -> Result<String, Fault> {
+fn compile_program_use(usage: &ProgramUseEntry, rules: &[RuleEntry]) -> Result<String, BuildError> {
     let does = match (&usage.rule, &usage.effect, &usage.prints) {
         (Some(id), None, None) => {
-            let number = rules
-                .iter()
-                .position(|rule| rule.id == *id)
-                .ok_or_else(|| format!("there is no rule `{id}`"))?;
-            format!("Does::Rule({number})")
+            let number =
+                rules.iter().position(|rule| rule.id == *id).ok_or_else(|| format!("there is no rule `{id}`"))?;
+            format!("UseEffect::Rule({number})")
         }
-        (None, Some(kind), None) => format!("Does::Effect(Kind::{})", name(KINDS, kind)?),
-        (None, None, Some(what)) => format!("Does::Prints(Unknown::{})", name(PRINTS, what)?),
+        (None, Some(kind), None) => format!("UseEffect::Effect(PathAction::{})", find_rust_name(PATH_ACTIONS, kind)?),
+        (None, None, Some(what)) => format!("UseEffect::Prints(UnknownKind::{})", find_rust_name(OUTPUT_KINDS, what)?),
         _ => return Err("a use has one of `rule`, `effect` and `prints`".into()),
     };
     if usage.effect.is_some() && usage.on.is_none() {
         return Err("an `effect` needs an `on`".into());
     }
     let recursive = match usage.recursive.as_deref() {
-        None => "Recursive::Never".to_owned(),
-        Some("always") => "Recursive::Always".to_owned(),
-        Some(written) => format!("Recursive::With({})", list(&flags(written)?)),
+        None => "UseRecursion::Never".to_owned(),
+        Some("always") => "UseRecursion::Always".to_owned(),
+        Some(written) => format!("UseRecursion::With({})", format_list(&parse_flags(written)?)),
     };
-    let words: Vec<String> = usage
-        .words
-        .iter()
-        .map(|word| list(&word.split('|').collect::<Vec<_>>()))
-        .collect();
+    let words: Vec<String> = usage.words.iter().map(|word| format_list(&word.split('|').collect::<Vec<_>>())).collect();
     Ok(format!(
-        "Use {{ words: &[{}], needs: {}, any: {}, unless: {}, operand: {}, unless_operand: {}, operands: {:?}, looked_up: {}, on_agent: {}, unless_in_temp: {}, unless_in_project: {}, unless_variable: {}, variable: {}, new: {}, does: {does}, on: {}, recursive: {recursive} }}",
+        "ProgramUse {{ words: &[{}], needs: {}, any: {}, unless: {}, operand: {}, unless_operand: {}, operands: {:?}, looked_up: {}, on_agent: {}, unless_in_temp: {}, unless_in_project: {}, unless_variable: {}, variable: {}, new: {}, does: {does}, on: {}, recursive: {recursive} }}",
         words.join(", "),
-        alternatives(&usage.needs),
-        split(&usage.any),
-        split(&usage.unless),
-        globs(usage.operand.as_deref()),
-        globs(usage.unless_operand.as_deref()),
+        format_alternatives(&usage.needs),
+        format_flat_list(&usage.any),
+        format_flat_list(&usage.unless),
+        format_globs(usage.operand.as_deref()),
+        format_globs(usage.unless_operand.as_deref()),
         usage.operands,
         usage.looked_up,
         usage.on_agent,
         usage.unless_in_temp,
         usage.unless_in_project,
-        globs(usage.unless_variable.as_deref()),
-        globs(usage.variable.as_deref()),
+        format_globs(usage.unless_variable.as_deref()),
+        format_globs(usage.variable.as_deref()),
         usage.new,
-        target(usage.on.as_deref())?,
+        compile_target(usage.on.as_deref())?,
     ))
 }
 
-fn globs(written: Option<&str>) -> String {
-    list(
-        &written
-            .map(|globs| globs.split('|').collect::<Vec<_>>())
-            .unwrap_or_default(),
-    )
+fn format_globs(written: Option<&str>) -> String {
+    format_list(&written.map(|globs| globs.split('|').collect::<Vec<_>>()).unwrap_or_default())
 }
 
-fn target(on: Option<&str>) -> Result<String, Fault> {
+fn compile_target(on: Option<&str>) -> Result<String, BuildError> {
     let Some(on) = on else {
-        return Ok("Target::Nothing".to_owned());
+        return Ok("UseTarget::Nothing".to_owned());
     };
     if let Some(written) = on.strip_prefix("flag:") {
-        return Ok(format!("Target::Flag({})", list(&flags(written)?)));
+        return Ok(format!("UseTarget::Flag({})", format_list(&parse_flags(written)?)));
     }
     if let Some(written) = on.strip_prefix("flag-at:") {
-        return Ok(format!("Target::FlagAt({})", list(&flags(written)?)));
+        return Ok(format!("UseTarget::FlagAt({})", format_list(&parse_flags(written)?)));
     }
     if let Some(written) = on.strip_prefix("flag-host:") {
-        return Ok(format!("Target::FlagHost({})", list(&flags(written)?)));
+        return Ok(format!("UseTarget::FlagHost({})", format_list(&parse_flags(written)?)));
     }
     if let Some(written) = on.strip_prefix("into:") {
-        return Ok(format!("Target::Into({})", list(&flags(written)?)));
+        return Ok(format!("UseTarget::Into({})", format_list(&parse_flags(written)?)));
     }
     if let Some(key) = on.strip_prefix("key:") {
-        return Ok(format!("Target::Key({})", list(&[format!("{key}=")])));
+        return Ok(format!("UseTarget::Key({})", format_list(&[format!("{key}=")])));
     }
     if let Some(prefixes) = on.strip_prefix("prefix:") {
-        return Ok(format!(
-            "Target::Key({})",
-            list(&prefixes.split('|').collect::<Vec<_>>())
-        ));
+        return Ok(format!("UseTarget::Key({})", format_list(&prefixes.split('|').collect::<Vec<_>>())));
     }
-    Ok(format!("Target::{}", name(TARGETS, on)?))
+    Ok(format!("UseTarget::{}", find_rust_name(TARGETS, on)?))
 }
 
 /// `-f|--force`, each of which must look like a flag.
-fn flags(written: &str) -> Result<Vec<&str>, Fault> {
+fn parse_flags(written: &str) -> Result<Vec<&str>, BuildError> {
     let flags: Vec<&str> = written.split('|').collect();
-    match flags
-        .iter()
-        .find(|flag| !flag.starts_with(['-', '+']) || flag.len() < 2)
-    {
+    match flags.iter().find(|flag| !flag.starts_with(['-', '+']) || flag.len() < 2) {
         Some(flag) => Err(format!("`{flag}` in `{written}` is no flag").into()),
         None => Ok(flags),
     }
 }
 
 /// A list of which each is one or another.
-fn alternatives(items: &[String]) -> String {
-    let inner: Vec<String> = items
-        .iter()
-        .map(|item| list(&item.split('|').collect::<Vec<_>>()))
-        .collect();
+fn format_alternatives(items: &[String]) -> String {
+    let inner: Vec<String> = items.iter().map(|item| format_list(&item.split('|').collect::<Vec<_>>())).collect();
     format!("&[{}]", inner.join(", "))
 }
 
 /// A list in which every alternative stands for itself.
-fn split(items: &[String]) -> String {
-    list(&items.iter().flat_map(|item| item.split('|')).collect::<Vec<_>>())
+fn format_flat_list(items: &[String]) -> String {
+    format_list(&items.iter().flat_map(|item| item.split('|')).collect::<Vec<_>>())
 }

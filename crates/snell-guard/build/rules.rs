@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::{Fault, list, parse};
+use crate::{BuildError, format_list, parse_toml};
 
 /// Tiers, gravest first.
 const TIERS: &[(&str, &str)] = &[
@@ -22,7 +22,7 @@ const TIERS: &[(&str, &str)] = &[
 /// Decisions, gravest first.
 const DECISIONS: &[(&str, &str)] = &[("deny", "Deny"), ("ask", "Ask")];
 /// What a program may do to a place: the names in the data and in the code.
-pub(crate) const KINDS: &[(&str, &str)] = &[
+pub(crate) const PATH_ACTIONS: &[(&str, &str)] = &[
     ("delete", "Delete"),
     ("overwrite", "Overwrite"),
     ("put", "Put"),
@@ -47,7 +47,7 @@ pub(crate) const KINDS: &[(&str, &str)] = &[
     ("unpack", "Unpack"),
 ];
 /// What a place may be: the names in the data and in the code.
-const CLASSES: &[(&str, &str)] = &[
+const PATH_CLASSES: &[(&str, &str)] = &[
     ("root", "Root"),
     ("root-if-empty", "RootIfEmpty"),
     ("system", "System"),
@@ -75,7 +75,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("sealed", "Sealed"),
     ("holds-sealed", "HoldsSealed"),
     ("vital", "Vital"),
-    ("told", "Told"),
+    ("told", "FromInput"),
     ("home-project", "HomeProject"),
     ("cache", "Cache"),
     ("personal", "Personal"),
@@ -84,17 +84,17 @@ const CLASSES: &[(&str, &str)] = &[
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    rule: Vec<Rule>,
+struct RuleFile {
+    rule: Vec<RuleEntry>,
 }
 
 /// One rule as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Rule {
+pub(crate) struct RuleEntry {
     pub(crate) id: String,
     tier: String,
-    #[serde(default = "deny")]
+    #[serde(default = "default_decision")]
     decision: String,
     reason: String,
     advice: String,
@@ -122,33 +122,33 @@ pub(crate) struct Rule {
     whole_not_match: Vec<String>,
 }
 
-fn deny() -> String {
+fn default_decision() -> String {
     "deny".to_owned()
 }
 
 /// All rules, gravest first. A rule's place in this order is its number.
-pub(crate) fn read(files: &[PathBuf]) -> Result<Vec<Rule>, Fault> {
-    let mut rules: Vec<Rule> = Vec::new();
+pub(crate) fn load_rules(files: &[PathBuf]) -> Result<Vec<RuleEntry>, BuildError> {
+    let mut rules: Vec<RuleEntry> = Vec::new();
     let mut ids = BTreeSet::new();
     for path in files {
-        for rule in parse::<File>(path)?.rule {
-            check(&rule).map_err(|fault| format!("{}: rule `{}`: {fault}", path.display(), rule.id))?;
+        for rule in parse_toml::<RuleFile>(path)?.rule {
+            check_rule(&rule).map_err(|fault| format!("{}: rule `{}`: {fault}", path.display(), rule.id))?;
             if !ids.insert(rule.id.clone()) {
                 return Err(format!("{}: rule `{}` is there twice", path.display(), rule.id).into());
             }
             rules.push(rule);
         }
     }
-    rules.sort_by_key(|rule| (rank(DECISIONS, &rule.decision), rank(TIERS, &rule.tier)));
+    rules.sort_by_key(|rule| (find_rank(DECISIONS, &rule.decision), find_rank(TIERS, &rule.tier)));
     Ok(rules)
 }
 
-fn check(rule: &Rule) -> Result<(), Fault> {
-    name(DECISIONS, &rule.decision)?;
-    name(TIERS, &rule.tier)?;
-    rule.effects.iter().try_for_each(|kind| name(KINDS, kind).map(drop))?;
+fn check_rule(rule: &RuleEntry) -> Result<(), BuildError> {
+    find_rust_name(DECISIONS, &rule.decision)?;
+    find_rust_name(TIERS, &rule.tier)?;
+    rule.effects.iter().try_for_each(|kind| find_rust_name(PATH_ACTIONS, kind).map(drop))?;
     let mut classes = rule.on.iter().chain(&rule.except);
-    classes.try_for_each(|class| name(CLASSES, class).map(drop))?;
+    classes.try_for_each(|class| find_rust_name(PATH_CLASSES, class).map(drop))?;
     let said = |text: &str| !text.trim().is_empty();
     if rule.effects.is_empty() != rule.on.is_empty() {
         return Err("`effects` and `on` go together".into());
@@ -169,27 +169,27 @@ fn check(rule: &Rule) -> Result<(), Fault> {
 }
 
 /// All rules as a static table.
-pub(crate) fn table(rules: &[Rule]) -> Result<String, Fault> {
-    let mut out = String::from("/// Every rule, gravest first.\npub static RULES: &[Rule] = &[\n");
+pub(crate) fn generate_rule_table(rules: &[RuleEntry]) -> Result<String, BuildError> {
+    let mut out = String::from("/// Every rule, gravest first.\npub static RULES: &[GuardRule] = &[\n");
     for rule in rules {
-        let kinds = union("Kinds", "Kind", &names(KINDS, &rule.effects)?);
-        let classes = union("Classes", "Class", &names(CLASSES, &rule.on)?);
-        let except = union("Classes", "Class", &names(CLASSES, &rule.except)?);
+        let kinds = format_set("PathActions", "PathAction", &find_rust_names(PATH_ACTIONS, &rule.effects)?);
+        let classes = format_set("PathClasses", "PathClass", &find_rust_names(PATH_CLASSES, &rule.on)?);
+        let except = format_set("PathClasses", "PathClass", &find_rust_names(PATH_CLASSES, &rule.except)?);
         writeln!(
             out,
-            "    Rule {{ id: {:?}, tier: Tier::{}, decision: Decision::{}, reason: {:?}, advice: {:?}, locked: {}, effects: {kinds}, \
-             on: {classes}, except: {except}, recursive: {}, cases: Cases {{ matches: {}, not_match: {}, whole_match: {}, whole_not_match: {} }} }},",
+            "    GuardRule {{ id: {:?}, tier: RuleTier::{}, decision: RuleDecision::{}, reason: {:?}, advice: {:?}, locked: {}, effects: {kinds}, \
+             on: {classes}, except: {except}, recursive: {}, cases: RuleCases {{ matches: {}, not_match: {}, whole_match: {}, whole_not_match: {} }} }},",
             rule.id,
-            name(TIERS, &rule.tier)?,
-            name(DECISIONS, &rule.decision)?,
+            find_rust_name(TIERS, &rule.tier)?,
+            find_rust_name(DECISIONS, &rule.decision)?,
             rule.reason,
             rule.advice,
             rule.locked,
             rule.recursive,
-            list(&rule.matches),
-            list(&rule.not_match),
-            list(&rule.whole_match),
-            list(&rule.whole_not_match),
+            format_list(&rule.matches),
+            format_list(&rule.not_match),
+            format_list(&rule.whole_match),
+            format_list(&rule.whole_not_match),
         )?;
     }
     out.push_str("];\n");
@@ -197,37 +197,24 @@ pub(crate) fn table(rules: &[Rule]) -> Result<String, Fault> {
 }
 
 /// A set that is written as the sum of its members.
-fn union(set: &str, member: &str, names: &[&str]) -> String {
+fn format_set(set: &str, member: &str, names: &[&str]) -> String {
     let members: Vec<String> = names.iter().map(|name| format!("{member}::{name} as u32")).collect();
-    format!(
-        "{set}({})",
-        if members.is_empty() {
-            "0".to_owned()
-        } else {
-            members.join(" | ")
-        }
-    )
+    format!("{set}({})", if members.is_empty() { "0".to_owned() } else { members.join(" | ") })
 }
 
-fn names(table: &[(&'static str, &'static str)], words: &[String]) -> Result<Vec<&'static str>, Fault> {
-    words.iter().map(|word| name(table, word)).collect()
+fn find_rust_names(table: &[(&'static str, &'static str)], words: &[String]) -> Result<Vec<&'static str>, BuildError> {
+    words.iter().map(|word| find_rust_name(table, word)).collect()
 }
 
 /// The code's name for a word of the data.
-pub(crate) fn name(table: &[(&'static str, &'static str)], word: &str) -> Result<&'static str, Fault> {
-    let found = table
-        .iter()
-        .find(|(written, _)| *written == word)
-        .map(|(_, name)| *name);
+pub(crate) fn find_rust_name(table: &[(&'static str, &'static str)], word: &str) -> Result<&'static str, BuildError> {
+    let found = table.iter().find(|(written, _)| *written == word).map(|(_, name)| *name);
     found.ok_or_else(|| {
         let known: Vec<&str> = table.iter().map(|(written, _)| *written).collect();
         format!("`{word}` is none of {}", known.join(", ")).into()
     })
 }
 
-fn rank(table: &[(&str, &str)], word: &str) -> usize {
-    table
-        .iter()
-        .position(|(written, _)| *written == word)
-        .unwrap_or(table.len())
+fn find_rank(table: &[(&str, &str)], word: &str) -> usize {
+    table.iter().position(|(written, _)| *written == word).unwrap_or(table.len())
 }

@@ -4,22 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::{Fault, list, parse};
+use crate::{BuildError, format_list, parse_toml};
 
 /// Each section as a module, each list of it as a constant.
-pub(crate) fn table(path: &Path) -> Result<String, Fault> {
-    let sections: BTreeMap<String, BTreeMap<String, Vec<String>>> = parse(path)?;
+pub(crate) fn generate_tool_tables(path: &Path) -> Result<String, BuildError> {
+    let sections: BTreeMap<String, BTreeMap<String, Vec<String>>> = parse_toml(path)?;
     let mut out = String::new();
     for (section, lists) in sections {
         writeln!(out, "pub(crate) mod {section} {{")?;
         for (name, words) in lists {
-            check(&words).map_err(|fault| format!("{}: {section}.{name}: {fault}", path.display()))?;
-            writeln!(
-                out,
-                "    pub(crate) const {}: &[&str] = {};",
-                name.to_ascii_uppercase(),
-                list(&words)
-            )?;
+            check_words(&words).map_err(|fault| format!("{}: {section}.{name}: {fault}", path.display()))?;
+            writeln!(out, "    pub(crate) const {}: &[&str] = {};", name.to_ascii_uppercase(), format_list(&words))?;
         }
         out.push_str("}\n");
     }
@@ -27,7 +22,7 @@ pub(crate) fn table(path: &Path) -> Result<String, Fault> {
 }
 
 /// Names are taken apart into words of small letters and digits: nothing else can ever be found.
-fn check(words: &[String]) -> Result<(), Fault> {
+fn check_words(words: &[String]) -> Result<(), BuildError> {
     let mut seen = BTreeSet::new();
     for word in words {
         if !word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()) || word.is_empty() {

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::{Fault, list, parse};
+use crate::{BuildError, format_list, parse_toml};
 
 /// What a wrapper runs.
-const RUNS: &[(&str, &str)] = &[
+const WRAPPER_MODES: &[(&str, &str)] = &[
     ("nothing", "Nothing"),
     ("words", "Words"),
     ("code", "Code"),
@@ -49,14 +49,14 @@ const LANGUAGES: &[(&str, &str)] = &[
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    wrapper: Vec<Wrapper>,
+struct WrapperFile {
+    wrapper: Vec<WrapperEntry>,
     variables: Vec<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wrapper {
+struct WrapperEntry {
     names: Vec<String>,
     #[serde(default)]
     words: Vec<String>,
@@ -93,13 +93,13 @@ struct Wrapper {
 }
 
 /// All wrappers as static tables, and which of them a name may be.
-pub(crate) fn table(path: &Path) -> Result<String, Fault> {
-    let file: File = parse(path)?;
-    let mut out = String::from("pub(crate) static WRAPPERS: &[Wrapper] = &[\n");
+pub(crate) fn generate_wrapper_table(path: &Path) -> Result<String, BuildError> {
+    let file: WrapperFile = parse_toml(path)?;
+    let mut out = String::from("pub(crate) static WRAPPERS: &[WrapperSpec] = &[\n");
     let mut names: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, wrapper) in file.wrapper.iter().enumerate() {
         let first = wrapper.names.first().map_or("?", String::as_str);
-        let compiled = compile(wrapper).map_err(|fault| format!("{}: `{first}`: {fault}", path.display()))?;
+        let compiled = compile_wrapper(wrapper).map_err(|fault| format!("{}: `{first}`: {fault}", path.display()))?;
         writeln!(out, "    {compiled},")?;
         for name in &wrapper.names {
             names.entry(name).or_default().push(at);
@@ -107,31 +107,25 @@ pub(crate) fn table(path: &Path) -> Result<String, Fault> {
     }
     writeln!(out, "];\npub(crate) static NAMES: &[(&str, &[usize])] = &[")?;
     for (name, entries) in names {
-        writeln!(out, "    ({name:?}, {}),", list(&entries))?;
+        writeln!(out, "    ({name:?}, {}),", format_list(&entries))?;
     }
     let mut variables = file.variables;
     variables.sort_unstable();
-    writeln!(
-        out,
-        "];\npub(crate) static CODE_VARIABLES: &[&str] = {};",
-        list(&variables)
-    )?;
+    writeln!(out, "];\npub(crate) static CODE_VARIABLES: &[&str] = {};", format_list(&variables))?;
     Ok(out)
 }
 
-fn compile(wrapper: &Wrapper) -> Result<String, Fault> {
+fn compile_wrapper(wrapper: &WrapperEntry) -> Result<String, BuildError> {
     if wrapper.names.is_empty() {
         return Err("it has no name".into());
     }
     let find = |table: &[(&'static str, &'static str)], name: &str| {
         let found = table.iter().find(|(known, _)| *known == name);
-        found
-            .map(|(_, rust)| *rust)
-            .ok_or_else(|| format!("`{name}` is not known"))
+        found.map(|(_, rust)| *rust).ok_or_else(|| format!("`{name}` is not known"))
     };
-    let runs = find(RUNS, wrapper.runs.as_deref().unwrap_or("nothing"))?;
+    let runs = find(WRAPPER_MODES, wrapper.runs.as_deref().unwrap_or("nothing"))?;
     let language = match &wrapper.language {
-        Some(language) => format!("Some(Code::{})", find(LANGUAGES, language)?),
+        Some(language) => format!("Some(CodeLanguage::{})", find(LANGUAGES, language)?),
         None => "None".to_owned(),
     };
     let mut value_flags = wrapper.value_flags.clone();
@@ -145,10 +139,7 @@ fn compile(wrapper: &Wrapper) -> Result<String, Fault> {
         return Err(format!("`{flag}` is no flag").into());
     }
     let alternatives = |items: &[String]| {
-        let inner: Vec<String> = items
-            .iter()
-            .map(|item| list(&item.split('|').collect::<Vec<_>>()))
-            .collect();
+        let inner: Vec<String> = items.iter().map(|item| format_list(&item.split('|').collect::<Vec<_>>())).collect();
         format!("&[{}]", inner.join(", "))
     };
     let code: Vec<String> = wrapper
@@ -157,20 +148,20 @@ fn compile(wrapper: &Wrapper) -> Result<String, Fault> {
         .map(|written| {
             let (flags, prefixes) = written.split_once(':').unwrap_or((written, ""));
             let prefixes: Vec<&str> = prefixes.split('|').filter(|prefix| !prefix.is_empty()).collect();
-            format!("({}, {})", list(&flags.split('|').collect::<Vec<_>>()), list(&prefixes))
+            format!("({}, {})", format_list(&flags.split('|').collect::<Vec<_>>()), format_list(&prefixes))
         })
         .collect();
     Ok(format!(
-        "Wrapper {{ words: {}, value_flags: {}, attached_flags: {}, cwd_flags: {}, code: &[{}], inline: {}, refuse: {}, writes: {}, \
-         language: {language}, runs: Runs::{runs}, operands: {}, keep: {}, privileged: {}, elsewhere: {}, fresh: {}, \
+        "WrapperSpec {{ words: {}, value_flags: {}, attached_flags: {}, cwd_flags: {}, code: &[{}], inline: {}, refuse: {}, writes: {}, \
+         language: {language}, runs: WrapperMode::{runs}, operands: {}, keep: {}, privileged: {}, elsewhere: {}, fresh: {}, \
          assignments: {}, stdin: {} }}",
         alternatives(&wrapper.words),
-        list(&value_flags),
-        list(&wrapper.attached_flags),
+        format_list(&value_flags),
+        format_list(&wrapper.attached_flags),
         alternatives(&wrapper.cwd_flags),
         code.join(", "),
         alternatives(&wrapper.inline),
-        list(&wrapper.refuse),
+        format_list(&wrapper.refuse),
         alternatives(&wrapper.writes),
         wrapper.operands,
         wrapper.keep,

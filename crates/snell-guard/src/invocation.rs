@@ -2,29 +2,29 @@
 
 use std::fmt;
 
-use crate::syntax::Span;
+use snell_shell::ByteSpan;
 
 /// A text of which parts may be unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Value {
+pub struct SymbolicText {
     /// In order. Neighbouring known parts are one.
-    pub parts: Vec<Part>,
+    pub parts: Vec<SymbolicPart>,
 }
 
 /// A part of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum SymbolicPart {
     /// Known.
     Text(String),
     /// Unknown: anything, also nothing.
-    Unknown(Unknown),
+    Unknown(UnknownKind),
     /// A pattern that the shell would fill in from the names of files: `*`, `?`, `[a-z]`.
     Pattern(String),
 }
 
 /// What is known of something unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Unknown {
+pub enum UnknownKind {
     /// Nothing: it may be empty, hold slashes, be several words.
     Anything,
     /// It is not empty, and that is all: `${x:?}`.
@@ -33,7 +33,7 @@ pub enum Unknown {
     Name,
     /// Somebody else says what it is: a line of a file, an answer, a parameter. Unlike a variable, which whoever wrote the
     /// command has in mind.
-    Told,
+    FromInput,
     /// Nobody has seen it, because it came from another machine or out of an encoding: `$(curl …)`, and the file that
     /// `<(curl …)` names.
     Unseen,
@@ -49,66 +49,60 @@ pub enum Unknown {
     Agent,
 }
 
-impl Unknown {
+impl UnknownKind {
     /// Whether it may be nothing at all.
-    pub fn may_be_empty(self) -> bool {
-        matches!(
-            self,
-            Self::Anything | Self::Told | Self::Unseen | Self::Private | Self::Credential(_)
-        )
+    pub fn can_be_empty(self) -> bool {
+        matches!(self, Self::Anything | Self::FromInput | Self::Unseen | Self::Private | Self::Credential(_))
     }
 }
 
-impl Value {
+impl SymbolicText {
     /// A value of which everything is known.
-    pub fn text(text: impl Into<String>) -> Self {
-        Self {
-            parts: vec![Part::Text(text.into())],
-        }
+    pub fn from_text(text: impl Into<String>) -> Self {
+        Self { parts: vec![SymbolicPart::Text(text.into())] }
     }
 
     /// A value of which nothing else is known.
-    pub fn unknown(unknown: Unknown) -> Self {
-        Self {
-            parts: vec![Part::Unknown(unknown)],
-        }
+    pub fn from_unknown(unknown: UnknownKind) -> Self {
+        Self { parts: vec![SymbolicPart::Unknown(unknown)] }
     }
 
     /// The text, if all of it is known.
     pub fn as_text(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [] => Some(""),
-            [Part::Text(text)] => Some(text),
+            [SymbolicPart::Text(text)] => Some(text),
             _ => None,
         }
     }
 
     /// The known text that it begins with.
-    pub fn leading(&self) -> &str {
+    pub fn leading_text(&self) -> &str {
         match self.parts.first() {
-            Some(Part::Text(text)) => text,
+            Some(SymbolicPart::Text(text)) => text,
             _ => "",
         }
     }
 
     /// Whether a part of it is unknown in this way.
-    pub fn holds(&self, unknown: Unknown) -> bool {
-        let is_process = unknown == Unknown::Processes && self.parts.contains(&Part::Unknown(Unknown::Agent));
-        is_process || self.parts.contains(&Part::Unknown(unknown))
+    pub fn contains_unknown(&self, unknown: UnknownKind) -> bool {
+        let is_process =
+            unknown == UnknownKind::Processes && self.parts.contains(&SymbolicPart::Unknown(UnknownKind::Agent));
+        is_process || self.parts.contains(&SymbolicPart::Unknown(unknown))
     }
 
     /// Whose secret it holds, if it is the value of a secret variable.
-    pub fn credential(&self) -> Option<&'static str> {
+    pub fn credential_issuer(&self) -> Option<&'static str> {
         self.parts.iter().find_map(|part| match part {
-            Part::Unknown(Unknown::Credential(issuer)) => Some(*issuer),
+            SymbolicPart::Unknown(UnknownKind::Credential(issuer)) => Some(*issuer),
             _ => None,
         })
     }
 
     /// What is left without the first bytes of the known text that it begins with.
-    pub fn after(&self, bytes: usize) -> Self {
+    pub fn skip_leading_bytes(&self, bytes: usize) -> Self {
         let mut parts = self.parts.clone();
-        if let Some(Part::Text(text)) = parts.first_mut() {
+        if let Some(SymbolicPart::Text(text)) = parts.first_mut() {
             *text = text.get(bytes..).unwrap_or_default().to_owned();
         }
         Self { parts }
@@ -116,11 +110,11 @@ impl Value {
 }
 
 /// As a person would write it: `…` where something is unknown.
-impl fmt::Display for Value {
+impl fmt::Display for SymbolicText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.parts.iter().try_for_each(|part| match part {
-            Part::Text(text) | Part::Pattern(text) => f.write_str(text),
-            Part::Unknown(_) => f.write_str("…"),
+            SymbolicPart::Text(text) | SymbolicPart::Pattern(text) => f.write_str(text),
+            SymbolicPart::Unknown(_) => f.write_str("…"),
         })
     }
 }
@@ -129,17 +123,17 @@ impl fmt::Display for Value {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Invocation {
     /// The program and its arguments, after expansion. The program may be unknown.
-    pub argv: Vec<Value>,
+    pub argv: Vec<SymbolicText>,
     /// Variables that are set for it alone.
-    pub variables: Vec<(String, Value)>,
+    pub variables: Vec<(String, SymbolicText)>,
     /// Variables that were changed for all programs before it, of those that make a difference to it.
     pub exported: Vec<String>,
     /// Files that the shell opens for it.
-    pub files: Vec<Opened>,
+    pub files: Vec<OpenedFile>,
     /// What it would read from standard input.
-    pub stdin: Stdin,
+    pub stdin: StdinSource,
     /// Where its output goes.
-    pub stdout: Stdout,
+    pub stdout: StdoutTarget,
     /// The directory in which it would run; nothing if that cannot be known.
     pub cwd: Option<String>,
     /// Whether it would run as another user (behind `sudo` and its like).
@@ -147,48 +141,48 @@ pub struct Invocation {
     /// Whether it would run on another machine or in a container, where paths mean something else.
     pub elsewhere: bool,
     /// The container in which it would run, if there is something to be said about that.
-    pub container: Option<Container>,
+    pub container: Option<ContainerSpec>,
     /// The programs through which it is run, outermost first: `sudo`, `xargs`, `sh -c` …
     pub via: Vec<String>,
     /// Which of the policy's allowed commands it is, or is run by.
     pub allowed: Option<usize>,
     /// Where in the text it stands.
-    pub span: Span,
+    pub span: ByteSpan,
 }
 
 /// A container, as whoever runs something in it describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Container {
+pub struct ContainerSpec {
     /// Whether it is made for this: what is in it is nobody's.
     pub fresh: bool,
     /// Whether its directories are those of another machine.
-    pub abroad: bool,
+    pub on_remote_host: bool,
     /// What of the machine it can see.
-    pub mounts: Vec<Mount>,
+    pub mounts: Vec<ContainerMount>,
 }
 
 /// A directory (or a file) of the machine that can be seen in a container. Both paths are absolute, and
 /// the root is the empty one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mount {
+pub struct ContainerMount {
     /// Its path on the machine.
-    pub here: String,
+    pub host_path: String,
     /// Its path in the container.
-    pub there: String,
+    pub container_path: String,
 }
 
 /// A file that the shell opens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenedFile {
     /// Its path.
-    pub path: Value,
+    pub path: SymbolicText,
     /// What for.
-    pub how: Opening,
+    pub mode: FileOpenMode,
 }
 
 /// What a file is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opening {
+pub enum FileOpenMode {
     /// `<`
     Read,
     /// `>`: what was in it is gone.
@@ -199,21 +193,21 @@ pub enum Opening {
 
 /// What a program would read from standard input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Stdin {
+pub enum StdinSource {
     /// Whatever the agent has.
     #[default]
     Inherited,
     /// This text.
-    Text(Value),
+    Text(SymbolicText),
     /// What other programs print, of which the text is not known: the invocations of the pipe's left side.
     Pipe(Vec<Invocation>),
     /// A file.
-    File(Value),
+    File(SymbolicText),
 }
 
 /// Where a program's output goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Stdout {
+pub enum StdoutTarget {
     /// To the agent.
     #[default]
     Inherited,

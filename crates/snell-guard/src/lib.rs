@@ -4,31 +4,27 @@
 //!  text ── syntax ──► tree ── shell ──► Invocations ── unwrap ──► Invocations ── effects ──► Effects ── rules ──► Judgement
 //! ```
 
-mod allowed;
-mod credentials;
 pub mod effects;
 pub mod explain;
-mod find;
-pub mod inline;
+pub mod interpret;
+pub mod interpreters;
 pub mod invocation;
 pub mod judge;
 pub mod limits;
-mod line;
 pub mod paths;
-#[cfg(test)]
-mod plain;
 pub mod policy;
 mod programs;
-mod queries;
 pub mod rules;
-pub mod shell;
-pub mod syntax;
+#[cfg(test)]
+mod test_support;
 mod tools;
-mod unwrap;
-pub mod world;
+mod wrappers;
 
-pub use explain::{Explanation, explain};
-pub use judge::{Call, Judgement, Touched, judge, judge_with_places};
-pub use policy::{Allowed, Author, Choice, Guarded, Policy, Preset, Protected, Source, Verdict};
-pub use shell::{Coverage, Reason};
-pub use world::{Own, Owned, World};
+pub use explain::{GuardExplanation, explain_call};
+pub use interpret::{CoverageGap, GuardCoverage};
+pub use judge::context::{JudgeContext, SelfFile, SelfPath};
+pub use judge::{AffectedPath, GuardJudgement, GuardToolCall, judge_call, judge_with_affected_paths};
+pub use policy::{
+    AllowListEntry, DecisionSource, ForbiddenAccess, GuardDecision, GuardPolicy, PathProtection, PolicyAuthor,
+    PolicyPreset, RuleOverride,
+};

@@ -3,8 +3,10 @@
 //! Secrets are written as recipes, so that no scanner takes them for real ones: the parts between `|` are joined, where
 //! `~36` is 36 letters and digits, `#32` is 32 digits of hexadecimal and `^16` is 16 capitals and digits.
 
-use crate::forms::{FORMS, FormBody, HASH, HASHES, MARKED_FORMS, PrefixMasking, SecretForm, SecretIssuer};
-use crate::runs::Chars;
+use crate::forms::{
+    FORMS, FormBody, HASH_NAME_AND_ISSUER, HASHES, MARKED_FORMS, PrefixMasking, SecretForm, SecretIssuer,
+};
+use crate::scan::char_runs::CharClass;
 
 /// A secret in a text.
 #[derive(Clone, Debug)]
@@ -21,12 +23,12 @@ pub struct SecretExample {
 
 /// An example of every row of the table.
 pub fn secret_examples() -> Vec<SecretExample> {
-    let forms = FORMS.iter().chain(MARKED_FORMS).map(of_form);
+    let forms = FORMS.iter().chain(MARKED_FORMS).map(build_form_example);
     let hashes = HASHES.iter().map(|form| {
-        let secret = cook_secret(&format!("${}|$10$|~{}", form.id, form.digest));
+        let secret = generate_secret(&format!("${}|$10$|~{}", form.id, form.digest));
         SecretExample {
-            name: HASH.0,
-            issuer: HASH.1,
+            name: HASH_NAME_AND_ISSUER.0,
+            issuer: HASH_NAME_AND_ISSUER.1,
             text: format!("me:{secret}:1"),
             secret,
         }
@@ -35,7 +37,7 @@ pub fn secret_examples() -> Vec<SecretExample> {
 }
 
 /// Makes a secret after its recipe.
-pub fn cook_secret(recipe: &str) -> String {
+pub fn generate_secret(recipe: &str) -> String {
     const ALNUM: &str = "a1Bc2De3fG4hIj5Kl6mN7oPq8Rs9tU0vWx1Yz2";
     const HEX: &str = "0a1b2c3d4e5f60718293a4b5c6d7e8f9";
     const UPPER: &str = "Q2W3E4R5T6Z7UIOPASDF";
@@ -54,26 +56,21 @@ pub fn cook_secret(recipe: &str) -> String {
     recipe.split('|').map(part).collect()
 }
 
-fn of_form(form: &SecretForm) -> SecretExample {
+fn build_form_example(form: &SecretForm) -> SecretExample {
     let (text, secret) = match &form.body {
         FormBody::Run(body) => {
             let mark = match body.chars {
-                Chars::Hex => '#',
-                Chars::Upper => '^',
+                CharClass::Hex => '#',
+                CharClass::Upper => '^',
                 _ => '~',
             };
-            let run = cook_secret(&format!("{mark}{}", body.min));
+            let run = generate_secret(&format!("{mark}{}", body.min));
             match body.prefix_is {
                 PrefixMasking::Masked => ("{}".to_owned(), format!("{}{run}", form.prefix)),
                 PrefixMasking::Kept => (format!("https://{}{{}}", form.prefix), run),
             }
         }
-        FormBody::Rule(_, (text, recipe)) => ((*text).to_owned(), cook_secret(recipe)),
+        FormBody::Rule(_, (text, recipe)) => ((*text).to_owned(), generate_secret(recipe)),
     };
-    SecretExample {
-        name: form.name,
-        issuer: form.issuer,
-        text: text.replace("{}", &secret),
-        secret,
-    }
+    SecretExample { name: form.name, issuer: form.issuer, text: text.replace("{}", &secret), secret }
 }

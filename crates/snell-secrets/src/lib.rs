@@ -14,19 +14,12 @@
 
 mod context;
 pub mod examples;
-mod files;
 mod forms;
-mod hashes;
-mod keys;
-mod names;
-mod runs;
 mod scan;
-mod tokens;
-mod values;
 
 pub use context::is_member_credential;
-pub use forms::SecretIssuer;
-pub use names::{
+pub use context::names::{
     CredentialKind, credential_kind, is_jwk_private_member, is_secret_variable, pattern_names_secrets, variable_issuer,
 };
+pub use forms::SecretIssuer;
 pub use scan::{FoundSecret, SecretScanner};

@@ -4,11 +4,11 @@ use snell::Timestamp;
 
 /// The clock, which tests and replays may stop.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Clock {
+pub(crate) struct ServerClock {
     pub(crate) fixed: Option<Timestamp>,
 }
 
-impl Clock {
+impl ServerClock {
     /// The time, no finer than the store keeps it: what is told at once and what is read later are the same.
     pub(crate) fn now(self) -> Timestamp {
         let now = self.fixed.unwrap_or_else(Timestamp::now);

@@ -1,6 +1,6 @@
 //! The receiver: hook events over HTTP, a live stream of what happens, and pages of what happened.
 //!
-//! [`serve`] is the only way in; beside it, [`tmux`] is for whoever else has to do with agents' terminals. It takes a [`Listener`] that is bound already, so a test and the real program take the same
+//! [`serve`] is the only way in; beside it, [`tmux`] is for whoever else has to do with agents' terminals. It takes a [`ServerListener`] that is bound already, so a test and the real program take the same
 //! path, on whatever port.
 //!
 //! ```text
@@ -20,38 +20,22 @@
 //! It needs a tokio runtime with I/O and time enabled; two workers are enough.
 
 mod api;
-mod app;
-mod caretaker;
+mod app_state;
 mod clock;
-mod connection_owner;
-mod connections;
-mod error;
-mod front;
-mod gate;
-mod hook;
-mod hybrid;
-mod listener;
-mod mail;
+mod http;
+mod ingest;
 mod metrics;
-mod page;
-mod patience;
-mod pulse;
-mod query;
-mod readers;
-mod routes;
+pub mod reconciler;
 mod serve;
 mod settings;
+mod store_pool;
 mod stream;
-mod time;
-pub mod tmux;
-mod token;
 mod web;
-mod writer;
 
-pub use error::ServeError;
-pub use hybrid::{Mode, Rhythm};
-pub use listener::Listener;
-pub use routes::{OPENAPI, pages, surface};
+pub use http::errors::ServeError;
+pub use http::listener::ServerListener;
+pub use http::routes::{OPENAPI, api_routes, page_routes};
+pub use http::token::{AccessToken, TokenError, read_token_file};
+pub use reconciler::poll_mode::{PollMode, PollSchedule};
 pub use serve::serve;
-pub use settings::{Settings, UnknownSenders};
-pub use token::{Token, TokenError, read_token};
+pub use settings::{ServeSettings, UnknownSenderPolicy};

@@ -15,11 +15,11 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 use snell::EventName;
 
-use crate::hybrid::Mode;
+use crate::reconciler::poll_mode::PollMode;
 
 /// What became of something. The words are those of the label `outcome`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Outcome {
+pub(crate) enum MetricOutcome {
     /// An event was stored.
     Stored,
     /// An event was there already.
@@ -34,7 +34,7 @@ pub(crate) enum Outcome {
     Done,
 }
 
-impl EncodeLabelValue for Outcome {
+impl EncodeLabelValue for MetricOutcome {
     fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> std::fmt::Result {
         let word = match self {
             Self::Stored => "stored",
@@ -51,7 +51,7 @@ impl EncodeLabelValue for Outcome {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct EventLabels {
     event: &'static str,
-    outcome: Outcome,
+    outcome: MetricOutcome,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -73,12 +73,12 @@ struct ModeLabels {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OutcomeLabels {
-    outcome: Outcome,
+    outcome: MetricOutcome,
 }
 
 /// Everything that is counted.
 #[derive(Debug)]
-pub(crate) struct Metrics {
+pub(crate) struct ServerMetrics {
     registry: Registry,
     events: Family<EventLabels, Counter>,
     requests: Family<RequestLabels, Counter>,
@@ -94,13 +94,13 @@ pub(crate) struct Metrics {
     pub(crate) commit_seconds: Histogram,
 }
 
-impl Metrics {
+impl ServerMetrics {
     pub(crate) fn new() -> Self {
         let mut metrics = Self {
             registry: Registry::with_prefix("snell"),
             events: Family::default(),
             requests: Family::default(),
-            request_seconds: Family::new_with_constructor(seconds),
+            request_seconds: Family::new_with_constructor(duration_histogram),
             mode: Family::default(),
             reconciliations: Family::default(),
             connections: Gauge::default(),
@@ -108,78 +108,61 @@ impl Metrics {
             gaps: Counter::default(),
             queued: Gauge::default(),
             batch_events: Histogram::new(exponential_buckets(1.0, 2.0, 10)),
-            commit_seconds: seconds(),
+            commit_seconds: duration_histogram(),
         };
-        metrics.register();
+        metrics.register_metrics();
         metrics
     }
 
-    fn register(&mut self) {
+    fn register_metrics(&mut self) {
         let to = &mut self.registry;
         let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
         to.register("build", "The program", build);
         to.register("events", "Hook events received over HTTP", self.events.clone());
         to.register("http_requests", "Requests answered", self.requests.clone());
         let took = "From the head of a request to the head of its answer";
-        to.register_with_unit(
-            "http_request_duration",
-            took,
-            Unit::Seconds,
-            self.request_seconds.clone(),
-        );
+        to.register_with_unit("http_request_duration", took, Unit::Seconds, self.request_seconds.clone());
         to.register("http_connections", "Open connections", self.connections.clone());
         to.register("stream_clients", "Listeners to the stream", self.stream_clients.clone());
         to.register("stream_gaps", "Gaps that listeners were told of", self.gaps.clone());
         to.register("queue_depth", "Events that wait to be stored", self.queued.clone());
-        to.register(
-            "commit_batch_size",
-            "Events stored with one transaction",
-            self.batch_events.clone(),
-        );
+        to.register("commit_batch_size", "Events stored with one transaction", self.batch_events.clone());
         let took = "Time that a transaction took";
         to.register_with_unit("commit_duration", took, Unit::Seconds, self.commit_seconds.clone());
-        to.register(
-            "reconciler_runs",
-            "Looks after silent agents",
-            self.reconciliations.clone(),
-        );
+        to.register("reconciler_runs", "Looks after silent agents", self.reconciliations.clone());
         to.register("mode", "1 for the mode that the server is in", self.mode.clone());
     }
 
     /// Counts an event. Names that no table knows count together.
-    pub(crate) fn received(&self, event: &EventName, outcome: Outcome) {
+    pub(crate) fn count_event(&self, event: &EventName, outcome: MetricOutcome) {
         let event = match event {
             EventName::Other(_) => "other",
-            known => EventName::canonical_names()
-                .find(|name| *name == known.as_str())
-                .unwrap_or("other"),
+            known => EventName::canonical_names().find(|name| *name == known.as_str()).unwrap_or("other"),
         };
         self.events.get_or_create(&EventLabels { event, outcome }).inc();
     }
 
-    pub(crate) fn answered(&self, route: &'static str, method: &Method, status: StatusCode, took: Duration) {
+    pub(crate) fn count_request(&self, route: &'static str, method: &Method, status: StatusCode, took: Duration) {
         let method = method_label(method);
         let status = status.as_u16();
         let labels = RequestLabels { route, method, status };
         self.requests.get_or_create(&labels).inc();
-        self.request_seconds
-            .get_or_create(&RouteLabels { route })
-            .observe(took.as_secs_f64());
+        self.request_seconds.get_or_create(&RouteLabels { route }).observe(took.as_secs_f64());
     }
 
-    pub(crate) fn reconciled(&self, outcome: Outcome) {
+    pub(crate) fn count_reconciliation(&self, outcome: MetricOutcome) {
         self.reconciliations.get_or_create(&OutcomeLabels { outcome }).inc();
     }
 
-    pub(crate) fn set_mode(&self, now: Mode) {
-        for mode in Mode::ALL {
+    pub(crate) fn set_mode(&self, now: PollMode) {
+        for mode in PollMode::ALL {
             let labels = ModeLabels { mode: mode.as_str() };
             self.mode.get_or_create(&labels).set((*mode == now).into());
         }
     }
 
     /// Everything, as Prometheus reads it.
-    pub(crate) fn text(&self) -> String {
+    pub(crate) fn encode_text(&self) -> String {
         let mut text = String::new();
         // Writing to a text does not fail.
         let _ = encode(&mut text, &self.registry);
@@ -197,26 +180,26 @@ pub(crate) fn method_label(method: &Method) -> &'static str {
     }
 }
 
-fn seconds() -> Histogram {
+fn duration_histogram() -> Histogram {
     Histogram::new(exponential_buckets(0.000_1, 4.0, 9))
 }
 
 /// One of something that is there, for as long as this is.
 #[derive(Debug)]
-pub(crate) struct Counted(Gauge<i64, AtomicI64>);
+pub(crate) struct GaugeGuard(Gauge<i64, AtomicI64>);
 
-impl Counted {
+impl GaugeGuard {
     pub(crate) fn new(gauge: &Gauge) -> Self {
         gauge.inc();
         Self(gauge.clone())
     }
 }
 
-impl Drop for Counted {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.dec();
     }
 }
 
 /// What is counted, shared.
-pub(crate) type SharedMetrics = Arc<Metrics>;
+pub(crate) type SharedMetrics = Arc<ServerMetrics>;

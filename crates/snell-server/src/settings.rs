@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use snell::Timestamp;
-use snell_store::Recorder;
+use snell_store::EventRecorder;
 
-use crate::connection_owner::ConnectionOwner;
-use crate::hybrid::Rhythm;
-use crate::token::Token;
+use crate::http::connection_owner::ConnectionOwner;
+use crate::http::token::AccessToken;
+use crate::reconciler::poll_mode::PollSchedule;
 
 /// How a server works.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct ServeSettings {
     /// Where Snell keeps what it records. The unix socket is made there.
     pub directory: PathBuf,
     /// The database, if it is not the one of the directory.
@@ -20,13 +20,13 @@ pub struct Settings {
     /// Whether hook events are taken. What was recorded is shown either way.
     pub enabled: bool,
     /// What a request must show that does not come through the unix socket. Without it only a loopback address is served.
-    pub token: Option<Token>,
+    pub token: Option<AccessToken>,
     /// Names by which the server may be called beside its own: `name`, with any port, or `name:port`.
     pub allow_hosts: Vec<String>,
     /// What to do with requests without a token over connections whose user the kernel does not tell.
-    pub unknown_senders: UnknownSenders,
+    pub unknown_senders: UnknownSenderPolicy,
     /// How often agents are looked after.
-    pub rhythm: Rhythm,
+    pub poll_schedule: PollSchedule,
     /// Where agents write transcripts: each holds a directory for every project. Sessions that no hook reported are found
     /// there.
     pub transcripts: Vec<PathBuf>,
@@ -56,16 +56,16 @@ pub struct Settings {
 
 /// What to do with requests of unknown users, where there is no token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnknownSenders {
+pub enum UnknownSenderPolicy {
     /// Refuse them.
     Refuse,
     /// Answer them, and ignore the processes, panes and files that their events name.
     Accept,
 }
 
-impl UnknownSenders {
+impl UnknownSenderPolicy {
     /// Whether a connection of this owner gets nothing without a token.
-    pub(crate) fn refuses(self, owner: ConnectionOwner) -> bool {
+    pub(crate) fn refuses_owner(self, owner: ConnectionOwner) -> bool {
         match owner {
             ConnectionOwner::ThisUser => false,
             ConnectionOwner::OtherUser => true,
@@ -74,18 +74,14 @@ impl UnknownSenders {
     }
 }
 
-impl Default for UnknownSenders {
+impl Default for UnknownSenderPolicy {
     /// Linux knows the users of connections, so an unknown one is suspicious; other systems know none.
     fn default() -> Self {
-        if cfg!(target_os = "linux") {
-            Self::Refuse
-        } else {
-            Self::Accept
-        }
+        if cfg!(target_os = "linux") { Self::Refuse } else { Self::Accept }
     }
 }
 
-impl Settings {
+impl ServeSettings {
     /// A server that keeps everything in this directory, and works as it does by default.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self {
@@ -94,8 +90,8 @@ impl Settings {
             enabled: true,
             token: None,
             allow_hosts: Vec::new(),
-            unknown_senders: UnknownSenders::default(),
-            rhythm: Rhythm::default(),
+            unknown_senders: UnknownSenderPolicy::default(),
+            poll_schedule: PollSchedule::default(),
             transcripts: Vec::new(),
             keep: None,
             max_stream_clients: 1000,
@@ -112,24 +108,22 @@ impl Settings {
     }
 
     /// The database's path.
-    pub fn database(&self) -> PathBuf {
-        self.database
-            .clone()
-            .unwrap_or_else(|| Recorder::database_in(&self.directory))
+    pub fn database_path(&self) -> PathBuf {
+        self.database.clone().unwrap_or_else(|| EventRecorder::database_path(&self.directory))
     }
 
     /// Who can use the server over TCP, in a word: `token`, `this_user`, `this_user_and_unknown` or `any_user`.
-    pub(crate) fn access(&self) -> &'static str {
+    pub(crate) fn access_label(&self) -> &'static str {
         match (&self.token, self.unknown_senders) {
             (Some(_), _) => "token",
-            (None, UnknownSenders::Refuse) => "this_user",
-            (None, UnknownSenders::Accept) if cfg!(target_os = "linux") => "this_user_and_unknown",
-            (None, UnknownSenders::Accept) => "any_user",
+            (None, UnknownSenderPolicy::Refuse) => "this_user",
+            (None, UnknownSenderPolicy::Accept) if cfg!(target_os = "linux") => "this_user_and_unknown",
+            (None, UnknownSenderPolicy::Accept) => "any_user",
         }
     }
 
     /// The unix socket of a server that keeps everything in this directory.
-    pub fn socket_in(directory: &Path) -> PathBuf {
+    pub fn socket_path_in(directory: &Path) -> PathBuf {
         directory.join("snell.sock")
     }
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use serde_json::json;
 use snell::{Engine, Event, EventName, Timestamp, Verdict};
-use snell_store::{Judgement, Observation, Process, Recorder, Sender};
+use snell_store::{DecisionRecord, EventRecord, EventRecorder, EventSender, ProcessIdentity};
 
 /// The name under which this agent is shown.
 const NAME: &str = "lantern";
@@ -19,59 +19,55 @@ const NAME: &str = "lantern";
 async fn main() {
     let directory = std::env::args_os().nth(1).map(PathBuf::from);
     let directory = directory.unwrap_or_else(|| std::env::temp_dir().join(format!("lantern-{}", std::process::id())));
-    play(&directory).await;
+    run_session(&directory).await;
     println!("recorded in {}", directory.display());
 }
 
 /// A session from its start to its end.
-pub async fn play(directory: &Path) {
+pub async fn run_session(directory: &Path) {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/guarded");
     let (engine, _) = Engine::builder().project(&project).env(std::env::vars_os()).load();
-    let mut agent = Agent {
-        engine,
-        project,
-        recorder: Recorder::new(directory),
-    };
-    agent.fire(Event::new(EventName::SessionStart)).await;
-    agent.fire(Event::user_prompt("Publish it, please.")).await;
+    let mut agent = RecordingAgent { engine, project, recorder: EventRecorder::new(directory) };
+    agent.fire_event(Event::new(EventName::SessionStart)).await;
+    agent.fire_event(Event::user_prompt("Publish it, please.")).await;
     let push = json!({ "command": "git push --force origin main" });
-    let verdict = agent.fire(Event::pre_tool_use("Bash", push)).await;
+    let verdict = agent.fire_event(Event::pre_tool_use("Bash", push)).await;
     if verdict.is_blocked() {
         println!("blocked: {}", verdict.reason.unwrap_or_default());
     }
-    agent.fire(Event::new(EventName::Stop)).await;
-    agent.fire(Event::new(EventName::SessionEnd)).await;
-    agent.engine.background_ended().await;
+    agent.fire_event(Event::new(EventName::Stop)).await;
+    agent.fire_event(Event::new(EventName::SessionEnd)).await;
+    agent.engine.wait_for_background().await;
     agent.recorder.close();
 }
 
-struct Agent {
+struct RecordingAgent {
     engine: Engine,
     project: PathBuf,
-    recorder: Recorder,
+    recorder: EventRecorder,
 }
 
-impl Agent {
+impl RecordingAgent {
     /// Fires an event, and records it with what was decided.
-    async fn fire(&mut self, event: Event) -> Verdict {
+    async fn fire_event(&mut self, event: Event) -> Verdict {
         // All events of a session have the same id; by it they are found again.
         let event = event.in_session("session-1");
         let (at, started) = (Timestamp::now(), Instant::now());
         let verdict = self.engine.fire(event.clone()).await;
-        let mut observation = Observation::new(&event, at);
-        observation.sender = Sender {
+        let mut observation = EventRecord::new(&event, at);
+        observation.sender = EventSender {
             product: Some(NAME.into()),
-            process: Some(Process::now(std::process::id())),
+            process: Some(ProcessIdentity::from_pid(std::process::id())),
             process_is_told: true,
             cwd: Some(self.project.clone()),
-            ..Sender::default()
+            ..EventSender::default()
         };
-        observation.judgement = Some(Judgement::of(&verdict, started.elapsed()));
+        observation.judgement = Some(DecisionRecord::from_verdict(&verdict, started.elapsed()));
         // Other events may have been recorded while the hooks ran.
         observation.delayed = !verdict.hooks.is_empty();
-        self.recorder.record(vec![observation]);
+        self.recorder.record_events(vec![observation]);
         // Whatever goes wrong here is no reason not to go on. What could not be stored waits beside the database.
-        for remark in self.recorder.take_remarks() {
+        for remark in self.recorder.take_warnings() {
             println!("about what is recorded: {remark}");
         }
         verdict

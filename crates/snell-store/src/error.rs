@@ -64,7 +64,7 @@ pub enum StoreError {
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 /// An error with all that led to it, on one line.
-pub fn with_causes(error: &dyn std::error::Error) -> String {
+pub fn format_error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(deeper) = cause {

@@ -1,6 +1,6 @@
 //! What happened in every agent's session, kept in one database.
 //!
-//! An [`Observation`] is one event as it was seen: what the agent sent, who sent it, what was decided. The [`Store`] takes
+//! An [`EventRecord`] is one event as it was seen: what the agent sent, who sent it, what was decided. The [`Store`] takes
 //! it in, in one transaction: it finds the agent, sees what the event changes, keeps what was said, and keeps the event.
 //!
 //! ```text
@@ -10,67 +10,48 @@
 //! ```
 //!
 //! Any number of processes may do this at once on one file. Everything that decides is written once, above the trait
-//! `rows::Rows`; the database below it is SQLite.
+//! `db::rows::Rows`; the database below it is SQLite.
 
-mod backend;
-mod changes;
-mod context;
+pub mod daemon;
+mod db;
+pub mod derive;
 mod error;
-mod facts;
-mod ingest;
-pub mod intent;
-mod journal;
-mod json;
-mod losses;
-pub mod mask;
-mod model;
-mod notes;
-mod observation;
-pub mod outbox;
-mod premises;
-mod prepared;
-mod process;
-pub mod project;
-mod query;
+pub mod queue;
 mod reconcile;
-mod recorder;
-mod rows;
-pub mod scribe;
-mod search;
-mod sessions;
-mod spoken;
-mod spool;
-mod sqlite;
+pub mod record;
 mod store;
-mod sums;
-mod tail;
-mod timeline;
-pub mod transcript;
-mod workers;
+mod views;
 
-pub use changes::{Change, ChangeKind, ChangeRange};
-pub use error::{Result, StoreError, with_causes};
-pub use facts::{Facts, FinishedWorker, Inquiry, Reminded, no_facts};
-pub use ingest::Receipt;
-pub use intent::Intent;
-pub use losses::Losses;
-pub use model::{Actor, Confidence, ContextSource, Correlation, Process, Source, State, TimestampSource};
-pub use notes::{Note, Notes, WaitsFor};
-pub use observation::{FinishedRun, GuardVerdict, Judgement, Observation, Run, Sender};
-pub use premises::{MisplacedFile, Premises, SetAside};
-pub use prepared::Prepared;
-pub use query::{
-    AgentFilter, AgentView, Exported, GuardEntry, GuardFilter, GuardVerdictView, Heard, HookRunView, HookStats,
-    LogEntry, LogFilter, Pruned, SessionView, Totals, TurnFilter, TurnView,
+pub use db::change_feed::{ChangeKind, ChangeRange, ChangeRow};
+pub use db::change_watcher::{ChangeWatcher, WatcherWaker};
+pub use db::data_dir::{DamagedDatabase, DataDirReport, MisplacedFile};
+pub use db::model::{
+    AgentState, ContextSource, CorrelationMethod, ProcessIdentity, StateConfidence, StateSource, TimestampSource,
+    TurnActor,
 };
-pub use reconcile::{Pane, PaneServer, Which};
-pub use recorder::{DiskCopy, RecordedEvent, Recorder};
-pub use search::{FullEvent, LogLine, LogLines, ProjectView};
-pub use sessions::{MissionView, OpenSession, SessionFilter, SessionRow, Whereabouts};
-pub use spoken::ending;
-pub use spool::Spool;
-pub use store::{Opened, Store};
-pub use sums::{GuardHour, GuardOutcome, HookHour};
-pub use tail::{Tail, TailWaker};
-pub use timeline::{ChangedInput, SightingFilter, SightingView, TimelineEvent, TimelineFilter, With};
-pub use workers::{Worker, WorkerKind, WorkerNote, WorkerStatus};
+pub use db::workers::{SessionWorker, WorkerKind, WorkerStatus, WorkerUpdate};
+pub use derive::IngestReceipt;
+pub use derive::intent::TurnIntent;
+pub use derive::labels::describe_end_reason;
+pub use derive::normalize::NormalizedEvent;
+pub use error::{Result, StoreError, format_error_chain};
+pub use queue::pending::{PendingClaim, PendingEvent, PendingQueue};
+pub use queue::recorder::{DiskCopy, EventRecorder, RecordOutcome};
+pub use queue::spool::EventSpool;
+pub use reconcile::{ReconcileScope, TmuxPane, TmuxServerPanes};
+pub use record::event_record::{
+    DecisionRecord, EventRecord, EventSender, FinishedHookRun, GuardVerdictRecord, HookRunRecord,
+};
+pub use record::redaction_marks::Redactions;
+pub use store::{OpenedStore, Store};
+pub use views::log_search::{EventDetails, LogLine, LogSearchResult, ProjectView};
+pub use views::query_types::{
+    AgentFilter, AgentView, EventActivity, ExportLine, GuardFilter, GuardLogEntry, GuardVerdictView, HookRunView,
+    HookStats, LogEntry, LogFilter, PruneCounts, SessionView, StoreTotals, TurnFilter, TurnView,
+};
+pub use views::rollups::{GuardHour, GuardOutcome, HookHour};
+pub use views::session_snapshot::{
+    FinishedWorker, RemindersShown, SessionSnapshot, SnapshotQuery, format_snapshot_error,
+};
+pub use views::sessions::{AgentLocation, MissionView, OpenSession, SessionFilter, SessionRow};
+pub use views::timeline::{ChangedInput, SightingFilter, SightingView, TimelineAspect, TimelineEvent, TimelineFilter};

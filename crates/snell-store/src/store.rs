@@ -1,52 +1,48 @@
 //! The store: everything that is recorded goes in here, and everything that is shown comes from here.
 
-mod asking;
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use snell::{EventName, Timestamp};
 
-use crate::backend::{Backend, RemovedFile, Tidying};
+use crate::db::backend::{Backend, CheckpointMode, RemovedFile};
+use crate::db::journal::{Journal, RowCache};
+use crate::db::model::{ContextSource, to_stored_precision};
+use crate::db::rows::{Rows, TranscriptProgress};
+use crate::db::sqlite::SqliteDatabase;
+use crate::derive::normalize::NormalizedEvent;
+use crate::derive::transcript::{self, TranscriptCursor};
+use crate::derive::{self, IngestContext, IngestReceipt, SessionCache, TranscriptDelta};
 use crate::error::{Result, StoreError};
-use crate::ingest::{self, Around, CaughtUp, Receipt, Seen};
-use crate::journal::{Journal, Remembered};
-use crate::model::{ContextSource, as_kept};
-use crate::observation::{FinishedRun, Observation};
-use crate::prepared::Prepared;
-use crate::query::{LogFilter, Pruned};
-use crate::rows::{Reached, Rows};
-use crate::sqlite::Sqlite;
-use crate::transcript::{self, Mark};
+use crate::record::event_record::{EventRecord, FinishedHookRun};
+use crate::views::query_types::{LogFilter, PruneCounts};
 
 /// How many rows of each kind are removed at a time, so that nobody waits long for the lock.
-const PRUNE_AT_ONCE: u32 = 500;
+const PRUNE_BATCH_SIZE: u32 = 500;
 
 /// How many sessions are remembered beside the database. Beyond that, they are looked up again.
-const SESSIONS_REMEMBERED: usize = 10_000;
+const MAX_CACHED_SESSIONS: usize = 10_000;
 
 /// How many changes are kept for those who watch. Whoever was away for longer sees that something is missing.
-const CHANGES_KEPT: u32 = 100_000;
+const MAX_KEPT_CHANGES: u32 = 100_000;
 
 /// What is known about all agents.
 pub struct Store {
     pub(crate) backend: Box<dyn Backend>,
-    pub(crate) seen: Seen,
+    pub(crate) session_cache: SessionCache,
     pub(crate) host: Option<String>,
-    remembered: Remembered,
+    row_cache: RowCache,
 }
 
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Store")
-            .field("file", &self.backend.file())
-            .finish_non_exhaustive()
+        f.debug_struct("Store").field("file", &self.backend.database_file()).finish_non_exhaustive()
     }
 }
 
 /// A store that was opened, and what had to be done for that.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedStore {
     /// The store.
     pub store: Store,
     /// Where the damaged database was moved that was found in its place.
@@ -59,19 +55,13 @@ impl Store {
     /// # Errors
     ///
     /// When the file cannot be used.
-    pub fn open(path: &Path) -> Result<Opened> {
-        let before = Sqlite::inode_at(path);
-        match Sqlite::open(path) {
-            Ok(database) => Ok(Opened {
-                store: Self::on(Box::new(database)),
-                set_aside: None,
-            }),
+    pub fn open(path: &Path) -> Result<OpenedStore> {
+        let before = SqliteDatabase::read_database_inode(path);
+        match SqliteDatabase::open(path) {
+            Ok(database) => Ok(OpenedStore { store: Self::with_backend(Box::new(database)), set_aside: None }),
             Err(StoreError::Damaged(_)) => {
-                let set_aside = Sqlite::set_aside(path, before, Timestamp::now())?;
-                Ok(Opened {
-                    store: Self::on(Box::new(Sqlite::open(path)?)),
-                    set_aside,
-                })
+                let set_aside = SqliteDatabase::move_aside(path, before, Timestamp::now())?;
+                Ok(OpenedStore { store: Self::with_backend(Box::new(SqliteDatabase::open(path)?)), set_aside })
             }
             Err(error) => Err(error),
         }
@@ -82,8 +72,8 @@ impl Store {
     /// # Errors
     ///
     /// When the file is something else, or cannot be used.
-    pub fn open_named(path: &Path) -> Result<Opened> {
-        if !Sqlite::may_use(path)? {
+    pub fn open_named(path: &Path) -> Result<OpenedStore> {
+        if !SqliteDatabase::is_usable_file(path)? {
             return Err(StoreError::NotOurs { path: path.to_owned() });
         }
         Self::open(path)
@@ -94,16 +84,16 @@ impl Store {
     /// # Errors
     ///
     /// When the file cannot be read, or is damaged.
-    pub fn open_to_look(path: &Path) -> Result<Self> {
-        Ok(Self::on(Box::new(Sqlite::open_to_look(path)?)))
+    pub fn open_read_only(path: &Path) -> Result<Self> {
+        Ok(Self::with_backend(Box::new(SqliteDatabase::open_read_only(path)?)))
     }
 
-    fn on(backend: Box<dyn Backend>) -> Self {
+    fn with_backend(backend: Box<dyn Backend>) -> Self {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         Self {
             backend,
-            seen: Seen::new(),
-            remembered: Remembered::default(),
+            session_cache: SessionCache::new(),
+            row_cache: RowCache::default(),
             host: Some(host).filter(|host| !host.is_empty()),
         }
     }
@@ -118,11 +108,9 @@ impl Store {
     /// # Errors
     ///
     /// When it cannot be stored; then nothing of it is.
-    pub fn ingest(&mut self, observation: Observation) -> Result<Receipt> {
-        let mut receipts = self.ingest_prepared(&[Prepared::of(observation)?])?;
-        receipts
-            .pop()
-            .ok_or_else(|| StoreError::Database("nothing was recorded".into()))
+    pub fn ingest(&mut self, observation: EventRecord) -> Result<IngestReceipt> {
+        let mut receipts = self.ingest_normalized(&[NormalizedEvent::from_record(observation)?])?;
+        receipts.pop().ok_or_else(|| StoreError::Database("nothing was recorded".into()))
     }
 
     /// Records several observations in one transaction, in this order.
@@ -130,9 +118,9 @@ impl Store {
     /// # Errors
     ///
     /// When the transaction fails; then nothing of any is stored.
-    pub fn ingest_all(&mut self, observations: Vec<Observation>) -> Result<Vec<Receipt>> {
-        let prepared: Result<Vec<_>> = observations.into_iter().map(Prepared::of).collect();
-        self.ingest_prepared(&prepared?)
+    pub fn ingest_all(&mut self, observations: Vec<EventRecord>) -> Result<Vec<IngestReceipt>> {
+        let prepared: Result<Vec<_>> = observations.into_iter().map(NormalizedEvent::from_record).collect();
+        self.ingest_normalized(&prepared?)
     }
 
     /// As [`Store::ingest_all`], for what was prepared already, perhaps by others.
@@ -140,43 +128,38 @@ impl Store {
     /// # Errors
     ///
     /// When the transaction fails; then nothing of any is stored.
-    pub fn ingest_prepared(&mut self, observed: &[Prepared]) -> Result<Vec<Receipt>> {
+    pub fn ingest_normalized(&mut self, observed: &[NormalizedEvent]) -> Result<Vec<IngestReceipt>> {
         let mut caught_up = Vec::with_capacity(observed.len());
         for one in observed {
             caught_up.push(self.read_transcript(one)?);
         }
         let host = self.host.clone();
-        let around = Around { host: host.as_deref() };
+        let around = IngestContext { host: host.as_deref() };
         let mut receipts = Vec::with_capacity(observed.len());
-        let Self {
-            backend,
-            seen,
-            remembered,
-            ..
-        } = self;
-        if seen.len() > SESSIONS_REMEMBERED {
+        let Self { backend, session_cache: seen, row_cache: remembered, .. } = self;
+        if seen.len() > MAX_CACHED_SESSIONS {
             seen.clear();
         }
-        let stored = backend.transact(&mut |rows| {
+        let stored = backend.write_transaction(&mut |rows| {
             receipts.clear();
-            let mut journal = Journal::on(rows, remembered)?;
+            let mut journal = Journal::open(rows, remembered)?;
             for (one, caught_up) in observed.iter().zip(&caught_up) {
-                journal.because_of(&one.name, one.at);
-                receipts.push(ingest::ingest(&mut journal, seen, one, caught_up.as_ref(), around)?);
+                journal.set_cause(&one.name, one.at);
+                receipts.push(derive::ingest_event(&mut journal, seen, one, caught_up.as_ref(), around)?);
             }
-            journal.write()
+            journal.flush()
         });
         if let Err(error) = stored {
             // What was learnt in a transaction that failed is not true.
-            self.seen.clear();
-            self.remembered.forget();
+            self.session_cache.clear();
+            self.row_cache.clear();
             return Err(error);
         }
         Ok(receipts)
     }
 
     /// Reads on in the transcript of an observation's session, before anybody waits for the database.
-    fn read_transcript(&mut self, observed: &Prepared) -> Result<Option<CaughtUp>> {
+    fn read_transcript(&mut self, observed: &NormalizedEvent) -> Result<Option<TranscriptDelta>> {
         let text = |field: &str| observed.event.raw.get(field).and_then(serde_json::Value::as_str);
         let (Some(path), Some(session_id)) = (text("transcript_path"), text("session_id")) else {
             return Ok(None);
@@ -185,22 +168,22 @@ impl Store {
         if observed.sender.host.is_some() && observed.sender.host != self.host {
             return Ok(None);
         }
-        let mut reached = Reached::default();
-        self.backend.look(&mut |rows| {
-            reached = rows.reached(session_id)?;
+        let mut reached = TranscriptProgress::default();
+        self.backend.read_transaction(&mut |rows| {
+            reached = rows.load_transcript_progress(session_id)?;
             Ok(())
         })?;
-        if !may_be_news(path, &reached) {
+        if !transcript_may_have_grown(path, &reached) {
             return Ok(None);
         }
         let mut ids = vec![session_id.to_owned()];
-        self.backend.look(&mut |rows| {
-            if let Some(known) = rows.known_session(session_id)? {
-                ids.extend(rows.session_ids(known.conversation_id)?);
+        self.backend.read_transaction(&mut |rows| {
+            if let Some(known) = rows.find_session_binding(session_id)? {
+                ids.extend(rows.list_session_ids(known.conversation_id)?);
             }
             Ok(())
         })?;
-        let mut caught_up = read_on(path.to_owned(), reached, &ids);
+        let mut caught_up = read_transcript_delta(path.to_owned(), reached, &ids);
         caught_up.session_begins = observed.event.name == EventName::SessionStart;
         Ok(Some(caught_up))
     }
@@ -211,14 +194,15 @@ impl Store {
     /// # Errors
     ///
     /// When the database cannot be written.
-    pub fn set_context(&mut self, session_id: &str, percent: f64, model: Option<&str>) -> Result<bool> {
+    pub fn set_context_usage(&mut self, session_id: &str, percent: f64, model: Option<&str>) -> Result<bool> {
         let mut is_known = false;
         let mut is_news = false;
         let set = |rows: &mut dyn Rows, write: bool| {
-            let Some(known) = rows.known_session(session_id)? else {
+            let Some(known) = rows.find_session_binding(session_id)? else {
                 return Ok(None);
             };
-            let (agent, conversation) = (rows.agent(known.agent_id)?, rows.conversation(known.conversation_id)?);
+            let (agent, conversation) =
+                (rows.find_agent(known.agent_id)?, rows.find_conversation(known.conversation_id)?);
             // A session that its agent has left says nothing about the agent.
             let agent = agent.filter(|agent| agent.session_id.as_deref() == Some(session_id));
             let (Some(mut agent), Some(mut conversation)) = (agent, conversation) else {
@@ -238,37 +222,33 @@ impl Store {
             Ok(Some(other_percent || other_model))
         };
         // A status line is drawn several times a second, and mostly says what it said before.
-        self.backend.look(&mut |rows| {
+        self.backend.read_transaction(&mut |rows| {
             let found = set(rows, false)?;
             (is_known, is_news) = (found.is_some(), found == Some(true));
             Ok(())
         })?;
         if is_news {
-            self.change("status line", Timestamp::now(), &mut |journal| {
-                set(journal, true).map(drop)
-            })?;
+            self.run_transaction("status line", Timestamp::now(), &mut |journal| set(journal, true).map(drop))?;
         }
         Ok(is_known)
     }
 
     /// Does the work in one transaction, and tells those who watch what it changes.
-    pub(crate) fn change(
+    pub(crate) fn run_transaction(
         &mut self,
         reason: &str,
         at: Timestamp,
         work: &mut dyn FnMut(&mut Journal<'_>) -> Result<()>,
     ) -> Result<()> {
-        let Self {
-            backend, remembered, ..
-        } = self;
-        let changed = backend.transact(&mut |rows| {
-            let mut journal = Journal::on(rows, remembered)?;
-            journal.because_of(reason, as_kept(at));
+        let Self { backend, row_cache: remembered, .. } = self;
+        let changed = backend.write_transaction(&mut |rows| {
+            let mut journal = Journal::open(rows, remembered)?;
+            journal.set_cause(reason, to_stored_precision(at));
             work(&mut journal)?;
-            journal.write()
+            journal.flush()
         });
         if changed.is_err() {
-            self.remembered.forget();
+            self.row_cache.clear();
         }
         changed
     }
@@ -278,10 +258,10 @@ impl Store {
     /// # Errors
     ///
     /// When the database cannot be written.
-    pub fn finish_run(&mut self, finished: &FinishedRun) -> Result<bool> {
+    pub fn finish_hook_run(&mut self, finished: &FinishedHookRun) -> Result<bool> {
         let mut is_known = false;
-        self.change(&finished.event, finished.at, &mut |journal| {
-            is_known = journal.finish_run(finished)?.is_some();
+        self.run_transaction(&finished.event, finished.at, &mut |journal| {
+            is_known = journal.finish_hook_run(finished)?.is_some();
             Ok(())
         })?;
         Ok(is_known)
@@ -292,20 +272,20 @@ impl Store {
     /// # Errors
     ///
     /// When the database cannot be written.
-    pub fn prune(&mut self, before: Timestamp, progress: &mut dyn FnMut(Pruned)) -> Result<Pruned> {
-        let mut all = Pruned::default();
+    pub fn prune(&mut self, before: Timestamp, progress: &mut dyn FnMut(PruneCounts)) -> Result<PruneCounts> {
+        let mut all = PruneCounts::default();
         loop {
-            let pruned = self.backend.queries().prune(before, PRUNE_AT_ONCE)?;
-            self.remembered.forget();
-            if pruned.is_nothing() {
-                self.seen.clear();
+            let pruned = self.backend.queries().prune_batch(before, PRUNE_BATCH_SIZE)?;
+            self.row_cache.clear();
+            if pruned.is_empty() {
+                self.session_cache.clear();
                 // Only now the file becomes smaller.
-                self.backend.tidy(Tidying::Thorough)?;
+                self.backend.checkpoint(CheckpointMode::Full)?;
                 return Ok(all);
             }
             all += pruned;
             progress(all);
-            self.tidy()?;
+            self.run_maintenance()?;
         }
     }
 
@@ -315,14 +295,11 @@ impl Store {
     /// # Errors
     ///
     /// When the database cannot be written.
-    pub fn forget_older_than(&mut self, keep: Duration) -> Result<Pruned> {
-        let newest = LogFilter {
-            limit: 100,
-            ..LogFilter::default()
-        };
-        let last = self.log(&newest)?.iter().map(|entry| entry.at).min();
+    pub fn prune_older_than(&mut self, keep: Duration) -> Result<PruneCounts> {
+        let newest = LogFilter { limit: 100, ..LogFilter::default() };
+        let last = self.query_log(&newest)?.iter().map(|entry| entry.at).min();
         let before = last.and_then(|last| last.min(Timestamp::now()).checked_sub(keep).ok());
-        before.map_or(Ok(Pruned::default()), |before| self.prune(before, &mut |_| {}))
+        before.map_or(Ok(PruneCounts::default()), |before| self.prune(before, &mut |_| {}))
     }
 
     /// Does what would otherwise slow down whoever comes next, if there is enough of it. Answers whether everything is in
@@ -331,9 +308,9 @@ impl Store {
     /// # Errors
     ///
     /// When the database cannot be written.
-    pub fn tidy(&mut self) -> Result<bool> {
-        self.backend.queries().trim_changes(CHANGES_KEPT)?;
-        self.backend.tidy(Tidying::IfNeeded)
+    pub fn run_maintenance(&mut self) -> Result<bool> {
+        self.backend.queries().trim_changes(MAX_KEPT_CHANGES)?;
+        self.backend.checkpoint(CheckpointMode::IfNeeded)
     }
 
     /// As [`Store::tidy`], for a process that is about to end.
@@ -341,8 +318,8 @@ impl Store {
     /// # Errors
     ///
     /// When the database cannot be written.
-    pub fn tidy_alone(&mut self) -> Result<()> {
-        self.backend.tidy(Tidying::BeforeLeaving).map(drop)
+    pub fn checkpoint_before_exit(&mut self) -> Result<()> {
+        self.backend.checkpoint(CheckpointMode::BeforeExit).map(drop)
     }
 
     /// Leaves the database as tidy as it can be.
@@ -351,7 +328,7 @@ impl Store {
     ///
     /// When the database cannot be written.
     pub fn close(mut self) -> Result<()> {
-        self.backend.tidy(Tidying::Thorough).map(drop)
+        self.backend.checkpoint(CheckpointMode::Full).map(drop)
     }
 
     /// Moves the database aside, because it is damaged. Answers where to, unless another process was faster.
@@ -359,50 +336,44 @@ impl Store {
     /// # Errors
     ///
     /// When it cannot be moved.
-    pub fn set_aside(self, now: Timestamp) -> Result<Option<PathBuf>> {
-        let Some((path, inode)) = self.backend.file().map(|(path, inode)| (path.to_owned(), inode)) else {
+    pub fn move_aside(self, now: Timestamp) -> Result<Option<PathBuf>> {
+        let Some((path, inode)) = self.backend.database_file().map(|(path, inode)| (path.to_owned(), inode)) else {
             return Ok(None);
         };
         drop(self);
-        Sqlite::set_aside(&path, inode, now)
+        SqliteDatabase::move_aside(&path, inode, now)
     }
 
     /// Whether the database and the log that were opened are still those at their paths, and whole.
-    pub fn is_in_place(&self) -> bool {
-        self.backend.is_in_place()
+    pub fn has_intact_files(&self) -> bool {
+        self.backend.has_intact_files()
     }
 
     /// Saves what is in a log that was removed while it was open. The store is of no use afterwards.
-    pub(crate) fn save_removed(&mut self) -> Result<RemovedFile> {
-        self.backend.save_removed()
+    pub(crate) fn recover_removed_file(&mut self) -> Result<RemovedFile> {
+        self.backend.recover_removed_file()
     }
 }
 
 /// Whether a look at the file is worth it: most events come without a word being written.
-pub(crate) fn may_be_news(path: &str, reached: &Reached) -> bool {
+pub(crate) fn transcript_may_have_grown(path: &str, reached: &TranscriptProgress) -> bool {
     if reached.path.as_deref() != Some(path) {
         return true;
     }
     let Ok(metadata) = std::fs::metadata(path) else {
         return false;
     };
-    let mark: Option<Mark> = reached.mark.as_deref().and_then(|mark| mark.parse().ok());
+    let mark: Option<TranscriptCursor> = reached.cursor.as_deref().and_then(|mark| mark.parse().ok());
     mark.is_none_or(|mark| !mark.is_at_end_of(&metadata))
 }
 
 /// Reads on in a transcript from where the store has got to.
-pub(crate) fn read_on(path: String, reached: Reached, ids: &[String]) -> CaughtUp {
+pub(crate) fn read_transcript_delta(path: String, reached: TranscriptProgress, ids: &[String]) -> TranscriptDelta {
     let same_file = reached.path.as_deref() == Some(path.as_str());
-    let mark = reached.mark.as_deref().filter(|_| same_file);
-    let from: Mark = mark.and_then(|mark| mark.parse().ok()).unwrap_or_default();
+    let mark = reached.cursor.as_deref().filter(|_| same_file);
+    let from: TranscriptCursor = mark.and_then(|mark| mark.parse().ok()).unwrap_or_default();
     let is_own = |id: &str| ids.iter().any(|own| own == id);
     // A transcript that is not there yet, or cannot be read, says nothing for now.
-    let read = transcript::read(Path::new(&path), &from, &is_own).ok();
-    CaughtUp {
-        is_other_file: !same_file,
-        session_begins: false,
-        path,
-        from: reached.mark,
-        read,
-    }
+    let read = transcript::read_transcript(Path::new(&path), &from, &is_own).ok();
+    TranscriptDelta { is_other_file: !same_file, session_begins: false, path, from: reached.cursor, read }
 }

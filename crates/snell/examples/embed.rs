@@ -18,9 +18,7 @@ async fn main() {
         println!("configuration: {diagnostic}");
     }
 
-    let start = engine
-        .fire(Event::new(EventName::SessionStart).in_session("demo"))
-        .await;
+    let start = engine.fire(Event::new(EventName::SessionStart).in_session("demo")).await;
     for text in &start.context {
         println!("context for the model: {text}");
     }
@@ -29,15 +27,13 @@ async fn main() {
     }
     engine.fire(Event::new(EventName::SessionEnd).in_session("demo")).await;
     // Hooks that nobody waits for belong to this process; give them the time they are allowed.
-    engine.background_ended().await;
+    engine.wait_for_background().await;
 }
 
 /// One tool call, from the question to the report.
 async fn call_tool(engine: &Engine, tool: &str, input: Value) {
     println!("\nthe model wants: {tool} {input}");
-    let verdict = engine
-        .fire(Event::pre_tool_use(tool, input.clone()).in_session("demo"))
-        .await;
+    let verdict = engine.fire(Event::pre_tool_use(tool, input.clone()).in_session("demo")).await;
     for message in &verdict.messages {
         println!("  for the user: {message}");
     }
@@ -53,10 +49,7 @@ async fn call_tool(engine: &Engine, tool: &str, input: Value) {
     let input = verdict.tool_input.unwrap_or(input);
     let output = run_tool(&input);
     println!("  the tool answered: {output}");
-    let after = Event::new(EventName::PostToolUse)
-        .with_tool(tool, input)
-        .with_tool_output(output)
-        .in_session("demo");
+    let after = Event::new(EventName::PostToolUse).with_tool(tool, input).with_tool_output(output).in_session("demo");
     for text in engine.fire(after).await.context {
         println!("  context for the model: {text}");
     }

@@ -42,30 +42,18 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// A warning about the event itself, rather than a file.
-    pub(crate) fn about_event(message: impl Into<String>) -> Self {
-        Self::whole_file(Severity::Warning, "<event>", message)
+    pub(crate) fn for_event(message: impl Into<String>) -> Self {
+        Self::for_file(Severity::Warning, "<event>", message)
     }
 
-    pub(crate) fn whole_file(severity: Severity, path: &str, message: impl Into<String>) -> Self {
-        Self {
-            severity,
-            path: path.to_owned(),
-            line: 1,
-            column: 1,
-            message: message.into(),
-        }
+    pub(crate) fn for_file(severity: Severity, path: &str, message: impl Into<String>) -> Self {
+        Self { severity, path: path.to_owned(), line: 1, column: 1, message: message.into() }
     }
 }
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            severity,
-            path,
-            line,
-            column,
-            message,
-        } = self;
+        let Self { severity, path, line, column, message } = self;
         write!(f, "{path}:{line}:{column}: {severity}: {message}")
     }
 }
@@ -86,7 +74,7 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// ` (did you mean "…"?)`, or nothing.
-pub(crate) fn hint<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn format_suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     did_you_mean(word, known).map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"))
 }
 

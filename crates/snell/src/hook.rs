@@ -22,13 +22,13 @@ pub struct Hook {
     /// Which of those events it reacts to.
     pub(crate) matcher: Matcher,
     /// What must also hold.
-    pub(crate) condition: Option<Condition>,
+    pub(crate) condition: Option<HookCondition>,
     /// What it does.
-    pub(crate) action: Action,
+    pub(crate) action: HookAction,
     /// How long it may take.
-    pub(crate) timeout: Timeout,
+    pub(crate) timeout: HookTimeout,
     /// What its own failure means.
-    pub on_failure: OnFailure,
+    pub on_failure: FailurePolicy,
     /// Whether it may change the tool's input or output.
     pub may_modify: bool,
     /// Whether it is started and not awaited.
@@ -36,25 +36,25 @@ pub struct Hook {
     /// Why it is switched off, if it is.
     pub disabled: Option<String>,
     /// Whether it is off because its file is not trusted: then nothing of it is even looked at.
-    pub(crate) withheld: bool,
+    pub(crate) is_untrusted: bool,
     /// Whether the caller leaves it out, because it is the caller itself. Then it is off, and no event reports it.
-    pub is_left_out: bool,
+    pub is_excluded: bool,
     /// Where it was written.
-    pub origin: Origin,
+    pub origin: SourceLocation,
     /// Where in it its command stands, if that is known.
-    pub(crate) command_origin: Option<Origin>,
+    pub(crate) command_origin: Option<SourceLocation>,
 }
 
 /// How long a hook may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Timeout {
+pub(crate) enum HookTimeout {
     /// As its file says.
     Written(Duration),
     /// As its contract has it where the file does not say.
     Default(Duration),
 }
 
-impl Timeout {
+impl HookTimeout {
     pub(crate) fn duration(self) -> Duration {
         match self {
             Self::Written(duration) | Self::Default(duration) => duration,
@@ -64,7 +64,7 @@ impl Timeout {
 
 /// What a hook's own failure (a crash, a timeout, a missing program) means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnFailure {
+pub enum FailurePolicy {
     /// The agent goes on.
     Continue,
     /// The event is blocked, where its contract lets a hook block it.
@@ -73,23 +73,23 @@ pub enum OnFailure {
 
 /// Where a hook was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
+pub struct SourceLocation {
     /// The file.
     pub path: PathBuf,
     /// The file as people are shown it: relative to the project, or with `~/`.
-    pub shown: String,
+    pub display_path: String,
     /// The line, from 1.
     pub line: usize,
     /// The column, from 1.
     pub column: usize,
 }
 
-impl Origin {
+impl SourceLocation {
     /// A warning about what was written there.
-    pub(crate) fn warning(&self, message: impl Into<String>) -> Diagnostic {
+    pub(crate) fn make_warning(&self, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             severity: Severity::Warning,
-            path: self.shown.clone(),
+            path: self.display_path.clone(),
             line: self.line,
             column: self.column,
             message: message.into(),
@@ -97,20 +97,20 @@ impl Origin {
     }
 
     /// With its column, for where several stand on one line.
-    pub(crate) fn exact(&self) -> String {
-        format!("{}:{}:{}", self.shown, self.line, self.column)
+    pub(crate) fn to_string_with_column(&self) -> String {
+        format!("{}:{}:{}", self.display_path, self.line, self.column)
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.shown, self.line)
+        write!(f, "{}:{}", self.display_path, self.line)
     }
 }
 
 /// What must hold beside the matcher.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Condition {
+pub(crate) enum HookCondition {
     /// A shell command that must exit with 0.
     Shell(String),
     /// Claude Code's `if`: a permission rule that the tool call must fall under.
@@ -119,32 +119,29 @@ pub(crate) enum Condition {
 
 /// What a hook does.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Action {
+pub(crate) enum HookAction {
     /// A command line for a shell.
-    Shell { shell: Shell, command: String },
+    Shell { shell: HookShell, command: String },
     /// A program and its arguments, without a shell between.
     Exec { program: String, args: Vec<String> },
     /// A script, found relative to the project.
     Script { path: String },
     /// A request to an address.
-    Http(HttpCall),
+    Http(HttpAction),
     /// Something that Snell cannot do; the text says what. It is kept so that it can be reported whenever it would run.
     Unsupported { kind: String, detail: String },
 }
 
-impl Action {
+impl HookAction {
     /// A command line for `/bin/sh`.
-    pub(crate) fn sh(command: String) -> Self {
-        Self::Shell {
-            shell: Shell::Posix,
-            command,
-        }
+    pub(crate) fn posix_shell(command: String) -> Self {
+        Self::Shell { shell: HookShell::Posix, command }
     }
 }
 
 /// Which shell reads a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shell {
+pub(crate) enum HookShell {
     /// `/bin/sh`.
     Posix,
     /// `bash`.
@@ -155,7 +152,7 @@ pub(crate) enum Shell {
 
 /// A request to an address (Claude Code's `http` hooks).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct HttpCall {
+pub(crate) struct HttpAction {
     pub(crate) url: String,
     pub(crate) headers: Vec<(String, String)>,
     /// The variables that headers may name.
@@ -169,23 +166,23 @@ impl Hook {
     pub(crate) fn new(
         contract: &'static Contract,
         event: EventName,
-        action: Action,
-        timeout: Timeout,
-        origin: Origin,
+        action: HookAction,
+        timeout: HookTimeout,
+        origin: SourceLocation,
     ) -> Self {
         Self {
             contract,
             events: vec![event],
-            matcher: Matcher::everything(None),
+            matcher: Matcher::match_all(None),
             condition: None,
             action,
             timeout,
-            on_failure: OnFailure::Continue,
+            on_failure: FailurePolicy::Continue,
             may_modify: false,
             background: false,
             disabled: None,
-            withheld: false,
-            is_left_out: false,
+            is_untrusted: false,
+            is_excluded: false,
             origin,
             command_origin: None,
         }
@@ -197,27 +194,27 @@ impl Hook {
     }
 
     /// The contract's name: `wave`, `microai`, `claude`, `claude-os`, `whale` or `snell`.
-    pub fn contract(&self) -> &'static str {
+    pub fn contract_name(&self) -> &'static str {
         self.contract.name
     }
 
     /// The matcher as it was written, if one was.
-    pub fn matcher(&self) -> Option<&str> {
-        self.matcher.written()
+    pub fn matcher_text(&self) -> Option<&str> {
+        self.matcher.source_text()
     }
 
     /// The condition as it was written, if one was.
-    pub fn condition(&self) -> Option<&str> {
+    pub fn condition_text(&self) -> Option<&str> {
         match self.condition.as_ref()? {
-            Condition::Shell(command) => Some(command),
-            Condition::Rule(rule) => Some(rule.written()),
+            HookCondition::Shell(command) => Some(command),
+            HookCondition::Rule(rule) => Some(rule.source_text()),
         }
     }
 
     /// The line that it has a shell run, if it does.
-    pub fn shell_line(&self) -> Option<&str> {
+    pub fn shell_command(&self) -> Option<&str> {
         match &self.action {
-            Action::Shell { command, .. } => Some(command),
+            HookAction::Shell { command, .. } => Some(command),
             _ => None,
         }
     }
@@ -225,7 +222,7 @@ impl Hook {
     /// The program that it runs without a shell, and its arguments, if it does.
     pub fn program(&self) -> Option<(&str, &[String])> {
         match &self.action {
-            Action::Exec { program, args } => Some((program, args)),
+            HookAction::Exec { program, args } => Some((program, args)),
             _ => None,
         }
     }
@@ -233,7 +230,7 @@ impl Hook {
     /// What a request to an address carries beside the event: its headers, as they are written.
     pub fn headers(&self) -> &[(String, String)] {
         match &self.action {
-            Action::Http(call) => &call.headers,
+            HookAction::Http(call) => &call.headers,
             _ => &[],
         }
     }
@@ -241,29 +238,27 @@ impl Hook {
     /// The variables of the environment that headers may name, and so may leave the machine.
     pub fn allowed_env_vars(&self) -> &[String] {
         match &self.action {
-            Action::Http(call) => &call.allowed_env_vars,
+            HookAction::Http(call) => &call.allowed_env_vars,
             _ => &[],
         }
     }
 
     /// What it does, in one line for people.
-    pub fn command(&self) -> String {
+    pub fn command_summary(&self) -> String {
         match &self.action {
-            Action::Shell { command, .. } => command.clone(),
-            Action::Exec { program, args } => std::iter::once(program)
-                .chain(args)
-                .map(|word| quoted(word))
-                .collect::<Vec<_>>()
-                .join(" "),
-            Action::Script { path } => path.clone(),
-            Action::Http(call) => format!("POST {}", call.url),
-            Action::Unsupported { kind, detail } => format!("{kind}: {detail}"),
+            HookAction::Shell { command, .. } => command.clone(),
+            HookAction::Exec { program, args } => {
+                std::iter::once(program).chain(args).map(|word| quote_shell_word(word)).collect::<Vec<_>>().join(" ")
+            }
+            HookAction::Script { path } => path.clone(),
+            HookAction::Http(call) => format!("POST {}", call.url),
+            HookAction::Unsupported { kind, detail } => format!("{kind}: {detail}"),
         }
     }
 }
 
 /// A word as a shell would need it written.
-fn quoted(word: &str) -> String {
+fn quote_shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

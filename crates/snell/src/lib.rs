@@ -34,49 +34,49 @@
 //!
 //! It needs a tokio runtime with time and I/O enabled.
 
+mod agents;
 mod config;
 mod contract;
 mod diagnostic;
 mod engine;
 mod event;
-mod guest;
 mod hook;
 mod matcher;
 mod outcome;
 mod regular_file;
 mod report;
 mod runner;
-mod schema;
+mod text;
 mod trust;
-mod unseen;
 mod verdict;
 
+pub use agents::{AgentReply, Guest};
+pub use config::schema::build_config_schema;
 pub use config::{
-    AllowedCommand, CommsSettings, ConfigFile, ContextSettings, CoreFile, Document, GuardAuthor, GuardChoice,
-    GuardPreset, GuardSettings, Handler, Handlers, Keep, Message, MessageUse, Messages, Part, ProtectedPath,
-    RemindSettings, RuleChoice, ServerFault, ServerSettings, Settings, UnreadFile, is_postgres, receiver_url,
+    AgentMessage, AllowedCommand, BuiltinHandler, CommsSettings, ConfigFile, ContextSettings, CoreFile, DocumentValue,
+    GuardAuthor, GuardChoice, GuardPreset, GuardSettings, HandlerSwitches, MessageTemplates, MessageUse, ProtectedPath,
+    RemindSettings, RetentionPeriod, RuleChoice, ServerSettings, ServerSettingsFault, SnellSettings, SpannedDocument,
+    UnreadableFile, is_postgres_url, normalize_receiver_url,
 };
 pub use diagnostic::{Diagnostic, Severity, did_you_mean};
-pub use engine::{Engine, EngineBuilder, Explanation, Watch};
+pub use engine::{ConfigWatch, Engine, EngineBuilder, HookExplanation};
 pub use event::{
-    Event, EventError, EventName, JsonError, JsonStringScanner, MAX_JSON_DEPTH, MAX_JSON_VALUES, Subagent, Tmux, Tool,
-    ToolClass, json_depth, replace_lone_surrogates, unpack_json_object,
+    Event, EventError, EventName, JsonError, JsonStringScanner, MAX_JSON_DEPTH, MAX_JSON_VALUES, SubagentIdentity,
+    TmuxLocation, ToolCall, ToolClass, measure_json_depth, replace_lone_surrogates, unpack_json_object,
 };
-pub use guest::{Guest, Reply};
-pub use hook::{Hook, OnFailure, Origin};
+pub use hook::{FailurePolicy, Hook, SourceLocation};
 pub use jiff::Timestamp;
 pub use matcher::Glob;
-pub use outcome::{End, Outcome};
+pub use outcome::{Outcome, RunEnd};
 pub use regular_file::{
-    FileAccess, MAX_READ_TIME, RegularFile, check_regular_file, is_not_regular, read_file, read_text_file,
+    FileAccess, READ_TIMEOUT, RegularFile, check_regular_file, is_file_kind_error, read_file, read_text_file,
     sync_directory,
 };
-pub use report::{GuardReport, HookReport, Report, ReportedDecision};
-pub use runner::{Background, Finished, supervise};
-pub use schema::config_schema;
-pub use trust::{Judgement, ProjectFile, Trust, TrustError, Withheld};
-pub use unseen::{mark_unseen, show_unseen};
-pub use verdict::{Decision, HookRun, Status, Verdict};
+pub use report::{GuardReport, HookReport, ReportedDecision, VerdictReport};
+pub use runner::{BackgroundMode, BackgroundResult, supervise_jobs};
+pub use text::invisible_chars::{mark_invisible_chars, reveal_invisible_chars};
+pub use trust::{ProjectFile, TrustError, TrustStatus, TrustStore, UntrustedFile};
+pub use verdict::{Decision, HookRun, HookRunStatus, Verdict};
 
 /// Programs in the documentation are compiled, so that they stay true.
 #[cfg(doctest)]

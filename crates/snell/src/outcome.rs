@@ -5,7 +5,7 @@ use std::time::Duration;
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum End {
+pub enum RunEnd {
     /// The process exited with this code.
     Exited(i32),
     /// The process died by this signal. That is a failure, never success.
@@ -23,7 +23,7 @@ pub enum End {
 #[non_exhaustive]
 pub struct Outcome {
     /// How it ended.
-    pub end: End,
+    pub end: RunEnd,
     /// Standard output, or the body of an HTTP answer. Bytes that are not UTF-8 are replaced.
     pub stdout: String,
     /// Standard error.
@@ -41,7 +41,7 @@ pub struct Outcome {
 impl Outcome {
     pub(crate) fn not_started(why: impl Into<String>, duration: Duration) -> Self {
         Self {
-            end: End::NotStarted(why.into()),
+            end: RunEnd::NotStarted(why.into()),
             stdout: String::new(),
             stderr: String::new(),
             duration,
@@ -52,14 +52,14 @@ impl Outcome {
     }
 
     /// Whether it ended well: exit code 0, or an HTTP status of success.
-    pub fn success(&self) -> bool {
-        matches!(self.end, End::Exited(0) | End::Answered(200..=299))
+    pub fn is_success(&self) -> bool {
+        matches!(self.end, RunEnd::Exited(0) | RunEnd::Answered(200..=299))
     }
 
     /// The exit code, if the process exited.
     pub fn exit_code(&self) -> Option<i32> {
         match self.end {
-            End::Exited(code) => Some(code),
+            RunEnd::Exited(code) => Some(code),
             _ => None,
         }
     }
@@ -67,24 +67,24 @@ impl Outcome {
     /// The signal, if the process died by one.
     pub fn signal(&self) -> Option<i32> {
         match self.end {
-            End::Signaled(signal) => Some(signal),
+            RunEnd::Signaled(signal) => Some(signal),
             _ => None,
         }
     }
 
     /// Whether the deadline passed.
-    pub fn timed_out(&self) -> bool {
-        matches!(self.end, End::TimedOut(_))
+    pub fn has_timed_out(&self) -> bool {
+        matches!(self.end, RunEnd::TimedOut(_))
     }
 
     /// How it ended, in words.
-    pub(crate) fn ending(&self) -> String {
+    pub(crate) fn describe_end(&self) -> String {
         match &self.end {
-            End::Exited(code) => format!("exited with {code}"),
-            End::Signaled(signal) => format!("died by signal {signal}"),
-            End::TimedOut(timeout) => format!("timed out after {}", crate::config::show_duration(*timeout)),
-            End::NotStarted(why) => format!("did not run: {why}"),
-            End::Answered(status) => format!("answered with HTTP status {status}"),
+            RunEnd::Exited(code) => format!("exited with {code}"),
+            RunEnd::Signaled(signal) => format!("died by signal {signal}"),
+            RunEnd::TimedOut(timeout) => format!("timed out after {}", crate::config::format_duration(*timeout)),
+            RunEnd::NotStarted(why) => format!("did not run: {why}"),
+            RunEnd::Answered(status) => format!("answered with HTTP status {status}"),
         }
     }
 }

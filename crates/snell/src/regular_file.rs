@@ -8,7 +8,7 @@
 //! | look at the name | a device is not even opened |
 //! | open with `O_NONBLOCK`, `O_NOCTTY`, `O_CLOEXEC` | a FIFO that took the name meanwhile does not block |
 //! | look at the open file | only a regular file on a file system that stores files is used |
-//! | read in parts | at most so many bytes, and no part is begun after [`MAX_READ_TIME`] |
+//! | read in parts | at most so many bytes, and no part is begun after [`READ_TIMEOUT`] |
 //!
 //! Files below `/proc` and `/sys` say that they are regular, and some of them block or never end. Their file systems are
 //! refused by their type.
@@ -26,10 +26,10 @@ use std::time::{Duration, Instant};
 use rustix::fs::{OFlags, StatFs};
 
 /// No part of a file is read later than this after the first.
-pub const MAX_READ_TIME: Duration = Duration::from_secs(2);
+pub const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// So much is read at a time of a file that is longer than it says.
-const PART_BYTES: usize = 64 * 1024;
+const READ_CHUNK_BYTES: usize = 64 * 1024;
 
 /// File systems whose files are made when they are read. Names as in `linux/magic.h`.
 const PSEUDO_FILE_SYSTEMS: &[(u64, &str)] = &[
@@ -81,14 +81,14 @@ impl RegularFile {
     ///
     /// # Errors
     ///
-    /// When the file cannot be opened, or is not a regular one: see [`is_not_regular`].
+    /// When the file cannot be opened, or is not a regular one: see [`is_file_kind_error`].
     pub fn open(path: &Path, access: FileAccess) -> io::Result<Self> {
         let creates = matches!(access, FileAccess::Append | FileAccess::Write);
-        match look_at(path, access) {
+        match stat_path(path, access) {
             Err(error) if creates && error.kind() == ErrorKind::NotFound => {}
-            metadata => refuse_other_kinds(metadata?.file_type())?,
+            metadata => require_regular_file(metadata?.file_type())?,
         }
-        Self::open_seen(path, access)
+        Self::open_after_stat(path, access)
     }
 
     /// As [`RegularFile::open`], for a caller that has just seen a regular file at this path.
@@ -96,7 +96,7 @@ impl RegularFile {
     /// # Errors
     ///
     /// As [`RegularFile::open`].
-    pub fn open_seen(path: &Path, access: FileAccess) -> io::Result<Self> {
+    pub fn open_after_stat(path: &Path, access: FileAccess) -> io::Result<Self> {
         let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         let mut options = OpenOptions::new();
         match access {
@@ -111,9 +111,9 @@ impl RegularFile {
         };
         let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
         let metadata = file.metadata()?;
-        refuse_other_kinds(metadata.file_type())?;
-        if may_be_pseudo(&metadata) {
-            refuse_pseudo(&rustix::fs::fstatfs(&file)?)?;
+        require_regular_file(metadata.file_type())?;
+        if may_be_pseudo_file(&metadata) {
+            reject_pseudo_file_system(&rustix::fs::fstatfs(&file)?)?;
         }
         Ok(Self { file, metadata })
     }
@@ -135,11 +135,11 @@ impl RegularFile {
     /// [`ErrorKind::FileTooLarge`] for a larger file, [`ErrorKind::TimedOut`] when reading takes too long.
     pub fn read_all(self, at_most: u64) -> io::Result<Vec<u8>> {
         if self.metadata.len() > at_most {
-            return Err(too_large(self.metadata.len(), at_most));
+            return Err(too_large_error(self.metadata.len(), at_most));
         }
-        let (bytes, more) = self.read_beginning(at_most)?;
+        let (bytes, more) = self.read_prefix(at_most)?;
         if more {
-            return Err(too_large(at_most + 1, at_most));
+            return Err(too_large_error(at_most + 1, at_most));
         }
         Ok(bytes)
     }
@@ -149,10 +149,10 @@ impl RegularFile {
     /// # Errors
     ///
     /// [`ErrorKind::TimedOut`] when reading takes too long.
-    pub fn read_beginning(mut self, at_most: u64) -> io::Result<(Vec<u8>, bool)> {
+    pub fn read_prefix(mut self, at_most: u64) -> io::Result<(Vec<u8>, bool)> {
         let most = usize::try_from(at_most).unwrap_or(usize::MAX);
         let expected = usize::try_from(self.metadata.len()).unwrap_or(usize::MAX).min(most);
-        let bytes = read_within(&mut self.file, expected, most)?;
+        let bytes = read_bounded(&mut self.file, expected, most)?;
         let more = bytes.len() > most;
         let mut bytes = bytes;
         bytes.truncate(most);
@@ -185,21 +185,21 @@ pub fn read_text_file(path: &Path, at_most: u64) -> io::Result<String> {
 ///
 /// When the path leads to something else, or cannot be looked at.
 pub fn check_regular_file(path: &Path) -> io::Result<()> {
-    let metadata = match look_at(path, FileAccess::Read) {
+    let metadata = match stat_path(path, FileAccess::Read) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         metadata => metadata?,
     };
-    refuse_other_kinds(metadata.file_type())?;
-    if may_be_pseudo(&metadata) {
-        refuse_pseudo(&rustix::fs::statfs(path)?)?;
+    require_regular_file(metadata.file_type())?;
+    if may_be_pseudo_file(&metadata) {
+        reject_pseudo_file_system(&rustix::fs::statfs(path)?)?;
     }
     Ok(())
 }
 
 /// Whether a file was refused for its kind: it is a FIFO, a socket, a device, a directory, a dangling symlink, or lies on
 /// a file system that stores no files.
-pub fn is_not_regular(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<NotRegular>())
+pub fn is_file_kind_error(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<FileKindError>())
 }
 
 /// Writes to disk that names were added to this directory or removed from it.
@@ -216,7 +216,7 @@ pub fn sync_directory(path: &Path) -> io::Result<()> {
 
 /// Why a file is refused.
 #[derive(Debug, thiserror::Error)]
-enum NotRegular {
+enum FileKindError {
     #[error("it is {0}, not a regular file")]
     Kind(&'static str),
     #[error("it is a symlink to nothing")]
@@ -225,25 +225,25 @@ enum NotRegular {
     Pseudo(&'static str),
 }
 
-impl From<NotRegular> for io::Error {
-    fn from(fault: NotRegular) -> Self {
+impl From<FileKindError> for io::Error {
+    fn from(fault: FileKindError) -> Self {
         Self::new(ErrorKind::InvalidInput, fault)
     }
 }
 
 /// The file at this path. A dangling symlink is a fault of its own: to create its target would write elsewhere.
-fn look_at(path: &Path, access: FileAccess) -> io::Result<Metadata> {
+fn stat_path(path: &Path, access: FileAccess) -> io::Result<Metadata> {
     let metadata = fs::symlink_metadata(path)?;
     if !metadata.is_symlink() || access == FileAccess::ReadNoFollow {
         return Ok(metadata);
     }
     fs::metadata(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => NotRegular::DanglingSymlink.into(),
+        ErrorKind::NotFound => FileKindError::DanglingSymlink.into(),
         _ => error,
     })
 }
 
-fn refuse_other_kinds(kind: FileType) -> io::Result<()> {
+fn require_regular_file(kind: FileType) -> io::Result<()> {
     let named = [
         (kind.is_dir(), "a directory"),
         (kind.is_fifo(), "a FIFO"),
@@ -254,47 +254,47 @@ fn refuse_other_kinds(kind: FileType) -> io::Result<()> {
         (!kind.is_file(), "something else"),
     ];
     match named.iter().find(|(is, _)| *is) {
-        Some((_, what)) => Err(NotRegular::Kind(what).into()),
+        Some((_, what)) => Err(FileKindError::Kind(what).into()),
         None => Ok(()),
     }
 }
 
 /// Files that are made when they are read occupy nothing. Of stored files, only empty and very small ones do so.
-fn may_be_pseudo(metadata: &Metadata) -> bool {
+fn may_be_pseudo_file(metadata: &Metadata) -> bool {
     metadata.blocks() == 0
 }
 
-fn refuse_pseudo(file_system: &StatFs) -> io::Result<()> {
+fn reject_pseudo_file_system(file_system: &StatFs) -> io::Result<()> {
     let kind = u64::try_from(file_system.f_type).unwrap_or_default();
     match PSEUDO_FILE_SYSTEMS.iter().find(|(magic, _)| *magic == kind) {
-        Some((_, name)) => Err(NotRegular::Pseudo(name).into()),
+        Some((_, name)) => Err(FileKindError::Pseudo(name).into()),
         None => Ok(()),
     }
 }
 
-fn too_large(bytes: u64, at_most: u64) -> io::Error {
+fn too_large_error(bytes: u64, at_most: u64) -> io::Error {
     let message = format!("it is too large ({bytes} bytes; the limit is {at_most})");
     io::Error::new(ErrorKind::FileTooLarge, message)
 }
 
 /// Reads to the end, but no more than one byte beyond the limit.
-fn read_within(source: &mut impl Read, expected: usize, most: usize) -> io::Result<Vec<u8>> {
+fn read_bounded(source: &mut impl Read, expected: usize, most: usize) -> io::Result<Vec<u8>> {
     let began = Instant::now();
     // One more byte than expected, so that the end of the file is seen without growing.
     let mut bytes = vec![0; expected.saturating_add(1)];
     let mut filled = 0;
     while filled <= most {
         if filled == bytes.len() {
-            bytes.resize(filled.saturating_add(PART_BYTES).min(most.saturating_add(1)), 0);
+            bytes.resize(filled.saturating_add(READ_CHUNK_BYTES).min(most.saturating_add(1)), 0);
         }
-        let end = bytes.len().min(filled.saturating_add(PART_BYTES));
+        let end = bytes.len().min(filled.saturating_add(READ_CHUNK_BYTES));
         match source.read(&mut bytes[filled..end]) {
             Ok(0) => break,
             Ok(length) => filled += length,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
-        if began.elapsed() > MAX_READ_TIME {
+        if began.elapsed() > READ_TIMEOUT {
             return Err(io::Error::new(ErrorKind::TimedOut, "reading it takes too long"));
         }
     }
@@ -311,39 +311,22 @@ mod tests {
 
     use super::*;
 
-    const ALL: [FileAccess; 5] = [
-        FileAccess::Read,
-        FileAccess::ReadNoFollow,
-        FileAccess::Append,
-        FileAccess::Write,
-        FileAccess::WriteExisting,
-    ];
+    const ALL_ACCESSES: [FileAccess; 5] =
+        [FileAccess::Read, FileAccess::ReadNoFollow, FileAccess::Append, FileAccess::Write, FileAccess::WriteExisting];
 
     #[test]
     fn everything_but_a_regular_file_is_refused_for_every_access() {
-        type Make = fn(&Path);
-        let kinds: [(&str, Make); 8] = [
+        type CreateFileFn = fn(&Path);
+        let kinds: [(&str, CreateFileFn); 8] = [
             ("it is a FIFO, not a regular file", |path| {
                 mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
             }),
-            ("it is a directory, not a regular file", |path| {
-                fs::create_dir(path).unwrap()
-            }),
-            ("it is a socket, not a regular file", |path| {
-                drop(UnixListener::bind(path).unwrap())
-            }),
-            ("it is a character device, not a regular file", |path| {
-                symlink("/dev/zero", path).unwrap()
-            }),
-            ("it is a character device, not a regular file", |path| {
-                symlink("/dev/full", path).unwrap()
-            }),
-            ("it is a symlink to nothing", |path| {
-                symlink("/nowhere/at/all", path).unwrap()
-            }),
-            ("it is a file of the system (proc)", |path| {
-                symlink("/proc/self/status", path).unwrap()
-            }),
+            ("it is a directory, not a regular file", |path| fs::create_dir(path).unwrap()),
+            ("it is a socket, not a regular file", |path| drop(UnixListener::bind(path).unwrap())),
+            ("it is a character device, not a regular file", |path| symlink("/dev/zero", path).unwrap()),
+            ("it is a character device, not a regular file", |path| symlink("/dev/full", path).unwrap()),
+            ("it is a symlink to nothing", |path| symlink("/nowhere/at/all", path).unwrap()),
+            ("it is a file of the system (proc)", |path| symlink("/proc/self/status", path).unwrap()),
             ("it is a file of the system (sysfs)", |path| {
                 symlink("/sys/kernel/mm/transparent_hugepage/enabled", path).unwrap();
             }),
@@ -357,7 +340,7 @@ mod tests {
                 continue;
             }
             let is_link = fs::symlink_metadata(&path).unwrap().is_symlink();
-            for access in ALL {
+            for access in ALL_ACCESSES {
                 let error = RegularFile::open(&path, access).unwrap_err();
                 let said = error.to_string();
                 // A file of the system may not be written to by this user.
@@ -366,16 +349,10 @@ mod tests {
                     FileAccess::ReadNoFollow if is_link => "it is a symlink, not a regular file",
                     _ => message,
                 };
-                assert!(
-                    is_denied || said.starts_with(expected),
-                    "{access:?} of {message}: {said}"
-                );
-                assert!(is_denied || is_not_regular(&error), "{access:?} of {message}");
+                assert!(is_denied || said.starts_with(expected), "{access:?} of {message}: {said}");
+                assert!(is_denied || is_file_kind_error(&error), "{access:?} of {message}");
             }
-            assert!(
-                check_regular_file(&path).is_err_and(|error| is_not_regular(&error)),
-                "{message}"
-            );
+            assert!(check_regular_file(&path).is_err_and(|error| is_file_kind_error(&error)), "{message}");
             assert!(!Path::new("/nowhere").exists());
         }
     }
@@ -383,7 +360,7 @@ mod tests {
     #[test]
     fn a_missing_file_is_created_private_or_not_at_all() {
         let directory = tempfile::tempdir().unwrap();
-        for access in ALL {
+        for access in ALL_ACCESSES {
             let path = directory.path().join(format!("{access:?}"));
             assert!(check_regular_file(&path).is_ok());
             match RegularFile::open(&path, access) {
@@ -400,17 +377,13 @@ mod tests {
     fn a_file_is_read_within_its_limit() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("file");
-        for length in [0, 1, 10, PART_BYTES - 1, PART_BYTES, PART_BYTES + 1, 3 * PART_BYTES] {
+        for length in [0, 1, 10, READ_CHUNK_BYTES - 1, READ_CHUNK_BYTES, READ_CHUNK_BYTES + 1, 3 * READ_CHUNK_BYTES] {
             let content: Vec<_> = (0..length).map(|at| (at % 251) as u8).collect();
             fs::write(&path, &content).unwrap();
-            for limit in [0, 1, length.saturating_sub(1), length, length + 1, 4 * PART_BYTES] {
+            for limit in [0, 1, length.saturating_sub(1), length, length + 1, 4 * READ_CHUNK_BYTES] {
                 let opened = || RegularFile::open(&path, FileAccess::Read).unwrap();
-                let (bytes, more) = opened().read_beginning(limit as u64).unwrap();
-                assert_eq!(
-                    (&bytes[..], more),
-                    (&content[..length.min(limit)], length > limit),
-                    "{length} {limit}"
-                );
+                let (bytes, more) = opened().read_prefix(limit as u64).unwrap();
+                assert_eq!((&bytes[..], more), (&content[..length.min(limit)], length > limit), "{length} {limit}");
                 match opened().read_all(limit as u64) {
                     Ok(all) => assert!(all == content && length <= limit, "{length} {limit}"),
                     Err(error) => assert!(error.kind() == ErrorKind::FileTooLarge && length > limit, "{error}"),
@@ -421,13 +394,10 @@ mod tests {
 
     #[test]
     fn a_file_that_grows_without_end_is_read_to_its_limit_and_one_that_blocks_is_an_error() {
-        let endless = read_within(&mut std::io::repeat(7), 0, 100_000).unwrap();
+        let endless = read_bounded(&mut std::io::repeat(7), 0, 100_000).unwrap();
         assert_eq!(endless.len(), 100_001);
         let (mut reader, _writer) = std::os::unix::net::UnixStream::pair().unwrap();
         reader.set_nonblocking(true).unwrap();
-        assert_eq!(
-            read_within(&mut reader, 0, 10).unwrap_err().kind(),
-            ErrorKind::WouldBlock
-        );
+        assert_eq!(read_bounded(&mut reader, 0, 10).unwrap_err().kind(), ErrorKind::WouldBlock);
     }
 }

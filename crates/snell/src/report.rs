@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 use crate::diagnostic::Diagnostic;
 use crate::hook::Hook;
 use crate::outcome::Outcome;
-use crate::verdict::{Decision, HookRun, Status, Verdict};
+use crate::verdict::{Decision, HookRun, HookRunStatus, Verdict};
 
 /// A [`Verdict`] as JSON. Its schema is in the documentation and does not lose or rename a field within a version.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Report {
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Report"))]
+pub struct VerdictReport {
     /// The event's canonical name.
     pub event: String,
     /// Whether the agent may go on, must ask the user, or must not go on.
@@ -85,7 +85,7 @@ pub struct HookReport {
     /// Its matcher, as written.
     pub matcher: Option<String>,
     /// What became of it.
-    pub status: Status,
+    pub status: HookRunStatus,
     /// Whether it ended well.
     pub success: bool,
     /// Its exit code.
@@ -108,7 +108,7 @@ pub struct HookReport {
     pub why: Option<String>,
 }
 
-impl Report {
+impl VerdictReport {
     /// The report on a verdict, with what was wrong when the configuration was loaded put before its own warnings.
     pub fn new(verdict: &Verdict, load_diagnostics: &[Diagnostic]) -> Self {
         Self {
@@ -125,7 +125,7 @@ impl Report {
             messages: verdict.messages.clone(),
             stop: verdict.stop.clone(),
             extra: verdict.extra.clone(),
-            hooks: verdict.hooks.iter().map(HookReport::of).collect(),
+            hooks: verdict.hooks.iter().map(HookReport::from_run).collect(),
             warnings: load_diagnostics.iter().chain(&verdict.warnings).cloned().collect(),
             guard: None,
         }
@@ -143,28 +143,23 @@ pub(crate) struct HookLabel {
 }
 
 impl HookLabel {
-    pub(crate) fn of(hook: &Hook) -> Self {
+    pub(crate) fn from_hook(hook: &Hook) -> Self {
         Self {
-            contract: hook.contract().to_owned(),
-            source: hook.origin.shown.clone(),
+            contract: hook.contract_name().to_owned(),
+            source: hook.origin.display_path.clone(),
             line: hook.origin.line,
-            command: hook.command(),
-            matcher: hook.matcher().map(str::to_owned),
+            command: hook.command_summary(),
+            matcher: hook.matcher_text().map(str::to_owned),
         }
     }
 }
 
 impl HookReport {
-    fn of(run: &HookRun) -> Self {
-        Self::new(
-            HookLabel::of(&run.hook),
-            run.status,
-            run.outcome.as_ref(),
-            run.why.clone(),
-        )
+    fn from_run(run: &HookRun) -> Self {
+        Self::new(HookLabel::from_hook(&run.hook), run.status, run.outcome.as_ref(), run.why.clone())
     }
 
-    pub(crate) fn new(label: HookLabel, status: Status, outcome: Option<&Outcome>, why: Option<String>) -> Self {
+    pub(crate) fn new(label: HookLabel, status: HookRunStatus, outcome: Option<&Outcome>, why: Option<String>) -> Self {
         Self {
             contract: label.contract,
             source: label.source,
@@ -172,13 +167,13 @@ impl HookReport {
             command: label.command,
             matcher: label.matcher,
             status,
-            success: outcome.is_some_and(|outcome| outcome.success()),
+            success: outcome.is_some_and(|outcome| outcome.is_success()),
             exit_code: outcome.and_then(|outcome| outcome.exit_code()),
             signal: outcome.and_then(|outcome| outcome.signal()),
             stdout: outcome.map(|outcome| outcome.stdout.clone()).unwrap_or_default(),
             stderr: outcome.map(|outcome| outcome.stderr.clone()).unwrap_or_default(),
             duration_ms: outcome.map_or(0.0, |outcome| outcome.duration.as_micros() as f64 / 1000.0),
-            timed_out: outcome.is_some_and(|outcome| outcome.timed_out()),
+            timed_out: outcome.is_some_and(|outcome| outcome.has_timed_out()),
             leaked: outcome.is_some_and(|outcome| outcome.leaked),
             truncated: outcome.is_some_and(|outcome| outcome.truncated),
             why,

@@ -14,25 +14,25 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::config::ContextSettings;
-use crate::contract::{Base, CONTRACTS};
+use crate::contract::{BaseDirectory, CONTRACTS};
 use crate::hook::Hook;
 
 /// The version of the form in which pins are written.
-const VERSION: u64 = 1;
+const FORMAT_VERSION: u64 = 1;
 
 /// Begins the key of a path that is not text. No absolute path begins like it.
-const NOT_TEXT: &str = "hex:";
+const HEX_KEY_PREFIX: &str = "hex:";
 
 /// The files that are trusted, each with the content it had when it was.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trust {
+pub struct TrustStore {
     pins: BTreeMap<PathBuf, String>,
     fault: Option<String>,
 }
 
 /// What trust says about a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judgement {
+pub enum TrustStatus {
     /// It says what it said when it was trusted.
     Trusted,
     /// Nobody has trusted it.
@@ -53,7 +53,7 @@ pub enum TrustError {
     NotPins,
     /// They were written by a later version.
     #[error("it was written by a later version of Snell")]
-    Later,
+    LaterVersion,
 }
 
 /// A file of a project that runs hooks only where it is trusted.
@@ -63,13 +63,13 @@ pub struct ProjectFile {
     /// The path by which it is pinned: the project's directory without links, and the file as it is named in it.
     pub path: PathBuf,
     /// The file as people are shown it: relative to the project.
-    pub shown: String,
+    pub display_path: String,
     /// The contract that its place belongs to.
     pub contract: &'static str,
     /// The SHA-256 of what was read, in hexadecimal digits.
     pub sha256: String,
     /// What trust says about what was read.
-    pub judgement: Judgement,
+    pub status: TrustStatus,
     /// What is to be typed to have it trusted: `snell trust`, with `--all` where a guest would not read it, and with the
     /// project if it [has to be named](crate::EngineBuilder::trusted_as).
     pub command: String,
@@ -82,24 +82,21 @@ pub struct ProjectFile {
 /// A file of a project whose hooks do not run, because it is not trusted as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Withheld {
+pub struct UntrustedFile {
     /// The path by which it would be pinned.
     pub path: PathBuf,
     /// The file as people are shown it: relative to the project.
-    pub shown: String,
-    /// What trust says about it; never [`Judgement::Trusted`].
-    pub why: Judgement,
+    pub display_path: String,
+    /// What trust says about it; never [`TrustStatus::Trusted`].
+    pub status: TrustStatus,
     /// How many hooks do not run because of that.
     pub hooks: usize,
 }
 
-impl Trust {
+impl TrustStore {
     /// Nothing is trusted, for this reason: whoever asks for a file is told.
-    pub fn nothing_because(fault: impl Into<String>) -> Self {
-        Self {
-            pins: BTreeMap::new(),
-            fault: Some(fault.into()),
-        }
+    pub fn with_fault(fault: impl Into<String>) -> Self {
+        Self { pins: BTreeMap::new(), fault: Some(fault.into()) }
     }
 
     /// Why nothing is trusted, if that has a reason of its own.
@@ -107,44 +104,32 @@ impl Trust {
         self.fault.as_deref()
     }
 
-    /// Reads what [`Trust::to_json`] wrote.
+    /// Reads what [`TrustStore::to_json`] wrote.
     ///
     /// # Errors
     ///
     /// When it is anything else. A part of the pins is never taken for all of them.
     pub fn from_json(text: &str) -> Result<Self, TrustError> {
         let value: Value = serde_json::from_str(text).map_err(TrustError::NotJson)?;
-        let version = value
-            .get("version")
-            .and_then(Value::as_u64)
-            .ok_or(TrustError::NotPins)?;
-        if version > VERSION {
-            return Err(TrustError::Later);
+        let version = value.get("version").and_then(Value::as_u64).ok_or(TrustError::NotPins)?;
+        if version > FORMAT_VERSION {
+            return Err(TrustError::LaterVersion);
         }
-        let pins = value
-            .get("pins")
-            .and_then(Value::as_object)
-            .ok_or(TrustError::NotPins)?;
-        let pins = pins.iter().map(|(key, hash)| Some((path_of(key)?, hash_of(hash)?)));
-        Ok(Self {
-            pins: pins.collect::<Option<_>>().ok_or(TrustError::NotPins)?,
-            fault: None,
-        })
+        let pins = value.get("pins").and_then(Value::as_object).ok_or(TrustError::NotPins)?;
+        let pins = pins.iter().map(|(key, hash)| Some((decode_path_key(key)?, parse_hash(hash)?)));
+        Ok(Self { pins: pins.collect::<Option<_>>().ok_or(TrustError::NotPins)?, fault: None })
     }
 
     /// The pins as JSON.
     pub fn to_json(&self) -> String {
-        let pins: Map<_, _> = self
-            .pins
-            .iter()
-            .map(|(path, hash)| (key_of(path), Value::from(hash.as_str())))
-            .collect();
-        format!("{:#}\n", json!({"version": VERSION, "pins": pins}))
+        let pins: Map<_, _> =
+            self.pins.iter().map(|(path, hash)| (encode_path_key(path), Value::from(hash.as_str()))).collect();
+        format!("{:#}\n", json!({"version": FORMAT_VERSION, "pins": pins}))
     }
 
     /// Trusts a file as long as it says this.
     pub fn pin(&mut self, path: impl Into<PathBuf>, content: &[u8]) {
-        self.pins.insert(path.into(), sha256(content));
+        self.pins.insert(path.into(), hash_content(content));
     }
 
     /// Trusts a file as long as it says what it said when the engine read it.
@@ -153,13 +138,8 @@ impl Trust {
     }
 
     /// Ends the trust in every file in this directory and below, and answers which there were.
-    pub fn revoke(&mut self, directory: &Path) -> Vec<PathBuf> {
-        let revoked: Vec<_> = self
-            .pins
-            .keys()
-            .filter(|path| path.starts_with(directory))
-            .cloned()
-            .collect();
+    pub fn revoke_directory(&mut self, directory: &Path) -> Vec<PathBuf> {
+        let revoked: Vec<_> = self.pins.keys().filter(|path| path.starts_with(directory)).cloned().collect();
         self.pins.retain(|path, _| !path.starts_with(directory));
         revoked
     }
@@ -170,71 +150,64 @@ impl Trust {
     }
 
     /// The files that were trusted, by the project that each belongs to.
-    pub fn projects(&self) -> BTreeMap<PathBuf, Vec<PathBuf>> {
+    pub fn group_by_project(&self) -> BTreeMap<PathBuf, Vec<PathBuf>> {
         let mut projects: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
         for path in self.pins.keys() {
-            let project = project_of(path).or(path.parent()).unwrap_or(path);
+            let project = find_project(path).or(path.parent()).unwrap_or(path);
             projects.entry(project.to_owned()).or_default().push(path.clone());
         }
         projects
     }
 
     /// Whether a file is trusted that says this.
-    pub fn judge(&self, path: &Path, content: &[u8]) -> Judgement {
-        self.judge_hash(path, &sha256(content))
+    pub fn check_content(&self, path: &Path, content: &[u8]) -> TrustStatus {
+        self.check_hash(path, &hash_content(content))
     }
 
-    pub(crate) fn judge_hash(&self, path: &Path, hash: &str) -> Judgement {
+    pub(crate) fn check_hash(&self, path: &Path, hash: &str) -> TrustStatus {
         match self.pins.get(path) {
-            None => Judgement::Untrusted,
-            Some(pinned) if pinned == hash => Judgement::Trusted,
-            Some(_) => Judgement::Changed,
+            None => TrustStatus::Untrusted,
+            Some(pinned) if pinned == hash => TrustStatus::Trusted,
+            Some(_) => TrustStatus::Changed,
         }
     }
 }
 
 /// The directory in which a contract would have a file at this path.
-fn project_of(path: &Path) -> Option<&Path> {
-    let mut places = CONTRACTS.iter().flat_map(|contract| contract.places);
-    let place = places.find(|place| place.base == Base::Project && path.ends_with(place.path))?;
+fn find_project(path: &Path) -> Option<&Path> {
+    let mut places = CONTRACTS.iter().flat_map(|contract| contract.locations);
+    let place = places.find(|place| place.base == BaseDirectory::Project && path.ends_with(place.path))?;
     path.ancestors().nth(Path::new(place.path).components().count())
 }
 
 /// The SHA-256 of a text, in hexadecimal digits. A byte order mark at its beginning means nothing, so it does not count.
-pub(crate) fn sha256(content: &[u8]) -> String {
+pub(crate) fn hash_content(content: &[u8]) -> String {
     let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
-    hex(&Sha256::digest(content))
+    encode_hex(&Sha256::digest(content))
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-            // Writing to a text does not fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+fn encode_hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a text does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
-fn key_of(path: &Path) -> String {
-    path.to_str().map_or_else(
-        || format!("{NOT_TEXT}{}", hex(path.as_os_str().as_bytes())),
-        str::to_owned,
-    )
+fn encode_path_key(path: &Path) -> String {
+    path.to_str().map_or_else(|| format!("{HEX_KEY_PREFIX}{}", encode_hex(path.as_os_str().as_bytes())), str::to_owned)
 }
 
-fn path_of(key: &str) -> Option<PathBuf> {
-    let Some(digits) = key.strip_prefix(NOT_TEXT) else {
+fn decode_path_key(key: &str) -> Option<PathBuf> {
+    let Some(digits) = key.strip_prefix(HEX_KEY_PREFIX) else {
         return Path::new(key).is_absolute().then(|| key.into());
     };
-    let bytes: Option<Vec<u8>> = (0..digits.len())
-        .step_by(2)
-        .map(|at| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok())
-        .collect();
+    let bytes: Option<Vec<u8>> =
+        (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok()).collect();
     Some(OsString::from_vec(bytes?).into())
 }
 
-fn hash_of(value: &Value) -> Option<String> {
+fn parse_hash(value: &Value) -> Option<String> {
     let hash = value.as_str()?;
     let is_one = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_one.then(|| hash.to_ascii_lowercase())
@@ -247,66 +220,48 @@ mod tests {
 
     #[test]
     fn a_pin_holds_for_one_path_and_one_content() {
-        let mut trust = Trust::default();
+        let mut trust = TrustStore::default();
         trust.pin("/w/snell.toml", b"a");
         let cases = [
-            ("/w/snell.toml", "a", Judgement::Trusted),
-            ("/w/snell.toml", "\u{feff}a", Judgement::Trusted),
-            ("/w/snell.toml", "b", Judgement::Changed),
-            ("/v/snell.toml", "a", Judgement::Untrusted),
+            ("/w/snell.toml", "a", TrustStatus::Trusted),
+            ("/w/snell.toml", "\u{feff}a", TrustStatus::Trusted),
+            ("/w/snell.toml", "b", TrustStatus::Changed),
+            ("/v/snell.toml", "a", TrustStatus::Untrusted),
         ];
         for (path, content, expected) in cases {
-            assert_eq!(
-                trust.judge(Path::new(path), content.as_bytes()),
-                expected,
-                "{path} {content}"
-            );
+            assert_eq!(trust.check_content(Path::new(path), content.as_bytes()), expected, "{path} {content}");
         }
-        assert_eq!(
-            sha256(b"abc"),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-        );
+        assert_eq!(hash_content(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
 
     #[test]
     fn revoking_a_directory_leaves_its_neighbours() {
-        let mut trust = Trust::default();
+        let mut trust = TrustStore::default();
         for path in ["/w/a/snell.toml", "/w/a/.wave/settings.json", "/w/ab/snell.toml"] {
             trust.pin(path, b"");
         }
-        assert_eq!(trust.revoke(Path::new("/w/a")).len(), 2);
+        assert_eq!(trust.revoke_directory(Path::new("/w/a")).len(), 2);
         assert_eq!(trust.paths().collect::<Vec<_>>(), [Path::new("/w/ab/snell.toml")]);
-        assert_eq!(trust.revoke(Path::new("/w/a")), Vec::<PathBuf>::new());
+        assert_eq!(trust.revoke_directory(Path::new("/w/a")), Vec::<PathBuf>::new());
     }
 
     #[test]
     fn pins_belong_to_projects() {
-        let mut trust = Trust::default();
-        for path in [
-            "/w/a/snell.toml",
-            "/w/a/.wave/settings.json",
-            "/w/b/.whale/hooks.json",
-            "/c/odd",
-        ] {
+        let mut trust = TrustStore::default();
+        for path in ["/w/a/snell.toml", "/w/a/.wave/settings.json", "/w/b/.whale/hooks.json", "/c/odd"] {
             trust.pin(path, b"");
         }
-        let projects: Vec<_> = trust
-            .projects()
-            .into_iter()
-            .map(|(project, files)| (project, files.len()))
-            .collect();
+        let projects: Vec<_> =
+            trust.group_by_project().into_iter().map(|(project, files)| (project, files.len())).collect();
         let expected = [("/c", 1), ("/w/a", 2), ("/w/b", 1)];
-        assert_eq!(
-            projects,
-            expected.map(|(project, files)| (PathBuf::from(project), files))
-        );
+        assert_eq!(projects, expected.map(|(project, files)| (PathBuf::from(project), files)));
     }
 
     #[test]
     fn what_is_not_exactly_a_list_of_pins_trusts_nothing() {
         let hash = "a".repeat(64);
         let good = format!(r#"{{"version":1,"pins":{{"/w/snell.toml":"{hash}"}}}}"#);
-        assert_eq!(Trust::from_json(&good).unwrap().paths().count(), 1);
+        assert_eq!(TrustStore::from_json(&good).unwrap().paths().count(), 1);
         let bad = [
             String::new(),
             "{}".into(),
@@ -319,18 +274,18 @@ mod tests {
             good[..good.len() - 1].to_owned(),
         ];
         for text in bad {
-            assert!(Trust::from_json(&text).is_err(), "{text}");
+            assert!(TrustStore::from_json(&text).is_err(), "{text}");
         }
     }
 
     proptest! {
         #[test]
         fn pins_survive_being_written(names in prop::collection::vec(prop::collection::vec(1_u8.., 1..12), 0..5)) {
-            let mut trust = Trust::default();
+            let mut trust = TrustStore::default();
             for name in names {
                 trust.pin(Path::new("/").join(OsString::from_vec(name.clone())), &name);
             }
-            prop_assert_eq!(Trust::from_json(&trust.to_json()).unwrap(), trust);
+            prop_assert_eq!(TrustStore::from_json(&trust.to_json()).unwrap(), trust);
         }
     }
 }

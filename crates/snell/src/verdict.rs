@@ -79,21 +79,21 @@ impl Verdict {
 
     /// Adds the caller's own "no" to what the hooks decided. Where they said no as well, its reason follows theirs.
     pub fn deny(&mut self, reason: impl Into<String>) {
-        self.opine(Decision::Deny, Some(reason.into()));
-        self.stop_beats_going_on();
+        self.add_opinion(Decision::Deny, Some(reason.into()));
+        self.apply_stop_precedence();
     }
 
     /// Adds that the caller wants the user to be asked. A "no" of a hook beats it.
     pub fn ask(&mut self, reason: impl Into<String>) {
-        self.opine(Decision::Ask, Some(reason.into()));
-        self.stop_beats_going_on();
+        self.add_opinion(Decision::Ask, Some(reason.into()));
+        self.apply_stop_precedence();
     }
 
     /// What this says, and then what another verdict on the same event says: what a caller decided before it asked hooks.
     #[must_use]
-    pub fn followed_by(mut self, later: Self) -> Self {
+    pub fn merge_later(mut self, later: Self) -> Self {
         if later.decision > Decision::None {
-            self.opine(later.decision, later.reason);
+            self.add_opinion(later.decision, later.reason);
         }
         self.tool_input = later.tool_input.or(self.tool_input);
         self.tool_output = later.tool_output.or(self.tool_output);
@@ -103,12 +103,12 @@ impl Verdict {
         self.extra.extend(later.extra);
         self.hooks.extend(later.hooks);
         self.warnings.extend(later.warnings);
-        self.stop_beats_going_on();
+        self.apply_stop_precedence();
         self
     }
 
     /// Adds a text for the user.
-    pub fn message(&mut self, text: impl Into<String>) {
+    pub fn add_message(&mut self, text: impl Into<String>) {
         self.messages.push(text.into());
     }
 
@@ -118,7 +118,7 @@ impl Verdict {
     }
 
     /// One more opinion. The greatest decides, and the reasons of all who hold it are its reason.
-    fn opine(&mut self, decision: Decision, reason: Option<String>) {
+    fn add_opinion(&mut self, decision: Decision, reason: Option<String>) {
         let reason = reason.filter(|text| !text.is_empty());
         match decision.cmp(&self.decision) {
             Ordering::Less => {}
@@ -134,7 +134,7 @@ impl Verdict {
     }
 
     /// Blocking a stop means "go on"; a hook that wants the turn to end beats it.
-    fn stop_beats_going_on(&mut self) {
+    fn apply_stop_precedence(&mut self) {
         let about_stopping = matches!(self.event, EventName::Stop | EventName::SubagentStop);
         if about_stopping && self.stop.is_some() {
             self.decision = Decision::None;
@@ -150,7 +150,7 @@ pub struct HookRun {
     /// The hook.
     pub hook: Arc<Hook>,
     /// What became of it.
-    pub status: Status,
+    pub status: HookRunStatus,
     /// What it produced, if it ran and was awaited.
     pub outcome: Option<Outcome>,
     /// Why it was skipped, or what else there is to know.
@@ -159,10 +159,10 @@ pub struct HookRun {
 
 /// What became of a hook that matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Status"))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Status {
+pub enum HookRunStatus {
     /// It ran and had nothing against the event.
     Ok,
     /// It failed by itself.
@@ -177,7 +177,7 @@ pub enum Status {
     Started,
 }
 
-impl Status {
+impl HookRunStatus {
     /// How it is written in results and records.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -193,8 +193,8 @@ impl Status {
 
 /// What one hook answered, read by its contract.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Answer {
-    pub(crate) status: Option<Status>,
+pub(crate) struct HookAnswer {
+    pub(crate) status: Option<HookRunStatus>,
     pub(crate) decision: Decision,
     pub(crate) reason: Option<String>,
     pub(crate) tool_input: Option<Value>,
@@ -214,23 +214,21 @@ pub(crate) struct Fold {
 
 impl Fold {
     pub(crate) fn new(event: EventName) -> Self {
-        Self {
-            verdict: Verdict::new(event),
-        }
+        Self { verdict: Verdict::new(event) }
     }
 
     /// Notes a hook of which there is nothing to fold.
-    pub(crate) fn note(&mut self, run: HookRun) {
+    pub(crate) fn record_run(&mut self, run: HookRun) {
         self.verdict.hooks.push(run);
     }
 
-    pub(crate) fn warn(&mut self, diagnostic: Diagnostic) {
+    pub(crate) fn add_warning(&mut self, diagnostic: Diagnostic) {
         self.verdict.warnings.push(diagnostic);
     }
 
     /// Folds in what a hook answered.
-    pub(crate) fn add(&mut self, hook: &Arc<Hook>, outcome: Outcome, mut answer: Answer) {
-        let blocks = (hook.contract.blocks)(&self.verdict.event);
+    pub(crate) fn add_answer(&mut self, hook: &Arc<Hook>, outcome: Outcome, mut answer: HookAnswer) {
+        let blocks = (hook.contract.can_block)(&self.verdict.event);
         if answer.decision != Decision::None && !blocks {
             // There is nothing to decide; what the hook has to say still reaches whom it concerns.
             let objects = answer.decision > Decision::Allow;
@@ -242,11 +240,9 @@ impl Fold {
             listeners.extend(answer.reason.take().filter(|reason| objects && !reason.is_empty()));
         }
         let verdict = &mut self.verdict;
-        verdict
-            .warnings
-            .extend(answer.warnings.into_iter().map(|message| hook.origin.warning(message)));
+        verdict.warnings.extend(answer.warnings.into_iter().map(|message| hook.origin.make_warning(message)));
         if answer.decision > Decision::None {
-            verdict.opine(answer.decision, answer.reason);
+            verdict.add_opinion(answer.decision, answer.reason);
         }
         verdict.tool_input = answer.tool_input.or(verdict.tool_input.take());
         verdict.tool_output = answer.tool_output.or(verdict.tool_output.take());
@@ -258,9 +254,9 @@ impl Fold {
         verdict.extra.extend(answer.extra);
         verdict.hooks.push(HookRun {
             hook: Arc::clone(hook),
-            status: answer.status.unwrap_or(Status::Ok),
+            status: answer.status.unwrap_or(HookRunStatus::Ok),
             why: match &outcome.end {
-                crate::outcome::End::NotStarted(why) => Some(why.clone()),
+                crate::outcome::RunEnd::NotStarted(why) => Some(why.clone()),
                 _ => None,
             },
             outcome: Some(outcome),
@@ -268,8 +264,8 @@ impl Fold {
     }
 
     /// The verdict.
-    pub(crate) fn finish(mut self) -> Verdict {
-        self.verdict.stop_beats_going_on();
+    pub(crate) fn into_verdict(mut self) -> Verdict {
+        self.verdict.apply_stop_precedence();
         self.verdict
     }
 }
@@ -281,23 +277,19 @@ mod tests {
     #[test]
     fn opinions_fold_whoever_adds_them() {
         use Decision::{Allow, Ask, Deny};
-        type Opinions<'a> = &'a [(Decision, &'a str)];
-        let cases: [(Opinions<'_>, Decision, Option<&str>); 6] = [
+        type OpinionCase<'a> = &'a [(Decision, &'a str)];
+        let cases: [(OpinionCase<'_>, Decision, Option<&str>); 6] = [
             (&[], Decision::None, None),
             (&[(Allow, "fine"), (Ask, "sure?")], Ask, Some("sure?")),
             (&[(Deny, "no"), (Ask, "sure?")], Deny, Some("no")),
-            (
-                &[(Deny, "no"), (Allow, "fine"), (Deny, "never")],
-                Deny,
-                Some("no\nnever"),
-            ),
+            (&[(Deny, "no"), (Allow, "fine"), (Deny, "never")], Deny, Some("no\nnever")),
             (&[(Deny, ""), (Deny, "never")], Deny, Some("never")),
             (&[(Deny, "")], Deny, None),
         ];
         for (opinions, decision, reason) in cases {
             let mut verdict = Verdict::new(EventName::PreToolUse);
             for (decision, reason) in opinions {
-                verdict.opine(*decision, Some((*reason).to_owned()));
+                verdict.add_opinion(*decision, Some((*reason).to_owned()));
             }
             assert_eq!((verdict.decision, verdict.reason.as_deref()), (decision, reason));
         }
@@ -311,8 +303,8 @@ mod tests {
         let mut later = Verdict::new(EventName::PreToolUse);
         later.deny("second");
         later.add_context("two");
-        later.message("told");
-        let both = first.followed_by(later);
+        later.add_message("told");
+        let both = first.merge_later(later);
         assert_eq!(both.reason.as_deref(), Some("first\nsecond"));
         assert_eq!(both.context, ["one", "two"]);
         assert_eq!(both.messages, ["told"]);
@@ -323,9 +315,6 @@ mod tests {
         let mut verdict = Verdict::new(EventName::Stop);
         verdict.stop = Some("enough".into());
         verdict.deny("go on");
-        assert_eq!(
-            (verdict.decision, verdict.reason.as_deref()),
-            (Decision::None, Some("enough"))
-        );
+        assert_eq!((verdict.decision, verdict.reason.as_deref()), (Decision::None, Some("enough")));
     }
 }

@@ -8,29 +8,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde_json::json;
 use snell::{Event, Timestamp};
-use snell_store::{Judgement, Observation, Recorder};
+use snell_store::{DecisionRecord, EventRecord, EventRecorder};
 
-use crate::measure::{Times, ratio, row, timed, wait};
+use crate::measure::{TimeSamples, format_ratio, print_row, run_to_end, time_contenders};
 
 /// How many events the large database holds.
 const MANY: usize = 1_000_000;
 /// How many of them are written at once.
-const AT_ONCE: usize = 2_000;
+const BATCH_SIZE: usize = 2_000;
 /// How many others write meanwhile.
 const OTHERS: usize = 16;
 
 /// Events on which the built-in handlers have something to say, or something to ask, and their budgets.
 const LIFECYCLE: &[(&str, &str, &str)] = &[
-    (
-        "SessionStart",
-        "snell hook, a session starts, with five files",
-        "3.00, plus reading",
-    ),
-    (
-        "UserPromptSubmit",
-        "snell hook, a prompt, of which the store is asked",
-        "2.00",
-    ),
+    ("SessionStart", "snell hook, a session starts, with five files", "3.00, plus reading"),
+    ("UserPromptSubmit", "snell hook, a prompt, of which the store is asked", "2.00"),
     ("Stop", "snell hook, a stop, of which the store is asked", "2.00"),
 ];
 
@@ -43,83 +35,82 @@ const FILES: &[(&str, usize)] = &[
     ("notes/SPEC.md", 200),
 ];
 
-pub(crate) fn processes(root: &Path) {
-    let recorded = Desk::new(&root.join("recorded"));
-    let unrecorded = Desk::new(&root.join("unrecorded")).without_recording();
-    let alone = Desk::new(&root.join("alone")).without_scribe();
-    let [bare, shell, hook, off, direct] = timed([
-        &mut bare_true,
-        &mut || wait(Command::new("/bin/sh").args(["-c", "true"])),
-        &mut || recorded.hook(),
-        &mut || unrecorded.hook(),
-        &mut || alone.hook(),
+pub(crate) fn bench_hook_processes(root: &Path) {
+    let recorded = BenchAgent::new(&root.join("recorded"));
+    let unrecorded = BenchAgent::new(&root.join("unrecorded")).without_recording();
+    let alone = BenchAgent::new(&root.join("alone")).without_daemon();
+    let [bare, shell, hook, off, direct] = time_contenders([
+        &mut run_true,
+        &mut || run_to_end(Command::new("/bin/sh").args(["-c", "true"])),
+        &mut || recorded.run_hook(),
+        &mut || unrecorded.run_hook(),
+        &mut || alone.run_hook(),
     ]);
-    let of_true = |times: &Times, budget: &str| Some(format!("{} of true{budget}", ratio(times.p50(), bare.p50())));
-    row("/bin/true", &bare, None);
-    row("/bin/sh -c true", &shell, None);
+    let of_true =
+        |times: &TimeSamples, budget: &str| Some(format!("{} of true{budget}", format_ratio(times.p50(), bare.p50())));
+    print_row("/bin/true", &bare, None);
+    print_row("/bin/sh -c true", &shell, None);
     for (program, argument, code) in [("python3", "-c", "pass"), ("node", "-e", "0")] {
-        if let Some(times) = interpreter(program, argument, code) {
-            row(&format!("{program} {argument} {code}"), &times, of_true(&times, ""));
+        if let Some(times) = time_interpreter(program, argument, code) {
+            print_row(&format!("{program} {argument} {code}"), &times, of_true(&times, ""));
         }
     }
-    row("snell hook, recorded", &hook, of_true(&hook, "; budget 2.00"));
-    row("snell hook, not recorded", &off, of_true(&off, "; budget 1.50"));
-    row("snell hook, recorded without a scribe", &direct, of_true(&direct, ""));
+    print_row("snell hook, recorded", &hook, of_true(&hook, "; budget 2.00"));
+    print_row("snell hook, not recorded", &off, of_true(&off, "; budget 1.50"));
+    print_row("snell hook, recorded without a scribe", &direct, of_true(&direct, ""));
 
-    let lifecycle = Desk::new(&root.join("lifecycle")).with_files();
-    lifecycle.hook();
+    let lifecycle = BenchAgent::new(&root.join("lifecycle")).with_files();
+    lifecycle.run_hook();
     for (event, what, budget) in LIFECYCLE {
-        let desk = lifecycle.at(event);
-        against_true(what, budget, || desk.hook());
+        let desk = lifecycle.on_event(event);
+        compare_with_true(what, budget, || desk.run_hook());
     }
 
-    let large = Desk::new(&root.join("large"));
-    large.fill(MANY);
-    against_true("snell hook, 1 000 000 events in the database", "2.00", || large.hook());
+    let large = BenchAgent::new(&root.join("large"));
+    large.fill_database(MANY);
+    compare_with_true("snell hook, 1 000 000 events in the database", "2.00", || large.run_hook());
 
-    let crowded = Desk::new(&root.join("crowded"));
-    let others: Vec<_> = (0..OTHERS).map(|_| Desk::sharing(&crowded)).collect();
+    let crowded = BenchAgent::new(&root.join("crowded"));
+    let others: Vec<_> = (0..OTHERS).map(|_| BenchAgent::sharing_database(&crowded)).collect();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for other in &others {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
-                    other.hook();
+                    other.run_hook();
                 }
             });
         }
-        against_true("snell hook, while 16 others write without a pause", "2.00", || {
-            crowded.hook()
-        });
+        compare_with_true("snell hook, while 16 others write without a pause", "2.00", || crowded.run_hook());
         done.store(true, Ordering::Relaxed);
     });
 }
 
 /// Writes so many events of earlier times into the database of a directory.
-pub(crate) fn fill(data: &Path, events: usize) {
-    let desk = Desk::new(data.parent().unwrap());
-    desk.fill(events);
+pub(crate) fn fill_database(data: &Path, events: usize) {
+    let desk = BenchAgent::new(data.parent().unwrap());
+    desk.fill_database(events);
 }
 
 /// Times a hook beside `/bin/true` under the same conditions.
-fn against_true(what: &str, budget: &str, mut hook: impl FnMut()) {
-    let [bare, hook] = timed([&mut bare_true, &mut hook]);
-    let remark = format!("{} of true then; budget {budget}", ratio(hook.p50(), bare.p50()));
-    row(what, &hook, Some(remark));
+fn compare_with_true(what: &str, budget: &str, mut hook: impl FnMut()) {
+    let [bare, hook] = time_contenders([&mut run_true, &mut hook]);
+    let remark = format!("{} of true then; budget {budget}", format_ratio(hook.p50(), bare.p50()));
+    print_row(what, &hook, Some(remark));
 }
 
-fn bare_true() {
-    wait(&mut Command::new("/bin/true"));
+fn run_true() {
+    run_to_end(&mut Command::new("/bin/true"));
 }
 
-fn interpreter(program: &str, argument: &str, code: &str) -> Option<Times> {
+fn time_interpreter(program: &str, argument: &str, code: &str) -> Option<TimeSamples> {
     Command::new(program).arg("--version").output().ok()?;
-    let [times] = timed([&mut || wait(Command::new(program).args([argument, code]))]);
+    let [times] = time_contenders([&mut || run_to_end(Command::new(program).args([argument, code]))]);
     Some(times)
 }
 
 /// An agent's project and its Snell.
-struct Desk {
+struct BenchAgent {
     home: PathBuf,
     data: PathBuf,
     project: PathBuf,
@@ -130,11 +121,11 @@ struct Desk {
     calls: AtomicU64,
 }
 
-static DESKS: AtomicU64 = AtomicU64::new(0);
+static AGENT_COUNT: AtomicU64 = AtomicU64::new(0);
 
-impl Desk {
+impl BenchAgent {
     fn new(root: &Path) -> Self {
-        let number = DESKS.fetch_add(1, Ordering::Relaxed);
+        let number = AGENT_COUNT.fetch_add(1, Ordering::Relaxed);
         let project = root.join(format!("project-{number}"));
         fs::create_dir_all(project.join(".git")).unwrap();
         Self {
@@ -150,7 +141,7 @@ impl Desk {
     }
 
     /// Another agent in another project, with the same database.
-    fn sharing(desk: &Self) -> Self {
+    fn sharing_database(desk: &Self) -> Self {
         Self::new(&desk.home)
     }
 
@@ -162,10 +153,7 @@ impl Desk {
             fs::write(path, text).unwrap();
         };
         for (path, lines) in FILES {
-            write(
-                path,
-                &"What there is to know, in one line of some length.\n".repeat(*lines),
-            );
+            write(path, &"What there is to know, in one line of some length.\n".repeat(*lines));
         }
         let role = "---\nauto_include:\n  - Desktop/identity.md\n  - notes/**/*.md\n---\n\n# Chief\n";
         write(".claude/roles/chief.md", role);
@@ -173,7 +161,7 @@ impl Desk {
     }
 
     /// The same agent, when something else happens.
-    fn at(&self, event: &'static str) -> Self {
+    fn on_event(&self, event: &'static str) -> Self {
         Self {
             home: self.home.clone(),
             data: self.data.clone(),
@@ -185,7 +173,7 @@ impl Desk {
         }
     }
 
-    fn without_scribe(self) -> Self {
+    fn without_daemon(self) -> Self {
         Self { scribe: "off", ..self }
     }
 
@@ -196,7 +184,7 @@ impl Desk {
         self
     }
 
-    fn payload(&self, number: u64) -> String {
+    fn build_payload(&self, number: u64) -> String {
         let mut payload = json!({
             "session_id": self.session,
             "transcript_path": self.home.join("transcript.jsonl"),
@@ -219,15 +207,15 @@ impl Desk {
 
     /// Calls the hook as an agent does: the payload comes through a pipe, and the answer is awaited. It is in the pipe
     /// before the hook begins, so that what is measured is not how soon its caller is allowed to write it.
-    fn hook(&self) {
-        let payload = self.payload(self.calls.fetch_add(1, Ordering::Relaxed));
+    fn run_hook(&self) {
+        let payload = self.build_payload(self.calls.fetch_add(1, Ordering::Relaxed));
         let (reader, mut writer) = std::io::pipe().unwrap();
         writer.write_all(payload.as_bytes()).unwrap();
         drop(writer);
-        assert!(self.start(reader.into()).wait().unwrap().success());
+        assert!(self.spawn_hook(reader.into()).wait().unwrap().success());
     }
 
-    fn start(&self, payload: Stdio) -> Child {
+    fn spawn_hook(&self, payload: Stdio) -> Child {
         Command::new(env!("CARGO_BIN_EXE_snell"))
             .args(["hook", "--agent", "claude"])
             .env_clear()
@@ -246,26 +234,25 @@ impl Desk {
     }
 
     /// Writes so many events of an earlier time into the database.
-    fn fill(&self, events: usize) {
-        let mut recorder = Recorder::new(&self.data);
-        for batch in 0..events / AT_ONCE {
-            let observations = (0..AT_ONCE)
-                .map(|index| self.observation(batch * AT_ONCE + index))
-                .collect();
-            assert_eq!(recorder.record(observations).len(), AT_ONCE);
-            recorder.store().unwrap().tidy().unwrap();
+    fn fill_database(&self, events: usize) {
+        let mut recorder = EventRecorder::new(&self.data);
+        for batch in 0..events / BATCH_SIZE {
+            let observations =
+                (0..BATCH_SIZE).map(|index| self.build_event_record(batch * BATCH_SIZE + index)).collect();
+            assert_eq!(recorder.record_events(observations).len(), BATCH_SIZE);
+            recorder.open_store().unwrap().run_maintenance().unwrap();
         }
         recorder.close();
     }
 
-    fn observation(&self, number: usize) -> Observation {
-        let payload = self.payload(u64::MAX - number as u64);
+    fn build_event_record(&self, number: usize) -> EventRecord {
+        let payload = self.build_payload(u64::MAX - number as u64);
         let (mut event, _) = Event::from_json(None, payload.as_bytes()).unwrap();
         let session = format!("earlier-{}", number / 1_000);
         event.session_id = Some(session.clone());
         event.raw.insert("session_id".into(), session.into());
-        let mut observation = Observation::new(&event, Timestamp::now());
-        observation.judgement = Some(Judgement::default());
+        let mut observation = EventRecord::new(&event, Timestamp::now());
+        observation.judgement = Some(DecisionRecord::default());
         observation
     }
 }

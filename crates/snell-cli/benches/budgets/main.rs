@@ -23,8 +23,8 @@ mod chromium;
 #[allow(dead_code, reason = "the tests use more of it")]
 #[path = "../../tests/browser/driver.rs"]
 mod driver;
-#[path = "../../tests/browser/rush.rs"]
-mod rush;
+#[path = "../../tests/browser/event_rush.rs"]
+mod event_rush;
 #[allow(dead_code, reason = "the tests use more of it")]
 #[path = "../../tests/browser/server.rs"]
 mod server;
@@ -37,10 +37,7 @@ fn main() {
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
-    if std::env::args()
-        .nth(1)
-        .is_some_and(|argument| argument == serve::EMPTY_HANDLER)
-    {
+    if std::env::args().nth(1).is_some_and(|argument| argument == serve::EMPTY_HANDLER) {
         serve::serve_empty_handler();
         return;
     }
@@ -50,29 +47,26 @@ fn main() {
     let named = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let is_wanted = |part: &str| named.as_deref().is_none_or(|named| named == part);
     if is_wanted("hook") || is_wanted("run") {
-        println!(
-            "{:<58} {:>10} {:>10} {:>10}   ratio",
-            "whole processes, spawn to exit", "min", "p50", "p99"
-        );
+        println!("{:<58} {:>10} {:>10} {:>10}   ratio", "whole processes, spawn to exit", "min", "p50", "p99");
     }
     if is_wanted("hook") {
-        hook::processes(root);
+        hook::bench_hook_processes(root);
         println!();
     }
     if is_wanted("run") {
-        run::processes(root);
+        run::bench_run_processes(root);
         println!();
         println!("{:<58} figure", "in process");
-        run::embedded(root);
+        run::bench_embedded(root);
         println!();
     }
     if is_wanted("serve") {
         println!("{:<58} figure", "snell serve");
-        serve::figures(root);
+        serve::bench_server(root);
         println!();
     }
     if is_wanted("browser") {
         println!("{:<58} figure", "the page in a browser");
-        browser::figures();
+        browser::bench_browser();
     }
 }

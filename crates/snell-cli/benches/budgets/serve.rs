@@ -11,8 +11,10 @@ use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::hook::fill;
-use crate::measure::{Times, figure, micros, millis, ratio, resident_kib, timed};
+use crate::hook::fill_database;
+use crate::measure::{
+    TimeSamples, format_ratio, print_figure, read_resident_kib, time_contenders, to_micros, to_millis,
+};
 
 /// What this program is called with to be the yardstick.
 pub(crate) const EMPTY_HANDLER: &str = "empty-handler";
@@ -46,72 +48,63 @@ const PAGES: &[&str] = &[
     "/hook/status",
 ];
 
-pub(crate) fn figures(root: &Path) {
-    let server = Served::snell(&root.join("served"));
+pub(crate) fn bench_server(root: &Path) {
+    let server = ServerProcess::start_snell(&root.join("served"));
     std::thread::sleep(Duration::from_secs(1));
-    figure(
-        "snell serve, ready after",
-        &format!("{:.1} ms; budget 50", millis(server.ready_after)),
-    );
-    figure(
+    print_figure("snell serve, ready after", &format!("{:.1} ms; budget 50", to_millis(server.ready_after)));
+    print_figure(
         "snell serve, resident while idle",
-        &format!("{:.1} MiB; budget 20", resident_kib(server.child.id()) as f64 / 1024.0),
+        &format!("{:.1} MiB; budget 20", read_resident_kib(server.child.id()) as f64 / 1024.0),
     );
-    connections(&server, &root.join("served-with-token"));
-    rates(&server);
-    latency(&server);
-    listeners(&server);
+    bench_connections(&server, &root.join("served-with-token"));
+    bench_event_rate(&server);
+    bench_latency(&server);
+    bench_listeners(&server);
     drop(server);
-    pages(&root.join("served-many"));
+    bench_pages(&root.join("served-many"));
 }
 
 /// A connection and its first answer: with the question to the kernel whose connection it is, and without it, as where there
 /// is a token.
-fn connections(server: &Served, home: &Path) {
-    let with_token = Served::snell_with_token(home);
-    let [asked, unasked] = timed([&mut || drop(get(server.address, "/healthz")), &mut || {
-        drop(get(with_token.address, "/healthz"))
+fn bench_connections(server: &ServerProcess, home: &Path) {
+    let with_token = ServerProcess::start_snell_with_token(home);
+    let [asked, unasked] = time_contenders([&mut || drop(http_get(server.address, "/healthz")), &mut || {
+        drop(http_get(with_token.address, "/healthz"))
     }]);
-    figure(
+    print_figure(
         "a connection and an answer; its user is looked up",
         &format!(
             "p50 {:.0} µs; {} of {:.0} µs without looking",
-            micros(asked.p50()),
-            ratio(asked.p50(), unasked.p50()),
-            micros(unasked.p50())
+            to_micros(asked.p50()),
+            format_ratio(asked.p50(), unasked.p50()),
+            to_micros(unasked.p50())
         ),
     );
 }
 
 /// Events in a second, beside a handler that does nothing. They take turns.
-fn rates(server: &Served) {
-    let empty = Served::empty_handler();
+fn bench_event_rate(server: &ServerProcess) {
+    let empty = ServerProcess::start_empty_handler();
     let mut rates = [Vec::new(), Vec::new()];
     for _ in 0..TURNS {
         for (rates, served) in rates.iter_mut().zip([&empty, server]) {
-            rates.push(load(served.address));
+            rates.push(measure_load(served.address));
         }
     }
     let [empty, snell] = rates.map(|mut rates| {
         rates.sort_by(f64::total_cmp);
         rates[TURNS / 2]
     });
-    figure("empty axum handler, 64 connections", &format!("{empty:.0} requests/s"));
-    figure(
+    print_figure("empty axum handler, 64 connections", &format!("{empty:.0} requests/s"));
+    print_figure(
         "events stored and acknowledged, 64 connections",
-        &format!(
-            "{snell:.0} requests/s   {:.2} of the empty handler; budget 0.30",
-            snell / empty
-        ),
+        &format!("{snell:.0} requests/s   {:.2} of the empty handler; budget 0.30", snell / empty),
     );
 }
 
 /// Sends events over many connections for a while; answers how many were acknowledged in a second.
-fn load(address: SocketAddr) -> f64 {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+fn measure_load(address: SocketAddr) -> f64 {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let started = Instant::now();
     let answered = runtime.block_on(async {
         let senders = (0..CONNECTIONS).map(|number| tokio::spawn(send_until(address, number, started + TURN)));
@@ -131,24 +124,20 @@ async fn send_until(address: SocketAddr, connection: usize, end: Instant) -> u64
     let mut answer = vec![0; 4096];
     let mut answered = 0;
     while Instant::now() < end {
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let request = event(&format!("load-{connection}"), "pre-tool-use", number);
+        let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
+        let request = build_event_request(&format!("load-{connection}"), "pre-tool-use", number);
         stream.write_all(request.as_bytes()).await.unwrap();
         let length = stream.read(&mut answer).await.unwrap();
-        assert!(
-            answer[..length].starts_with(b"HTTP/1.1 200"),
-            "{}",
-            String::from_utf8_lossy(&answer[..length])
-        );
+        assert!(answer[..length].starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer[..length]));
         answered += 1;
     }
     answered
 }
 
-static NUMBER: AtomicU64 = AtomicU64::new(0);
+static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// A request as an agent's hook sends it.
-fn event(session: &str, route: &str, number: u64) -> String {
+fn build_event_request(session: &str, route: &str, number: u64) -> String {
     let body = format!(
         r#"{{"session_id":"{session}","cwd":"/tmp","hook_event_name":"PreToolUse","permission_mode":"default","tool_name":"Bash","tool_input":{{"command":"git status --short","description":"Show what changed"}},"tool_use_id":"toolu_{number}","prompt":"number {number}."}}"#
     );
@@ -159,11 +148,11 @@ fn event(session: &str, route: &str, number: u64) -> String {
 }
 
 /// How long it takes from an event's being sent to its being told.
-fn latency(server: &Served) {
+fn bench_latency(server: &ServerProcess) {
     let total = EVENTS_PER_SECOND * SECONDS;
-    let mut stream = listen(server.address, "?types=turn_created");
+    let mut stream = open_stream(server.address, "?types=turn_created");
     let began = Instant::now();
-    let first = NUMBER.fetch_add(total, Ordering::Relaxed);
+    let first = NEXT_NUMBER.fetch_add(total, Ordering::Relaxed);
     let heard = std::thread::spawn(move || {
         let mut heard = vec![None; total as usize];
         let mut left = total;
@@ -182,18 +171,15 @@ fn latency(server: &Served) {
     });
     let sent = send_steadily(server.address, began, first, total);
     let heard = heard.join().unwrap();
-    let times = sent
-        .iter()
-        .zip(&heard)
-        .map(|(sent, heard)| heard.unwrap().saturating_sub(*sent));
-    let times = Times::new(times.collect());
-    figure(
+    let times = sent.iter().zip(&heard).map(|(sent, heard)| heard.unwrap().saturating_sub(*sent));
+    let times = TimeSamples::new(times.collect());
+    print_figure(
         "event sent to event told, 1 000 events/s",
         &format!(
             "p50 {:.2} ms, p95 {:.2} ms, p99 {:.2} ms; budget p95 20",
-            millis(times.p50()),
-            millis(times.at(0.95)),
-            millis(times.at(0.99))
+            to_millis(times.p50()),
+            to_millis(times.percentile(0.95)),
+            to_millis(times.percentile(0.99))
         ),
     );
 }
@@ -217,7 +203,7 @@ fn send_steadily(address: SocketAddr, began: Instant, first: u64, total: u64) ->
                         let at = began.elapsed();
                         let session = format!("told-{sender}");
                         stream
-                            .write_all(event(&session, "user-prompt-submit", first + number).as_bytes())
+                            .write_all(build_event_request(&session, "user-prompt-submit", first + number).as_bytes())
                             .unwrap();
                         let length = stream.read(&mut answer).unwrap();
                         assert!(answer[..length].starts_with(b"HTTP/1.1 200"));
@@ -236,13 +222,11 @@ fn send_steadily(address: SocketAddr, began: Instant, first: u64, total: u64) ->
 }
 
 /// Many listen, and each hears everything.
-fn listeners(server: &Served) {
-    let streams: Vec<_> = (0..LISTENERS)
-        .map(|_| listen(server.address, "?types=turn_created"))
-        .collect();
+fn bench_listeners(server: &ServerProcess) {
+    let streams: Vec<_> = (0..LISTENERS).map(|_| open_stream(server.address, "?types=turn_created")).collect();
     let began = Instant::now();
     let total = 100;
-    let first = NUMBER.fetch_add(total, Ordering::Relaxed);
+    let first = NEXT_NUMBER.fetch_add(total, Ordering::Relaxed);
     let last = format!("number {}.", first + total - 1);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -256,63 +240,55 @@ fn listeners(server: &Served) {
             }
         }
     });
-    figure(
+    print_figure(
         "100 events in 100 ms told to 500 listeners after",
         &format!(
             "{:.0} ms; then {:.1} MiB resident",
-            millis(began.elapsed()),
-            resident_kib(server.child.id()) as f64 / 1024.0
+            to_millis(began.elapsed()),
+            read_resident_kib(server.child.id()) as f64 / 1024.0
         ),
     );
 }
 
 /// How long pages take when there is much to look through.
-fn pages(root: &Path) {
-    fill(&root.join("data"), MANY);
-    let server = Served::snell(root);
-    figure(
+fn bench_pages(root: &Path) {
+    fill_database(&root.join("data"), MANY);
+    let server = ServerProcess::start_snell(root);
+    print_figure(
         "snell serve, 1 000 000 events, ready after",
-        &format!("{:.1} ms; budget 50", millis(server.ready_after)),
+        &format!("{:.1} ms; budget 50", to_millis(server.ready_after)),
     );
     for page in PAGES {
         let times = (0..20).map(|_| {
             let started = Instant::now();
-            let answer = get(server.address, page);
+            let answer = http_get(server.address, page);
             assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
             started.elapsed()
         });
-        let times = Times::new(times.collect());
-        figure(
+        let times = TimeSamples::new(times.collect());
+        print_figure(
             &format!("  {page}"),
             &format!(
                 "p50 {:.1} ms, longest {:.1} ms; budget 50",
-                millis(times.p50()),
-                millis(times.at(1.0))
+                to_millis(times.p50()),
+                to_millis(times.percentile(1.0))
             ),
         );
     }
 }
 
-fn get(address: SocketAddr, path: &str) -> String {
+fn http_get(address: SocketAddr, path: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
-    write!(
-        stream,
-        "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    )
-    .unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer
 }
 
 /// Listens to the stream, and has heard that it is heard.
-fn listen(address: SocketAddr, query: &str) -> BufReader<TcpStream> {
+fn open_stream(address: SocketAddr, query: &str) -> BufReader<TcpStream> {
     let mut stream = TcpStream::connect(address).unwrap();
-    write!(
-        stream,
-        "GET /api/events/stream{query} HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    )
-    .unwrap();
+    write!(stream, "GET /api/events/stream{query} HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     let mut stream = BufReader::new(stream);
     let mut line = String::new();
     while !line.starts_with(": connected") {
@@ -323,28 +299,28 @@ fn listen(address: SocketAddr, query: &str) -> BufReader<TcpStream> {
 }
 
 /// A server in a process of its own.
-struct Served {
+struct ServerProcess {
     child: Child,
     address: SocketAddr,
     ready_after: Duration,
 }
 
-impl Served {
-    fn snell(home: &Path) -> Self {
-        Self::start(Self::command(home))
+impl ServerProcess {
+    fn start_snell(home: &Path) -> Self {
+        Self::spawn(Self::snell_command(home))
     }
 
-    fn snell_with_token(home: &Path) -> Self {
-        let mut command = Self::command(home);
+    fn start_snell_with_token(home: &Path) -> Self {
+        let mut command = Self::snell_command(home);
         let token = home.join("token");
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true).mode(0o600);
         options.open(&token).unwrap().write_all(b"secret").unwrap();
         command.arg("--token-file").arg(token);
-        Self::start(command)
+        Self::spawn(command)
     }
 
-    fn command(home: &Path) -> Command {
+    fn snell_command(home: &Path) -> Command {
         std::fs::create_dir_all(home).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_snell"));
         command
@@ -356,30 +332,24 @@ impl Served {
         command
     }
 
-    fn empty_handler() -> Self {
+    fn start_empty_handler() -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.arg(EMPTY_HANDLER);
-        Self::start(command)
+        Self::spawn(command)
     }
 
-    fn start(mut command: Command) -> Self {
+    fn spawn(mut command: Command) -> Self {
         let began = Instant::now();
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().unwrap())
-            .read_line(&mut line)
-            .unwrap();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let ready_after = began.elapsed();
         let address = line.trim().rsplit('/').next().unwrap().parse().unwrap();
-        Self {
-            child,
-            address,
-            ready_after,
-        }
+        Self { child, address, ready_after }
     }
 }
 
-impl Drop for Served {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -388,11 +358,7 @@ impl Drop for Served {
 
 /// The yardstick: a server that answers and does nothing else, with as many threads as ours.
 pub(crate) fn serve_empty_handler() {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         println!("http://{}", listener.local_addr().unwrap());

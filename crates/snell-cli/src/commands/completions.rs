@@ -7,7 +7,7 @@ use snell::EventName;
 
 use super::{DONE, docs};
 use crate::cli::Cli;
-use crate::install::agents::Agent;
+use crate::install::agents::InstallAgent;
 use crate::output;
 
 /// Print a completion script for a shell
@@ -25,18 +25,18 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut completed(), "snell", &mut script);
-    output::text(&String::from_utf8_lossy(&script));
+    clap_complete::generate(args.shell, &mut build_completion_command(), "snell", &mut script);
+    output::print_text(&String::from_utf8_lossy(&script));
     Ok(DONE)
 }
 
 /// What is completed: all that people can see, and the values that are known of arguments that take others as well.
-fn completed() -> Command {
+fn build_completion_command() -> Command {
     // Names are taken over as they are, so whatever has them lives as long as this process.
     let whole: &'static Command = Box::leak(Box::new(Cli::command()));
-    let seen = seen(whole);
+    let seen = strip_hidden(whole);
     let commands = whole.get_subcommands().filter(|command| !command.is_hide_set());
-    let agents = || Agent::all().iter().map(|agent| agent.name).collect();
+    let agents = || InstallAgent::all().iter().map(|agent| agent.name).collect();
     let values: [(&str, &str, Vec<&'static str>); 7] = [
         ("docs", "topic", docs::topic_names().collect()),
         ("run", "event", event_names()),
@@ -48,9 +48,7 @@ fn completed() -> Command {
     ];
     values.into_iter().fold(seen, |seen, (command, argument, values)| {
         seen.mut_subcommand(command, |command| {
-            command.mut_arg(argument, |argument| {
-                argument.value_parser(PossibleValuesParser::new(values))
-            })
+            command.mut_arg(argument, |argument| argument.value_parser(PossibleValuesParser::new(values)))
         })
     })
 }
@@ -60,7 +58,7 @@ fn event_names() -> Vec<&'static str> {
 }
 
 /// The command without what is hidden.
-fn seen(command: &'static Command) -> Command {
+fn strip_hidden(command: &'static Command) -> Command {
     let arguments = command.get_arguments().filter(|argument| !argument.is_hide_set());
     let is_hidden = |id: &clap::Id| {
         let mut hidden = command.get_arguments().filter(|argument| argument.is_hide_set());
@@ -76,5 +74,5 @@ fn seen(command: &'static Command) -> Command {
         .about(command.get_about().cloned().unwrap_or_default())
         .args(arguments.cloned())
         .groups(groups)
-        .subcommands(subcommands.map(seen))
+        .subcommands(subcommands.map(strip_hidden))
 }

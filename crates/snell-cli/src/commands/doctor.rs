@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::{DONE, FAILED};
-use crate::doctor::{Finding, Level, Patient, examine};
-use crate::output::{self, Style};
+use crate::doctor::{DoctorFinding, DoctorSubject, FindingLevel, run_checks};
+use crate::output::{self, TextStyle};
 
 /// Check that Snell is installed, that it is the right one, and that it works
 ///
@@ -26,53 +26,50 @@ pub(crate) struct Args {
 
 /// The findings, for programs.
 #[derive(Serialize)]
-struct Diagnosis<'a> {
+struct DoctorReport<'a> {
     healthy: bool,
-    findings: &'a [Finding],
+    findings: &'a [DoctorFinding],
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let patient = Patient::look(args.project.clone())?;
+    let patient = DoctorSubject::inspect(args.project.clone())?;
     let mut last = "";
-    let findings = examine(&patient, &mut |finding| {
+    let findings = run_checks(&patient, &mut |finding| {
         if !args.json {
-            show(finding, last != finding.check);
+            print_finding(finding, last != finding.check);
             last = finding.check;
         }
     });
     let healthy = !findings.iter().any(|finding| finding.level.needs_attention());
     if args.json {
-        output::json(&Diagnosis {
-            healthy,
-            findings: &findings,
-        })?;
+        output::print_json(&DoctorReport { healthy, findings: &findings })?;
     } else {
-        output::line("");
-        output::line(&summary(&findings, patient.is_installed()));
+        output::print_line("");
+        output::print_line(&summarize_findings(&findings, patient.is_installed()));
     }
     Ok(if healthy { DONE } else { FAILED })
 }
 
-fn show(finding: &Finding, is_first: bool) {
+fn print_finding(finding: &DoctorFinding, is_first: bool) {
     let style = match finding.level {
-        Level::Ok => Style::Green,
-        Level::Note => Style::Faint,
-        Level::Warning => Style::Yellow,
-        Level::Problem => Style::Red,
+        FindingLevel::Ok => TextStyle::Green,
+        FindingLevel::Note => TextStyle::Faint,
+        FindingLevel::Warning => TextStyle::Yellow,
+        FindingLevel::Problem => TextStyle::Red,
     };
     let label = if is_first { finding.check } else { "" };
-    let mark = output::styled(&format!("{:<8}", finding.level.mark()), style);
-    output::text(&format!("{label:<14} {mark} {}\n", output::harmless(&finding.what)));
+    let mark = output::apply_style(&format!("{:<8}", finding.level.label()), style);
+    output::print_text(&format!("{label:<14} {mark} {}\n", output::escape_invisible(&finding.what)));
     if let Some(remedy) = &finding.remedy {
-        output::faint(&format!("{:<23} {remedy}", ""));
+        output::print_faint(&format!("{:<23} {remedy}", ""));
     }
 }
 
-fn summary(findings: &[Finding], is_installed: bool) -> String {
+fn summarize_findings(findings: &[DoctorFinding], is_installed: bool) -> String {
     let number = |level| findings.iter().filter(|finding| finding.level == level).count();
-    let counts = [(number(Level::Problem), "problem"), (number(Level::Warning), "warning")];
+    let counts = [(number(FindingLevel::Problem), "problem"), (number(FindingLevel::Warning), "warning")];
     let told = counts.into_iter().filter(|(number, _)| *number > 0);
-    let told: Vec<_> = told.map(|(number, thing)| output::count(number, thing)).collect();
+    let told: Vec<_> = told.map(|(number, thing)| output::format_count(number, thing)).collect();
     if told.is_empty() && is_installed {
         "All is well.".into()
     } else if told.is_empty() {

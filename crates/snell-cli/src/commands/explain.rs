@@ -2,13 +2,13 @@
 
 use anyhow::Context;
 use serde::Serialize;
-use snell::{Diagnostic, Event, EventName, Explanation, ProjectFile};
+use snell::{Diagnostic, Event, EventName, HookExplanation, ProjectFile};
 
 use super::DONE;
-use super::run::event_from_stdin;
-use crate::around::{Around, RequireTrust, tell_project};
-use crate::hook_view::{HookView, trusted};
+use super::run::read_event_from_stdin;
+use crate::env::{ConfigArgs, TrustArgs, print_project_note};
 use crate::output;
+use crate::output::hook::{HookJsonView, find_hook_trust};
 
 /// Say which hooks an event would fire, and why the others would not; runs nothing
 #[derive(Debug, clap::Args)]
@@ -28,78 +28,75 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    trust: RequireTrust,
+    trust: TrustArgs,
     #[command(flatten)]
-    around: Around,
+    around: ConfigArgs,
 }
 
 /// One hook and what it makes of the event, for programs.
 #[derive(Serialize)]
-struct Explained<'a> {
+struct HookExplanationView<'a> {
     fires: bool,
     why: &'a str,
     #[serde(flatten)]
-    hook: HookView<'a>,
+    hook: HookJsonView<'a>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let (event, notes) = event(args)?;
-    let (engine, mut diagnostics) = args.trust.demand(args.around.engine_with_pins()?).load();
+    let (event, notes) = read_event(args)?;
+    let (engine, mut diagnostics) = args.trust.apply_to_builder(args.around.engine_builder_with_trust()?).load();
     diagnostics.extend(notes);
-    diagnostics.extend(engine.remarks(&event));
+    diagnostics.extend(engine.check_event(&event));
     for diagnostic in &diagnostics {
-        output::note(&diagnostic.to_string());
+        output::print_note(&diagnostic.to_string());
     }
     let explained = engine.explain(&event);
     if args.json {
         let files = engine.project_files();
-        let explained: Vec<_> = explained.iter().map(|one| for_programs(one, &files)).collect();
-        output::json(&explained)?;
+        let explained: Vec<_> = explained.iter().map(|one| to_explanation_view(one, &files)).collect();
+        output::print_json(&explained)?;
         return Ok(DONE);
     }
-    tell_project(&args.around);
+    print_project_note(&args.around);
     let (firing, others): (Vec<_>, Vec<_>) = explained.iter().partition(|one| one.fires);
     let tool = event.tool_name().map(|tool| format!(" on {tool}")).unwrap_or_default();
-    output::line(&format!(
+    output::print_line(&format!(
         "{}{tool}: {} of {} would run.",
         event.name,
         firing.len(),
-        output::count(explained.len(), "hook")
+        output::format_count(explained.len(), "hook")
     ));
-    show("Would run, in this order:", &firing);
-    show("Would not run:", &others);
+    print_explanations("Would run, in this order:", &firing);
+    print_explanations("Would not run:", &others);
     Ok(DONE)
 }
 
-fn event(args: &Args) -> anyhow::Result<(Event, Vec<Diagnostic>)> {
+fn read_event(args: &Args) -> anyhow::Result<(Event, Vec<Diagnostic>)> {
     let Some(tool) = &args.tool else {
-        return event_from_stdin(&args.event);
+        return read_event_from_stdin(&args.event);
     };
     let input = args.input.as_deref().unwrap_or("{}");
     let input = serde_json::from_str(input).with_context(|| format!("--input is not JSON: {input}"))?;
-    Ok((
-        Event::new(EventName::parse(&args.event)).with_tool(tool, input),
-        Vec::new(),
-    ))
+    Ok((Event::new(EventName::parse(&args.event)).with_tool(tool, input), Vec::new()))
 }
 
-fn show(title: &str, explained: &[&Explanation]) {
+fn print_explanations(title: &str, explained: &[&HookExplanation]) {
     if explained.is_empty() {
         return;
     }
-    output::line("");
-    output::heading(title);
+    output::print_line("");
+    output::print_heading(title);
     for one in explained {
         let hook = &one.hook;
-        output::line(&format!("  {} {}  {}", hook.contract(), hook.origin, hook.command()));
-        output::faint(&format!("      {}", one.why));
+        output::print_line(&format!("  {} {}  {}", hook.contract_name(), hook.origin, hook.command_summary()));
+        output::print_faint(&format!("      {}", one.why));
     }
 }
 
-fn for_programs<'a>(one: &'a Explanation, files: &[ProjectFile]) -> Explained<'a> {
-    Explained {
+fn to_explanation_view<'a>(one: &'a HookExplanation, files: &[ProjectFile]) -> HookExplanationView<'a> {
+    HookExplanationView {
         fires: one.fires,
         why: &one.why,
-        hook: HookView::of(&one.hook, trusted(files, &one.hook)),
+        hook: HookJsonView::new(&one.hook, find_hook_trust(files, &one.hook)),
     }
 }

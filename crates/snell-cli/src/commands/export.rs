@@ -9,18 +9,16 @@ use anyhow::Context;
 use snell_store::SessionView;
 
 use super::DONE;
-use crate::memory::Memory;
-use crate::{output, whose};
+use crate::record::open_store::StoreHandle;
+use crate::{output, session_arg};
 
 /// Write everything about one session as JSON Lines
 ///
 /// The first line is the session itself; events with what became of their hooks, and turns, follow in the order in which
 /// they happened. Each line says in `type` which it is.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  snell export 5f3a | jq -r 'select(.type == \"turn\") | .text'\n  \
-    snell export 5f3a2b --output session.jsonl"
-)]
+#[command(after_help = "Examples:\n  snell export 5f3a | jq -r 'select(.type == \"turn\") | .text'\n  \
+    snell export 5f3a2b --output session.jsonl")]
 pub(crate) struct Args {
     /// The session's id, or the beginning of it
     session: String,
@@ -30,47 +28,43 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut memory = Memory::find()?;
-    let session = whose::by_prefix(&args.session, &mut memory)?;
+    let mut memory = StoreHandle::open()?;
+    let session = session_arg::find_by_prefix(&args.session, &mut memory)?;
     match &args.output {
-        None => match write(&session, &mut memory, &mut output::stream(), for_terminal) {
+        None => match write_session(&session, &mut memory, &mut output::stdout_writer(), escape_for_terminal) {
             // Whoever reads it has seen enough.
-            Err(Stopped::By(error)) if error.kind() == ErrorKind::BrokenPipe => {}
-            Err(Stopped::By(error)) => return Err(error).context("cannot write the session"),
-            Err(Stopped::Unread(error)) => return Err(error),
+            Err(ExportError::Write(error)) if error.kind() == ErrorKind::BrokenPipe => {}
+            Err(ExportError::Write(error)) => return Err(error).context("cannot write the session"),
+            Err(ExportError::Read(error)) => return Err(error),
             Ok(_) => {}
         },
         Some(path) => {
-            let lines = write_file(&session, &mut memory, path)?;
-            output::line(&format!(
-                "Wrote {} to {}.",
-                output::count(lines, "line"),
-                path.display()
-            ));
+            let lines = write_session_file(&session, &mut memory, path)?;
+            output::print_line(&format!("Wrote {} to {}.", output::format_count(lines, "line"), path.display()));
         }
     }
     Ok(DONE)
 }
 
 /// Why not everything was written.
-enum Stopped {
+enum ExportError {
     /// It cannot be written.
-    By(io::Error),
+    Write(io::Error),
     /// It cannot be read.
-    Unread(anyhow::Error),
+    Read(anyhow::Error),
 }
 
 /// Writes the session line by line, and answers how many lines there were.
-fn write(
+fn write_session(
     session: &SessionView,
-    memory: &mut Memory,
+    memory: &mut StoreHandle,
     to: &mut dyn Write,
     shown: fn(String) -> String,
-) -> Result<usize, Stopped> {
+) -> Result<usize, ExportError> {
     let mut lines = 0;
     let mut written = Ok(());
-    let told = memory.ask(|store| {
-        store.export(session, &mut |exported| {
+    let told = memory.query(|store| {
+        store.export_session(session, &mut |exported| {
             written = serde_json::to_string(&exported)
                 .map_err(io::Error::from)
                 .and_then(|line| writeln!(to, "{}", shown(line)));
@@ -78,44 +72,35 @@ fn write(
             written.is_ok()
         })
     });
-    told.map_err(Stopped::Unread)?;
-    written.and_then(|()| to.flush()).map_err(Stopped::By)?;
+    told.map_err(ExportError::Read)?;
+    written.and_then(|()| to.flush()).map_err(ExportError::Write)?;
     Ok(lines)
 }
 
 /// A line as a terminal may be shown it.
-fn for_terminal(line: String) -> String {
-    if output::is_terminal() {
-        output::harmless_json(&line)
-    } else {
-        line
-    }
+fn escape_for_terminal(line: String) -> String {
+    if output::is_terminal() { output::escape_invisible_json(&line) } else { line }
 }
 
 /// Writes the session beside the file, and puts it in its place when it is whole.
-fn write_file(session: &SessionView, memory: &mut Memory, path: &Path) -> anyhow::Result<usize> {
+fn write_session_file(session: &SessionView, memory: &mut StoreHandle, path: &Path) -> anyhow::Result<usize> {
     let cannot = || format!("cannot write {}", path.display());
     let name = path.file_name().with_context(cannot)?;
     let mut half = std::ffi::OsString::from(".");
     half.push(name);
     half.push(format!(".{}", std::process::id()));
     let half = path.with_file_name(half);
-    let file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&half)
-        .with_context(cannot)?;
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&half).with_context(cannot)?;
     let mut to = BufWriter::new(file);
-    let written = write(session, memory, &mut to, std::convert::identity).and_then(|lines| {
+    let written = write_session(session, memory, &mut to, std::convert::identity).and_then(|lines| {
         let whole = to.get_ref().sync_all().and_then(|()| fs::rename(&half, path));
-        whole.map(|()| lines).map_err(Stopped::By)
+        whole.map(|()| lines).map_err(ExportError::Write)
     });
     if written.is_err() {
         let _ = fs::remove_file(&half);
     }
     written.or_else(|stopped| match stopped {
-        Stopped::By(error) => Err(error).with_context(cannot),
-        Stopped::Unread(error) => Err(error),
+        ExportError::Write(error) => Err(error).with_context(cannot),
+        ExportError::Read(error) => Err(error),
     })
 }

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use snell::receiver_url;
+use snell::normalize_receiver_url;
 
 use super::DONE;
-use crate::around::Around;
-use crate::install::agents::{Agent, Scope};
-use crate::install::entry::Way;
-use crate::install::program::Started;
-use crate::install::work::{self, Installation, Request, Target};
+use crate::env::ConfigArgs;
+use crate::install::agents::{InstallAgent, SettingsScope};
+use crate::install::apply::{self, InstallReport, InstallRequest, InstallTarget};
+use crate::install::exe_path::ExeLocator;
+use crate::install::handler::InstallMode;
 use crate::output;
 
 /// Install Snell in an agent: its settings then call Snell on all events but two
@@ -17,13 +17,11 @@ use crate::output;
 /// Only Snell's own entries are put into the file; everything else in it stays as it is, and `snell uninstall` puts back
 /// what was there. Installing it one way replaces the other.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  snell install claude --dry-run\n  snell install claude\n  \
-    snell install claude --notify --url http://tower:7433"
-)]
+#[command(after_help = "Examples:\n  snell install claude --dry-run\n  snell install claude\n  \
+    snell install claude --notify --url http://tower:7433")]
 pub(crate) struct Args {
     #[command(flatten)]
-    place: Place,
+    place: InstallTargetArgs,
     /// Only forward the eight events that a receiver needs, by the script notify-headspace.sh; judge and record nothing here
     #[arg(long)]
     notify: bool,
@@ -37,7 +35,7 @@ pub(crate) struct Args {
 
 /// Which file of which agent
 #[derive(Debug, clap::Args)]
-pub(crate) struct Place {
+pub(crate) struct InstallTargetArgs {
     /// The agent: claude
     #[arg(value_name = "AGENT")]
     agent: String,
@@ -55,63 +53,62 @@ pub(crate) struct Place {
     pub(crate) json: bool,
 }
 
-impl Place {
-    pub(crate) fn target(&self) -> anyhow::Result<Target> {
-        let agent = Agent::named(&self.agent)?;
-        Ok(Target {
+impl InstallTargetArgs {
+    pub(crate) fn resolve_target(&self) -> anyhow::Result<InstallTarget> {
+        let agent = InstallAgent::find_by_name(&self.agent)?;
+        Ok(InstallTarget {
             agent,
             scope: match (&self.project, self.local) {
-                (_, true) => Scope::Local,
-                (Some(_), false) => Scope::Project,
-                (None, false) => Scope::User,
+                (_, true) => SettingsScope::Local,
+                (Some(_), false) => SettingsScope::Project,
+                (None, false) => SettingsScope::User,
             },
-            around: work::surroundings(agent, self.project.clone())?,
-            data: Around::of(None, None).data_dir(),
-            program: Started::look()?.stable_path(),
+            dirs: apply::locate_agent_dirs(agent, self.project.clone())?,
+            data: ConfigArgs::new(None, None).data_dir(),
+            program: ExeLocator::from_env()?.stable_path(),
         })
     }
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     // What `snell notify` would refuse is not registered.
-    let url = args
-        .url
-        .as_deref()
-        .map(|url| receiver_url(url).map_err(|fault| anyhow::anyhow!("--url {fault}; write http://HOST:PORT")));
-    let request = Request {
-        way: if args.notify { Way::Notify } else { Way::Hook },
+    let url = args.url.as_deref().map(|url| {
+        normalize_receiver_url(url).map_err(|fault| anyhow::anyhow!("--url {fault}; write http://HOST:PORT"))
+    });
+    let request = InstallRequest {
+        way: if args.notify { InstallMode::Notify } else { InstallMode::Hook },
         url: url.transpose()?,
         force: args.force,
         dry_run: args.place.dry_run,
     };
-    let target = args.place.target()?;
-    let done = work::install(&target, &request)?;
+    let target = args.place.resolve_target()?;
+    let done = apply::install_snell(&target, &request)?;
     if args.place.json {
-        output::json(&done)?;
+        output::print_json(&done)?;
     } else {
-        show(&target, &done);
+        print_installation(&target, &done);
     }
     Ok(DONE)
 }
 
-fn show(target: &Target, done: &Installation) {
+fn print_installation(target: &InstallTarget, done: &InstallReport) {
     let (title, file) = (target.agent.title(), done.file.display());
     if done.dry_run && done.changed {
-        output::diff(&done.diff);
+        output::print_diff(&done.diff);
         let scripts = [
             (&done.removed_script, "would be removed"),
             (&done.restored_script, "would be again what it was before Snell"),
         ];
         for (script, what) in scripts {
             if let Some(script) = script {
-                output::line(&format!("{} {what}.", script.display()));
+                output::print_line(&format!("{} {what}.", script.display()));
             }
         }
     } else if !done.changed {
-        output::line(&format!("Nothing to do: {file} has all of it."));
+        output::print_line(&format!("Nothing to do: {file} has all of it."));
     } else {
-        let events = output::count(done.events.len(), "event");
-        output::line(&format!("{title} now calls Snell on {events}: {}", call(done)));
+        let events = output::format_count(done.events.len(), "event");
+        output::print_line(&format!("{title} now calls Snell on {events}: {}", format_hook_command(done)));
         let rows = [
             ("Settings", Some(&done.file)),
             ("As before", done.backup.as_ref()),
@@ -121,20 +118,20 @@ fn show(target: &Target, done: &Installation) {
         ];
         for (label, path) in rows {
             if let Some(path) = path {
-                output::line(&format!("  {label:<10} {}", path.display()));
+                output::print_line(&format!("  {label:<10} {}", path.display()));
             }
         }
-        output::line(&format!("  {:<10} {}", "To undo", target.to_undo(target.scope)));
-        output::line(&format!("  {:<10} snell doctor", "To check"));
+        output::print_line(&format!("  {:<10} {}", "To undo", target.undo_hint(target.scope)));
+        output::print_line(&format!("  {:<10} snell doctor", "To check"));
     }
     for warning in &done.warnings {
-        output::note(warning);
+        output::print_note(warning);
     }
 }
 
-fn call(done: &Installation) -> String {
+fn format_hook_command(done: &InstallReport) -> String {
     match done.way {
-        Way::Hook => format!("{} hook", done.command),
-        Way::Notify => done.command.clone(),
+        InstallMode::Hook => format!("{} hook", done.command),
+        InstallMode::Notify => done.command.clone(),
     }
 }

@@ -4,10 +4,10 @@ use serde::Serialize;
 use snell::{Diagnostic, ServerSettings, Severity, Timestamp};
 
 use super::{DONE, FAILED};
-use crate::around::{Around, now, tell_project};
-use crate::guard::findings;
+use crate::env::{ConfigArgs, print_project_note, read_clock_override};
+use crate::guard::lint_guard_settings;
 use crate::output;
-use crate::post;
+use crate::record::http_delivery;
 
 /// Check every hook file: what is wrong, where, and what to write instead
 #[derive(Debug, clap::Args)]
@@ -17,12 +17,12 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    around: Around,
+    around: ConfigArgs,
 }
 
 /// The findings, for programs.
 #[derive(Serialize)]
-struct Linted<'a> {
+struct LintReport<'a> {
     files: usize,
     hooks: usize,
     errors: usize,
@@ -31,18 +31,15 @@ struct Linted<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let (engine, mut diagnostics) = args.around.engine()?.load();
-    diagnostics.extend(engine.check());
-    let now = now().unwrap_or_else(Timestamp::now);
-    let of_the_guard = findings(&engine.settings(), &args.around.project()?, now);
-    diagnostics.extend(of_the_guard.iter().map(|finding| finding.diagnostic()));
-    diagnostics.extend(of_the_token(&engine.settings().server));
-    sort(&mut diagnostics);
-    let errors = diagnostics
-        .iter()
-        .filter(|found| found.severity == Severity::Error)
-        .count();
-    let linted = Linted {
+    let (engine, mut diagnostics) = args.around.engine_builder()?.load();
+    diagnostics.extend(engine.check_hooks());
+    let now = read_clock_override().unwrap_or_else(Timestamp::now);
+    let of_the_guard = lint_guard_settings(&engine.settings(), &args.around.resolve_project()?, now);
+    diagnostics.extend(of_the_guard.iter().map(|finding| finding.to_diagnostic()));
+    diagnostics.extend(check_token_file(&engine.settings().server));
+    sort_diagnostics(&mut diagnostics);
+    let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
+    let linted = LintReport {
         files: engine.files().len(),
         hooks: engine.hooks().len(),
         errors,
@@ -50,21 +47,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         diagnostics: &diagnostics,
     };
     if args.json {
-        output::json(&linted)?;
+        output::print_json(&linted)?;
     } else {
-        tell_project(&args.around);
-        show(&linted);
+        print_project_note(&args.around);
+        print_report(&linted);
     }
     Ok(if errors > 0 { FAILED } else { DONE })
 }
 
 /// Why the token that the user's file names is not used, if it is not.
-fn of_the_token(server: &ServerSettings) -> Option<Diagnostic> {
+fn check_token_file(server: &ServerSettings) -> Option<Diagnostic> {
     let (path, origin) = server.token_file.as_deref().zip(server.token_file_origin.as_ref())?;
-    let why = post::token(path).err()?;
+    let why = http_delivery::load_token(path).err()?;
     Some(Diagnostic {
         severity: Severity::Warning,
-        path: origin.shown.clone(),
+        path: origin.display_path.clone(),
         line: origin.line,
         column: origin.column,
         message: format!("the token is not used: {why}"),
@@ -72,7 +69,7 @@ fn of_the_token(server: &ServerSettings) -> Option<Diagnostic> {
 }
 
 /// File by file as they were read, and each from top to bottom, as people read.
-fn sort(diagnostics: &mut [Diagnostic]) {
+fn sort_diagnostics(diagnostics: &mut [Diagnostic]) {
     let mut files: Vec<String> = Vec::new();
     for found in diagnostics.iter() {
         if !files.contains(&found.path) {
@@ -83,19 +80,21 @@ fn sort(diagnostics: &mut [Diagnostic]) {
     diagnostics.sort_by_key(|found| (file(found), found.line, found.column));
 }
 
-fn show(linted: &Linted<'_>) {
+fn print_report(linted: &LintReport<'_>) {
     for diagnostic in linted.diagnostics {
-        output::diagnostic(diagnostic);
+        output::print_diagnostic(diagnostic);
     }
-    let files = output::count(linted.files, "file");
-    let hooks = output::count(linted.hooks, "hook");
+    let files = output::format_count(linted.files, "file");
+    let hooks = output::format_count(linted.hooks, "hook");
     if linted.files == 0 {
-        output::line("No hook files were found here. `snell docs configuration` shows where they can be written.");
+        output::print_line(
+            "No hook files were found here. `snell docs configuration` shows where they can be written.",
+        );
     } else if linted.diagnostics.is_empty() {
-        output::line(&format!("No problems in {files} ({hooks})."));
+        output::print_line(&format!("No problems in {files} ({hooks})."));
     } else {
-        let errors = output::count(linted.errors, "error");
-        let warnings = output::count(linted.warnings, "warning");
-        output::line(&format!("{errors}, {warnings} in {files} ({hooks} loaded)."));
+        let errors = output::format_count(linted.errors, "error");
+        let warnings = output::format_count(linted.warnings, "warning");
+        output::print_line(&format!("{errors}, {warnings} in {files} ({hooks} loaded)."));
     }
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use snell::{Hook, Judgement, ProjectFile, Severity};
+use snell::{Hook, ProjectFile, Severity, TrustStatus};
 
 use super::DONE;
-use crate::around::{Around, RequireTrust, lint_of, tell_project};
-use crate::hook_view::{HookView, trusted};
-use crate::output::{self, Table};
+use crate::env::{ConfigArgs, TrustArgs, format_lint_command, print_project_note};
+use crate::output::hook::{HookJsonView, find_hook_trust};
+use crate::output::{self, TextTable};
 
 /// List the hooks that are configured here, in the order in which they run
 #[derive(Debug, clap::Args)]
@@ -17,92 +17,83 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    trust: RequireTrust,
+    trust: TrustArgs,
     #[command(flatten)]
-    around: Around,
+    around: ConfigArgs,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let (engine, diagnostics) = args.trust.demand(args.around.engine_with_pins()?).load();
+    let (engine, diagnostics) = args.trust.apply_to_builder(args.around.engine_builder_with_trust()?).load();
     let hooks = engine.hooks();
     let files = engine.project_files();
     if args.json {
-        let views: Vec<_> = hooks
-            .iter()
-            .map(|hook| HookView::of(hook, trusted(&files, hook)))
-            .collect();
-        output::json(&views)?;
+        let views: Vec<_> = hooks.iter().map(|hook| HookJsonView::new(hook, find_hook_trust(&files, hook))).collect();
+        output::print_json(&views)?;
         return Ok(DONE);
     }
-    tell_project(&args.around);
-    let (own, others): (Vec<_>, Vec<_>) = hooks.iter().partition(|hook| hook.is_left_out);
-    let listed: Vec<_> = others.into_iter().map(|hook| HookView::of(hook, None)).collect();
+    print_project_note(&args.around);
+    let (own, others): (Vec<_>, Vec<_>) = hooks.iter().partition(|hook| hook.is_excluded);
+    let listed: Vec<_> = others.into_iter().map(|hook| HookJsonView::new(hook, None)).collect();
     if listed.is_empty() {
-        output::line("No hooks are configured here. `snell docs configuration` shows where they can be written.");
+        output::print_line("No hooks are configured here. `snell docs configuration` shows where they can be written.");
     } else {
-        let mut table = Table::new(["EVENT", "MATCHER", "COMMAND", "CONTRACT", "SOURCE"], 2);
+        let mut table = TextTable::new(["EVENT", "MATCHER", "COMMAND", "CONTRACT", "SOURCE"], 2);
         for hook in &listed {
             let mut command = hook.command.clone();
             if let Some(why) = hook.disabled {
                 command = format!("(off: {why}) {command}");
             }
-            table.row([
+            table.add_row([
                 hook.events.join(","),
                 hook.matcher.unwrap_or("-").to_owned(),
                 command,
                 hook.contract.to_owned(),
-                hook.place(),
+                hook.location(),
             ]);
         }
         table.print();
     }
-    tell_of_own(&own);
-    let errors = diagnostics
-        .iter()
-        .filter(|found| found.severity == Severity::Error)
-        .count();
+    note_own_entries(&own);
+    let errors = diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     if errors > 0 {
-        output::note(&format!(
+        output::print_note(&format!(
             "{} in the configuration; run `{}`",
-            output::count(errors, "error"),
-            lint_of(&args.around.project()?)
+            output::format_count(errors, "error"),
+            format_lint_command(&args.around.resolve_project()?)
         ));
     }
-    tell_of_trust(&files, args);
+    note_untrusted_files(&files, args);
     Ok(DONE)
 }
 
 /// Says where Snell itself is registered: one line a file, because it is there once for every event.
-fn tell_of_own(own: &[&Arc<Hook>]) {
-    let mut files: Vec<&str> = own.iter().map(|hook| hook.origin.shown.as_str()).collect();
+fn note_own_entries(own: &[&Arc<Hook>]) {
+    let mut files: Vec<&str> = own.iter().map(|hook| hook.origin.display_path.as_str()).collect();
     files.dedup();
     for file in files {
-        let number = own.iter().filter(|hook| hook.origin.shown == file).count();
-        let times = output::count(number, "time");
-        output::note(&format!(
+        let number = own.iter().filter(|hook| hook.origin.display_path == file).count();
+        let times = output::format_count(number, "time");
+        output::print_note(&format!(
             "{file} calls Snell itself, {times}; that is for the agent that reads it, and is left out here"
         ));
     }
 }
 
 /// Says which files of the project do not count where trust is required, whether it is required here or not.
-fn tell_of_trust(files: &[ProjectFile], args: &Args) {
-    let untrusted: Vec<_> = files
-        .iter()
-        .filter(|file| file.judgement != Judgement::Trusted)
-        .collect();
+fn note_untrusted_files(files: &[ProjectFile], args: &Args) {
+    let untrusted: Vec<_> = files.iter().filter(|file| file.status != TrustStatus::Trusted).collect();
     for file in &untrusted {
-        let state = match file.judgement {
-            Judgement::Changed => "was changed since it was trusted",
+        let state = match file.status {
+            TrustStatus::Changed => "was changed since it was trusted",
             _ => "is not trusted",
         };
-        let (shown, command) = (&file.shown, &file.command);
-        output::note(&format!(
+        let (shown, command) = (&file.display_path, &file.command);
+        output::print_note(&format!(
             "{shown} {state}, so it does not count where trust is required; look at it, then run: {command}"
         ));
     }
-    let pins = (!untrusted.is_empty()).then(|| args.around.pins().read());
+    let pins = (!untrusted.is_empty()).then(|| args.around.trust_file().load_or_empty());
     if let Some(fault) = pins.as_ref().and_then(|pins| pins.fault()) {
-        output::note(&format!("nothing is trusted: {fault}"));
+        output::print_note(&format!("nothing is trusted: {fault}"));
     }
 }

@@ -5,37 +5,35 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use serde::Serialize;
-use snell::{Diagnostic, EventName, Keep, Severity, Timestamp};
-use snell_store::{LogEntry, LogFilter, Pruned};
+use snell::{Diagnostic, EventName, RetentionPeriod, Severity, Timestamp};
+use snell_store::{LogEntry, LogFilter, PruneCounts};
 
-use super::{DONE, again_and_again};
-use crate::around::Around;
-use crate::caller::forget_told;
-use crate::log_line;
-use crate::memory::Memory;
+use super::{DONE, repeat_until_signal};
+use crate::env::ConfigArgs;
+use crate::env::caller::prune_markers;
 use crate::output;
-use crate::times;
+use crate::output::log;
+use crate::output::time;
+use crate::record::open_store::StoreHandle;
 
 /// How many entries are shown.
-const SHOWN: u32 = 50;
+const DEFAULT_LIMIT: u32 = 50;
 /// How many old ones are shown before new ones are waited for.
-const SHOWN_BEFORE: u32 = 10;
+const DEFAULT_FOLLOW_LIMIT: u32 = 10;
 /// How many new ones are fetched at a time.
-const FOLLOWED_AT_ONCE: u32 = 1000;
+const FOLLOW_BATCH_SIZE: u32 = 1000;
 /// How often new ones are looked for.
-const FOLLOW_EVERY: Duration = Duration::from_millis(200);
+const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
 /// How long it is remembered what users were told.
-const TOLD_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const ONCE_MARKER_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Show what happened, the newest first
 ///
 /// A line has the time (UTC), the agent, its project, the event, what it was about, what was decided, and how many hooks
 /// reacted to it.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  snell log --tool Bash --since 2h\n  snell log --verdict block --json\n  \
-    snell log --follow\n  snell log --prune --keep 7d --dry-run"
-)]
+#[command(after_help = "Examples:\n  snell log --tool Bash --since 2h\n  snell log --verdict block --json\n  \
+    snell log --follow\n  snell log --prune --keep 7d --dry-run")]
 pub(crate) struct Args {
     /// Show new entries as they come, the oldest first, until interrupted
     #[arg(long, conflicts_with = "before")]
@@ -44,15 +42,15 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    which: Filters,
+    which: LogFilterArgs,
     #[command(flatten)]
-    pruning: Pruning,
+    pruning: LogPruneArgs,
 }
 
 /// Which entries
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Which entries")]
-struct Filters {
+struct LogFilterArgs {
     /// Of this agent
     #[arg(long, value_name = "ID")]
     agent: Option<i64>,
@@ -67,7 +65,7 @@ struct Filters {
     tool: Option<String>,
     /// Decided like this
     #[arg(long, value_name = "VERDICT")]
-    verdict: Option<Verdict>,
+    verdict: Option<LogVerdictArg>,
     /// At this time or later: how long ago (2h, 3d), a date, or an RFC 3339 time
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
@@ -85,9 +83,9 @@ struct Filters {
 /// Forgetting
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Forgetting")]
-struct Pruning {
+struct LogPruneArgs {
     /// Remove what is older than `keep` in snell.toml says
-    #[arg(long, conflicts_with_all = ["Filters", "follow"])]
+    #[arg(long, conflicts_with_all = ["LogFilterArgs", "follow"])]
     prune: bool,
     /// For this once, remove what is older than this (7d, 2w, forever)
     #[arg(long, value_name = "DURATION", requires = "prune")]
@@ -98,7 +96,7 @@ struct Pruning {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Verdict {
+enum LogVerdictArg {
     Allow,
     Ask,
     #[value(alias = "deny")]
@@ -107,119 +105,111 @@ enum Verdict {
 
 /// What was removed, for programs.
 #[derive(Serialize)]
-struct Report {
+struct PruneReport {
     keep: String,
     before: Option<Timestamp>,
     dry_run: bool,
     #[serde(flatten)]
-    removed: Pruned,
+    removed: PruneCounts,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut memory = Memory::find()?;
+    let mut memory = StoreHandle::open()?;
     if args.pruning.prune {
-        prune(&args.pruning, args.json, &mut memory)?;
+        prune_log(&args.pruning, args.json, &mut memory)?;
         return Ok(DONE);
     }
-    let filter = args.which.read(memory.now())?;
+    let filter = args.which.to_log_filter(memory.now())?;
     if args.follow {
-        follow(args, &filter, &mut memory)?;
+        follow_log(args, &filter, &mut memory)?;
     } else {
-        show(args, &filter, &mut memory)?;
+        print_entries(args, &filter, &mut memory)?;
     }
     Ok(DONE)
 }
 
-impl Filters {
-    fn read(&self, now: Timestamp) -> anyhow::Result<LogFilter> {
+impl LogFilterArgs {
+    fn to_log_filter(&self, now: Timestamp) -> anyhow::Result<LogFilter> {
         let time = |option: &str, text: &Option<String>| {
             let text = text.as_deref();
-            text.map(|text| times::parse(option, text, now)).transpose()
+            text.map(|text| time::parse_time(option, text, now)).transpose()
         };
         let verdict = self.verdict.map(|verdict| match verdict {
-            Verdict::Allow => "allow",
-            Verdict::Ask => "ask",
-            Verdict::Block => "block",
+            LogVerdictArg::Allow => "allow",
+            LogVerdictArg::Ask => "ask",
+            LogVerdictArg::Block => "block",
         });
         Ok(LogFilter {
             agent_id: self.agent,
             project_id: None,
             session: self.session.clone(),
-            event: self.event.as_deref().map(canonical),
+            event: self.event.as_deref().map(canonical_event_name),
             tool: self.tool.clone(),
             decision: verdict.map(str::to_owned),
             since: time("--since", &self.since)?,
             until: time("--until", &self.until)?,
             before_id: self.before,
             after_id: None,
-            limit: self.limit.unwrap_or(SHOWN),
+            limit: self.limit.unwrap_or(DEFAULT_LIMIT),
         })
     }
 }
 
 /// The name by which an event is kept. One that nobody knows is looked for as well: agents send what they like.
-fn canonical(name: &str) -> String {
-    if let Some(meant) = EventName::meant_by(name) {
-        output::note(&format!(
-            "\"{name}\" is no event that Snell knows (did you mean \"{meant}\"?)"
-        ));
+fn canonical_event_name(name: &str) -> String {
+    if let Some(meant) = EventName::suggest_name(name) {
+        output::print_note(&format!("\"{name}\" is no event that Snell knows (did you mean \"{meant}\"?)"));
     }
     EventName::parse(name).as_str().to_owned()
 }
 
-fn show(args: &Args, filter: &LogFilter, memory: &mut Memory) -> anyhow::Result<()> {
+fn print_entries(args: &Args, filter: &LogFilter, memory: &mut StoreHandle) -> anyhow::Result<()> {
     let mut found = Vec::new();
-    if !memory.is_blank() {
+    if !memory.has_no_records() {
         // One more tells whether there are more.
-        let one_more = LogFilter {
-            limit: filter.limit.saturating_add(1),
-            ..filter.clone()
-        };
-        found = memory.ask(|store| store.log(&one_more))?;
+        let one_more = LogFilter { limit: filter.limit.saturating_add(1), ..filter.clone() };
+        found = memory.query(|store| store.query_log(&one_more))?;
     }
     let limit = usize::try_from(filter.limit)?;
     let more = found.len() > limit;
     found.truncate(limit);
     for entry in &found {
-        tell(args, entry, memory.now())?;
+        print_entry(args, entry, memory.now())?;
     }
     if args.json {
         return Ok(());
     }
     match found.last() {
-        Some(last) if more => output::note(&format!("there is more; older entries: --before {}", last.id)),
-        None if memory.is_blank() => output::note("nothing has been recorded yet"),
-        None => output::note("no entry is like that"),
+        Some(last) if more => output::print_note(&format!("there is more; older entries: --before {}", last.id)),
+        None if memory.has_no_records() => output::print_note("nothing has been recorded yet"),
+        None => output::print_note("no entry is like that"),
         Some(_) => {}
     }
     Ok(())
 }
 
-fn tell(args: &Args, entry: &LogEntry, now: Timestamp) -> anyhow::Result<()> {
+fn print_entry(args: &Args, entry: &LogEntry, now: Timestamp) -> anyhow::Result<()> {
     if args.json {
-        output::json_line(entry)
+        output::print_json_line(entry)
     } else {
-        output::text(&log_line::of(entry, now));
+        output::print_text(&log::render_log_entry(entry, now));
         Ok(())
     }
 }
 
-fn follow(args: &Args, filter: &LogFilter, memory: &mut Memory) -> anyhow::Result<()> {
+fn follow_log(args: &Args, filter: &LogFilter, memory: &mut StoreHandle) -> anyhow::Result<()> {
     // The newest entry that was seen, whether or not it was shown.
     let mut reached = None;
-    again_and_again(FOLLOW_EVERY, || {
-        if memory.is_blank() {
+    repeat_until_signal(FOLLOW_INTERVAL, || {
+        if memory.has_no_records() {
             reached = Some(0);
             return Ok(());
         }
-        let found = memory.ask(|store| {
-            let last = store.last_id()?;
+        let found = memory.query(|store| {
+            let last = store.last_event_id()?;
             let Some(after) = reached else {
-                let limit = args.which.limit.unwrap_or(SHOWN_BEFORE);
-                let mut found = store.log(&LogFilter {
-                    limit,
-                    ..filter.clone()
-                })?;
+                let limit = args.which.limit.unwrap_or(DEFAULT_FOLLOW_LIMIT);
+                let mut found = store.query_log(&LogFilter { limit, ..filter.clone() })?;
                 found.reverse();
                 reached = Some(found.last().map_or(last, |entry| entry.id.max(last)));
                 return Ok(found);
@@ -227,19 +217,19 @@ fn follow(args: &Args, filter: &LogFilter, memory: &mut Memory) -> anyhow::Resul
             if last == after {
                 return Ok(Vec::new());
             }
-            let found = store.log(&LogFilter {
+            let found = store.query_log(&LogFilter {
                 // A smaller number than before is one of a new database, or of one that was emptied.
                 after_id: Some(if last < after { 0 } else { after }),
-                limit: FOLLOWED_AT_ONCE,
+                limit: FOLLOW_BATCH_SIZE,
                 ..filter.clone()
             })?;
-            let full = u32::try_from(found.len()).is_ok_and(|found| found == FOLLOWED_AT_ONCE);
+            let full = u32::try_from(found.len()).is_ok_and(|found| found == FOLLOW_BATCH_SIZE);
             let newest = found.last().map_or(0, |entry| entry.id);
             reached = Some(if full { newest } else { newest.max(last) });
             Ok(found)
         })?;
         for entry in &found {
-            tell(args, entry, memory.now())?;
+            print_entry(args, entry, memory.now())?;
         }
         Ok(())
     })
@@ -247,8 +237,8 @@ fn follow(args: &Args, filter: &LogFilter, memory: &mut Memory) -> anyhow::Resul
 
 /// How long the user's settings say. Where they cannot be read they may say something else, and what is removed does not
 /// come back.
-fn keep_of_settings() -> anyhow::Result<Keep> {
-    let (engine, findings) = Around::of(None, None).engine()?.load();
+fn load_retention() -> anyhow::Result<RetentionPeriod> {
+    let (engine, findings) = ConfigArgs::new(None, None).engine_builder()?.load();
     let fault = |found: &&Diagnostic| found.severity == Severity::Error && found.path.ends_with("snell.toml");
     if let Some(fault) = findings.iter().find(fault) {
         bail!("how long records are kept is not certain ({fault}); mend that, or say it with --keep");
@@ -256,74 +246,61 @@ fn keep_of_settings() -> anyhow::Result<Keep> {
     Ok(engine.settings().keep)
 }
 
-fn prune(args: &Pruning, json: bool, memory: &mut Memory) -> anyhow::Result<()> {
+fn prune_log(args: &LogPruneArgs, json: bool, memory: &mut StoreHandle) -> anyhow::Result<()> {
     let keep = match args.keep.as_deref() {
-        Some(text) => match Keep::parse(text) {
+        Some(text) => match RetentionPeriod::parse(text) {
             Some(keep) => keep,
             None => bail!("--keep is \"{text}\"; write a duration with its unit, such as 7d or 2w, or \"forever\""),
         },
-        None => keep_of_settings()?,
+        None => load_retention()?,
     };
-    let before = times::kept_since(keep, memory.now());
+    let before = time::retention_cutoff(keep, memory.now());
     let removed = match before {
-        Some(before) if !memory.is_blank() => remove(args, before, memory)?,
-        _ => Pruned::default(),
+        Some(before) if !memory.has_no_records() => remove_old_events(args, before, memory)?,
+        _ => PruneCounts::default(),
     };
     if !args.dry_run {
-        let long_ago = std::time::SystemTime::now()
-            .checked_sub(TOLD_FOR)
-            .context("the clock is wrong")?;
-        forget_told(memory.directory(), long_ago);
+        let long_ago = std::time::SystemTime::now().checked_sub(ONCE_MARKER_MAX_AGE).context("the clock is wrong")?;
+        prune_markers(memory.data_dir(), long_ago);
     }
-    let report = Report {
-        keep: times::keep(keep),
-        before,
-        dry_run: args.dry_run,
-        removed,
-    };
+    let report = PruneReport { keep: time::format_retention(keep), before, dry_run: args.dry_run, removed };
     if json {
-        output::json(&report)?;
+        output::print_json(&report)?;
     } else {
-        output::line(&summary(&report));
+        output::print_line(&summarize_pruning(&report));
     }
     Ok(())
 }
 
-fn remove(args: &Pruning, before: Timestamp, memory: &mut Memory) -> anyhow::Result<Pruned> {
+fn remove_old_events(args: &LogPruneArgs, before: Timestamp, memory: &mut StoreHandle) -> anyhow::Result<PruneCounts> {
     if args.dry_run {
-        return memory.ask(|store| store.older(before));
+        return memory.query(|store| store.count_older_than(before));
     }
-    let removed = memory.ask(|store| {
+    let removed = memory.query(|store| {
         store.prune(before, &mut |so_far| {
-            output::progress(&format!("removed {} …", output::count(so_far.events, "event")));
+            output::print_progress(&format!("removed {} …", output::format_count(so_far.events, "event")));
         })
     });
-    output::progress("");
+    output::print_progress("");
     removed
 }
 
-fn summary(report: &Report) -> String {
+fn summarize_pruning(report: &PruneReport) -> String {
     let Some(before) = report.before else {
         return "Nothing is removed: everything is kept forever.".into();
     };
-    let Pruned {
-        events,
-        turns,
-        sessions,
-        agents,
-        ..
-    } = report.removed;
-    let before = times::shown(before);
+    let PruneCounts { events, turns, sessions, agents, .. } = report.removed;
+    let before = time::format_time(before);
     if events + turns + sessions + agents == 0 {
         return format!("Nothing is older than {} (before {before}).", report.keep);
     }
     let would = if report.dry_run { "Would remove" } else { "Removed" };
     format!(
         "{would} {}, {}, {} and {} older than {} (before {before}).",
-        output::count(events, "event"),
-        output::count(turns, "turn"),
-        output::count(sessions, "replaced session"),
-        output::count(agents, "agent"),
+        output::format_count(events, "event"),
+        output::format_count(turns, "turn"),
+        output::format_count(sessions, "replaced session"),
+        output::format_count(agents, "agent"),
         report.keep,
     )
 }

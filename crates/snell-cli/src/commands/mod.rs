@@ -2,6 +2,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod completions;
+pub(crate) mod daemon;
 pub(crate) mod demo;
 pub(crate) mod docs;
 pub(crate) mod doctor;
@@ -17,7 +18,6 @@ pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod notify;
 pub(crate) mod run;
-pub(crate) mod scribe;
 pub(crate) mod serve;
 pub(crate) mod session;
 pub(crate) mod status;
@@ -35,7 +35,7 @@ use snell::{Engine, Event};
 use snell_store::StoreError;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::cli::Command;
+use crate::cli::CliCommand;
 use crate::output;
 
 /// Everything went well.
@@ -46,52 +46,50 @@ pub(crate) const FAILED: u8 = 1;
 pub(crate) const BLOCKED: u8 = 2;
 
 /// Runs a command and answers with its exit code.
-pub(crate) fn run(command: Command) -> u8 {
+pub(crate) fn run_command(command: CliCommand) -> u8 {
     let result = match command {
-        Command::Run(args) => run::run(&args),
-        Command::Hook(args) => Ok(hook::run(&args)),
-        Command::Notify(args) => return notify::run(args),
-        Command::Install(args) => install::run(&args),
-        Command::Uninstall(args) => uninstall::run(&args),
-        Command::Doctor(args) => doctor::run(&args),
-        Command::List(args) => list::run(&args),
-        Command::Lint(args) => lint::run(&args),
-        Command::Explain(args) => explain::run(&args),
-        Command::Guard(args) => guard::run(&args),
-        Command::Trust(args) => trust::run(&args),
-        Command::Serve(args) => serve::run(&args),
-        Command::Agents(args) => agents::run(&args),
-        Command::Status(args) => status::run(&args),
-        Command::Session(args) => session::run(&args),
-        Command::Worker(args) => worker::run(&args),
-        Command::Wake(args) => wake::run(&args),
-        Command::Log(args) => log::run(&args),
-        Command::Export(args) => export::run(&args),
-        Command::Statusline(args) => Ok(statusline::run(&args)),
-        Command::Demo(args) => demo::run(&args),
-        Command::Docs(args) => docs::run(&args),
-        Command::Man(args) => man::run(&args),
-        Command::Completions(args) => completions::run(&args),
-        Command::Supervise(args) => supervise::run(&args),
-        Command::Scribe(args) => scribe::run(&args),
-        Command::Forward(args) => forward::run(&args),
+        CliCommand::Run(args) => run::run(&args),
+        CliCommand::Hook(args) => Ok(hook::run(&args)),
+        CliCommand::Notify(args) => return notify::run(args),
+        CliCommand::Install(args) => install::run(&args),
+        CliCommand::Uninstall(args) => uninstall::run(&args),
+        CliCommand::Doctor(args) => doctor::run(&args),
+        CliCommand::List(args) => list::run(&args),
+        CliCommand::Lint(args) => lint::run(&args),
+        CliCommand::Explain(args) => explain::run(&args),
+        CliCommand::Guard(args) => guard::run(&args),
+        CliCommand::Trust(args) => trust::run(&args),
+        CliCommand::Serve(args) => serve::run(&args),
+        CliCommand::Agents(args) => agents::run(&args),
+        CliCommand::Status(args) => status::run(&args),
+        CliCommand::Session(args) => session::run(&args),
+        CliCommand::Worker(args) => worker::run(&args),
+        CliCommand::Wake(args) => wake::run(&args),
+        CliCommand::Log(args) => log::run(&args),
+        CliCommand::Export(args) => export::run(&args),
+        CliCommand::Statusline(args) => Ok(statusline::run(&args)),
+        CliCommand::Demo(args) => demo::run(&args),
+        CliCommand::Docs(args) => docs::run(&args),
+        CliCommand::Man(args) => man::run(&args),
+        CliCommand::Completions(args) => completions::run(&args),
+        CliCommand::Supervise(args) => supervise::run(&args),
+        CliCommand::Scribe(args) => daemon::run(&args),
+        CliCommand::Forward(args) => forward::run(&args),
     };
     match result {
-        Ok(DONE) if output::has_failed() => FAILED,
+        Ok(DONE) if output::has_write_failed() => FAILED,
         Ok(code) => code,
         Err(error) => {
-            output::error(&error);
+            output::print_error(&error);
             FAILED
         }
     }
 }
 
 /// Whether there is a hook that may have something to say about an event.
-fn concerns_a_hook(engine: &Engine, event: &Event) -> bool {
+fn has_hook_for_event(engine: &Engine, event: &Event) -> bool {
     let hooks = engine.hooks();
-    hooks
-        .iter()
-        .any(|hook| hook.disabled.is_none() && hook.events.contains(&event.name))
+    hooks.iter().any(|hook| hook.disabled.is_none() && hook.events.contains(&event.name))
 }
 
 /// Lets this process inherit what its hooks leave behind, so that the dead among it can be put to rest here rather than
@@ -105,7 +103,7 @@ fn adopt_orphans() {
 /// Does the work on this thread alone (starting others would cost more than most hooks), unless told to end.
 pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let done = runtime.block_on(unless_told_to_end(work));
+    let done = runtime.block_on(run_until_signal(work));
     match &done {
         // The process ends in a moment, and nothing runs any more: taking the runtime apart would only cost time.
         Ok(_) => std::mem::forget(runtime),
@@ -117,7 +115,7 @@ pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
 
 /// Does the work, unless a signal says to end first. Then the work is given up, and with it end the hooks that it awaits:
 /// they have process groups of their own and would otherwise live on without a deadline.
-async fn unless_told_to_end<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
+async fn run_until_signal<T>(work: impl Future<Output = T>) -> anyhow::Result<T> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;
@@ -133,7 +131,7 @@ async fn unless_told_to_end<T>(work: impl Future<Output = T>) -> anyhow::Result<
 
 /// Does something again and again, with a pause between, until a signal says to end or nobody listens any more. Being
 /// ended like this is how it is meant to end, and no failure.
-fn again_and_again(pause: Duration, mut once: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<()> {
+fn repeat_until_signal(pause: Duration, mut once: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;
@@ -145,7 +143,7 @@ fn again_and_again(pause: Duration, mut once: impl FnMut() -> anyhow::Result<()>
                 Err(error) if matches!(error.downcast_ref(), Some(StoreError::Locked)) => {}
                 done => done?,
             }
-            if output::has_failed() || !output::is_heard() {
+            if output::has_write_failed() || !output::is_stdout_open() {
                 return Ok(());
             }
             tokio::select! {

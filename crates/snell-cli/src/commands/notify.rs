@@ -11,25 +11,29 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use snell::{Event, EventError, JsonError, Severity, Timestamp, receiver_url};
-use snell_store::outbox::{Answer, HeldUp, Letter, Outbox, Put, Receiver, Refusal, Report, is_loopback};
-use snell_store::{Observation, Process};
+use snell::{Event, EventError, JsonError, Severity, Timestamp, normalize_receiver_url};
+use snell_store::queue::outbox::{
+    DeliveryAnswer, DeliveryReport, EnqueueResult, Outbox, OutboxMessage, OutboxReceiver, OutboxRefusal,
+    StalledReceiver, is_loopback_url,
+};
+use snell_store::{EventRecord, ProcessIdentity};
 
 use super::DONE;
-use crate::around::variable;
-use crate::caller::Caller;
-use crate::post::Post;
-use crate::shallow::{shallow, thin};
-use crate::{forwarding, output};
+use crate::env::caller::CallerEnv;
+use crate::env::read_variable;
+use crate::output;
+use crate::payload::json_depth::{drop_deep_values, drop_long_members};
+use crate::record::enqueue;
+use crate::record::http_delivery::OutboxHttpClient;
 
 /// How long it may take in all, with the end of the process.
-const IN_ALL: Duration = Duration::from_millis(1900);
+const TOTAL_TIMEOUT: Duration = Duration::from_millis(1900);
 /// By then receivers must have answered, so that there is time to say what became of it.
-const FOR_RECEIVERS: Duration = Duration::from_millis(1700);
+const RECEIVER_TIMEOUT: Duration = Duration::from_millis(1700);
 /// So much of it, at most, is for what waits for other receivers.
-const FOR_OTHERS: Duration = Duration::from_millis(300);
+const OTHER_RECEIVERS_TIMEOUT: Duration = Duration::from_millis(300);
 /// By then the payload must be there. An agent that does not close its pipe has said everything.
-const FOR_PAYLOAD: Duration = Duration::from_millis(1000);
+const PAYLOAD_TIMEOUT: Duration = Duration::from_millis(1000);
 
 /// For a larger payload there is no time.
 const MAX_PAYLOAD_BYTES: usize = 32 * 1024 * 1024;
@@ -69,41 +73,41 @@ pub(crate) fn run(args: Args) -> u8 {
     let started = Instant::now();
     let (progress, watched) = mpsc::channel();
     let work = move || {
-        if let Err(error) = notify(&args, started, &progress) {
-            output::error(&error);
+        if let Err(error) = forward_event(&args, started, &progress) {
+            output::print_error(&error);
         }
-        let _ = progress.send(Progress::Done);
+        let _ = progress.send(NotifyProgress::Done);
     };
     if let Err(error) = std::thread::Builder::new().spawn(work) {
-        output::note_at_once(&format!("cannot start a thread ({error}); nothing is forwarded"));
+        output::print_note_nowait(&format!("cannot start a thread ({error}); nothing is forwarded"));
         return DONE;
     }
     let mut is_kept = false;
     loop {
-        match watched.recv_timeout(IN_ALL.saturating_sub(started.elapsed())) {
-            Ok(Progress::Kept) => is_kept = true,
+        match watched.recv_timeout(TOTAL_TIMEOUT.saturating_sub(started.elapsed())) {
+            Ok(NotifyProgress::Queued) => is_kept = true,
             Err(RecvTimeoutError::Timeout) if !is_kept => {
-                output::note_at_once("the time was up before the event could be kept; it is lost");
+                output::print_note_nowait("the time was up before the event could be kept; it is lost");
                 return DONE;
             }
-            Ok(Progress::Done) | Err(_) => return DONE,
+            Ok(NotifyProgress::Done) | Err(_) => return DONE,
         }
     }
 }
 
 /// How far the work has come.
-enum Progress {
+enum NotifyProgress {
     /// The event is on disk: whatever happens now, somebody sends it.
-    Kept,
+    Queued,
     Done,
 }
 
-fn notify(args: &Args, started: Instant, progress: &mpsc::Sender<Progress>) -> anyhow::Result<()> {
-    let caller = Caller::look();
-    let receiver = receiver(args)?;
-    let outbox = Outbox::beside(&caller.data);
-    let mut sending = Sending {
-        post: Post::until(started + FOR_RECEIVERS, receiver.clone()),
+fn forward_event(args: &Args, started: Instant, progress: &mpsc::Sender<NotifyProgress>) -> anyhow::Result<()> {
+    let caller = CallerEnv::from_env();
+    let receiver = resolve_receiver(args)?;
+    let outbox = Outbox::in_data_dir(&caller.data);
+    let mut sending = NotifyDelivery {
+        post: OutboxHttpClient::with_deadline(started + RECEIVER_TIMEOUT, receiver.clone()),
         receiver: &receiver,
         data: &caller.data,
         outbox: &outbox,
@@ -111,66 +115,64 @@ fn notify(args: &Args, started: Instant, progress: &mpsc::Sender<Progress>) -> a
     };
     match &args.event {
         Some(event) => {
-            let Some(observation) = observe(event, &caller, started + FOR_PAYLOAD)? else {
+            let Some(observation) = read_observation(event, &caller, started + PAYLOAD_TIMEOUT)? else {
                 bail!("there is nothing on standard input, and no CLAUDE_SESSION_ID: nothing is forwarded");
             };
-            let letter = Letter::of(observation, &receiver);
-            let put = outbox.put(&letter);
+            let letter = OutboxMessage::from_record(observation, &receiver);
+            let put = outbox.push(&letter);
             if put.is_ok() {
-                let _ = progress.send(Progress::Kept);
+                let _ = progress.send(NotifyProgress::Queued);
             }
-            sending.send(&letter, put);
+            sending.send_message(&letter, put);
         }
         None => {
             // They are on disk, and stay there whatever happens.
-            let _ = progress.send(Progress::Kept);
-            sending.retry()?;
+            let _ = progress.send(NotifyProgress::Queued);
+            sending.retry_refused()?;
         }
     }
     if !sending.remarks.is_empty() {
-        output::note(&sending.remarks.join("; "));
+        output::print_note(&sending.remarks.join("; "));
     }
     Ok(())
 }
 
 /// Where to send it. What the call says comes before what the environment says, and that before the user's file.
-fn receiver(args: &Args) -> anyhow::Result<Receiver> {
-    let (engine, findings) = Caller::engine("/".into())?.survey().load();
+fn resolve_receiver(args: &Args) -> anyhow::Result<OutboxReceiver> {
+    let (engine, findings) = CallerEnv::engine_builder("/".into())?.survey().load();
     for fault in findings.iter().filter(|found| found.severity == Severity::Error) {
-        output::note(&fault.to_string());
+        output::print_note(&fault.to_string());
     }
     let settings = engine.settings().server;
     let named = args.url.clone().map(|url| ("--url", url));
-    let named = named.or_else(|| variable(URL_VARIABLE).map(|url| (URL_VARIABLE, url)));
+    let named = named.or_else(|| read_variable(URL_VARIABLE).map(|url| (URL_VARIABLE, url)));
     let url = match named {
         Some((by, url)) => {
-            receiver_url(&url).map_err(|fault| anyhow::anyhow!("{by} {fault}; write http://HOST:PORT"))?
+            normalize_receiver_url(&url).map_err(|fault| anyhow::anyhow!("{by} {fault}; write http://HOST:PORT"))?
         }
         None => settings.url.clone().unwrap_or_else(|| DEFAULT_URL.into()),
     };
     // The token of the user's file is for the receiver that stands beside it, and for one on this machine. To any other it
     // would be given away by whoever can set a variable.
-    let settings_token = settings
-        .token_file
-        .filter(|_| settings.url.as_deref() == Some(&url) || is_loopback(&url));
+    let settings_token = settings.token_file.filter(|_| settings.url.as_deref() == Some(&url) || is_loopback_url(&url));
     let token_file = args
         .token_file
         .clone()
-        .or_else(|| variable(TOKEN_VARIABLE).map(PathBuf::from))
+        .or_else(|| read_variable(TOKEN_VARIABLE).map(PathBuf::from))
         .map(|path| std::path::absolute(&path).unwrap_or(path))
         .or(settings_token);
-    Ok(Receiver { url, token_file })
+    Ok(OutboxReceiver { url, token_file })
 }
 
 /// What the agent says happened; nothing if it says nothing and nobody knows which session it is.
-fn observe(event: &str, caller: &Caller, deadline: Instant) -> anyhow::Result<Option<Observation>> {
-    let (payload, is_whole) = payload_until(deadline)?;
+fn read_observation(event: &str, caller: &CallerEnv, deadline: Instant) -> anyhow::Result<Option<EventRecord>> {
+    let (payload, is_whole) = read_payload_until(deadline)?;
     if payload.len() > MAX_PAYLOAD_BYTES {
         bail!("the event on stdin is larger than {MAX_PAYLOAD_BYTES} bytes; it is not forwarded");
     }
     let read = match Event::from_json(Some(event), &payload) {
         Err(EventError::NotJson(JsonError::TooDeep | JsonError::TooManyValues)) => {
-            Event::from_json(Some(event), &thin(&shallow(&payload)))
+            Event::from_json(Some(event), &drop_long_members(&drop_deep_values(&payload)))
         }
         read => read,
     };
@@ -180,10 +182,10 @@ fn observe(event: &str, caller: &Caller, deadline: Instant) -> anyhow::Result<Op
         }
         read => read?,
     };
-    let mut observation = Observation::new(&event, caller.now.unwrap_or_else(Timestamp::now));
-    let mut sender = caller.sender(None);
+    let mut observation = EventRecord::new(&event, caller.now.unwrap_or_else(Timestamp::now));
+    let mut sender = caller.build_sender(None);
     if !sender.process_is_told {
-        sender.process = Process::calling_through_a_script();
+        sender.process = ProcessIdentity::find_caller_through_script();
     }
     sender.cwd = std::env::current_dir().ok();
     let says_something = !event.raw.is_empty() || sender.launcher_session_id.is_some();
@@ -192,7 +194,7 @@ fn observe(event: &str, caller: &Caller, deadline: Instant) -> anyhow::Result<Op
 }
 
 /// What is on standard input by then, and whether that is all of it. A terminal says nothing.
-fn payload_until(deadline: Instant) -> anyhow::Result<(Vec<u8>, bool)> {
+fn read_payload_until(deadline: Instant) -> anyhow::Result<(Vec<u8>, bool)> {
     let stdin = std::io::stdin();
     let mut payload = Vec::new();
     if stdin.is_terminal() {
@@ -218,81 +220,78 @@ fn payload_until(deadline: Instant) -> anyhow::Result<(Vec<u8>, bool)> {
 }
 
 /// Everything that is delivered by one call.
-struct Sending<'a> {
-    receiver: &'a Receiver,
+struct NotifyDelivery<'a> {
+    receiver: &'a OutboxReceiver,
     data: &'a Path,
     outbox: &'a Outbox,
-    post: Post,
+    post: OutboxHttpClient,
     /// What people should know.
     remarks: Vec<String>,
 }
 
-impl Sending<'_> {
+impl NotifyDelivery<'_> {
     /// Delivers everything that waits, this letter last; `put` says what became of it before.
-    fn send(&mut self, letter: &Letter, put: io::Result<Put>) {
+    fn send_message(&mut self, letter: &OutboxMessage, put: io::Result<EnqueueResult>) {
         let own = self.deliver_own();
         match put {
             Ok(put) => {
-                self.tell_dropped(put);
-                self.tell_what_waits(&own);
+                self.remark_dropped(put);
+                self.remark_waiting(&own);
             }
-            Err(error) => self.send_at_once(letter, own.held_up.first(), &error),
+            Err(error) => self.send_without_queue(letter, own.stalled.first(), &error),
         }
         self.deliver_others(&own);
     }
 
     /// Delivers everything that waits, and behind it what was refused before.
-    fn retry(&mut self) -> anyhow::Result<()> {
-        let (number, put) = self
-            .outbox
-            .put_back_refused()
-            .context("cannot put back what was refused")?;
+    fn retry_refused(&mut self) -> anyhow::Result<()> {
+        let (number, put) = self.outbox.requeue_refused().context("cannot put back what was refused")?;
         self.remarks.push(match number {
             0 => "no event was refused".into(),
-            number => format!("refused before, and tried again: {}", output::count(number, "event")),
+            number => format!("refused before, and tried again: {}", output::format_count(number, "event")),
         });
-        self.tell_dropped(put);
+        self.remark_dropped(put);
         let own = self.deliver_own();
-        self.tell_what_waits(&own);
+        self.remark_waiting(&own);
         let others = self.deliver_others(&own);
-        self.tell_what_still_waits(&own, &others);
+        self.remark_still_waiting(&own, &others);
         Ok(())
     }
 
     /// Delivers what waits for the receiver of this call.
-    fn deliver_own(&mut self) -> Report {
+    fn deliver_own(&mut self) -> DeliveryReport {
         let url = self.receiver.url.as_str();
-        self.deliver(&|other| other == url)
+        self.deliver_matching(&|other| other == url)
     }
 
     /// Delivers what waits for others. That must not hold this call up, however slow they are; how much it is, `snell status`
     /// tells.
-    fn deliver_others(&mut self, own: &Report) -> Report {
+    fn deliver_others(&mut self, own: &DeliveryReport) -> DeliveryReport {
         // The receiver is there, and there is more than there was time for.
         if self.is_interrupted(own) {
-            forwarding::hire(self.outbox, self.data, self.receiver);
+            enqueue::spawn_forwarder(self.outbox, self.data, self.receiver);
         }
         let url = self.receiver.url.as_str();
-        self.post.hurry(FOR_OTHERS);
-        self.deliver(&|other| other != url)
+        self.post.limit_time(OTHER_RECEIVERS_TIMEOUT);
+        self.deliver_matching(&|other| other != url)
     }
 
     /// Whether the receiver took letters until the time was up.
-    fn is_interrupted(&self, report: &Report) -> bool {
-        self.post.is_out_of_time && report.taken > 0
+    fn is_interrupted(&self, report: &DeliveryReport) -> bool {
+        self.post.is_out_of_time && report.delivered > 0
     }
 
-    fn tell_dropped(&mut self, Put { dropped }: Put) {
-        self.remarks.extend((dropped > 0).then(|| forwarding::dropped(dropped)));
+    fn remark_dropped(&mut self, EnqueueResult { dropped }: EnqueueResult) {
+        self.remarks.extend((dropped > 0).then(|| enqueue::format_dropped_events(dropped)));
     }
 
-    fn tell_what_waits(&mut self, own: &Report) {
-        let Some(HeldUp { url, why }) = own.held_up.first() else {
+    fn remark_waiting(&mut self, own: &DeliveryReport) {
+        let Some(StalledReceiver { url, why }) = own.stalled.first() else {
             return;
         };
-        let waiting = output::count(self.how_many_wait(url), "event");
+        let waiting = output::format_count(self.count_waiting(url), "event");
         self.remarks.push(if self.is_interrupted(own) {
-            let sent = output::count(own.taken, "event");
+            let sent = output::format_count(own.delivered, "event");
             format!(
                 "{url} was sent {sent} before the time was up; waiting for it, and sent by another process: {waiting}"
             )
@@ -302,38 +301,38 @@ impl Sending<'_> {
     }
 
     /// Tells whoever asked for another try of everything that was not sent, for whichever receiver it is, and why.
-    fn tell_what_still_waits(&mut self, own: &Report, others: &Report) {
-        for waiting in self.outbox.waiting() {
-            let is = |held_up: &&HeldUp| held_up.url == waiting.url;
+    fn remark_still_waiting(&mut self, own: &DeliveryReport, others: &DeliveryReport) {
+        for waiting in self.outbox.list_backlogs() {
+            let is = |held_up: &&StalledReceiver| held_up.url == waiting.url;
             // Of these it was told already.
-            if own.held_up.iter().any(|held_up| is(&held_up)) {
+            if own.stalled.iter().any(|held_up| is(&held_up)) {
                 continue;
             }
-            let (url, number) = (&waiting.url, output::count(waiting.waiting, "event"));
-            self.remarks.push(match others.held_up.iter().find(is) {
-                Some(HeldUp { why, .. }) => format!("{url} {why}; waiting for it: {number}"),
+            let (url, number) = (&waiting.url, output::format_count(waiting.waiting, "event"));
+            self.remarks.push(match others.stalled.iter().find(is) {
+                Some(StalledReceiver { why, .. }) => format!("{url} {why}; waiting for it: {number}"),
                 // Somebody else has the turn, and may be done with it in a moment.
                 None => format!("waiting for {url}, and left to another process: {number}"),
             });
         }
     }
 
-    fn how_many_wait(&self, url: &str) -> usize {
-        let waiting = self.outbox.waiting();
+    fn count_waiting(&self, url: &str) -> usize {
+        let waiting = self.outbox.list_backlogs();
         let own = waiting.iter().find(|waiting| waiting.url == url);
         own.map_or(0, |own| own.waiting)
     }
 
     /// Delivers what waits for these receivers.
-    fn deliver(&mut self, wanted: &dyn Fn(&str) -> bool) -> Report {
-        let report = match self.outbox.deliver(wanted, &mut |letter| self.post.hand(letter)) {
+    fn deliver_matching(&mut self, wanted: &dyn Fn(&str) -> bool) -> DeliveryReport {
+        let report = match self.outbox.deliver_waiting(wanted, &mut |letter| self.post.deliver(letter)) {
             Ok(report) => report,
             Err(error) => {
                 self.remarks.push(format!("cannot use the outbox ({error})"));
-                Report::default()
+                DeliveryReport::default()
             }
         };
-        let refused = |Refusal { url, event, answer }: &Refusal| {
+        let refused = |OutboxRefusal { url, event, answer }: &OutboxRefusal| {
             format!("{url} refuses {event} ({answer}); it is put aside in outbox/refused")
         };
         self.remarks.extend(report.refused.iter().map(refused));
@@ -341,15 +340,22 @@ impl Sending<'_> {
     }
 
     /// Sends a letter that could not be kept, unless others of its receiver come before it. There is no second try.
-    fn send_at_once(&mut self, letter: &Letter, waits_behind: Option<&HeldUp>, error: &io::Error) {
+    fn send_without_queue(
+        &mut self,
+        letter: &OutboxMessage,
+        waits_behind: Option<&StalledReceiver>,
+        error: &io::Error,
+    ) {
         let answer = match waits_behind {
-            Some(held_up) => Answer::Later(held_up.why.clone()),
-            None => self.post.hand(letter),
+            Some(held_up) => DeliveryAnswer::Later(held_up.why.clone()),
+            None => self.post.deliver(letter),
         };
         let kept = format!("cannot keep the event on disk ({error})");
         self.remarks.push(match answer {
-            Answer::Taken => format!("{kept}; it was sent all the same"),
-            Answer::Refused(why) | Answer::Later(why) => format!("{kept}, and {} {why}; it is lost", letter.url),
+            DeliveryAnswer::Accepted => format!("{kept}; it was sent all the same"),
+            DeliveryAnswer::Refused(why) | DeliveryAnswer::Later(why) => {
+                format!("{kept}, and {} {why}; it is lost", letter.url)
+            }
         });
     }
 }

@@ -7,23 +7,23 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use jiff::{Span, SpanRelativeTo};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use snell::{Keep, ServerSettings, Severity, is_postgres};
-use snell_server::{Listener, Rhythm, Settings, Token, UnknownSenders, serve};
+use snell::{RetentionPeriod, ServerSettings, Severity, is_postgres_url};
+use snell_server::{AccessToken, PollSchedule, ServeSettings, ServerListener, UnknownSenderPolicy, serve};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 
 use super::DONE;
-use crate::around::{self, Around};
+use crate::env::{self, ConfigArgs};
 use crate::output;
 
 /// Where the receiver listens, unless it is said.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:7433";
 
 /// What SQLite calls a database that is no file.
-const IN_MEMORY: &str = ":memory:";
+const SQLITE_IN_MEMORY: &str = ":memory:";
 
 /// Threads that serve requests. The database has threads of its own.
-const WORKERS: usize = 2;
+const WORKER_THREADS: usize = 2;
 
 /// Threads that read the database for requests, and a few to spare.
 const MAX_BLOCKING_THREADS: usize = 8;
@@ -53,13 +53,13 @@ pub(crate) struct Args {
     #[arg(long = "allow-host", value_name = "NAME")]
     allow_hosts: Vec<String>,
     /// How often agents are looked after while hooks arrive [default: 60s]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     poll_active: Option<Duration>,
     /// How often they are when hooks are silent [default: 2s]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     poll_silent: Option<Duration>,
     /// After how long without a hook they count as silent [default: 300s]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     silent_after: Option<Duration>,
     /// What is told on standard error: off, error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL", default_value = "info")]
@@ -71,7 +71,7 @@ pub(crate) struct Args {
 
 impl Args {
     /// The option that comes before a key of `[server]`, and whether it was given.
-    fn option(&self, key: &str) -> Option<(&'static str, bool)> {
+    fn option_for_key(&self, key: &str) -> Option<(&'static str, bool)> {
         let options = [
             ("addr", "--addr", self.addr.is_some()),
             ("db", "--db", self.db.is_some()),
@@ -97,11 +97,11 @@ enum LogFormat {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     start_log(args);
-    let (engine, findings) = Around::of(Some("/".into()), None).engine()?.load();
+    let (engine, findings) = ConfigArgs::new(Some("/".into()), None).engine_builder()?.load();
     let told = engine.settings();
     for found in &findings {
         let fault = told.server.faults.iter().find(|fault| fault.finding == *found);
-        let option = fault.and_then(|fault| args.option(fault.key));
+        let option = fault.and_then(|fault| args.option_for_key(fault.key));
         match option {
             // Whatever the file means, something else was said.
             Some((_, true)) => tracing::warn!("{found}"),
@@ -110,20 +110,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
             None => bail!("how to serve is not certain: {found}"),
         }
     }
-    let address = address(args.addr.as_deref().or(told.server.addr.as_deref()))?;
-    let settings = settings(args, &told.server, told.keep)?;
+    let address = resolve_address(args.addr.as_deref().or(told.server.addr.as_deref()))?;
+    let settings = build_settings(args, &told.server, told.keep)?;
     raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKERS)
+        .worker_threads(WORKER_THREADS)
         .max_blocking_threads(MAX_BLOCKING_THREADS)
         .enable_all()
         .build()
         .context("cannot start the threads that serve")?;
-    let listener = Listener::bind(address)?.when_ready(|address| {
-        output::line(&format!("Snell listens on http://{address}"));
+    let listener = ServerListener::bind(address)?.with_ready_callback(|address| {
+        output::print_line(&format!("Snell listens on http://{address}"));
     });
     let served = runtime.block_on(async {
-        let told_to_end = told_to_end()?;
+        let told_to_end = shutdown_signal()?;
         Ok(serve(settings, listener, told_to_end).await?)
     });
     // Whatever has not ended by now is not waited for.
@@ -131,23 +131,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     served.map(|()| DONE)
 }
 
-fn settings(args: &Args, told: &ServerSettings, keep: Keep) -> anyhow::Result<Settings> {
-    let mut settings = Settings::new(Around::of(None, None).data_dir());
-    settings.database = database(args.db.as_deref().or(told.db.as_deref()))?;
+fn build_settings(args: &Args, told: &ServerSettings, keep: RetentionPeriod) -> anyhow::Result<ServeSettings> {
+    let mut settings = ServeSettings::new(ConfigArgs::new(None, None).data_dir());
+    settings.database = resolve_database_path(args.db.as_deref().or(told.db.as_deref()))?;
     let token_file = args.token_file.as_deref().or(told.token_file.as_deref());
-    settings.token = token_file.map(Token::read).transpose()?;
-    settings.allow_hosts = if args.allow_hosts.is_empty() {
-        told.allow_hosts.clone()
-    } else {
-        args.allow_hosts.clone()
-    };
+    settings.token = token_file.map(AccessToken::from_file).transpose()?;
+    settings.allow_hosts =
+        if args.allow_hosts.is_empty() { told.allow_hosts.clone() } else { args.allow_hosts.clone() };
     settings.unknown_senders = match told.unknown_senders.as_deref() {
-        Some("accept") => UnknownSenders::Accept,
-        Some(_) => UnknownSenders::Refuse,
-        None => UnknownSenders::default(),
+        Some("accept") => UnknownSenderPolicy::Accept,
+        Some(_) => UnknownSenderPolicy::Refuse,
+        None => UnknownSenderPolicy::default(),
     };
-    let usual = Rhythm::default();
-    settings.rhythm = Rhythm {
+    let usual = PollSchedule::default();
+    settings.poll_schedule = PollSchedule {
         poll_active: args.poll_active.or(told.poll_active).unwrap_or(usual.poll_active),
         poll_silent: args.poll_silent.or(told.poll_silent).unwrap_or(usual.poll_silent),
         silent_after: args.silent_after.or(told.silent_after).unwrap_or(usual.silent_after),
@@ -156,26 +153,23 @@ fn settings(args: &Args, told: &ServerSettings, keep: Keep) -> anyhow::Result<Se
         settings.max_stream_clients = usize::try_from(most)?;
     }
     settings.enabled = told.enabled.unwrap_or(true);
-    settings.transcripts = transcripts();
+    settings.transcripts = find_transcript_dirs();
     settings.keep = match keep {
-        Keep::For(duration) => Some(duration),
-        Keep::Forever => None,
+        RetentionPeriod::For(duration) => Some(duration),
+        RetentionPeriod::Forever => None,
     };
-    settings.now = around::now();
+    settings.now = env::read_clock_override();
     Ok(settings)
 }
 
 /// Where Claude Code writes its transcripts.
-fn transcripts() -> Vec<PathBuf> {
-    let told = around::variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
-    let usual = || around::variable("HOME").map(|home| Path::new(&home).join(".claude"));
-    told.or_else(usual)
-        .map(|claude| claude.join("projects"))
-        .into_iter()
-        .collect()
+fn find_transcript_dirs() -> Vec<PathBuf> {
+    let told = env::read_variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+    let usual = || env::read_variable("HOME").map(|home| Path::new(&home).join(".claude"));
+    told.or_else(usual).map(|claude| claude.join("projects")).into_iter().collect()
 }
 
-fn address(told: Option<&str>) -> anyhow::Result<SocketAddr> {
+fn resolve_address(told: Option<&str>) -> anyhow::Result<SocketAddr> {
     let text = told.unwrap_or(DEFAULT_ADDRESS);
     let found = text.to_socket_addrs().ok().and_then(|mut found| found.next());
     found.with_context(|| {
@@ -184,11 +178,11 @@ fn address(told: Option<&str>) -> anyhow::Result<SocketAddr> {
 }
 
 /// The file that a database's name leads to; nothing if it is the usual one.
-fn database(told: Option<&str>) -> anyhow::Result<Option<PathBuf>> {
+fn resolve_database_path(told: Option<&str>) -> anyhow::Result<Option<PathBuf>> {
     let Some(told) = told else {
         return Ok(None);
     };
-    if is_postgres(told) {
+    if is_postgres_url(told) {
         bail!("PostgreSQL is not built in yet; write sqlite:PATH");
     }
     let path = told.strip_prefix("sqlite:").unwrap_or(told);
@@ -198,18 +192,15 @@ fn database(told: Option<&str>) -> anyhow::Result<Option<PathBuf>> {
     if let Some((scheme, _)) = told.split_once("://") {
         bail!("there is no database of the kind \"{scheme}://\"; write sqlite:PATH");
     }
-    if path == IN_MEMORY {
+    if path == SQLITE_IN_MEMORY {
         bail!("a database in memory is gone when the server ends; write sqlite:PATH");
     }
-    if let Some(scheme) = scheme(path).filter(|_| !Path::new(path).exists()) {
+    if let Some(scheme) = parse_scheme(path).filter(|_| !Path::new(path).exists()) {
         bail!("there is no database of the kind \"{scheme}\"; write sqlite:PATH");
     }
     let path = std::path::absolute(Path::new(path)).context("cannot find the database")?;
     let directory = path.parent().unwrap_or(Path::new("/"));
-    if let Some(above) = directory
-        .parent()
-        .filter(|above| !directory.exists() && !above.exists())
-    {
+    if let Some(above) = directory.parent().filter(|above| !directory.exists() && !above.exists()) {
         bail!(
             "the directory {} is not there, and neither is {}; make it, or name the database elsewhere",
             directory.display(),
@@ -223,13 +214,13 @@ fn database(told: Option<&str>) -> anyhow::Result<Option<PathBuf>> {
 }
 
 /// What stands before the colon, if that is the kind of something and not part of a path.
-fn scheme(text: &str) -> Option<&str> {
+fn parse_scheme(text: &str) -> Option<&str> {
     let (scheme, _) = text.split_once(':')?;
     let is_word = |scheme: &&str| !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
     Some(scheme).filter(is_word)
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+fn parse_duration(text: &str) -> Result<Duration, String> {
     let span = text.parse::<Span>().ok();
     let duration = span.and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours()).ok());
     let duration = duration.and_then(|duration| Duration::try_from(duration).ok());
@@ -239,10 +230,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 fn start_log(args: &Args) {
-    let log = tracing_subscriber::fmt()
-        .with_max_level(args.log)
-        .with_target(false)
-        .with_writer(std::io::stderr);
+    let log = tracing_subscriber::fmt().with_max_level(args.log).with_target(false).with_writer(std::io::stderr);
     match args.log_format {
         LogFormat::Text => log.init(),
         LogFormat::Json => log.json().init(),
@@ -252,16 +240,13 @@ fn start_log(args: &Args) {
 /// Every connection is a file to the system, which allows few unless it is asked.
 fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
-    let wanted = Rlimit {
-        current: limit.maximum,
-        maximum: limit.maximum,
-    };
+    let wanted = Rlimit { current: limit.maximum, maximum: limit.maximum };
     // With fewer, fewer are served at a time.
     let _ = setrlimit(Resource::Nofile, wanted);
 }
 
 /// Ends when somebody says so.
-fn told_to_end() -> anyhow::Result<impl Future<Output = ()>> {
+fn shutdown_signal() -> anyhow::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;

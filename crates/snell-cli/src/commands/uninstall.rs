@@ -1,8 +1,8 @@
 //! `snell uninstall`: an agent's settings as they were without Snell.
 
 use super::DONE;
-use super::install::Place;
-use crate::install::work::{self, Removal};
+use super::install::InstallTargetArgs;
+use crate::install::apply::{self, UninstallReport};
 use crate::output;
 
 /// Remove Snell from an agent's settings
@@ -13,28 +13,28 @@ use crate::output;
 #[command(after_help = "Examples:\n  snell uninstall claude --dry-run\n  snell uninstall claude --project")]
 pub(crate) struct Args {
     #[command(flatten)]
-    place: Place,
+    place: InstallTargetArgs,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let done = work::uninstall(&args.place.target()?, args.place.dry_run)?;
+    let done = apply::uninstall_snell(&args.place.resolve_target()?, args.place.dry_run)?;
     if args.place.json {
-        output::json(&done)?;
+        output::print_json(&done)?;
     } else {
-        show(&done);
+        print_removal(&done);
     }
     Ok(DONE)
 }
 
-fn show(done: &Removal) {
+fn print_removal(done: &UninstallReport) {
     let file = done.file.display();
     if !done.changed {
-        output::line(&format!("Nothing to do: Snell is not installed in {file}."));
+        output::print_line(&format!("Nothing to do: Snell is not installed in {file}."));
     } else if done.dry_run {
-        output::diff(&done.diff);
-        script(done, ["would be removed", "would be again what it was before Snell"]);
+        output::print_diff(&done.diff);
+        print_script_result(done, ["would be removed", "would be again what it was before Snell"]);
     } else {
-        output::line(&match (done.removed, done.restored) {
+        output::print_line(&match (done.removed, done.restored) {
             _ if done.diff.is_empty() => {
                 format!("Nothing of Snell's was in {file} any more; what was remembered of it is forgotten.")
             }
@@ -44,18 +44,18 @@ fn show(done: &Removal) {
                 format!("Took Snell's entries out of {file}. The rest of it stays as it is now.")
             }
         });
-        script(done, ["is removed", "is again what it was before Snell"]);
+        print_script_result(done, ["is removed", "is again what it was before Snell"]);
     }
     for warning in &done.warnings {
-        output::note(warning);
+        output::print_note(warning);
     }
 }
 
 /// Says what became of the script.
-fn script(done: &Removal, words: [&str; 2]) {
+fn print_script_result(done: &UninstallReport, words: [&str; 2]) {
     for (path, word) in [&done.script, &done.restored_script].into_iter().zip(words) {
         if let Some(path) = path {
-            output::line(&format!("{} {word}.", path.display()));
+            output::print_line(&format!("{} {word}.", path.display()));
         }
     }
 }

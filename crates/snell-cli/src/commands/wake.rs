@@ -3,9 +3,9 @@
 use anyhow::{Context, bail};
 
 use super::DONE;
-use crate::memory::Memory;
-use crate::waking::{self, Care};
-use crate::{output, whose};
+use crate::record::open_store::StoreHandle;
+use crate::tmux_wake::{self, WakeMode};
+use crate::{output, session_arg};
 
 /// Wake an agent up in its tmux pane, so that it is told which workers have finished
 ///
@@ -24,33 +24,29 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut memory = Memory::find()?;
-    if memory.is_blank() {
+    let mut memory = StoreHandle::open()?;
+    if memory.has_no_records() {
         bail!("nothing has been recorded yet, so there is no agent");
     }
-    let care = if args.force { Care::Forced } else { Care::Checked };
-    let typed = match agent_numbered(&args.agent, &mut memory)? {
-        Some(number) => waking::wake_agent(&mut memory, number, care)?,
+    let care = if args.force { WakeMode::Forced } else { WakeMode::Checked };
+    let typed = match find_agent_by_number(&args.agent, &mut memory)? {
+        Some(number) => tmux_wake::wake_agent(&mut memory, number, care)?,
         None => {
-            let session = whose::by_prefix(&args.agent, &mut memory);
-            let session = if is_number(&args.agent) {
-                session.context("no agent has that number")?
-            } else {
-                session?
-            };
-            waking::wake_session(&mut memory, session.conversation_id, care)?
+            let session = session_arg::find_by_prefix(&args.agent, &mut memory);
+            let session = if is_number(&args.agent) { session.context("no agent has that number")? } else { session? };
+            tmux_wake::wake_session(&mut memory, session.conversation_id, care)?
         }
     };
-    output::line(&typed.to_string());
+    output::print_line(&typed.to_string());
     Ok(DONE)
 }
 
 /// The number, if an agent has it.
-fn agent_numbered(text: &str, memory: &mut Memory) -> anyhow::Result<Option<i64>> {
+fn find_agent_by_number(text: &str, memory: &mut StoreHandle) -> anyhow::Result<Option<i64>> {
     let Ok(number) = text.parse() else {
         return Ok(None);
     };
-    let agent = memory.ask(|store| store.whereabouts(number))?;
+    let agent = memory.query(|store| store.find_agent_location(number))?;
     Ok(agent.map(|agent| agent.agent_id))
 }
 

@@ -3,24 +3,24 @@
 //! One file per question. Each looks at the patient and answers with findings; a new question is a row of `CHECKS`. The
 //! last one, the proof, runs what is registered as the agent would.
 
-mod environment;
+mod agent_settings;
+mod database;
+mod disabled;
+mod env_vars;
 mod guard;
-mod memory;
-mod neighbours;
-mod patient;
+mod other_hooks;
 mod program;
-mod proof;
 mod receiver;
-mod settings;
-mod switches;
+mod self_test;
+mod subject;
 
-pub(crate) use patient::Patient;
 use serde::Serialize;
+pub(crate) use subject::DoctorSubject;
 
 /// How a finding is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Level {
+pub(crate) enum FindingLevel {
     Ok,
     /// Worth knowing, and no fault.
     Note,
@@ -30,13 +30,13 @@ pub(crate) enum Level {
     Problem,
 }
 
-impl Level {
+impl FindingLevel {
     /// Whether somebody should do something about it.
     pub(crate) fn needs_attention(self) -> bool {
         matches!(self, Self::Warning | Self::Problem)
     }
 
-    pub(crate) fn mark(self) -> &'static str {
+    pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::Note => "note",
@@ -48,9 +48,9 @@ impl Level {
 
 /// What a check found.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Finding {
+pub(crate) struct DoctorFinding {
     pub(crate) check: &'static str,
-    pub(crate) level: Level,
+    pub(crate) level: FindingLevel,
     pub(crate) what: String,
     /// What to do about it.
     pub(crate) remedy: Option<String>,
@@ -58,76 +58,61 @@ pub(crate) struct Finding {
 
 /// A finding in the making, which does not know yet by which check it was found.
 #[derive(Debug)]
-struct Found {
-    level: Level,
+struct CheckFinding {
+    level: FindingLevel,
     what: String,
     remedy: Option<String>,
 }
 
-fn ok(what: impl Into<String>) -> Found {
-    found(Level::Ok, what)
+fn ok_finding(what: impl Into<String>) -> CheckFinding {
+    new_finding(FindingLevel::Ok, what)
 }
 
-fn note(what: impl Into<String>) -> Found {
-    found(Level::Note, what)
+fn note_finding(what: impl Into<String>) -> CheckFinding {
+    new_finding(FindingLevel::Note, what)
 }
 
-fn warning(what: impl Into<String>, remedy: impl Into<String>) -> Found {
-    Found {
-        remedy: Some(remedy.into()),
-        ..found(Level::Warning, what)
-    }
+fn warning_finding(what: impl Into<String>, remedy: impl Into<String>) -> CheckFinding {
+    CheckFinding { remedy: Some(remedy.into()), ..new_finding(FindingLevel::Warning, what) }
 }
 
-fn problem(what: impl Into<String>, remedy: impl Into<String>) -> Found {
-    Found {
-        remedy: Some(remedy.into()),
-        ..found(Level::Problem, what)
-    }
+fn problem_finding(what: impl Into<String>, remedy: impl Into<String>) -> CheckFinding {
+    CheckFinding { remedy: Some(remedy.into()), ..new_finding(FindingLevel::Problem, what) }
 }
 
-fn found(level: Level, what: impl Into<String>) -> Found {
-    Found {
-        level,
-        what: what.into(),
-        remedy: None,
-    }
+fn new_finding(level: FindingLevel, what: impl Into<String>) -> CheckFinding {
+    CheckFinding { level, what: what.into(), remedy: None }
 }
 
 /// A question that is asked.
-struct Check {
+struct DoctorCheck {
     title: &'static str,
-    ask: fn(&Patient) -> Vec<Found>,
+    ask: fn(&DoctorSubject) -> Vec<CheckFinding>,
 }
 
-const CHECKS: &[Check] = &[
-    check("Program", program::check),
-    check("Settings", settings::check),
-    check("Switches", switches::check),
-    check("Environment", environment::check),
-    check("Neighbours", neighbours::check),
-    check("Receiver", receiver::check),
-    check("Memory", memory::check),
-    check("Configuration", memory::check_configuration),
-    check("Guard", guard::check),
-    check("Proof", proof::check),
+const CHECKS: &[DoctorCheck] = &[
+    new_check("Program", program::check_program),
+    new_check("Settings", agent_settings::check_settings),
+    new_check("Switches", disabled::check_disabled_hooks),
+    new_check("Environment", env_vars::check_environment),
+    new_check("Neighbours", other_hooks::check_other_hooks),
+    new_check("Receiver", receiver::check_receivers),
+    new_check("Memory", database::check_database),
+    new_check("Configuration", database::check_configuration),
+    new_check("Guard", guard::check_guard),
+    new_check("Proof", self_test::run_self_tests),
 ];
 
-const fn check(title: &'static str, ask: fn(&Patient) -> Vec<Found>) -> Check {
-    Check { title, ask }
+const fn new_check(title: &'static str, ask: fn(&DoctorSubject) -> Vec<CheckFinding>) -> DoctorCheck {
+    DoctorCheck { title, ask }
 }
 
 /// Asks everything, and tells each answer as it comes.
-pub(crate) fn examine(patient: &Patient, tell: &mut dyn FnMut(&Finding)) -> Vec<Finding> {
+pub(crate) fn run_checks(patient: &DoctorSubject, tell: &mut dyn FnMut(&DoctorFinding)) -> Vec<DoctorFinding> {
     let mut findings = Vec::new();
-    for Check { title, ask } in CHECKS {
-        for Found { level, what, remedy } in ask(patient) {
-            let finding = Finding {
-                check: title,
-                level,
-                what,
-                remedy,
-            };
+    for DoctorCheck { title, ask } in CHECKS {
+        for CheckFinding { level, what, remedy } in ask(patient) {
+            let finding = DoctorFinding { check: title, level, what, remedy };
             tell(&finding);
             findings.push(finding);
         }

@@ -4,69 +4,73 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
-use snell::receiver_url;
-use snell_store::outbox::is_loopback;
+use snell::normalize_receiver_url;
+use snell_store::queue::outbox::is_loopback_url;
 
-use super::{Found, Patient, note, ok, problem, warning};
-use crate::around::variable;
-use crate::post;
+use super::{CheckFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
+use crate::env::read_variable;
+use crate::record::http_delivery;
 
 /// Where `snell serve` listens unless told otherwise.
-const USUAL: &str = "http://127.0.0.1:7433";
+const DEFAULT_URL: &str = "http://127.0.0.1:7433";
 
 /// For so long an answer is waited for.
-const PATIENCE: Duration = Duration::from_secs(2);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 
-pub(super) fn check(patient: &Patient) -> Vec<Found> {
-    let usual = || variable("SNELL_URL").or_else(|| patient.server.url.clone());
-    let scripts = patient.scripts().into_iter().map(|url| url.or_else(usual));
-    let mut used: Vec<String> = scripts.map(|url| url.unwrap_or_else(|| USUAL.into())).collect();
+pub(super) fn check_receivers(patient: &DoctorSubject) -> Vec<CheckFinding> {
+    let usual = || read_variable("SNELL_URL").or_else(|| patient.server.url.clone());
+    let scripts = patient.script_receivers().into_iter().map(|url| url.or_else(usual));
+    let mut used: Vec<String> = scripts.map(|url| url.unwrap_or_else(|| DEFAULT_URL.into())).collect();
     used.extend(patient.server.url.clone());
     used.sort();
     used.dedup();
     if used.is_empty() {
-        return vec![match health(USUAL, None) {
+        return vec![match query_health(DEFAULT_URL, None) {
             Ok(health) => health.into_finding(),
-            Err(Trouble::Refused(why)) => note(format!("one listens on {USUAL}, and refuses: {why}")),
-            Err(Trouble::Token) => note(format!(
-                "one listens on {USUAL}, and wants a token; nothing here needs it"
-            )),
-            Err(Trouble::Other(_)) => note(format!("none listens on {USUAL}; nothing here needs one")),
+            Err(ReceiverCheckError::Refused(why)) => {
+                note_finding(format!("one listens on {DEFAULT_URL}, and refuses: {why}"))
+            }
+            Err(ReceiverCheckError::TokenRequired) => {
+                note_finding(format!("one listens on {DEFAULT_URL}, and wants a token; nothing here needs it"))
+            }
+            Err(ReceiverCheckError::Other(_)) => {
+                note_finding(format!("none listens on {DEFAULT_URL}; nothing here needs one"))
+            }
         }];
     }
-    used.iter().map(|url| ask(patient, url)).collect()
+    used.iter().map(|url| check_receiver(patient, url)).collect()
 }
 
-fn ask(patient: &Patient, url: &str) -> Found {
-    let url = match receiver_url(url) {
+fn check_receiver(patient: &DoctorSubject, url: &str) -> CheckFinding {
+    let url = match normalize_receiver_url(url) {
         Ok(url) => url,
         // It may hold a password, so it is not shown.
         Err(fault) => {
-            return problem(
+            return problem_finding(
                 format!("the receiver that is told what happens here {fault}, so `snell notify` tells it nothing"),
                 "name another: snell install claude --notify --url http://HOST:PORT",
             );
         }
     };
-    let file = token_file(patient, &url);
-    let token = match file.as_deref().map(post::token).transpose() {
+    let file = find_token_file(patient, &url);
+    let token = match file.as_deref().map(http_delivery::load_token).transpose() {
         Ok(token) => token,
         Err(why) => {
-            return warning(
+            return warning_finding(
                 format!("{url} is told nothing of what happens here, because its token is not used: {why}"),
                 "name a file that holds the token and that only you can read: `token_file` in [server]; until then \
                  events wait on disk",
             );
         }
     };
-    match health(&url, token.as_deref()) {
+    match query_health(&url, token.as_deref()) {
         Ok(health) => health.into_finding(),
-        Err(Trouble::Refused(why)) => warning(
+        Err(ReceiverCheckError::Refused(why)) => warning_finding(
             format!("{url} refuses the events of this machine: {why}"),
             "do as it says; until then events wait on disk",
         ),
-        Err(Trouble::Token) => refused(patient, &url, file.as_deref()),
-        Err(Trouble::Other(why)) => warning(
+        Err(ReceiverCheckError::TokenRequired) => describe_token_refusal(patient, &url, file.as_deref()),
+        Err(ReceiverCheckError::Other(why)) => warning_finding(
             format!("{url} is told what happens here, and does not answer: {why}"),
             "start it there: snell serve; until then events wait on disk",
         ),
@@ -74,21 +78,21 @@ fn ask(patient: &Patient, url: &str) -> Found {
 }
 
 /// That a receiver wants another token than it is given, or any.
-fn refused(patient: &Patient, url: &str, file: Option<&Path>) -> Found {
+fn describe_token_refusal(patient: &DoctorSubject, url: &str, file: Option<&Path>) -> CheckFinding {
     let refuses = format!("{url} is told what happens here, and refuses it, because the token");
     match (file, &patient.server.token_file) {
         (Some(file), _) => {
             let file = file.display();
-            warning(
+            warning_finding(
                 format!("{refuses} in {file} is wrong"),
                 format!("write the token that the receiver was started with into {file}"),
             )
         }
-        (None, None) => warning(
+        (None, None) => warning_finding(
             format!("{refuses} is missing"),
             "write the file that holds its token into your snell.toml: `token_file` in [server], beside `url`",
         ),
-        (None, Some(_)) => warning(
+        (None, Some(_)) => warning_finding(
             format!("{refuses} is missing"),
             "`token_file` in [server] is only for the `url` beside it and for receivers on this machine: write this address \
              there, or name the file with SNELL_TOKEN_FILE",
@@ -98,16 +102,16 @@ fn refused(patient: &Patient, url: &str, file: Option<&Path>) -> Found {
 
 /// The file that holds the token for a receiver. As for `snell notify`, that of the user's settings is for the receiver that
 /// stands beside it, and for one on this machine.
-fn token_file(patient: &Patient, url: &str) -> Option<PathBuf> {
+fn find_token_file(patient: &DoctorSubject, url: &str) -> Option<PathBuf> {
     let own = patient.server.token_file.clone();
-    let own = own.filter(|_| patient.server.url.as_deref() == Some(url) || is_loopback(url));
-    variable("SNELL_TOKEN_FILE").map(PathBuf::from).or(own)
+    let own = own.filter(|_| patient.server.url.as_deref() == Some(url) || is_loopback_url(url));
+    read_variable("SNELL_TOKEN_FILE").map(PathBuf::from).or(own)
 }
 
 /// What is the matter with a receiver.
-enum Trouble {
+enum ReceiverCheckError {
     /// It wants a token.
-    Token,
+    TokenRequired,
     /// It does not serve this user; its own words.
     Refused(String),
     Other(String),
@@ -121,92 +125,76 @@ struct ReceiverHealth {
 }
 
 impl ReceiverHealth {
-    fn into_finding(self) -> Found {
+    fn into_finding(self) -> CheckFinding {
         let Self { summary, access } = self;
         match access.as_deref() {
-            Some("token") => ok(format!("{summary}; everyone who shows the token can use it")),
-            Some("this_user") => ok(format!("{summary}; other users of this machine are refused")),
-            Some("this_user_and_unknown") => warning(
+            Some("token") => ok_finding(format!("{summary}; everyone who shows the token can use it")),
+            Some("this_user") => ok_finding(format!("{summary}; other users of this machine are refused")),
+            Some("this_user_and_unknown") => warning_finding(
                 format!("{summary}; it also serves connections whose user is not known"),
                 "remove `unknown_senders = \"accept\"` from [server] in your snell.toml, or use a token: `token_file`",
             ),
-            Some("any_user") => warning(
+            Some("any_user") => warning_finding(
                 format!(
                     "{summary}; every user of this machine can use it, because this system does not tell users apart"
                 ),
                 "use a token: `token_file` in [server] of your snell.toml",
             ),
-            _ => ok(summary),
+            _ => ok_finding(summary),
         }
     }
 }
 
 /// Asks a receiver how it is.
-fn health(url: &str, token: Option<&str>) -> Result<ReceiverHealth, Trouble> {
-    let somebody_else = |what: &str| Err(Trouble::Other(format!("{what}, and is no receiver of Snell's")));
-    let (code, body) = get(&format!("{url}/healthz"), token)?;
+fn query_health(url: &str, token: Option<&str>) -> Result<ReceiverHealth, ReceiverCheckError> {
+    let somebody_else = |what: &str| Err(ReceiverCheckError::Other(format!("{what}, and is no receiver of Snell's")));
+    let (code, body) = http_get(&format!("{url}/healthz"), token)?;
     match code {
         200 if body.trim() == "ok" => {}
         200 => return somebody_else("something else answers there"),
-        401 => return Err(Trouble::Token),
+        401 => return Err(ReceiverCheckError::TokenRequired),
         403 => {
-            return Err(Trouble::Refused(refusal(
-                &serde_json::from_str(&body).unwrap_or_default(),
-            )));
+            return Err(ReceiverCheckError::Refused(refusal_message(&serde_json::from_str(&body).unwrap_or_default())));
         }
         code => return somebody_else(&format!("it answers {code}")),
     }
-    let (code, body) = get(&format!("{url}/hook/status"), token)?;
+    let (code, body) = http_get(&format!("{url}/hook/status"), token)?;
     let status: Value = serde_json::from_str(&body).unwrap_or_default();
     match code {
         200 if status["mode"].is_string() => Ok(ReceiverHealth {
-            summary: format!("{url}: {}", in_words(&status)),
+            summary: format!("{url}: {}", describe_status(&status)),
             access: status["config"]["access"].as_str().map(str::to_owned),
         }),
         200 => somebody_else("it says nothing about its status"),
-        401 => Err(Trouble::Token),
-        403 => Err(Trouble::Refused(refusal(&status))),
+        401 => Err(ReceiverCheckError::TokenRequired),
+        403 => Err(ReceiverCheckError::Refused(refusal_message(&status))),
         code => somebody_else(&format!("it answers {code} when asked for its status")),
     }
 }
 
 /// Why a receiver refuses, in its own words.
-fn refusal(answer: &Value) -> String {
+fn refusal_message(answer: &Value) -> String {
     answer["message"].as_str().unwrap_or("it answers 403").to_owned()
 }
 
-fn in_words(status: &Value) -> String {
+fn describe_status(status: &Value) -> String {
     let mode = status["mode"].as_str().unwrap_or("of unknown mode").replace('_', " ");
-    let switched_off = if status["enabled"] == Value::Bool(false) {
-        ", and takes no events"
-    } else {
-        ""
-    };
-    let last = status["last_event_ago"]
-        .as_f64()
-        .map(|seconds| format!(", last event {seconds:.0}s ago"));
+    let switched_off = if status["enabled"] == Value::Bool(false) { ", and takes no events" } else { "" };
+    let last = status["last_event_ago"].as_f64().map(|seconds| format!(", last event {seconds:.0}s ago"));
     format!("{mode}{}{switched_off}", last.unwrap_or_default())
 }
 
-fn get(url: &str, token: Option<&str>) -> Result<(u16, String), Trouble> {
-    let request = ureq::get(url)
-        .config()
-        .timeout_global(Some(PATIENCE))
-        .http_status_as_error(false)
-        .max_redirects(0);
+fn http_get(url: &str, token: Option<&str>) -> Result<(u16, String), ReceiverCheckError> {
+    let request =
+        ureq::get(url).config().timeout_global(Some(REQUEST_TIMEOUT)).http_status_as_error(false).max_redirects(0);
     // Nobody stands between a machine and itself.
-    let request = if is_loopback(url) { request.proxy(None) } else { request };
+    let request = if is_loopback_url(url) { request.proxy(None) } else { request };
     let mut request = request.build();
     if let Some(token) = token {
         request = request.header("authorization", format!("Bearer {token}"));
     }
-    let mut response = request.call().map_err(|error| Trouble::Other(error.to_string()))?;
+    let mut response = request.call().map_err(|error| ReceiverCheckError::Other(error.to_string()))?;
     let code = response.status().as_u16();
-    let body = response
-        .body_mut()
-        .with_config()
-        .limit(64 * 1024)
-        .lossy_utf8(true)
-        .read_to_string();
+    let body = response.body_mut().with_config().limit(64 * 1024).lossy_utf8(true).read_to_string();
     Ok((code, body.unwrap_or_default()))
 }

@@ -2,69 +2,66 @@
 
 use snell::{GuardAuthor, GuardChoice, GuardPreset, GuardSettings, Timestamp};
 use snell_guard::rules::RULES;
-use snell_guard::{Allowed, Author, Choice, Guarded, Policy, Preset, Protected, Verdict};
+use snell_guard::{
+    AllowListEntry, ForbiddenAccess, GuardDecision, GuardPolicy, PathProtection, PolicyAuthor, PolicyPreset,
+    RuleOverride,
+};
 
-pub(super) fn of(settings: &GuardSettings, now: Timestamp) -> Policy {
-    let protected = settings.protect.iter().map(|path| (path, Guarded::Change));
-    let secrets = settings.secrets.iter().map(|path| (path, Guarded::Look));
-    let mut policy = Policy {
-        on_failure: verdict(settings.on_failure),
+pub(super) fn build_policy(settings: &GuardSettings, now: Timestamp) -> GuardPolicy {
+    let protected = settings.protect.iter().map(|path| (path, ForbiddenAccess::Change));
+    let secrets = settings.secrets.iter().map(|path| (path, ForbiddenAccess::Read));
+    let mut policy = GuardPolicy {
+        on_failure: decision_from_choice(settings.on_failure),
         protected: protected
             .chain(secrets)
             // One that begins nowhere in particular protects nothing.
             .filter(|(protected, _)| protected.path.is_absolute())
-            .map(|(protected, from)| Protected {
-                path: protected.path.to_string_lossy().into_owned(),
-                from,
-            })
+            .map(|(protected, from)| PathProtection { path: protected.path.to_string_lossy().into_owned(), from })
             .collect(),
         allowed: settings
             .allow
             .iter()
             .filter(|entry| !entry.is_expired(now))
-            .map(|entry| Allowed {
-                command: entry.command.clone(),
-                reason: entry.reason.clone(),
-            })
+            .map(|entry| AllowListEntry { command: entry.command.clone(), reason: entry.reason.clone() })
             .collect(),
-        ..Policy::new(preset(settings.preset))
+        ..GuardPolicy::new(preset_from_settings(settings.preset))
     };
     if !settings.rules.is_empty() {
         let chosen = RULES.iter().filter_map(|rule| {
-            let said = settings.choice_for(rule.id, choice(policy.verdict(rule)))?;
+            let said = settings.choice_for(rule.id, choice_from_decision(policy.decide(rule)))?;
             let by = match said.author {
-                GuardAuthor::User => Author::User,
-                GuardAuthor::Project | GuardAuthor::Untrusted => Author::Project,
+                GuardAuthor::User => PolicyAuthor::User,
+                GuardAuthor::Project | GuardAuthor::Untrusted => PolicyAuthor::Project,
             };
-            let verdict = verdict(said.choice);
-            Some((rule.id.to_owned(), Choice { verdict, by }))
+            let verdict = decision_from_choice(said.choice);
+            Some((rule.id.to_owned(), RuleOverride { decision: verdict, by }))
         });
         policy.rules = chosen.collect();
     }
     policy
 }
 
-pub(super) fn preset(preset: GuardPreset) -> Preset {
+pub(super) fn preset_from_settings(preset: GuardPreset) -> PolicyPreset {
     match preset {
-        GuardPreset::Standard => Preset::Standard,
-        GuardPreset::Strict => Preset::Strict,
-        GuardPreset::Audit => Preset::Audit,
+        GuardPreset::Standard => PolicyPreset::Standard,
+        GuardPreset::Strict => PolicyPreset::Strict,
+        GuardPreset::Audit => PolicyPreset::Audit,
     }
 }
 
-fn verdict(choice: GuardChoice) -> Verdict {
+fn decision_from_choice(choice: GuardChoice) -> GuardDecision {
     match choice {
-        GuardChoice::Allow => Verdict::Allow,
-        GuardChoice::Ask => Verdict::Ask,
-        GuardChoice::Deny => Verdict::Deny,
+        GuardChoice::Allow => GuardDecision::Allow,
+        GuardChoice::Ask => GuardDecision::Ask,
+        GuardChoice::Deny => GuardDecision::Deny,
     }
 }
 
 /// A verdict as settings write it.
-pub(crate) fn choice(verdict: Verdict) -> GuardChoice {
+pub(crate) fn choice_from_decision(verdict: GuardDecision) -> GuardChoice {
     match verdict {
-        Verdict::Allow => GuardChoice::Allow,
-        Verdict::Ask => GuardChoice::Ask,
-        Verdict::Deny => GuardChoice::Deny,
+        GuardDecision::Allow => GuardChoice::Allow,
+        GuardDecision::Ask => GuardChoice::Ask,
+        GuardDecision::Deny => GuardChoice::Deny,
     }
 }

@@ -3,146 +3,137 @@
 //! Each handler decides on its own, and what it needs is asked for here. Whatever goes wrong with one of them is told on
 //! standard error and is no opinion, except where a handler says itself that it fails closed.
 
-mod comms;
 mod context;
-mod mode;
+mod messaging;
 mod remind;
+mod session_mode;
 
 use std::cell::OnceCell;
 use std::path::Path;
 
 use serde_json::Value;
-use snell::{Decision, Event, EventName, Handler, Settings, Timestamp, Verdict};
-use snell_store::Sender;
+use snell::{BuiltinHandler, Decision, Event, EventName, SnellSettings, Timestamp, Verdict};
+use snell_store::EventSender;
 
-use crate::around::{Around, variable};
-use crate::guard::{Guard, Hearing};
+use crate::env::{ConfigArgs, read_variable};
+use crate::guard::{GuardRun, ProjectGuard};
 use crate::output;
-use crate::recording::Recording;
-pub(crate) use mode::Mode;
-pub(crate) use remind::Reminder;
+use crate::record::record_event::HookRecorder;
+pub(crate) use remind::AgentReminder;
+pub(crate) use session_mode::SessionMode;
 
 /// An event, and what surrounds it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Occasion<'a> {
+pub(crate) struct HandlerContext<'a> {
     pub(crate) event: &'a Event,
     /// What could not be read of it, if anything.
-    pub(crate) unread: Option<&'a Unread>,
-    pub(crate) sender: &'a Sender,
+    pub(crate) decode_problem: Option<&'a DecodeProblem>,
+    pub(crate) sender: &'a EventSender,
     /// The directory that the agent has for its project.
     pub(crate) project: &'a Path,
-    pub(crate) settings: &'a Settings,
+    pub(crate) settings: &'a SnellSettings,
     pub(crate) now: Timestamp,
 }
 
 /// Why an event could not be read as a whole.
 #[derive(Clone, Debug)]
-pub(crate) struct Unread {
+pub(crate) struct DecodeProblem {
     /// As a sentence without its end.
     pub(crate) why: String,
     /// Whether there is something of what a tool is given.
     pub(crate) has_input: bool,
 }
 
-impl Unread {
+impl DecodeProblem {
     /// Something of it was left out.
-    pub(crate) fn partly(why: String) -> Self {
+    pub(crate) fn truncated(why: String) -> Self {
         Self { why, has_input: true }
     }
 
     /// There is nothing of it but what happens, and to whom.
-    pub(crate) fn wholly(why: String) -> Self {
+    pub(crate) fn unreadable(why: String) -> Self {
         Self { why, has_input: false }
     }
 }
 
-impl Occasion<'_> {
+impl HandlerContext<'_> {
     /// The time by which allowed commands expire. `SNELL_NOW` does not turn it back: an agent's settings could set that.
     fn expiry_time(&self) -> Timestamp {
         self.now.max(Timestamp::now())
     }
 
-    fn mode(&self) -> Mode {
-        Mode::of(self.sender.mode.as_deref())
+    fn session_mode(&self) -> SessionMode {
+        SessionMode::from_name(self.sender.mode.as_deref())
     }
 }
 
 /// What the handlers have to say about an event.
 #[derive(Debug)]
-pub(crate) struct Said<'a> {
+pub(crate) struct HandlerOutcome<'a> {
     /// What they decided.
     pub(crate) verdict: Verdict,
     /// What the agent is told about itself, if it hears it.
-    pub(crate) reminder: Reminder,
+    pub(crate) reminder: AgentReminder,
     /// What the guard has to do with it, if anything.
-    pub(crate) hearing: Option<Hearing<'a>>,
+    pub(crate) guard_run: Option<GuardRun<'a>>,
 }
 
 /// Asks every handler that is switched on.
-pub(crate) fn ask<'a>(occasion: &Occasion<'a>, recording: &mut Recording) -> Said<'a> {
+pub(crate) fn run_handlers<'a>(occasion: &HandlerContext<'a>, recording: &mut HookRecorder) -> HandlerOutcome<'a> {
     let handlers = &occasion.settings.handlers;
-    let mut said = Said {
+    let mut said = HandlerOutcome {
         verdict: Verdict::new(occasion.event.name.clone()),
-        reminder: Reminder::default(),
-        hearing: hearing(occasion),
+        reminder: AgentReminder::default(),
+        guard_run: start_guard_run(occasion),
     };
-    if let Some(hearing) = &mut said.hearing {
-        if occasion.unread.is_none_or(|unread| unread.has_input) {
-            hearing.hear(&mut said.verdict);
+    if let Some(hearing) = &mut said.guard_run {
+        if occasion.decode_problem.is_none_or(|unread| unread.has_input) {
+            hearing.judge_original(&mut said.verdict);
         }
-        if let Some(unread) = occasion.unread {
-            hearing.is_unread(&unread.why, &mut said.verdict);
+        if let Some(unread) = occasion.decode_problem {
+            hearing.mark_unreadable(&unread.why, &mut said.verdict);
         }
     }
-    if handlers.is_on(Handler::Context) && occasion.event.name == EventName::SessionStart {
-        load_files(occasion, &mut said.verdict);
+    if handlers.is_enabled(BuiltinHandler::Context) && occasion.event.name == EventName::SessionStart {
+        add_context_files(occasion, &mut said.verdict);
     }
-    if handlers.is_on(Handler::Comms) && occasion.event.name == EventName::PreToolUse {
+    if handlers.is_enabled(BuiltinHandler::Comms) && occasion.event.name == EventName::PreToolUse {
         let input = occasion.event.tool.as_ref().and_then(|tool| tool.input.as_ref());
         judge_message(occasion, input.unwrap_or(&Value::Null), &mut said.verdict);
     }
-    if handlers.is_on(Handler::Remind)
-        && let Some(inquiry) = remind::inquiry(occasion)
+    if handlers.is_enabled(BuiltinHandler::Remind)
+        && let Some(inquiry) = remind::build_snapshot_query(occasion)
     {
-        let facts = recording.facts(&inquiry);
-        said.reminder = remind::reminder(occasion, facts.as_ref());
+        let facts = recording.load_session_snapshot(&inquiry);
+        said.reminder = remind::build_reminder(occasion, facts.as_ref());
     }
     said
 }
 
-fn hearing<'a>(occasion: &Occasion<'a>) -> Option<Hearing<'a>> {
-    let is_on = occasion.settings.handlers.is_on(Handler::Guard);
-    let hearing = || {
-        Hearing::of(
-            occasion.event,
-            occasion.settings,
-            occasion.project,
-            occasion.expiry_time(),
-        )
-    };
+fn start_guard_run<'a>(occasion: &HandlerContext<'a>) -> Option<GuardRun<'a>> {
+    let is_on = occasion.settings.handlers.is_enabled(BuiltinHandler::Guard);
+    let hearing = || GuardRun::for_event(occasion.event, occasion.settings, occasion.project, occasion.expiry_time());
     let agent_pid = occasion.sender.process.map(|process| process.pid);
-    is_on
-        .then(hearing)
-        .flatten()
-        .map(|hearing| hearing.with_agent_process(agent_pid))
+    is_on.then(hearing).flatten().map(|hearing| hearing.with_agent_process(agent_pid))
 }
 
 /// Variables that launchers set.
 const PROJECT_PATH: &str = "PROJECT_PATH";
 
 /// The contacts file, where the user names none: beside their own `snell.toml`.
-const CONTACTS: &str = "contacts.toml";
+const CONTACTS_FILE: &str = "contacts.toml";
 
-fn load_files(occasion: &Occasion<'_>, verdict: &mut Verdict) {
+fn add_context_files(occasion: &HandlerContext<'_>, verdict: &mut Verdict) {
     let told = occasion.event.raw.get("project_path").and_then(|path| path.as_str());
-    let project_path = variable(PROJECT_PATH).or_else(|| told.map(str::to_owned));
-    let home = Around::of(None, None).home();
+    let project_path = read_variable(PROJECT_PATH).or_else(|| told.map(str::to_owned));
+    let home = ConfigArgs::new(None, None).home_dir();
     let guard = OnceCell::new();
     let forbidden = |path: &Path| {
-        let guard = guard.get_or_init(|| Guard::of(occasion.settings, occasion.project, occasion.expiry_time()));
-        guard.forbids_reading(path)
+        let guard = guard
+            .get_or_init(|| ProjectGuard::from_settings(occasion.settings, occasion.project, occasion.expiry_time()));
+        guard.find_rule_against_reading(path)
     };
-    let request = context::Request {
+    let request = context::ContextRequest {
         project: occasion.project,
         role: occasion.sender.role.as_deref(),
         project_path: project_path.as_deref(),
@@ -150,37 +141,36 @@ fn load_files(occasion: &Occasion<'_>, verdict: &mut Verdict) {
         settings: &occasion.settings.context,
         messages: &occasion.settings.messages,
     };
-    let loaded = context::load(&request, &forbidden);
-    loaded.faults.iter().for_each(|fault| output::note(fault));
+    let loaded = context::load_context(&request, &forbidden);
+    loaded.faults.iter().for_each(|fault| output::print_note(fault));
     loaded.text.into_iter().for_each(|text| verdict.add_context(text));
 }
 
 /// Asks again those who judge a tool's input, because a hook has changed it.
-pub(crate) fn ask_again(occasion: &Occasion<'_>, hearing: Option<&mut Hearing<'_>>, verdict: &mut Verdict) {
+pub(crate) fn rerun_on_changed_input(
+    occasion: &HandlerContext<'_>,
+    hearing: Option<&mut GuardRun<'_>>,
+    verdict: &mut Verdict,
+) {
     if let Some(hearing) = hearing {
-        hearing.hear_again(verdict);
+        hearing.rejudge_if_changed(verdict);
     }
     if let Some(input) = verdict.tool_input.clone()
-        && occasion.settings.handlers.is_on(Handler::Comms)
+        && occasion.settings.handlers.is_enabled(BuiltinHandler::Comms)
         && occasion.event.name == EventName::PreToolUse
     {
         judge_message(occasion, &input, verdict);
     }
 }
 
-fn judge_message(occasion: &Occasion<'_>, input: &Value, verdict: &mut Verdict) {
+fn judge_message(occasion: &HandlerContext<'_>, input: &Value, verdict: &mut Verdict) {
     let Some(tool) = occasion.event.tool_name() else {
         return;
     };
-    let contacts = Around::of_guest(occasion.project.to_owned())
-        .config_dir()
-        .map(|directory| directory.join(CONTACTS));
-    let call = comms::Call {
-        tool,
-        input,
-        mode: &occasion.mode(),
-    };
-    let objection = comms::judge(&call, &occasion.settings.comms, contacts.as_deref());
+    let contacts =
+        ConfigArgs::for_guest(occasion.project.to_owned()).config_dir().map(|directory| directory.join(CONTACTS_FILE));
+    let call = messaging::MessageCall { tool, input, mode: &occasion.session_mode() };
+    let objection = messaging::judge_call(&call, &occasion.settings.comms, contacts.as_deref());
     match objection.map(|objection| (objection.decision, objection.reason)) {
         Some((Decision::Deny, reason)) => verdict.deny(reason),
         Some((_, reason)) => verdict.ask(reason),

@@ -11,13 +11,13 @@ const MAX_TRUST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// An agent that Snell can be installed in.
 #[derive(Debug)]
-pub(crate) struct Agent {
+pub(crate) struct InstallAgent {
     /// What it is called in options: `claude`.
     pub(crate) name: &'static str,
     /// The variable that names its own directory, and what that directory is called in the home directory otherwise.
     directory: (&'static str, &'static str),
     /// The files that it reads hooks from.
-    pub(crate) files: &'static [SettingsFile],
+    pub(crate) files: &'static [AgentSettingsFile],
     /// Events on which Snell does not register, and why.
     pub(crate) left_out: &'static [(&'static str, &'static str)],
     /// How many seconds an event's hook may take, where the agent's own limit would be wrong.
@@ -32,8 +32,8 @@ pub(crate) struct Agent {
 
 /// A file that an agent reads hooks from.
 #[derive(Debug)]
-pub(crate) struct SettingsFile {
-    pub(crate) scope: Scope,
+pub(crate) struct AgentSettingsFile {
+    pub(crate) scope: SettingsScope,
     /// Below the directory of its scope. In a directory that ends with `.d` every JSON file counts.
     path: &'static str,
 }
@@ -41,7 +41,7 @@ pub(crate) struct SettingsFile {
 /// Whose hooks a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Scope {
+pub(crate) enum SettingsScope {
     /// The user's, in every project.
     User,
     /// A project's, for everybody who works on it.
@@ -52,7 +52,7 @@ pub(crate) enum Scope {
     Managed,
 }
 
-impl Scope {
+impl SettingsScope {
     /// Whether files of these scopes are read together, wherever they are: the user's is read in every project.
     pub(crate) fn overlaps(self, other: Self) -> bool {
         let is_of_a_project = |scope| matches!(scope, Self::Project | Self::Local);
@@ -71,38 +71,32 @@ impl Scope {
 
 /// Where an agent's files are looked for.
 #[derive(Clone, Debug)]
-pub(crate) struct Surroundings {
+pub(crate) struct AgentDirs {
     pub(crate) home: PathBuf,
     pub(crate) project: PathBuf,
     /// What the agent's variable says about its directory.
     pub(crate) directory: Option<PathBuf>,
 }
 
-static AGENTS: &[&Agent] = &[&CLAUDE];
+static AGENTS: &[&InstallAgent] = &[&CLAUDE];
 
-static CLAUDE: Agent = Agent {
+static CLAUDE: InstallAgent = InstallAgent {
     name: "claude",
     directory: ("CLAUDE_CONFIG_DIR", ".claude"),
     files: &[
-        file(Scope::User, "settings.json"),
-        file(Scope::Project, ".claude/settings.json"),
-        file(Scope::Local, ".claude/settings.local.json"),
-        file(Scope::Managed, "/etc/claude-code/managed-settings.json"),
-        file(Scope::Managed, "/etc/claude-code/managed-settings.d"),
-        file(
-            Scope::Managed,
-            "/Library/Application Support/ClaudeCode/managed-settings.json",
-        ),
+        settings_file(SettingsScope::User, "settings.json"),
+        settings_file(SettingsScope::Project, ".claude/settings.json"),
+        settings_file(SettingsScope::Local, ".claude/settings.local.json"),
+        settings_file(SettingsScope::Managed, "/etc/claude-code/managed-settings.json"),
+        settings_file(SettingsScope::Managed, "/etc/claude-code/managed-settings.d"),
+        settings_file(SettingsScope::Managed, "/Library/Application Support/ClaudeCode/managed-settings.json"),
     ],
     left_out: &[
         (
             "WorktreeCreate",
             "a hook there makes the worktree itself and prints its path, so one that only looks on would break it",
         ),
-        (
-            "MessageDisplay",
-            "it comes for every piece of text that is shown, and each would cost a process",
-        ),
+        ("MessageDisplay", "it comes for every piece of text that is shown, and each would cost a process"),
     ],
     timeouts: &[
         // Claude Code's limit is 30 s here, and 600 s elsewhere. How long a hook may take is said in snell.toml.
@@ -130,21 +124,18 @@ static CLAUDE: Agent = Agent {
     ],
 };
 
-const fn file(scope: Scope, path: &'static str) -> SettingsFile {
-    SettingsFile { scope, path }
+const fn settings_file(scope: SettingsScope, path: &'static str) -> AgentSettingsFile {
+    AgentSettingsFile { scope, path }
 }
 
-impl Agent {
+impl InstallAgent {
     /// The agent of this name.
-    pub(crate) fn named(name: &str) -> anyhow::Result<&'static Self> {
+    pub(crate) fn find_by_name(name: &str) -> anyhow::Result<&'static Self> {
         match AGENTS.iter().find(|agent| agent.name == name) {
             Some(agent) => Ok(agent),
             None => {
                 let names: Vec<_> = AGENTS.iter().map(|agent| agent.name).collect();
-                bail!(
-                    "Snell cannot be installed in \"{name}\" yet; it can in: {}",
-                    names.join(", ")
-                )
+                bail!("Snell cannot be installed in \"{name}\" yet; it can in: {}", names.join(", "))
             }
         }
     }
@@ -159,7 +150,7 @@ impl Agent {
     }
 
     fn guest(&self) -> Option<&'static Guest> {
-        Guest::by_name(self.name)
+        Guest::find_by_name(self.name)
     }
 
     /// The variable that names its directory.
@@ -168,30 +159,30 @@ impl Agent {
     }
 
     /// Its own directory.
-    pub(crate) fn directory(&self, around: &Surroundings) -> PathBuf {
-        let usual = || self.usual_directory(around);
+    pub(crate) fn config_dir(&self, around: &AgentDirs) -> PathBuf {
+        let usual = || self.default_config_dir(around);
         around.directory.clone().unwrap_or_else(usual)
     }
 
     /// What its own directory is where no variable says otherwise.
-    pub(crate) fn usual_directory(&self, around: &Surroundings) -> PathBuf {
+    pub(crate) fn default_config_dir(&self, around: &AgentDirs) -> PathBuf {
         around.home.join(self.directory.1)
     }
 
     /// Where a file of it is.
-    pub(crate) fn place(&self, file: &SettingsFile, around: &Surroundings) -> PathBuf {
+    pub(crate) fn settings_path(&self, file: &AgentSettingsFile, around: &AgentDirs) -> PathBuf {
         match file.scope {
-            Scope::User => self.directory(around).join(file.path),
-            Scope::Project | Scope::Local => around.project.join(file.path),
-            Scope::Managed => PathBuf::from(file.path),
+            SettingsScope::User => self.config_dir(around).join(file.path),
+            SettingsScope::Project | SettingsScope::Local => around.project.join(file.path),
+            SettingsScope::Managed => PathBuf::from(file.path),
         }
     }
 
     /// All its files, with those of directories in which every file counts.
-    pub(crate) fn places(&self, around: &Surroundings) -> Vec<(Scope, PathBuf)> {
+    pub(crate) fn all_settings_paths(&self, around: &AgentDirs) -> Vec<(SettingsScope, PathBuf)> {
         let mut places = Vec::new();
         for file in self.files {
-            let path = self.place(file, around);
+            let path = self.settings_path(file, around);
             if !file.path.ends_with(".d") {
                 places.push((file.scope, path));
                 continue;
@@ -206,14 +197,14 @@ impl Agent {
     }
 
     /// Where its file of this scope is.
-    pub(crate) fn place_of(&self, scope: Scope, around: &Surroundings) -> PathBuf {
+    pub(crate) fn settings_path_in_scope(&self, scope: SettingsScope, around: &AgentDirs) -> PathBuf {
         let file = self.files.iter().find(|file| file.scope == scope);
-        file.map_or_else(|| self.directory(around), |file| self.place(file, around))
+        file.map_or_else(|| self.config_dir(around), |file| self.settings_path(file, around))
     }
 
     /// The script of a machine that only forwards.
-    pub(crate) fn script(&self, around: &Surroundings) -> PathBuf {
-        self.directory(around).join("hooks").join(super::script::NAME)
+    pub(crate) fn script_path(&self, around: &AgentDirs) -> PathBuf {
+        self.config_dir(around).join("hooks").join(super::notify_script::SCRIPT_NAME)
     }
 
     /// The events on which `snell hook` is registered.
@@ -230,7 +221,7 @@ impl Agent {
     }
 
     /// Whether its user has told it to trust the project, or a directory around it; nothing if that cannot be seen.
-    pub(crate) fn is_trusting(&self, around: &Surroundings) -> Option<bool> {
+    pub(crate) fn is_project_trusted(&self, around: &AgentDirs) -> Option<bool> {
         let (name, [projects, trusted]) = self.trust;
         let directory = around.directory.as_ref().unwrap_or(&around.home);
         let text = read_text_file(&directory.join(name), MAX_TRUST_BYTES).ok()?;
@@ -241,7 +232,7 @@ impl Agent {
     }
 
     /// Who else reads its files, as far as that can be seen.
-    pub(crate) fn readers_here(&self, home: &Path) -> Vec<&'static str> {
+    pub(crate) fn find_other_readers(&self, home: &Path) -> Vec<&'static str> {
         let here = self.readers.iter().filter(|(_, sign)| home.join(sign).exists());
         here.map(|(name, _)| *name).collect()
     }

@@ -10,13 +10,13 @@
 //! `program` and `remembered` touch files, and `work` puts it all in order. `snell doctor` uses the same parts to look.
 
 pub(crate) mod agents;
-pub(crate) mod disk;
-pub(crate) mod document;
-pub(crate) mod entry;
+pub(crate) mod apply;
+pub(crate) mod atomic_file;
+pub(crate) mod backup;
+pub(crate) mod exe_path;
+pub(crate) mod handler;
+pub(crate) mod jsonc;
+pub(crate) mod notify_script;
 pub(crate) mod plan;
-pub(crate) mod program;
-pub(crate) mod remembered;
-pub(crate) mod script;
-pub(crate) mod signs;
-pub(crate) mod survey;
-pub(crate) mod work;
+pub(crate) mod recognize;
+pub(crate) mod scan;

@@ -1,6 +1,6 @@
 //! The exit codes of each command, from the table that stands in the documentation.
 
-use super::tables;
+use super::doc_tables;
 use crate::commands::docs;
 
 /// Where the table stands.
@@ -14,18 +14,11 @@ const OTHERS: &str = "the others";
 const NEVER: &str = "–";
 
 /// What is told about a command's exit codes.
-pub(super) fn of(command: &str) -> String {
-    let rows = tables::rows(docs::text(PAGE), HEADING);
-    let own: Vec<_> = rows
-        .iter()
-        .filter_map(|row| Some((is_about(row.first()?, command)?, row)))
-        .collect();
+pub(super) fn describe_exit_codes(command: &str) -> String {
+    let rows = doc_tables::find_table_rows(docs::page_text(PAGE), HEADING);
+    let own: Vec<_> = rows.iter().filter_map(|row| Some((match_command_cell(row.first()?, command)?, row))).collect();
     let others = || rows.iter().filter(|row| row.first().is_some_and(|of| of == OTHERS));
-    let own = if own.is_empty() {
-        others().map(|row| ("", row)).collect()
-    } else {
-        own
-    };
+    let own = if own.is_empty() { others().map(|row| ("", row)).collect() } else { own };
     let told = own.into_iter().map(|(when, row)| {
         let codes = row.iter().skip(1).enumerate().filter(|(_, meaning)| *meaning != NEVER);
         let lines = codes.map(|(code, meaning)| format!("\n  {code}  {meaning}"));
@@ -35,7 +28,7 @@ pub(super) fn of(command: &str) -> String {
 }
 
 /// Whether a row is about a command; then, about which of its ways to be called: `check, of one call`.
-fn is_about<'r>(cell: &'r str, command: &str) -> Option<&'r str> {
+fn match_command_cell<'r>(cell: &'r str, command: &str) -> Option<&'r str> {
     if let Some(when) = cell.strip_prefix(command)
         && (when.is_empty() || when.starts_with(", of "))
     {
@@ -53,26 +46,14 @@ mod tests {
         let cases = [
             ("run", "Exit codes:\n  0  go on (allow or ask)\n  1  ", "\n  2  blocked"),
             ("notify", "Exit codes:\n  0  whatever happens", "bad usage included"),
-            (
-                "uninstall",
-                "Exit codes:\n  0  done, or nothing to do\n",
-                "nothing was changed, or bad usage",
-            ),
-            (
-                "guard check",
-                "Exit codes of one call:\n  0  ",
-                "Exit codes of calls on standard input:\n  0  ",
-            ),
-            (
-                "agents",
-                "Exit codes:\n  0  done\n  1  ",
-                "Snell itself failed, or bad usage",
-            ),
+            ("uninstall", "Exit codes:\n  0  done, or nothing to do\n", "nothing was changed, or bad usage"),
+            ("guard check", "Exit codes of one call:\n  0  ", "Exit codes of calls on standard input:\n  0  "),
+            ("agents", "Exit codes:\n  0  done\n  1  ", "Snell itself failed, or bad usage"),
         ];
         for (command, begins, has) in cases {
-            let codes = of(command);
+            let codes = describe_exit_codes(command);
             assert!(codes.starts_with(begins) && codes.contains(has), "{command}: {codes}");
         }
-        assert!(!of("notify").contains("\n  1"));
+        assert!(!describe_exit_codes("notify").contains("\n  1"));
     }
 }

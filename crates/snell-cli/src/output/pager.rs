@@ -6,21 +6,21 @@ use std::process::{Command, Stdio};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// The program that shows pages, unless the user has chosen one.
-const USUAL: &str = "less";
+const DEFAULT_PAGER: &str = "less";
 
 /// How it shows them: nothing to page through if all fits on the screen, colours as they are, and the screen as it was left.
-const MANNER: (&str, &str) = ("LESS", "FRX");
+const LESS_DEFAULTS: (&str, &str) = ("LESS", "FRX");
 
 /// What a shell answers if there is no such program.
-const NOT_THERE: [i32; 2] = [126, 127];
+const COMMAND_NOT_FOUND_CODES: [i32; 2] = [126, 127];
 
 /// Shows a text in the user's pager, and waits until it was read. Answers whether there was one.
-pub(super) fn show(text: &str) -> bool {
-    pager().is_some_and(|command| read_in(command, text).unwrap_or(false))
+pub(super) fn show_in_pager(text: &str) -> bool {
+    build_pager_command().is_some_and(|command| run_pager(command, text).unwrap_or(false))
 }
 
 /// The user's pager; none if they want none.
-fn pager() -> Option<Command> {
+fn build_pager_command() -> Option<Command> {
     let mut command = match std::env::var_os("PAGER") {
         Some(chosen) if chosen.is_empty() => return None,
         Some(chosen) => {
@@ -28,15 +28,15 @@ fn pager() -> Option<Command> {
             shell.arg("-c").arg(chosen);
             shell
         }
-        None => Command::new(USUAL),
+        None => Command::new(DEFAULT_PAGER),
     };
-    if std::env::var_os(MANNER.0).is_none() {
-        command.env(MANNER.0, MANNER.1);
+    if std::env::var_os(LESS_DEFAULTS.0).is_none() {
+        command.env(LESS_DEFAULTS.0, LESS_DEFAULTS.1);
     }
     Some(command)
 }
 
-fn read_in(mut command: Command, text: &str) -> io::Result<bool> {
+fn run_pager(mut command: Command, text: &str) -> io::Result<bool> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let _entered = runtime.enter();
     // While somebody reads, Ctrl-C is for the pager: if it ended us, the pager would be left with the terminal.
@@ -47,5 +47,5 @@ fn read_in(mut command: Command, text: &str) -> io::Result<bool> {
         let _ = pages.write_all(text.as_bytes());
     }
     let ended = pager.wait()?;
-    Ok(!ended.code().is_some_and(|code| NOT_THERE.contains(&code)))
+    Ok(!ended.code().is_some_and(|code| COMMAND_NOT_FOUND_CODES.contains(&code)))
 }

@@ -1,18 +1,18 @@
 //! Aligned columns, for people.
 
-use super::{Style, harmless, shortened, styled, terminal_width, width, write_out};
+use super::{TextStyle, apply_style, display_width, escape_invisible, terminal_width, truncate_to_width, write_stdout};
 
 /// Where nothing is cut, a cell that is wider than this stands out, rather than that all others are filled up to it.
 const MAX_PADDED: usize = 64;
 
 /// How wide a column must be able to stay, if others can be left out for it: figures and times are whole then.
-const LEAST_WIDTH: usize = 9;
+const MIN_COLUMN_WIDTH: usize = 9;
 
 /// Aligned columns. On a terminal one column, and only then the widest, is shortened until a row fits on a line.
 #[derive(Debug)]
-pub(crate) struct Table<const N: usize> {
+pub(crate) struct TextTable<const N: usize> {
     rows: Vec<[String; N]>,
-    styles: Vec<[Style; N]>,
+    styles: Vec<[TextStyle; N]>,
     flexible: usize,
     /// Left out if nothing stands in it.
     optional: Option<usize>,
@@ -20,7 +20,7 @@ pub(crate) struct Table<const N: usize> {
     dispensable: Vec<usize>,
 }
 
-impl<const N: usize> Table<N> {
+impl<const N: usize> TextTable<N> {
     /// `flexible` is the column to shorten first.
     pub(crate) fn new(titles: [&str; N], flexible: usize) -> Self {
         Self {
@@ -28,48 +28,48 @@ impl<const N: usize> Table<N> {
             optional: None,
             dispensable: Vec::new(),
             rows: vec![titles.map(str::to_owned)],
-            styles: vec![[Style::Bold; N]],
+            styles: vec![[TextStyle::Bold; N]],
         }
     }
 
     /// Leaves this column out if nothing stands in it.
-    pub(crate) fn optional(mut self, column: usize) -> Self {
+    pub(crate) fn with_optional_column(mut self, column: usize) -> Self {
         self.optional = Some(column);
         self
     }
 
     /// Leaves these columns out, one after the other, on a terminal that is too narrow for all.
-    pub(crate) fn dispensable(mut self, columns: &[usize]) -> Self {
+    pub(crate) fn with_dispensable_columns(mut self, columns: &[usize]) -> Self {
         self.dispensable = columns.to_vec();
         self
     }
 
-    pub(crate) fn row(&mut self, cells: [String; N]) {
-        self.styled_row(cells.map(|cell| (cell, Style::Plain)));
+    pub(crate) fn add_row(&mut self, cells: [String; N]) {
+        self.add_styled_row(cells.map(|cell| (cell, TextStyle::Plain)));
     }
 
-    pub(crate) fn styled_row(&mut self, cells: [(String, Style); N]) {
+    pub(crate) fn add_styled_row(&mut self, cells: [(String, TextStyle); N]) {
         self.styles.push(std::array::from_fn(|column| cells[column].1));
-        self.rows.push(cells.map(|(cell, _)| harmless(&cell)));
+        self.rows.push(cells.map(|(cell, _)| escape_invisible(&cell)));
     }
 
     pub(crate) fn print(&self) {
-        write_out(&self.text());
+        write_stdout(&self.render());
     }
 
     /// Prints every cell in full, however wide the terminal is.
-    pub(crate) fn print_whole(&self) {
-        write_out(&self.text_within(None));
+    pub(crate) fn print_full_width(&self) {
+        write_stdout(&self.render_within(None));
     }
 
-    /// What [`Table::print`] prints.
-    pub(crate) fn text(&self) -> String {
-        self.text_within(terminal_width())
+    /// What [`TextTable::print`] prints.
+    pub(crate) fn render(&self) -> String {
+        self.render_within(terminal_width())
     }
 
-    fn text_within(&self, room: Option<usize>) -> String {
-        let shown = self.columns(room);
-        let widths = self.widths(room, &shown);
+    fn render_within(&self, room: Option<usize>) -> String {
+        let shown = self.visible_columns(room);
+        let widths = self.compute_widths(room, &shown);
         let mut text = String::new();
         for (row, styles) in self.rows.iter().zip(&self.styles) {
             // What ends a line needs no padding.
@@ -77,11 +77,11 @@ impl<const N: usize> Table<N> {
             let last = *last.unwrap_or(&0);
             for column in shown.iter().copied().filter(|column| *column <= last) {
                 let cell = match room {
-                    Some(_) => shortened(&row[column], widths[column]),
+                    Some(_) => truncate_to_width(&row[column], widths[column]),
                     None => row[column].clone(),
                 };
-                let padding = widths[column].saturating_sub(width(&cell)) + 2;
-                text.push_str(&styled(&cell, styles[column]));
+                let padding = widths[column].saturating_sub(display_width(&cell)) + 2;
+                text.push_str(&apply_style(&cell, styles[column]));
                 if column != last {
                     text.extend(std::iter::repeat_n(' ', padding));
                 }
@@ -92,13 +92,13 @@ impl<const N: usize> Table<N> {
     }
 
     /// The columns that are shown in this room.
-    fn columns(&self, room: Option<usize>) -> Vec<usize> {
+    fn visible_columns(&self, room: Option<usize>) -> Vec<usize> {
         let is_empty = |column: usize| self.rows.iter().skip(1).all(|row| row[column].is_empty());
         let left_out = self.optional.filter(|column| is_empty(*column));
         let mut shown: Vec<_> = (0..N).filter(|column| Some(*column) != left_out).collect();
-        let least = self.widest().map(|width| width.min(LEAST_WIDTH));
+        let least = self.natural_widths().map(|width| width.min(MIN_COLUMN_WIDTH));
         for column in &self.dispensable {
-            if room.is_none_or(|room| excess(&least, &shown, room) == 0) {
+            if room.is_none_or(|room| measure_excess(&least, &shown, room) == 0) {
                 break;
             }
             shown.retain(|shown| shown != column);
@@ -107,19 +107,19 @@ impl<const N: usize> Table<N> {
     }
 
     /// How wide each column would like to be.
-    fn widest(&self) -> [usize; N] {
-        std::array::from_fn(|column| self.rows.iter().map(|row| width(&row[column])).max().unwrap_or(0))
+    fn natural_widths(&self) -> [usize; N] {
+        std::array::from_fn(|column| self.rows.iter().map(|row| display_width(&row[column])).max().unwrap_or(0))
     }
 
-    fn widths(&self, room: Option<usize>, shown: &[usize]) -> [usize; N] {
-        let mut widths = self.widest();
+    fn compute_widths(&self, room: Option<usize>, shown: &[usize]) -> [usize; N] {
+        let mut widths = self.natural_widths();
         let Some(room) = room else {
             return widths.map(|width| width.min(MAX_PADDED));
         };
         if let Some(width) = widths.get(self.flexible) {
-            widths[self.flexible] = width.saturating_sub(excess(&widths, shown, room)).max((*width).min(20));
+            widths[self.flexible] = width.saturating_sub(measure_excess(&widths, shown, room)).max((*width).min(20));
         }
-        while excess(&widths, shown, room) > 0 {
+        while measure_excess(&widths, shown, room) > 0 {
             match shown.iter().copied().max_by_key(|column| widths[*column]) {
                 Some(widest) if widths[widest] > 4 => widths[widest] -= 1,
                 _ => break,
@@ -130,7 +130,7 @@ impl<const N: usize> Table<N> {
 }
 
 /// By how much these columns, with the gaps between them, are too wide.
-fn excess(widths: &[usize], shown: &[usize], room: usize) -> usize {
+fn measure_excess(widths: &[usize], shown: &[usize], room: usize) -> usize {
     let cells: usize = shown.iter().map(|column| widths[*column]).sum();
     (cells + 2 * shown.len().saturating_sub(1)).saturating_sub(room)
 }

@@ -8,8 +8,8 @@ use std::{fs, process};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::chromium::is_required;
-use crate::driver::Browser;
+use crate::chromium::is_browser_required;
+use crate::driver::BrowserSession;
 
 const ADDRESS: &str = "https://registry.npmjs.org/axe-core/-/axe-core-4.14.0.tgz";
 const SHA256: &str = "2277b0a3ef47af9b52497faa3e71598e86e0a0e5e6eb295207a5657ede4709af";
@@ -28,52 +28,49 @@ const RUN: &str = "const done = arguments[arguments.length - 1];
 /// # Panics
 ///
 /// If it cannot be fetched, and must be.
-pub fn script() -> Option<&'static str> {
+pub fn load_axe_script() -> Option<&'static str> {
     static SCRIPT_TEXT: OnceLock<Result<String, String>> = OnceLock::new();
-    match SCRIPT_TEXT.get_or_init(fetched) {
+    match SCRIPT_TEXT.get_or_init(fetch_axe_script) {
         Ok(script) => Some(script),
         Err(why) => {
-            assert!(!is_required(), "{why}");
-            crate::support::skipped(why);
+            assert!(!is_browser_required(), "{why}");
+            crate::support::report_skipped(why);
             None
         }
     }
 }
 
 /// What it finds on the page that is open.
-pub fn findings(browser: &Browser, script: &str) -> Vec<String> {
-    browser.script(script, &[]);
-    let told = browser.script_that_waits(RUN);
+pub fn find_violations(browser: &BrowserSession, script: &str) -> Vec<String> {
+    browser.run_script(script, &[]);
+    let told = browser.run_async_script(RUN);
     assert!(told["passed"].as_u64() > Some(5), "it has looked: {told}");
     let found: &Value = &told["found"];
     serde_json::from_value(found.clone()).unwrap()
 }
 
-fn fetched() -> Result<String, String> {
+fn fetch_axe_script() -> Result<String, String> {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let archive = directory.join(format!("axe-{}.tgz", &SHA256[..16]));
-    if !is_sound(&archive) {
+    if !has_expected_checksum(&archive) {
         let part = directory.join(format!("axe-{}.part", process::id()));
-        run(Command::new("curl")
-            .args(["-fsSL", "--retry", "3", "-o"])
-            .arg(&part)
-            .arg(ADDRESS))?;
+        run_command(Command::new("curl").args(["-fsSL", "--retry", "3", "-o"]).arg(&part).arg(ADDRESS))?;
         fs::rename(&part, &archive).map_err(|error| error.to_string())?;
     }
-    if !is_sound(&archive) {
+    if !has_expected_checksum(&archive) {
         return Err(format!("{ADDRESS} is not what it was: its SHA-256 is not {SHA256}"));
     }
-    run(Command::new("tar").args(["-xzOf"]).arg(&archive).arg(SCRIPT))
+    run_command(Command::new("tar").args(["-xzOf"]).arg(&archive).arg(SCRIPT))
 }
 
-fn is_sound(archive: &Path) -> bool {
+fn has_expected_checksum(archive: &Path) -> bool {
     fs::read(archive).is_ok_and(|bytes| {
         let digest = Sha256::digest(&bytes);
         digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>() == SHA256
     })
 }
 
-fn run(command: &mut Command) -> Result<String, String> {
+fn run_command(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     if !output.status.success() {
         return Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)));

@@ -32,36 +32,36 @@ const WITHOUT_SHARED_MEMORY: &str = "--disable-dev-shm-usage";
 const ENOUGH_SHARED_BYTES: u64 = 1 << 30;
 
 /// The programs.
-pub struct Chromium {
+pub struct ChromiumBinaries {
     pub browser: PathBuf,
     pub driver: PathBuf,
 }
 
-impl Chromium {
+impl ChromiumBinaries {
     /// Looks for it.
     ///
     /// # Panics
     ///
     /// Where it is missing, and must not be.
-    pub fn find() -> Option<Self> {
-        let found = find(BROWSER).and_then(|browser| {
-            let driver = find(DRIVER)?;
+    pub fn locate() -> Option<Self> {
+        let found = find_program(BROWSER).and_then(|browser| {
+            let driver = find_program(DRIVER)?;
             Some(Self { browser, driver })
         });
         let why = "Chromium and its driver are missing; on Debian: apt-get install chromium chromium-driver; \
             elsewhere name them in SNELL_CHROMIUM and SNELL_CHROMEDRIVER";
         if found.is_none() {
-            assert!(!is_required(), "{why}");
-            crate::support::skipped(why);
+            assert!(!is_browser_required(), "{why}");
+            crate::support::report_skipped(why);
         }
         found
     }
 
     /// What a new session asks of the driver: a browser with a profile of its own in this directory.
-    pub fn wanted(&self, profile: &std::path::Path, preferences: &Value) -> Value {
+    pub fn session_capabilities(&self, profile: &std::path::Path, preferences: &Value) -> Value {
         let mut arguments: Vec<String> = ARGUMENTS.iter().map(ToString::to_string).collect();
         arguments.push(format!("--user-data-dir={}", profile.display()));
-        if !has_shared_memory() {
+        if !has_enough_shared_memory() {
             arguments.push(WITHOUT_SHARED_MEMORY.to_owned());
         }
         let options = json!({"binary": self.browser, "args": arguments, "prefs": preferences});
@@ -73,24 +73,22 @@ impl Chromium {
     }
 }
 
-fn has_shared_memory() -> bool {
+fn has_enough_shared_memory() -> bool {
     let shared = rustix::fs::statvfs("/dev/shm");
     shared.is_ok_and(|shared| shared.f_bavail * shared.f_frsize >= ENOUGH_SHARED_BYTES)
 }
 
 /// Whether a test that cannot be done has failed.
-pub fn is_required() -> bool {
+pub fn is_browser_required() -> bool {
     std::env::var_os("SNELL_BROWSER").is_some_and(|value| value == "required")
 }
 
-fn find((variable, names): (&str, &[&str])) -> Option<PathBuf> {
+fn find_program((variable, names): (&str, &[&str])) -> Option<PathBuf> {
     if let Some(named) = std::env::var_os(variable) {
         return Some(named.into());
     }
     let path = std::env::var_os("PATH")?;
     let directories: Vec<_> = std::env::split_paths(&path).collect();
-    let places = names
-        .iter()
-        .flat_map(|name| directories.iter().map(move |directory| directory.join(name)));
+    let places = names.iter().flat_map(|name| directories.iter().map(move |directory| directory.join(name)));
     places.into_iter().find(|place| place.is_file())
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use ureq::Agent;
 
-use crate::chromium::Chromium;
+use crate::chromium::ChromiumBinaries;
 
 /// Longer than anything takes, also on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -23,7 +23,7 @@ pub const TAB: &str = "\u{e004}";
 pub const ENTER: &str = "\u{e007}";
 
 /// A browser of a test's own, ended with the test.
-pub struct Browser {
+pub struct BrowserSession {
     http: Agent,
     /// Where its commands go.
     session: String,
@@ -31,25 +31,25 @@ pub struct Browser {
     _profile: TempDir,
 }
 
-impl Browser {
+impl BrowserSession {
     /// Starts one; nothing if there is none on this machine.
     pub fn open() -> Option<Self> {
-        Some(Self::start(&Chromium::find()?, &json!({})))
+        Some(Self::start(&ChromiumBinaries::locate()?, &json!({})))
     }
 
     /// Starts one that runs no scripts of pages.
     pub fn without_scripts() -> Option<Self> {
         let preferences = json!({"profile.default_content_setting_values.javascript": 2});
-        Some(Self::start(&Chromium::find()?, &preferences))
+        Some(Self::start(&ChromiumBinaries::locate()?, &preferences))
     }
 
     /// Starts one whose user has chosen letters that are twice as large.
     pub fn with_large_letters() -> Option<Self> {
         let preferences = json!({"webkit.webprefs.default_font_size": 32});
-        Some(Self::start(&Chromium::find()?, &preferences))
+        Some(Self::start(&ChromiumBinaries::locate()?, &preferences))
     }
 
-    fn start(chromium: &Chromium, preferences: &Value) -> Self {
+    fn start(chromium: &ChromiumBinaries, preferences: &Value) -> Self {
         let profile = tempfile::tempdir().unwrap();
         let (driver, port) = start_driver(chromium, &profile);
         let config = Agent::config_builder()
@@ -63,74 +63,74 @@ impl Browser {
             driver,
             _profile: profile,
         };
-        let wanted = chromium.wanted(browser._profile.path(), preferences);
-        let opened = browser.post("", &wanted);
+        let wanted = chromium.session_capabilities(browser._profile.path(), preferences);
+        let opened = browser.post_webdriver("", &wanted);
         let id = opened["sessionId"].as_str().unwrap();
         browser.session = format!("{}/{id}", browser.session);
         browser
     }
 
-    pub fn go(&self, address: &str) {
-        self.post("/url", &json!({"url": address}));
+    pub fn open_url(&self, address: &str) {
+        self.post_webdriver("/url", &json!({"url": address}));
     }
 
     /// Goes back to the page before, as the button of the browser does.
-    pub fn back(&self) {
-        self.post("/back", &json!({}));
+    pub fn go_back(&self) {
+        self.post_webdriver("/back", &json!({}));
     }
 
     /// Opens another window, beside those that there are, and turns to it. Answers what it is called.
     pub fn open_window(&self) -> String {
-        let opened = self.post("/window/new", &json!({"type": "window"}));
+        let opened = self.post_webdriver("/window/new", &json!({"type": "window"}));
         let window = opened["handle"].as_str().unwrap().to_owned();
-        self.turn_to(&window);
+        self.switch_window(&window);
         window
     }
 
     /// Turns to another window: what is done next is done there.
-    pub fn turn_to(&self, window: &str) {
-        self.post("/window", &json!({"handle": window}));
+    pub fn switch_window(&self, window: &str) {
+        self.post_webdriver("/window", &json!({"handle": window}));
     }
 
     /// What a script answers that is run in the page, with `arguments`.
-    pub fn script(&self, script: &str, arguments: &[Value]) -> Value {
-        self.post("/execute/sync", &json!({"script": script, "args": arguments}))
+    pub fn run_script(&self, script: &str, arguments: &[Value]) -> Value {
+        self.post_webdriver("/execute/sync", &json!({"script": script, "args": arguments}))
     }
 
-    /// As [`Browser::script`], for one that answers by calling the function that is its last argument.
-    pub fn script_that_waits(&self, script: &str) -> Value {
-        self.post("/execute/async", &json!({"script": script, "args": []}))
+    /// As [`BrowserSession::run_script`], for one that answers by calling the function that is its last argument.
+    pub fn run_async_script(&self, script: &str) -> Value {
+        self.post_webdriver("/execute/async", &json!({"script": script, "args": []}))
     }
 
     /// What an expression is.
-    pub fn value(&self, expression: &str) -> Value {
-        self.script(&format!("return {expression}"), &[])
+    pub fn evaluate(&self, expression: &str) -> Value {
+        self.run_script(&format!("return {expression}"), &[])
     }
 
-    pub fn number(&self, expression: &str) -> u64 {
-        let value = self.value(expression);
+    pub fn evaluate_number(&self, expression: &str) -> u64 {
+        let value = self.evaluate(expression);
         value.as_f64().unwrap_or_else(|| panic!("{expression}: {value}")) as u64
     }
 
-    pub fn text(&self, expression: &str) -> String {
-        let value = self.value(expression);
+    pub fn evaluate_text(&self, expression: &str) -> String {
+        let value = self.evaluate(expression);
         let text = value.as_str().unwrap_or_else(|| panic!("{expression}: {value}"));
         text.to_owned()
     }
 
     /// What every element says that a selector finds, as it is seen.
-    pub fn texts(&self, selector: &str) -> Vec<String> {
+    pub fn element_texts(&self, selector: &str) -> Vec<String> {
         let script = "return [...document.querySelectorAll(arguments[0])].map((element) => element.innerText)";
-        serde_json::from_value(self.script(script, &[selector.into()])).unwrap()
+        serde_json::from_value(self.run_script(script, &[selector.into()])).unwrap()
     }
 
     /// Waits until an expression is true.
     #[track_caller]
     pub fn wait_for(&self, expression: &str) {
         let started = Instant::now();
-        while self.value(&format!("Boolean({expression})")) != true {
+        while self.evaluate(&format!("Boolean({expression})")) != true {
             let waited = started.elapsed();
-            assert!(waited < PATIENCE, "never came true: {expression}\n{}", self.seen());
+            assert!(waited < PATIENCE, "never came true: {expression}\n{}", self.visible_text());
             std::thread::sleep(LOOK_AGAIN);
         }
     }
@@ -139,137 +139,128 @@ impl Browser {
     #[track_caller]
     pub fn wait_for_text(&self, selector: &str, text: &str) {
         let (selector, text) = (json!(selector), json!(text));
-        self.wait_for(&format!(
-            "document.querySelector({selector})?.innerText.includes({text})"
-        ));
+        self.wait_for(&format!("document.querySelector({selector})?.innerText.includes({text})"));
     }
 
     /// Unfolds everything that is folded.
-    pub fn unfold(&self) {
+    pub fn open_all_details(&self) {
         let unfold = "document.querySelectorAll('details').forEach((fold) => { fold.open = true })";
-        self.script(unfold, &[]);
+        self.run_script(unfold, &[]);
     }
 
     /// Waits until so many are told in the title to wait.
     #[track_caller]
-    pub fn wait_for_waiting(&self, number: usize) {
-        let begin = if number > 0 {
-            format!("({number}) Agents")
-        } else {
-            "Agents".into()
-        };
+    pub fn wait_for_waiting_count(&self, number: usize) {
+        let begin = if number > 0 { format!("({number}) Agents") } else { "Agents".into() };
         self.wait_for(&format!("document.title.startsWith('{begin}')"));
     }
 
     /// What a person sees of the page.
-    pub fn seen(&self) -> String {
-        self.text("document.body.innerText")
+    pub fn visible_text(&self) -> String {
+        self.evaluate_text("document.body.innerText")
     }
 
     /// Presses a key, and lets go of it.
-    pub fn press(&self, key: &str) {
+    pub fn press_key(&self, key: &str) {
         let actions = json!([{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]);
-        self.post(
-            "/actions",
-            &json!({"actions": [{"type": "key", "id": "keys", "actions": actions}]}),
-        );
+        self.post_webdriver("/actions", &json!({"actions": [{"type": "key", "id": "keys", "actions": actions}]}));
     }
 
     /// Clicks on the first element that a selector finds, as a person does.
-    pub fn click(&self, selector: &str) {
-        let found = self.post("/element", &json!({"using": "css selector", "value": selector}));
+    pub fn click_element(&self, selector: &str) {
+        let found = self.post_webdriver("/element", &json!({"using": "css selector", "value": selector}));
         let element = found.as_object().unwrap().values().next().unwrap().as_str().unwrap();
-        self.post(&format!("/element/{element}/click"), &json!({}));
+        self.post_webdriver(&format!("/element/{element}/click"), &json!({}));
     }
 
     /// Types a text into the first element that a selector finds.
     pub fn type_into(&self, selector: &str, text: &str) {
-        let found = self.post("/element", &json!({"using": "css selector", "value": selector}));
+        let found = self.post_webdriver("/element", &json!({"using": "css selector", "value": selector}));
         let element = found.as_object().unwrap().values().next().unwrap().as_str().unwrap();
-        self.post(&format!("/element/{element}/value"), &json!({"text": text}));
+        self.post_webdriver(&format!("/element/{element}/value"), &json!({"text": text}));
     }
 
     /// Puts the page out of sight, as another tab before it does.
-    pub fn look_away(&self) {
-        self.devtools("Page.setWebLifecycleState", &json!({"state": "frozen"}));
-        self.devtools("Page.setWebLifecycleState", &json!({"state": "active"}));
+    pub fn hide_page(&self) {
+        self.send_devtools_command("Page.setWebLifecycleState", &json!({"state": "frozen"}));
+        self.send_devtools_command("Page.setWebLifecycleState", &json!({"state": "active"}));
         self.wait_for("document.hidden");
     }
 
     /// Looks at the page again.
-    pub fn look_back(&self) {
-        self.devtools("Emulation.setFocusEmulationEnabled", &json!({"enabled": true}));
+    pub fn show_page(&self) {
+        self.send_devtools_command("Emulation.setFocusEmulationEnabled", &json!({"enabled": true}));
         self.wait_for("!document.hidden");
     }
 
     /// A command of the DevTools protocol.
-    pub fn devtools(&self, command: &str, parameters: &Value) -> Value {
-        self.post("/goog/cdp/execute", &json!({"cmd": command, "params": parameters}))
+    pub fn send_devtools_command(&self, command: &str, parameters: &Value) -> Value {
+        self.post_webdriver("/goog/cdp/execute", &json!({"cmd": command, "params": parameters}))
     }
 
-    pub fn prefers(&self, scheme: &str) {
-        self.has_feature("prefers-color-scheme", scheme);
+    pub fn set_color_scheme(&self, scheme: &str) {
+        self.set_media_feature("prefers-color-scheme", scheme);
     }
 
-    pub fn has_feature(&self, name: &str, value: &str) {
+    pub fn set_media_feature(&self, name: &str, value: &str) {
         let features = json!([{"name": name, "value": value}]);
-        self.devtools("Emulation.setEmulatedMedia", &json!({"features": features}));
+        self.send_devtools_command("Emulation.setEmulatedMedia", &json!({"features": features}));
     }
 
     /// Looks as if its screen had so many pixels.
-    pub fn is_as_large_as(&self, width: u32, height: u32) {
+    pub fn resize_viewport(&self, width: u32, height: u32) {
         let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
-        self.devtools("Emulation.setDeviceMetricsOverride", &metrics);
+        self.send_devtools_command("Emulation.setDeviceMetricsOverride", &metrics);
     }
 
     /// Answers in its user's place whether pages may give notices.
-    pub fn permit_notices(&self, state: &str) {
+    pub fn set_notification_permission(&self, state: &str) {
         let descriptor = json!({"name": "notifications"});
-        self.post("/permissions", &json!({"descriptor": descriptor, "state": state}));
+        self.post_webdriver("/permissions", &json!({"descriptor": descriptor, "state": state}));
     }
 
     /// Runs a script at the beginning of every page that is opened from now on.
-    pub fn prepare(&self, script: &str) {
+    pub fn run_on_new_document(&self, script: &str) {
         let source = json!({"source": script});
-        self.devtools("Page.addScriptToEvaluateOnNewDocument", &source);
+        self.send_devtools_command("Page.addScriptToEvaluateOnNewDocument", &source);
     }
 
     /// What the browser complained about since this was last asked.
-    pub fn complaints(&self) -> Vec<String> {
-        let log = self.post("/se/log", &json!({"type": "browser"}));
+    pub fn take_console_messages(&self) -> Vec<String> {
+        let log = self.post_webdriver("/se/log", &json!({"type": "browser"}));
         let message = |entry: &Value| entry["message"].as_str().unwrap().to_owned();
         log.as_array().unwrap().iter().map(message).collect()
     }
 
     /// How much memory the page's scripts use, once what is not needed is thrown away.
-    pub fn heap_bytes(&self) -> u64 {
-        self.devtools("HeapProfiler.collectGarbage", &json!({}));
-        let usage = self.devtools("Runtime.getHeapUsage", &json!({}));
+    pub fn measure_heap_bytes(&self) -> u64 {
+        self.send_devtools_command("HeapProfiler.collectGarbage", &json!({}));
+        let usage = self.send_devtools_command("Runtime.getHeapUsage", &json!({}));
         usage["usedSize"].as_f64().unwrap() as u64
     }
 
     /// How many nodes the browser keeps for the page, once what is not needed is thrown away.
-    pub fn nodes(&self) -> u64 {
-        self.devtools("HeapProfiler.collectGarbage", &json!({}));
-        let counters = self.devtools("Memory.getDOMCounters", &json!({}));
+    pub fn count_dom_nodes(&self) -> u64 {
+        self.send_devtools_command("HeapProfiler.collectGarbage", &json!({}));
+        let counters = self.send_devtools_command("Memory.getDOMCounters", &json!({}));
         counters["nodes"].as_u64().unwrap()
     }
 
     /// A picture of what is seen, as PNG in base64.
     pub fn picture(&self) -> String {
         let url = format!("{}/screenshot", self.session);
-        read(self.http.get(url).call()).as_str().unwrap().to_owned()
+        read_webdriver_value(self.http.get(url).call()).as_str().unwrap().to_owned()
     }
 
     #[track_caller]
-    fn post(&self, path: &str, body: &Value) -> Value {
+    fn post_webdriver(&self, path: &str, body: &Value) -> Value {
         let url = format!("{}{path}", self.session);
         let request = self.http.post(url).content_type("application/json");
-        read(request.send(body.to_string()))
+        read_webdriver_value(request.send(body.to_string()))
     }
 }
 
-impl Drop for Browser {
+impl Drop for BrowserSession {
     fn drop(&mut self) {
         // The driver ends the browser when the session ends.
         let _ = self.http.delete(&self.session).call();
@@ -280,7 +271,7 @@ impl Drop for Browser {
 
 /// The value of an answer, which must be a good one.
 #[track_caller]
-fn read(answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Value {
+fn read_webdriver_value(answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Value {
     let mut answer = answer.unwrap();
     let status = answer.status();
     let limit = 64 * 1024 * 1024;
@@ -290,7 +281,7 @@ fn read(answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Value 
 }
 
 /// Starts the driver on any free port, which it tells.
-fn start_driver(chromium: &Chromium, home: &TempDir) -> (Child, u16) {
+fn start_driver(chromium: &ChromiumBinaries, home: &TempDir) -> (Child, u16) {
     let mut driver = Command::new(&chromium.driver)
         .arg("--port=0")
         .env("HOME", home.path())

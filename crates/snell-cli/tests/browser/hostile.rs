@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::driver::Browser;
-use crate::live::{look_at, open};
-use crate::server::Server;
+use crate::driver::BrowserSession;
+use crate::live::{open_live_page, open_page};
+use crate::server::BrowserTestServer;
 use crate::views;
 
 /// Each would set `window.pwned`, add an element, or end the one that it stands in.
@@ -29,12 +29,12 @@ const SKELETON: &str = "return [...document.querySelectorAll('*')]
     .map((element) => [element.localName, ...element.getAttributeNames()].join(' '))";
 
 /// Tells of an agent that has this text wherever one can be.
-fn tell(server: &Server, number: usize, text: &str) {
+fn send_hostile_session(server: &BrowserTestServer, number: usize, text: &str) {
     let session = format!("{number:02} {text}");
     let cwd = format!("/srv/{number:02} {text}");
     let tell = |route: &str, mut fields: Value| {
         fields["cwd"] = json!(cwd);
-        server.tell(&session, route, fields);
+        server.send_event(&session, route, fields);
     };
     tell(
         "session-start",
@@ -53,66 +53,57 @@ fn tell(server: &Server, number: usize, text: &str) {
     tell("post-tool-use", call);
     tell("stop", json!({"last_assistant_message": text}));
     tell("event", json!({"hook_event_name": text, "message": text}));
-    tell(
-        "notification",
-        json!({"message": text, "title": text, "notification_type": "permission_prompt"}),
-    );
+    tell("notification", json!({"message": text, "title": text, "notification_type": "permission_prompt"}));
 }
 
-fn skeleton(browser: &Browser) -> Vec<String> {
-    serde_json::from_value(browser.script(SKELETON, &[])).unwrap()
+fn read_dom_skeleton(browser: &BrowserSession) -> Vec<String> {
+    serde_json::from_value(browser.run_script(SKELETON, &[])).unwrap()
 }
 
 #[track_caller]
-fn is_unharmed(browser: &Browser, place: &str) {
-    assert_eq!(browser.value("window.pwned ?? null"), Value::Null, "{place}");
-    assert_eq!(browser.complaints(), [""; 0], "{place}");
+fn assert_page_unharmed(browser: &BrowserSession, place: &str) {
+    assert_eq!(browser.evaluate("window.pwned ?? null"), Value::Null, "{place}");
+    assert_eq!(browser.take_console_messages(), [""; 0], "{place}");
 }
 
 #[test]
 fn hostile_text_is_shown_on_every_view_and_never_run() {
-    let Some(browser) = Browser::open() else { return };
-    let server = Server::start();
+    let Some(browser) = BrowserSession::open() else { return };
+    let server = BrowserTestServer::start();
     for (number, text) in HOSTILE.iter().enumerate() {
-        tell(&server, number, text);
+        send_hostile_session(&server, number, text);
     }
     for (number, text) in HOSTILE.iter().enumerate() {
-        open(&browser, &server, &format!("/agents/{}", number + 1));
-        is_unharmed(&browser, text);
-        assert!(browser.seen().contains(text), "{text}: {}", browser.seen());
+        open_page(&browser, &server, &format!("/agents/{}", number + 1));
+        assert_page_unharmed(&browser, text);
+        assert!(browser.visible_text().contains(text), "{text}: {}", browser.visible_text());
     }
-    for view in views::all(&browser, &server) {
-        open(&browser, &server, &view);
-        is_unharmed(&browser, &view);
+    for view in views::discover_views(&browser, &server) {
+        open_page(&browser, &server, &view);
+        assert_page_unharmed(&browser, &view);
     }
 }
 
 #[test]
 fn hostile_text_adds_no_element_and_no_attribute_when_it_comes_live() {
-    let Some(browser) = Browser::open() else { return };
-    let (harmless, hostile) = (Server::start(), Server::start());
+    let Some(browser) = BrowserSession::open() else { return };
+    let (harmless, hostile) = (BrowserTestServer::start(), BrowserTestServer::start());
     let mut skeletons = Vec::new();
     for server in [&harmless, &hostile] {
-        look_at(&browser, server, "/");
+        open_live_page(&browser, server, "/");
         for (number, text) in HOSTILE.iter().enumerate() {
-            let text = if std::ptr::eq(server, &raw const hostile) {
-                text
-            } else {
-                HARMLESS
-            };
-            tell(server, number, text);
+            let text = if std::ptr::eq(server, &raw const hostile) { text } else { HARMLESS };
+            send_hostile_session(server, number, text);
         }
         let all = HOSTILE.len();
-        browser.wait_for(&format!(
-            "document.querySelectorAll('.card[data-state=awaiting_input]').length === {all}"
-        ));
+        browser.wait_for(&format!("document.querySelectorAll('.card[data-state=awaiting_input]').length === {all}"));
         browser.wait_for(&format!("document.querySelectorAll('#needs li').length === {all}"));
-        browser.wait_for_waiting(all);
-        is_unharmed(&browser, "all agents");
-        let live = skeleton(&browser);
-        browser.go(&server.at("/"));
+        browser.wait_for_waiting_count(all);
+        assert_page_unharmed(&browser, "all agents");
+        let live = read_dom_skeleton(&browser);
+        browser.open_url(&server.page_url("/"));
         browser.wait_for("document.getElementById('connection').dataset.connection === 'live'");
-        skeletons.push((live, skeleton(&browser)));
+        skeletons.push((live, read_dom_skeleton(&browser)));
     }
     let (live, loaded) = &skeletons[0];
     assert_eq!(*live, skeletons[1].0, "as it came");

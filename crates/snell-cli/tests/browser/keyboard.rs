@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::driver::{Browser, ENTER, TAB};
-use crate::live::{look_at, open};
-use crate::server::Server;
-use crate::story::Agent;
-use crate::{story, views};
+use crate::agent_story::StoryAgent;
+use crate::driver::{BrowserSession, ENTER, TAB};
+use crate::live::{open_live_page, open_page};
+use crate::server::BrowserTestServer;
+use crate::{agent_story, views};
 
 /// What has the focus: which of all things that can be used it is, whether that can be seen, and whether it is marked.
 const FOCUSED: &str = "const at = document.activeElement;
@@ -26,23 +26,23 @@ const USABLE: &str = "return [...document.querySelectorAll('a[href], button, sum
 
 #[test]
 fn tab_leads_through_everything_and_shows_where_it_is() {
-    let Some(browser) = Browser::open() else { return };
-    let server = Server::start();
-    story::told_to(&server);
-    let views = views::all(&browser, &server);
+    let Some(browser) = BrowserSession::open() else { return };
+    let server = BrowserTestServer::start();
+    agent_story::send_story(&server);
+    let views = views::discover_views(&browser, &server);
     for view in views.iter().map(String::as_str).chain(views::APART.iter().copied()) {
-        open(&browser, &server, view);
-        goes_through(&browser, view);
+        open_page(&browser, &server, view);
+        tab_through_page(&browser, view);
     }
 }
 
 /// Goes through everything on the page with Tab, from its beginning.
-fn goes_through(browser: &Browser, view: &str) {
-    let usable: Vec<i64> = serde_json::from_value(browser.script(USABLE, &[])).unwrap();
+fn tab_through_page(browser: &BrowserSession, view: &str) {
+    let usable: Vec<i64> = serde_json::from_value(browser.run_script(USABLE, &[])).unwrap();
     let mut visited = Vec::new();
     for _ in &usable {
-        browser.press(TAB);
-        let focused = browser.script(FOCUSED, &[]);
+        browser.press_key(TAB);
+        let focused = browser.run_script(FOCUSED, &[]);
         assert_eq!(focused["isSeen"], true, "{view}: {focused}");
         assert_eq!(focused["isMarked"], true, "{view}: {focused}");
         visited.push(focused["index"].as_i64().unwrap());
@@ -52,120 +52,105 @@ fn goes_through(browser: &Browser, view: &str) {
 
 #[test]
 fn the_way_in_needs_no_mouse() {
-    let Some(browser) = Browser::open() else { return };
-    let server = Server::locked("correct-horse");
-    browser.go(&server.at("/hooks"));
+    let Some(browser) = BrowserSession::open() else { return };
+    let server = BrowserTestServer::with_token("correct-horse");
+    browser.open_url(&server.page_url("/hooks"));
     browser.wait_for("document.activeElement.id === 'token'");
     for key in "wrong".chars() {
-        browser.press(&key.to_string());
+        browser.press_key(&key.to_string());
     }
-    browser.press(ENTER);
+    browser.press_key(ENTER);
     browser.wait_for_text("[role=alert]", "That is not the token.");
     browser.wait_for("document.activeElement.id === 'token'");
     // It begins in the midst of the page, where the token is asked for.
-    browser.script(
-        "document.activeElement.blur(); document.querySelector('.skip').focus()",
-        &[],
-    );
+    browser.run_script("document.activeElement.blur(); document.querySelector('.skip').focus()", &[]);
     let mut visited = Vec::new();
     for _ in 0..4 {
-        browser.press(TAB);
-        let focused = browser.script(FOCUSED, &[]);
-        assert_eq!(
-            (&focused["isSeen"], &focused["isMarked"]),
-            (&true.into(), &true.into()),
-            "{focused}"
-        );
-        visited.push(browser.text("document.activeElement.textContent || document.activeElement.name"));
+        browser.press_key(TAB);
+        let focused = browser.run_script(FOCUSED, &[]);
+        assert_eq!((&focused["isSeen"], &focused["isMarked"]), (&true.into(), &true.into()), "{focused}");
+        visited.push(browser.evaluate_text("document.activeElement.textContent || document.activeElement.name"));
     }
     assert_eq!(visited, ["Snell", "token", "Log in", "I have logged in already"]);
     browser.type_into("#token", "correct-horse");
-    browser.press(ENTER);
+    browser.press_key(ENTER);
     browser.wait_for("location.pathname === '/hooks' && document.querySelector('form.leave')");
 }
 
 #[test]
 fn the_first_tab_skips_to_the_content_and_enter_opens_an_agent() {
-    let Some(browser) = Browser::open() else { return };
-    let server = Server::start();
-    Agent::of(&server, "s1", "blog").rests("Done.");
-    look_at(&browser, &server, "/");
-    browser.press(TAB);
-    assert_eq!(browser.text("document.activeElement.innerText"), "Skip to content");
-    browser.press(ENTER);
+    let Some(browser) = BrowserSession::open() else { return };
+    let server = BrowserTestServer::start();
+    StoryAgent::new(&server, "s1", "blog").finish_turn("Done.");
+    open_live_page(&browser, &server, "/");
+    browser.press_key(TAB);
+    assert_eq!(browser.evaluate_text("document.activeElement.innerText"), "Skip to content");
+    browser.press_key(ENTER);
     browser.wait_for("document.activeElement.localName === 'main'");
     for expected in ["INPUT", "SELECT", "BUTTON", "A"] {
-        browser.press(TAB);
-        assert_eq!(browser.text("document.activeElement.tagName"), expected);
+        browser.press_key(TAB);
+        assert_eq!(browser.evaluate_text("document.activeElement.tagName"), expected);
     }
-    assert_eq!(browser.value("document.activeElement.id"), Value::from("open-1"));
-    browser.press(TAB);
-    assert_eq!(browser.text("document.activeElement.localName"), "summary");
-    browser.press(ENTER);
+    assert_eq!(browser.evaluate("document.activeElement.id"), Value::from("open-1"));
+    browser.press_key(TAB);
+    assert_eq!(browser.evaluate_text("document.activeElement.localName"), "summary");
+    browser.press_key(ENTER);
     browser.wait_for_text(".card .state[open]", "told by a hook");
-    browser.press("k");
-    browser.press("j");
+    browser.press_key("k");
+    browser.press_key("j");
     browser.wait_for("document.activeElement.id === 'open-1'");
-    browser.press(ENTER);
+    browser.press_key(ENTER);
     browser.wait_for("location.pathname === '/agents/1'");
 }
 
 #[test]
 fn the_focus_stays_where_it_is_while_cards_change() {
-    let Some(browser) = Browser::open() else { return };
-    let server = Server::start();
-    Agent::of(&server, "s1", "blog").rests("Done.");
-    look_at(&browser, &server, "/");
-    browser.script("document.getElementById('open-1').focus()", &[]);
-    Agent::of(&server, "s1", "blog").asks("May I?");
+    let Some(browser) = BrowserSession::open() else { return };
+    let server = BrowserTestServer::start();
+    StoryAgent::new(&server, "s1", "blog").finish_turn("Done.");
+    open_live_page(&browser, &server, "/");
+    browser.run_script("document.getElementById('open-1').focus()", &[]);
+    StoryAgent::new(&server, "s1", "blog").ask_question("May I?");
     browser.wait_for_text(".card", "needs you");
-    assert_eq!(browser.value("document.activeElement.id"), Value::from("open-1"));
+    assert_eq!(browser.evaluate("document.activeElement.id"), Value::from("open-1"));
 }
 
 #[test]
 fn a_slash_leads_to_where_something_can_be_searched_for() {
-    let Some(browser) = Browser::open() else { return };
-    let server = Server::start();
-    Agent::of(&server, "s1", "blog").rests("Done.");
+    let Some(browser) = BrowserSession::open() else { return };
+    let server = BrowserTestServer::start();
+    StoryAgent::new(&server, "s1", "blog").finish_turn("Done.");
     for view in ["/", "/logging"] {
-        look_at(&browser, &server, view);
-        browser.press("/");
-        assert_eq!(browser.text("document.activeElement.name"), "q", "{view}");
-        browser.press("/");
-        assert_eq!(
-            browser.text("document.activeElement.value"),
-            "/",
-            "there it is a letter"
-        );
+        open_live_page(&browser, &server, view);
+        browser.press_key("/");
+        assert_eq!(browser.evaluate_text("document.activeElement.name"), "q", "{view}");
+        browser.press_key("/");
+        assert_eq!(browser.evaluate_text("document.activeElement.value"), "/", "there it is a letter");
     }
 }
 
 #[test]
 fn the_focus_is_not_lost_with_what_goes() {
-    let Some(browser) = Browser::open() else { return };
-    let server = Server::start();
+    let Some(browser) = BrowserSession::open() else { return };
+    let server = BrowserTestServer::start();
     let sessions = [("s1", "shop"), ("s2", "blog"), ("s3", "roof")];
     for (session, project) in sessions {
-        Agent::of(&server, session, project).asks("May I?");
+        StoryAgent::new(&server, session, project).ask_question("May I?");
     }
-    look_at(&browser, &server, "/");
+    open_live_page(&browser, &server, "/");
     let focused = "document.activeElement.id";
-    browser.script("document.getElementById('answer-2').focus()", &[]);
-    Agent::of(&server, "s1", "shop").is_answered("Yes.");
+    browser.run_script("document.getElementById('answer-2').focus()", &[]);
+    StoryAgent::new(&server, "s1", "shop").receive_prompt("Yes.");
     browser.wait_for("!document.getElementById('answer-1')");
-    assert_eq!(browser.text(focused), "answer-2", "what is before it goes");
-    Agent::of(&server, "s2", "blog").is_answered("Yes.");
+    assert_eq!(browser.evaluate_text(focused), "answer-2", "what is before it goes");
+    StoryAgent::new(&server, "s2", "blog").receive_prompt("Yes.");
     browser.wait_for("!document.getElementById('answer-2')");
-    assert_eq!(browser.text(focused), "answer-3", "the next is in its place");
-    Agent::of(&server, "s3", "roof").is_answered("Yes.");
+    assert_eq!(browser.evaluate_text(focused), "answer-3", "the next is in its place");
+    StoryAgent::new(&server, "s3", "roof").receive_prompt("Yes.");
     browser.wait_for_text("#needs", "Nobody waits for you.");
-    assert_eq!(browser.text(focused), "needs", "nothing is left in it");
-    browser.script("document.getElementById('open-2').focus()", &[]);
-    server.tell("s2", "session-end", serde_json::json!({"cwd": "/srv/blog"}));
+    assert_eq!(browser.evaluate_text(focused), "needs", "nothing is left in it");
+    browser.run_script("document.getElementById('open-2').focus()", &[]);
+    server.send_event("s2", "session-end", serde_json::json!({"cwd": "/srv/blog"}));
     browser.wait_for("!document.getElementById('agent-2')");
-    assert_ne!(
-        browser.value("document.activeElement === document.body"),
-        true,
-        "a card goes"
-    );
+    assert_ne!(browser.evaluate("document.activeElement === document.body"), true, "a card goes");
 }

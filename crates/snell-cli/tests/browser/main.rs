@@ -3,48 +3,41 @@
 //! It takes Chromium and its driver. Where they are missing, nothing is tested and each test says so, unless
 //! `SNELL_BROWSER=required`, as `cargo xtask check` sets it.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test that cannot go on must fail"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on must fail")]
 #![allow(missing_docs, unreachable_pub, reason = "tests are named as sentences")]
 
 #[path = "../it/support.rs"]
-#[allow(
-    dead_code,
-    reason = "the sandbox is shared with the other tests, which use more of it"
-)]
+#[allow(dead_code, reason = "the sandbox is shared with the other tests, which use more of it")]
 mod support;
 
+mod agent_story;
 mod axe;
 mod chromium;
 mod driver;
-mod rush;
+mod event_rush;
 mod server;
-mod story;
 mod views;
 
-mod accessible;
-mod columns;
-mod crowd;
+mod accessibility;
 mod export;
+mod first_paint;
 mod hostile;
 mod keyboard;
 mod live;
+mod load;
 mod logging;
-mod many;
-mod narrowing;
-mod notices;
-mod paint;
-mod pictures;
-mod readable;
+mod many_windows;
+mod notifications;
+mod page_visibility;
+mod responsive_layout;
 mod restart;
-mod sight;
+mod screenshots;
+mod search;
+mod tables;
 mod timeline;
 
 /// Tells whoever runs the tests what was measured, also when nothing has failed.
-fn tell_figure(text: &str) {
+fn report_measurement(text: &str) {
     use std::io::Write;
 
     let _ = writeln!(std::io::stderr(), "measured: {text}");

@@ -2,37 +2,37 @@
 
 use serde_json::json;
 
-use crate::driver::Browser;
-use crate::live::look_at;
-use crate::server::Server;
-use crate::support::start;
+use crate::driver::BrowserSession;
+use crate::live::open_live_page;
+use crate::server::BrowserTestServer;
+use crate::support::spawn_with_stdin;
 
 #[test]
 fn a_page_says_that_the_server_is_away_and_shows_what_happened_meanwhile() {
-    let Some(browser) = Browser::open() else { return };
-    let mut server = Server::start();
-    server.tell("s1", "user-prompt-submit", json!({"prompt": "Wait for me"}));
-    look_at(&browser, &server, "/");
+    let Some(browser) = BrowserSession::open() else { return };
+    let mut server = BrowserTestServer::start();
+    server.send_event("s1", "user-prompt-submit", json!({"prompt": "Wait for me"}));
+    open_live_page(&browser, &server, "/");
     browser.wait_for_text(".card", "working");
 
     server.kill();
     browser.wait_for_text("#connection", "reconnecting… since");
     assert!(
-        browser.seen().contains("Wait for me") || browser.seen().contains("working"),
+        browser.visible_text().contains("Wait for me") || browser.visible_text().contains("working"),
         "what was known stays"
     );
 
     // Hooks need no server.
     let told = json!({"session_id": "s1", "hook_event_name": "Stop", "cwd": server.sandbox.project(),
         "last_assistant_message": "Done without you."});
-    let hook = start(&mut server.sandbox.command(&["hook"]), &told.to_string());
+    let hook = spawn_with_stdin(&mut server.sandbox.command(&["hook"]), &told.to_string());
     assert!(hook.wait_with_output().unwrap().status.success());
 
-    server.start_again();
+    server.restart();
     browser.wait_for("document.getElementById('connection').dataset.connection === 'live'");
     browser.wait_for_text(".card", "Done without you.");
-    assert_eq!(browser.value("window.isSame"), true, "the page was not loaded again");
+    assert_eq!(browser.evaluate("window.isSame"), true, "the page was not loaded again");
 
-    server.tell("s1", "user-prompt-submit", json!({"prompt": "Once more"}));
+    server.send_event("s1", "user-prompt-submit", json!({"prompt": "Once more"}));
     browser.wait_for_text(".card", "working");
 }

@@ -8,46 +8,41 @@ use std::process::{Child, Stdio};
 use serde_json::{Value, json};
 use ureq::Agent;
 
-use crate::support::Sandbox;
+use crate::support::CliSandbox;
 
 /// A server in a sandbox of its own, ended with the test.
-pub struct Server {
-    pub sandbox: Sandbox,
+pub struct BrowserTestServer {
+    pub sandbox: CliSandbox,
     http: Agent,
     /// `127.0.0.1:PORT`
     address: String,
     process: Child,
 }
 
-impl Server {
+impl BrowserTestServer {
     /// One as anybody runs it.
     pub fn start() -> Self {
-        Self::with(&[])
+        Self::with_arguments(&[])
     }
 
     /// One with these arguments.
-    pub fn with(arguments: &[&str]) -> Self {
-        Self::within(Sandbox::new(), arguments)
+    pub fn with_arguments(arguments: &[&str]) -> Self {
+        Self::in_sandbox(CliSandbox::new(), arguments)
     }
 
     /// One that wants this token.
-    pub fn locked(token: &str) -> Self {
-        let sandbox = Sandbox::new().home_file("token", token);
+    pub fn with_token(token: &str) -> Self {
+        let sandbox = CliSandbox::new().home_file("token", token);
         let file = sandbox.home().join("token");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-        Self::within(sandbox, &["--token-file", file.to_str().unwrap()])
+        Self::in_sandbox(sandbox, &["--token-file", file.to_str().unwrap()])
     }
 
     /// One that finds what was prepared in this sandbox.
-    pub fn within(sandbox: Sandbox, arguments: &[&str]) -> Self {
+    pub fn in_sandbox(sandbox: CliSandbox, arguments: &[&str]) -> Self {
         let sandbox = sandbox.env("SNELL_SCRIBE", "off");
-        let (process, address) = serve(&sandbox, "127.0.0.1:0", arguments);
-        Self {
-            sandbox,
-            http: Agent::config_builder().proxy(None).build().into(),
-            address,
-            process,
-        }
+        let (process, address) = spawn_server(&sandbox, "127.0.0.1:0", arguments);
+        Self { sandbox, http: Agent::config_builder().proxy(None).build().into(), address, process }
     }
 
     /// Kills it, without a chance to say goodbye.
@@ -57,35 +52,35 @@ impl Server {
     }
 
     /// Starts it again where it was.
-    pub fn start_again(&mut self) {
-        (self.process, self.address) = serve(&self.sandbox, &self.address, &[]);
+    pub fn restart(&mut self) {
+        (self.process, self.address) = spawn_server(&self.sandbox, &self.address, &[]);
     }
 
     /// The address of one of its pages.
-    pub fn at(&self, path: &str) -> String {
+    pub fn page_url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
     /// What it answers there.
-    pub fn get(&self, path: &str) -> String {
-        let mut answer = self.http.get(self.at(path)).call().unwrap();
+    pub fn get_page(&self, path: &str) -> String {
+        let mut answer = self.http.get(self.page_url(path)).call().unwrap();
         answer.body_mut().read_to_string().unwrap()
     }
 
     /// One of the numbers that it counts: that of the line of its metrics that begins so.
-    pub fn counts(&self, begin: &str) -> u64 {
-        let metrics = self.get("/metrics");
+    pub fn read_metric(&self, begin: &str) -> u64 {
+        let metrics = self.get_page("/metrics");
         let line = metrics.lines().find(|line| line.starts_with(begin));
         line.map_or(0, |line| line.rsplit(' ').next().unwrap().parse().unwrap())
     }
 
     /// Tells it an event of a session, which it must take; answers the agent's number.
-    pub fn tell(&self, session: &str, route: &str, mut fields: Value) -> i64 {
+    pub fn send_event(&self, session: &str, route: &str, mut fields: Value) -> i64 {
         fields["session_id"] = session.into();
         if fields.get("cwd").is_none() {
             fields["cwd"] = json!(self.sandbox.project());
         }
-        let request = self.http.post(self.at(&format!("/hook/{route}")));
+        let request = self.http.post(self.page_url(&format!("/hook/{route}")));
         let request = request.content_type("application/json");
         let mut answer = request.send(fields.to_string()).unwrap();
         let told: Value = serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap();
@@ -93,14 +88,14 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for BrowserTestServer {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-fn serve(sandbox: &Sandbox, address: &str, arguments: &[&str]) -> (Child, String) {
+fn spawn_server(sandbox: &CliSandbox, address: &str, arguments: &[&str]) -> (Child, String) {
     let mut command = sandbox.command(&["serve", "--log", "off", "--addr", address]);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
     let mut process = command.spawn().unwrap();

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::driver::Browser;
-use crate::server::Server;
+use crate::driver::BrowserSession;
+use crate::server::BrowserTestServer;
 
 /// Links that lead to no view.
 const NO_VIEWS: &[&str] = &["/api/", "/assets/", "/export.html", "/logout"];
@@ -12,23 +12,23 @@ const NO_VIEWS: &[&str] = &["/api/", "/assets/", "/export.html", "/logout"];
 const KNOWN: &[&str] = &["/", "/agents/1", "/logging", "/logging/1", "/hooks", "/guard"];
 
 /// One address for each kind of view: addresses that differ only in numbers and queries are of one kind.
-pub fn all(browser: &Browser, server: &Server) -> Vec<String> {
+pub fn discover_views(browser: &BrowserSession, server: &BrowserTestServer) -> Vec<String> {
     let mut kinds = BTreeSet::new();
     let mut found = Vec::new();
     let mut ahead = vec!["/".to_owned()];
     while let Some(path) = ahead.pop() {
-        if NO_VIEWS.iter().any(|other| path.contains(other)) || !kinds.insert(kind(&path)) {
+        if NO_VIEWS.iter().any(|other| path.contains(other)) || !kinds.insert(classify_view(&path)) {
             continue;
         }
-        browser.go(&server.at(&path));
-        let links = links(browser);
+        browser.open_url(&server.page_url(&path));
+        let links = list_same_origin_links(browser);
         // Even one who has lost the way is shown the others.
-        assert!(!links.is_empty(), "{path} leads nowhere: {}", browser.seen());
+        assert!(!links.is_empty(), "{path} leads nowhere: {}", browser.visible_text());
         ahead.extend(links);
         found.push(path);
     }
     for known in KNOWN {
-        assert!(kinds.contains(&kind(known)), "{known} is not among {found:?}");
+        assert!(kinds.contains(&classify_view(known)), "{known} is not among {found:?}");
     }
     found
 }
@@ -46,14 +46,14 @@ pub const APART: &[&str] = &[
 ];
 
 /// Where the links of a page lead on the same server.
-fn links(browser: &Browser) -> Vec<String> {
+fn list_same_origin_links(browser: &BrowserSession) -> Vec<String> {
     let script = "return [...document.links].filter((link) => link.origin === location.origin)
         .map((link) => link.pathname + link.search)";
-    serde_json::from_value(browser.script(script, &[])).unwrap()
+    serde_json::from_value(browser.run_script(script, &[])).unwrap()
 }
 
 /// A query counts as a kind by the names in it, a number for any number.
-fn kind(path: &str) -> String {
+fn classify_view(path: &str) -> String {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let parts = path.split('/').map(|part| match part.parse::<u64>() {
         Ok(_) => "0",

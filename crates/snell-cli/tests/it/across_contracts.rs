@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Ran, Sandbox};
+use crate::support::{CliOutput, CliSandbox};
 
 /// Every contract that has its own file, in the order in which their hooks run.
 const CONTRACTS: [&str; 5] = ["snell", "wave", "microai", "claude", "whale"];
 
 /// A hook before every tool in the file of this contract. It fails closed where a contract can only block by failing.
-fn with(sandbox: Sandbox, contract: &str, line: &str) -> Sandbox {
-    with_on(sandbox, contract, "PreToolUse", line)
+fn add_tool_hook(sandbox: CliSandbox, contract: &str, line: &str) -> CliSandbox {
+    add_hook(sandbox, contract, "PreToolUse", line)
 }
 
-fn with_on(sandbox: Sandbox, contract: &str, event: &str, line: &str) -> Sandbox {
+fn add_hook(sandbox: CliSandbox, contract: &str, event: &str, line: &str) -> CliSandbox {
     // A busy machine must not miss the deadline of a hook that is not meant to.
     let seconds = if line.contains("sleep 30") { 1 } else { 20 };
     let command = json!({"type": "command", "command": line, "timeout": seconds});
@@ -21,10 +21,7 @@ fn with_on(sandbox: Sandbox, contract: &str, event: &str, line: &str) -> Sandbox
             "snell.toml",
             &format!("[[hook]]\nevent = '{event}'\nmodify = true\ntimeout = '{seconds}s'\nrun = '''{line}'''\n"),
         ),
-        "wave" => sandbox.hooks(
-            ".wave/settings.json",
-            &json!({event: [{"matcher": "*", "hooks": [command]}]}),
-        ),
+        "wave" => sandbox.hooks(".wave/settings.json", &json!({event: [{"matcher": "*", "hooks": [command]}]})),
         "microai" => sandbox.hooks(
             ".microai/settings.json",
             &json!({event: [{"matcher": "*", "command": line, "timeout": seconds * 1000, "continueOnFailure": false}]}),
@@ -39,7 +36,7 @@ fn with_on(sandbox: Sandbox, contract: &str, event: &str, line: &str) -> Sandbox
 }
 
 /// A command that denies, as its contract has it.
-fn deny(contract: &str, reason: &str) -> String {
+fn render_deny_command(contract: &str, reason: &str) -> String {
     match contract {
         "whale" => format!("printf '%s' '{}'", json!({"allow": false, "message": reason})),
         "microai" => format!("echo {reason} >&2; exit 1"),
@@ -48,32 +45,27 @@ fn deny(contract: &str, reason: &str) -> String {
 }
 
 /// The reason as its contract hands it on.
-fn reason(contract: &str, reason: &str) -> String {
+fn format_expected_reason(contract: &str, reason: &str) -> String {
     match contract {
         "microai" => format!("Hook blocked: {reason}"),
         _ => reason.to_owned(),
     }
 }
 
-fn before_bash(sandbox: &Sandbox) -> Ran {
-    sandbox.run(
-        "PreToolUse",
-        &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}),
-    )
+fn run_bash_call(sandbox: &CliSandbox) -> CliOutput {
+    sandbox.run_event("PreToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}))
 }
 
 #[test]
 fn contracts_run_one_after_the_other_and_the_native_file_first() {
     // The earlier a contract, the longer it takes: they would overtake each other if they could.
-    let mut sandbox = Sandbox::new().home_file(
-        ".config/snell/snell.toml",
-        "[[hook]]\nevent = 'PreToolUse'\nrun = 'sleep 0.3; echo user >> log'\n",
-    );
+    let mut sandbox = CliSandbox::new()
+        .home_file(".config/snell/snell.toml", "[[hook]]\nevent = 'PreToolUse'\nrun = 'sleep 0.3; echo user >> log'\n");
     for (index, contract) in CONTRACTS.iter().enumerate() {
         let line = format!("sleep 0.{}; echo {contract} >> log", 2 - index / 2);
-        sandbox = with(sandbox, contract, &line);
+        sandbox = add_tool_hook(sandbox, contract, &line);
     }
-    let ran = before_bash(&sandbox);
+    let ran = run_bash_call(&sandbox);
     assert_eq!(sandbox.read("log"), "user\nsnell\nwave\nmicroai\nclaude\nwhale\n");
     let contracts: Vec<_> = ran.hooks().iter().map(|hook| hook["contract"].clone()).collect();
     assert_eq!(contracts, ["snell", "snell", "wave", "microai", "claude", "whale"]);
@@ -81,11 +73,11 @@ fn contracts_run_one_after_the_other_and_the_native_file_first() {
 
 #[test]
 fn a_hook_keeps_its_contract_whoever_fires_the_event() {
-    let mut sandbox = Sandbox::new();
+    let mut sandbox = CliSandbox::new();
     for contract in CONTRACTS {
-        sandbox = with(sandbox, contract, &format!("cat > {contract}.in"));
+        sandbox = add_tool_hook(sandbox, contract, &format!("cat > {contract}.in"));
     }
-    before_bash(&sandbox);
+    run_bash_call(&sandbox);
     assert_eq!(sandbox.read_json("snell.in")["event"], "PreToolUse");
     assert!(sandbox.read("wave.in").contains("\n  \""), "wave's JSON is indented");
     assert_eq!(sandbox.read("microai.in"), "", "microai sends nothing");
@@ -95,11 +87,11 @@ fn a_hook_keeps_its_contract_whoever_fires_the_event() {
 
 #[test]
 fn every_deny_counts_and_its_reason_has_its_own_line() {
-    let mut sandbox = Sandbox::new();
+    let mut sandbox = CliSandbox::new();
     for contract in CONTRACTS {
-        sandbox = with(sandbox, contract, &deny(contract, contract));
+        sandbox = add_tool_hook(sandbox, contract, &render_deny_command(contract, contract));
     }
-    let ran = before_bash(&sandbox);
+    let ran = run_bash_call(&sandbox);
     assert_eq!((ran.code, ran.decision().as_str()), (2, "block"));
     assert_eq!(ran.reason(), "snell\nwave\nHook blocked: microai\nclaude\nwhale");
     assert_eq!(ran.statuses(), ["blocked"; 5]);
@@ -113,33 +105,22 @@ fn later_hooks_that_do_not_run_are_those_of_the_same_contract() {
             ".microai/settings.local.json",
             json!({"hooks": {"PreToolUse": [{"matcher": "*", "command": "echo late >> log"}]}}),
         ),
-        (
-            "whale",
-            "~/.swagmanager/hooks.json",
-            json!([{"event": "BeforeTool", "command": "echo late >> log"}]),
-        ),
+        ("whale", "~/.swagmanager/hooks.json", json!([{"event": "BeforeTool", "command": "echo late >> log"}])),
     ];
     for (contract, second, late) in stops {
-        let mut sandbox = with(Sandbox::new(), contract, &deny(contract, "no"));
+        let mut sandbox = add_tool_hook(CliSandbox::new(), contract, &render_deny_command(contract, "no"));
         sandbox = match second.strip_prefix("~/") {
             Some(path) => sandbox.home_file(path, &late.to_string()),
             None => sandbox.file(second, &late.to_string()),
         };
         for other in CONTRACTS.iter().filter(|other| **other != contract) {
-            sandbox = with(sandbox, other, &format!("echo {other} >> log"));
+            sandbox = add_tool_hook(sandbox, other, &format!("echo {other} >> log"));
         }
-        let ran = before_bash(&sandbox);
-        let others: String = CONTRACTS
-            .iter()
-            .filter(|other| **other != contract)
-            .map(|other| format!("{other}\n"))
-            .collect();
+        let ran = run_bash_call(&sandbox);
+        let others: String =
+            CONTRACTS.iter().filter(|other| **other != contract).map(|other| format!("{other}\n")).collect();
         assert_eq!(sandbox.read("log"), others, "{contract}");
-        assert_eq!(
-            ran.statuses().iter().filter(|status| *status == "skipped").count(),
-            1,
-            "{contract}"
-        );
+        assert_eq!(ran.statuses().iter().filter(|status| *status == "skipped").count(), 1, "{contract}");
     }
 }
 
@@ -151,16 +132,10 @@ fn a_deny_survives_whatever_its_neighbours_do() {
         _ => json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
             "updatedInput": {"command": "changed"}}}),
     };
-    let mishaps = [
-        "allows and changes",
-        "crashes",
-        "is killed",
-        "prints garbage",
-        "runs too long",
-    ];
+    let mishaps = ["allows and changes", "crashes", "is killed", "prints garbage", "runs too long"];
     for denier in CONTRACTS {
         for mishap in mishaps {
-            let mut sandbox = with(Sandbox::new(), denier, &deny(denier, "denied"));
+            let mut sandbox = add_tool_hook(CliSandbox::new(), denier, &render_deny_command(denier, "denied"));
             for neighbour in CONTRACTS.iter().filter(|neighbour| **neighbour != denier) {
                 let line = match mishap {
                     "allows and changes" => format!("printf '%s' '{}'", change(neighbour)),
@@ -173,20 +148,12 @@ fn a_deny_survives_whatever_its_neighbours_do() {
                     }
                     _ => "true".to_owned(),
                 };
-                sandbox = with(sandbox, neighbour, &line);
+                sandbox = add_tool_hook(sandbox, neighbour, &line);
             }
-            let ran = before_bash(&sandbox);
-            assert_eq!(
-                (ran.code, ran.decision().as_str()),
-                (2, "block"),
-                "{denier} denies, the others: {mishap}"
-            );
-            let expected = reason(denier, "denied");
-            assert!(
-                ran.reason().lines().any(|line| line == expected),
-                "{denier}, {mishap}: {}",
-                ran.reason()
-            );
+            let ran = run_bash_call(&sandbox);
+            assert_eq!((ran.code, ran.decision().as_str()), (2, "block"), "{denier} denies, the others: {mishap}");
+            let expected = format_expected_reason(denier, "denied");
+            assert!(ran.reason().lines().any(|line| line == expected), "{denier}, {mishap}: {}", ran.reason());
         }
     }
 }
@@ -200,10 +167,7 @@ fn deny_beats_ask_beats_allow_whatever_the_order() {
     };
     let native = |decision: &str| {
         let word = if decision == "deny" { "block" } else { decision };
-        format!(
-            "printf '%s' '{}'",
-            json!({"decision": word, "reason": format!("native {decision}")})
-        )
+        format!("printf '%s' '{}'", json!({"decision": word, "reason": format!("native {decision}")}))
     };
     let cases = [
         ("allow", "allow", "allow", "native allow\nclaude allow"),
@@ -217,43 +181,31 @@ fn deny_beats_ask_beats_allow_whatever_the_order() {
         ("deny", "deny", "block", "native deny\nclaude deny"),
     ];
     for (first, second, decision, reason) in cases {
-        let sandbox = with(with(Sandbox::new(), "snell", &native(first)), "claude", &claude(second));
-        let ran = before_bash(&sandbox);
+        let sandbox =
+            add_tool_hook(add_tool_hook(CliSandbox::new(), "snell", &native(first)), "claude", &claude(second));
+        let ran = run_bash_call(&sandbox);
         assert_eq!(ran.decision(), decision, "{first} then {second}");
         assert_eq!(ran.reason(), reason, "{first} then {second}");
-        assert_eq!(
-            ran.code,
-            if decision == "block" { 2 } else { 0 },
-            "{first} then {second}"
-        );
+        assert_eq!(ran.code, if decision == "block" { 2 } else { 0 }, "{first} then {second}");
     }
 }
 
 #[test]
 fn a_changed_input_is_what_every_later_hook_sees() {
     let change = |answer: &Value, seen: &str| format!("cat > {seen}; printf '%s' '{answer}'");
-    let mut sandbox = with(
-        Sandbox::new(),
+    let mut sandbox = add_tool_hook(
+        CliSandbox::new(),
         "snell",
         &change(&json!({"tool_input": {"command": "by native"}}), "snell.in"),
     );
-    sandbox = with(sandbox, "wave", "cat > wave.in");
-    sandbox = with(sandbox, "microai", "printf %s \"$INPUT\" > microai.in");
+    sandbox = add_tool_hook(sandbox, "wave", "cat > wave.in");
+    sandbox = add_tool_hook(sandbox, "microai", "printf %s \"$INPUT\" > microai.in");
     let updated =
         json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": "by claude"}}});
-    sandbox = with(sandbox, "claude", &change(&updated, "claude.in"));
-    sandbox = with(
-        sandbox,
-        "whale",
-        &change(&json!({"modified_input": {"command": "by whale"}}), "whale.in"),
-    );
-    let ran = before_bash(&sandbox);
-    let cases = [
-        ("snell.in", "ls"),
-        ("wave.in", "by native"),
-        ("claude.in", "by native"),
-        ("whale.in", "by claude"),
-    ];
+    sandbox = add_tool_hook(sandbox, "claude", &change(&updated, "claude.in"));
+    sandbox = add_tool_hook(sandbox, "whale", &change(&json!({"modified_input": {"command": "by whale"}}), "whale.in"));
+    let ran = run_bash_call(&sandbox);
+    let cases = [("snell.in", "ls"), ("wave.in", "by native"), ("claude.in", "by native"), ("whale.in", "by claude")];
     for (file, seen) in cases {
         assert_eq!(sandbox.read_json(file)["tool_input"]["command"], seen, "{file}");
     }
@@ -266,10 +218,10 @@ fn a_changed_output_is_what_every_later_hook_sees() {
     let native = format!("printf '%s' '{}'", json!({"tool_output": "by native"}));
     let updated = json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": "by claude"}});
     let claude = format!("cat > claude.in; printf '%s' '{updated}'");
-    let mut sandbox = with_on(Sandbox::new(), "snell", "PostToolUse", &native);
-    sandbox = with_on(sandbox, "claude", "PostToolUse", &claude);
-    sandbox = with_on(sandbox, "whale", "AfterTool", "cat > whale.in");
-    let ran = sandbox.run("PostToolUse", &json!({"tool_name": "Bash", "tool_response": "old"}));
+    let mut sandbox = add_hook(CliSandbox::new(), "snell", "PostToolUse", &native);
+    sandbox = add_hook(sandbox, "claude", "PostToolUse", &claude);
+    sandbox = add_hook(sandbox, "whale", "AfterTool", "cat > whale.in");
+    let ran = sandbox.run_event("PostToolUse", &json!({"tool_name": "Bash", "tool_response": "old"}));
     assert_eq!(sandbox.read_json("claude.in")["tool_response"], "by native");
     assert_eq!(sandbox.read_json("whale.in")["tool_output"], "by claude");
     assert_eq!(ran.json()["tool_output"], "by claude");
@@ -277,15 +229,12 @@ fn a_changed_output_is_what_every_later_hook_sees() {
 
 #[test]
 fn without_a_change_no_input_is_reported() {
-    let mut sandbox = Sandbox::new();
+    let mut sandbox = CliSandbox::new();
     for contract in CONTRACTS {
-        sandbox = with(sandbox, contract, "true");
+        sandbox = add_tool_hook(sandbox, contract, "true");
     }
-    let json = before_bash(&sandbox).json();
-    assert_eq!(
-        (&json["tool_input"], &json["tool_output"]),
-        (&Value::Null, &Value::Null)
-    );
+    let json = run_bash_call(&sandbox).json();
+    assert_eq!((&json["tool_input"], &json["tool_output"]), (&Value::Null, &Value::Null));
 }
 
 #[test]
@@ -299,14 +248,10 @@ fn where_nothing_can_be_blocked_a_block_is_heard_and_the_agent_goes_on() {
     for (event, heard_as) in cases {
         // A flat hook can block only before a tool, and after one it is not awaited.
         for contract in ["snell", "wave", "claude", "whale"] {
-            let sandbox = with_on(Sandbox::new(), contract, event, &deny(contract, "too late"));
-            let ran = sandbox.run(event, &json!({"tool_name": "Bash", "tool_response": "x"}));
-            let heard = ran.texts(heard_as);
-            assert!(
-                heard.len() == 1 && heard[0].contains("too late"),
-                "{event} {contract}: {}",
-                ran.stdout
-            );
+            let sandbox = add_hook(CliSandbox::new(), contract, event, &render_deny_command(contract, "too late"));
+            let ran = sandbox.run_event(event, &json!({"tool_name": "Bash", "tool_response": "x"}));
+            let heard = ran.string_list(heard_as);
+            assert!(heard.len() == 1 && heard[0].contains("too late"), "{event} {contract}: {}", ran.stdout);
             assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"), "{event} {contract}");
             assert_eq!(ran.json()["reason"], Value::Null, "{event} {contract}");
         }
@@ -315,15 +260,12 @@ fn where_nothing_can_be_blocked_a_block_is_heard_and_the_agent_goes_on() {
 
 #[test]
 fn context_and_messages_of_all_contracts_stand_in_configured_order() {
-    let mut sandbox = Sandbox::new();
+    let mut sandbox = CliSandbox::new();
     for contract in ["claude", "microai", "wave", "snell"] {
-        sandbox = with_on(sandbox, contract, "UserPromptSubmit", &format!("echo from {contract}"));
+        sandbox = add_hook(sandbox, contract, "UserPromptSubmit", &format!("echo from {contract}"));
     }
-    let ran = sandbox.run("UserPromptSubmit", &json!({"prompt": "hi"}));
-    assert_eq!(
-        ran.context(),
-        ["from snell", "from wave", "from microai", "from claude"]
-    );
+    let ran = sandbox.run_event("UserPromptSubmit", &json!({"prompt": "hi"}));
+    assert_eq!(ran.context(), ["from snell", "from wave", "from microai", "from claude"]);
 }
 
 #[test]
@@ -336,23 +278,17 @@ fn a_broken_file_of_one_contract_costs_no_other() {
         ("whale", ".whale/hooks.json"),
     ];
     for (broken, path) in files {
-        let mut sandbox = Sandbox::new();
+        let mut sandbox = CliSandbox::new();
         for contract in CONTRACTS {
-            sandbox = with(sandbox, contract, &format!("echo {contract} >> log"));
+            sandbox = add_tool_hook(sandbox, contract, &format!("echo {contract} >> log"));
         }
         let sandbox = sandbox.file(path, "[{ = broken");
-        let ran = before_bash(&sandbox);
-        let others: String = CONTRACTS
-            .iter()
-            .filter(|other| **other != broken)
-            .map(|other| format!("{other}\n"))
-            .collect();
+        let ran = run_bash_call(&sandbox);
+        let others: String =
+            CONTRACTS.iter().filter(|other| **other != broken).map(|other| format!("{other}\n")).collect();
         assert_eq!(sandbox.read("log"), others, "{broken}");
         let warnings = ran.warnings();
-        assert!(
-            warnings.len() == 1 && warnings[0].starts_with(&format!("{path}:1:")),
-            "{broken}: {warnings:?}"
-        );
+        assert!(warnings.len() == 1 && warnings[0].starts_with(&format!("{path}:1:")), "{broken}: {warnings:?}");
     }
 }
 
@@ -366,21 +302,17 @@ fn the_exit_code_says_what_the_agent_is_to_do() {
         ("echo '{\"decision\":\"block\"}'", 2, "block"),
     ];
     for (line, code, decision) in cases {
-        let ran = before_bash(&with(Sandbox::new(), "snell", line));
+        let ran = run_bash_call(&add_tool_hook(CliSandbox::new(), "snell", line));
         assert_eq!((ran.code, ran.decision().as_str()), (code, decision), "{line}");
     }
-    let ran = before_bash(&Sandbox::new());
-    assert_eq!(
-        (ran.code, ran.decision().as_str()),
-        (0, "allow"),
-        "no hooks, no objection"
-    );
+    let ran = run_bash_call(&CliSandbox::new());
+    assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"), "no hooks, no objection");
 }
 
 #[test]
 fn a_mistake_of_the_caller_is_1_and_never_a_block() {
     // A hook that would block: only an event that is really fired may come to it.
-    let sandbox = with(Sandbox::new(), "claude", "exit 2");
+    let sandbox = add_tool_hook(CliSandbox::new(), "claude", "exit 2");
     let usage: [&[&str]; 9] = [
         &[],
         &["run"],
@@ -393,38 +325,27 @@ fn a_mistake_of_the_caller_is_1_and_never_a_block() {
         &["--no-such-option"],
     ];
     for args in usage {
-        let ran = sandbox.snell(args, "{}");
+        let ran = sandbox.run_snell(args, "{}");
         assert_eq!(ran.code, 1, "{args:?}");
         assert!(!ran.stderr.trim().is_empty(), "{args:?} says what is wrong");
         assert_eq!(ran.stdout, "", "{args:?}");
     }
     // A variable that cannot be understood keeps no hook from blocking.
-    let ran = sandbox
-        .env("SNELL_NOW", "yesterday")
-        .snell(&["run", "PreToolUse"], "{}");
+    let ran = sandbox.env("SNELL_NOW", "yesterday").run_snell(&["run", "PreToolUse"], "{}");
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("SNELL_NOW"), "{}", ran.stderr);
 }
 
 #[test]
 fn an_event_that_cannot_be_read_is_1_with_a_message() {
-    let sandbox = with(Sandbox::new(), "claude", "touch ran; exit 2");
-    for payload in [
-        "{",
-        "{\"tool_name\": }",
-        "[]",
-        "\"text\"",
-        "7",
-        "null",
-        "{} {}",
-        "not json",
-    ] {
-        let ran = sandbox.snell(&["run", "PreToolUse"], payload);
+    let sandbox = add_tool_hook(CliSandbox::new(), "claude", "touch ran; exit 2");
+    for payload in ["{", "{\"tool_name\": }", "[]", "\"text\"", "7", "null", "{} {}", "not json"] {
+        let ran = sandbox.run_snell(&["run", "PreToolUse"], payload);
         assert_eq!(ran.code, 1, "{payload}");
         assert!(ran.stderr.contains("event"), "{payload}: {}", ran.stderr);
         assert_eq!(ran.stdout, "", "{payload}");
         assert!(!sandbox.exists("ran"), "{payload}");
     }
     // Nothing at all is an event without details.
-    assert_eq!(sandbox.snell(&["run", "PreToolUse"], "").code, 2);
+    assert_eq!(sandbox.run_snell(&["run", "PreToolUse"], "").code, 2);
 }

@@ -5,54 +5,43 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Sandbox, skipped, start, wait_until};
+use crate::support::{CliSandbox, report_skipped, spawn_with_stdin, wait_until};
 
 /// Three agents: one works, one waits for its user, one is idle; and one that has ended.
-fn four_agents() -> Sandbox {
-    let sandbox = Sandbox::recording();
+fn create_four_agents() -> CliSandbox {
+    let sandbox = CliSandbox::with_frozen_clock();
     let of = |name: &str, more: Value| {
         let mut payload = json!({"session_id": name, "cwd": sandbox.home().join(name)});
-        payload
-            .as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         payload
     };
     for name in ["idler", "worker", "asker", "leaver"] {
         std::fs::create_dir(sandbox.home().join(name)).unwrap();
-        sandbox.tell("11:00:00", "SessionStart", of(name, json!({"source": "startup"})));
+        sandbox.send_hook_event("11:00:00", "SessionStart", of(name, json!({"source": "startup"})));
     }
-    sandbox.tell(
-        "11:50:00",
-        "UserPromptSubmit",
-        of("worker", json!({"prompt": "Build\n  it."})),
-    );
+    sandbox.send_hook_event("11:50:00", "UserPromptSubmit", of("worker", json!({"prompt": "Build\n  it."})));
     let bash = json!({"tool_name": "Bash", "tool_input": {"command": "make"}});
-    sandbox.tell("11:59:48", "PreToolUse", of("worker", bash));
+    sandbox.send_hook_event("11:59:48", "PreToolUse", of("worker", bash));
     let asks = json!({"notification_type": "permission_prompt", "message": "May I use Bash?"});
-    sandbox.tell("11:57:00", "Notification", of("asker", asks));
-    sandbox.tell(
-        "11:58:00",
-        "SessionEnd",
-        of("leaver", json!({"reason": "prompt_input_exit"})),
-    );
+    sandbox.send_hook_event("11:57:00", "Notification", of("asker", asks));
+    sandbox.send_hook_event("11:58:00", "SessionEnd", of("leaver", json!({"reason": "prompt_input_exit"})));
     sandbox
 }
 
 #[test]
 fn without_any_agent_it_says_how_one_is_seen_and_makes_nothing() {
-    let sandbox = Sandbox::recording();
-    let ran = sandbox.snell(&["agents"], "");
+    let sandbox = CliSandbox::with_frozen_clock();
+    let ran = sandbox.run_snell(&["agents"], "");
     assert_eq!(ran.code, 0);
     assert!(ran.stdout.starts_with("No agent has been seen yet."), "{}", ran.stdout);
-    assert_eq!(sandbox.snell(&["agents", "--json"], "").stdout, "[]\n");
+    assert_eq!(sandbox.run_snell(&["agents", "--json"], "").stdout, "[]\n");
     assert_eq!(std::fs::read_dir(sandbox.data()).unwrap().count(), 0);
 }
 
 #[test]
 fn those_that_wait_come_first_and_those_that_ended_are_asked_for() {
-    let sandbox = four_agents();
-    let ran = sandbox.snell(&["agents"], "");
+    let sandbox = create_four_agents();
+    let ran = sandbox.run_snell(&["agents"], "");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     insta::assert_snapshot!(ran.stdout, @"
     AGENT  STATE            SINCE  PROJECT  LAST WORDS  LAST ACTIVE  WHY
@@ -60,23 +49,15 @@ fn those_that_wait_come_first_and_those_that_ended_are_asked_for() {
     2      processing Bash  10m    worker   Build it.   12s ago
     1      idle             1h     idler                1h ago
     ");
-    let ran = sandbox.snell(&["agents", "--all"], "");
-    assert!(
-        ran.stdout.lines().last().unwrap().starts_with("4      ended"),
-        "{}",
-        ran.stdout
-    );
+    let ran = sandbox.run_snell(&["agents", "--all"], "");
+    assert!(ran.stdout.lines().last().unwrap().starts_with("4      ended"), "{}", ran.stdout);
 }
 
 #[test]
 fn what_an_agent_waits_for_is_shown_unless_its_last_words_say_it() {
     let ask = |questions: Value| json!({"tool_name": "AskUserQuestion", "tool_input": {"questions": questions}});
     let cases = [
-        (
-            "PreToolUse",
-            ask(json!([{"question": "Which one?"}])),
-            "it asks the user (AskUserQuestion): Which one?",
-        ),
+        ("PreToolUse", ask(json!([{"question": "Which one?"}])), "it asks the user (AskUserQuestion): Which one?"),
         (
             "PermissionRequest",
             json!({"tool_name": "Bash", "tool_input": {"command": "git push"}}),
@@ -85,10 +66,10 @@ fn what_an_agent_waits_for_is_shown_unless_its_last_words_say_it() {
         ("Stop", json!({"last_assistant_message": "Shall I push it?"}), ""),
     ];
     for (event, fields, expected) in cases {
-        let sandbox = Sandbox::recording();
-        sandbox.tell("11:00:00", "UserPromptSubmit", json!({"prompt": "Go."}));
-        sandbox.tell("11:59:00", event, fields);
-        let shown = sandbox.snell(&["agents"], "").stdout;
+        let sandbox = CliSandbox::with_frozen_clock();
+        sandbox.send_hook_event("11:00:00", "UserPromptSubmit", json!({"prompt": "Go."}));
+        sandbox.send_hook_event("11:59:00", event, fields);
+        let shown = sandbox.run_snell(&["agents"], "").stdout;
         let line = shown.lines().nth(1).unwrap();
         let why = line.split("ago").nth(1).unwrap().trim();
         assert_eq!(why, expected, "{shown}");
@@ -99,78 +80,42 @@ fn what_an_agent_waits_for_is_shown_unless_its_last_words_say_it() {
 fn why_an_agent_is_in_its_state_is_said_in_words_if_they_are_known() {
     let notified = |kind: &str| json!({"notification_type": kind});
     let cases = [
-        (
-            "SessionEnd",
-            json!({"reason": "prompt_input_exit"}),
-            "the session ended: its user left it",
-        ),
+        ("SessionEnd", json!({"reason": "prompt_input_exit"}), "the session ended: its user left it"),
         ("SessionEnd", json!({}), "the session ended: it did not say why"),
-        (
-            "SessionEnd",
-            json!({"reason": "moonrise"}),
-            "the session ended (moonrise)",
-        ),
-        (
-            "SessionStart",
-            json!({"source": "startup"}),
-            "a session began: it was started",
-        ),
-        (
-            "SessionStart",
-            json!({"source": "moonrise"}),
-            "a session began (moonrise)",
-        ),
+        ("SessionEnd", json!({"reason": "moonrise"}), "the session ended (moonrise)"),
+        ("SessionStart", json!({"source": "startup"}), "a session began: it was started"),
+        ("SessionStart", json!({"source": "moonrise"}), "a session began (moonrise)"),
         ("SessionStart", json!({}), "a session began"),
         (
             "StopFailure",
             json!({"error": "rate_limit"}),
             "its turn ended with an error: too much was asked of the model for now",
         ),
-        (
-            "StopFailure",
-            json!({"error": "moonrise"}),
-            "its turn ended with an error (moonrise)",
-        ),
-        (
-            "Notification",
-            notified("permission_prompt"),
-            "it says that it needs a permission",
-        ),
-        (
-            "Notification",
-            notified("agent_needs_input"),
-            "it says that it needs input (agent_needs_input)",
-        ),
+        ("StopFailure", json!({"error": "moonrise"}), "its turn ended with an error (moonrise)"),
+        ("Notification", notified("permission_prompt"), "it says that it needs a permission"),
+        ("Notification", notified("agent_needs_input"), "it says that it needs input (agent_needs_input)"),
     ];
     for (event, fields, expected) in cases {
-        let sandbox = Sandbox::recording();
-        sandbox.tell("11:00:00", event, fields.clone());
-        let agents = sandbox.snell(&["agents", "--all", "--json"], "").json();
+        let sandbox = CliSandbox::with_frozen_clock();
+        sandbox.send_hook_event("11:00:00", event, fields.clone());
+        let agents = sandbox.run_snell(&["agents", "--all", "--json"], "").json();
         assert_eq!(agents[0]["why"], expected, "{event} {fields}");
     }
 }
 
 #[test]
 fn when_all_have_ended_it_says_so() {
-    let sandbox = Sandbox::recording();
-    sandbox.tell("11:00:00", "SessionStart", json!({}));
-    sandbox.tell("11:01:00", "SessionEnd", json!({"reason": "other"}));
-    let ran = sandbox.snell(&["agents"], "");
-    assert_eq!(
-        ran.stdout,
-        "No agent is at work. 1 agent ended; `snell agents --all` shows them.\n"
-    );
+    let sandbox = CliSandbox::with_frozen_clock();
+    sandbox.send_hook_event("11:00:00", "SessionStart", json!({}));
+    sandbox.send_hook_event("11:01:00", "SessionEnd", json!({"reason": "other"}));
+    let ran = sandbox.run_snell(&["agents"], "");
+    assert_eq!(ran.stdout, "No agent is at work. 1 agent ended; `snell agents --all` shows them.\n");
 }
 
 #[test]
 fn as_json_an_agent_has_all_its_fields() {
-    let json = four_agents().snell(&["agents", "--json"], "").json();
-    let names: Vec<_> = json
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|agent| agent["project"].clone())
-        .collect();
+    let json = create_four_agents().run_snell(&["agents", "--json"], "").json();
+    let names: Vec<_> = json.as_array().unwrap().iter().map(|agent| agent["project"].clone()).collect();
     assert_eq!(names, ["asker", "worker", "idler"]);
     for field in [
         "agent_id",
@@ -201,7 +146,7 @@ fn as_json_an_agent_has_all_its_fields() {
 }
 
 /// A process that was ended, so that its number belongs to nobody.
-fn dead_process() -> String {
+fn spawn_dead_process() -> String {
     let mut child = std::process::Command::new("true").spawn().unwrap();
     child.wait().unwrap();
     child.id().to_string()
@@ -209,72 +154,61 @@ fn dead_process() -> String {
 
 #[test]
 fn a_state_that_no_hook_told_says_how_it_is_known() {
-    let sandbox = Sandbox::recording().env("CLAUDE_PID", &dead_process());
-    sandbox.tell("11:00:00", "UserPromptSubmit", json!({"prompt": "Go on."}));
-    let ran = sandbox.snell(&["agents", "--all"], "");
+    let sandbox = CliSandbox::with_frozen_clock().env("CLAUDE_PID", &spawn_dead_process());
+    sandbox.send_hook_event("11:00:00", "UserPromptSubmit", json!({"prompt": "Go on."}));
+    let ran = sandbox.run_snell(&["agents", "--all"], "");
     let line = ran.stdout.lines().nth(1).unwrap();
-    assert!(
-        line.contains("ended") && line.contains("(process, medium confidence)"),
-        "{line}"
-    );
+    assert!(line.contains("ended") && line.contains("(process, medium confidence)"), "{line}");
     assert!(ran.stdout.lines().next().unwrap().ends_with("WHY"), "{}", ran.stdout);
-    let json = sandbox.snell(&["agents", "--all", "--json"], "").json();
+    let json = sandbox.run_snell(&["agents", "--all", "--json"], "").json();
     assert_eq!(json[0]["end_reason"], "process_gone");
 }
 
 #[test]
 fn an_interruption_is_seen_in_the_transcript() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     let path = sandbox.home().join("transcript.jsonl");
     let line = |kind: &str, uuid: &str, message: Value, time: &str| {
         let entry =
             json!({"type": kind, "uuid": uuid, "sessionId": "session-one", "timestamp": time, "message": message});
         format!("{entry}\n")
     };
-    let prompt = line(
-        "user",
-        "a",
-        json!({"role": "user", "content": "Go on."}),
-        "2026-03-01T11:00:00Z",
-    );
+    let prompt = line("user", "a", json!({"role": "user", "content": "Go on."}), "2026-03-01T11:00:00Z");
     std::fs::write(&path, &prompt).unwrap();
     let at = json!({"prompt": "Go on.", "transcript_path": path});
-    sandbox.tell("11:00:01", "UserPromptSubmit", at);
+    sandbox.send_hook_event("11:00:01", "UserPromptSubmit", at);
     let text = json!({"role": "user", "content": [{"type": "text", "text": "[Request interrupted by user]"}]});
     let interrupted = line("user", "b", text, "2026-03-01T11:00:05Z");
     std::fs::write(&path, prompt + &interrupted).unwrap();
-    let json = sandbox.snell(&["agents", "--json"], "").json();
-    assert_eq!(
-        (&json[0]["state"], &json[0]["state_source"]),
-        (&json!("idle"), &json!("transcript"))
-    );
-    let ran = sandbox.snell(&["agents"], "");
+    let json = sandbox.run_snell(&["agents", "--json"], "").json();
+    assert_eq!((&json[0]["state"], &json[0]["state_source"]), (&json!("idle"), &json!("transcript")));
+    let ran = sandbox.run_snell(&["agents"], "");
     assert!(ran.stdout.contains("(transcript, "), "{}", ran.stdout);
 }
 
 #[test]
 fn one_long_name_does_not_push_everything_aside() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     let long = "long".repeat(50);
     for (session, name) in [("s1", "short"), ("s2", long.as_str())] {
         let directory = sandbox.home().join(name);
         std::fs::create_dir(&directory).unwrap();
         let payload = json!({"session_id": session, "cwd": directory, "prompt": "Go."});
-        sandbox.tell("11:00:00", "UserPromptSubmit", payload);
+        sandbox.send_hook_event("11:00:00", "UserPromptSubmit", payload);
     }
     // Nothing is cut, and only the line that is long is long.
-    let piped = sandbox.snell(&["agents"], "").stdout;
+    let piped = sandbox.run_snell(&["agents"], "").stdout;
     assert!(piped.contains(&long), "{piped}");
     let short = piped.lines().find(|line| line.contains("short")).unwrap();
     assert!(short.contains("Go.") && short.chars().count() < 120, "{short}");
     let has_script = Command::new("script").arg("--version").output();
     if !has_script.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
-        skipped("there is no util-linux script");
+        report_skipped("there is no util-linux script");
         return;
     }
     for columns in [60, 80, 132] {
         let line = format!("exec script --quiet --command \"stty cols {columns}; exec $0 agents\" /dev/null");
-        let output = start(sandbox.shell(&line, &[]).env("NO_COLOR", "1"), "");
+        let output = spawn_with_stdin(sandbox.shell(&line, &[]).env("NO_COLOR", "1"), "");
         let shown = String::from_utf8(output.wait_with_output().unwrap().stdout).unwrap();
         assert!(shown.contains("short") && shown.contains("longlong"), "{shown}");
         for line in shown.lines() {
@@ -285,75 +219,68 @@ fn one_long_name_does_not_push_everything_aside() {
 
 #[test]
 fn nothing_that_was_said_can_steer_a_terminal() {
-    let sandbox = Sandbox::recording();
-    sandbox.tell("11:00:00", "UserPromptSubmit", json!({"prompt": "\u{1b}[2J gone"}));
-    let ran = sandbox.snell(&["agents"], "");
-    assert!(
-        ran.stdout.contains("gone") && !ran.stdout.contains('\u{1b}'),
-        "{:?}",
-        ran.stdout
-    );
+    let sandbox = CliSandbox::with_frozen_clock();
+    sandbox.send_hook_event("11:00:00", "UserPromptSubmit", json!({"prompt": "\u{1b}[2J gone"}));
+    let ran = sandbox.run_snell(&["agents"], "");
+    assert!(ran.stdout.contains("gone") && !ran.stdout.contains('\u{1b}'), "{:?}", ran.stdout);
 }
 
 /// A watcher, and what it prints line by line.
-struct Watcher {
+struct WatchProcess {
     child: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
 }
 
-fn watch(sandbox: &Sandbox, args: &[&str]) -> Watcher {
-    let mut child = start(&mut sandbox.command(args), "");
+fn spawn_watcher(sandbox: &CliSandbox, args: &[&str]) -> WatchProcess {
+    let mut child = spawn_with_stdin(&mut sandbox.command(args), "");
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    Watcher { child, lines }
+    WatchProcess { child, lines }
 }
 
-impl Watcher {
-    fn next(&mut self) -> String {
+impl WatchProcess {
+    fn next_line(&mut self) -> String {
         self.lines.next().unwrap().unwrap()
     }
 
-    fn signal(&self, name: &str) {
+    fn send_signal(&self, name: &str) {
         let pid = self.child.id().to_string();
-        let sent = std::process::Command::new("kill")
-            .args(["-s", name, &pid])
-            .status()
-            .unwrap();
+        let sent = std::process::Command::new("kill").args(["-s", name, &pid]).status().unwrap();
         assert!(sent.success());
     }
 }
 
 #[test]
 fn watching_as_json_prints_a_line_for_every_change() {
-    let sandbox = Sandbox::recording();
-    let mut watcher = watch(&sandbox, &["agents", "--watch", "--json"]);
-    assert_eq!(watcher.next(), "[]");
-    sandbox.tell("11:00:00", "UserPromptSubmit", json!({"prompt": "Go on."}));
+    let sandbox = CliSandbox::with_frozen_clock();
+    let mut watcher = spawn_watcher(&sandbox, &["agents", "--watch", "--json"]);
+    assert_eq!(watcher.next_line(), "[]");
+    sandbox.send_hook_event("11:00:00", "UserPromptSubmit", json!({"prompt": "Go on."}));
     let state = |line: &str| serde_json::from_str::<Value>(line).unwrap()[0]["state"].clone();
-    assert_eq!(state(&watcher.next()), "processing");
-    sandbox.tell("11:00:05", "Stop", json!({}));
-    assert_eq!(state(&watcher.next()), "idle");
-    watcher.signal("TERM");
+    assert_eq!(state(&watcher.next_line()), "processing");
+    sandbox.send_hook_event("11:00:05", "Stop", json!({}));
+    assert_eq!(state(&watcher.next_line()), "idle");
+    watcher.send_signal("TERM");
     assert_eq!(watcher.child.wait().unwrap().code(), Some(0));
 }
 
 #[test]
 fn watching_without_a_terminal_prints_a_table_for_every_change() {
-    let sandbox = Sandbox::recording();
-    sandbox.tell("11:00:00", "UserPromptSubmit", json!({"prompt": "Go on."}));
-    let mut watcher = watch(&sandbox, &["agents", "--watch"]);
-    assert!(watcher.next().starts_with("AGENT"));
-    assert!(watcher.next().starts_with("1      processing"));
-    sandbox.tell("11:00:05", "Stop", json!({}));
-    let next: Vec<_> = (0..3).map(|_| watcher.next()).collect();
+    let sandbox = CliSandbox::with_frozen_clock();
+    sandbox.send_hook_event("11:00:00", "UserPromptSubmit", json!({"prompt": "Go on."}));
+    let mut watcher = spawn_watcher(&sandbox, &["agents", "--watch"]);
+    assert!(watcher.next_line().starts_with("AGENT"));
+    assert!(watcher.next_line().starts_with("1      processing"));
+    sandbox.send_hook_event("11:00:05", "Stop", json!({}));
+    let next: Vec<_> = (0..3).map(|_| watcher.next_line()).collect();
     assert_eq!(next[0], "");
     assert!(next[2].starts_with("1      idle"), "{next:?}");
-    watcher.signal("INT");
+    watcher.send_signal("INT");
     assert_eq!(watcher.child.wait().unwrap().code(), Some(0));
 }
 
 #[test]
 fn watching_ends_when_nobody_reads_any_more() {
-    let sandbox = four_agents();
+    let sandbox = create_four_agents();
     let mut child = sandbox
         .command(&["agents", "--watch"])
         .stdin(Stdio::null())
@@ -368,14 +295,9 @@ fn watching_ends_when_nobody_reads_any_more() {
 
 #[test]
 fn while_somebody_else_writes_what_is_known_is_shown() {
-    let sandbox = four_agents();
-    let held = sandbox.hold_database("BEGIN IMMEDIATE");
-    let ran = sandbox.snell(&["agents", "--json"], "");
+    let sandbox = create_four_agents();
+    let held = sandbox.open_database_with("BEGIN IMMEDIATE");
+    let ran = sandbox.run_snell(&["agents", "--json"], "");
     drop(held);
-    assert_eq!(
-        (ran.code, ran.json().as_array().unwrap().len()),
-        (0, 3),
-        "{}",
-        ran.stderr
-    );
+    assert_eq!((ran.code, ran.json().as_array().unwrap().len()), (0, 3), "{}", ran.stderr);
 }

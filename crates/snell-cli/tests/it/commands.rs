@@ -4,11 +4,11 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::support::Sandbox;
+use crate::support::CliSandbox;
 
 /// A project with a hook of every contract, one of them broken.
-fn project() -> Sandbox {
-    Sandbox::new()
+fn create_project() -> CliSandbox {
+    CliSandbox::new()
         .file(
             "snell.toml",
             "[[hook]]\nevent = [\"PreToolUse\", \"Stop\"]\ntool = \"shell\"\nrun = \"./guard.sh\"\nwhen = \"test -f x\"\n",
@@ -41,7 +41,7 @@ fn project() -> Sandbox {
 
 #[test]
 fn list_shows_every_hook_in_the_order_of_running() {
-    let ran = project().snell(&["list"], "");
+    let ran = create_project().run_snell(&["list"], "");
     assert_eq!(ran.code, 0);
     insta::assert_snapshot!(ran.stdout, @r#"
     EVENT            MATCHER      COMMAND                                                      CONTRACT   SOURCE
@@ -63,7 +63,7 @@ fn list_shows_every_hook_in_the_order_of_running() {
 
 #[test]
 fn list_as_json_has_what_a_program_needs() {
-    let ran = project().snell(&["list", "--json"], "");
+    let ran = create_project().run_snell(&["list", "--json"], "");
     let hooks = ran.json();
     assert_eq!(hooks.as_array().unwrap().len(), 8);
     insta::assert_snapshot!(format!("{:#}", hooks[0]), @r#"
@@ -91,18 +91,18 @@ fn list_as_json_has_what_a_program_needs() {
 
 #[test]
 fn list_says_so_when_there_is_nothing() {
-    let ran = Sandbox::new().snell(&["list"], "");
+    let ran = CliSandbox::new().run_snell(&["list"], "");
     assert_eq!(ran.code, 0);
     assert_eq!(
         ran.stdout,
         "No hooks are configured here. `snell docs configuration` shows where they can be written.\n"
     );
-    assert_eq!(Sandbox::new().snell(&["list", "--json"], "").json(), json!([]));
+    assert_eq!(CliSandbox::new().run_snell(&["list", "--json"], "").json(), json!([]));
 }
 
 #[test]
 fn lint_says_what_is_wrong_where_and_what_to_write() {
-    let ran = project().snell(&["lint"], "");
+    let ran = create_project().run_snell(&["lint"], "");
     assert_eq!(ran.code, 1);
     insta::assert_snapshot!(ran.stdout, @r#"
     .wave/settings.json:3:3: error: unknown event "PreToolUze" (did you mean "PreToolUse"?); its hooks are not loaded
@@ -113,24 +113,17 @@ fn lint_says_what_is_wrong_where_and_what_to_write() {
 
 #[test]
 fn lint_on_a_clean_project_says_so() {
-    let sandbox = Sandbox::new().file("snell.toml", "[[hook]]\nevent = \"Stop\"\nrun = \"true\"\n");
-    let ran = sandbox.snell(&["lint"], "");
-    assert_eq!(
-        (ran.code, ran.stdout.as_str()),
-        (0, "No problems in 1 file (1 hook).\n")
-    );
-    let ran = Sandbox::new().snell(&["lint"], "");
+    let sandbox = CliSandbox::new().file("snell.toml", "[[hook]]\nevent = \"Stop\"\nrun = \"true\"\n");
+    let ran = sandbox.run_snell(&["lint"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "No problems in 1 file (1 hook).\n"));
+    let ran = CliSandbox::new().run_snell(&["lint"], "");
     assert_eq!(ran.code, 0);
-    assert!(
-        ran.stdout.starts_with("No hook files were found here."),
-        "{}",
-        ran.stdout
-    );
+    assert!(ran.stdout.starts_with("No hook files were found here."), "{}", ran.stdout);
 }
 
 #[test]
 fn lint_as_json_counts_and_lists() {
-    let ran = project().snell(&["lint", "--json"], "");
+    let ran = create_project().run_snell(&["lint", "--json"], "");
     assert_eq!(ran.code, 1);
     let json = ran.json();
     assert_eq!(json["errors"], 1);
@@ -140,16 +133,12 @@ fn lint_as_json_counts_and_lists() {
 
 #[test]
 fn lint_warns_of_scripts_that_cannot_be_started() {
-    let sandbox = Sandbox::new()
+    let sandbox = CliSandbox::new()
         .file("plain.sh", "#!/bin/sh\n")
         .hooks(".claude/settings.json", &json!({"Stop": ["plain.sh", "gone.sh"]}));
-    let ran = sandbox.snell(&["lint"], "");
+    let ran = sandbox.run_snell(&["lint"], "");
     assert_eq!(ran.code, 0, "warnings are no errors");
-    assert!(
-        ran.stdout.contains("plain.sh is not executable; run chmod +x on it"),
-        "{}",
-        ran.stdout
-    );
+    assert!(ran.stdout.contains("plain.sh is not executable; run chmod +x on it"), "{}", ran.stdout);
     assert!(ran.stdout.contains("gone.sh cannot be found"), "{}", ran.stdout);
 }
 
@@ -157,13 +146,9 @@ fn lint_warns_of_scripts_that_cannot_be_started() {
 fn lint_points_at_the_command_that_cannot_be_started() {
     for (key, command) in [("run", "'./gone.sh'"), ("exec", "['./gone.sh']")] {
         let text = format!("[[hook]]\nevent = 'Stop'\n{key} = {command}\n");
-        let ran = Sandbox::new().file("snell.toml", &text).snell(&["lint"], "");
+        let ran = CliSandbox::new().file("snell.toml", &text).run_snell(&["lint"], "");
         let place = format!("snell.toml:3:{}: warning: ", key.len() + 4);
-        assert!(
-            ran.stdout.starts_with(&place) && ran.stdout.contains("gone.sh cannot be found"),
-            "{}",
-            ran.stdout
-        );
+        assert!(ran.stdout.starts_with(&place) && ran.stdout.contains("gone.sh cannot be found"), "{}", ran.stdout);
     }
 }
 
@@ -186,32 +171,20 @@ fn lint_warns_of_commands_whose_file_is_plainly_missing_and_of_no_others() {
         ("echo ./gone.sh", false),
     ];
     for (command, warned) in cases {
-        let sandbox = Sandbox::new()
+        let sandbox = CliSandbox::new()
             .file("plain.sh", "true")
             .script("there.sh", "true")
-            .hooks(
-                ".claude/settings.json",
-                &json!({"Stop": [{"hooks": [{"type": "command", "command": command}]}]}),
-            );
-        let ran = sandbox.snell(&["lint"], "");
+            .hooks(".claude/settings.json", &json!({"Stop": [{"hooks": [{"type": "command", "command": command}]}]}));
+        let ran = sandbox.run_snell(&["lint"], "");
         assert_eq!(ran.stdout.contains("warning"), warned, "{command}: {}", ran.stdout);
     }
 }
 
 #[test]
 fn explain_says_for_every_hook_what_was_compared() {
-    let sandbox = project();
-    let ran = sandbox.snell(
-        &[
-            "explain",
-            "BeforeTool",
-            "--tool",
-            "Bash",
-            "--input",
-            r#"{"command": "git push origin"}"#,
-        ],
-        "",
-    );
+    let sandbox = create_project();
+    let ran = sandbox
+        .run_snell(&["explain", "BeforeTool", "--tool", "Bash", "--input", r#"{"command": "git push origin"}"#], "");
     assert_eq!(ran.code, 0);
     insta::assert_snapshot!(ran.stdout, @r#"
     PreToolUse on Bash: 3 of 8 hooks would run.
@@ -240,8 +213,8 @@ fn explain_says_for_every_hook_what_was_compared() {
 
 #[test]
 fn explain_reads_the_event_from_stdin_too_and_runs_nothing() {
-    let sandbox = Sandbox::new().file("snell.toml", "[[hook]]\nevent = \"Stop\"\nrun = \"touch ran\"\n");
-    let ran = sandbox.snell(&["explain", "Stop", "--json"], r#"{"session_id": "s"}"#);
+    let sandbox = CliSandbox::new().file("snell.toml", "[[hook]]\nevent = \"Stop\"\nrun = \"touch ran\"\n");
+    let ran = sandbox.run_snell(&["explain", "Stop", "--json"], r#"{"session_id": "s"}"#);
     let json = ran.json();
     assert_eq!(json[0]["fires"], true);
     assert_eq!(json[0]["why"], "it is for every Stop");
@@ -251,23 +224,18 @@ fn explain_reads_the_event_from_stdin_too_and_runs_nothing() {
 /// Who asks why a hook does not run must hear that its file cannot be read.
 #[test]
 fn explain_says_what_is_wrong_with_the_files() {
-    let sandbox = Sandbox::new()
+    let sandbox = CliSandbox::new()
         .file("snell.toml", "[[hook]]\nevent = \"Stop\"\nrun = \"true\"\n")
         .file(".claude/settings.json", "{\"hooks\": ");
-    let ran = sandbox.snell(&["explain", "Stop"], "{}");
+    let ran = sandbox.run_snell(&["explain", "Stop"], "{}");
     assert_eq!(ran.code, 0);
     assert!(ran.stdout.starts_with("Stop: 1 of 1 hook would run."), "{}", ran.stdout);
-    assert!(
-        ran.stderr
-            .starts_with("snell: .claude/settings.json:1:11: error: is not valid JSON"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.starts_with("snell: .claude/settings.json:1:11: error: is not valid JSON"), "{}", ran.stderr);
 }
 
 #[test]
 fn explain_refuses_input_that_is_not_json() {
-    let ran = Sandbox::new().snell(&["explain", "PreToolUse", "--tool", "Bash", "--input", "{"], "");
+    let ran = CliSandbox::new().run_snell(&["explain", "PreToolUse", "--tool", "Bash", "--input", "{"], "");
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.starts_with("snell: --input is not JSON"), "{}", ran.stderr);
 }
@@ -275,7 +243,7 @@ fn explain_refuses_input_that_is_not_json() {
 #[test]
 fn completions_are_there_for_the_usual_shells() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let ran = Sandbox::new().snell(&["completions", shell], "");
+        let ran = CliSandbox::new().run_snell(&["completions", shell], "");
         assert_eq!(ran.code, 0, "{shell}");
         assert!(ran.stdout.contains("explain"), "{shell}");
     }
@@ -283,7 +251,7 @@ fn completions_are_there_for_the_usual_shells() {
 
 #[test]
 fn a_mistake_in_typing_is_never_a_block() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     let cases: &[&[&str]] = &[
         &[],
         &["rum"],
@@ -302,7 +270,7 @@ fn a_mistake_in_typing_is_never_a_block() {
         &["log", "--prune", "--tool", "Bash"],
     ];
     for args in cases {
-        let ran = sandbox.snell(args, "{}");
+        let ran = sandbox.run_snell(args, "{}");
         assert_eq!(ran.code, 1, "{args:?}: {ran:?}");
         assert!(!ran.stderr.is_empty(), "{args:?}");
         assert_eq!(ran.stdout, "", "{args:?}");
@@ -311,36 +279,26 @@ fn a_mistake_in_typing_is_never_a_block() {
 
 #[test]
 fn a_command_that_is_not_quoted_is_shown_in_quotes() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     let cases: &[(&[&str], &str)] = &[
         (&["check", "rm", "-rf", "/"], "snell guard check 'rm -rf /'"),
         (&["check", "git", "push"], "snell guard check 'git push'"),
-        (
-            &["explain", "echo", "it's", "-n"],
-            "snell guard explain 'echo it'\\''s -n'",
-        ),
+        (&["explain", "echo", "it's", "-n"], "snell guard explain 'echo it'\\''s -n'"),
     ];
     for (args, said) in cases {
-        let ran = sandbox.snell(&[&["guard"], *args].concat(), "");
+        let ran = sandbox.run_snell(&[&["guard"], *args].concat(), "");
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}");
-        assert!(
-            ran.stderr
-                .contains(&format!("a command is one argument, so quote it: {said}\n")),
-            "{args:?}: {ran:?}"
-        );
+        assert!(ran.stderr.contains(&format!("a command is one argument, so quote it: {said}\n")), "{args:?}: {ran:?}");
     }
-    for args in [
-        &["guard", "check", "--nonsense", "x"][..],
-        &["guard", "rules", "a", "b"],
-    ] {
-        let ran = sandbox.snell(args, "");
+    for args in [&["guard", "check", "--nonsense", "x"][..], &["guard", "rules", "a", "b"]] {
+        let ran = sandbox.run_snell(args, "");
         assert!(!ran.stderr.contains("quote it"), "{args:?}: {ran:?}");
     }
 }
 
 #[test]
 fn a_mistake_in_typing_cannot_steer_a_terminal() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     let hostile = "a\u{1b}[31mb\u{202e}c\nsnell: all is well";
     let option = format!("--verdict={hostile}");
     let cases: &[&[&str]] = &[
@@ -351,26 +309,19 @@ fn a_mistake_in_typing_cannot_steer_a_terminal() {
         &["log", "--verdict", hostile],
     ];
     for args in cases {
-        let ran = sandbox.snell(args, "");
+        let ran = sandbox.run_snell(args, "");
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}");
         let steers = |c: char| c != '\n' && c.is_control() || c == '\u{202e}';
         assert!(!ran.stderr.contains(steers), "{args:?}: {ran:?}");
-        assert!(
-            ran.stderr.contains(r"a\u{1b}[31mb\u{202e}c\nsnell: all"),
-            "{args:?}: {ran:?}"
-        );
+        assert!(ran.stderr.contains(r"a\u{1b}[31mb\u{202e}c\nsnell: all"), "{args:?}: {ran:?}");
     }
 }
 
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
-    let sandbox = project();
-    let mut child = sandbox
-        .command(&["docs", "contracts"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let sandbox = create_project();
+    let mut child =
+        sandbox.command(&["docs", "contracts"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
@@ -379,7 +330,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 
 #[test]
 fn output_that_cannot_be_written_is_a_failure() {
-    let sandbox = project();
+    let sandbox = create_project();
     for args in [
         &["list"][..],
         &["lint"],
@@ -390,38 +341,29 @@ fn output_that_cannot_be_written_is_a_failure() {
         &["status"],
     ] {
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-        let output = sandbox
-            .command(args)
-            .stdin(Stdio::null())
-            .stdout(full)
-            .output()
-            .unwrap();
+        let output = sandbox.command(args).stdin(Stdio::null()).stdout(full).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{args:?}");
-        let told = String::from_utf8_lossy(&output.stderr)
-            .matches("cannot write the output")
-            .count();
+        let told = String::from_utf8_lossy(&output.stderr).matches("cannot write the output").count();
         assert_eq!(told, 1, "{args:?}");
     }
 }
 
 #[test]
 fn text_from_files_cannot_steer_a_terminal() {
-    let sandbox = Sandbox::new().file(
-        "snell.toml",
-        "[[hook]]\nevent = \"Stop\"\nrun = \"\\u001b[2J\"\n\"\\u001b]0;x\" = 1\n",
-    );
+    let sandbox =
+        CliSandbox::new().file("snell.toml", "[[hook]]\nevent = \"Stop\"\nrun = \"\\u001b[2J\"\n\"\\u001b]0;x\" = 1\n");
     for command in ["list", "lint"] {
-        let ran = sandbox.snell(&[command], "");
+        let ran = sandbox.run_snell(&[command], "");
         assert!(!ran.stdout.contains('\u{1b}'), "{command}: {:?}", ran.stdout);
     }
-    let ran = sandbox.snell(&["explain", "Stop"], "");
+    let ran = sandbox.run_snell(&["explain", "Stop"], "");
     let shown = ran.stdout + &ran.stderr;
     assert!(shown.contains("unknown key") && !shown.contains('\u{1b}'), "{shown:?}");
 }
 
 #[test]
 fn columns_stand_under_each_other_whatever_script_is_written_in_them() {
-    let sandbox = Sandbox::new().file(
+    let sandbox = CliSandbox::new().file(
         "snell.toml",
         "[[hook]]\nevent = \"Stop\"\nrun = \"echo 世界\"\n\
          [[hook]]\nevent = \"Stop\"\nrun = \"echo done\"\n\
@@ -429,7 +371,7 @@ fn columns_stand_under_each_other_whatever_script_is_written_in_them() {
          [[hook]]\nevent = \"Stop\"\nrun = \"echo e\u{301}te\u{301}\"\n",
     );
     // A Chinese character takes two cells, a picture too, however many it is made of; an accent none.
-    let shown = sandbox.snell(&["list"], "").stdout;
+    let shown = sandbox.run_snell(&["list"], "").stdout;
     let lines: Vec<_> = shown.lines().take(5).collect();
     assert_eq!(
         lines,
@@ -445,42 +387,21 @@ fn columns_stand_under_each_other_whatever_script_is_written_in_them() {
 
 #[test]
 fn a_place_that_is_not_there_is_an_error_and_not_an_empty_place() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     let cases: &[(&[&str], &str)] = &[
-        (
-            &["run", "Stop", "--home", "/nope"],
-            "the home directory /nope is not a directory",
-        ),
-        (
-            &["list", "--home", "/nope"],
-            "the home directory /nope is not a directory",
-        ),
-        (
-            &["trust", "--home", "/nope"],
-            "the home directory /nope is not a directory",
-        ),
-        (
-            &["trust", "--list", "--home", "/nope"],
-            "the home directory /nope is not a directory",
-        ),
-        (
-            &["status", "--project", "/nope"],
-            "the project /nope is not a directory",
-        ),
-        (
-            &["list", "--config", "claud:x.json"],
-            "there is no contract \"claud\" (did you mean \"claude\"?)",
-        ),
+        (&["run", "Stop", "--home", "/nope"], "the home directory /nope is not a directory"),
+        (&["list", "--home", "/nope"], "the home directory /nope is not a directory"),
+        (&["trust", "--home", "/nope"], "the home directory /nope is not a directory"),
+        (&["trust", "--list", "--home", "/nope"], "the home directory /nope is not a directory"),
+        (&["status", "--project", "/nope"], "the project /nope is not a directory"),
+        (&["list", "--config", "claud:x.json"], "there is no contract \"claud\" (did you mean \"claude\"?)"),
         (&["list", "--config", "claude:x.json"], "cannot read --config x.json"),
         (&["list", "--config", "./a:x.json"], "cannot read --config ./a:x.json"),
-        (
-            &["serve", "--db", "/nope/deep/x.db"],
-            "the directory /nope/deep is not there, and neither is /nope",
-        ),
+        (&["serve", "--db", "/nope/deep/x.db"], "the directory /nope/deep is not there, and neither is /nope"),
         (&["log", "--limit", "0"], "0 is not in 1.."),
     ];
     for (args, expected) in cases {
-        let ran = sandbox.snell(args, "{}");
+        let ran = sandbox.run_snell(args, "{}");
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}: {ran:?}");
         assert!(ran.stderr.contains(expected), "{args:?}: {ran:?}");
     }
@@ -488,35 +409,21 @@ fn a_place_that_is_not_there_is_an_error_and_not_an_empty_place() {
 
 #[test]
 fn a_relative_place_for_records_is_warned_of_and_used() {
-    let sandbox = Sandbox::new().env("SNELL_HOME", "records");
-    let ran = sandbox.snell(&["trust", "--list"], "");
+    let sandbox = CliSandbox::new().env("SNELL_HOME", "records");
+    let ran = sandbox.run_snell(&["trust", "--list"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "No project is trusted.\n"));
-    assert_eq!(
-        ran.stderr
-            .matches("SNELL_HOME is \"records\", which leads elsewhere")
-            .count(),
-        1,
-        "{ran:?}"
-    );
+    assert_eq!(ran.stderr.matches("SNELL_HOME is \"records\", which leads elsewhere").count(), 1, "{ran:?}");
 }
 
 #[test]
 fn only_what_people_can_see_is_suggested_to_them() {
-    let sandbox = Sandbox::new();
-    for (typed, suggested) in [
-        ("serv", &["'serve'"][..]),
-        ("superviser", &[]),
-        ("scrib", &[]),
-        ("forwar", &[]),
-        ("lst", &["'list'"]),
-    ] {
-        let ran = sandbox.snell(&[typed], "");
+    let sandbox = CliSandbox::new();
+    for (typed, suggested) in
+        [("serv", &["'serve'"][..]), ("superviser", &[]), ("scrib", &[]), ("forwar", &[]), ("lst", &["'list'"])]
+    {
+        let ran = sandbox.run_snell(&[typed], "");
         assert_eq!(ran.code, 1, "{typed}");
-        assert!(
-            suggested.iter().all(|name| ran.stderr.contains(name)),
-            "{typed}: {}",
-            ran.stderr
-        );
+        assert!(suggested.iter().all(|name| ran.stderr.contains(name)), "{typed}: {}", ran.stderr);
         for hidden in ["'supervise'", "'scribe'", "'forward'"] {
             assert!(!ran.stderr.contains(hidden), "{typed}: {}", ran.stderr);
         }

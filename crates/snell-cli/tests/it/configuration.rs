@@ -1,6 +1,6 @@
 //! Configuration files: which are read, how they may be written, and what is said of those that are wrong.
 
 mod faults;
-mod places;
+mod file_syntax;
+mod locations;
 mod schema;
-mod texts;

@@ -4,56 +4,46 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{Sandbox, skipped, start};
+use crate::support::{CliSandbox, report_skipped, spawn_with_stdin};
 
 /// The topics that are listed.
-fn topics(sandbox: &Sandbox) -> Vec<String> {
-    let listed = sandbox.snell(&["docs"], "");
+fn list_topics(sandbox: &CliSandbox) -> Vec<String> {
+    let listed = sandbox.run_snell(&["docs"], "");
     assert_eq!(listed.code, 0);
     let lines = listed.stdout.lines();
-    lines
-        .map(|line| line.split_whitespace().next().unwrap().to_owned())
-        .collect()
+    lines.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
 }
 
 /// The files of a directory of the documentation that end like this.
-fn files(directory: &str, extension: &str) -> Vec<PathBuf> {
+fn list_docs_files(directory: &str, extension: &str) -> Vec<PathBuf> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(directory);
     let entries = fs::read_dir(docs).unwrap().map(|entry| entry.unwrap().path());
-    entries
-        .filter(|path| path.extension().is_some_and(|found| found == extension))
-        .collect()
+    entries.filter(|path| path.extension().is_some_and(|found| found == extension)).collect()
 }
 
 #[test]
 fn every_file_of_the_documentation_is_a_topic() {
-    let sandbox = Sandbox::new();
-    let topics = topics(&sandbox);
-    let pages = files("", "md");
+    let sandbox = CliSandbox::new();
+    let topics = list_topics(&sandbox);
+    let pages = list_docs_files("", "md");
     assert!(pages.len() > 10, "{pages:?}");
     for page in pages {
         let topic = page.file_stem().unwrap().to_str().unwrap();
         assert!(topics.iter().any(|listed| listed == topic), "{topic} is not listed");
-        let shown = sandbox.snell(&["docs", topic], "");
-        assert_eq!(
-            (shown.code, shown.stdout),
-            (0, fs::read_to_string(&page).unwrap()),
-            "{topic}"
-        );
+        let shown = sandbox.run_snell(&["docs", topic], "");
+        assert_eq!((shown.code, shown.stdout), (0, fs::read_to_string(&page).unwrap()), "{topic}");
     }
     let mut shown: Vec<_> = topics.iter().filter(|topic| topic.starts_with("schema-")).collect();
     shown.retain(|topic| {
-        let shown = sandbox.snell(&["docs", topic], "").stdout;
-        files("schema", "json")
-            .iter()
-            .any(|file| fs::read_to_string(file).unwrap() == shown)
+        let shown = sandbox.run_snell(&["docs", topic], "").stdout;
+        list_docs_files("schema", "json").iter().any(|file| fs::read_to_string(file).unwrap() == shown)
     });
-    assert_eq!(shown.len(), files("schema", "json").len());
+    assert_eq!(shown.len(), list_docs_files("schema", "json").len());
 }
 
 #[test]
 fn a_topic_is_found_by_its_beginning() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     for (word, begins) in [
         ("conf", "# Configuration"),
         ("gua", "# "),
@@ -61,25 +51,19 @@ fn a_topic_is_found_by_its_beginning() {
         ("Events", "# Events"),
         ("schema-run", "{"),
     ] {
-        let ran = sandbox.snell(&["docs", word], "");
+        let ran = sandbox.run_snell(&["docs", word], "");
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{word}");
         assert!(ran.stdout.starts_with(begins), "{word}: {}", &ran.stdout[..40]);
     }
     for (word, said) in [
-        (
-            "g",
-            "snell: several pages begin with \"g\": getting-started, guest, guard",
-        ),
+        ("g", "snell: several pages begin with \"g\": getting-started, guest, guard"),
         (
             "comands",
             "snell: there is no page \"comands\" (did you mean \"commands\"?); the topics are getting-started, ",
         ),
-        (
-            "nonsense",
-            "snell: there is no page \"nonsense\"; the topics are getting-started, ",
-        ),
+        ("nonsense", "snell: there is no page \"nonsense\"; the topics are getting-started, "),
     ] {
-        let ran = sandbox.snell(&["docs", word], "");
+        let ran = sandbox.run_snell(&["docs", word], "");
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{word}");
         assert!(ran.stderr.starts_with(said), "{word}: {}", ran.stderr);
         let looks = format!("to look for a word: snell docs --search '{word}'\n");
@@ -89,80 +73,58 @@ fn a_topic_is_found_by_its_beginning() {
 
 #[test]
 fn words_are_found_on_all_pages_or_on_one() {
-    let sandbox = Sandbox::new();
-    let everywhere = sandbox.snell(&["docs", "--search", "EXIT code"], "");
+    let sandbox = CliSandbox::new();
+    let everywhere = sandbox.run_snell(&["docs", "--search", "EXIT code"], "");
     assert_eq!(everywhere.code, 0);
     let lines: Vec<_> = everywhere.stdout.lines().collect();
     assert!(lines[0].starts_with("TOPIC") && lines.len() > 10, "{lines:?}");
-    assert!(
-        lines[1..].iter().all(|line| line.to_lowercase().contains("exit code")),
-        "{lines:?}"
-    );
-    let here = sandbox.snell(&["docs", "running", "--search", "exit code"], "").stdout;
-    let here: Vec<_> = here
-        .lines()
-        .skip(1)
-        .map(|line| line.split_once("  ").unwrap().0)
-        .collect();
-    assert!(
-        !here.is_empty() && here.iter().all(|topic| *topic == "running"),
-        "{here:?}"
-    );
+    assert!(lines[1..].iter().all(|line| line.to_lowercase().contains("exit code")), "{lines:?}");
+    let here = sandbox.run_snell(&["docs", "running", "--search", "exit code"], "").stdout;
+    let here: Vec<_> = here.lines().skip(1).map(|line| line.split_once("  ").unwrap().0).collect();
+    assert!(!here.is_empty() && here.iter().all(|topic| *topic == "running"), "{here:?}");
     // A schema is looked through by those who name it.
-    let schema = sandbox.snell(&["docs", "schema-run", "--search", "leaked"], "");
+    let schema = sandbox.run_snell(&["docs", "schema-run", "--search", "leaked"], "");
     assert_eq!((schema.code, schema.stderr.as_str()), (0, ""));
     assert!(schema.stdout.contains("schema-run  line "), "{}", schema.stdout);
-    let everywhere = sandbox.snell(&["docs", "--search", "leaked"], "").stdout;
-    assert!(
-        !everywhere.lines().any(|line| line.starts_with("schema-")),
-        "{everywhere}"
-    );
+    let everywhere = sandbox.run_snell(&["docs", "--search", "leaked"], "").stdout;
+    assert!(!everywhere.lines().any(|line| line.starts_with("schema-")), "{everywhere}");
     // What is looked for may look like an option.
-    let option = sandbox.snell(&["docs", "--search", "--keep"], "");
+    let option = sandbox.run_snell(&["docs", "--search", "--keep"], "");
     assert_eq!((option.code, option.stderr.as_str()), (0, ""));
     assert!(option.stdout.contains("--keep"), "{}", option.stdout);
     for (args, said) in [
-        (
-            &["--search", "xyzzy"][..],
-            "snell: the documentation says nothing about \"xyzzy\"",
-        ),
-        (
-            &["events", "--search", "xyzzy"],
-            "snell: events says nothing about \"xyzzy\"",
-        ),
+        (&["--search", "xyzzy"][..], "snell: the documentation says nothing about \"xyzzy\""),
+        (&["events", "--search", "xyzzy"], "snell: events says nothing about \"xyzzy\""),
         (&["--search", " "], "snell: --search needs a word"),
         (&["--raw"], "error: "),
     ] {
-        let ran = sandbox.snell(&[&["docs"], args].concat(), "");
+        let ran = sandbox.run_snell(&[&["docs"], args].concat(), "");
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}");
         assert!(ran.stderr.starts_with(said), "{args:?}: {ran:?}");
     }
 }
 
 /// What a terminal of 80 columns shows of `snell docs` with these arguments; nothing if there is no way to get one here.
-fn at_a_terminal(sandbox: &Sandbox, args: &str, variables: &[(&str, &str)]) -> Option<String> {
+fn run_docs_in_terminal(sandbox: &CliSandbox, args: &str, variables: &[(&str, &str)]) -> Option<String> {
     let has_script = Command::new("script").arg("--version").output();
     if !has_script.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
-        skipped("there is no util-linux script");
+        report_skipped("there is no util-linux script");
         return None;
     }
     let line = format!("exec script --quiet --return --command \"stty cols 80; exec $0 docs {args}\" /dev/null");
     let mut command = sandbox.shell(&line, &[]);
-    command
-        .env("TERM", "xterm")
-        .env("PAGER", "cat")
-        .envs(variables.iter().copied());
-    let output = start(&mut command, "").wait_with_output().unwrap();
+    command.env("TERM", "xterm").env("PAGER", "cat").envs(variables.iter().copied());
+    let output = spawn_with_stdin(&mut command, "").wait_with_output().unwrap();
     assert!(output.status.success(), "{args}: {output:?}");
     Some(String::from_utf8(output.stdout).unwrap().replace('\r', ""))
 }
 
 #[test]
 fn the_list_of_topics_fits_on_a_terminal() {
-    let sandbox = Sandbox::new();
-    let whole = sandbox.snell(&["docs"], "").stdout;
+    let sandbox = CliSandbox::new();
+    let whole = sandbox.run_snell(&["docs"], "").stdout;
     for columns in [40, 80] {
-        let Some(shown) = sandbox.at_a_terminal(columns, "docs") else {
+        let Some(shown) = sandbox.run_in_terminal(columns, "docs") else {
             return;
         };
         for line in shown.lines() {
@@ -175,9 +137,9 @@ fn the_list_of_topics_fits_on_a_terminal() {
 
 #[test]
 fn every_page_is_set_for_a_terminal() {
-    let sandbox = Sandbox::new();
-    for topic in topics(&sandbox).iter().filter(|topic| !topic.starts_with("schema-")) {
-        let Some(shown) = at_a_terminal(&sandbox, topic, &[("NO_COLOR", "1")]) else {
+    let sandbox = CliSandbox::new();
+    for topic in list_topics(&sandbox).iter().filter(|topic| !topic.starts_with("schema-")) {
+        let Some(shown) = run_docs_in_terminal(&sandbox, topic, &[("NO_COLOR", "1")]) else {
             return;
         };
         let is_code = |line: &&str| line.starts_with("      ");
@@ -194,7 +156,7 @@ fn every_page_is_set_for_a_terminal() {
         }
         assert!(!shown.contains('\u{1b}'), "{topic}");
     }
-    let Some(coloured) = at_a_terminal(&sandbox, "events", &[]) else {
+    let Some(coloured) = run_docs_in_terminal(&sandbox, "events", &[]) else {
         return;
     };
     assert!(coloured.starts_with("\u{1b}[1mEVENTS\u{1b}[0m\n"), "{coloured}");
@@ -204,20 +166,17 @@ fn every_page_is_set_for_a_terminal() {
 
 #[test]
 fn a_page_is_shown_in_the_pager_that_its_reader_has() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     // The pager, and whether the terminal then shows the page.
-    for (pager, is_shown) in [
-        ("cat > paged; true", false),
-        ("", true),
-        ("no-such-pager-anywhere", true),
-        ("true", false),
-    ] {
-        let Some(shown) = at_a_terminal(&sandbox, "trust", &[("PAGER", pager)]) else {
+    for (pager, is_shown) in
+        [("cat > paged; true", false), ("", true), ("no-such-pager-anywhere", true), ("true", false)]
+    {
+        let Some(shown) = run_docs_in_terminal(&sandbox, "trust", &[("PAGER", pager)]) else {
             return;
         };
         assert_eq!(shown.contains("snell trust"), is_shown, "{pager}: {shown}");
     }
     assert!(sandbox.read("paged").contains("snell trust"));
-    let raw = at_a_terminal(&sandbox, "trust --raw", &[("PAGER", "false")]).unwrap();
+    let raw = run_docs_in_terminal(&sandbox, "trust --raw", &[("PAGER", "false")]).unwrap();
     assert!(raw.starts_with("# ") && raw.contains("```"), "{raw}");
 }

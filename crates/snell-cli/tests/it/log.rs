@@ -5,49 +5,43 @@ use std::io::{BufRead, BufReader};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use snell_store::{Judgement, Observation, Run, Store};
+use snell_store::{DecisionRecord, EventRecord, HookRunRecord, Store};
 
-use crate::support::{Ran, Sandbox, start, wait_until};
+use crate::support::{CliOutput, CliSandbox, spawn_with_stdin, wait_until};
 
 /// A session in which a hook forbids one command.
-fn a_session() -> Sandbox {
-    let sandbox = Sandbox::recording().home_file(
+fn record_session() -> CliSandbox {
+    let sandbox = CliSandbox::with_frozen_clock().home_file(
         ".config/snell/snell.toml",
         "[[hook]]\nevent = 'PreToolUse'\nrun = 'grep -q push || exit 0; printf \"not\\n  today\" >&2; exit 2'\n",
     );
     let bash = |command: &str| json!({"tool_name": "Bash", "tool_input": {"command": command}});
-    sandbox.tell("09:00:00", "SessionStart", json!({"source": "startup"}));
-    sandbox.tell(
-        "10:00:00",
-        "UserPromptSubmit",
-        json!({"prompt": "Publish\nit,  please."}),
-    );
-    sandbox.tell("10:00:01", "PreToolUse", bash("make"));
-    sandbox.tell("10:00:02", "PreToolUse", bash("git push origin"));
-    sandbox.tell("11:30:00", "Stop", json!({"last_assistant_message": "I may not."}));
+    sandbox.send_hook_event("09:00:00", "SessionStart", json!({"source": "startup"}));
+    sandbox.send_hook_event("10:00:00", "UserPromptSubmit", json!({"prompt": "Publish\nit,  please."}));
+    sandbox.send_hook_event("10:00:01", "PreToolUse", bash("make"));
+    sandbox.send_hook_event("10:00:02", "PreToolUse", bash("git push origin"));
+    sandbox.send_hook_event("11:30:00", "Stop", json!({"last_assistant_message": "I may not."}));
     sandbox
 }
 
 /// The events that were found, the first one first.
-fn events(ran: &Ran) -> Vec<String> {
+fn list_event_names(ran: &CliOutput) -> Vec<String> {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let lines = ran.stdout.lines();
     let entries = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
-    entries
-        .map(|entry| entry["event"].as_str().unwrap().to_owned())
-        .collect()
+    entries.map(|entry| entry["event"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn before_anything_happened_it_says_so() {
-    let ran = Sandbox::recording().snell(&["log"], "");
+    let ran = CliSandbox::with_frozen_clock().run_snell(&["log"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
     assert_eq!(ran.stderr, "snell: nothing has been recorded yet\n");
 }
 
 #[test]
 fn people_see_a_line_for_every_event() {
-    let ran = a_session().snell(&["log"], "");
+    let ran = record_session().run_snell(&["log"], "");
     insta::assert_snapshot!(ran.stdout, @"
     11:30:00    1  project       Stop               I may not.
     10:00:02    1  project       PreToolUse         Bash git push origin  -> block: not today  (1 hook)
@@ -55,9 +49,9 @@ fn people_see_a_line_for_every_event() {
     10:00:00    1  project       UserPromptSubmit   Publish it, please.
     09:00:00    1  project       SessionStart       startup
     ");
-    let mut later = a_session();
+    let mut later = record_session();
     later = later.env("SNELL_NOW", "2026-03-02T12:00:00Z");
-    let ran = later.snell(&["log", "--limit", "1"], "");
+    let ran = later.run_snell(&["log", "--limit", "1"], "");
     assert!(ran.stdout.starts_with("2026-03-01 11:30:00    1"), "{}", ran.stdout);
 }
 
@@ -65,7 +59,7 @@ fn people_see_a_line_for_every_event() {
 fn what_a_guard_that_only_watches_would_have_decided_is_told() {
     let settings = "[guard]\npreset = 'audit'\n[[hook]]\nevent = 'PreToolUse'\n\
         run = 'grep -q lease || exit 0; echo no >&2; exit 2'\n";
-    let sandbox = Sandbox::recording().home_file(".config/snell/snell.toml", settings);
+    let sandbox = CliSandbox::with_frozen_clock().home_file(".config/snell/snell.toml", settings);
     for (time, command) in [
         ("09:00:00", "ls"),
         ("09:00:01", "rm -rf /"),
@@ -73,43 +67,34 @@ fn what_a_guard_that_only_watches_would_have_decided_is_told() {
         ("09:00:03", "git push --force-with-lease"),
     ] {
         let bash = json!({"tool_name": "Bash", "tool_input": {"command": command}});
-        sandbox.tell(time, "PreToolUse", bash);
+        sandbox.send_hook_event(time, "PreToolUse", bash);
     }
-    insta::assert_snapshot!(sandbox.snell(&["log"], "").stdout, @"
+    insta::assert_snapshot!(sandbox.run_snell(&["log"], "").stdout, @"
     09:00:03    1  project       PreToolUse         Bash git push --force-with-lease  -> block: no  -> would be asked  (1 hook)
     09:00:02    1  project       PreToolUse         Bash history -c  -> would be asked  (1 hook)
     09:00:01    1  project       PreToolUse         Bash rm -rf /  -> would be blocked  (1 hook)
     09:00:00    1  project       PreToolUse         Bash ls  (1 hook)
     ");
-    let ran = sandbox.snell(&["log", "--json"], "");
+    let ran = sandbox.run_snell(&["log", "--json"], "");
     let would = ran.stdout.lines().map(|line| {
         let entry: Value = serde_json::from_str(line).unwrap();
         entry.get("would").cloned()
     });
-    assert_eq!(
-        would.collect::<Vec<_>>(),
-        [Some(json!("ask")), Some(json!("ask")), Some(json!("deny")), None]
-    );
+    assert_eq!(would.collect::<Vec<_>>(), [Some(json!("ask")), Some(json!("ask")), Some(json!("deny")), None]);
 }
 
 #[test]
 fn where_there_is_no_terminal_nothing_is_cut() {
     let why = "because ".repeat(40);
     let settings = format!("[[hook]]\nevent = 'PreToolUse'\nrun = 'echo {why} >&2; exit 2'\n");
-    let sandbox = Sandbox::recording().home_file(".config/snell/snell.toml", &settings);
-    let words = (0..300)
-        .map(|number| format!("w{number}"))
-        .collect::<Vec<_>>()
-        .join(" ");
+    let sandbox = CliSandbox::with_frozen_clock().home_file(".config/snell/snell.toml", &settings);
+    let words = (0..300).map(|number| format!("w{number}")).collect::<Vec<_>>().join(" ");
     let bash = json!({"tool_name": "Bash", "tool_input": {"command": format!("echo {words}")}});
-    sandbox.tell("09:00:00", "UserPromptSubmit", json!({"prompt": words}));
-    sandbox.tell("09:00:01", "PreToolUse", bash);
-    let ran = sandbox.snell(&["log"], "");
+    sandbox.send_hook_event("09:00:00", "UserPromptSubmit", json!({"prompt": words}));
+    sandbox.send_hook_event("09:00:01", "PreToolUse", bash);
+    let ran = sandbox.run_snell(&["log"], "");
     let lines: Vec<_> = ran.stdout.lines().collect();
-    assert!(
-        lines[0].contains(&format!("Bash echo {words}  -> block: {}", why.trim())),
-        "{lines:?}"
-    );
+    assert!(lines[0].contains(&format!("Bash echo {words}  -> block: {}", why.trim())), "{lines:?}");
     assert!(lines[1].ends_with(&words), "{lines:?}");
 }
 
@@ -117,12 +102,12 @@ fn where_there_is_no_terminal_nothing_is_cut() {
 fn at_a_terminal_a_reason_is_read_and_no_line_is_too_wide() {
     let why = "generated files are written by the build, change their templates";
     let settings = format!("[[hook]]\nevent = 'PreToolUse'\nrun = 'echo {why} >&2; exit 2'\n");
-    let sandbox = Sandbox::recording().home_file(".config/snell/snell.toml", &settings);
+    let sandbox = CliSandbox::with_frozen_clock().home_file(".config/snell/snell.toml", &settings);
     let bash = json!({"tool_name": "Bash", "tool_input": {"command": format!("sed -i {}", "s/a/b/ ".repeat(20))}});
-    sandbox.tell("09:00:00", "UserPromptSubmit", json!({"prompt": "long ".repeat(60)}));
-    sandbox.tell("09:00:01", "PreToolUse", bash);
+    sandbox.send_hook_event("09:00:00", "UserPromptSubmit", json!({"prompt": "long ".repeat(60)}));
+    sandbox.send_hook_event("09:00:01", "PreToolUse", bash);
     for columns in [40, 60, 80, 100, 120, 250] {
-        let Some(shown) = sandbox.at_a_terminal(columns, "log") else {
+        let Some(shown) = sandbox.run_in_terminal(columns, "log") else {
             return;
         };
         for line in shown.lines() {
@@ -139,23 +124,17 @@ fn at_a_terminal_a_reason_is_read_and_no_line_is_too_wide() {
 
 #[test]
 fn every_filter_finds_what_it_names() {
-    let sandbox = a_session();
+    let sandbox = record_session();
     let elsewhere = json!({"session_id": "another", "cwd": sandbox.home(), "prompt": "Hello."});
     let mut command = sandbox.command(&["hook"]);
     command.env("CLAUDE_PID", "1").env("SNELL_NOW", "2026-03-01T11:45:00Z");
     let mut payload = json!({"hook_event_name": "UserPromptSubmit"});
-    payload
-        .as_object_mut()
-        .unwrap()
-        .extend(elsewhere.as_object().unwrap().clone());
-    start(&mut command, &payload.to_string()).wait_with_output().unwrap();
+    payload.as_object_mut().unwrap().extend(elsewhere.as_object().unwrap().clone());
+    spawn_with_stdin(&mut command, &payload.to_string()).wait_with_output().unwrap();
     let cases: &[(&[&str], &[&str])] = &[
         (&["--agent", "2"], &["UserPromptSubmit"]),
         (&["--agent", "7"], &[]),
-        (
-            &["--session", "session-o", "--tool", "Bash"],
-            &["PreToolUse", "PreToolUse"],
-        ),
+        (&["--session", "session-o", "--tool", "Bash"], &["PreToolUse", "PreToolUse"]),
         (&["--session", "another"], &["UserPromptSubmit"]),
         (&["--session", "%"], &[]),
         (&["--event", "AfterAgent"], &["Stop"]),
@@ -172,21 +151,18 @@ fn every_filter_finds_what_it_names() {
         (&["--before", "2"], &["SessionStart"]),
     ];
     for (args, expected) in cases {
-        let ran = sandbox.snell(&[&["log", "--json"], *args].concat(), "");
-        assert_eq!(events(&ran), *expected, "{args:?}");
+        let ran = sandbox.run_snell(&[&["log", "--json"], *args].concat(), "");
+        assert_eq!(list_event_names(&ran), *expected, "{args:?}");
     }
 }
 
 #[test]
 fn an_event_that_nobody_knows_is_found_and_a_slip_of_the_pen_is_named() {
-    let sandbox = a_session();
-    sandbox.tell("11:40:00", "TeammateIdle", json!({}));
-    let ran = sandbox.snell(&["log", "--json", "--event", "TeammateIdle"], "");
-    assert_eq!(
-        (events(&ran), ran.stderr.as_str()),
-        (vec!["TeammateIdle".to_owned()], "")
-    );
-    let ran = sandbox.snell(&["log", "--event", "PreToolUze"], "");
+    let sandbox = record_session();
+    sandbox.send_hook_event("11:40:00", "TeammateIdle", json!({}));
+    let ran = sandbox.run_snell(&["log", "--json", "--event", "TeammateIdle"], "");
+    assert_eq!((list_event_names(&ran), ran.stderr.as_str()), (vec!["TeammateIdle".to_owned()], ""));
+    let ran = sandbox.run_snell(&["log", "--event", "PreToolUze"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
     assert!(ran.stderr.contains("did you mean \"PreToolUse\"?"), "{}", ran.stderr);
     assert!(ran.stderr.ends_with("snell: no entry is like that\n"), "{}", ran.stderr);
@@ -194,17 +170,17 @@ fn an_event_that_nobody_knows_is_found_and_a_slip_of_the_pen_is_named() {
 
 #[test]
 fn a_page_names_the_next_one() {
-    let sandbox = a_session();
-    let ran = sandbox.snell(&["log", "--limit", "2"], "");
+    let sandbox = record_session();
+    let ran = sandbox.run_snell(&["log", "--limit", "2"], "");
     assert_eq!(ran.stdout.lines().count(), 2);
     assert_eq!(ran.stderr, "snell: there is more; older entries: --before 4\n");
-    let ran = sandbox.snell(&["log", "--limit", "3", "--before", "4"], "");
+    let ran = sandbox.run_snell(&["log", "--limit", "3", "--before", "4"], "");
     assert_eq!((ran.stdout.lines().count(), ran.stderr.as_str()), (3, ""));
 }
 
 #[test]
 fn as_json_an_entry_has_its_payload() {
-    let ran = a_session().snell(&["log", "--json", "--verdict", "block"], "");
+    let ran = record_session().run_snell(&["log", "--json", "--verdict", "block"], "");
     let entry = ran.json();
     assert_eq!(entry["payload"]["tool_input"]["command"], "git push origin");
     assert_eq!((&entry["hooks"], &entry["decision"]), (&json!(1), &json!("block")));
@@ -213,52 +189,49 @@ fn as_json_an_entry_has_its_payload() {
 
 #[test]
 fn what_waits_on_disk_is_in_the_log() {
-    let sandbox = a_session();
-    let held = sandbox.hold_database("BEGIN IMMEDIATE");
-    sandbox.tell("11:50:00", "SessionEnd", json!({"reason": "other"}));
+    let sandbox = record_session();
+    let held = sandbox.open_database_with("BEGIN IMMEDIATE");
+    sandbox.send_hook_event("11:50:00", "SessionEnd", json!({"reason": "other"}));
     drop(held);
-    let ran = sandbox.snell(&["log", "--json", "--limit", "1"], "");
-    assert_eq!(events(&ran), ["SessionEnd"]);
+    let ran = sandbox.run_snell(&["log", "--json", "--limit", "1"], "");
+    assert_eq!(list_event_names(&ran), ["SessionEnd"]);
 }
 
 #[test]
 fn following_begins_with_the_last_few_and_goes_on_with_what_others_write() {
-    let sandbox = a_session();
+    let sandbox = record_session();
     let args = ["log", "--follow", "--limit", "1", "--json"];
-    let mut child = start(&mut sandbox.command(&args), "");
+    let mut child = spawn_with_stdin(&mut sandbox.command(&args), "");
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = || {
         let entry: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
         entry["event"].as_str().unwrap().to_owned()
     };
     assert_eq!(next(), "Stop");
-    sandbox.tell("11:40:00", "UserPromptSubmit", json!({"prompt": "Go on."}));
+    sandbox.send_hook_event("11:40:00", "UserPromptSubmit", json!({"prompt": "Go on."}));
     assert_eq!(next(), "UserPromptSubmit");
-    sandbox.tell("11:41:00", "Stop", json!({}));
-    sandbox.tell("11:42:00", "SessionEnd", json!({"reason": "other"}));
+    sandbox.send_hook_event("11:41:00", "Stop", json!({}));
+    sandbox.send_hook_event("11:42:00", "SessionEnd", json!({"reason": "other"}));
     assert_eq!((next(), next()), ("Stop".to_owned(), "SessionEnd".to_owned()));
     // Numbers begin anew in a new database.
     for part in ["", "-wal", "-shm"] {
         fs::remove_file(sandbox.data().join(format!("snell.db{part}"))).unwrap();
     }
-    sandbox.tell("11:43:00", "SessionStart", json!({}));
+    sandbox.send_hook_event("11:43:00", "SessionStart", json!({}));
     assert_eq!(next(), "SessionStart");
     let pid = child.id().to_string();
-    std::process::Command::new("kill")
-        .args(["-s", "INT", &pid])
-        .status()
-        .unwrap();
+    std::process::Command::new("kill").args(["-s", "INT", &pid]).status().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 #[test]
 fn following_can_begin_before_anything_happened_and_filters() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     let args = ["log", "--follow", "--event", "Stop"];
-    let mut child = start(&mut sandbox.command(&args), "");
+    let mut child = spawn_with_stdin(&mut sandbox.command(&args), "");
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    sandbox.tell("11:40:00", "SessionStart", json!({}));
-    sandbox.tell("11:41:00", "Stop", json!({}));
+    sandbox.send_hook_event("11:40:00", "SessionStart", json!({}));
+    sandbox.send_hook_event("11:41:00", "Stop", json!({}));
     let line = lines.next().unwrap().unwrap();
     assert!(line.starts_with("11:41:00    1  project       Stop"), "{line}");
     drop(lines);
@@ -268,7 +241,7 @@ fn following_can_begin_before_anything_happened_and_filters() {
 
 /// Fills the store: every event a minute after the one before, the last one half a minute before noon of the day on which the tests are.
 /// Every hundredth begins a session of its own, which ends with the ninety-ninth after it.
-fn fill(sandbox: &Sandbox, number: i64) {
+fn fill_store(sandbox: &CliSandbox, number: i64) {
     let noon: snell::Timestamp = "2026-03-01T12:00:00Z".parse().unwrap();
     let mut store = Store::open(&sandbox.database()).unwrap().store;
     let numbers: Vec<_> = (0..number).collect();
@@ -279,29 +252,20 @@ fn fill(sandbox: &Sandbox, number: i64) {
             let (name, mut payload) = match index % 100 {
                 0 => ("SessionStart", json!({"source": "startup"})),
                 1 => ("UserPromptSubmit", json!({"prompt": format!("Do number {index}.")})),
-                98 => (
-                    "Stop",
-                    json!({"last_assistant_message": format!("Did number {index}.")}),
-                ),
+                98 => ("Stop", json!({"last_assistant_message": format!("Did number {index}.")})),
                 99 => ("SessionEnd", json!({"reason": "other"})),
-                _ => (
-                    "PreToolUse",
-                    json!({"tool_name": "Read", "tool_input": {"file_path": "x".repeat(600)}}),
-                ),
+                _ => ("PreToolUse", json!({"tool_name": "Read", "tool_input": {"file_path": "x".repeat(600)}})),
             };
             let fields = payload.as_object_mut().unwrap();
             fields.insert("session_id".into(), json!(session));
             fields.insert("hook_event_name".into(), json!(name));
             fields.insert("cwd".into(), json!(format!("/project-{}", index / 1000)));
             let (event, _) = snell::Event::from_json(None, payload.to_string().as_bytes()).unwrap();
-            let mut observation = Observation::new(&event, at);
+            let mut observation = EventRecord::new(&event, at);
             observation.sender.mission_execution_id = Some(format!("mission of {session}"));
-            observation.judgement = Some(Judgement {
-                runs: vec![Run {
-                    status: "ok".into(),
-                    ..Run::default()
-                }],
-                ..Judgement::default()
+            observation.judgement = Some(DecisionRecord {
+                runs: vec![HookRunRecord { status: "ok".into(), ..HookRunRecord::default() }],
+                ..DecisionRecord::default()
             });
             observation
         });
@@ -311,8 +275,8 @@ fn fill(sandbox: &Sandbox, number: i64) {
 }
 
 /// How many rows each table has.
-fn rows(sandbox: &Sandbox) -> Vec<(&'static str, i64)> {
-    let connection = sandbox.hold_database("");
+fn count_table_rows(sandbox: &CliSandbox) -> Vec<(&'static str, i64)> {
+    let connection = sandbox.open_database_with("");
     let count = |table: &&'static str| {
         let sql = format!("SELECT count(*) FROM {table}");
         (*table, connection.query_row(&sql, [], |row| row.get(0)).unwrap())
@@ -332,192 +296,162 @@ fn rows(sandbox: &Sandbox) -> Vec<(&'static str, i64)> {
     tables.iter().map(count).collect()
 }
 
-fn size(sandbox: &Sandbox) -> u64 {
+fn measure_database(sandbox: &CliSandbox) -> u64 {
     fs::metadata(sandbox.database()).unwrap().len()
 }
 
 #[test]
 fn pruning_removes_everything_that_is_old_and_nothing_else() {
-    let sandbox = Sandbox::recording();
-    fill(&sandbox, 10_000);
-    let (before, full) = (rows(&sandbox), size(&sandbox));
+    let sandbox = CliSandbox::with_frozen_clock();
+    fill_store(&sandbox, 10_000);
+    let (before, full) = (count_table_rows(&sandbox), measure_database(&sandbox));
     assert_eq!((before[0].1, before[6].1), (10_000, 100));
-    let newest = sandbox.snell(&["log", "--json", "--limit", "2000"], "").stdout;
-    let ran = sandbox.snell(&["log", "--prune", "--keep", "2000m", "--dry-run"], "");
+    let newest = sandbox.run_snell(&["log", "--json", "--limit", "2000"], "").stdout;
+    let ran = sandbox.run_snell(&["log", "--prune", "--keep", "2000m", "--dry-run"], "");
     let expected = "8000 events, 160 turns, 0 replaced sessions and 80 agents older than 2000m \
                     (before 2026-02-28 02:40:00 UTC).\n";
     assert_eq!(ran.stdout, format!("Would remove {expected}"));
-    assert_eq!(rows(&sandbox), before, "a dry run removes nothing");
-    let ran = sandbox.snell(&["log", "--prune", "--keep", "2000m"], "");
+    assert_eq!(count_table_rows(&sandbox), before, "a dry run removes nothing");
+    let ran = sandbox.run_snell(&["log", "--prune", "--keep", "2000m"], "");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert_eq!(ran.stdout, format!("Removed {expected}"));
-    let after = rows(&sandbox);
+    let after = count_table_rows(&sandbox);
     for ((table, before), (_, after)) in before.iter().zip(&after) {
         assert_eq!(*after, before / 5, "{table}");
     }
-    assert_eq!(sandbox.snell(&["log", "--json", "--limit", "2001"], "").stdout, newest);
-    assert!(size(&sandbox) < full / 3, "{} of {full} bytes are left", size(&sandbox));
-    let ran = sandbox.snell(&["log", "--prune", "--keep", "2000m"], "");
+    assert_eq!(sandbox.run_snell(&["log", "--json", "--limit", "2001"], "").stdout, newest);
+    assert!(measure_database(&sandbox) < full / 3, "{} of {full} bytes are left", measure_database(&sandbox));
+    let ran = sandbox.run_snell(&["log", "--prune", "--keep", "2000m"], "");
     assert!(ran.stdout.starts_with("Nothing is older than 2000m"), "{}", ran.stdout);
-    let integrity: String = sandbox
-        .hold_database("")
-        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
-        .unwrap();
+    let integrity: String =
+        sandbox.open_database_with("").query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(integrity, "ok");
 }
 
 #[test]
 fn the_file_does_not_grow_when_as_much_goes_as_comes() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     let mut sizes = Vec::new();
     for _ in 0..4 {
-        fill(&sandbox, 1000);
-        let ran = sandbox.snell(&["log", "--prune", "--keep", "1s", "--json"], "");
+        fill_store(&sandbox, 1000);
+        let ran = sandbox.run_snell(&["log", "--prune", "--keep", "1s", "--json"], "");
         assert_eq!(ran.code, 0, "{}", ran.stderr);
-        sizes.push(size(&sandbox));
+        sizes.push(measure_database(&sandbox));
     }
     assert!(sizes[3] <= sizes[0], "{sizes:?}");
 }
 
 #[test]
 fn an_agent_that_only_waits_stays() {
-    let sandbox = Sandbox::recording();
-    sandbox.tell("09:00:00", "UserPromptSubmit", json!({"prompt": "Go on."}));
-    let ran = sandbox.snell(&["log", "--prune", "--keep", "1h", "--json"], "");
+    let sandbox = CliSandbox::with_frozen_clock();
+    sandbox.send_hook_event("09:00:00", "UserPromptSubmit", json!({"prompt": "Go on."}));
+    let ran = sandbox.run_snell(&["log", "--prune", "--keep", "1h", "--json"], "");
     assert_eq!((&ran.json()["events"], &ran.json()["agents"]), (&json!(1), &json!(0)));
-    sandbox.tell("11:59:00", "Stop", json!({"last_assistant_message": "Done."}));
-    let agents = sandbox.snell(&["agents", "--json"], "").json();
-    assert_eq!(
-        (&agents[0]["agent_id"], &agents[0]["last_words"]),
-        (&json!(1), &json!("Done."))
-    );
+    sandbox.send_hook_event("11:59:00", "Stop", json!({"last_assistant_message": "Done."}));
+    let agents = sandbox.run_snell(&["agents", "--json"], "").json();
+    assert_eq!((&agents[0]["agent_id"], &agents[0]["last_words"]), (&json!(1), &json!("Done.")));
 }
 
 #[test]
 fn what_is_kept_is_what_the_users_file_says() {
-    let sandbox = Sandbox::recording().home_file(".config/snell/snell.toml", "keep = '2h'\n");
-    sandbox.tell("09:00:00", "SessionStart", json!({}));
-    sandbox.tell("11:00:00", "SessionEnd", json!({"reason": "other"}));
-    let ran = sandbox.snell(&["log", "--prune", "--keep", "forever"], "");
+    let sandbox = CliSandbox::with_frozen_clock().home_file(".config/snell/snell.toml", "keep = '2h'\n");
+    sandbox.send_hook_event("09:00:00", "SessionStart", json!({}));
+    sandbox.send_hook_event("11:00:00", "SessionEnd", json!({"reason": "other"}));
+    let ran = sandbox.run_snell(&["log", "--prune", "--keep", "forever"], "");
     assert_eq!(ran.stdout, "Nothing is removed: everything is kept forever.\n");
-    let ran = sandbox.snell(&["log", "--prune"], "");
+    let ran = sandbox.run_snell(&["log", "--prune"], "");
     assert!(ran.stdout.starts_with("Removed 1 event, 0 turns,"), "{}", ran.stdout);
-    assert_eq!(events(&sandbox.snell(&["log", "--json"], "")), ["SessionEnd"]);
+    assert_eq!(list_event_names(&sandbox.run_snell(&["log", "--json"], "")), ["SessionEnd"]);
 }
 
 #[test]
 fn nothing_is_removed_while_it_is_not_certain_how_long_it_is_kept() {
     for text in ["keep = \"forever\"\n[[hook]\n", "keep = \"90 dayz\"\n", "keep = 5\n"] {
-        let sandbox = a_session().env("SNELL_NOW", "2027-03-01T12:00:00Z");
+        let sandbox = record_session().env("SNELL_NOW", "2027-03-01T12:00:00Z");
         let file = ".config/snell/snell.toml";
         let sandbox = sandbox.home_file(file, text);
         for args in [&["log", "--prune"][..], &["log", "--prune", "--json"]] {
-            let ran = sandbox.snell(args, "");
+            let ran = sandbox.run_snell(args, "");
             assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{text}: {ran:?}");
-            assert!(
-                ran.stderr.contains("snell.toml:") && ran.stderr.contains("--keep"),
-                "{text}: {ran:?}"
-            );
+            assert!(ran.stderr.contains("snell.toml:") && ran.stderr.contains("--keep"), "{text}: {ran:?}");
         }
-        assert_eq!(events(&sandbox.snell(&["log", "--json"], "")).len(), 5, "{text}");
-        let ran = sandbox.snell(&["log", "--prune", "--keep", "1d"], "");
+        assert_eq!(list_event_names(&sandbox.run_snell(&["log", "--json"], "")).len(), 5, "{text}");
+        let ran = sandbox.run_snell(&["log", "--prune", "--keep", "1d"], "");
         assert!(ran.stdout.starts_with("Removed 5 events"), "{text}: {ran:?}");
     }
 }
 
 #[test]
 fn pruning_where_nothing_was_recorded_makes_nothing() {
-    let sandbox = Sandbox::recording();
-    let ran = sandbox.snell(&["log", "--prune"], "");
+    let sandbox = CliSandbox::with_frozen_clock();
+    let ran = sandbox.run_snell(&["log", "--prune"], "");
     assert!(ran.stdout.starts_with("Nothing is older than 30d"), "{}", ran.stdout);
     assert_eq!(fs::read_dir(sandbox.data()).unwrap().count(), 0);
 }
 
 #[test]
 fn pruning_forgets_what_was_told_long_ago() {
-    let sandbox = Sandbox::recording().file("snell.toml", "[[hook]]\nevent = 'Stop'\nrun = 'true'\n");
-    sandbox.tell("11:00:00", "SessionStart", json!({"session_id": "long ago"}));
+    let sandbox = CliSandbox::with_frozen_clock().file("snell.toml", "[[hook]]\nevent = 'Stop'\nrun = 'true'\n");
+    sandbox.send_hook_event("11:00:00", "SessionStart", json!({"session_id": "long ago"}));
     let told = || fs::read_dir(sandbox.data().join("told")).unwrap().count();
-    let mark = fs::read_dir(sandbox.data().join("told"))
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+    let mark = fs::read_dir(sandbox.data().join("told")).unwrap().next().unwrap().unwrap().path();
     let long_ago = SystemTime::now() - Duration::from_secs(31 * 24 * 60 * 60);
-    File::options()
-        .write(true)
-        .open(mark)
-        .unwrap()
-        .set_modified(long_ago)
-        .unwrap();
-    sandbox.tell("11:01:00", "SessionStart", json!({"session_id": "today"}));
+    File::options().write(true).open(mark).unwrap().set_modified(long_ago).unwrap();
+    sandbox.send_hook_event("11:01:00", "SessionStart", json!({"session_id": "today"}));
     assert_eq!(told(), 2);
-    sandbox.snell(&["log", "--prune", "--dry-run"], "");
+    sandbox.run_snell(&["log", "--prune", "--dry-run"], "");
     assert_eq!(told(), 2);
-    sandbox.snell(&["log", "--prune"], "");
+    sandbox.run_snell(&["log", "--prune"], "");
     assert_eq!(told(), 1);
 }
 
 #[test]
 fn pruning_goes_on_beside_hooks_that_record() {
-    let sandbox = Sandbox::recording();
-    fill(&sandbox, 4000);
-    let pruning = start(&mut sandbox.command(&["log", "--prune", "--keep", "1s"]), "");
+    let sandbox = CliSandbox::with_frozen_clock();
+    fill_store(&sandbox, 4000);
+    let pruning = spawn_with_stdin(&mut sandbox.command(&["log", "--prune", "--keep", "1s"]), "");
     for _ in 0..10 {
-        let ran = sandbox.tell(
-            "12:00:01",
-            "UserPromptSubmit",
-            json!({"prompt": "Go on.", "session_id": "new"}),
-        );
+        let ran =
+            sandbox.send_hook_event("12:00:01", "UserPromptSubmit", json!({"prompt": "Go on.", "session_id": "new"}));
         assert_eq!(ran.stderr, "", "nobody is held up");
     }
     assert!(pruning.wait_with_output().unwrap().status.success());
-    assert_eq!(
-        events(&sandbox.snell(&["log", "--json", "--session", "new"], "")).len(),
-        10
-    );
+    assert_eq!(list_event_names(&sandbox.run_snell(&["log", "--json", "--session", "new"], "")).len(), 10);
 }
 
 #[test]
 fn a_session_that_was_replaced_long_ago_goes_and_its_agent_stays() {
-    let sandbox = Sandbox::recording();
-    sandbox.tell("08:00:00", "SessionStart", json!({"session_id": "old"}));
-    sandbox.tell(
-        "08:01:00",
-        "UserPromptSubmit",
-        json!({"session_id": "old", "prompt": "Go on."}),
-    );
-    sandbox.tell("08:02:00", "Stop", json!({"session_id": "old"}));
-    sandbox.tell("11:59:00", "SessionStart", json!({"session_id": "new"}));
-    let would = sandbox
-        .snell(&["log", "--prune", "--keep", "1h", "--dry-run", "--json"], "")
-        .json();
-    let done = sandbox.snell(&["log", "--prune", "--keep", "1h", "--json"], "").json();
+    let sandbox = CliSandbox::with_frozen_clock();
+    sandbox.send_hook_event("08:00:00", "SessionStart", json!({"session_id": "old"}));
+    sandbox.send_hook_event("08:01:00", "UserPromptSubmit", json!({"session_id": "old", "prompt": "Go on."}));
+    sandbox.send_hook_event("08:02:00", "Stop", json!({"session_id": "old"}));
+    sandbox.send_hook_event("11:59:00", "SessionStart", json!({"session_id": "new"}));
+    let would = sandbox.run_snell(&["log", "--prune", "--keep", "1h", "--dry-run", "--json"], "").json();
+    let done = sandbox.run_snell(&["log", "--prune", "--keep", "1h", "--json"], "").json();
     for field in ["events", "turns", "sessions", "agents"] {
         assert_eq!(would[field], done[field], "{field}");
     }
     assert_eq!((&done["sessions"], &done["agents"]), (&json!(1), &json!(0)));
-    let left: std::collections::BTreeMap<_, _> = rows(&sandbox).into_iter().collect();
+    let left: std::collections::BTreeMap<_, _> = count_table_rows(&sandbox).into_iter().collect();
     assert_eq!((left["session_ids"], left["conversations"], left["agents"]), (1, 1, 1));
 }
 
 /// A scribe remembers where sessions led to. What was removed meanwhile must not lead to somebody else.
 #[test]
 fn a_session_that_was_removed_and_comes_back_is_not_taken_for_another_one() {
-    let sandbox = Sandbox::new().env("SNELL_NOW", "2026-03-01T12:00:00Z");
+    let sandbox = CliSandbox::new().env("SNELL_NOW", "2026-03-01T12:00:00Z");
     let of = |session: &str| json!({"session_id": session, "cwd": sandbox.home().join(session), "reason": "other"});
-    sandbox.tell("09:00:00", "SessionStart", of("first"));
+    sandbox.send_hook_event("09:00:00", "SessionStart", of("first"));
     let socket = sandbox.data().join("scribe.sock");
     wait_until(|| socket.exists().then_some(()));
-    sandbox.tell("09:01:00", "SessionEnd", of("first"));
-    let removed = sandbox.snell(&["log", "--prune", "--keep", "1h", "--json"], "").json();
+    sandbox.send_hook_event("09:01:00", "SessionEnd", of("first"));
+    let removed = sandbox.run_snell(&["log", "--prune", "--keep", "1h", "--json"], "").json();
     assert_eq!((&removed["events"], &removed["agents"]), (&json!(2), &json!(1)));
-    sandbox.tell("11:58:00", "SessionStart", of("second"));
-    sandbox.tell("11:59:00", "UserPromptSubmit", of("first"));
-    let of_second = sandbox.snell(&["log", "--json", "--session", "second"], "");
-    assert_eq!(events(&of_second), ["SessionStart"]);
-    let of_first = sandbox.snell(&["log", "--json", "--session", "first"], "");
-    assert_eq!(events(&of_first), ["UserPromptSubmit"]);
+    sandbox.send_hook_event("11:58:00", "SessionStart", of("second"));
+    sandbox.send_hook_event("11:59:00", "UserPromptSubmit", of("first"));
+    let of_second = sandbox.run_snell(&["log", "--json", "--session", "second"], "");
+    assert_eq!(list_event_names(&of_second), ["SessionStart"]);
+    let of_first = sandbox.run_snell(&["log", "--json", "--session", "first"], "");
+    assert_eq!(list_event_names(&of_first), ["UserPromptSubmit"]);
     fs::remove_file(socket).unwrap();
 }

@@ -1,10 +1,6 @@
 //! The `snell` command from outside: real files, real processes, what they really received.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test that cannot go on must fail"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on must fail")]
 #![allow(missing_docs, unreachable_pub, reason = "tests are named as sentences")]
 
 mod support;

@@ -4,15 +4,15 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
 
-use crate::support::{Sandbox, skipped};
+use crate::support::{CliSandbox, report_skipped};
 
 /// Every command that people can see, by its words, found by asking the program itself; nothing for the program.
-fn commands(sandbox: &Sandbox) -> Vec<String> {
+fn list_commands(sandbox: &CliSandbox) -> Vec<String> {
     let mut found = vec![String::new()];
     let mut next = 0;
     while let Some(command) = found.get(next).cloned() {
         next += 1;
-        let help = help(sandbox, &command);
+        let help = read_help(sandbox, &command);
         let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
         let listed = listed.take_while(|line| line.starts_with("  "));
         for name in listed.filter_map(|line| line.split_whitespace().next()) {
@@ -26,23 +26,23 @@ fn commands(sandbox: &Sandbox) -> Vec<String> {
     found
 }
 
-fn help(sandbox: &Sandbox, command: &str) -> String {
+fn read_help(sandbox: &CliSandbox, command: &str) -> String {
     let args: Vec<_> = command.split_whitespace().chain(["--help"]).collect();
-    let ran = sandbox.snell(&args, "");
+    let ran = sandbox.run_snell(&args, "");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{command}");
     ran.stdout
 }
 
 #[test]
 fn every_command_has_help_with_an_example_and_its_exit_codes() {
-    let sandbox = Sandbox::new();
-    let commands = commands(&sandbox);
+    let sandbox = CliSandbox::new();
+    let commands = list_commands(&sandbox);
     assert!(commands.len() > 30, "{commands:?}");
     for known in ["run", "guard check", "session ping", "man"] {
         assert!(commands.iter().any(|command| command == known), "{known}: {commands:?}");
     }
     for command in commands {
-        let help = help(&sandbox, &command);
+        let help = read_help(&sandbox, &command);
         assert!(help.contains("\nExample"), "{command}: {help}");
         assert!(help.contains("\nExit codes"), "{command}: {help}");
         let words = if command.is_empty() { "snell" } else { command.as_str() };
@@ -53,37 +53,31 @@ fn every_command_has_help_with_an_example_and_its_exit_codes() {
 
 #[test]
 fn no_example_is_broken_into_lines_that_cannot_be_pasted() {
-    let sandbox = Sandbox::new();
-    let narrow = Sandbox::new().env("COLUMNS", "80");
-    let wide = Sandbox::new().env("COLUMNS", "400");
-    for command in commands(&sandbox) {
-        let examples = |sandbox: &Sandbox| {
-            let help = help(sandbox, &command);
+    let sandbox = CliSandbox::new();
+    let narrow = CliSandbox::new().env("COLUMNS", "80");
+    let wide = CliSandbox::new().env("COLUMNS", "400");
+    for command in list_commands(&sandbox) {
+        let examples = |sandbox: &CliSandbox| {
+            let help = read_help(sandbox, &command);
             let examples = help.split_once("\nExample").unwrap().1;
             examples.split("\n\n").next().unwrap().to_owned()
         };
         let shown = examples(&narrow);
         assert_eq!(shown, examples(&wide), "{command}");
         for line in shown.lines().skip(1) {
-            assert!(
-                line.starts_with("  ") && line.chars().count() <= 80,
-                "{command}: {line}"
-            );
+            assert!(line.starts_with("  ") && line.chars().count() <= 80, "{command}: {line}");
         }
     }
 }
 
 #[test]
 fn every_command_has_a_man_page_that_names_it() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     let directory = sandbox.project().join("share/man/man1");
-    let ran = sandbox.snell(&["man", "--dir", directory.to_str().unwrap()], "");
-    let commands = commands(&sandbox);
+    let ran = sandbox.run_snell(&["man", "--dir", directory.to_str().unwrap()], "");
+    let commands = list_commands(&sandbox);
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert!(
-        ran.stdout.starts_with(&format!("{} man pages ", commands.len())),
-        "{ran:?}"
-    );
+    assert!(ran.stdout.starts_with(&format!("{} man pages ", commands.len())), "{ran:?}");
     for command in &commands {
         let name = format!("snell {command}").trim_end().replace(' ', "-");
         let page = fs::read_to_string(directory.join(format!("{name}.1"))).unwrap();
@@ -94,32 +88,19 @@ fn every_command_has_a_man_page_that_names_it() {
         assert!(about.len() > 10, "{after_name}");
         for section in ["SYNOPSIS", "DESCRIPTION", "EXAMPLES", "EXIT STATUS", "SEE ALSO"] {
             let heading = [format!(".SH {section}\n"), format!(".SH \"{section}\"\n")];
-            assert!(
-                heading.iter().any(|heading| page.contains(heading)),
-                "{name}: {section}"
-            );
+            assert!(heading.iter().any(|heading| page.contains(heading)), "{name}: {section}");
         }
-        let printed = sandbox.snell(
-            &[&["man"], &command.split_whitespace().collect::<Vec<_>>()[..]].concat(),
-            "",
-        );
+        let printed = sandbox.run_snell(&[&["man"], &command.split_whitespace().collect::<Vec<_>>()[..]].concat(), "");
         assert_eq!((printed.code, printed.stdout), (0, page), "{name}");
     }
     let main = fs::read_to_string(directory.join("snell.1")).unwrap();
-    for sign in [
-        ".SH FILES",
-        "settings.json",
-        "snell.db",
-        ".SH ENVIRONMENT",
-        "SNELL_HOME",
-        "NO_COLOR",
-    ] {
+    for sign in [".SH FILES", "settings.json", "snell.db", ".SH ENVIRONMENT", "SNELL_HOME", "NO_COLOR"] {
         assert!(main.replace('\\', "").contains(sign), "{sign}");
     }
 }
 
 /// A program that reads man pages and tells what is wrong with them; nothing if there is none.
-fn reader() -> Option<&'static [&'static str]> {
+fn find_man_reader() -> Option<&'static [&'static str]> {
     let readers: [&[&str]; 3] = [
         &["mandoc", "-Tlint", "-Werror"],
         &["man", "--warnings", "-Tutf8", "-Z", "-l"],
@@ -131,21 +112,16 @@ fn reader() -> Option<&'static [&'static str]> {
 
 #[test]
 fn whoever_reads_man_pages_has_nothing_to_complain_about() {
-    let Some(reader) = reader() else {
-        skipped("neither mandoc nor man nor groff is here");
+    let Some(reader) = find_man_reader() else {
+        report_skipped("neither mandoc nor man nor groff is here");
         return;
     };
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     let directory = sandbox.project().join("man");
-    assert_eq!(sandbox.snell(&["man", "--dir", "man"], "").code, 0);
+    assert_eq!(sandbox.run_snell(&["man", "--dir", "man"], "").code, 0);
     for entry in fs::read_dir(&directory).unwrap() {
         let path = entry.unwrap().path();
-        let output = Command::new(reader[0])
-            .args(&reader[1..])
-            .arg(&path)
-            .env("LC_ALL", "C")
-            .output()
-            .unwrap();
+        let output = Command::new(reader[0]).args(&reader[1..]).arg(&path).env("LC_ALL", "C").output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success() && said.is_empty(), "{}: {said}", path.display());
         assert!(fs::read(&path).unwrap().is_ascii(), "{}", path.display());
@@ -154,34 +130,28 @@ fn whoever_reads_man_pages_has_nothing_to_complain_about() {
 
 #[test]
 fn a_page_that_is_not_there_is_refused() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     let cases: &[(&[&str], &str)] = &[
-        (
-            &["man", "rum"],
-            "snell: snell has no command \"rum\" (did you mean \"run\"?)",
-        ),
-        (
-            &["man", "guard", "cheek"],
-            "snell: snell has no command \"guard cheek\" (did you mean \"guard check\"?)",
-        ),
+        (&["man", "rum"], "snell: snell has no command \"rum\" (did you mean \"run\"?)"),
+        (&["man", "guard", "cheek"], "snell: snell has no command \"guard cheek\" (did you mean \"guard check\"?)"),
         (&["man", "supervise"], "snell: snell has no command \"supervise\""),
         (&["man", "--dir", "/dev/null/man"], "snell: cannot make /dev/null/man"),
         (&["man", "run", "--dir", "man"], "error: "),
     ];
     for (args, said) in cases {
-        let ran = sandbox.snell(args, "");
+        let ran = sandbox.run_snell(args, "");
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}");
         assert!(ran.stderr.starts_with(said), "{args:?}: {ran:?}");
     }
 }
 
 /// A bash that knows how to complete `snell`, in which this line is run; nothing if there is no bash.
-fn bash(sandbox: &Sandbox, line: &str) -> Option<Command> {
+fn build_bash_completion(sandbox: &CliSandbox, line: &str) -> Option<Command> {
     if Command::new("bash").arg("--version").output().is_err() {
-        skipped("there is no bash");
+        report_skipped("there is no bash");
         return None;
     }
-    let script = sandbox.snell(&["completions", "bash"], "").stdout;
+    let script = sandbox.run_snell(&["completions", "bash"], "").stdout;
     fs::write(sandbox.project().join("completion.bash"), script).unwrap();
     let mut command = sandbox.program("bash");
     command.args(["--norc", "--noprofile", "-c", line]);
@@ -210,52 +180,40 @@ fn bash_completes_commands_options_and_values() {
         ("man sup", ""),
         ("run Stop --js", ""),
     ];
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     for (typed, completed) in cases {
         let line = "source completion.bash; read -ra COMP_WORDS <<< \"snell $TYPED\"; \
                     COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); function=$(complete -p snell); \
                     function=${function##*-F }; ${function%% *} snell \"${COMP_WORDS[-1]}\" \"${COMP_WORDS[-2]}\"; \
                     printf '%s\\n' \"${COMPREPLY[@]}\"";
-        let Some(mut command) = bash(&sandbox, line) else {
+        let Some(mut command) = build_bash_completion(&sandbox, line) else {
             return;
         };
         let output = command.env("TYPED", typed).output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(
-            said.trim_end(),
-            completed,
-            "{typed}: {:?}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert_eq!(said.trim_end(), completed, "{typed}: {:?}", String::from_utf8_lossy(&output.stderr));
     }
 }
 
 /// The same by the keyboard: what Tab makes of a word is what is run.
 #[test]
 fn at_a_keyboard_tab_completes_a_command() {
-    let sandbox = Sandbox::new();
-    let Some(_) = bash(&sandbox, "") else {
+    let sandbox = CliSandbox::new();
+    let Some(_) = build_bash_completion(&sandbox, "") else {
         return;
     };
     let version = Command::new("script").arg("--version").output();
     if !version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
-        skipped("there is no util-linux script");
+        report_skipped("there is no util-linux script");
         return;
     }
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_snell"));
-    let start = format!(
-        "PATH='{}':$PATH; source completion.bash; PS1='ready> '\n",
-        program.parent().unwrap().display()
-    );
+    let start =
+        format!("PATH='{}':$PATH; source completion.bash; PS1='ready> '\n", program.parent().unwrap().display());
     fs::write(sandbox.project().join("start.bash"), start).unwrap();
     let mut terminal = sandbox
         .program("script")
-        .args([
-            "--quiet",
-            "--command",
-            "bash --noprofile --rcfile start.bash -i",
-            "/dev/null",
-        ])
+        .args(["--quiet", "--command", "bash --noprofile --rcfile start.bash -i", "/dev/null"])
         .env("TERM", "dumb")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -265,11 +223,7 @@ fn at_a_keyboard_tab_completes_a_command() {
     // It listens to Tab once it has asked for a command.
     let mut asked = Vec::new();
     while !asked.ends_with(b"ready> ") {
-        assert!(
-            shown.read_until(b' ', &mut asked).unwrap() > 0,
-            "{}",
-            String::from_utf8_lossy(&asked)
-        );
+        assert!(shown.read_until(b' ', &mut asked).unwrap() > 0, "{}", String::from_utf8_lossy(&asked));
     }
     let mut keyboard = terminal.stdin.take().unwrap();
     keyboard.write_all(b"snell gu\t rules --help\rexit\r").unwrap();

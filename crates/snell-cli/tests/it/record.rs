@@ -5,122 +5,114 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::hook::slow::SLOW;
-use crate::hook::{Living, Mode, Watched, texts};
-use crate::support::{Ran, Sandbox, start, wait_until};
+use crate::hook::slow_hooks::SLOW;
+use crate::hook::{AgentStandIn, HookSandbox, RecordingMode, extract_first_column};
+use crate::support::{CliOutput, CliSandbox, spawn_with_stdin, wait_until};
 
 /// A hook that refuses what has this word in it, and one that nobody waits for.
-fn project() -> Sandbox {
-    Sandbox::new()
+fn create_project() -> CliSandbox {
+    CliSandbox::new()
         .file(
             "snell.toml",
             "[[hook]]\nevent = 'PreToolUse'\ntool = 'shell'\n\
              run = 'case \"$SNELL_COMMAND\" in *deploy*) echo not today >&2; exit 2;; esac'\n",
         )
-        .file(
-            ".microai/settings.json",
-            r#"{"hooks": {"PostToolUse": [{"matcher": "Bash", "command": "echo seen"}]}}"#,
-        )
+        .file(".microai/settings.json", r#"{"hooks": {"PostToolUse": [{"matcher": "Bash", "command": "echo seen"}]}}"#)
 }
 
-fn fire(sandbox: &Sandbox, event: &str, fields: Value) -> Ran {
-    fire_with(sandbox, event, &["--record", "--guard"], fields)
+fn run_event(sandbox: &CliSandbox, event: &str, fields: Value) -> CliOutput {
+    run_event_with(sandbox, event, &["--record", "--guard"], fields)
 }
 
-fn fire_with(sandbox: &Sandbox, event: &str, args: &[&str], fields: Value) -> Ran {
+fn run_event_with(sandbox: &CliSandbox, event: &str, args: &[&str], fields: Value) -> CliOutput {
     let mut payload = json!({"session_id": "s1", "agent_name": "lantern"});
-    payload
-        .as_object_mut()
-        .unwrap()
-        .extend(fields.as_object().unwrap().clone());
-    sandbox.snell(&[&["run", event], args].concat(), &payload.to_string())
+    payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    sandbox.run_snell(&[&["run", event], args].concat(), &payload.to_string())
 }
 
-fn bash(command: &str) -> Value {
+fn build_bash_call(command: &str) -> Value {
     json!({"tool_name": "Bash", "tool_use_id": command, "tool_input": {"command": command}})
 }
 
 #[test]
 fn a_session_of_a_host_is_kept_as_that_of_a_guest() {
-    for mode in [Mode::Alone, Mode::WithScribe] {
-        let watched = Watched::with(mode, project());
+    for mode in [RecordingMode::Alone, RecordingMode::WithDaemon] {
+        let watched = HookSandbox::with_sandbox(mode, create_project());
         let sandbox = &watched.sandbox;
-        let mut done = bash("make");
+        let mut done = build_bash_call("make");
         done["tool_response"] = json!({"stdout": "ok"});
         let story = [
             ("SessionStart", json!({"source": "startup"}), 0, "idle"),
             ("UserPromptSubmit", json!({"prompt": "Go."}), 0, "processing"),
-            ("PreToolUse", bash("make"), 0, "processing Bash"),
+            ("PreToolUse", build_bash_call("make"), 0, "processing Bash"),
             ("PostToolUse", done, 0, "processing"),
-            ("PreToolUse", bash("make deploy"), 2, "processing"),
-            ("PreToolUse", bash("rm -rf /"), 2, "processing"),
+            ("PreToolUse", build_bash_call("make deploy"), 2, "processing"),
+            ("PreToolUse", build_bash_call("rm -rf /"), 2, "processing"),
             ("Stop", json!({"last_assistant_message": "All done."}), 0, "idle"),
         ];
         for (event, fields, code, state) in story {
-            let ran = fire(sandbox, event, fields);
+            let ran = run_event(sandbox, event, fields);
             assert_eq!((ran.code, ran.stderr.as_str()), (code, ""), "{mode:?} {event}: {ran:?}");
             assert_eq!(ran.json()["event"], event, "{mode:?}");
-            assert_eq!(watched.states(), [state], "{mode:?} {event}");
+            assert_eq!(watched.list_agent_states(), [state], "{mode:?} {event}");
         }
         let events = "SELECT name || coalesce(' ' || decision || ': ' || reason, '') AS said FROM events ORDER BY id";
-        let events = texts(&watched.rows(events));
+        let events = extract_first_column(&watched.query_rows(events));
         assert_eq!(events.len(), 7, "{mode:?}: {events:?}");
         assert_eq!(events[4], "PreToolUse block: not today", "{mode:?}");
-        assert!(
-            events[5].starts_with("PreToolUse block: rm would"),
-            "{mode:?}: {events:?}"
-        );
-        let guard = texts(&watched.rows("SELECT decision || ' ' || rule AS said FROM guard_verdicts"));
+        assert!(events[5].starts_with("PreToolUse block: rm would"), "{mode:?}: {events:?}");
+        let guard =
+            extract_first_column(&watched.query_rows("SELECT decision || ' ' || rule AS said FROM guard_verdicts"));
         assert_eq!(guard, ["deny files.delete-root"], "{mode:?}");
-        let agents = texts(&watched.rows("SELECT product || ' ' || project_id AS agent FROM agents"));
+        let agents =
+            extract_first_column(&watched.query_rows("SELECT product || ' ' || project_id AS agent FROM agents"));
         assert_eq!(agents, ["lantern 1"], "{mode:?}");
-        let project = texts(&watched.rows("SELECT path FROM projects"));
+        let project = extract_first_column(&watched.query_rows("SELECT path FROM projects"));
         assert_eq!(project, [sandbox.project().to_str().unwrap()], "{mode:?}");
         // The one that nobody waited for has ended by itself.
         let runs = "SELECT contract || ' ' || status AS run FROM hook_runs ORDER BY hook_run_id";
         let expected = ["snell ok", "microai ok", "snell blocked", "snell ok"];
-        wait_until(|| (texts(&watched.rows(runs)) == expected).then_some(()));
+        wait_until(|| (extract_first_column(&watched.query_rows(runs)) == expected).then_some(()));
     }
 }
 
 /// The hook may end before its event is stored, and then nothing is known yet of its session, or at all.
 #[test]
 fn how_a_hook_ended_that_nobody_waited_for_is_known_of_the_first_event_too() {
-    let watched: Vec<_> = (0..12).map(|_| Watched::with(Mode::Alone, project())).collect();
+    let watched: Vec<_> = (0..12).map(|_| HookSandbox::with_sandbox(RecordingMode::Alone, create_project())).collect();
     for watched in &watched {
-        let mut done = bash("make");
+        let mut done = build_bash_call("make");
         done["tool_response"] = json!({});
-        assert_eq!(fire(&watched.sandbox, "PostToolUse", done).code, 0);
+        assert_eq!(run_event(&watched.sandbox, "PostToolUse", done).code, 0);
     }
     for watched in &watched {
-        let ended = || texts(&watched.rows("SELECT status FROM hook_runs")) == ["ok"];
+        let ended = || extract_first_column(&watched.query_rows("SELECT status FROM hook_runs")) == ["ok"];
         wait_until(|| ended().then_some(()));
     }
 }
 
 #[test]
 fn only_who_asks_for_it_is_recorded() {
-    let sandbox = project().env("SNELL_SCRIBE", "off");
-    assert_eq!(fire_with(&sandbox, "PreToolUse", &["--guard"], bash("make")).code, 0);
+    let sandbox = create_project().env("SNELL_SCRIBE", "off");
+    assert_eq!(run_event_with(&sandbox, "PreToolUse", &["--guard"], build_bash_call("make")).code, 0);
     assert!(!sandbox.database().exists());
     // Nor is one whose user wants no records.
-    let sandbox = project()
+    let sandbox = create_project()
         .env("SNELL_SCRIBE", "off")
         .home_file(".config/snell/snell.toml", "[handlers]\ntrack = false\n");
-    let ran = fire(&sandbox, "PreToolUse", bash("make deploy"));
+    let ran = run_event(&sandbox, "PreToolUse", build_bash_call("make deploy"));
     assert_eq!((ran.code, ran.stderr.as_str()), (2, ""), "{ran:?}");
     assert!(!sandbox.database().exists());
 }
 
 #[test]
 fn an_event_of_nobody_is_refused_before_anything_is_run() {
-    let sandbox = Sandbox::recording().file("snell.toml", "[[hook]]\nevent = 'Stop'\nrun = 'touch ran'\n");
+    let sandbox = CliSandbox::with_frozen_clock().file("snell.toml", "[[hook]]\nevent = 'Stop'\nrun = 'touch ran'\n");
     for payload in ["", "{}", r#"{"session_id": ""}"#, r#"{"session_id": " "}"#] {
-        let ran = sandbox.snell(&["run", "Stop", "--record"], payload);
+        let ran = sandbox.run_snell(&["run", "Stop", "--record"], payload);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{payload}: {ran:?}");
         assert!(
-            ran.stderr
-                .starts_with("snell: --record needs to know whose event this is")
+            ran.stderr.starts_with("snell: --record needs to know whose event this is")
                 && ran.stderr.contains("session_id"),
             "{payload}: {ran:?}"
         );
@@ -130,20 +122,13 @@ fn an_event_of_nobody_is_refused_before_anything_is_run() {
 
 #[test]
 fn what_cannot_be_recorded_is_answered_all_the_same() {
-    let sandbox = project().env("SNELL_SCRIBE", "off");
+    let sandbox = create_project().env("SNELL_SCRIBE", "off");
     fs::remove_dir(sandbox.data()).unwrap();
     fs::write(sandbox.data(), "in the way").unwrap();
-    for (command, code, decision) in [
-        ("make", 0, "allow"),
-        ("make deploy", 2, "block"),
-        ("rm -rf /", 2, "block"),
-    ] {
-        let ran = fire(&sandbox, "PreToolUse", bash(command));
+    for (command, code, decision) in [("make", 0, "allow"), ("make deploy", 2, "block"), ("rm -rf /", 2, "block")] {
+        let ran = run_event(&sandbox, "PreToolUse", build_bash_call(command));
         assert_eq!((ran.code, ran.decision().as_str()), (code, decision), "{ran:?}");
-        assert!(
-            ran.stderr.starts_with("snell: ") && ran.stderr.lines().count() == 1,
-            "{command}: {ran:?}"
-        );
+        assert!(ran.stderr.starts_with("snell: ") && ran.stderr.lines().count() == 1, "{command}: {ran:?}");
     }
 }
 
@@ -151,33 +136,33 @@ fn what_cannot_be_recorded_is_answered_all_the_same() {
 fn a_host_that_loses_its_patience_loses_no_event() {
     for signal in ["-TERM", "-KILL"] {
         let hook = format!("[[hook]]\nevent = 'PreToolUse'\nrun = '{SLOW}'\n");
-        let watched = Watched::with(Mode::Alone, Sandbox::new().file("snell.toml", &hook));
+        let watched = HookSandbox::with_sandbox(RecordingMode::Alone, CliSandbox::new().file("snell.toml", &hook));
         let mut command = watched.sandbox.command(&["run", "PreToolUse", "--record"]);
-        let mut payload = bash("make");
+        let mut payload = build_bash_call("make");
         payload["session_id"] = "s1".into();
-        let run = start(&mut command, &payload.to_string());
-        watched.sandbox.wait_for("begun");
+        let run = spawn_with_stdin(&mut command, &payload.to_string());
+        watched.sandbox.wait_for_content("begun");
         let kill = Command::new("kill").args([signal, &run.id().to_string()]).status();
         assert!(kill.unwrap().success());
         run.wait_with_output().unwrap();
         fs::write(watched.sandbox.project().join("go"), "").unwrap();
         if signal == "-KILL" {
-            watched.sandbox.wait_for("ended");
+            watched.sandbox.wait_for_content("ended");
         }
-        fire(&watched.sandbox, "Stop", json!({}));
-        let events = texts(&watched.rows("SELECT name FROM events ORDER BY id"));
+        run_event(&watched.sandbox, "Stop", json!({}));
+        let events = extract_first_column(&watched.query_rows("SELECT name FROM events ORDER BY id"));
         assert_eq!(events, ["PreToolUse", "Stop"], "{signal}");
     }
 }
 
 #[test]
 fn who_was_started_by_claude_code_is_not_taken_for_it() {
-    let claude = Living::new();
-    let sandbox = project().env("CLAUDE_PID", &claude.pid());
-    let watched = Watched::with(Mode::Alone, sandbox);
+    let claude = AgentStandIn::new();
+    let sandbox = create_project().env("CLAUDE_PID", &claude.pid());
+    let watched = HookSandbox::with_sandbox(RecordingMode::Alone, sandbox);
     for event in ["SessionStart", "Stop"] {
-        fire(&watched.sandbox, event, json!({}));
+        run_event(&watched.sandbox, event, json!({}));
     }
-    let own = watched.rows("SELECT pid FROM agents");
+    let own = watched.query_rows("SELECT pid FROM agents");
     assert_eq!(own, [json!({"pid": std::process::id()})]);
 }

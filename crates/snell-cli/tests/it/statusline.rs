@@ -4,10 +4,10 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{Sandbox, wait_until};
+use crate::support::{CliSandbox, wait_until};
 
 /// What Claude Code says, with this as its context window.
-fn told(window: Value) -> Value {
+fn build_statusline_payload(window: Value) -> Value {
     json!({
         "hook_event_name": "Status",
         "session_id": "session-one",
@@ -20,8 +20,8 @@ fn told(window: Value) -> Value {
     })
 }
 
-fn line(sandbox: &Sandbox, input: &str) -> (String, String) {
-    let ran = sandbox.snell(&["statusline"], input);
+fn run_statusline(sandbox: &CliSandbox, input: &str) -> (String, String) {
+    let ran = sandbox.run_snell(&["statusline"], input);
     assert_eq!(ran.code, 0);
     assert_eq!(ran.stdout.lines().count(), 1, "{:?}", ran.stdout);
     (ran.stdout.trim_end().to_owned(), ran.stderr)
@@ -35,43 +35,33 @@ fn the_percentage_is_told_or_counted() {
         (json!({"used_percentage": 41.6}), "Opus · here · context 42 %"),
         (json!({"used_percentage": 0}), "Opus · here · context 0 %"),
         (json!({"used_percentage": 130}), "Opus · here · context 100 %"),
-        (
-            json!({"used_percentage": 7, "current_usage": usage}),
-            "Opus · here · context 7 %",
-        ),
+        (json!({"used_percentage": 7, "current_usage": usage}), "Opus · here · context 7 %"),
         (json!({"current_usage": usage}), "Opus · here · context 30 %"),
         (
             json!({"used_percentage": null, "current_usage": usage, "context_window_size": 1_000_000}),
             "Opus · here · context 6 %",
         ),
-        (
-            json!({"current_usage": usage, "context_window_size": 0}),
-            "Opus · here · context 30 %",
-        ),
+        (json!({"current_usage": usage, "context_window_size": 0}), "Opus · here · context 30 %"),
         (json!({"current_usage": null, "total_input_tokens": 5}), "Opus · here"),
         (json!({"current_usage": {}}), "Opus · here"),
         (json!({"used_percentage": "many"}), "Opus · here"),
         (json!(null), "Opus · here"),
     ];
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     for (window, expected) in cases {
         let shown = window.to_string();
         assert_eq!(
-            line(&sandbox, &told(window).to_string()),
+            run_statusline(&sandbox, &build_statusline_payload(window).to_string()),
             (expected.to_owned(), String::new()),
             "{shown}"
         );
     }
-    assert_eq!(
-        fs::read_dir(sandbox.data()).unwrap().count(),
-        0,
-        "nothing is made for it"
-    );
+    assert_eq!(fs::read_dir(sandbox.data()).unwrap().count(), 0, "nothing is made for it");
 }
 
 #[test]
 fn whatever_is_missing_is_left_out() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     let cases = [
         (json!({}), "snell"),
         (json!({"model": {"id": "claude-x"}}), "claude-x"),
@@ -80,111 +70,86 @@ fn whatever_is_missing_is_left_out() {
         (json!({"model": {"display_name": "a\nb\u{1b}[2J"}}), "a b\\u{1b}[2J"),
     ];
     for (input, expected) in cases {
-        assert_eq!(
-            line(&sandbox, &input.to_string()),
-            (expected.to_owned(), String::new()),
-            "{input}"
-        );
+        assert_eq!(run_statusline(&sandbox, &input.to_string()), (expected.to_owned(), String::new()), "{input}");
     }
 }
 
 #[test]
 fn bad_input_is_a_plain_line_and_one_on_standard_error() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     for input in ["", "{", "[]", "7", "\u{0}"] {
-        let (shown, error) = line(&sandbox, input);
+        let (shown, error) = run_statusline(&sandbox, input);
         assert_eq!(shown, "snell", "{input}");
-        assert!(
-            error.starts_with("snell: the status line's input is") && error.lines().count() == 1,
-            "{error}"
-        );
+        assert!(error.starts_with("snell: the status line's input is") && error.lines().count() == 1, "{error}");
     }
 }
 
 #[test]
 fn it_is_recorded_for_a_session_that_is_known() {
-    let sandbox = Sandbox::recording();
-    sandbox.tell("11:00:00", "SessionStart", json!({}));
-    let percent = || sandbox.snell(&["agents", "--json"], "").json()[0]["context_percent"].clone();
+    let sandbox = CliSandbox::with_frozen_clock();
+    sandbox.send_hook_event("11:00:00", "SessionStart", json!({}));
+    let percent = || sandbox.run_snell(&["agents", "--json"], "").json()[0]["context_percent"].clone();
     assert_eq!(percent(), Value::Null);
-    line(&sandbox, &told(json!({"used_percentage": 42})).to_string());
+    run_statusline(&sandbox, &build_statusline_payload(json!({"used_percentage": 42})).to_string());
     assert_eq!(percent(), json!(42.0));
-    assert_eq!(
-        sandbox.snell(&["agents", "--json"], "").json()[0]["model"],
-        "claude-opus-4-1"
-    );
-    let mut other = told(json!({"used_percentage": 99}));
+    assert_eq!(sandbox.run_snell(&["agents", "--json"], "").json()[0]["model"], "claude-opus-4-1");
+    let mut other = build_statusline_payload(json!({"used_percentage": 99}));
     other["session_id"] = json!("unknown");
-    line(&sandbox, &other.to_string());
+    run_statusline(&sandbox, &other.to_string());
     assert_eq!(percent(), json!(42.0));
-    assert_eq!(
-        sandbox
-            .snell(&["agents", "--json"], "")
-            .json()
-            .as_array()
-            .unwrap()
-            .len(),
-        1
-    );
+    assert_eq!(sandbox.run_snell(&["agents", "--json"], "").json().as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn the_same_again_writes_nothing() {
-    let sandbox = Sandbox::recording();
-    sandbox.tell("11:00:00", "SessionStart", json!({}));
-    let input = told(json!({"used_percentage": 42})).to_string();
-    line(&sandbox, &input);
+    let sandbox = CliSandbox::with_frozen_clock();
+    sandbox.send_hook_event("11:00:00", "SessionStart", json!({}));
+    let input = build_statusline_payload(json!({"used_percentage": 42})).to_string();
+    run_statusline(&sandbox, &input);
     let log = || fs::metadata(sandbox.data().join("snell.db-wal")).unwrap().len();
     let before = log();
-    line(&sandbox, &input);
+    run_statusline(&sandbox, &input);
     assert_eq!(log(), before);
 }
 
 #[test]
 fn the_scribe_records_it_too() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     let payload = json!({"session_id": "session-one", "hook_event_name": "SessionStart", "cwd": sandbox.project()});
-    sandbox.snell(&["hook"], &payload.to_string());
+    sandbox.run_snell(&["hook"], &payload.to_string());
     let socket = sandbox.data().join("scribe.sock");
     wait_until(|| socket.exists().then_some(()));
     // Somebody else keeps this process from writing for itself, but not for long enough to matter to the scribe.
-    line(&sandbox, &told(json!({"used_percentage": 42})).to_string());
-    let json = sandbox.snell(&["agents", "--json"], "").json();
+    run_statusline(&sandbox, &build_statusline_payload(json!({"used_percentage": 42})).to_string());
+    let json = sandbox.run_snell(&["agents", "--json"], "").json();
     assert_eq!(json[0]["context_percent"], json!(42.0));
     fs::remove_file(socket).unwrap();
 }
 
 #[test]
 fn others_that_wait_are_counted_and_the_own_session_is_not() {
-    let sandbox = Sandbox::recording().env("CLAUDE_SESSION_ID", "the launcher's");
+    let sandbox = CliSandbox::with_frozen_clock().env("CLAUDE_SESSION_ID", "the launcher's");
     let asks = json!({"notification_type": "permission_prompt", "message": "May I?"});
-    sandbox.tell("11:00:00", "Notification", asks.clone());
-    let input = told(json!(null)).to_string();
-    assert_eq!(
-        line(&sandbox, &input).0,
-        "Opus · here",
-        "it need not be told that it waits itself"
-    );
-    for (number, expected) in [
-        (1, "Opus · here · 1 waits for you"),
-        (2, "Opus · here · 2 wait for you"),
-    ] {
-        let other = Sandbox::recording()
-            .env("CLAUDE_PID", "1")
-            .env("SNELL_HOME", sandbox.data().to_str().unwrap());
+    sandbox.send_hook_event("11:00:00", "Notification", asks.clone());
+    let input = build_statusline_payload(json!(null)).to_string();
+    assert_eq!(run_statusline(&sandbox, &input).0, "Opus · here", "it need not be told that it waits itself");
+    for (number, expected) in [(1, "Opus · here · 1 waits for you"), (2, "Opus · here · 2 wait for you")] {
+        let other =
+            CliSandbox::with_frozen_clock().env("CLAUDE_PID", "1").env("SNELL_HOME", sandbox.data().to_str().unwrap());
         let mut payload = asks.clone();
         payload["session_id"] = json!(format!("other-{number}"));
         payload["cwd"] = json!(other.project());
-        other.tell("11:01:00", "Notification", payload);
-        assert_eq!(line(&sandbox, &input).0, expected);
+        other.send_hook_event("11:01:00", "Notification", payload);
+        assert_eq!(run_statusline(&sandbox, &input).0, expected);
     }
 }
 
 #[test]
 fn a_database_that_cannot_be_used_costs_the_line_nothing() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     fs::create_dir(sandbox.database()).unwrap();
-    let (shown, error) = line(&sandbox, &told(json!({"used_percentage": 42})).to_string());
+    let (shown, error) =
+        run_statusline(&sandbox, &build_statusline_payload(json!({"used_percentage": 42})).to_string());
     assert_eq!(shown, "Opus · here · context 42 %");
     assert_eq!(error.lines().count(), 1, "{error}");
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A project and a home directory of a test's own.
-pub struct Sandbox {
+pub struct CliSandbox {
     root: TempDir,
     project: OsString,
     variables: Vec<(String, String)>,
@@ -20,28 +20,24 @@ pub struct Sandbox {
 
 /// What `snell` answered.
 #[derive(Debug)]
-pub struct Ran {
+pub struct CliOutput {
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
 }
 
-impl Sandbox {
+impl CliSandbox {
     pub fn new() -> Self {
-        Self::named(OsStr::new("project"))
+        Self::with_project_name(OsStr::new("project"))
     }
 
-    /// As [`Sandbox::new`], with a project directory of this name, which need not be text.
-    pub fn named(project: &OsStr) -> Self {
+    /// As [`CliSandbox::new`], with a project directory of this name, which need not be text.
+    pub fn with_project_name(project: &OsStr) -> Self {
         let root = tempfile::tempdir().unwrap();
         for directory in [project, OsStr::new("home"), OsStr::new("data")] {
             fs::create_dir(root.path().join(directory)).unwrap();
         }
-        Self {
-            root,
-            project: project.to_owned(),
-            variables: Vec::new(),
-        }
+        Self { root, project: project.to_owned(), variables: Vec::new() }
     }
 
     pub fn project(&self) -> PathBuf {
@@ -65,25 +61,25 @@ impl Sandbox {
 
     /// Writes a file of the project.
     pub fn file(self, path: &str, text: &str) -> Self {
-        write(&self.project().join(path), text);
+        write_file(&self.project().join(path), text);
         self
     }
 
     /// Writes a file of the home directory.
     pub fn home_file(self, path: &str, text: &str) -> Self {
-        write(&self.home().join(path), text);
+        write_file(&self.home().join(path), text);
         self
     }
 
     /// Writes a file of the home directory that only its owner can read.
     pub fn secret_home_file(self, path: &str, text: &str) -> Self {
-        write_with(0o600, &self.home().join(path), text);
+        write_file_with_mode(0o600, &self.home().join(path), text);
         self
     }
 
     /// Writes a file of the home directory that everybody can read.
     pub fn open_home_file(self, path: &str, text: &str) -> Self {
-        write_with(0o644, &self.home().join(path), text);
+        write_file_with_mode(0o644, &self.home().join(path), text);
         self
     }
 
@@ -101,11 +97,11 @@ impl Sandbox {
     }
 
     /// Runs `snell` with these arguments in the project, with `stdin` on its standard input.
-    pub fn snell(&self, args: &[&str], stdin: &str) -> Ran {
-        start(&mut self.command(args), stdin).wait_with_output().unwrap().into()
+    pub fn run_snell(&self, args: &[&str], stdin: &str) -> CliOutput {
+        spawn_with_stdin(&mut self.command(args), stdin).wait_with_output().unwrap().into()
     }
 
-    /// The command that runs `snell`, for tests that need more than [`Sandbox::snell`].
+    /// The command that runs `snell`, for tests that need more than [`CliSandbox::run_snell`].
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = self.program(env!("CARGO_BIN_EXE_snell"));
         command.args(args);
@@ -120,23 +116,23 @@ impl Sandbox {
     }
 
     /// What a terminal of so many columns shows of `snell` with these arguments; nothing if there is no way to get one here.
-    pub fn at_a_terminal(&self, columns: usize, args: &str) -> Option<String> {
-        let (shown, is_success) = self.ended_at_a_terminal(columns, args)?;
+    pub fn run_in_terminal(&self, columns: usize, args: &str) -> Option<String> {
+        let (shown, is_success) = self.try_run_in_terminal(columns, args)?;
         assert!(is_success, "{args}: {shown}");
         Some(shown)
     }
 
     /// The same, and whether it was a success.
-    pub fn ended_at_a_terminal(&self, columns: usize, args: &str) -> Option<(String, bool)> {
+    pub fn try_run_in_terminal(&self, columns: usize, args: &str) -> Option<(String, bool)> {
         let has_script = Command::new("script").arg("--version").output();
         if !has_script.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
-            skipped("there is no util-linux script");
+            report_skipped("there is no util-linux script");
             return None;
         }
         let line = format!("exec script --quiet --return --command \"stty cols {columns}; exec $0 {args}\" /dev/null");
         let mut command = self.shell(&line, &[]);
         command.env("TERM", "xterm").env("NO_COLOR", "1").env("PAGER", "cat");
-        let output = start(&mut command, "").wait_with_output().unwrap();
+        let output = spawn_with_stdin(&mut command, "").wait_with_output().unwrap();
         let shown = String::from_utf8(output.stdout).unwrap().replace('\r', "");
         Some((shown, output.status.success()))
     }
@@ -155,20 +151,18 @@ impl Sandbox {
     }
 
     /// `snell run EVENT` with this payload.
-    pub fn run(&self, event: &str, payload: &Value) -> Ran {
-        self.snell(&["run", event], &payload.to_string())
+    pub fn run_event(&self, event: &str, payload: &Value) -> CliOutput {
+        self.run_snell(&["run", event], &payload.to_string())
     }
 
-    /// As [`Sandbox::new`], with a clock that stands still, and without a scribe that would outlive the test.
-    pub fn recording() -> Self {
-        Self::new()
-            .env("SNELL_SCRIBE", "off")
-            .env("SNELL_NOW", "2026-03-01T12:00:00Z")
+    /// As [`CliSandbox::new`], with a clock that stands still, and without a scribe that would outlive the test.
+    pub fn with_frozen_clock() -> Self {
+        Self::new().env("SNELL_SCRIBE", "off").env("SNELL_NOW", "2026-03-01T12:00:00Z")
     }
 
-    /// Tells `snell hook` an event, as Claude Code does, at this time of the day on which [`Sandbox::recording`] is.
+    /// Tells `snell hook` an event, as Claude Code does, at this time of the day on which [`CliSandbox::with_frozen_clock`] is.
     /// The test itself is the agent's process. Fields that are not given are filled in.
-    pub fn tell(&self, time: &str, event: &str, payload: Value) -> Ran {
+    pub fn send_hook_event(&self, time: &str, event: &str, payload: Value) -> CliOutput {
         let mut fields = serde_json::json!({
             "session_id": "session-one",
             "hook_event_name": event,
@@ -180,10 +174,7 @@ impl Sandbox {
         fields.as_object_mut().unwrap().extend(payload);
         let mut command = self.command(&["hook"]);
         command.env("SNELL_NOW", format!("2026-03-01T{time}Z"));
-        let ran: Ran = start(&mut command, &fields.to_string())
-            .wait_with_output()
-            .unwrap()
-            .into();
+        let ran: CliOutput = spawn_with_stdin(&mut command, &fields.to_string()).wait_with_output().unwrap().into();
         assert_eq!(ran.code, 0, "{ran:?}");
         ran
     }
@@ -194,7 +185,7 @@ impl Sandbox {
     }
 
     /// Opens the database as another program, and does this to it. What it holds is let go with the connection.
-    pub fn hold_database(&self, sql: &str) -> rusqlite::Connection {
+    pub fn open_database_with(&self, sql: &str) -> rusqlite::Connection {
         let connection = rusqlite::Connection::open(self.database()).unwrap();
         connection.execute_batch(sql).unwrap();
         connection
@@ -221,13 +212,13 @@ impl Sandbox {
     }
 
     /// Waits until a file of the project has content, and answers it.
-    pub fn wait_for(&self, path: &str) -> String {
+    pub fn wait_for_content(&self, path: &str) -> String {
         let path = self.project().join(path);
         wait_until(|| fs::read_to_string(&path).ok().filter(|text| !text.is_empty()))
     }
 
     /// Waits until this many background outcomes are recorded, and answers them.
-    pub fn background_outcomes(&self, count: usize) -> Vec<Value> {
+    pub fn wait_for_background_outcomes(&self, count: usize) -> Vec<Value> {
         let path = self.data().join("background.jsonl");
         wait_until(|| {
             let text = fs::read_to_string(&path).ok()?;
@@ -238,13 +229,8 @@ impl Sandbox {
 }
 
 /// Starts a command with `stdin` on its standard input, and keeps what it says.
-pub fn start(command: &mut Command, stdin: &str) -> Child {
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+pub fn spawn_with_stdin(command: &mut Command, stdin: &str) -> Child {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // A `snell` that ends early closes its standard input, and that is its right.
     let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
     child
@@ -263,25 +249,22 @@ pub fn wait_until<T>(mut look: impl FnMut() -> Option<T>) -> T {
 }
 
 /// Says that a test could not be done here.
-#[allow(
-    clippy::print_stderr,
-    reason = "a test that was not done should not look as if it was"
-)]
-pub fn skipped(why: &str) {
+#[allow(clippy::print_stderr, reason = "a test that was not done should not look as if it was")]
+pub fn report_skipped(why: &str) {
     eprintln!("skipped: {why}");
 }
 
-fn write(path: &Path, text: &str) {
+fn write_file(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }
 
-fn write_with(mode: u32, path: &Path, text: &str) {
-    write(path, text);
+fn write_file_with_mode(mode: u32, path: &Path, text: &str) {
+    write_file(path, text);
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-impl From<Output> for Ran {
+impl From<Output> for CliOutput {
     fn from(output: Output) -> Self {
         Self {
             code: output.status.code().unwrap(),
@@ -291,7 +274,7 @@ impl From<Output> for Ran {
     }
 }
 
-impl Ran {
+impl CliOutput {
     /// The JSON on standard output.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
@@ -312,24 +295,21 @@ impl Ran {
 
     /// The statuses of the reported hooks, in order.
     pub fn statuses(&self) -> Vec<String> {
-        self.hooks()
-            .iter()
-            .map(|hook| hook["status"].as_str().unwrap().to_owned())
-            .collect()
+        self.hooks().iter().map(|hook| hook["status"].as_str().unwrap().to_owned()).collect()
     }
 
-    pub fn texts(&self, key: &str) -> Vec<String> {
+    pub fn string_list(&self, key: &str) -> Vec<String> {
         let json = self.json();
         let texts = json[key].as_array().unwrap();
         texts.iter().map(|text| text.as_str().unwrap().to_owned()).collect()
     }
 
     pub fn context(&self) -> Vec<String> {
-        self.texts("context")
+        self.string_list("context")
     }
 
     pub fn messages(&self) -> Vec<String> {
-        self.texts("messages")
+        self.string_list("messages")
     }
 
     /// The warnings as `path:line:column: severity: message`.

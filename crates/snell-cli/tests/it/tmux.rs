@@ -2,22 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::support::Sandbox;
+use crate::support::CliSandbox;
 
 /// A tmux server of the test's own, which ends with the test.
-pub struct Tmux<'a> {
-    sandbox: &'a Sandbox,
+pub struct TestTmuxServer<'a> {
+    sandbox: &'a CliSandbox,
     socket: PathBuf,
 }
 
-impl<'a> Tmux<'a> {
+impl<'a> TestTmuxServer<'a> {
     /// Nothing where there is no tmux.
-    pub fn start(sandbox: &'a Sandbox) -> Option<Self> {
-        Self::at(sandbox, "tmux.sock")
+    pub fn start(sandbox: &'a CliSandbox) -> Option<Self> {
+        Self::with_socket_name(sandbox, "tmux.sock")
     }
 
-    /// As [`Tmux::start`], with a socket of this name.
-    pub fn at(sandbox: &'a Sandbox, socket: &str) -> Option<Self> {
+    /// As [`TestTmuxServer::start`], with a socket of this name.
+    pub fn with_socket_name(sandbox: &'a CliSandbox, socket: &str) -> Option<Self> {
         let is_there = sandbox.program("tmux").arg("-V").output().is_ok();
         let socket = sandbox.home().join(socket);
         is_there.then_some(Self { sandbox, socket })
@@ -28,11 +28,11 @@ impl<'a> Tmux<'a> {
     }
 
     /// What tmux puts into `TMUX` in its panes.
-    pub fn variable(&self) -> String {
+    pub fn tmux_variable(&self) -> String {
         format!("{},1,0", self.socket.display())
     }
 
-    pub fn run(&self, args: &[&str]) -> String {
+    pub fn run_tmux(&self, args: &[&str]) -> String {
         let mut command = self.sandbox.program("tmux");
         command.arg("-S").arg(&self.socket).args(["-f", "/dev/null"]).args(args);
         let output = command.output().unwrap();
@@ -41,17 +41,17 @@ impl<'a> Tmux<'a> {
     }
 
     /// A pane in a session of its own in which this line of shell runs; answers its id.
-    pub fn pane(&self, line: &str) -> String {
-        self.run(&["new-session", "-d", "-P", "-F", "#{pane_id}", line])
+    pub fn open_pane(&self, line: &str) -> String {
+        self.run_tmux(&["new-session", "-d", "-P", "-F", "#{pane_id}", line])
     }
 
     /// What tmux says of a pane.
-    pub fn of_pane(&self, pane: &str, format: &str) -> String {
-        self.run(&["display-message", "-p", "-t", pane, format])
+    pub fn query_pane(&self, pane: &str, format: &str) -> String {
+        self.run_tmux(&["display-message", "-p", "-t", pane, format])
     }
 }
 
-impl Drop for Tmux<'_> {
+impl Drop for TestTmuxServer<'_> {
     fn drop(&mut self) {
         let mut command = self.sandbox.program("tmux");
         let _ = command.arg("-S").arg(&self.socket).arg("kill-server").output();

@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::support::{Ran, Sandbox, skipped, start, wait_until};
-use crate::tmux::Tmux;
+use crate::support::{CliOutput, CliSandbox, report_skipped, spawn_with_stdin, wait_until};
+use crate::tmux::TestTmuxServer;
 
 const TRIGGER: &str = "[CLAUDE OS SYS: NOTIFICATION]: Workers complete";
 
@@ -37,8 +37,8 @@ tell "$1" PostToolUse
 while IFS= read -r line; do printf '%s\n' "$line" >> "$1.typed"; done
 "#;
 
-fn sandbox() -> Sandbox {
-    Sandbox::recording()
+fn create_agent_sandbox() -> CliSandbox {
+    CliSandbox::with_frozen_clock()
         .env("SNELL", env!("CARGO_BIN_EXE_snell"))
         .file("agent.sh", AGENT)
         .file("asker.sh", ASKER)
@@ -47,323 +47,293 @@ fn sandbox() -> Sandbox {
 }
 
 /// Waits until an agent of this session is known, and answers its number.
-fn agent_of(sandbox: &Sandbox, session: &str) -> String {
+fn wait_for_agent(sandbox: &CliSandbox, session: &str) -> String {
     wait_until(|| {
-        let agents = sandbox.snell(&["agents", "--json"], "").json();
+        let agents = sandbox.run_snell(&["agents", "--json"], "").json();
         let is_its = |agent: &&Value| agent["session_id"] == session;
-        agents
-            .as_array()?
-            .iter()
-            .find(is_its)
-            .map(|agent| agent["agent_id"].to_string())
+        agents.as_array()?.iter().find(is_its).map(|agent| agent["agent_id"].to_string())
     })
 }
 
 /// Waits until an agent is in this state.
-fn is_in_state(sandbox: &Sandbox, number: &str, state: &str) {
+fn wait_for_agent_state(sandbox: &CliSandbox, number: &str, state: &str) {
     let number: i64 = number.parse().unwrap();
     wait_until(|| {
-        let agents = sandbox.snell(&["agents", "--json"], "").json();
+        let agents = sandbox.run_snell(&["agents", "--json"], "").json();
         let is_it = |agent: &Value| agent["agent_id"] == number && agent["state"] == state;
         agents.as_array()?.iter().any(is_it).then_some(())
     });
 }
 
 /// An agent in a pane of its own; answers the pane and its number.
-fn agent_in_pane(sandbox: &Sandbox, tmux: &Tmux<'_>, session: &str) -> (String, String) {
-    let pane = tmux.pane(&format!("exec sh agent.sh {session}"));
-    (pane, agent_of(sandbox, session))
+fn start_agent_in_pane(sandbox: &CliSandbox, tmux: &TestTmuxServer<'_>, session: &str) -> (String, String) {
+    let pane = tmux.open_pane(&format!("exec sh agent.sh {session}"));
+    (pane, wait_for_agent(sandbox, session))
 }
 
 /// Tells of a session from outside, as if its agent sat in this pane.
-fn told_from_outside(sandbox: &Sandbox, tmux: &Tmux<'_>, session: &str, pane: &str) -> String {
+fn send_session_start(sandbox: &CliSandbox, tmux: &TestTmuxServer<'_>, session: &str, pane: &str) -> String {
     let payload = json!({"session_id": session, "hook_event_name": "SessionStart", "cwd": format!("/{session}")});
     let mut command = sandbox.command(&["hook"]);
-    command.env("TMUX", tmux.variable()).env("TMUX_PANE", pane);
-    let output = start(&mut command, &payload.to_string()).wait_with_output().unwrap();
+    command.env("TMUX", tmux.tmux_variable()).env("TMUX_PANE", pane);
+    let output = spawn_with_stdin(&mut command, &payload.to_string()).wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    agent_of(sandbox, session)
+    wait_for_agent(sandbox, session)
 }
 
-fn is_typed(ran: &Ran, pane: &str) {
+fn assert_typed(ran: &CliOutput, pane: &str) {
     let expected = format!("Typed into the tmux pane {pane}: {TRIGGER}\n");
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, expected.as_str(), "")
-    );
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, expected.as_str(), ""));
 }
 
 #[track_caller]
-fn is_refused(ran: &Ran, why: &str) {
+fn assert_refused(ran: &CliOutput, why: &str) {
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
-    assert!(
-        ran.stderr.starts_with("snell: ") && ran.stderr.contains(why),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.starts_with("snell: ") && ran.stderr.contains(why), "{}", ran.stderr);
 }
 
 #[test]
 fn the_line_and_enter_reach_the_agent_and_nobody_else() {
-    let sandbox = sandbox();
-    let Some(tmux) = Tmux::start(&sandbox) else {
-        return skipped("there is no tmux");
+    let sandbox = create_agent_sandbox();
+    let Some(tmux) = TestTmuxServer::start(&sandbox) else {
+        return report_skipped("there is no tmux");
     };
-    let (pane, number) = agent_in_pane(&sandbox, &tmux, "sleeper-one");
-    let (other, _) = agent_in_pane(&sandbox, &tmux, "sleeper-two");
-    is_typed(&sandbox.snell(&["wake", &number], ""), &pane);
-    assert_eq!(sandbox.wait_for("sleeper-one.typed"), format!("{TRIGGER}\n"));
-    is_typed(&sandbox.snell(&["wake", "sleeper-tw"], ""), &other);
-    assert_eq!(sandbox.wait_for("sleeper-two.typed"), format!("{TRIGGER}\n"));
+    let (pane, number) = start_agent_in_pane(&sandbox, &tmux, "sleeper-one");
+    let (other, _) = start_agent_in_pane(&sandbox, &tmux, "sleeper-two");
+    assert_typed(&sandbox.run_snell(&["wake", &number], ""), &pane);
+    assert_eq!(sandbox.wait_for_content("sleeper-one.typed"), format!("{TRIGGER}\n"));
+    assert_typed(&sandbox.run_snell(&["wake", "sleeper-tw"], ""), &other);
+    assert_eq!(sandbox.wait_for_content("sleeper-two.typed"), format!("{TRIGGER}\n"));
     assert_eq!(sandbox.read("sleeper-one.typed"), format!("{TRIGGER}\n"));
-    let ran = sandbox.snell(&["worker", "done", "build", "--wake", "--session", "sleeper-one"], "");
+    let ran = sandbox.run_snell(&["worker", "done", "build", "--wake", "--session", "sleeper-one"], "");
     assert_eq!(ran.code, 0, "{ran:?}");
     wait_until(|| (sandbox.read("sleeper-one.typed").lines().count() == 2).then_some(()));
 }
 
 #[test]
 fn who_waits_for_a_decision_of_its_user_is_left_alone_unless_forced() {
-    let sandbox = sandbox();
-    let Some(tmux) = Tmux::start(&sandbox) else {
-        return skipped("there is no tmux");
+    let sandbox = create_agent_sandbox();
+    let Some(tmux) = TestTmuxServer::start(&sandbox) else {
+        return report_skipped("there is no tmux");
     };
-    let pane = tmux.pane("exec sh asker.sh asker");
-    let number = agent_of(&sandbox, "asker");
-    is_in_state(&sandbox, &number, "awaiting_input");
+    let pane = tmux.open_pane("exec sh asker.sh asker");
+    let number = wait_for_agent(&sandbox, "asker");
+    wait_for_agent_state(&sandbox, &number, "awaiting_input");
     let why = format!(
         "agent {number} waits for a decision of its user, and Enter might make it (awaiting_input since 2026-03-01 \
          12:00:00 UTC, 0s ago: it asks for permission to use Bash: ls); wake it up when that is done, or with `snell wake \
          {number} --force`\n"
     );
-    is_refused(&sandbox.snell(&["wake", &number], ""), &format!("snell: {why}"));
-    is_refused(&sandbox.snell(&["wake", "asker"], ""), &format!("snell: {why}"));
-    let ran = sandbox.snell(&["worker", "done", "build", "--wake", "--session", "asker"], "");
-    is_refused(
-        &ran,
-        &format!("snell: the worker is noted, but its session's agent was not woken up: {why}"),
-    );
-    let listed = sandbox.snell(&["worker", "list", "--session", "asker", "--json"], "");
+    assert_refused(&sandbox.run_snell(&["wake", &number], ""), &format!("snell: {why}"));
+    assert_refused(&sandbox.run_snell(&["wake", "asker"], ""), &format!("snell: {why}"));
+    let ran = sandbox.run_snell(&["worker", "done", "build", "--wake", "--session", "asker"], "");
+    assert_refused(&ran, &format!("snell: the worker is noted, but its session's agent was not woken up: {why}"));
+    let listed = sandbox.run_snell(&["worker", "list", "--session", "asker", "--json"], "");
     assert_eq!(listed.json()[0]["name"], "build");
     // Whoever is at work may be typed to: it reads that later.
     fs::write(sandbox.project().join("asker.answer"), "yes\n").unwrap();
-    is_in_state(&sandbox, &number, "processing");
-    is_typed(&sandbox.snell(&["wake", &number], ""), &pane);
-    assert_eq!(sandbox.wait_for("asker.typed"), format!("{TRIGGER}\n"));
-    let pane = tmux.pane("exec sh asker.sh other");
-    let number = agent_of(&sandbox, "other");
-    is_in_state(&sandbox, &number, "awaiting_input");
-    is_typed(&sandbox.snell(&["wake", &number, "--force"], ""), &pane);
+    wait_for_agent_state(&sandbox, &number, "processing");
+    assert_typed(&sandbox.run_snell(&["wake", &number], ""), &pane);
+    assert_eq!(sandbox.wait_for_content("asker.typed"), format!("{TRIGGER}\n"));
+    let pane = tmux.open_pane("exec sh asker.sh other");
+    let number = wait_for_agent(&sandbox, "other");
+    wait_for_agent_state(&sandbox, &number, "awaiting_input");
+    assert_typed(&sandbox.run_snell(&["wake", &number, "--force"], ""), &pane);
     fs::write(sandbox.project().join("other.answer"), "yes\n").unwrap();
-    assert_eq!(sandbox.wait_for("other.typed"), format!("{TRIGGER}\n"));
+    assert_eq!(sandbox.wait_for_content("other.typed"), format!("{TRIGGER}\n"));
 }
 
 #[test]
 fn those_who_wake_an_agent_at_once_do_not_type_into_each_others_lines() {
-    let sandbox = sandbox();
-    let Some(tmux) = Tmux::start(&sandbox) else {
-        return skipped("there is no tmux");
+    let sandbox = create_agent_sandbox();
+    let Some(tmux) = TestTmuxServer::start(&sandbox) else {
+        return report_skipped("there is no tmux");
     };
-    let (pane, number) = agent_in_pane(&sandbox, &tmux, "popular");
+    let (pane, number) = start_agent_in_pane(&sandbox, &tmux, "popular");
     std::thread::scope(|scope| {
         for _ in 0..10 {
-            scope.spawn(|| is_typed(&sandbox.snell(&["wake", &number], ""), &pane));
+            scope.spawn(|| assert_typed(&sandbox.run_snell(&["wake", &number], ""), &pane));
         }
     });
     let expected = format!("{TRIGGER}\n").repeat(10);
-    let typed = wait_until(|| Some(sandbox.wait_for("popular.typed")).filter(|text| text.len() >= expected.len()));
+    let typed =
+        wait_until(|| Some(sandbox.wait_for_content("popular.typed")).filter(|text| text.len() >= expected.len()));
     assert_eq!(typed, expected);
 }
 
 #[test]
 fn a_pane_that_shows_its_history_is_made_to_listen() {
-    let sandbox = sandbox();
-    let Some(tmux) = Tmux::start(&sandbox) else {
-        return skipped("there is no tmux");
+    let sandbox = create_agent_sandbox();
+    let Some(tmux) = TestTmuxServer::start(&sandbox) else {
+        return report_skipped("there is no tmux");
     };
-    let (pane, number) = agent_in_pane(&sandbox, &tmux, "reader");
+    let (pane, number) = start_agent_in_pane(&sandbox, &tmux, "reader");
     for (turn, mode) in ["copy-mode", "clock-mode"].iter().enumerate() {
-        tmux.run(&[mode, "-t", &pane]);
-        assert_eq!(tmux.of_pane(&pane, "#{pane_in_mode}"), "1", "{mode}");
-        is_typed(&sandbox.snell(&["wake", &number], ""), &pane);
-        assert_eq!(tmux.of_pane(&pane, "#{pane_in_mode}"), "0", "{mode}");
+        tmux.run_tmux(&[mode, "-t", &pane]);
+        assert_eq!(tmux.query_pane(&pane, "#{pane_in_mode}"), "1", "{mode}");
+        assert_typed(&sandbox.run_snell(&["wake", &number], ""), &pane);
+        assert_eq!(tmux.query_pane(&pane, "#{pane_in_mode}"), "0", "{mode}");
         let expected = format!("{TRIGGER}\n").repeat(turn + 1);
-        wait_until(|| (sandbox.wait_for("reader.typed") == expected).then_some(()));
+        wait_until(|| (sandbox.wait_for_content("reader.typed") == expected).then_some(()));
     }
 }
 
 #[test]
 fn a_shell_that_waits_in_the_pane_gets_nothing() {
-    let sandbox = sandbox();
-    let Some(tmux) = Tmux::start(&sandbox) else {
-        return skipped("there is no tmux");
+    let sandbox = create_agent_sandbox();
+    let Some(tmux) = TestTmuxServer::start(&sandbox) else {
+        return report_skipped("there is no tmux");
     };
-    let shell = tmux.pane("sh messenger.sh quitter; exec sh");
-    let number = agent_of(&sandbox, "quitter");
-    wait_until(|| (tmux.of_pane(&shell, "#{pane_current_command}") == "sh").then_some(()));
+    let shell = tmux.open_pane("sh messenger.sh quitter; exec sh");
+    let number = wait_for_agent(&sandbox, "quitter");
+    wait_until(|| (tmux.query_pane(&shell, "#{pane_current_command}") == "sh").then_some(()));
     // Until the messenger is gone it may be the agent.
     wait_until(|| {
-        let ran = sandbox.snell(&["wake", &number], "");
+        let ran = sandbox.run_snell(&["wake", &number], "");
         (ran.code == 1 && ran.stderr.contains("a shell (sh) waits there")).then_some(())
     });
     // Where no process is known, what runs there is taken for the agent if it is no shell.
-    let other = tmux.pane("sh messenger.sh stayer; exec cat > stayer.typed");
-    let number = agent_of(&sandbox, "stayer");
-    wait_until(|| (tmux.of_pane(&other, "#{pane_current_command}") == "cat").then_some(()));
-    is_typed(&sandbox.snell(&["wake", &number], ""), &other);
-    assert_eq!(sandbox.wait_for("stayer.typed"), format!("{TRIGGER}\n"));
-    assert!(!tmux.run(&["capture-pane", "-p", "-t", &shell]).contains("CLAUDE"));
+    let other = tmux.open_pane("sh messenger.sh stayer; exec cat > stayer.typed");
+    let number = wait_for_agent(&sandbox, "stayer");
+    wait_until(|| (tmux.query_pane(&other, "#{pane_current_command}") == "cat").then_some(()));
+    assert_typed(&sandbox.run_snell(&["wake", &number], ""), &other);
+    assert_eq!(sandbox.wait_for_content("stayer.typed"), format!("{TRIGGER}\n"));
+    assert!(!tmux.run_tmux(&["capture-pane", "-p", "-t", &shell]).contains("CLAUDE"));
 }
 
 #[test]
 fn who_does_not_read_what_is_typed_there_is_not_woken_up_unless_forced() {
-    let sandbox = sandbox();
-    let Some(tmux) = Tmux::start(&sandbox) else {
-        return skipped("there is no tmux");
+    let sandbox = create_agent_sandbox();
+    let Some(tmux) = TestTmuxServer::start(&sandbox) else {
+        return report_skipped("there is no tmux");
     };
     // The agent is this test, which sits in no pane of this server.
-    let pane = tmux.pane("exec cat > outsider.typed");
-    let number = told_from_outside(&sandbox, &tmux, "outsider", &pane);
-    let refused = sandbox.snell(&["wake", &number], "");
-    is_refused(
-        &refused,
-        "its process does not live there; --force types it all the same",
-    );
-    is_typed(&sandbox.snell(&["wake", &number, "--force"], ""), &pane);
-    assert_eq!(sandbox.wait_for("outsider.typed"), format!("{TRIGGER}\n"));
+    let pane = tmux.open_pane("exec cat > outsider.typed");
+    let number = send_session_start(&sandbox, &tmux, "outsider", &pane);
+    let refused = sandbox.run_snell(&["wake", &number], "");
+    assert_refused(&refused, "its process does not live there; --force types it all the same");
+    assert_typed(&sandbox.run_snell(&["wake", &number, "--force"], ""), &pane);
+    assert_eq!(sandbox.wait_for_content("outsider.typed"), format!("{TRIGGER}\n"));
     // The agent was put into the background, and something else reads.
-    tmux.pane("set -m; sh sleeper.sh sleeper & cat > reader.typed; :");
-    let number = agent_of(&sandbox, "sleeper");
-    is_refused(&sandbox.snell(&["wake", &number], ""), "is in the foreground");
+    tmux.open_pane("set -m; sh sleeper.sh sleeper & cat > reader.typed; :");
+    let number = wait_for_agent(&sandbox, "sleeper");
+    assert_refused(&sandbox.run_snell(&["wake", &number], ""), "is in the foreground");
     // What is typed into one pane is typed into all of its window.
-    let (pane, number) = agent_in_pane(&sandbox, &tmux, "twin");
-    tmux.run(&["split-window", "-d", "-t", &pane, "exec cat > neighbour.typed"]);
-    tmux.run(&["set-option", "-w", "-t", &pane, "synchronize-panes", "on"]);
-    is_refused(&sandbox.snell(&["wake", &number], ""), "synchronize-panes");
-    tmux.run(&["set-option", "-w", "-t", &pane, "synchronize-panes", "off"]);
-    tmux.run(&["select-pane", "-d", "-t", &pane]);
-    is_refused(&sandbox.snell(&["wake", &number], ""), "its input is turned off");
-    tmux.run(&["select-pane", "-e", "-t", &pane]);
-    is_typed(&sandbox.snell(&["wake", &number], ""), &pane);
-    sandbox.wait_for("twin.typed");
+    let (pane, number) = start_agent_in_pane(&sandbox, &tmux, "twin");
+    tmux.run_tmux(&["split-window", "-d", "-t", &pane, "exec cat > neighbour.typed"]);
+    tmux.run_tmux(&["set-option", "-w", "-t", &pane, "synchronize-panes", "on"]);
+    assert_refused(&sandbox.run_snell(&["wake", &number], ""), "synchronize-panes");
+    tmux.run_tmux(&["set-option", "-w", "-t", &pane, "synchronize-panes", "off"]);
+    tmux.run_tmux(&["select-pane", "-d", "-t", &pane]);
+    assert_refused(&sandbox.run_snell(&["wake", &number], ""), "its input is turned off");
+    tmux.run_tmux(&["select-pane", "-e", "-t", &pane]);
+    assert_typed(&sandbox.run_snell(&["wake", &number], ""), &pane);
+    sandbox.wait_for_content("twin.typed");
     assert_eq!(sandbox.read("neighbour.typed") + &sandbox.read("reader.typed"), "");
 }
 
 #[test]
 fn a_pane_that_is_gone_and_a_server_that_is_gone_are_told() {
-    let sandbox = sandbox();
-    let Some(tmux) = Tmux::start(&sandbox) else {
-        return skipped("there is no tmux");
+    let sandbox = create_agent_sandbox();
+    let Some(tmux) = TestTmuxServer::start(&sandbox) else {
+        return report_skipped("there is no tmux");
     };
-    agent_in_pane(&sandbox, &tmux, "keeper");
-    tmux.run(&["set-option", "-g", "remain-on-exit", "on"]);
-    let dead = tmux.pane("exec sh messenger.sh dead");
-    let number = agent_of(&sandbox, "dead");
-    wait_until(|| (tmux.of_pane(&dead, "#{pane_dead}") == "1").then_some(()));
+    start_agent_in_pane(&sandbox, &tmux, "keeper");
+    tmux.run_tmux(&["set-option", "-g", "remain-on-exit", "on"]);
+    let dead = tmux.open_pane("exec sh messenger.sh dead");
+    let number = wait_for_agent(&sandbox, "dead");
+    wait_until(|| (tmux.query_pane(&dead, "#{pane_dead}") == "1").then_some(()));
     for args in [vec!["wake", &number], vec!["wake", &number, "--force"]] {
-        is_refused(&sandbox.snell(&args, ""), "has ended");
+        assert_refused(&sandbox.run_snell(&args, ""), "has ended");
     }
-    tmux.run(&["kill-pane", "-t", &dead]);
-    is_refused(
-        &sandbox.snell(&["wake", &number], ""),
+    tmux.run_tmux(&["kill-pane", "-t", &dead]);
+    assert_refused(
+        &sandbox.run_snell(&["wake", &number], ""),
         &format!("the tmux pane {dead} of agent {number} is closed"),
     );
-    tmux.run(&["kill-server"]);
+    tmux.run_tmux(&["kill-server"]);
     let socket = tmux.socket().display().to_string();
     // While it is ending, it says something else.
     wait_until(|| {
-        let ran = sandbox.snell(&["wake", &number, "--force"], "");
-        is_refused(&ran, "tmux");
-        ran.stderr
-            .contains(&format!("no tmux server is running at {socket}"))
-            .then_some(())
+        let ran = sandbox.run_snell(&["wake", &number, "--force"], "");
+        assert_refused(&ran, "tmux");
+        ran.stderr.contains(&format!("no tmux server is running at {socket}")).then_some(())
     });
     let _ = fs::remove_file(tmux.socket());
-    is_refused(
-        &sandbox.snell(&["wake", &number], ""),
-        &format!("no tmux server is running at {socket}"),
-    );
+    assert_refused(&sandbox.run_snell(&["wake", &number], ""), &format!("no tmux server is running at {socket}"));
     fs::write(tmux.socket(), "").unwrap();
-    is_refused(
-        &sandbox.snell(&["wake", &number], ""),
-        &format!("{socket} is not a socket that you own"),
-    );
+    assert_refused(&sandbox.run_snell(&["wake", &number], ""), &format!("{socket} is not a socket that you own"));
 }
 
 #[test]
 fn nothing_in_a_name_becomes_a_command() {
-    let sandbox = sandbox();
-    let Some(tmux) = Tmux::at(&sandbox, "a 'b\"; $(touch x) #{pane_id}.sock") else {
-        return skipped("there is no tmux");
+    let sandbox = create_agent_sandbox();
+    let Some(tmux) = TestTmuxServer::with_socket_name(&sandbox, "a 'b\"; $(touch x) #{pane_id}.sock") else {
+        return report_skipped("there is no tmux");
     };
     let program = "%0 0 1;x #(touch y)";
     let path = sandbox.project().join(program);
     fs::copy("/bin/sh", &path).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    let pane = tmux.pane(&format!("exec './{program}' agent.sh plain"));
-    let number = agent_of(&sandbox, "plain");
-    tmux.run(&["rename-window", "-t", &pane, "%9 1 0; kill-server"]);
-    tmux.run(&["select-pane", "-t", &pane, "-T", "%9 1 0; kill-server"]);
-    is_typed(&sandbox.snell(&["wake", &number], ""), &pane);
-    assert_eq!(sandbox.wait_for("plain.typed"), format!("{TRIGGER}\n"));
+    let pane = tmux.open_pane(&format!("exec './{program}' agent.sh plain"));
+    let number = wait_for_agent(&sandbox, "plain");
+    tmux.run_tmux(&["rename-window", "-t", &pane, "%9 1 0; kill-server"]);
+    tmux.run_tmux(&["select-pane", "-t", &pane, "-T", "%9 1 0; kill-server"]);
+    assert_typed(&sandbox.run_snell(&["wake", &number], ""), &pane);
+    assert_eq!(sandbox.wait_for_content("plain.typed"), format!("{TRIGGER}\n"));
     // A pane that is no id of tmux's own is nobody's, whatever is asked for.
     for name in ["%0; kill-server", "-a", "{last}", ":.0", "0", ""] {
-        sandbox
-            .hold_database("")
-            .execute("UPDATE agents SET tmux_pane = ?1", [name])
-            .unwrap();
+        sandbox.open_database_with("").execute("UPDATE agents SET tmux_pane = ?1", [name]).unwrap();
         for args in [vec!["wake", &number], vec!["wake", &number, "--force"]] {
-            is_refused(&sandbox.snell(&args, ""), "is closed");
+            assert_refused(&sandbox.run_snell(&args, ""), "is closed");
         }
     }
     assert_eq!(sandbox.read("plain.typed").lines().count(), 1);
     assert!(!sandbox.exists("x") && !sandbox.exists("y"));
-    assert_eq!(tmux.of_pane(&pane, "#{pane_dead}"), "0");
+    assert_eq!(tmux.query_pane(&pane, "#{pane_dead}"), "0");
 }
 
 #[test]
 fn who_cannot_be_woken_up_is_told_why() {
-    let sandbox = sandbox();
-    sandbox.tell("11:00:00", "SessionStart", json!({"source": "startup"}));
-    let wake = |args: &[&str]| sandbox.snell(&[&["wake"], args].concat(), "");
-    let set = |sql: &str| drop(sandbox.hold_database(sql));
-    is_refused(&wake(&["1"]), "agent 1 sits in no tmux pane");
-    is_refused(&wake(&["session-one", "--force"]), "agent 1 sits in no tmux pane");
-    is_refused(
+    let sandbox = create_agent_sandbox();
+    sandbox.send_hook_event("11:00:00", "SessionStart", json!({"source": "startup"}));
+    let wake = |args: &[&str]| sandbox.run_snell(&[&["wake"], args].concat(), "");
+    let set = |sql: &str| drop(sandbox.open_database_with(sql));
+    assert_refused(&wake(&["1"]), "agent 1 sits in no tmux pane");
+    assert_refused(&wake(&["session-one", "--force"]), "agent 1 sits in no tmux pane");
+    assert_refused(
         &wake(&["7"]),
         "snell: no agent has that number: no session begins with \"7\"; the latest ones are session-one",
     );
-    is_refused(&wake(&["99999999999999999999"]), "no agent has that number");
-    is_refused(&wake(&["zz"]), "snell: no session begins with \"zz\"");
+    assert_refused(&wake(&["99999999999999999999"]), "no agent has that number");
+    assert_refused(&wake(&["zz"]), "snell: no session begins with \"zz\"");
     let long = wake(&[&"z".repeat(100_000)]);
-    is_refused(&long, "no session begins with \"zzz");
+    assert_refused(&long, "no session begins with \"zzz");
     assert!(long.stderr.len() < 500, "{}", long.stderr);
-    is_refused(&wake(&[""]), "the session's id is empty");
+    assert_refused(&wake(&[""]), "the session's id is empty");
     set("UPDATE agents SET tmux_pane = '%1', tmux_server = '/nowhere/tmux.sock'");
-    is_refused(&wake(&["1"]), "no tmux server is running at /nowhere/tmux.sock");
+    assert_refused(&wake(&["1"]), "no tmux server is running at /nowhere/tmux.sock");
     set("UPDATE agents SET host = 'elsewhere'");
-    is_refused(&wake(&["1", "--force"]), "agent 1 runs on elsewhere; wake it up there");
+    assert_refused(&wake(&["1", "--force"]), "agent 1 runs on elsewhere; wake it up there");
     set("UPDATE agents SET host = NULL, conversation_id = 7");
-    is_refused(
-        &wake(&["session-one"]),
-        "agent 1 has left the session session-one for another one",
-    );
+    assert_refused(&wake(&["session-one"]), "agent 1 has left the session session-one for another one");
     set("UPDATE agents SET conversation_id = 1");
-    sandbox.tell("11:01:00", "SessionEnd", json!({"reason": "logout"}));
-    is_refused(&wake(&["1", "--force"]), "agent 1 has ended");
+    sandbox.send_hook_event("11:01:00", "SessionEnd", json!({"reason": "logout"}));
+    assert_refused(&wake(&["1", "--force"]), "agent 1 has ended");
 }
 
 #[test]
 fn a_tmux_that_is_missing_or_does_not_answer_does_not_hold_it_up() {
-    let sandbox = sandbox().script("slow/tmux", "exec sleep 600");
-    sandbox.tell("11:00:00", "SessionStart", json!({"source": "startup"}));
-    sandbox.hold_database("UPDATE agents SET tmux_pane = '%1'");
-    let wake = |path: &str| -> Ran {
+    let sandbox = create_agent_sandbox().script("slow/tmux", "exec sleep 600");
+    sandbox.send_hook_event("11:00:00", "SessionStart", json!({"source": "startup"}));
+    sandbox.open_database_with("UPDATE agents SET tmux_pane = '%1'");
+    let wake = |path: &str| -> CliOutput {
         let mut command = sandbox.command(&["wake", "1"]);
-        start(command.env("PATH", path), "").wait_with_output().unwrap().into()
+        spawn_with_stdin(command.env("PATH", path), "").wait_with_output().unwrap().into()
     };
     let missing = wake("/nowhere");
-    is_refused(&missing, "tmux cannot be run; is it installed?: No such file");
+    assert_refused(&missing, "tmux cannot be run; is it installed?: No such file");
     assert_eq!(missing.stderr.matches("No such file").count(), 1, "{}", missing.stderr);
     let slow = format!("{}:/usr/bin:/bin", sandbox.project().join("slow").display());
-    is_refused(&wake(&slow), "tmux did not answer within 2 seconds");
+    assert_refused(&wake(&slow), "tmux did not answer within 2 seconds");
 }

@@ -2,47 +2,38 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Ran, Sandbox};
+use crate::support::{CliOutput, CliSandbox};
 
 /// A project whose `.whale/hooks.json` holds these entries.
-fn project(entries: &Value) -> Sandbox {
-    Sandbox::new().file(".whale/hooks.json", &entries.to_string())
+fn create_project(entries: &Value) -> CliSandbox {
+    CliSandbox::new().file(".whale/hooks.json", &entries.to_string())
 }
 
 /// A hook before every tool.
-fn before(command: &str) -> Value {
+fn build_before_hook(command: &str) -> Value {
     json!({"event": "BeforeTool", "command": command})
 }
 
 /// A hook before every tool that may change the input.
-fn modifier(command: &str) -> Value {
+fn build_modifying_hook(command: &str) -> Value {
     json!({"event": "BeforeTool", "command": command, "allowModify": true})
 }
 
-fn before_bash(sandbox: &Sandbox) -> Ran {
-    sandbox.run(
-        "BeforeTool",
-        &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s1"}),
-    )
+fn run_bash_call(sandbox: &CliSandbox) -> CliOutput {
+    sandbox.run_event("BeforeTool", &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s1"}))
 }
 
 #[test]
 fn project_hooks_run_first_and_then_the_users() {
-    let sandbox = project(&json!([
-        before("echo project-1 >> log"),
-        before("echo project-2 >> log")
+    let sandbox = create_project(&json!([
+        build_before_hook("echo project-1 >> log"),
+        build_before_hook("echo project-2 >> log")
     ]))
-    .home_file(
-        ".swagmanager/hooks.json",
-        &json!([before("echo user >> log")]).to_string(),
-    );
-    let ran = before_bash(&sandbox);
+    .home_file(".swagmanager/hooks.json", &json!([build_before_hook("echo user >> log")]).to_string());
+    let ran = run_bash_call(&sandbox);
     assert_eq!(sandbox.read("log"), "project-1\nproject-2\nuser\n");
     let sources: Vec<_> = ran.hooks().iter().map(|hook| hook["source"].clone()).collect();
-    assert_eq!(
-        sources,
-        [".whale/hooks.json", ".whale/hooks.json", "~/.swagmanager/hooks.json"]
-    );
+    assert_eq!(sources, [".whale/hooks.json", ".whale/hooks.json", "~/.swagmanager/hooks.json"]);
 }
 
 #[test]
@@ -54,14 +45,12 @@ fn an_invalid_entry_is_reported_and_its_neighbours_run() {
         (json!({"event": "BeforeTool"}), "command"),
         (json!({"event": 3, "command": "echo bad >> log"}), "event"),
         (json!({"event": "BeforeTool", "command": ["ls"]}), "command"),
-        (
-            json!({"event": "BeforeTol", "command": "echo bad >> log"}),
-            "BeforeTool",
-        ),
+        (json!({"event": "BeforeTol", "command": "echo bad >> log"}), "BeforeTool"),
     ];
     for (entry, mentioned) in cases {
-        let sandbox = project(&json!([before("echo a >> log"), entry, before("echo b >> log")]));
-        let ran = before_bash(&sandbox);
+        let sandbox =
+            create_project(&json!([build_before_hook("echo a >> log"), entry, build_before_hook("echo b >> log")]));
+        let ran = run_bash_call(&sandbox);
         assert_eq!(sandbox.read("log"), "a\nb\n", "{entry}");
         let warnings = ran.warnings();
         assert_eq!(warnings.len(), 1, "{entry}: {warnings:?}");
@@ -73,11 +62,10 @@ fn an_invalid_entry_is_reported_and_its_neighbours_run() {
 #[test]
 fn a_file_that_cannot_be_used_is_reported_and_the_other_one_works() {
     for broken in ["{\"hooks\": []}", "[{\"event\": ", "\"text\"", ""] {
-        let sandbox = Sandbox::new().file(".whale/hooks.json", broken).home_file(
-            ".swagmanager/hooks.json",
-            &json!([before("echo user >> log")]).to_string(),
-        );
-        let ran = before_bash(&sandbox);
+        let sandbox = CliSandbox::new()
+            .file(".whale/hooks.json", broken)
+            .home_file(".swagmanager/hooks.json", &json!([build_before_hook("echo user >> log")]).to_string());
+        let ran = run_bash_call(&sandbox);
         assert_eq!(sandbox.read("log"), "user\n", "{broken}");
         let warnings = ran.warnings();
         assert_eq!(warnings.len(), 1, "{broken}: {warnings:?}");
@@ -116,12 +104,12 @@ fn a_pattern_is_a_glob_for_the_whole_name_and_minds_the_case() {
         (Some("mcp__*__get_?"), "mcp__db__get_x", true),
     ];
     for (pattern, tool, expected) in cases {
-        let mut entry = before("true");
+        let mut entry = build_before_hook("true");
         if let Some(pattern) = pattern {
             entry["pattern"] = pattern.into();
         }
-        let sandbox = project(&json!([entry]));
-        let ran = sandbox.run("BeforeTool", &json!({"tool_name": tool}));
+        let sandbox = create_project(&json!([entry]));
+        let ran = sandbox.run_event("BeforeTool", &json!({"tool_name": tool}));
         assert_eq!(ran.hooks().len() == 1, expected, "{pattern:?} on {tool}");
     }
 }
@@ -129,8 +117,8 @@ fn a_pattern_is_a_glob_for_the_whole_name_and_minds_the_case() {
 #[test]
 fn a_pattern_does_not_keep_a_session_hook_from_running() {
     for event in ["SessionStart", "SessionEnd", "Notification"] {
-        let sandbox = project(&json!([{"event": event, "command": "echo ran > log", "pattern": "Bash"}]));
-        let ran = sandbox.run(event, &json!({}));
+        let sandbox = create_project(&json!([{"event": event, "command": "echo ran > log", "pattern": "Bash"}]));
+        let ran = sandbox.run_event(event, &json!({}));
         assert_eq!(sandbox.read("log"), "ran\n", "{event}");
         assert_eq!(ran.warnings().len(), 1, "{event}");
     }
@@ -146,12 +134,7 @@ fn a_hook_reads_the_payload_of_its_event_on_one_line() {
             json!({"tool_name": "Bash", "tool_input": input, "session_id": "s1"}),
             json!({"event": "BeforeTool", "tool_name": "Bash", "tool_input": input, "session_id": "s1"}),
         ),
-        (
-            "BeforeTool",
-            "PreToolUse",
-            json!({"tool_name": "Bash"}),
-            json!({"event": "BeforeTool", "tool_name": "Bash"}),
-        ),
+        ("BeforeTool", "PreToolUse", json!({"tool_name": "Bash"}), json!({"event": "BeforeTool", "tool_name": "Bash"})),
         (
             "AfterTool",
             "PostToolUse",
@@ -194,8 +177,8 @@ fn a_hook_reads_the_payload_of_its_event_on_one_line() {
         ),
     ];
     for (written, fired, sent, expected) in cases {
-        let sandbox = project(&json!([{"event": written, "command": "cat > in.json"}]));
-        sandbox.run(fired, &sent);
+        let sandbox = create_project(&json!([{"event": written, "command": "cat > in.json"}]));
+        sandbox.run_event(fired, &sent);
         assert_eq!(sandbox.read_json("in.json"), expected, "{fired} {sent}");
         assert_eq!(sandbox.read("in.json").matches('\n').count(), 1, "{fired} {sent}");
     }
@@ -203,13 +186,11 @@ fn a_hook_reads_the_payload_of_its_event_on_one_line() {
 
 #[test]
 fn hooks_run_under_a_shell_in_the_project_with_the_inherited_environment() {
-    let sandbox = project(&json!([before("echo \"$MARK:$(pwd -P)\" | tr a-z A-Z > log")])).env("MARK", "inherited");
-    sandbox.run("BeforeTool", &json!({"tool_name": "Bash", "cwd": sandbox.home()}));
+    let sandbox = create_project(&json!([build_before_hook("echo \"$MARK:$(pwd -P)\" | tr a-z A-Z > log")]))
+        .env("MARK", "inherited");
+    sandbox.run_event("BeforeTool", &json!({"tool_name": "Bash", "cwd": sandbox.home()}));
     let here = sandbox.project().canonicalize().unwrap();
-    assert_eq!(
-        sandbox.read("log").trim(),
-        format!("INHERITED:{}", here.display()).to_uppercase()
-    );
+    assert_eq!(sandbox.read("log").trim(), format!("INHERITED:{}", here.display()).to_uppercase());
 }
 
 #[test]
@@ -217,14 +198,11 @@ fn an_answer_blocks_only_with_allow_false() {
     let blocks = [
         (r#"{"allow":false,"message":"not here"}"#, "not here"),
         (r#"  {"allow":false,"message":"padded"}  "#, "padded"),
-        (
-            r#"{"allow":false,"message":"wins","modified_input":{"command":"x"}}"#,
-            "wins",
-        ),
+        (r#"{"allow":false,"message":"wins","modified_input":{"command":"x"}}"#, "wins"),
     ];
     for (answer, reason) in blocks {
-        let sandbox = project(&json!([modifier(&format!("echo '{answer}'"))]));
-        let ran = before_bash(&sandbox);
+        let sandbox = create_project(&json!([build_modifying_hook(&format!("echo '{answer}'"))]));
+        let ran = run_bash_call(&sandbox);
         assert_eq!((ran.code, ran.decision().as_str()), (2, "block"), "{answer}");
         assert_eq!(ran.reason(), reason, "{answer}");
         assert_eq!(ran.statuses(), ["blocked"], "{answer}");
@@ -241,15 +219,11 @@ fn an_answer_blocks_only_with_allow_false() {
         "false",
     ];
     for answer in passes {
-        let sandbox = project(&json!([before(&format!("echo '{answer}'"))]));
-        let ran = before_bash(&sandbox);
+        let sandbox = create_project(&json!([build_before_hook(&format!("echo '{answer}'"))]));
+        let ran = run_bash_call(&sandbox);
         assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"), "{answer}");
         assert_eq!(ran.statuses(), ["ok"], "{answer}");
-        assert_eq!(
-            ran.warnings(),
-            [""; 0],
-            "{answer}: output that is not JSON is not an error"
-        );
+        assert_eq!(ran.warnings(), [""; 0], "{answer}: output that is not JSON is not an error");
     }
 }
 
@@ -261,14 +235,11 @@ fn fields_of_the_wrong_type_change_nothing_and_are_told_of() {
         (r#"{"modified_input":"x"}"#, "\"modified_input\""),
     ];
     for (answer, field) in cases {
-        let ran = before_bash(&project(&json!([modifier(&format!("echo '{answer}'"))])));
+        let ran = run_bash_call(&create_project(&json!([build_modifying_hook(&format!("echo '{answer}'"))])));
         assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"), "{answer}");
         assert_eq!(ran.json()["tool_input"], Value::Null, "{answer}");
         let warnings = ran.warnings();
-        assert!(
-            warnings.len() == 1 && warnings[0].contains(field),
-            "{answer}: {warnings:?}"
-        );
+        assert!(warnings.len() == 1 && warnings[0].contains(field), "{answer}: {warnings:?}");
     }
 }
 
@@ -276,8 +247,8 @@ fn fields_of_the_wrong_type_change_nothing_and_are_told_of() {
 fn an_answer_that_begins_like_json_and_is_not_is_a_warning() {
     let long = format!(r#"{{"allow":false,"message":"{}"}}"#, "x".repeat(1_100_000));
     for answer in [r#"{"allow":false"#, r#"{"allow": false,}"#, long.as_str()] {
-        let sandbox = project(&json!([before("cat answer")])).file("answer", answer);
-        let ran = before_bash(&sandbox);
+        let sandbox = create_project(&json!([build_before_hook("cat answer")])).file("answer", answer);
+        let ran = run_bash_call(&sandbox);
         assert_eq!((ran.code, ran.statuses()), (0, vec!["failed".to_owned()]));
         let warnings = ran.warnings();
         assert_eq!(warnings.len(), 1, "{warnings:?}");
@@ -287,15 +258,16 @@ fn an_answer_that_begins_like_json_and_is_not_is_a_warning() {
 
 #[test]
 fn a_mark_before_the_answer_does_not_hide_it() {
-    let sandbox = project(&json!([before(r#"printf '\357\273\277{"allow":false}'"#)]));
-    assert_eq!(before_bash(&sandbox).code, 2);
+    let sandbox = create_project(&json!([build_before_hook(r#"printf '\357\273\277{"allow":false}'"#)]));
+    assert_eq!(run_bash_call(&sandbox).code, 2);
 }
 
 #[test]
 fn after_a_tool_a_permitted_change_counts_whatever_allow_says() {
     let answer = r#"echo '{"allow":false,"message":"m","modified_output":"new"}'"#;
     let hook = json!({"event": "AfterTool", "allowModify": true, "command": answer});
-    let ran = project(&json!([hook])).run("AfterTool", &json!({"tool_name": "read_file", "tool_response": "old"}));
+    let ran = create_project(&json!([hook]))
+        .run_event("AfterTool", &json!({"tool_name": "read_file", "tool_response": "old"}));
     assert_eq!((ran.code, ran.json()["tool_output"].as_str()), (0, Some("new")));
     assert_eq!(ran.context(), ["m"]);
 }
@@ -303,10 +275,8 @@ fn after_a_tool_a_permitted_change_counts_whatever_allow_says() {
 #[test]
 fn session_hooks_that_are_alike_run_each() {
     let hook = json!([{"event": "SessionStart", "command": "echo x >> log"}]).to_string();
-    let sandbox = Sandbox::new()
-        .file(".whale/hooks.json", &hook)
-        .home_file(".swagmanager/hooks.json", &hook);
-    sandbox.run("SessionStart", &json!({}));
+    let sandbox = CliSandbox::new().file(".whale/hooks.json", &hook).home_file(".swagmanager/hooks.json", &hook);
+    sandbox.run_event("SessionStart", &json!({}));
     assert_eq!(sandbox.read("log"), "x\nx\n");
 }
 
@@ -314,23 +284,20 @@ fn session_hooks_that_are_alike_run_each() {
 fn without_a_message_the_reason_names_the_command() {
     for answer in [r#"{"allow":false}"#, r#"{"allow":false,"message":""}"#] {
         let command = format!("echo '{answer}'");
-        let ran = before_bash(&project(&json!([before(&command)])));
+        let ran = run_bash_call(&create_project(&json!([build_before_hook(&command)])));
         assert_eq!(ran.reason(), format!("Blocked by hook: {command}"));
     }
 }
 
 #[test]
 fn after_a_block_no_later_hook_of_the_contract_runs() {
-    let sandbox = project(&json!([
-        before("echo first >> log"),
-        before("echo '{\"allow\":false,\"message\":\"stop\"}'"),
-        before("echo third >> log"),
+    let sandbox = create_project(&json!([
+        build_before_hook("echo first >> log"),
+        build_before_hook("echo '{\"allow\":false,\"message\":\"stop\"}'"),
+        build_before_hook("echo third >> log"),
     ]))
-    .home_file(
-        ".swagmanager/hooks.json",
-        &json!([before("echo user >> log")]).to_string(),
-    );
-    let ran = before_bash(&sandbox);
+    .home_file(".swagmanager/hooks.json", &json!([build_before_hook("echo user >> log")]).to_string());
+    let ran = run_bash_call(&sandbox);
     assert_eq!(sandbox.read("log"), "first\n");
     assert_eq!(ran.statuses(), ["ok", "blocked", "skipped", "skipped"]);
     assert_eq!(ran.reason(), "stop");
@@ -350,10 +317,10 @@ fn a_hook_that_ends_badly_is_a_warning_and_nothing_else() {
         (format!("{deny}; sleep 30"), "timed_out", "timed out"),
     ];
     for (command, status, mentioned) in cases {
-        let mut bad = modifier(&command);
+        let mut bad = build_modifying_hook(&command);
         bad["timeout"] = (if command.contains("sleep") { 400 } else { 20_000 }).into();
-        let sandbox = project(&json!([bad, before("echo next > log")]));
-        let ran = before_bash(&sandbox);
+        let sandbox = create_project(&json!([bad, build_before_hook("echo next > log")]));
+        let ran = run_bash_call(&sandbox);
         assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"), "{command}");
         assert_eq!(ran.statuses(), [status, "ok"], "{command}");
         assert_eq!(sandbox.read("log"), "next\n", "{command}");
@@ -366,16 +333,10 @@ fn a_hook_that_ends_badly_is_a_warning_and_nothing_else() {
 
 #[test]
 fn the_timeout_is_in_milliseconds_and_ten_seconds_by_default() {
-    let mut given = before("true");
+    let mut given = build_before_hook("true");
     given["timeout"] = 2500.into();
-    let listed = project(&json!([before("true"), given])).snell(&["list", "--json"], "");
-    let timeouts: Vec<_> = listed
-        .json()
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|hook| hook["timeout_ms"].clone())
-        .collect();
+    let listed = create_project(&json!([build_before_hook("true"), given])).run_snell(&["list", "--json"], "");
+    let timeouts: Vec<_> = listed.json().as_array().unwrap().iter().map(|hook| hook["timeout_ms"].clone()).collect();
     assert_eq!(timeouts, [10_000, 2_500]);
 }
 
@@ -383,16 +344,11 @@ fn the_timeout_is_in_milliseconds_and_ten_seconds_by_default() {
 fn a_hook_that_leaves_its_stdin_alone_is_heard() {
     // More than a pipe holds, so that whoever writes it in one go would wait for ever.
     let large = "x".repeat(400_000);
-    let commands = [
-        "echo '{\"allow\":false,\"message\":\"heard\"}'",
-        "exec 0<&-; echo '{\"allow\":false,\"message\":\"heard\"}'",
-    ];
+    let commands =
+        ["echo '{\"allow\":false,\"message\":\"heard\"}'", "exec 0<&-; echo '{\"allow\":false,\"message\":\"heard\"}'"];
     for command in commands {
-        let sandbox = project(&json!([before(command)]));
-        let ran = sandbox.run(
-            "BeforeTool",
-            &json!({"tool_name": "Write", "tool_input": {"content": large}}),
-        );
+        let sandbox = create_project(&json!([build_before_hook(command)]));
+        let ran = sandbox.run_event("BeforeTool", &json!({"tool_name": "Write", "tool_input": {"content": large}}));
         assert_eq!((ran.code, ran.reason().as_str()), (2, "heard"), "{command}");
     }
 }
@@ -401,81 +357,25 @@ fn a_hook_that_leaves_its_stdin_alone_is_heard() {
 fn a_change_needs_allow_modify() {
     let changed = json!({"command": "ls -l"});
     let cases = [
-        (
-            "BeforeTool",
-            "tool_input",
-            json!({"modified_input": changed}),
-            Some(false),
-            Value::Null,
-        ),
-        (
-            "BeforeTool",
-            "tool_input",
-            json!({"modified_input": changed}),
-            None,
-            Value::Null,
-        ),
-        (
-            "BeforeTool",
-            "tool_input",
-            json!({"modified_input": changed}),
-            Some(true),
-            changed.clone(),
-        ),
-        (
-            "BeforeTool",
-            "tool_output",
-            json!({"modified_output": "x"}),
-            Some(true),
-            Value::Null,
-        ),
-        (
-            "AfterTool",
-            "tool_output",
-            json!({"modified_output": "new"}),
-            Some(false),
-            Value::Null,
-        ),
-        (
-            "AfterTool",
-            "tool_output",
-            json!({"modified_output": "new"}),
-            Some(true),
-            json!("new"),
-        ),
+        ("BeforeTool", "tool_input", json!({"modified_input": changed}), Some(false), Value::Null),
+        ("BeforeTool", "tool_input", json!({"modified_input": changed}), None, Value::Null),
+        ("BeforeTool", "tool_input", json!({"modified_input": changed}), Some(true), changed.clone()),
+        ("BeforeTool", "tool_output", json!({"modified_output": "x"}), Some(true), Value::Null),
+        ("AfterTool", "tool_output", json!({"modified_output": "new"}), Some(false), Value::Null),
+        ("AfterTool", "tool_output", json!({"modified_output": "new"}), Some(true), json!("new")),
         // An empty output is an output.
-        (
-            "AfterTool",
-            "tool_output",
-            json!({"modified_output": ""}),
-            Some(true),
-            json!(""),
-        ),
-        (
-            "AfterTool",
-            "tool_input",
-            json!({"modified_input": changed}),
-            Some(true),
-            Value::Null,
-        ),
-        (
-            "BeforeTool",
-            "tool_input",
-            json!({"allow": true, "modified_input": changed}),
-            Some(true),
-            changed.clone(),
-        ),
+        ("AfterTool", "tool_output", json!({"modified_output": ""}), Some(true), json!("")),
+        ("AfterTool", "tool_input", json!({"modified_input": changed}), Some(true), Value::Null),
+        ("BeforeTool", "tool_input", json!({"allow": true, "modified_input": changed}), Some(true), changed.clone()),
     ];
     for (event, field, answer, allow_modify, expected) in cases {
         let mut entry = json!({"event": event, "command": format!("echo '{answer}'")});
         if let Some(allow_modify) = allow_modify {
             entry["allowModify"] = allow_modify.into();
         }
-        let sandbox = project(&json!([entry]));
-        let ran = sandbox.run(
-            event,
-            &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": "old"}),
-        );
+        let sandbox = create_project(&json!([entry]));
+        let ran = sandbox
+            .run_event(event, &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": "old"}));
         assert_eq!(ran.json()[field], expected, "{event} {answer} {allow_modify:?}");
         assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"), "{event} {answer}");
     }
@@ -483,19 +383,15 @@ fn a_change_needs_allow_modify() {
 
 #[test]
 fn the_first_change_stands_and_later_hooks_see_it() {
-    let sandbox = project(&json!([
-        modifier("echo '{\"modified_input\":{\"command\":\"first\"}}'"),
-        modifier("cat > second.json; echo '{\"modified_input\":{\"command\":\"second\"}}'"),
-        before("cat > third.json"),
+    let sandbox = create_project(&json!([
+        build_modifying_hook("echo '{\"modified_input\":{\"command\":\"first\"}}'"),
+        build_modifying_hook("cat > second.json; echo '{\"modified_input\":{\"command\":\"second\"}}'"),
+        build_before_hook("cat > third.json"),
     ]));
-    let ran = before_bash(&sandbox);
+    let ran = run_bash_call(&sandbox);
     assert_eq!(ran.json()["tool_input"], json!({"command": "first"}));
     for seen in ["second.json", "third.json"] {
-        assert_eq!(
-            sandbox.read_json(seen)["tool_input"],
-            json!({"command": "first"}),
-            "{seen}"
-        );
+        assert_eq!(sandbox.read_json(seen)["tool_input"], json!({"command": "first"}), "{seen}");
     }
     assert_eq!(ran.statuses(), ["ok", "ok", "ok"]);
 }
@@ -503,11 +399,11 @@ fn the_first_change_stands_and_later_hooks_see_it() {
 #[test]
 fn the_first_changed_output_stands_and_later_hooks_see_it() {
     let after = |command: &str| json!({"event": "AfterTool", "command": command, "allowModify": true});
-    let sandbox = project(&json!([
+    let sandbox = create_project(&json!([
         after("echo '{\"modified_output\":\"first\"}'"),
         after("cat > second.json; echo '{\"modified_output\":\"second\"}'"),
     ]));
-    let ran = sandbox.run("AfterTool", &json!({"tool_name": "Bash", "tool_response": "old"}));
+    let ran = sandbox.run_event("AfterTool", &json!({"tool_name": "Bash", "tool_response": "old"}));
     assert_eq!(ran.json()["tool_output"], "first");
     assert_eq!(sandbox.read_json("second.json")["tool_output"], "first");
 }
@@ -516,11 +412,11 @@ fn the_first_changed_output_stands_and_later_hooks_see_it() {
 fn a_guard_after_a_change_may_still_block() {
     // The guard objects only to what the first hook made of the command.
     let guard = "grep -q danger && echo '{\"allow\":false,\"message\":\"guarded\"}' || true";
-    let sandbox = project(&json!([
-        modifier("echo '{\"modified_input\":{\"command\":\"danger\"}}'"),
-        before(guard)
+    let sandbox = create_project(&json!([
+        build_modifying_hook("echo '{\"modified_input\":{\"command\":\"danger\"}}'"),
+        build_before_hook(guard)
     ]));
-    let ran = before_bash(&sandbox);
+    let ran = run_bash_call(&sandbox);
     assert_eq!((ran.code, ran.reason().as_str()), (2, "guarded"));
 }
 
@@ -528,11 +424,11 @@ fn a_guard_after_a_change_may_still_block() {
 fn tool_hooks_run_one_after_the_other() {
     // The second one fails unless the first one is over.
     for (written, fired) in [("BeforeTool", "PreToolUse"), ("AfterTool", "PostToolUse")] {
-        let sandbox = project(&json!([
+        let sandbox = create_project(&json!([
             {"event": written, "command": "sleep 0.2; touch first-is-over"},
             {"event": written, "command": "test -e first-is-over"},
         ]));
-        let ran = sandbox.run(fired, &json!({"tool_name": "Bash"}));
+        let ran = sandbox.run_event(fired, &json!({"tool_name": "Bash"}));
         assert_eq!(ran.statuses(), ["ok", "ok"], "{written}");
     }
 }
@@ -548,7 +444,7 @@ fn session_hooks_run_all_at_once_whatever_becomes_of_one_of_them() {
             })
             .collect();
         entries.push(json!({"event": event, "command": "exit 7"}));
-        let ran = project(&json!(entries)).run(event, &json!({}));
+        let ran = create_project(&json!(entries)).run_event(event, &json!({}));
         assert_eq!(ran.statuses(), ["ok", "ok", "ok", "ok", "failed"], "{event}");
         assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"), "{event}");
     }
@@ -557,8 +453,9 @@ fn session_hooks_run_all_at_once_whatever_becomes_of_one_of_them() {
 #[test]
 fn a_session_hook_cannot_block_but_is_heard() {
     for event in ["SessionStart", "SessionEnd", "Notification"] {
-        let sandbox = project(&json!([{"event": event, "command": "echo '{\"allow\":false,\"message\":\"no\"}'"}]));
-        let ran = sandbox.run(event, &json!({}));
+        let sandbox =
+            create_project(&json!([{"event": event, "command": "echo '{\"allow\":false,\"message\":\"no\"}'"}]));
+        let ran = sandbox.run_event(event, &json!({}));
         assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"), "{event}");
         assert_eq!(ran.messages(), ["no"], "{event}");
     }
@@ -566,11 +463,11 @@ fn a_session_hook_cannot_block_but_is_heard() {
 
 #[test]
 fn a_block_after_the_tool_ran_is_context_and_stops_no_later_hook() {
-    let sandbox = project(&json!([
+    let sandbox = create_project(&json!([
         {"event": "AfterTool", "command": "echo '{\"allow\":false,\"message\":\"look again\"}'"},
         {"event": "AfterTool", "command": "echo next > log"},
     ]));
-    let ran = sandbox.run("AfterTool", &json!({"tool_name": "Bash", "tool_response": "x"}));
+    let ran = sandbox.run_event("AfterTool", &json!({"tool_name": "Bash", "tool_response": "x"}));
     assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"));
     assert_eq!(ran.context(), ["look again"]);
     assert_eq!(sandbox.read("log"), "next\n");

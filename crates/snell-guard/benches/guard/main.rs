@@ -22,9 +22,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
-use snell_guard::judge::{Call, judge};
-use snell_guard::policy::{Policy, Verdict};
-use snell_guard::world::World;
+use snell_guard::judge::context::JudgeContext;
+use snell_guard::judge::{GuardToolCall, judge_call};
+use snell_guard::policy::{GuardDecision, GuardPolicy};
 
 /// What one ordinary command may cost, in the middle.
 const ORDINARY_MICROS: f64 = 50.0;
@@ -56,24 +56,13 @@ fn main() {
 
 /// Every row of the corpus, in turns, so that the machine's moods hit all alike.
 fn ordinary() {
-    println!(
-        "{:<44} {:>9} {:>9} {:>9} {:>9}",
-        "ordinary calls", "p50", "p99", "longest", "calls/s"
-    );
-    let rows = corpus::rows();
-    let is_harmless = |row: &&corpus::Row| row.expected == Verdict::Allow;
+    println!("{:<44} {:>9} {:>9} {:>9} {:>9}", "ordinary calls", "p50", "p99", "longest", "calls/s");
+    let rows = corpus::read_corpus();
+    let is_harmless = |row: &&corpus::CorpusRow| row.expected == GuardDecision::Allow;
     let (harmless, dangerous): (Vec<_>, Vec<_>) = rows.iter().partition(is_harmless);
     for (name, rows) in [("harmless", harmless), ("dangerous", dangerous)] {
-        let commands = rows
-            .iter()
-            .filter(|row| row.tool == "Bash")
-            .copied()
-            .collect::<Vec<_>>();
-        let others = rows
-            .iter()
-            .filter(|row| row.tool != "Bash")
-            .copied()
-            .collect::<Vec<_>>();
+        let commands = rows.iter().filter(|row| row.tool == "Bash").copied().collect::<Vec<_>>();
+        let others = rows.iter().filter(|row| row.tool != "Bash").copied().collect::<Vec<_>>();
         told(&format!("{} {name} commands", commands.len()), &commands);
         told(&format!("{} other {name} calls", others.len()), &others);
     }
@@ -81,8 +70,8 @@ fn ordinary() {
 }
 
 /// The shortest time of each row counts: what is longer is the machine's doing.
-fn told(name: &str, rows: &[&corpus::Row]) {
-    let worlds: Vec<World> = rows.iter().map(|row| row.world()).collect();
+fn told(name: &str, rows: &[&corpus::CorpusRow]) {
+    let worlds: Vec<JudgeContext> = rows.iter().map(|row| row.judge_context()).collect();
     let mut best = vec![Duration::MAX; rows.len()];
     for _ in 0..ROUNDS {
         for ((row, world), best) in rows.iter().zip(&worlds).zip(&mut best) {
@@ -103,9 +92,9 @@ fn told(name: &str, rows: &[&corpus::Row]) {
 
 /// The slowest of all hostile calls, or of those that are asked about.
 fn hostile(about: &str) {
-    let world = corpus::world();
+    let world = corpus::build_corpus_context();
     let mut all: Vec<(Duration, String)> = Vec::new();
-    for call in inputs::all().filter(|call| call.name.contains(about)) {
+    for call in inputs::iter_hostile_calls().filter(|call| call.name.contains(about)) {
         let input = call.input();
         let times = (0..TRIES).map(|_| {
             let before = on_processor();
@@ -113,7 +102,7 @@ fn hostile(about: &str) {
             on_processor().saturating_sub(before).min(whole)
         });
         all.push((times.min().unwrap(), format!("{}: {}", call.tool, call.name)));
-        inputs::let_go(input);
+        inputs::drop_iteratively(input);
     }
     all.sort_by(|a, b| b.cmp(a));
     let over = |millis: f64| all.iter().filter(|(time, _)| time.as_secs_f64() * 1e3 > millis).count();
@@ -136,10 +125,10 @@ fn on_processor() -> Duration {
     Duration::from_nanos(nanos.unwrap_or_default())
 }
 
-fn timed(tool: &str, input: &Json, world: &World) -> Duration {
-    let policy = Policy::default();
-    let call = Call { tool, input };
+fn timed(tool: &str, input: &Json, world: &JudgeContext) -> Duration {
+    let policy = GuardPolicy::default();
+    let call = GuardToolCall { tool, input };
     let started = Instant::now();
-    black_box(judge(black_box(&call), &policy, world));
+    black_box(judge_call(black_box(&call), &policy, world));
     started.elapsed()
 }

@@ -2,39 +2,31 @@
 //!
 //! Which program does what is data (`data/programs`). What no table can say stands in the modules here.
 
-mod abroad;
-mod exports;
-mod fetched;
-mod file_aliases;
-mod guessed;
-pub(crate) mod handed;
+mod collector;
+mod common_flags;
+pub(crate) mod database;
 mod handlers;
-mod interpreter;
-mod kill;
-mod names;
+mod network_send;
 mod output;
-mod own_paths;
-mod planned;
-mod program_copies;
-mod scene;
-mod searched;
-mod send;
-mod shown;
-pub(crate) mod sql;
-mod uses;
+mod program_uses;
+pub(crate) mod protected_args;
+mod remote;
+pub(crate) mod secrets;
+pub(crate) mod self_protection;
+pub(crate) mod sequences;
 
-pub(crate) use output::is_of_others;
-pub use output::output_of;
-pub(crate) use shown::MAX_HINT;
+pub(crate) use crate::effects::secrets::exposure::MAX_HINT_CHARS;
+pub use output::classify_output;
+pub(crate) use output::is_foreign_pid_file;
 
-use crate::invocation::{Invocation, Opening, Value};
-use crate::paths::{Class, Place, locate};
-use crate::policy::LIMIT;
+use crate::invocation::{FileOpenMode, Invocation, SymbolicText};
+use crate::judge::context::JudgeContext;
+use crate::paths::{ClassifiedPath, PathClass, locate_path};
+use crate::policy::LIMIT_RULE;
 use crate::programs;
 use crate::rules;
-use crate::syntax::Span;
-use crate::world::World;
-use scene::Scene;
+use collector::EffectCollector;
+use snell_shell::ByteSpan;
 
 /// More effects of one call are not looked at. A call with so many operands is judged by hand.
 pub const MAX_EFFECTS: usize = 4096;
@@ -43,9 +35,9 @@ pub const MAX_EFFECTS: usize = 4096;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effect {
     /// What.
-    pub what: What,
+    pub kind: EffectKind,
     /// To which place; nothing if it is not about one.
-    pub place: Option<Place>,
+    pub place: Option<ClassifiedPath>,
     /// Whether it goes down into directories.
     pub recursive: bool,
     /// The program that does it.
@@ -55,14 +47,14 @@ pub struct Effect {
     /// Which of the policy's allowed commands it is part of.
     pub allowed: Option<usize>,
     /// Where in the text it stands.
-    pub span: Span,
+    pub span: ByteSpan,
 }
 
 /// What would happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum EffectKind {
     /// This, to a place.
-    Kind(Kind),
+    Path(PathAction),
     /// Something of which the knowledge about the program already says which rule judges it: the rule's number.
     Rule(usize),
 }
@@ -70,7 +62,7 @@ pub enum What {
 /// What may happen to a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Kind {
+pub enum PathAction {
     /// It is gone.
     Delete = 1,
     /// What was in it is gone.
@@ -119,161 +111,167 @@ pub enum Kind {
 
 /// A set of kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kinds(pub(crate) u32);
+pub struct PathActions(pub(crate) u32);
 
-impl Kinds {
+impl PathActions {
     /// Whether this is one of them.
-    pub fn has(self, kind: Kind) -> bool {
+    pub fn contains(self, kind: PathAction) -> bool {
         self.0 & kind as u32 != 0
     }
 }
 
 /// What all the programs of a call would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Effects {
+pub struct EffectList {
     /// In the order in which they would happen.
-    pub list: Vec<Effect>,
+    pub effects: Vec<Effect>,
     /// Whether there are more than were looked at.
     pub too_many: bool,
 }
 
 /// What programs that run one after the other would do.
-pub fn effects(invocations: &[Invocation], world: &World) -> Effects {
+pub fn collect_effects(invocations: &[Invocation], world: &JudgeContext) -> EffectList {
     let mut list = Vec::new();
-    let mut environment = Environment::Usual;
-    let aliases = file_aliases::FileAliases::of(invocations, world);
+    let mut environment = EnvSecrets::NotLoaded;
+    let aliases = crate::effects::sequences::file_aliases::FileAliases::from_invocations(invocations, world);
     for (number, invocation) in invocations.iter().enumerate() {
         let first = list.len();
-        let invocation = &*aliases.first_name(number, invocation, world);
-        collect(invocation, world, View::Whole, environment, &mut list);
+        let invocation = &*aliases.restore_program_name(number, invocation, world);
+        collect_program_effects(invocation, world, AnalysisScope::WithInput, environment, &mut list);
         list.iter_mut().skip(first).for_each(|effect| effect.by = Some(number));
-        if shown::loads(invocation, world) {
-            environment = Environment::Loaded;
+        if crate::effects::secrets::exposure::loads_secret_file(invocation, world) {
+            environment = EnvSecrets::Loaded;
         }
         if list.len() > MAX_EFFECTS {
             list.truncate(MAX_EFFECTS);
-            return Effects { list, too_many: true };
+            return EffectList { effects: list, too_many: true };
         }
     }
     aliases.follow_links(&mut list, world);
-    exports::drop_excused(invocations, &mut list);
-    fetched::run_later(invocations, world, &mut list);
-    planned::carried_out(invocations, &mut list);
-    searched::follow(invocations, world, &mut list);
-    Effects { list, too_many: false }
+    crate::effects::self_protection::exports::drop_excused_exports(invocations, &mut list);
+    crate::effects::sequences::download_exec::add_download_exec_effects(invocations, world, &mut list);
+    crate::effects::sequences::deferred_destroy::add_deferred_destroy_effects(invocations, &mut list);
+    crate::effects::self_protection::listed_files::add_listed_file_effects(invocations, world, &mut list);
+    EffectList { effects: list, too_many: false }
 }
 
 /// What one program would do.
-pub fn effects_of(invocation: &Invocation, world: &World) -> Vec<Effect> {
+pub fn collect_invocation_effects(invocation: &Invocation, world: &JudgeContext) -> Vec<Effect> {
     let mut list = Vec::new();
-    collect(invocation, world, View::Whole, Environment::Usual, &mut list);
+    collect_program_effects(invocation, world, AnalysisScope::WithInput, EnvSecrets::NotLoaded, &mut list);
     list
 }
 
 /// What a tool that is no shell would do to a file: a `Read`, a `Write`, an edit.
-pub fn effect_on(kind: Kind, path: &str, tool: &'static str, world: &World) -> Effect {
+pub fn build_path_effect(kind: PathAction, path: &str, tool: &'static str, world: &JudgeContext) -> Effect {
     Effect {
-        what: What::Kind(kind),
-        place: Some(locate(&Value::text(path), Some(&world.cwd), world)),
+        kind: EffectKind::Path(kind),
+        place: Some(locate_path(&SymbolicText::from_text(path), Some(&world.cwd), world)),
         recursive: false,
         program: tool,
         by: None,
         allowed: None,
-        span: Span::default(),
+        span: ByteSpan::default(),
     }
 }
 
 /// What one program would do, without regard to what it is fed.
-fn effects_alone(invocation: &Invocation, world: &World) -> Vec<Effect> {
+fn collect_effects_without_input(invocation: &Invocation, world: &JudgeContext) -> Vec<Effect> {
     let mut list = Vec::new();
-    collect(invocation, world, View::Alone, Environment::Usual, &mut list);
+    collect_program_effects(invocation, world, AnalysisScope::ProgramOnly, EnvSecrets::NotLoaded, &mut list);
     list
 }
 
 /// How far to look. Each part of a pipe holds those on its left, which hold those on theirs: following all of them from
 /// all of them would never end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum View {
+enum AnalysisScope {
     /// The program and what it is fed.
-    Whole,
+    WithInput,
     /// The program.
-    Alone,
+    ProgramOnly,
 }
 
 /// What a program sees in its variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Environment {
+enum EnvSecrets {
     /// Whatever the agent has.
-    Usual,
+    NotLoaded,
     /// What a file of secrets says as well.
     Loaded,
 }
 
-fn collect(invocation: &Invocation, world: &World, view: View, environment: Environment, list: &mut Vec<Effect>) {
-    let name = invocation.argv.first().and_then(Value::as_text);
-    let called = programs::called(&invocation.argv);
+fn collect_program_effects(
+    invocation: &Invocation,
+    world: &JudgeContext,
+    view: AnalysisScope,
+    environment: EnvSecrets,
+    list: &mut Vec<Effect>,
+) {
+    let name = invocation.argv.first().and_then(SymbolicText::as_text);
+    let called = programs::resolve_program_call(&invocation.argv);
     let program = called.as_ref().map(|called| called.program);
-    let mut scene = Scene::new(invocation, world, called, view, list);
+    let mut scene = EffectCollector::new(invocation, world, called, view, list);
     // What the shell opens is no part of the command, and not allowed with it.
-    open_files(&mut scene);
+    add_redirect_effects(&mut scene);
     scene.allowed = invocation.allowed;
     if invocation.privileged {
-        scene.rule("privilege.raise");
+        scene.add_rule_effect("privilege.raise");
     }
-    if view == View::Whole {
-        shown::apply(&mut scene, environment);
+    if view == AnalysisScope::WithInput {
+        crate::effects::secrets::exposure::apply_secret_exposure(&mut scene, environment);
     }
-    if name.is_some_and(|name| sql::RAW.contains(&name)) {
-        sql::raw(&mut scene);
+    if name.is_some_and(|name| crate::effects::database::sql::RAW_CLIENTS.contains(&name)) {
+        crate::effects::database::sql::apply_raw_client(&mut scene);
     }
-    if name.is_some_and(|name| send::BATCHES.contains(&name)) {
-        send::batch(&mut scene);
+    if name.is_some_and(|name| network_send::BATCH_CLIENTS.contains(&name)) {
+        network_send::apply_batch_client(&mut scene);
     }
     match program {
         Some(program) => {
-            uses::apply(&mut scene, program);
-            handlers::apply(&mut scene, program);
-            guessed::apply(&mut scene, Some(program));
+            program_uses::apply_uses(&mut scene, program);
+            handlers::apply_handler(&mut scene, program);
+            common_flags::apply_common_flags(&mut scene, Some(program));
         }
         None => match name {
             Some(name) => {
-                interpreter::address(&mut scene, name);
-                guessed::apply(&mut scene, None);
+                crate::effects::handlers::interpreter::apply_program_url(&mut scene, name);
+                common_flags::apply_common_flags(&mut scene, None);
             }
-            None => handlers::unknown_program(&mut scene),
+            None => handlers::apply_unknown_program(&mut scene),
         },
     }
-    if view == View::Whole {
-        program_copies::find_renamed(&mut scene);
-        program_copies::find_copies(&mut scene);
-        own_paths::apply(&mut scene);
+    if view == AnalysisScope::WithInput {
+        crate::effects::self_protection::program_copies::find_renamed_program(&mut scene);
+        crate::effects::self_protection::program_copies::find_program_copies(&mut scene);
+        crate::effects::self_protection::self_paths::apply_self_paths(&mut scene);
     }
 }
 
 /// What the shell itself does for a program.
-fn open_files(scene: &mut Scene<'_>) {
+fn add_redirect_effects(scene: &mut EffectCollector<'_>) {
     for opened in &scene.invocation.files {
-        let kind = match opened.how {
-            Opening::Read if scene.is_discreet() => continue,
-            Opening::Read => Kind::Read,
-            Opening::Truncate => Kind::Overwrite,
-            Opening::Append => Kind::Append,
+        let kind = match opened.mode {
+            FileOpenMode::Read if scene.keeps_stdin_private() => continue,
+            FileOpenMode::Read => PathAction::Read,
+            FileOpenMode::Truncate => PathAction::Overwrite,
+            FileOpenMode::Append => PathAction::Append,
         };
-        let place = scene.locate(&opened.path);
-        if place.classes.has(Class::Network) {
-            if scene.is_whole() {
-                send::connect(scene);
+        let place = scene.locate_path(&opened.path);
+        if place.classes.contains(PathClass::Network) {
+            if scene.includes_input() {
+                network_send::apply_dev_tcp(scene);
             }
         } else {
-            scene.push(kind, place, false);
+            scene.push_path_effect(kind, place, false);
         }
     }
 }
 
 /// There is more than is looked at.
-pub(crate) fn limit(program: &'static str, span: Span) -> Effect {
+pub(crate) fn build_limit_effect(program: &'static str, span: ByteSpan) -> Effect {
     Effect {
-        what: What::Rule(number_of(LIMIT)),
+        kind: EffectKind::Rule(find_rule_index(LIMIT_RULE)),
         place: None,
         recursive: false,
         program,
@@ -284,7 +282,7 @@ pub(crate) fn limit(program: &'static str, span: Span) -> Effect {
 }
 
 /// The number of a rule that the code speaks of; a test looks whether all of them exist.
-pub(crate) fn number_of(id: &str) -> usize {
+pub(crate) fn find_rule_index(id: &str) -> usize {
     rules::RULES.iter().position(|rule| rule.id == id).unwrap_or_default()
 }
 

@@ -1,88 +1,82 @@
 //! What programs print, as far as that matters to whoever uses it.
 
-use super::{Effect, Kind, What, effects_alone, interpreter, shown, uses};
-use crate::invocation::{Invocation, Unknown, Value};
-use crate::line::Line;
-use crate::paths::{Class, Classes, Place};
-use crate::programs::{self, Does};
-use crate::world::World;
+use super::{Effect, EffectKind, PathAction, collect_effects_without_input, program_uses};
+use crate::effects::handlers::interpreter;
+use crate::effects::secrets::exposure;
+use crate::invocation::{Invocation, SymbolicText, UnknownKind};
+use crate::judge::context::JudgeContext;
+use crate::paths::{ClassifiedPath, PathClass, PathClasses};
+use crate::programs::argv::ParsedArgs;
+use crate::programs::{self, UseEffect};
 
 /// So many stages of a pipe are looked at.
 pub(super) const MAX_STAGES: usize = 64;
 
 /// What the output of a pipe (or of a list of commands) is: fetched, private, numbers of processes, or just anything.
-pub fn output_of(invocations: &[Invocation], world: &World) -> Unknown {
-    const GRAVEST_FIRST: [Unknown; 4] = [Unknown::Unseen, Unknown::Private, Unknown::Agent, Unknown::Processes];
-    let mut found: Vec<Unknown> = invocations
-        .iter()
-        .filter_map(|invocation| printed(invocation, world))
-        .collect();
-    if found.contains(&Unknown::Processes) && invocations.iter().any(names_the_agent) {
-        found.push(Unknown::Agent);
+pub fn classify_output(invocations: &[Invocation], world: &JudgeContext) -> UnknownKind {
+    const GRAVEST_FIRST: [UnknownKind; 4] =
+        [UnknownKind::Unseen, UnknownKind::Private, UnknownKind::Agent, UnknownKind::Processes];
+    let mut found: Vec<UnknownKind> =
+        invocations.iter().filter_map(|invocation| classify_invocation_output(invocation, world)).collect();
+    if found.contains(&UnknownKind::Processes) && invocations.iter().any(names_agent) {
+        found.push(UnknownKind::Agent);
     }
     GRAVEST_FIRST
         .into_iter()
         .find(|kind| found.contains(kind))
-        .or_else(|| shown::carried(invocations).map(Unknown::Credential))
-        .or_else(|| is_of_a_file(invocations, world).then_some(Unknown::Told))
-        .unwrap_or(Unknown::Anything)
+        .or_else(|| exposure::find_carried_secret(invocations).map(UnknownKind::Credential))
+        .or_else(|| prints_file_lines(invocations, world).then_some(UnknownKind::FromInput))
+        .unwrap_or(UnknownKind::Anything)
 }
 
 /// Whether an agent or Snell is looked for, by its name.
-fn names_the_agent(invocation: &Invocation) -> bool {
-    let is_agent = |word: &Value| {
+fn names_agent(invocation: &Invocation) -> bool {
+    let is_agent = |word: &SymbolicText| {
         let text = word.to_string();
         let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
-        words.any(|word| word == "snell" || word == "ppid" || programs::is_agent(word))
+        words.any(|word| word == "snell" || word == "ppid" || programs::is_agent_program(word))
     };
     invocation.argv.iter().skip(1).any(is_agent)
 }
 
 /// Whether these print lines of a file.
-fn is_of_a_file(invocations: &[Invocation], world: &World) -> bool {
+fn prints_file_lines(invocations: &[Invocation], world: &JudgeContext) -> bool {
     const READERS: &[&str] = &["cat", "head", "tail", "sort", "uniq", "tac", "shuf"];
     invocations.first().is_some_and(|first| {
-        let name = first.argv.first().and_then(Value::as_text);
-        let reads = |effect: &Effect| effect.what == What::Kind(Kind::Read);
-        name.is_some_and(|name| READERS.contains(&name)) && effects_alone(first, world).iter().any(reads)
+        let name = first.argv.first().and_then(SymbolicText::as_text);
+        let reads = |effect: &Effect| effect.kind == EffectKind::Path(PathAction::Read);
+        name.is_some_and(|name| READERS.contains(&name))
+            && collect_effects_without_input(first, world).iter().any(reads)
     })
 }
 
-fn printed(invocation: &Invocation, world: &World) -> Option<Unknown> {
-    let carried = [Unknown::Unseen, Unknown::Private, Unknown::Agent, Unknown::Processes];
-    let argument = carried
-        .into_iter()
-        .find(|kind| invocation.argv.iter().any(|value| value.holds(*kind)));
-    by_table(invocation, world)
-        .or_else(|| by_files(invocation, world))
-        .or(argument)
+fn classify_invocation_output(invocation: &Invocation, world: &JudgeContext) -> Option<UnknownKind> {
+    let carried = [UnknownKind::Unseen, UnknownKind::Private, UnknownKind::Agent, UnknownKind::Processes];
+    let argument = carried.into_iter().find(|kind| invocation.argv.iter().any(|value| value.contains_unknown(*kind)));
+    output_from_table(invocation, world).or_else(|| output_from_files(invocation, world)).or(argument)
 }
 
-fn by_table(invocation: &Invocation, world: &World) -> Option<Unknown> {
-    let called = programs::called(&invocation.argv)?;
-    let line = Line::read(called.program, called.arguments);
-    uses::fitting(&line, called.program, world)
-        .into_iter()
-        .find_map(|usage| match usage.does {
-            Does::Prints(what) => Some(what),
-            Does::Rule(_) | Does::Effect(_) => None,
-        })
+fn output_from_table(invocation: &Invocation, world: &JudgeContext) -> Option<UnknownKind> {
+    let called = programs::resolve_program_call(&invocation.argv)?;
+    let line = ParsedArgs::parse(called.program, called.arguments);
+    program_uses::find_matching_uses(&line, called.program, world).into_iter().find_map(|usage| match usage.does {
+        UseEffect::Prints(what) => Some(what),
+        UseEffect::Rule(_) | UseEffect::Effect(_) => None,
+    })
 }
 
 /// What stands in the files that it shows. Numbers of processes that Snell keeps are those of Snell.
-fn by_files(invocation: &Invocation, world: &World) -> Option<Unknown> {
-    let effects = effects_alone(invocation, world);
-    let read = effects.iter().filter(|effect| effect.what == What::Kind(Kind::Read));
-    let places: Vec<&Place> = read.filter_map(|effect| effect.place.as_ref()).collect();
-    let all = places
-        .iter()
-        .fold(Classes::default(), |all, place| all.and(place.classes));
-    if all.has(Class::Secret) {
-        Some(Unknown::Private)
-    } else if places.iter().any(|place| interpreter::is_no_text(place.told())) {
-        Some(Unknown::Unseen)
-    } else if places.iter().any(|place| is_of_others(place)) {
-        Some(Unknown::Processes)
+fn output_from_files(invocation: &Invocation, world: &JudgeContext) -> Option<UnknownKind> {
+    let effects = collect_effects_without_input(invocation, world);
+    let read = effects.iter().filter(|effect| effect.kind == EffectKind::Path(PathAction::Read));
+    let places: Vec<&ClassifiedPath> = read.filter_map(|effect| effect.place.as_ref()).collect();
+    let all = places.iter().fold(PathClasses::default(), |all, place| all.union(place.classes));
+    if all.contains(PathClass::Secret) {
+        Some(UnknownKind::Private)
+    } else if places.iter().any(|place| interpreter::is_binary_file_name(place.display_path())) {
+        Some(UnknownKind::Unseen)
+    } else if places.iter().any(|place| is_foreign_pid_file(place)) {
+        Some(UnknownKind::Processes)
     } else {
         None
     }
@@ -90,8 +84,8 @@ fn by_files(invocation: &Invocation, world: &World) -> Option<Unknown> {
 
 /// Whether a file says the number of a process that somebody else has started: Snell's, and what lies neither in the
 /// project nor in a temporary directory.
-pub(crate) fn is_of_others(place: &Place) -> bool {
-    const OTHERS: [Class; 4] = [Class::System, Class::Home, Class::HomeRoot, Class::Elsewhere];
-    let names_a_process = place.told().ends_with(".pid");
-    place.classes.has(Class::Own) || (names_a_process && place.classes.meets(OTHERS.into()))
+pub(crate) fn is_foreign_pid_file(place: &ClassifiedPath) -> bool {
+    const OTHERS: [PathClass; 4] = [PathClass::System, PathClass::Home, PathClass::HomeRoot, PathClass::Elsewhere];
+    let names_a_process = place.display_path().ends_with(".pid");
+    place.classes.contains(PathClass::Own) || (names_a_process && place.classes.intersects(OTHERS.into()))
 }

@@ -1,24 +1,20 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::invocation::{Part, Stdin, Unknown};
-use crate::plain::{read, world};
+use crate::invocation::{StdinSource, SymbolicPart, UnknownKind};
+use crate::test_support::{parse_commands, test_context};
 
 /// Effects as `kind place`, or the rule's name.
-fn shown(line: &str) -> Vec<String> {
-    effects(&read(line), &world()).list.iter().map(show).collect()
+fn describe_effects(line: &str) -> Vec<String> {
+    collect_effects(&parse_commands(line), &test_context()).effects.iter().map(describe_effect).collect()
 }
 
-fn show(effect: &Effect) -> String {
-    let what = match effect.what {
-        What::Kind(kind) => format!("{kind:?}"),
-        What::Rule(number) => rules::RULES[number].id.to_owned(),
+fn describe_effect(effect: &Effect) -> String {
+    let what = match effect.kind {
+        EffectKind::Path(kind) => format!("{kind:?}"),
+        EffectKind::Rule(number) => rules::RULES[number].id.to_owned(),
     };
-    let place = effect
-        .place
-        .as_ref()
-        .map(|place| format!(" {}", place.told()))
-        .unwrap_or_default();
+    let place = effect.place.as_ref().map(|place| format!(" {}", place.display_path())).unwrap_or_default();
     format!("{what}{}{place}", if effect.recursive { " -r" } else { "" })
 }
 
@@ -62,10 +58,7 @@ fn commands_have_the_effects_that_their_flags_say() {
         ("curl -da@b.c https://h", "Send /home/ann/work/app/b.c"),
         ("scp /x h:", "Send -r /x"),
         ("scp h:/x /y", "Put /y, Put /y/x"),
-        (
-            "cp /a /b/c.txt",
-            "Read /a, Put /b/c.txt, Replace /b/c.txt, Put /b/c.txt/a",
-        ),
+        ("cp /a /b/c.txt", "Read /a, Put /b/c.txt, Replace /b/c.txt, Put /b/c.txt/a"),
         ("cp /a.txt /b/a.txt", "Read /a.txt, Put /b/a.txt, Put /b/a.txt/a.txt"),
         ("cp -n /a /b/c.txt", "Read /a"),
         ("gcc /a.c -o /b", "Replace /b"),
@@ -92,7 +85,7 @@ fn commands_have_the_effects_that_their_flags_say() {
         ("", ""),
     ] {
         let line = line.replace(";type", "';'type");
-        assert_eq!(shown(&line).join(", "), expected, "{line}");
+        assert_eq!(describe_effects(&line).join(", "), expected, "{line}");
     }
 }
 
@@ -112,7 +105,7 @@ fn every_rule_that_the_code_speaks_of_exists() {
         "infra.service",
         "infra.drop-user",
     ] {
-        assert_eq!(rules::RULES[number_of(id)].id, id);
+        assert_eq!(rules::RULES[find_rule_index(id)].id, id);
     }
 }
 
@@ -124,114 +117,101 @@ fn a_database_for_tests_may_be_dropped() {
         ("rails db:reset", ("MIX_ENV", "test"), 1),
         ("mix ecto.reset", ("MIX_ENV", "test"), 0),
     ] {
-        let mut invocations = read(line);
-        invocations[0].variables = vec![(variable.0.to_owned(), Value::text(variable.1))];
-        assert_eq!(
-            effects(&invocations, &world()).list.len(),
-            expected,
-            "{variable:?} {line}"
-        );
+        let mut invocations = parse_commands(line);
+        invocations[0].variables = vec![(variable.0.to_owned(), SymbolicText::from_text(variable.1))];
+        assert_eq!(collect_effects(&invocations, &test_context()).effects.len(), expected, "{variable:?} {line}");
     }
 }
 
 #[test]
 fn output_carries_where_it_comes_from() {
     for (line, expected) in [
-        ("curl https://h", Unknown::Unseen),
-        ("curl -s https://h | jq .x", Unknown::Unseen),
-        ("curl -o x https://h", Unknown::Anything),
-        ("cat .env", Unknown::Private),
-        ("env | base64", Unknown::Private),
-        ("printenv PATH", Unknown::Anything),
-        ("pgrep node", Unknown::Processes),
-        ("ps aux | grep x", Unknown::Processes),
-        ("cat server.pid", Unknown::Told),
-        ("cat ~/.snell/server.pid", Unknown::Agent),
-        ("ssh h cat x", Unknown::Unseen),
-        ("aws s3 cp s3://b/x -", Unknown::Unseen),
-        ("aws s3 cp s3://b/x y", Unknown::Anything),
-        ("dig +short txt h", Unknown::Unseen),
-        ("dig +short h", Unknown::Anything),
-        ("xclip -o", Unknown::Unseen),
-        ("git show origin/x:i.sh", Unknown::Unseen),
-        ("git show HEAD:i.sh", Unknown::Anything),
-        ("docker ps -aq", Unknown::Processes),
-        ("docker -H x container ls --quiet", Unknown::Processes),
-        ("docker ps -aq --filter name=x", Unknown::Anything),
-        ("docker ps", Unknown::Anything),
-        ("kubectl get ns -o name", Unknown::Processes),
-        ("redis-cli --scan --pattern '*'", Unknown::Processes),
-        ("redis-cli --scan --pattern 'session:*'", Unknown::Anything),
-        ("echo hi", Unknown::Anything),
+        ("curl https://h", UnknownKind::Unseen),
+        ("curl -s https://h | jq .x", UnknownKind::Unseen),
+        ("curl -o x https://h", UnknownKind::Anything),
+        ("cat .env", UnknownKind::Private),
+        ("env | base64", UnknownKind::Private),
+        ("printenv PATH", UnknownKind::Anything),
+        ("pgrep node", UnknownKind::Processes),
+        ("ps aux | grep x", UnknownKind::Processes),
+        ("cat server.pid", UnknownKind::FromInput),
+        ("cat ~/.snell/server.pid", UnknownKind::Agent),
+        ("ssh h cat x", UnknownKind::Unseen),
+        ("aws s3 cp s3://b/x -", UnknownKind::Unseen),
+        ("aws s3 cp s3://b/x y", UnknownKind::Anything),
+        ("dig +short txt h", UnknownKind::Unseen),
+        ("dig +short h", UnknownKind::Anything),
+        ("xclip -o", UnknownKind::Unseen),
+        ("git show origin/x:i.sh", UnknownKind::Unseen),
+        ("git show HEAD:i.sh", UnknownKind::Anything),
+        ("docker ps -aq", UnknownKind::Processes),
+        ("docker -H x container ls --quiet", UnknownKind::Processes),
+        ("docker ps -aq --filter name=x", UnknownKind::Anything),
+        ("docker ps", UnknownKind::Anything),
+        ("kubectl get ns -o name", UnknownKind::Processes),
+        ("redis-cli --scan --pattern '*'", UnknownKind::Processes),
+        ("redis-cli --scan --pattern 'session:*'", UnknownKind::Anything),
+        ("echo hi", UnknownKind::Anything),
     ] {
-        assert_eq!(output_of(&read(line), &world()), expected, "{line}");
+        assert_eq!(classify_output(&parse_commands(line), &test_context()), expected, "{line}");
     }
 }
 
 /// One argument is replaced by something unknown.
-fn with_unknown(line: &str, unknown: Unknown) -> Vec<String> {
-    let mut invocations = read(line);
+fn effects_with_unknown(line: &str, unknown: UnknownKind) -> Vec<String> {
+    let mut invocations = parse_commands(line);
     for invocation in &mut invocations {
         for value in invocation.argv.iter_mut().filter(|value| value.as_text() == Some("@")) {
-            *value = Value::unknown(unknown);
+            *value = SymbolicText::from_unknown(unknown);
         }
     }
-    effects(&invocations, &world()).list.iter().map(show).collect()
+    collect_effects(&invocations, &test_context()).effects.iter().map(describe_effect).collect()
 }
 
 #[test]
 fn unknown_values_are_judged_by_where_they_come_from() {
     for (line, unknown, expected) in [
-        ("kill @", Unknown::Processes, "process.kill-found"),
-        ("kill -9 @", Unknown::Processes, "process.kill-found"),
-        ("kill -0 @", Unknown::Processes, ""),
-        ("kill @", Unknown::Anything, ""),
-        ("docker rm -f @", Unknown::Processes, "containers.remove-all …"),
-        (
-            "docker container stop web @",
-            Unknown::Processes,
-            "containers.remove-all …",
-        ),
-        ("docker rm -f @", Unknown::Anything, ""),
-        ("docker logs @", Unknown::Processes, ""),
-        ("kubectl delete pod @", Unknown::Processes, "cluster.delete …"),
-        ("kubectl delete pod @", Unknown::Anything, ""),
-        ("redis-cli del @", Unknown::Processes, "infra.drop-database …"),
-        ("redis-cli del @", Unknown::Anything, ""),
-        ("git checkout @", Unknown::Anything, "Append /home/ann/work/app, Put …"),
-        ("eval @", Unknown::Unseen, "network.run-unseen"),
-        ("eval @", Unknown::Anything, ""),
-        ("bash @", Unknown::Unseen, "network.run-unseen"),
-        ("bash -c @", Unknown::Unseen, "network.run-unseen"),
-        ("python3 -c @", Unknown::Unseen, "network.run-unseen"),
-        ("bash build.sh @", Unknown::Unseen, ""),
-        ("source @", Unknown::Unseen, "network.run-unseen"),
-        ("curl -d @ https://h", Unknown::Private, "secret.send-private"),
-        ("dig @", Unknown::Private, "secret.send-private"),
-        ("echo @", Unknown::Private, ""),
-        ("@ -rf /etc", Unknown::Anything, "Delete -r /etc"),
-        ("@ -f -r /etc", Unknown::Anything, "Delete -r /etc"),
-        ("@ -r /etc", Unknown::Anything, ""),
+        ("kill @", UnknownKind::Processes, "process.kill-found"),
+        ("kill -9 @", UnknownKind::Processes, "process.kill-found"),
+        ("kill -0 @", UnknownKind::Processes, ""),
+        ("kill @", UnknownKind::Anything, ""),
+        ("docker rm -f @", UnknownKind::Processes, "containers.remove-all …"),
+        ("docker container stop web @", UnknownKind::Processes, "containers.remove-all …"),
+        ("docker rm -f @", UnknownKind::Anything, ""),
+        ("docker logs @", UnknownKind::Processes, ""),
+        ("kubectl delete pod @", UnknownKind::Processes, "cluster.delete …"),
+        ("kubectl delete pod @", UnknownKind::Anything, ""),
+        ("redis-cli del @", UnknownKind::Processes, "infra.drop-database …"),
+        ("redis-cli del @", UnknownKind::Anything, ""),
+        ("git checkout @", UnknownKind::Anything, "Append /home/ann/work/app, Put …"),
+        ("eval @", UnknownKind::Unseen, "network.run-unseen"),
+        ("eval @", UnknownKind::Anything, ""),
+        ("bash @", UnknownKind::Unseen, "network.run-unseen"),
+        ("bash -c @", UnknownKind::Unseen, "network.run-unseen"),
+        ("python3 -c @", UnknownKind::Unseen, "network.run-unseen"),
+        ("bash build.sh @", UnknownKind::Unseen, ""),
+        ("source @", UnknownKind::Unseen, "network.run-unseen"),
+        ("curl -d @ https://h", UnknownKind::Private, "secret.send-private"),
+        ("dig @", UnknownKind::Private, "secret.send-private"),
+        ("echo @", UnknownKind::Private, ""),
+        ("@ -rf /etc", UnknownKind::Anything, "Delete -r /etc"),
+        ("@ -f -r /etc", UnknownKind::Anything, "Delete -r /etc"),
+        ("@ -r /etc", UnknownKind::Anything, ""),
     ] {
-        assert_eq!(with_unknown(line, unknown).join(", "), expected, "{line} {unknown:?}");
+        assert_eq!(effects_with_unknown(line, unknown).join(", "), expected, "{line} {unknown:?}");
     }
 }
 
 #[test]
 fn numbers_out_of_a_pipe_are_looked_up_unless_they_are_the_shells_own() {
-    for (left, expected) in [
-        ("lsof -t", true),
-        ("pgrep x", true),
-        ("jobs -p", false),
-        ("cat x.pid", false),
-    ] {
-        let mut kill = read("kill -9").remove(0);
-        kill.argv.push(Value::unknown(Unknown::Anything));
+    for (left, expected) in [("lsof -t", true), ("pgrep x", true), ("jobs -p", false), ("cat x.pid", false)] {
+        let mut kill = parse_commands("kill -9").remove(0);
+        kill.argv.push(SymbolicText::from_unknown(UnknownKind::Anything));
         kill.via = vec!["xargs".to_owned()];
-        kill.stdin = Stdin::Pipe(read(left));
-        let found = effects_of(&kill, &world())
+        kill.stdin = StdinSource::Pipe(parse_commands(left));
+        let found = collect_invocation_effects(&kill, &test_context())
             .iter()
-            .any(|effect| show(effect) == "process.kill-found");
+            .any(|effect| describe_effect(effect) == "process.kill-found");
         assert_eq!(found, expected, "{left}");
     }
 }
@@ -239,36 +219,36 @@ fn numbers_out_of_a_pipe_are_looked_up_unless_they_are_the_shells_own() {
 #[test]
 fn a_call_with_too_many_operands_says_so() {
     let line = format!("rm {}", "a ".repeat(MAX_EFFECTS + 10));
-    let effects = effects(&read(&line), &world());
+    let effects = collect_effects(&parse_commands(&line), &test_context());
     assert!(effects.too_many);
-    assert_eq!(effects.list.len(), MAX_EFFECTS);
+    assert_eq!(effects.effects.len(), MAX_EFFECTS);
 }
 
 /// Each stage looks at its left in two ways. If those looked further, this would take 2^64 steps and never end.
 #[test]
 fn a_long_pipe_is_looked_at_once() {
     let stage = |left: Option<Invocation>| Invocation {
-        stdin: left.map_or(Stdin::Inherited, |left| Stdin::Pipe(vec![left])),
-        ..read("nc example.com 9").remove(0)
+        stdin: left.map_or(StdinSource::Inherited, |left| StdinSource::Pipe(vec![left])),
+        ..parse_commands("nc example.com 9").remove(0)
     };
     let pipe = (0..64).fold(stage(None), |left, _| stage(Some(left)));
-    assert_eq!(effects_of(&pipe, &world()), []);
+    assert_eq!(collect_invocation_effects(&pipe, &test_context()), []);
 }
 
-fn any_value() -> impl Strategy<Value = Value> {
+fn any_value() -> impl Strategy<Value = SymbolicText> {
     let part = prop_oneof![
-        "[-a-z0-9/.~=@:+*;]{0,12}".prop_map(Part::Text),
-        Just(Part::Pattern("*".to_owned())),
+        "[-a-z0-9/.~=@:+*;]{0,12}".prop_map(SymbolicPart::Text),
+        Just(SymbolicPart::Pattern("*".to_owned())),
         prop::sample::select(vec![
-            Unknown::Anything,
-            Unknown::Name,
-            Unknown::Unseen,
-            Unknown::Private,
-            Unknown::Processes
+            UnknownKind::Anything,
+            UnknownKind::Name,
+            UnknownKind::Unseen,
+            UnknownKind::Private,
+            UnknownKind::Processes
         ])
-        .prop_map(Part::Unknown),
+        .prop_map(SymbolicPart::Unknown),
     ];
-    prop::collection::vec(part, 0..3).prop_map(|parts| Value { parts })
+    prop::collection::vec(part, 0..3).prop_map(|parts| SymbolicText { parts })
 }
 
 proptest! {
@@ -278,12 +258,12 @@ proptest! {
         arguments in prop::collection::vec(any_value(), 0..6),
         stdin in prop::option::of(any_value()),
     ) {
-        let mut argv = vec![Value::text(program)];
+        let mut argv = vec![SymbolicText::from_text(program)];
         argv.extend(arguments);
-        let stdin = stdin.map_or(Stdin::Inherited, Stdin::Text);
+        let stdin = stdin.map_or(StdinSource::Inherited, StdinSource::Text);
         let invocation = Invocation { argv, stdin, ..Invocation::default() };
-        let effects = effects(&[invocation], &world());
-        let _ = rules::findings(&effects.list).iter().map(rules::Finding::reason).collect::<Vec<_>>();
+        let effects = collect_effects(&[invocation], &test_context());
+        let _ = rules::collect_findings(&effects.effects).iter().map(rules::RuleFinding::format_reason).collect::<Vec<_>>();
     }
 
     #[test]
@@ -291,8 +271,8 @@ proptest! {
         for line in ["rm -rf /etc", "cat .env", "shred ~/x"] {
             let (program, rest) = line.split_once(' ').unwrap();
             let line = if before { format!("{program} {extra} {rest}") } else { format!("{line} {extra}") };
-            let effects = effects(&read(&line), &world());
-            prop_assert!(rules::judge(&effects.list).is_some(), "{}", line);
+            let effects = collect_effects(&parse_commands(&line), &test_context());
+            prop_assert!(rules::find_gravest_finding(&effects.effects).is_some(), "{}", line);
         }
     }
 }

@@ -3,36 +3,36 @@
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::parts::Parts;
-use super::toml;
+use super::editable_spans::EditableSpans;
+use super::toml_string;
 use crate::effects::Effect;
-use crate::judge::{Call, Judgement, Seen, judge, judge_seen};
-use crate::policy::{Allowed, Author, Choice, Policy, Preset, Verdict};
-use crate::rules::{self, Rule};
-use crate::syntax::{Span, parse};
+use crate::judge::context::JudgeContext;
+use crate::judge::{CallAnalysis, GuardJudgement, GuardToolCall, judge_analysis, judge_call};
+use crate::policy::{AllowListEntry, GuardDecision, GuardPolicy, PolicyAuthor, PolicyPreset, RuleOverride};
+use crate::rules::{self, GuardRule};
 use crate::tools;
-use crate::world::World;
+use snell_shell::{ByteSpan, parse};
 
 /// So many changes are tried.
-const MAX_TRIED: usize = 200;
+const MAX_TRIALS: usize = 200;
 /// So many bytes of commands are judged for it.
-const MAX_BYTES: usize = 1 << 17;
+const MAX_TRIED_BYTES: usize = 1 << 17;
 /// So many are told.
-const MAX_TOLD: usize = 8;
+const MAX_FLIPS: usize = 8;
 /// Nobody reads a longer command to see what is different in it.
-const MAX_OFFERED: usize = 4096;
+const MAX_COMMAND_BYTES: usize = 4096;
 
 /// A change that flips the verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Flip {
+pub struct DecisionFlip {
     /// Of which kind it is.
-    pub change: Change,
+    pub change: FlipKind,
     /// What to do, as a sentence.
     pub what: String,
     /// What would be there then: the command, the path, or the lines of the settings.
     pub then: String,
     /// What would be done then.
-    pub decision: Verdict,
+    pub decision: GuardDecision,
     /// How many bytes are changed.
     pub bytes: usize,
 }
@@ -40,7 +40,7 @@ pub struct Flip {
 /// What is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Change {
+pub enum FlipKind {
     /// A command is left out.
     Command,
     /// A word or a redirection is left out.
@@ -56,190 +56,166 @@ pub enum Change {
 }
 
 /// The changes that flip a verdict, smallest first.
-pub(super) fn find(call: &Call<'_>, seen: &Seen, judgement: &Judgement, policy: &Policy, world: &World) -> Vec<Flip> {
-    let mut trial = Trial {
-        call,
-        policy,
-        world,
-        before: judgement.would,
-        tried: 0,
-        bytes: 0,
-        flips: Vec::new(),
-    };
-    if judgement.would == Verdict::Allow {
-        trial.towards_strict(seen);
+pub(super) fn find_flips(
+    call: &GuardToolCall<'_>,
+    seen: &CallAnalysis,
+    judgement: &GuardJudgement,
+    policy: &GuardPolicy,
+    world: &JudgeContext,
+) -> Vec<DecisionFlip> {
+    let mut trial =
+        FlipSearch { call, policy, context: world, before: judgement.unaudited, tried: 0, bytes: 0, flips: Vec::new() };
+    if judgement.unaudited == GuardDecision::Allow {
+        trial.try_stricter_settings(seen);
     } else {
-        trial.rules(seen);
-        match tools::command_text(call) {
-            Some((key, text)) => trial.command(key, text, seen),
-            None => trial.files(),
+        trial.try_disabling_rules(seen);
+        match tools::find_command_text(call) {
+            Some((key, text)) => trial.try_command_edits(key, text, seen),
+            None => trial.try_project_files(),
         }
     }
     let mut flips = trial.flips;
     flips.sort_by_key(|flip| flip.bytes);
     flips.dedup_by(|one, other| one.then == other.then);
-    flips.truncate(MAX_TOLD);
+    flips.truncate(MAX_FLIPS);
     flips
 }
 
-struct Trial<'a> {
-    call: &'a Call<'a>,
-    policy: &'a Policy,
-    world: &'a World,
-    before: Verdict,
+struct FlipSearch<'a> {
+    call: &'a GuardToolCall<'a>,
+    policy: &'a GuardPolicy,
+    context: &'a JudgeContext,
+    before: GuardDecision,
     tried: usize,
     bytes: usize,
-    flips: Vec<Flip>,
+    flips: Vec<DecisionFlip>,
 }
 
-impl Trial<'_> {
+impl FlipSearch<'_> {
     /// Whether there is work left for a text of this size.
-    fn spend(&mut self, bytes: usize) -> bool {
+    fn spend_budget(&mut self, bytes: usize) -> bool {
         self.tried += 1;
         self.bytes += bytes;
-        self.tried <= MAX_TRIED && self.bytes <= MAX_BYTES
+        self.tried <= MAX_TRIALS && self.bytes <= MAX_TRIED_BYTES
     }
 
     /// Notes a change if it makes a difference: something milder, or for what is allowed, something stricter.
-    fn note(&mut self, change: Change, what: String, then: String, after: Verdict, bytes: usize) {
+    fn record_flip(&mut self, change: FlipKind, what: String, then: String, after: GuardDecision, bytes: usize) {
         let flips = match self.before {
-            Verdict::Allow => after > Verdict::Allow,
+            GuardDecision::Allow => after > GuardDecision::Allow,
             before => after < before,
         };
         if flips {
-            self.flips.push(Flip {
-                change,
-                what,
-                then,
-                decision: after,
-                bytes,
-            });
+            self.flips.push(DecisionFlip { change, what, then, decision: after, bytes });
         }
     }
 
     /// The call with another text at a key.
-    fn with(&mut self, key: &str, text: &str) -> Option<Verdict> {
-        if !self.spend(text.len()) {
+    fn judge_with_text(&mut self, key: &str, text: &str) -> Option<GuardDecision> {
+        if !self.spend_budget(text.len()) {
             return None;
         }
         let mut input = self.call.input.clone();
         *input.get_mut(key)? = Json::String(text.to_owned());
-        let call = Call {
-            tool: self.call.tool,
-            input: &input,
-        };
-        Some(judge(&call, self.policy, self.world).would)
+        let call = GuardToolCall { tool: self.call.tool, input: &input };
+        Some(judge_call(&call, self.policy, self.context).unaudited)
     }
 
     /// The call with another command at a key, if that is one.
-    fn with_command(&mut self, key: &str, text: &str) -> Option<Verdict> {
-        let is_one = text.len() <= MAX_OFFERED && !text.trim().is_empty() && is_sound(text);
-        is_one.then(|| self.with(key, text)).flatten()
+    fn judge_with_command(&mut self, key: &str, text: &str) -> Option<GuardDecision> {
+        let is_one = text.len() <= MAX_COMMAND_BYTES && !text.trim().is_empty() && is_valid_shell(text);
+        is_one.then(|| self.judge_with_text(key, text)).flatten()
     }
 
     /// What was found anyhow, judged by another policy.
-    fn under(&mut self, seen: &Seen, policy: &Policy) -> Option<Verdict> {
-        self.spend(0).then(|| judge_seen(seen, policy).would)
+    fn judge_under_policy(&mut self, seen: &CallAnalysis, policy: &GuardPolicy) -> Option<GuardDecision> {
+        self.spend_budget(0).then(|| judge_analysis(seen, policy).unaudited)
     }
 
     /// For what is allowed: which setting lets it happen?
-    fn towards_strict(&mut self, seen: &Seen) {
-        let strict = Policy {
-            preset: Preset::Strict,
-            ..self.policy.clone()
-        };
-        if let Some(after) = self.under(seen, &strict) {
+    fn try_stricter_settings(&mut self, seen: &CallAnalysis) {
+        let strict = GuardPolicy { preset: PolicyPreset::Strict, ..self.policy.clone() };
+        if let Some(after) = self.judge_under_policy(seen, &strict) {
             let (what, then) = ("Choose the strict preset.", "[guard]\npreset = \"strict\"");
-            self.note(Change::Preset, what.to_owned(), then.to_owned(), after, then.len());
+            self.record_flip(FlipKind::Preset, what.to_owned(), then.to_owned(), after, then.len());
         }
-        for rule in matching(&seen.effects) {
+        for rule in find_matching_rules(&seen.effects) {
             let mut policy = self.policy.clone();
             if policy.rules.remove(rule.id).is_some()
-                && let Some(after) = self.under(seen, &policy)
+                && let Some(after) = self.judge_under_policy(seen, &policy)
             {
                 let what = format!("Take back what the settings say about the rule {}.", rule.id);
-                self.note(Change::Rule, what, String::new(), after, rule.id.len());
+                self.record_flip(FlipKind::Rule, what, String::new(), after, rule.id.len());
             }
         }
         for number in 0..self.policy.allowed.len() {
             let mut policy = self.policy.clone();
             let entry = policy.allowed.remove(number);
-            if !self.spend(tools::command_text(self.call).map_or(0, |(_, text)| text.len())) {
+            if !self.spend_budget(tools::find_command_text(self.call).map_or(0, |(_, text)| text.len())) {
                 return;
             }
-            let after = judge(self.call, &policy, self.world).would;
+            let after = judge_call(self.call, &policy, self.context).unaudited;
             let what = format!("Take back that `{}` is allowed.", entry.command);
-            self.note(Change::Allowed, what, String::new(), after, entry.command.len());
+            self.record_flip(FlipKind::Allowed, what, String::new(), after, entry.command.len());
         }
     }
 
     /// What is stopped, if single rules are turned off, or all that stop it.
-    fn rules(&mut self, seen: &Seen) {
-        let stopping: Vec<&Rule> = matching(&seen.effects)
+    fn try_disabling_rules(&mut self, seen: &CallAnalysis) {
+        let stopping: Vec<&GuardRule> = find_matching_rules(&seen.effects)
             .into_iter()
-            .filter(|rule| self.policy.verdict(rule) != Verdict::Allow)
+            .filter(|rule| self.policy.decide(rule) != GuardDecision::Allow)
             .collect();
         for rule in &stopping {
-            self.turn_off(std::slice::from_ref(rule), seen);
+            self.disable_rules(std::slice::from_ref(rule), seen);
         }
         if stopping.len() > 1 {
-            self.turn_off(&stopping, seen);
+            self.disable_rules(&stopping, seen);
         }
     }
 
-    fn turn_off(&mut self, rules: &[&Rule], seen: &Seen) {
+    fn disable_rules(&mut self, rules: &[&GuardRule], seen: &CallAnalysis) {
         let mut policy = self.policy.clone();
-        let choice = Choice {
-            verdict: Verdict::Allow,
-            by: Author::User,
-        };
-        policy
-            .rules
-            .extend(rules.iter().map(|rule| (rule.id.to_owned(), choice)));
-        let Some(after) = self.under(seen, &policy) else {
+        let choice = RuleOverride { decision: GuardDecision::Allow, by: PolicyAuthor::User };
+        policy.rules.extend(rules.iter().map(|rule| (rule.id.to_owned(), choice)));
+        let Some(after) = self.judge_under_policy(seen, &policy) else {
             return;
         };
-        let lines: String = rules
-            .iter()
-            .map(|rule| format!("\n\"{}\" = \"allow\"", rule.id))
-            .collect();
+        let lines: String = rules.iter().map(|rule| format!("\n\"{}\" = \"allow\"", rule.id)).collect();
         let then = format!("[guard.rules]{lines}");
         let ids: Vec<&str> = rules.iter().map(|rule| rule.id).collect();
         let are = if ids.len() == 1 { "is" } else { "are" };
-        let what = format!(
-            "Allow what {} {are} about, in the user's own settings.",
-            ids.join(" and ")
-        );
+        let what = format!("Allow what {} {are} about, in the user's own settings.", ids.join(" and "));
         let bytes = then.len();
-        self.note(Change::Rule, what, then, after, bytes);
+        self.record_flip(FlipKind::Rule, what, then, after, bytes);
     }
 
     /// What a command would be without one of its parts.
-    fn command(&mut self, key: &str, text: &str, seen: &Seen) {
-        let spans = blamed(seen, self.policy);
-        spans.iter().for_each(|span| self.allow(text, span));
+    fn try_command_edits(&mut self, key: &str, text: &str, seen: &CallAnalysis) {
+        let spans = find_blamed_spans(seen, self.policy);
+        spans.iter().for_each(|span| self.try_allow_entry(text, span));
         // Of a text that is no shell nobody knows what a part of it is.
-        if text.len() > MAX_OFFERED || !is_sound(text) {
+        if text.len() > MAX_COMMAND_BYTES || !is_valid_shell(text) {
             return;
         }
         for span in &spans {
-            self.leave_out(key, text, std::slice::from_ref(span));
+            self.omit_commands(key, text, std::slice::from_ref(span));
         }
         if spans.len() > 1 {
-            self.leave_out(key, text, &spans);
+            self.omit_commands(key, text, &spans);
         }
         for span in &spans {
-            let parts = Parts::of(text, span, seen);
-            parts.needless.iter().for_each(|part| self.without(key, text, part));
-            parts.files.iter().for_each(|part| self.inside(key, text, part));
+            let parts = EditableSpans::from_command(text, span, seen);
+            parts.needless.iter().for_each(|part| self.omit_word(key, text, part));
+            parts.files.iter().for_each(|part| self.move_into_project(key, text, part));
         }
     }
 
     /// Without whole commands: `:` does nothing, and keeps what stands around it a command.
-    fn leave_out(&mut self, key: &str, text: &str, spans: &[Span]) {
+    fn omit_commands(&mut self, key: &str, text: &str, spans: &[ByteSpan]) {
         let mut then = text.to_owned();
         for span in spans.iter().rev() {
-            then = replaced(&then, span, ":");
+            then = replace_span(&then, span, ":");
         }
         // What belongs to a command may stand below it, and would be a command itself without it. And nobody needs to be
         // told that a call may be left alone.
@@ -247,96 +223,87 @@ impl Trial<'_> {
         if is_nothing || text.contains("<<") {
             return;
         }
-        if let Some(after) = self.with_command(key, &then) {
-            let left_out: Vec<String> = spans.iter().map(|span| shown(text, span)).collect();
+        if let Some(after) = self.judge_with_command(key, &then) {
+            let left_out: Vec<String> = spans.iter().map(|span| quote_span(text, span)).collect();
             let what = format!("Leave out {}.", left_out.join(" and "));
             let bytes = spans.iter().map(ExactSizeIterator::len).sum();
-            self.note(Change::Command, what, then, after, bytes);
+            self.record_flip(FlipKind::Command, what, then, after, bytes);
         }
     }
 
     /// Without one word or redirection.
-    fn without(&mut self, key: &str, text: &str, part: &Span) {
-        let then = replaced(text, part, "");
-        if let Some(after) = self.with_command(key, &then) {
-            let what = format!("Leave out {}.", shown(text, part));
-            self.note(Change::Word, what, then, after, part.len());
+    fn omit_word(&mut self, key: &str, text: &str, part: &ByteSpan) {
+        let then = replace_span(text, part, "");
+        if let Some(after) = self.judge_with_command(key, &then) {
+            let what = format!("Leave out {}.", quote_span(text, part));
+            self.record_flip(FlipKind::Word, what, then, after, part.len());
         }
     }
 
     /// With something inside the project instead.
-    fn inside(&mut self, key: &str, text: &str, part: &Span) {
+    fn move_into_project(&mut self, key: &str, text: &str, part: &ByteSpan) {
         let word = text.get(part.clone()).unwrap_or_default();
-        let Some(name) = name_of(word) else {
+        let Some(name) = outside_file_name(word) else {
             return;
         };
-        let directory = if is_relative_to_project(self.world) {
-            "."
-        } else {
-            self.world.project.as_str()
-        };
+        let directory = if is_in_project_root(self.context) { "." } else { self.context.project.as_str() };
         let path = format!("{directory}/{name}");
-        let then = replaced(text, part, &path);
-        if let Some(after) = self.with_command(key, &then) {
-            let what = format!("Use {path} inside the project instead of {}.", shown(text, part));
-            self.note(Change::Target, what, then, after, part.len().max(path.len()));
+        let then = replace_span(text, part, &path);
+        if let Some(after) = self.judge_with_command(key, &then) {
+            let what = format!("Use {path} inside the project instead of {}.", quote_span(text, part));
+            self.record_flip(FlipKind::Target, what, then, after, part.len().max(path.len()));
         }
     }
 
     /// With the command allowed in the settings.
-    fn allow(&mut self, text: &str, span: &Span) {
-        let entry = Allowed {
-            command: text.get(span.clone()).unwrap_or_default().to_owned(),
-            reason: String::new(),
-        };
-        if entry.command.len() > MAX_OFFERED || entry.fault().is_some() || !self.spend(text.len()) {
+    fn try_allow_entry(&mut self, text: &str, span: &ByteSpan) {
+        let entry =
+            AllowListEntry { command: text.get(span.clone()).unwrap_or_default().to_owned(), reason: String::new() };
+        if entry.command.len() > MAX_COMMAND_BYTES || entry.pattern_error().is_some() || !self.spend_budget(text.len())
+        {
             return;
         }
-        let then = format!(
-            "[[guard.allow]]\ncommand = {}\nreason = \"…\"",
-            toml::quoted(&entry.command)
-        );
-        let what = format!("Allow the command {}, with a reason.", shown(text, span));
+        let then =
+            format!("[[guard.allow]]\ncommand = {}\nreason = \"…\"", toml_string::quote_toml_string(&entry.command));
+        let what = format!("Allow the command {}, with a reason.", quote_span(text, span));
         let mut policy = self.policy.clone();
         policy.allowed.push(entry);
-        let after = judge(self.call, &policy, self.world).would;
+        let after = judge_call(self.call, &policy, self.context).unaudited;
         let bytes = then.len();
-        self.note(Change::Allowed, what, then, after, bytes);
+        self.record_flip(FlipKind::Allowed, what, then, after, bytes);
     }
 
     /// For tools that work on files: the same file inside the project.
-    fn files(&mut self) {
-        for (key, path) in tools::path_texts(self.call) {
-            let Some(name) = name_of(path) else {
+    fn try_project_files(&mut self) {
+        for (key, path) in tools::find_path_texts(self.call) {
+            let Some(name) = outside_file_name(path) else {
                 continue;
             };
-            let then = format!("{}/{name}", self.world.project);
-            if let Some(after) = self.with(key, &then) {
+            let then = format!("{}/{name}", self.context.project);
+            if let Some(after) = self.judge_with_text(key, &then) {
                 let what = format!("Use {then} inside the project instead of {path}.");
                 let bytes = path.len().max(then.len());
-                self.note(Change::Target, what, then, after, bytes);
+                self.record_flip(FlipKind::Target, what, then, after, bytes);
             }
         }
     }
 }
 
 /// The rules that match something, each once.
-fn matching(effects: &[Effect]) -> Vec<&'static Rule> {
-    let mut found: Vec<&'static Rule> = rules::findings(effects).iter().map(|finding| finding.rule).collect();
+fn find_matching_rules(effects: &[Effect]) -> Vec<&'static GuardRule> {
+    let mut found: Vec<&'static GuardRule> =
+        rules::collect_findings(effects).iter().map(|finding| finding.rule).collect();
     found.dedup_by_key(|rule| rule.id);
     found
 }
 
 /// Where the commands stand that are stopped, in order.
-fn blamed(seen: &Seen, policy: &Policy) -> Vec<Span> {
-    let findings = rules::findings(&seen.effects);
-    let stopped = findings
-        .iter()
-        .filter(|finding| policy.verdict(finding.rule) != Verdict::Allow && !finding.is_let_through());
-    let mut spans: Vec<Span> = stopped
-        .map(|finding| finding.effect.span.clone())
-        .filter(|span| !span.is_empty())
-        .collect();
+fn find_blamed_spans(seen: &CallAnalysis, policy: &GuardPolicy) -> Vec<ByteSpan> {
+    let findings = rules::collect_findings(&seen.effects);
+    let stopped =
+        findings.iter().filter(|finding| policy.decide(finding.rule) != GuardDecision::Allow && !finding.is_exempt());
+    let mut spans: Vec<ByteSpan> =
+        stopped.map(|finding| finding.effect.span.clone()).filter(|span| !span.is_empty()).collect();
     spans.sort_by_key(|span| (span.start, span.end));
     spans.dedup();
     // One within another is left out with it.
@@ -345,12 +312,12 @@ fn blamed(seen: &Seen, policy: &Policy) -> Vec<Span> {
 }
 
 /// Whether a shell can read it.
-fn is_sound(text: &str) -> bool {
+fn is_valid_shell(text: &str) -> bool {
     parse(text).problems.is_empty()
 }
 
 /// The last name of what looks like a path to somewhere else.
-fn name_of(word: &str) -> Option<&str> {
+fn outside_file_name(word: &str) -> Option<&str> {
     let word = word.trim_matches(['"', '\'']);
     let path = word.trim_end_matches('/');
     let name = path.rsplit('/').next()?;
@@ -363,11 +330,11 @@ fn name_of(word: &str) -> Option<&str> {
 }
 
 /// Whether the call starts in the project itself.
-fn is_relative_to_project(world: &World) -> bool {
+fn is_in_project_root(world: &JudgeContext) -> bool {
     world.cwd == world.project
 }
 
-fn replaced(text: &str, part: &Span, by: &str) -> String {
+fn replace_span(text: &str, part: &ByteSpan, by: &str) -> String {
     let before = text.get(..part.start).unwrap_or_default();
     let after = text.get(part.end..).unwrap_or_default();
     if by.is_empty() {
@@ -384,6 +351,6 @@ fn replaced(text: &str, part: &Span, by: &str) -> String {
     }
 }
 
-fn shown(text: &str, span: &Span) -> String {
-    format!("`{}`", super::shortened(text.get(span.clone()).unwrap_or_default()))
+fn quote_span(text: &str, span: &ByteSpan) -> String {
+    format!("`{}`", super::shorten_text(text.get(span.clone()).unwrap_or_default()))
 }

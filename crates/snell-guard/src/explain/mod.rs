@@ -1,62 +1,62 @@
 //! A judgement with everything that led to it: what was read, what it would do, which rules looked, and what would have to
 //! be different. It costs many times as much as a judgement and is for people who ask.
 
+mod descriptions;
+mod editable_spans;
 mod flips;
-mod parts;
-mod toml;
-mod wording;
+mod toml_string;
 
-pub use flips::{Change, Flip};
+pub use flips::{DecisionFlip, FlipKind};
 
 use serde::Serialize;
 
-use crate::effects::{Effect, What};
-use crate::invocation::{Invocation, Value};
-use crate::judge::{Call, Judgement, Seen, judge_seen, look};
-use crate::policy::{Policy, Source, Verdict};
-use crate::rules::{self, Finding, Rule};
-use crate::syntax::Span;
+use crate::effects::{Effect, EffectKind};
+use crate::invocation::{Invocation, SymbolicText};
+use crate::judge::context::JudgeContext;
+use crate::judge::{CallAnalysis, GuardJudgement, GuardToolCall, analyze_call, judge_analysis};
+use crate::policy::{DecisionSource, GuardDecision, GuardPolicy};
+use crate::rules::{self, GuardRule, RuleFinding};
 use crate::tools;
-use crate::world::World;
+use snell_shell::ByteSpan;
 
 /// More commands of one call are not told.
 pub const MAX_STEPS: usize = 200;
 /// More effects of one command are not told.
-pub const MAX_EFFECTS_TOLD: usize = 50;
+pub const MAX_EFFECTS_PER_STEP: usize = 50;
 /// Longer texts are shortened.
-const MAX_SHOWN: usize = 400;
+const MAX_TEXT_CHARS: usize = 400;
 
 /// A judgement with everything that led to it.
 ///
 /// The judgement is not written with it: whoever writes both has one form for them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Explanation {
+pub struct GuardExplanation {
     /// What is to be done, and why.
     #[serde(skip)]
-    pub judgement: Judgement,
+    pub judgement: GuardJudgement,
     /// The programs that would run, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ExplainedStep>,
     /// How many more there are.
     pub steps_left_off: usize,
     /// What happens by no program: by the tool itself, or by all of it together.
-    pub effects: Vec<Consequence>,
+    pub effects: Vec<ExplainedEffect>,
     /// What could not be seen, in words; nothing if everything was.
     pub unseen: Vec<String>,
     /// What would change the verdict, the smallest change first.
-    pub flips: Vec<Flip>,
+    pub flips: Vec<DecisionFlip>,
 }
 
 /// One program that would run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct ExplainedStep {
     /// As it stands in the command, with what it was unwrapped from.
     pub text: String,
     /// Where that is.
-    pub span: Span,
+    pub span: ByteSpan,
     /// What it was unwrapped from, outermost first.
     pub through: Vec<String>,
     /// The program and its arguments, after expansion.
-    pub words: Vec<Word>,
+    pub words: Vec<ExplainedWord>,
     /// Variables that are set for it alone, as `NAME=value`.
     pub variables: Vec<String>,
     /// The directory in which it would run; nothing if that cannot be known.
@@ -70,14 +70,14 @@ pub struct Step {
     /// Why the user lets it through, if they do.
     pub allowed_by: Option<String>,
     /// What it would do.
-    pub effects: Vec<Consequence>,
+    pub effects: Vec<ExplainedEffect>,
     /// How much more it would do.
     pub effects_left_off: usize,
 }
 
 /// A word of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Word {
+pub struct ExplainedWord {
     /// The word, with `…` where something is unknown.
     pub text: String,
     /// Whether all of it is known.
@@ -86,7 +86,7 @@ pub struct Word {
 
 /// Something that would happen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Consequence {
+pub struct ExplainedEffect {
     /// What, in words: `deletes`.
     pub does: &'static str,
     /// To what: a path if it is known, else what was written.
@@ -98,12 +98,12 @@ pub struct Consequence {
     /// The program that does it.
     pub program: &'static str,
     /// The rules that are about such things.
-    pub rules: Vec<Look>,
+    pub rules: Vec<RuleEvaluation>,
 }
 
 /// What a rule made of something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Look {
+pub struct RuleEvaluation {
     /// The rule.
     pub rule: &'static str,
     /// How grave it is.
@@ -111,20 +111,20 @@ pub struct Look {
     /// Whether it matches.
     pub matched: bool,
     /// What the policy does about it when it matches.
-    pub verdict: Verdict,
+    pub verdict: GuardDecision,
     /// Where that comes from.
-    pub source: Source,
+    pub source: DecisionSource,
     /// Whether a project may not make it milder.
     pub locked: bool,
     /// Why it does not count here, if it is part of a command that the user lets through.
     pub allowed_by: Option<String>,
 }
 
-impl Explanation {
+impl GuardExplanation {
     /// A judgement of which nobody knows what led to it.
-    pub fn of_nothing(judgement: Judgement) -> Self {
+    pub fn from_judgement(judgement: GuardJudgement) -> Self {
         Self {
-            unseen: judgement.coverage.unseen(),
+            unseen: judgement.coverage.describe_gaps(),
             judgement,
             steps: Vec::new(),
             steps_left_off: 0,
@@ -135,111 +135,101 @@ impl Explanation {
 }
 
 /// Judges a call, and tells everything that led to it.
-pub fn explain(call: &Call<'_>, policy: &Policy, world: &World) -> Explanation {
-    let seen = look(call, policy, world);
-    let judgement = judge_seen(&seen, policy);
-    let text = tools::command(call.input).unwrap_or_default();
+pub fn explain_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, world: &JudgeContext) -> GuardExplanation {
+    let seen = analyze_call(call, policy, world);
+    let judgement = judge_analysis(&seen, policy);
+    let text = tools::command_from_input(call.input).unwrap_or_default();
     let told = |effect: &&Effect| effect.by.is_none();
-    Explanation {
-        steps: steps(&text, &seen, policy),
+    GuardExplanation {
+        steps: explain_steps(&text, &seen, policy),
         steps_left_off: seen.invocations.len().saturating_sub(MAX_STEPS),
-        effects: consequences(seen.effects.iter().filter(told), policy),
-        unseen: judgement.coverage.unseen(),
-        flips: flips::find(call, &seen, &judgement, policy, world),
+        effects: explain_effects(seen.effects.iter().filter(told), policy),
+        unseen: judgement.coverage.describe_gaps(),
+        flips: flips::find_flips(call, &seen, &judgement, policy, world),
         judgement,
     }
 }
 
-fn steps(text: &str, seen: &Seen, policy: &Policy) -> Vec<Step> {
+fn explain_steps(text: &str, seen: &CallAnalysis, policy: &GuardPolicy) -> Vec<ExplainedStep> {
     let all = seen.invocations.iter().enumerate().take(MAX_STEPS);
     all.map(|(number, invocation)| {
         let own = || seen.effects.iter().filter(move |effect| effect.by == Some(number));
-        Step {
-            effects: consequences(own(), policy),
-            effects_left_off: own().count().saturating_sub(MAX_EFFECTS_TOLD),
-            ..step(text, invocation, policy)
+        ExplainedStep {
+            effects: explain_effects(own(), policy),
+            effects_left_off: own().count().saturating_sub(MAX_EFFECTS_PER_STEP),
+            ..explain_step(text, invocation, policy)
         }
     })
     .collect()
 }
 
-fn step(text: &str, invocation: &Invocation, policy: &Policy) -> Step {
-    Step {
-        text: shortened(text.get(invocation.span.clone()).unwrap_or_default()),
+fn explain_step(text: &str, invocation: &Invocation, policy: &GuardPolicy) -> ExplainedStep {
+    ExplainedStep {
+        text: shorten_text(text.get(invocation.span.clone()).unwrap_or_default()),
         span: invocation.span.clone(),
         through: invocation.via.clone(),
-        words: invocation.argv.iter().map(word).collect(),
-        variables: invocation
-            .variables
-            .iter()
-            .map(|(name, value)| shortened(&format!("{name}={value}")))
-            .collect(),
+        words: invocation.argv.iter().map(explain_word).collect(),
+        variables: invocation.variables.iter().map(|(name, value)| shorten_text(&format!("{name}={value}"))).collect(),
         cwd: invocation.cwd.clone(),
-        stdin: shortened(&wording::stdin(&invocation.stdin)),
+        stdin: shorten_text(&descriptions::describe_stdin(&invocation.stdin)),
         privileged: invocation.privileged,
         elsewhere: invocation.elsewhere,
-        allowed_by: allowed_by(invocation.allowed, policy),
+        allowed_by: find_allow_reason(invocation.allowed, policy),
         effects: Vec::new(),
         effects_left_off: 0,
     }
 }
 
-fn word(value: &Value) -> Word {
-    Word {
-        text: shortened(&value.to_string()),
-        known: value.as_text().is_some(),
-    }
+fn explain_word(value: &SymbolicText) -> ExplainedWord {
+    ExplainedWord { text: shorten_text(&value.to_string()), known: value.as_text().is_some() }
 }
 
-fn consequences<'a>(effects: impl Iterator<Item = &'a Effect>, policy: &Policy) -> Vec<Consequence> {
-    let told = |effect: &Effect| Consequence {
-        does: match effect.what {
-            What::Kind(kind) => wording::does(kind),
-            What::Rule(_) => "does what only one rule is about",
+fn explain_effects<'a>(effects: impl Iterator<Item = &'a Effect>, policy: &GuardPolicy) -> Vec<ExplainedEffect> {
+    let told = |effect: &Effect| ExplainedEffect {
+        does: match effect.kind {
+            EffectKind::Path(kind) => descriptions::describe_action(kind),
+            EffectKind::Rule(_) => "does what only one rule is about",
         },
-        target: effect.place.as_ref().map(|place| shortened(place.told())),
-        place: effect
-            .place
-            .as_ref()
-            .map_or_else(Vec::new, |place| wording::place(place.classes)),
+        target: effect.place.as_ref().map(|place| shorten_text(place.display_path())),
+        place: effect.place.as_ref().map_or_else(Vec::new, |place| descriptions::describe_classes(place.classes)),
         recursive: effect.recursive,
         program: effect.program,
-        rules: rules::looks(effect)
-            .map(|(rule, matched)| looked(rule, matched, effect, policy))
+        rules: rules::evaluate_rules(effect)
+            .map(|(rule, matched)| evaluate_rule(rule, matched, effect, policy))
             .collect(),
     };
-    effects.take(MAX_EFFECTS_TOLD).map(told).collect()
+    effects.take(MAX_EFFECTS_PER_STEP).map(told).collect()
 }
 
-fn looked(rule: &'static Rule, matched: bool, effect: &Effect, policy: &Policy) -> Look {
-    let (verdict, source) = policy.verdict_with_source(rule);
-    let through = matched && Finding { rule, effect }.is_let_through();
-    Look {
+fn evaluate_rule(rule: &'static GuardRule, matched: bool, effect: &Effect, policy: &GuardPolicy) -> RuleEvaluation {
+    let (verdict, source) = policy.decide_with_source(rule);
+    let through = matched && RuleFinding { rule, effect }.is_exempt();
+    RuleEvaluation {
         rule: rule.id,
         tier: rule.tier.name(),
         matched,
         verdict,
         source,
         locked: rule.locked,
-        allowed_by: allowed_by(effect.allowed.filter(|_| through), policy),
+        allowed_by: find_allow_reason(effect.allowed.filter(|_| through), policy),
     }
 }
 
-fn allowed_by(number: Option<usize>, policy: &Policy) -> Option<String> {
+fn find_allow_reason(number: Option<usize>, policy: &GuardPolicy) -> Option<String> {
     Some(policy.allowed.get(number?)?.reason.clone())
 }
 
 /// Enough of a text to recognise it, on one line, with escapes for what would change how a terminal shows it.
-fn shortened(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len().min(MAX_SHOWN));
-    for c in text.chars().take(MAX_SHOWN) {
+fn shorten_text(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len().min(MAX_TEXT_CHARS));
+    for c in text.chars().take(MAX_TEXT_CHARS) {
         match c {
             '\n' | '\t' => shown.push(' '),
             c if c.is_control() => shown.extend(c.escape_default()),
             c => shown.push(c),
         }
     }
-    if text.chars().nth(MAX_SHOWN).is_some() {
+    if text.chars().nth(MAX_TEXT_CHARS).is_some() {
         shown.push('…');
     }
     shown

@@ -1,27 +1,24 @@
 use serde_json::{Value as Json, json};
 
 use super::*;
-use crate::plain::{protected, world};
-use crate::policy::{Allowed, Author, Choice, Preset};
+use crate::policy::{AllowListEntry, PolicyAuthor, PolicyPreset, RuleOverride};
+use crate::test_support::{test_context, test_protections};
 
-fn explained_by(tool: &str, input: &Json, policy: &Policy) -> Explanation {
-    explain(&Call { tool, input }, policy, &world())
+fn explain_with(tool: &str, input: &Json, policy: &GuardPolicy) -> GuardExplanation {
+    explain_call(&GuardToolCall { tool, input }, policy, &test_context())
 }
 
-fn explained(command: &str) -> Explanation {
-    explained_by("Bash", &json!({ "command": command }), &Policy::default())
+fn explain_command(command: &str) -> GuardExplanation {
+    explain_with("Bash", &json!({ "command": command }), &GuardPolicy::default())
 }
 
-fn choice(verdict: Verdict) -> Choice {
-    Choice {
-        verdict,
-        by: Author::User,
-    }
+fn user_override(verdict: GuardDecision) -> RuleOverride {
+    RuleOverride { decision: verdict, by: PolicyAuthor::User }
 }
 
 #[test]
 fn every_program_is_told_with_what_it_was_unwrapped_from() {
-    let told = explained("cd src; x=rm; sudo -u bob env A=1 \"$x\" -rf /usr/$NAME < list");
+    let told = explain_command("cd src; x=rm; sudo -u bob env A=1 \"$x\" -rf /usr/$NAME < list");
     assert_eq!(told.steps.len(), 1);
     let step = &told.steps[0];
     assert_eq!(step.text, "sudo -u bob env A=1 \"$x\" -rf /usr/$NAME < list");
@@ -42,46 +39,31 @@ fn every_program_is_told_with_what_it_was_unwrapped_from() {
 
 #[test]
 fn rules_that_looked_say_whether_they_matched_and_why_they_count() {
-    let mut policy = Policy::new(Preset::Strict);
-    policy
-        .rules
-        .insert("files.delete-outside".to_owned(), choice(Verdict::Ask));
-    let told = explained_by("Bash", &json!({ "command": "rm ~/x" }), &policy);
-    assert_eq!(
-        (told.judgement.decision, told.judgement.rule),
-        (Verdict::Ask, Some("files.delete-outside"))
-    );
+    let mut policy = GuardPolicy::new(PolicyPreset::Strict);
+    policy.rules.insert("files.delete-outside".to_owned(), user_override(GuardDecision::Ask));
+    let told = explain_with("Bash", &json!({ "command": "rm ~/x" }), &policy);
+    assert_eq!((told.judgement.decision, told.judgement.rule), (GuardDecision::Ask, Some("files.delete-outside")));
     let looks = &told.steps[0].effects[0].rules;
-    let about = |id: &str| {
-        looks
-            .iter()
-            .find(|look| look.rule == id)
-            .map(|look| (look.matched, look.verdict, look.source))
-    };
-    assert_eq!(about("files.delete-outside"), Some((true, Verdict::Ask, Source::User)));
-    assert_eq!(about("files.delete-root"), Some((false, Verdict::Deny, Source::Rule)));
+    let about =
+        |id: &str| looks.iter().find(|look| look.rule == id).map(|look| (look.matched, look.verdict, look.source));
+    assert_eq!(about("files.delete-outside"), Some((true, GuardDecision::Ask, DecisionSource::User)));
+    assert_eq!(about("files.delete-root"), Some((false, GuardDecision::Deny, DecisionSource::Rule)));
     assert_eq!(about("secret.read"), None);
 }
 
 #[test]
 fn what_is_let_through_says_so() {
-    let policy = Policy {
-        allowed: vec![Allowed {
-            command: "pkill node".to_owned(),
-            reason: "it is mine".to_owned(),
-        }],
-        ..Policy::default()
+    let policy = GuardPolicy {
+        allowed: vec![AllowListEntry { command: "pkill node".to_owned(), reason: "it is mine".to_owned() }],
+        ..GuardPolicy::default()
     };
-    let told = explained_by("Bash", &json!({ "command": "ls; pkill node" }), &policy);
+    let told = explain_with("Bash", &json!({ "command": "ls; pkill node" }), &policy);
     assert_eq!(
         (told.judgement.decision, told.judgement.allowed_by.as_deref()),
-        (Verdict::Allow, Some("it is mine"))
+        (GuardDecision::Allow, Some("it is mine"))
     );
     assert_eq!(told.steps[1].allowed_by.as_deref(), Some("it is mine"));
-    assert_eq!(
-        told.steps[1].effects[0].rules[0].allowed_by.as_deref(),
-        Some("it is mine")
-    );
+    assert_eq!(told.steps[1].effects[0].rules[0].allowed_by.as_deref(), Some("it is mine"));
 }
 
 #[test]
@@ -89,17 +71,10 @@ fn what_is_unseen_is_said_in_words() {
     for (command, expected) in [
         ("ls", None),
         ("$TOOL build", Some("the name of a program is only known when it runs")),
-        (
-            "eval \"$CODE\"",
-            Some("code is handed to a shell that is only known when it runs"),
-        ),
+        ("eval \"$CODE\"", Some("code is handed to a shell that is only known when it runs")),
         ("echo 'x", Some("the text is not what a shell can read")),
     ] {
-        assert_eq!(
-            explained(command).unseen.last().map(String::as_str),
-            expected,
-            "{command}"
-        );
+        assert_eq!(explain_command(command).unseen.last().map(String::as_str), expected, "{command}");
     }
 }
 
@@ -107,21 +82,19 @@ fn what_is_unseen_is_said_in_words() {
 #[test]
 fn the_smallest_change_is_told_first() {
     for (command, change, then) in [
-        ("sudo ls", Change::Word, "ls"),
-        ("ls; pkill node; ls", Change::Command, "ls; :; ls"),
-        ("git push --force origin main", Change::Word, "git push origin main"),
-        ("echo hi > /etc/hosts", Change::Target, "echo hi > ./hosts"),
-        ("rm -rf ~/notes", Change::Target, "rm -rf ./notes"),
-        ("rm -rf build ~/notes", Change::Word, "rm -rf build"),
-        ("cargo build && rm ~/a.txt ~/b.txt", Change::Command, "cargo build && :"),
-        ("ls; kill -9 -1; pkill node", Change::Command, "ls; :; :"),
+        ("sudo ls", FlipKind::Word, "ls"),
+        ("ls; pkill node; ls", FlipKind::Command, "ls; :; ls"),
+        ("git push --force origin main", FlipKind::Word, "git push origin main"),
+        ("echo hi > /etc/hosts", FlipKind::Target, "echo hi > ./hosts"),
+        ("rm -rf ~/notes", FlipKind::Target, "rm -rf ./notes"),
+        ("rm -rf build ~/notes", FlipKind::Word, "rm -rf build"),
+        ("cargo build && rm ~/a.txt ~/b.txt", FlipKind::Command, "cargo build && :"),
+        ("ls; kill -9 -1; pkill node", FlipKind::Command, "ls; :; :"),
     ] {
-        let told = explained(command);
-        assert_ne!(told.judgement.decision, Verdict::Allow, "{command}");
-        let first = told
-            .flips
-            .iter()
-            .find(|flip| matches!(flip.change, Change::Word | Change::Command | Change::Target));
+        let told = explain_command(command);
+        assert_ne!(told.judgement.decision, GuardDecision::Allow, "{command}");
+        let first =
+            told.flips.iter().find(|flip| matches!(flip.change, FlipKind::Word | FlipKind::Command | FlipKind::Target));
         let found = first.map(|flip| (flip.change, flip.then.as_str()));
         assert_eq!(found, Some((change, then)), "{command}: {:#?}", told.flips);
     }
@@ -129,68 +102,42 @@ fn the_smallest_change_is_told_first() {
 
 #[test]
 fn settings_that_would_change_the_verdict_are_told_as_they_are_written() {
-    let told = explained("pkill node");
-    let of = |change: Change| {
-        told.flips
-            .iter()
-            .find(|flip| flip.change == change)
-            .map(|flip| flip.then.as_str())
-    };
-    assert_eq!(
-        of(Change::Rule),
-        Some("[guard.rules]\n\"process.kill-by-name\" = \"allow\"")
-    );
-    assert_eq!(
-        of(Change::Allowed),
-        Some("[[guard.allow]]\ncommand = \"pkill node\"\nreason = \"…\"")
-    );
+    let told = explain_command("pkill node");
+    let of = |change: FlipKind| told.flips.iter().find(|flip| flip.change == change).map(|flip| flip.then.as_str());
+    assert_eq!(of(FlipKind::Rule), Some("[guard.rules]\n\"process.kill-by-name\" = \"allow\""));
+    assert_eq!(of(FlipKind::Allowed), Some("[[guard.allow]]\ncommand = \"pkill node\"\nreason = \"…\""));
 }
 
 #[test]
 fn what_is_allowed_says_which_setting_lets_it_happen() {
-    let mut chosen = Policy::default();
-    chosen
-        .rules
-        .insert("process.kill-by-name".to_owned(), choice(Verdict::Allow));
-    let allowed = Policy {
-        allowed: vec![Allowed {
-            command: "pkill *".to_owned(),
-            reason: "why not".to_owned(),
-        }],
-        ..Policy::default()
+    let mut chosen = GuardPolicy::default();
+    chosen.rules.insert("process.kill-by-name".to_owned(), user_override(GuardDecision::Allow));
+    let allowed = GuardPolicy {
+        allowed: vec![AllowListEntry { command: "pkill *".to_owned(), reason: "why not".to_owned() }],
+        ..GuardPolicy::default()
     };
     for (command, policy, expected) in [
-        ("ls", &Policy::default(), vec![]),
-        ("$TOOL build", &Policy::default(), vec![Change::Preset]),
-        ("pkill node", &chosen, vec![Change::Rule]),
-        ("pkill node", &allowed, vec![Change::Allowed]),
+        ("ls", &GuardPolicy::default(), vec![]),
+        ("$TOOL build", &GuardPolicy::default(), vec![FlipKind::Preset]),
+        ("pkill node", &chosen, vec![FlipKind::Rule]),
+        ("pkill node", &allowed, vec![FlipKind::Allowed]),
     ] {
-        let told = explained_by("Bash", &json!({ "command": command }), policy);
-        assert_eq!(told.judgement.decision, Verdict::Allow, "{command}");
-        let changes: Vec<Change> = told.flips.iter().map(|flip| flip.change).collect();
+        let told = explain_with("Bash", &json!({ "command": command }), policy);
+        assert_eq!(told.judgement.decision, GuardDecision::Allow, "{command}");
+        let changes: Vec<FlipKind> = told.flips.iter().map(|flip| flip.change).collect();
         assert_eq!(changes, expected, "{command}");
     }
 }
 
 #[test]
 fn tools_that_are_no_shell_are_explained_as_well() {
-    let policy = Policy {
-        protected: protected(),
-        ..Policy::default()
-    };
+    let policy = GuardPolicy { protected: test_protections(), ..GuardPolicy::default() };
     let input = json!({ "file_path": "/home/ann/work/app/infra/prod/x.tf", "content": "" });
-    let told = explained_by("Write", &input, &policy);
+    let told = explain_with("Write", &input, &policy);
     assert_eq!(told.judgement.rule, Some("protected.change"));
     assert!(told.steps.is_empty());
-    assert_eq!(
-        told.effects[0].place,
-        ["not to be changed, says the user", "in the project"]
-    );
-    assert!(
-        told.flips.iter().any(|flip| flip.then == "/home/ann/work/app/x.tf"),
-        "{:?}",
-        told.flips
-    );
+    assert_eq!(told.effects[0].place, ["not to be changed, says the user", "in the project"]);
+    assert!(told.flips.iter().any(|flip| flip.then == "/home/ann/work/app/x.tf"), "{:?}", told.flips);
 }
 
 #[test]
@@ -199,17 +146,17 @@ fn an_explanation_is_bounded() {
     let wide = format!("rm {}", "~/x ".repeat(2000));
     let deep = format!("echo {}", "$(".repeat(50_000));
     for command in [many, wide, deep] {
-        let told = explained(&command);
-        assert_ne!(told.judgement.decision, Verdict::Allow);
+        let told = explain_command(&command);
+        assert_ne!(told.judgement.decision, GuardDecision::Allow);
         assert!(told.steps.len() <= MAX_STEPS);
-        assert!(told.steps.iter().all(|step| step.effects.len() <= MAX_EFFECTS_TOLD));
+        assert!(told.steps.iter().all(|step| step.effects.len() <= MAX_EFFECTS_PER_STEP));
         assert!(told.flips.len() <= 8);
     }
 }
 
 #[test]
 fn an_explanation_can_be_written_as_json() {
-    let told = serde_json::to_value(explained("sudo ls")).unwrap();
+    let told = serde_json::to_value(explain_command("sudo ls")).unwrap();
     assert_eq!(told["decision"], Json::Null);
     assert_eq!(told["steps"][0]["words"][0]["text"], "ls");
     assert_eq!(told["steps"][0]["effects"][0]["rules"][0]["source"], "rule");

@@ -1,41 +1,35 @@
 use serde_json::json;
 
 use super::*;
-use crate::plain::world;
-use crate::policy::{Author, Choice, Preset};
+use crate::policy::{PolicyAuthor, PolicyPreset, RuleOverride};
+use crate::test_support::test_context;
 
-fn judged(command: &str, policy: &Policy) -> Judgement {
+fn judge_command(command: &str, policy: &GuardPolicy) -> GuardJudgement {
     let input = json!({ "command": command });
-    let call = Call {
-        tool: "Bash",
-        input: &input,
-    };
-    judge(&call, policy, &world())
+    let call = GuardToolCall { tool: "Bash", input: &input };
+    judge_call(&call, policy, &test_context())
 }
 
-fn verdict(command: &str, policy: &Policy) -> Verdict {
-    judged(command, policy).decision
+fn decide_command(command: &str, policy: &GuardPolicy) -> GuardDecision {
+    judge_command(command, policy).decision
 }
 
 #[test]
 fn a_preset_decides_what_is_minded() {
-    use Verdict::{Allow, Ask, Deny};
-    for (command, standard, strict) in [
-        ("ls", Allow, Allow),
-        ("npm publish", Ask, Deny),
-        ("rm -rf /", Deny, Deny),
-        ("$TOOL build", Allow, Ask),
-    ] {
-        assert_eq!(verdict(command, &Policy::new(Preset::Standard)), standard, "{command}");
-        assert_eq!(verdict(command, &Policy::new(Preset::Strict)), strict, "{command}");
-        assert_eq!(verdict(command, &Policy::new(Preset::Audit)), Allow, "{command}");
+    use GuardDecision::{Allow, Ask, Deny};
+    for (command, standard, strict) in
+        [("ls", Allow, Allow), ("npm publish", Ask, Deny), ("rm -rf /", Deny, Deny), ("$TOOL build", Allow, Ask)]
+    {
+        assert_eq!(decide_command(command, &GuardPolicy::new(PolicyPreset::Standard)), standard, "{command}");
+        assert_eq!(decide_command(command, &GuardPolicy::new(PolicyPreset::Strict)), strict, "{command}");
+        assert_eq!(decide_command(command, &GuardPolicy::new(PolicyPreset::Audit)), Allow, "{command}");
     }
 }
 
 #[test]
 fn a_rule_is_turned_off_and_on_by_whoever_may() {
-    use Author::{Project, User};
-    use Verdict::{Allow, Ask, Deny};
+    use GuardDecision::{Allow, Ask, Deny};
+    use PolicyAuthor::{Project, User};
     for (rule, verdict, by, command, expected) in [
         ("process.kill-by-name", Allow, User, "pkill node", Allow),
         ("process.kill-by-name", Allow, Project, "pkill node", Allow),
@@ -49,44 +43,34 @@ fn a_rule_is_turned_off_and_on_by_whoever_may() {
         ("process.fork-bomb", Ask, User, ":(){ :|:& };:", Ask),
         ("process.fork-bomb", Allow, User, ":(){ :|:& };:", Allow),
     ] {
-        let mut policy = Policy::default();
-        policy.rules.insert(rule.to_owned(), Choice { verdict, by });
-        assert_eq!(
-            self::verdict(command, &policy),
-            expected,
-            "{rule} {verdict:?} {by:?}: {command}"
-        );
+        let mut policy = GuardPolicy::default();
+        policy.rules.insert(rule.to_owned(), RuleOverride { decision: verdict, by });
+        assert_eq!(self::decide_command(command, &policy), expected, "{rule} {verdict:?} {by:?}: {command}");
     }
 }
 
 #[test]
 fn what_the_guard_fails_at_is_for_the_policy_to_decide() {
-    use Verdict::{Allow, Ask, Deny};
+    use GuardDecision::{Allow, Ask, Deny};
     let too_much = "eval ".repeat(300) + "x";
-    for preset in [Preset::Standard, Preset::Strict, Preset::Audit] {
+    for preset in [PolicyPreset::Standard, PolicyPreset::Strict, PolicyPreset::Audit] {
         for on_failure in [Allow, Ask, Deny] {
-            let mut policy = Policy::new(preset);
+            let mut policy = GuardPolicy::new(preset);
             policy.on_failure = on_failure;
-            let done = if preset == Preset::Audit { Allow } else { on_failure };
-            let failed = Judgement::failed(&policy);
-            assert_eq!((failed.decision, failed.would), (done, on_failure), "{preset:?}");
+            let done = if preset == PolicyPreset::Audit { Allow } else { on_failure };
+            let failed = GuardJudgement::for_guard_failure(&policy);
+            assert_eq!((failed.decision, failed.unaudited), (done, on_failure), "{preset:?}");
             assert_eq!(failed.rule, Some("guard.failure"));
-            assert!(matches!(failed.coverage, Coverage::Partial(_)));
-            if preset == Preset::Standard {
-                assert_eq!(verdict(&too_much, &policy), done);
+            assert!(matches!(failed.coverage, GuardCoverage::Partial(_)));
+            if preset == PolicyPreset::Standard {
+                assert_eq!(decide_command(&too_much, &policy), done);
             }
             for id in ["guard.limit", "guard.failure"] {
                 let verdict = Deny;
-                policy.rules.insert(
-                    id.to_owned(),
-                    Choice {
-                        verdict,
-                        by: Author::Project,
-                    },
-                );
+                policy.rules.insert(id.to_owned(), RuleOverride { decision: verdict, by: PolicyAuthor::Project });
             }
-            assert_eq!(Judgement::failed(&policy).would, Deny);
-            assert_eq!(judged(&too_much, &policy).would, Deny);
+            assert_eq!(GuardJudgement::for_guard_failure(&policy).unaudited, Deny);
+            assert_eq!(judge_command(&too_much, &policy).unaudited, Deny);
         }
     }
 }
@@ -94,15 +78,12 @@ fn what_the_guard_fails_at_is_for_the_policy_to_decide() {
 #[test]
 fn who_only_watches_is_told_what_would_have_been() {
     let input = json!({ "command": "ls; pkill node" });
-    let call = Call {
-        tool: "Bash",
-        input: &input,
-    };
-    let judgement = judge(&call, &Policy::new(Preset::Audit), &world());
-    assert_eq!(judgement.decision, Verdict::Allow);
-    assert_eq!(judgement.would, Verdict::Deny);
+    let call = GuardToolCall { tool: "Bash", input: &input };
+    let judgement = judge_call(&call, &GuardPolicy::new(PolicyPreset::Audit), &test_context());
+    assert_eq!(judgement.decision, GuardDecision::Allow);
+    assert_eq!(judgement.unaudited, GuardDecision::Deny);
     assert_eq!(judgement.rule, Some("process.kill-by-name"));
-    assert_eq!(judgement.tier, Some(Tier::Process));
+    assert_eq!(judgement.tier, Some(RuleTier::Process));
     assert_eq!(judgement.spans.first(), Some(&(4..14)));
     assert_eq!(judgement.spans.len(), 1);
     assert!(judgement.reason.starts_with("pkill ends"), "{}", judgement.reason);
@@ -113,8 +94,8 @@ fn what_is_too_much_is_asked_about() {
     let many = format!("rm {}", "x ".repeat(20_000));
     let deep = "$(".repeat(100_000);
     for command in [many, format!("echo {deep}"), "eval ".repeat(300) + "x"] {
-        let found = verdict(&command, &Policy::default());
-        assert_eq!(found, Verdict::Ask, "{}", command.get(..20).unwrap_or_default());
+        let found = decide_command(&command, &GuardPolicy::default());
+        assert_eq!(found, GuardDecision::Ask, "{}", command.get(..20).unwrap_or_default());
     }
 }
 
@@ -122,41 +103,33 @@ fn what_is_too_much_is_asked_about() {
 fn what_was_not_seen_never_counts_as_seen_in_full() {
     let long = "x".repeat(5000);
     let rows = [
-        ("Bash", json!({ "command": "eval ".repeat(300) + "x" }), LIMIT),
-        ("Bash", json!({ "command": "x".repeat((16 << 20) + 1) }), LIMIT),
-        (
-            "Bash",
-            json!({ "command": format!("python3 -c '{}'", "f(".repeat(200)) }),
-            LIMIT,
-        ),
-        (
-            "Bash",
-            json!({ "command": format!("psql -c '{}'", "select 1; ".repeat(200_000)) }),
-            LIMIT,
-        ),
-        ("Write", json!({ "file_path": long }), LIMIT),
-        ("Grep", json!({ "pattern": "x", "glob": long }), LIMIT),
-        ("Bash", json!({ "command": 7 }), UNREAD),
-        ("", json!({ "command": "ls" }), UNREAD),
+        ("Bash", json!({ "command": "eval ".repeat(300) + "x" }), LIMIT_RULE),
+        ("Bash", json!({ "command": "x".repeat((16 << 20) + 1) }), LIMIT_RULE),
+        ("Bash", json!({ "command": format!("python3 -c '{}'", "f(".repeat(200)) }), LIMIT_RULE),
+        ("Bash", json!({ "command": format!("psql -c '{}'", "select 1; ".repeat(200_000)) }), LIMIT_RULE),
+        ("Write", json!({ "file_path": long }), LIMIT_RULE),
+        ("Grep", json!({ "pattern": "x", "glob": long }), LIMIT_RULE),
+        ("Bash", json!({ "command": 7 }), UNREADABLE_RULE),
+        ("", json!({ "command": "ls" }), UNREADABLE_RULE),
     ];
     for (tool, input, rule) in rows {
-        let judgement = judge(&Call { tool, input: &input }, &Policy::default(), &world());
+        let judgement = judge_call(&GuardToolCall { tool, input: &input }, &GuardPolicy::default(), &test_context());
         let shown: String = input.to_string().chars().take(60).collect();
         assert_eq!(judgement.rule, Some(rule), "{tool} {shown}");
-        assert_ne!(judgement.coverage, Coverage::Full, "{tool} {shown}");
-        assert!(!judgement.coverage.unseen().is_empty(), "{tool} {shown}");
+        assert_ne!(judgement.coverage, GuardCoverage::Full, "{tool} {shown}");
+        assert!(!judgement.coverage.describe_gaps().is_empty(), "{tool} {shown}");
     }
 }
 
 #[test]
 fn rules_that_the_code_speaks_of_exist() {
     for id in [
-        LIMIT,
-        UNREAD,
-        FAILURE,
-        UNCLEAR,
-        FORK_BOMB,
-        crate::tools::settings::RULE,
+        LIMIT_RULE,
+        UNREADABLE_RULE,
+        FAILURE_RULE,
+        UNCLEAR_RULE,
+        FORK_BOMB_RULE,
+        crate::tools::agent_settings::SETTINGS_RULE,
         "infra.tool-destroy",
     ] {
         assert!(RULES.iter().any(|rule| rule.id == id), "{id}");
@@ -166,18 +139,15 @@ fn rules_that_the_code_speaks_of_exist() {
 /// A container often has one directory for everything.
 #[test]
 fn a_project_that_is_the_home_may_be_searched() {
-    let mut world = world();
+    let mut world = test_context();
     (world.home, world.project, world.cwd) = ("/root".into(), "/root".into(), "/root".into());
     for (tool, input) in [
         ("Bash", json!({ "command": "grep -rn TODO ." })),
-        (
-            "Grep",
-            json!({ "pattern": "TODO", "path": "/root", "output_mode": "content" }),
-        ),
+        ("Grep", json!({ "pattern": "TODO", "path": "/root", "output_mode": "content" })),
         ("Write", json!({ "file_path": "/root/src/main.rs" })),
     ] {
-        let call = Call { tool, input: &input };
-        let judgement = judge(&call, &Policy::default(), &world);
+        let call = GuardToolCall { tool, input: &input };
+        let judgement = judge_call(&call, &GuardPolicy::default(), &world);
         assert_eq!(judgement.rule, None, "{tool} {input}");
     }
 }

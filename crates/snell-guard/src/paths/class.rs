@@ -5,7 +5,7 @@ use std::fmt;
 /// One thing that a place may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
-pub enum Class {
+pub enum PathClass {
     /// `/` or everything in it.
     Root = 1,
     /// The root, or a directory of the system, if a variable is empty.
@@ -57,7 +57,7 @@ pub enum Class {
     /// In a container that is in use: what it lives from, or what is kept in it.
     Vital = 1 << 24,
     /// Wherever somebody else says: a line of a file, an answer.
-    Told = 1 << 25,
+    FromInput = 1 << 25,
     /// In the project, which is somebody's home.
     HomeProject = 1 << 26,
     /// In a home, where it fills again by itself when it is gone.
@@ -73,77 +73,77 @@ pub enum Class {
 }
 
 /// All classes with their names in the data files.
-pub const CLASSES: &[(&str, Class)] = &[
-    ("root", Class::Root),
-    ("root-if-empty", Class::RootIfEmpty),
-    ("system", Class::System),
-    ("device", Class::Device),
-    ("harmless", Class::Harmless),
-    ("network", Class::Network),
-    ("home-root", Class::HomeRoot),
-    ("home", Class::Home),
-    ("start-up", Class::StartUp),
-    ("secret", Class::Secret),
-    ("secret-dir", Class::SecretDir),
-    ("project-root", Class::ProjectRoot),
-    ("project-git", Class::ProjectGit),
-    ("project", Class::Project),
-    ("temp-root", Class::TempRoot),
-    ("temp", Class::Temp),
-    ("own", Class::Own),
-    ("elsewhere", Class::Elsewhere),
-    ("unknown", Class::Unknown),
-    ("holds-own", Class::HoldsOwn),
-    ("protected", Class::Protected),
-    ("holds-protected", Class::HoldsProtected),
-    ("sealed", Class::Sealed),
-    ("holds-sealed", Class::HoldsSealed),
-    ("vital", Class::Vital),
-    ("told", Class::Told),
-    ("home-project", Class::HomeProject),
-    ("cache", Class::Cache),
-    ("personal", Class::Personal),
-    ("hook", Class::Hook),
-    ("own-hooks", Class::OwnHooks),
-    ("own-program", Class::OwnProgram),
+pub const CLASSES: &[(&str, PathClass)] = &[
+    ("root", PathClass::Root),
+    ("root-if-empty", PathClass::RootIfEmpty),
+    ("system", PathClass::System),
+    ("device", PathClass::Device),
+    ("harmless", PathClass::Harmless),
+    ("network", PathClass::Network),
+    ("home-root", PathClass::HomeRoot),
+    ("home", PathClass::Home),
+    ("start-up", PathClass::StartUp),
+    ("secret", PathClass::Secret),
+    ("secret-dir", PathClass::SecretDir),
+    ("project-root", PathClass::ProjectRoot),
+    ("project-git", PathClass::ProjectGit),
+    ("project", PathClass::Project),
+    ("temp-root", PathClass::TempRoot),
+    ("temp", PathClass::Temp),
+    ("own", PathClass::Own),
+    ("elsewhere", PathClass::Elsewhere),
+    ("unknown", PathClass::Unknown),
+    ("holds-own", PathClass::HoldsOwn),
+    ("protected", PathClass::Protected),
+    ("holds-protected", PathClass::HoldsProtected),
+    ("sealed", PathClass::Sealed),
+    ("holds-sealed", PathClass::HoldsSealed),
+    ("vital", PathClass::Vital),
+    ("told", PathClass::FromInput),
+    ("home-project", PathClass::HomeProject),
+    ("cache", PathClass::Cache),
+    ("personal", PathClass::Personal),
+    ("hook", PathClass::Hook),
+    ("own-hooks", PathClass::OwnHooks),
+    ("own-program", PathClass::OwnProgram),
 ];
 
 /// A set of classes.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct Classes(pub(crate) u32);
+pub struct PathClasses(pub(crate) u32);
 
-impl Classes {
+impl PathClasses {
     /// Whether this is one of them.
-    pub fn has(self, class: Class) -> bool {
+    pub fn contains(self, class: PathClass) -> bool {
         self.0 & class as u32 != 0
     }
 
     /// Whether they have one in common.
-    pub fn meets(self, other: Self) -> bool {
+    pub fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
     /// With this one.
     #[must_use]
-    pub fn with(self, class: Class) -> Self {
+    pub fn with(self, class: PathClass) -> Self {
         Self(self.0 | class as u32)
     }
 
     /// Those that are also in the other.
     #[must_use]
-    pub fn only(self, other: Self) -> Self {
+    pub fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
     /// With all of the other.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
     /// Without those of the other.
     #[must_use]
-    pub fn without(self, other: Self) -> Self {
+    pub fn difference(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
@@ -154,20 +154,17 @@ impl Classes {
 
     /// Their names.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
-        CLASSES
-            .iter()
-            .filter(move |(_, class)| self.has(*class))
-            .map(|(name, _)| *name)
+        CLASSES.iter().filter(move |(_, class)| self.contains(*class)).map(|(name, _)| *name)
     }
 }
 
-impl<const N: usize> From<[Class; N]> for Classes {
-    fn from(classes: [Class; N]) -> Self {
+impl<const N: usize> From<[PathClass; N]> for PathClasses {
+    fn from(classes: [PathClass; N]) -> Self {
         classes.into_iter().fold(Self::default(), Self::with)
     }
 }
 
-impl fmt::Debug for Classes {
+impl fmt::Debug for PathClasses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.names()).finish()
     }

@@ -1,9 +1,9 @@
 //! Whether a name may be one of those that a pattern stands for, where the name may be a pattern itself.
 
 /// In a name: any text, also none (`*`).
-pub(super) const MANY: u8 = 1;
+pub(super) const STAR: u8 = 1;
 /// In a name: one character (`?`, `[…]`).
-pub(super) const ONE: u8 = 2;
+pub(super) const QUESTION_MARK: u8 = 2;
 /// In a name: a text that is not known, and that only a star of the other side can stand for.
 pub(super) const OPAQUE: u8 = 3;
 
@@ -12,13 +12,13 @@ const MAX_PATTERN: usize = 128;
 
 /// Whether this name holds anything but itself.
 pub(super) fn is_literal(name: &str) -> bool {
-    !name.bytes().any(|byte| matches!(byte, MANY | ONE | OPAQUE))
+    !name.bytes().any(|byte| matches!(byte, STAR | QUESTION_MARK | OPAQUE))
 }
 
 /// Whether it stands for every name, or for every name that begins with a dot.
-pub(super) fn is_everything(name: &str) -> bool {
+pub(super) fn is_match_all(name: &str) -> bool {
     let rest = name.strip_prefix('.').unwrap_or(name).as_bytes();
-    rest.contains(&MANY) && rest.iter().all(|byte| matches!(*byte, MANY | ONE))
+    rest.contains(&STAR) && rest.iter().all(|byte| matches!(*byte, STAR | QUESTION_MARK))
 }
 
 /// Whether nothing of it is known.
@@ -28,65 +28,62 @@ pub(super) fn is_opaque(name: &str) -> bool {
 
 /// Whether a pattern that somebody wrote has enough in common with a protected one to be meant for it: its end for
 /// `*.pem`, its beginning for the others. `*.json` is not meant for `credentials.json`.
-pub(super) fn aims_at(name: &str, protected: &str) -> bool {
+pub(super) fn is_aimed_at(name: &str, protected: &str) -> bool {
     const MIN_BEGINNING: usize = 3;
-    let known = |byte: &u8| !matches!(*byte, MANY | ONE);
+    let known = |byte: &u8| !matches!(*byte, STAR | QUESTION_MARK);
     if protected.starts_with('*') {
         return name.as_bytes().last().is_some_and(known);
     }
     let beginning = name.bytes().take_while(known).count();
-    !name.as_bytes().contains(&MANY) || beginning >= MIN_BEGINNING || (beginning > 1 && protected.starts_with('.'))
+    !name.as_bytes().contains(&STAR) || beginning >= MIN_BEGINNING || (beginning > 1 && protected.starts_with('.'))
 }
 
 /// Whether the name may be one that the protected pattern (with `*` and `?`) stands for.
-pub(super) fn may_be(name: &str, protected: &str) -> bool {
+pub(super) fn can_match(name: &str, protected: &str) -> bool {
     let (name, protected) = (name.as_bytes(), protected.as_bytes());
-    if begin_differently(name, protected) || hides(name, protected) {
+    if has_different_start(name, protected) || skips_leading_dot(name, protected) {
         return false;
     }
-    let wild = |byte: &u8| matches!(*byte, MANY | ONE);
+    let wild = |byte: &u8| matches!(*byte, STAR | QUESTION_MARK);
     if !name.iter().any(wild) {
-        return matches(name, protected, |byte| byte == b'*', |byte| byte == b'?');
+        return matches_wildcards(name, protected, |byte| byte == b'*', |byte| byte == b'?');
     }
     if !protected.iter().any(|byte| matches!(*byte, b'*' | b'?')) {
-        return matches(protected, name, |byte| byte == MANY, |byte| byte == ONE);
+        return matches_wildcards(protected, name, |byte| byte == STAR, |byte| byte == QUESTION_MARK);
     }
-    name.len() > MAX_PATTERN || meet(name, protected)
+    name.len() > MAX_PATTERN || patterns_intersect(name, protected)
 }
 
 /// Most names are settled by their first character, and most commands by hundreds of such comparisons.
-fn begin_differently(name: &[u8], protected: &[u8]) -> bool {
+fn has_different_start(name: &[u8], protected: &[u8]) -> bool {
     match (name.first(), protected.first()) {
-        (Some(&one), Some(&other)) => one != other && !matches!(one, MANY | ONE) && !matches!(other, b'*' | b'?'),
+        (Some(&one), Some(&other)) => {
+            one != other && !matches!(one, STAR | QUESTION_MARK) && !matches!(other, b'*' | b'?')
+        }
         _ => false,
     }
 }
 
 /// Whether a text fits a pattern with `*` and `?`.
-pub(crate) fn fits(text: &str, pattern: &str) -> bool {
-    matches(
-        text.as_bytes(),
-        pattern.as_bytes(),
-        |byte| byte == b'*',
-        |byte| byte == b'?',
-    )
+pub(crate) fn matches_glob(text: &str, pattern: &str) -> bool {
+    matches_wildcards(text.as_bytes(), pattern.as_bytes(), |byte| byte == b'*', |byte| byte == b'?')
 }
 
 /// In a pattern that was taken apart: any characters.
-pub(crate) const ANY: char = MANY as char;
+pub(crate) const STAR_CHAR: char = STAR as char;
 
-/// Whether a pattern, in which only `ANY` is special, stands for a text.
-pub(crate) fn stands_for(pattern: &str, text: &str) -> bool {
-    matches(text.as_bytes(), pattern.as_bytes(), |byte| byte == MANY, |_| false)
+/// Whether a pattern, in which only `STAR_CHAR` is special, stands for a text.
+pub(crate) fn star_pattern_matches(pattern: &str, text: &str) -> bool {
+    matches_wildcards(text.as_bytes(), pattern.as_bytes(), |byte| byte == STAR, |_| false)
 }
 
 /// The shell's `*` and `?` never stand for the dot at a name's beginning.
-fn hides(name: &[u8], protected: &[u8]) -> bool {
-    matches!(name.first(), Some(&(MANY | ONE))) && protected.first() == Some(&b'.')
+fn skips_leading_dot(name: &[u8], protected: &[u8]) -> bool {
+    matches!(name.first(), Some(&(STAR | QUESTION_MARK))) && protected.first() == Some(&b'.')
 }
 
 /// The usual walk with one point to go back to: at most text × pattern steps.
-fn matches(text: &[u8], pattern: &[u8], many: impl Fn(u8) -> bool, one: impl Fn(u8) -> bool) -> bool {
+fn matches_wildcards(text: &[u8], pattern: &[u8], many: impl Fn(u8) -> bool, one: impl Fn(u8) -> bool) -> bool {
     let (mut at, mut pat) = (0, 0);
     let mut back: Option<(usize, usize)> = None;
     while let Some(&byte) = text.get(at) {
@@ -113,14 +110,14 @@ fn matches(text: &[u8], pattern: &[u8], many: impl Fn(u8) -> bool, one: impl Fn(
 
 /// Whether two patterns have a name in common: row by row, which prefixes of the protected pattern can go with each
 /// prefix of the name.
-fn meet(name: &[u8], protected: &[u8]) -> bool {
+fn patterns_intersect(name: &[u8], protected: &[u8]) -> bool {
     let width = protected.len() + 1;
     let mut row = vec![false; width];
     let mut next = vec![false; width];
     if let Some(first) = row.first_mut() {
         *first = true;
     }
-    spread(&mut row, protected);
+    propagate_stars(&mut row, protected);
     for &byte in name {
         next.fill(false);
         for (at, reached) in row.iter().enumerate() {
@@ -128,32 +125,33 @@ fn meet(name: &[u8], protected: &[u8]) -> bool {
                 continue;
             }
             let wanted = protected.get(at).copied();
-            let stays = byte == MANY || wanted == Some(b'*');
-            let goes = wanted.is_some_and(|wanted| matches!(byte, MANY | ONE) || wanted == b'?' || wanted == byte);
-            mark(&mut next, at, stays);
-            mark(&mut next, at + 1, goes);
+            let stays = byte == STAR || wanted == Some(b'*');
+            let goes =
+                wanted.is_some_and(|wanted| matches!(byte, STAR | QUESTION_MARK) || wanted == b'?' || wanted == byte);
+            mark_reached(&mut next, at, stays);
+            mark_reached(&mut next, at + 1, goes);
         }
-        if byte == MANY {
+        if byte == STAR {
             // A star of the name goes over as much of the other pattern as it likes.
             let first = next.iter().position(|reached| *reached).unwrap_or(width);
             next.iter_mut().skip(first).for_each(|reached| *reached = true);
         }
-        spread(&mut next, protected);
+        propagate_stars(&mut next, protected);
         std::mem::swap(&mut row, &mut next);
     }
     row.last().copied().unwrap_or(false)
 }
 
 /// A star of the protected pattern may also stand for nothing.
-fn spread(row: &mut [bool], protected: &[u8]) {
+fn propagate_stars(row: &mut [bool], protected: &[u8]) {
     for (at, &byte) in protected.iter().enumerate() {
         if byte == b'*' && row.get(at) == Some(&true) {
-            mark(row, at + 1, true);
+            mark_reached(row, at + 1, true);
         }
     }
 }
 
-fn mark(row: &mut [bool], at: usize, reached: bool) {
+fn mark_reached(row: &mut [bool], at: usize, reached: bool) {
     if let (true, Some(slot)) = (reached, row.get_mut(at)) {
         *slot = true;
     }
@@ -191,15 +189,15 @@ mod tests {
             (".env.local", ".env.*", true),
             (".env", ".env.*", false),
         ] {
-            let shaped: String = name.chars().map(shaped).collect();
-            assert_eq!(may_be(&shaped, protected), expected, "{name} against {protected}");
+            let shaped: String = name.chars().map(encode_wildcard).collect();
+            assert_eq!(can_match(&shaped, protected), expected, "{name} against {protected}");
         }
     }
 
-    fn shaped(character: char) -> char {
+    fn encode_wildcard(character: char) -> char {
         match character {
-            '*' => char::from(MANY),
-            '?' => char::from(ONE),
+            '*' => char::from(STAR),
+            '?' => char::from(QUESTION_MARK),
             '~' => char::from(OPAQUE),
             other => other,
         }

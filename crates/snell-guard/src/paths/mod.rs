@@ -2,73 +2,66 @@
 
 mod class;
 mod glob;
+mod partial_path;
+mod patterns;
 mod relation;
-mod shape;
-mod tables;
 
-pub use class::{CLASSES, Class, Classes};
-pub(crate) use glob::{ANY, fits, stands_for};
+pub use class::{CLASSES, PathClass, PathClasses};
+pub(crate) use glob::{STAR_CHAR, matches_glob, star_pattern_matches};
 
-use crate::invocation::{Part, Unknown, Value};
-use crate::policy::{Guarded, Protected};
-use crate::world::{Owned, World};
-use relation::Relation;
-pub(crate) use shape::MAX_PATH;
-use shape::{Shape, Start};
-use tables::{Names, any};
+use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
+use crate::judge::context::{JudgeContext, SelfFile};
+use crate::policy::{ForbiddenAccess, PathProtection};
+pub(crate) use partial_path::MAX_PATH;
+use partial_path::{PartialPath, PathStart};
+use patterns::{PathComponents, matches_any_pattern};
+use relation::PathRelation;
 
 /// A place that something would happen to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ClassifiedPath {
     /// Its path, if all of it is known.
     pub path: Option<String>,
     /// As it was written.
     pub written: String,
     /// What it is.
-    pub classes: Classes,
+    pub classes: PathClasses,
     /// Its path as far as it is known; nothing if it is none of this machine.
-    pub(crate) shape: Option<Shape>,
+    pub(crate) shape: Option<PartialPath>,
 }
 
-impl Place {
+impl ClassifiedPath {
     /// As it is told to people: the path if it is known, else what was written.
-    pub fn told(&self) -> &str {
+    pub fn display_path(&self) -> &str {
         self.path.as_deref().unwrap_or(&self.written)
     }
 }
 
-impl Place {
+impl ClassifiedPath {
     /// The beginning of its path that is known for sure, and whether that is all of it. What the system makes up while it
     /// is looked at leads nowhere.
-    pub(crate) fn known(&self) -> Option<(String, bool)> {
-        let shape = self
-            .shape
-            .as_ref()
-            .filter(|shape| shape.start == Start::Root && !shape.astray)?;
+    pub(crate) fn known_prefix(&self) -> Option<(String, bool)> {
+        let shape = self.shape.as_ref().filter(|shape| shape.start == PathStart::Root && !shape.may_escape)?;
         let names = shape.names();
-        let literal: Vec<&str> = names
-            .iter()
-            .copied()
-            .take_while(|name| glob::is_literal(name))
-            .collect();
+        let literal: Vec<&str> = names.iter().copied().take_while(|name| glob::is_literal(name)).collect();
         let is_made_up = matches!(literal.first(), Some(&("dev" | "proc" | "sys")));
         let is_all = literal.len() == names.len();
         (!is_made_up).then(|| (format!("/{}", literal.join("/")), is_all))
     }
 
     /// Whether this may be its path.
-    pub(crate) fn may_be(&self, path: &str) -> bool {
-        let names = self.shape.as_ref().map(Shape::names).unwrap_or_default();
-        relation::of(&names, path) == Some(Relation::Within)
+    pub(crate) fn can_be_path(&self, path: &str) -> bool {
+        let names = self.shape.as_ref().map(PartialPath::names).unwrap_or_default();
+        relation::relate_names(&names, path) == Some(PathRelation::Within)
     }
 
     /// Goes where a link leads: from the beginning of its path to that one.
-    pub(crate) fn go(&mut self, known: &str, real: &str, world: &World) {
+    pub(crate) fn follow_link(&mut self, known: &str, real: &str, world: &JudgeContext) {
         let Some(shape) = self.shape.as_mut() else {
             return;
         };
-        shape.begin_with(known, real);
-        self.classes = classify(shape, world);
+        shape.replace_prefix(known, real);
+        self.classes = classify_path(shape, world);
         if self.path.is_some() {
             self.path = Some(shape.path().to_owned());
         }
@@ -76,33 +69,27 @@ impl Place {
 
     /// Whether it is the project or lies in it.
     fn is_in_project(&self) -> bool {
-        let beyond = [
-            Class::Root,
-            Class::HomeRoot,
-            Class::Home,
-            Class::System,
-            Class::Elsewhere,
-        ];
-        let inside = [Class::Project, Class::ProjectRoot, Class::ProjectGit];
-        self.classes.meets(inside.into()) && !self.classes.meets(beyond.into())
+        let beyond = [PathClass::Root, PathClass::HomeRoot, PathClass::Home, PathClass::System, PathClass::Elsewhere];
+        let inside = [PathClass::Project, PathClass::ProjectRoot, PathClass::ProjectGit];
+        self.classes.intersects(inside.into()) && !self.classes.intersects(beyond.into())
     }
 
     /// Adds what the user wants to be left alone.
-    pub(crate) fn protect(&mut self, protected: &[Protected], world: &World) {
-        let Some(shape) = self.shape.as_ref().filter(|shape| shape.start == Start::Root) else {
+    pub(crate) fn apply_protections(&mut self, protected: &[PathProtection], world: &JudgeContext) {
+        let Some(shape) = self.shape.as_ref().filter(|shape| shape.start == PathStart::Root) else {
             return;
         };
         let names = shape.names();
         for entry in protected {
-            let seals = entry.from == Guarded::Look;
-            self.classes = match related(&names, &entry.path, world) {
-                Some(Relation::Within) if seals => self.classes.with(Class::Protected).with(Class::Sealed),
-                Some(Relation::Within) => self.classes.with(Class::Protected),
+            let seals = entry.from == ForbiddenAccess::Read;
+            self.classes = match relate_with_case_rules(&names, &entry.path, world) {
+                Some(PathRelation::Within) if seals => self.classes.with(PathClass::Protected).with(PathClass::Sealed),
+                Some(PathRelation::Within) => self.classes.with(PathClass::Protected),
                 // Whoever searches the whole project is not after this; nor do other secrets in it stop a search.
-                Some(Relation::Holds) if seals && !self.is_in_project() => {
-                    self.classes.with(Class::HoldsProtected).with(Class::HoldsSealed)
+                Some(PathRelation::Holds) if seals && !self.is_in_project() => {
+                    self.classes.with(PathClass::HoldsProtected).with(PathClass::HoldsSealed)
                 }
-                Some(Relation::Holds) => self.classes.with(Class::HoldsProtected),
+                Some(PathRelation::Holds) => self.classes.with(PathClass::HoldsProtected),
                 None => self.classes,
             };
         }
@@ -110,18 +97,16 @@ impl Place {
 }
 
 /// The place that a value names, seen from a directory.
-pub fn locate(value: &Value, cwd: Option<&str>, world: &World) -> Place {
-    let shape = shape_of(value, cwd);
-    let literal = value.parts.iter().all(|part| matches!(part, Part::Text(_)));
-    let classes = shape
-        .as_ref()
-        .map_or(Classes::from([Class::Unknown]), |shape| classify(shape, world));
-    let told = value.parts.first() == Some(&Part::Unknown(Unknown::Told));
-    Place {
-        classes: if told { classes.with(Class::Told) } else { classes },
+pub fn locate_path(value: &SymbolicText, cwd: Option<&str>, world: &JudgeContext) -> ClassifiedPath {
+    let shape = parse_partial_path(value, cwd);
+    let literal = value.parts.iter().all(|part| matches!(part, SymbolicPart::Text(_)));
+    let classes = shape.as_ref().map_or(PathClasses::from([PathClass::Unknown]), |shape| classify_path(shape, world));
+    let told = value.parts.first() == Some(&SymbolicPart::Unknown(UnknownKind::FromInput));
+    ClassifiedPath {
+        classes: if told { classes.with(PathClass::FromInput) } else { classes },
         path: shape
             .as_ref()
-            .filter(|shape| literal && shape.start == Start::Root)
+            .filter(|shape| literal && shape.start == PathStart::Root)
             .map(|shape| shape.path().to_owned()),
         written: value.to_string(),
         shape,
@@ -129,257 +114,235 @@ pub fn locate(value: &Value, cwd: Option<&str>, world: &World) -> Place {
 }
 
 /// Whether a path in a container is something that it lives from, or where something is kept.
-pub(crate) fn is_vital(value: &Value, cwd: Option<&str>) -> bool {
-    let Some(shape) = shape_of(value, cwd).filter(|shape| shape.start == Start::Root) else {
+pub(crate) fn is_vital_container_path(value: &SymbolicText, cwd: Option<&str>) -> bool {
+    let Some(shape) = parse_partial_path(value, cwd).filter(|shape| shape.start == PathStart::Root) else {
         return false;
     };
     let all = shape.names();
-    let names = Names {
-        root: Some(all.as_slice()),
-        home: None,
-        all: &all,
-    };
-    any(tables::VITAL, &names)
+    let names = PathComponents { root: Some(all.as_slice()), home: None, all: &all };
+    matches_any_pattern(patterns::VITAL, &names)
 }
 
 /// Nothing if no file can have such a name: empty, or longer than any path may be.
-fn shape_of(value: &Value, cwd: Option<&str>) -> Option<Shape> {
-    let length: usize = value.parts.iter().map(length).sum();
-    (1..=MAX_PATH).contains(&length).then(|| Shape::of(value, cwd))
+fn parse_partial_path(value: &SymbolicText, cwd: Option<&str>) -> Option<PartialPath> {
+    let length: usize = value.parts.iter().map(part_length).sum();
+    (1..=MAX_PATH).contains(&length).then(|| PartialPath::from_value(value, cwd))
 }
 
-fn length(part: &Part) -> usize {
+fn part_length(part: &SymbolicPart) -> usize {
     match part {
-        Part::Text(text) => text.len(),
-        Part::Pattern(_) | Part::Unknown(_) => 1,
+        SymbolicPart::Text(text) => text.len(),
+        SymbolicPart::Pattern(_) | SymbolicPart::Unknown(_) => 1,
     }
 }
 
-fn classify(shape: &Shape, world: &World) -> Classes {
+fn classify_path(shape: &PartialPath, world: &JudgeContext) -> PathClasses {
     let all = shape.names();
-    let rooted = shape.start == Start::Root;
-    let home = if rooted { below_home(&all, world) } else { None };
-    let names = Names {
-        root: rooted.then_some(all.as_slice()),
-        home,
-        all: &all,
-    };
-    let mut classes = nature(&names);
+    let rooted = shape.start == PathStart::Root;
+    let home = if rooted { strip_home(&all, world) } else { None };
+    let names = PathComponents { root: rooted.then_some(all.as_slice()), home, all: &all };
+    let mut classes = classify_by_name(&names);
     if rooted {
-        classes = classes.and(zone(&names, world)).and(owned(&all, world));
+        classes = classes.union(classify_by_location(&names, world)).union(classify_self_paths(&all, world));
     }
-    if shape.root_if_empty && empty_is_grave(&all, world) {
-        classes = classes.with(Class::RootIfEmpty);
+    if shape.root_if_empty && is_grave_if_empty(&all, world) {
+        classes = classes.with(PathClass::RootIfEmpty);
     }
-    if !rooted || shape.astray {
-        classes = classes.with(Class::Unknown);
+    if !rooted || shape.may_escape {
+        classes = classes.with(PathClass::Unknown);
     }
-    if rooted && shape.astray && all.len() == 1 && all.iter().all(|name| glob::is_opaque(name)) {
+    if rooted && shape.may_escape && all.len() == 1 && all.iter().all(|name| glob::is_opaque(name)) {
         // `/$x`: the root, if `x` is empty.
-        classes = classes.with(Class::RootIfEmpty);
+        classes = classes.with(PathClass::RootIfEmpty);
     }
     classes
 }
 
 /// What the name itself says, wherever it is.
-fn nature(names: &Names<'_>) -> Classes {
-    let mut classes = Classes::default();
-    if any(tables::SECRET, names) && !is_public(names) {
-        classes = classes.with(Class::Secret);
+fn classify_by_name(names: &PathComponents<'_>) -> PathClasses {
+    let mut classes = PathClasses::default();
+    if matches_any_pattern(patterns::SECRET, names) && !is_public_exception(names) {
+        classes = classes.with(PathClass::Secret);
     }
-    if any(tables::SECRET_DIR, names) {
-        classes = classes.with(Class::SecretDir);
+    if matches_any_pattern(patterns::SECRET_DIR, names) {
+        classes = classes.with(PathClass::SecretDir);
     }
-    if any(tables::START_UP, names) {
-        classes = classes.with(Class::StartUp);
+    if matches_any_pattern(patterns::START_UP, names) {
+        classes = classes.with(PathClass::StartUp);
     }
-    if any(tables::HOOK, names) {
-        classes = classes.with(Class::Hook);
+    if matches_any_pattern(patterns::HOOK, names) {
+        classes = classes.with(PathClass::Hook);
     }
     classes
 }
 
 /// An exception counts only for a name that is known: a pattern may hit both.
-fn is_public(names: &Names<'_>) -> bool {
-    names.all.iter().all(|name| glob::is_literal(name)) && any(tables::PUBLIC, names)
+fn is_public_exception(names: &PathComponents<'_>) -> bool {
+    names.all.iter().all(|name| glob::is_literal(name)) && matches_any_pattern(patterns::PUBLIC, names)
 }
 
 /// Where it lies: one class, and for patterns the gravest that they may hit.
-fn zone(names: &Names<'_>, world: &World) -> Classes {
+fn classify_by_location(names: &PathComponents<'_>, world: &JudgeContext) -> PathClasses {
     let all = names.all;
-    let project = shape::names(&world.project);
-    let mut classes = Classes::default();
+    let project = partial_path::split_names(&world.project);
+    let mut classes = PathClasses::default();
     match all {
-        [] => return [Class::Root].into(),
-        [only] if glob::is_everything(only) => return [Class::Root].into(),
+        [] => return [PathClass::Root].into(),
+        [only] if glob::is_match_all(only) => return [PathClass::Root].into(),
         _ => {}
     }
     if is_home_root(names, world) {
-        classes = classes.with(Class::HomeRoot);
+        classes = classes.with(PathClass::HomeRoot);
     }
     if !project.is_empty() {
-        if holds(all, &project) {
-            classes = classes.with(Class::ProjectRoot);
+        if can_hold_directory(all, &project) {
+            classes = classes.with(PathClass::ProjectRoot);
         }
-        if let Some(inside) = strip(all, &project) {
-            return classes.and(in_project(inside, is_a_home(&project, world)));
+        if let Some(inside) = strip_leading_names(all, &project) {
+            return classes.union(classify_in_project(inside, is_home_directory(&project, world)));
         }
     }
-    if classes.has(Class::HomeRoot) {
+    if classes.contains(PathClass::HomeRoot) {
         return classes;
     }
-    classes.and(outside(names, world))
+    classes.union(classify_outside_project(names, world))
 }
 
-fn in_project(inside: &[&str], is_home: bool) -> Classes {
-    let names = Names {
-        root: Some(inside),
-        home: None,
-        all: inside,
-    };
+fn classify_in_project(inside: &[&str], is_home: bool) -> PathClasses {
+    let names = PathComponents { root: Some(inside), home: None, all: inside };
     let class = match inside {
-        [] => Class::ProjectRoot,
-        [only] if glob::is_everything(only) && !only.starts_with('.') => Class::ProjectRoot,
-        _ if any(tables::GIT, &names) => Class::ProjectGit,
-        _ if is_home => Class::HomeProject,
-        _ => Class::Project,
+        [] => PathClass::ProjectRoot,
+        [only] if glob::is_match_all(only) && !only.starts_with('.') => PathClass::ProjectRoot,
+        _ if matches_any_pattern(patterns::GIT, &names) => PathClass::ProjectGit,
+        _ if is_home => PathClass::HomeProject,
+        _ => PathClass::Project,
     };
     [class].into()
 }
 
 /// Whether a directory is somebody's home: an agent that is started there has all of it for its project.
-fn is_a_home(directory: &[&str], world: &World) -> bool {
-    matches!(below_home(directory, world), Some([]))
+fn is_home_directory(directory: &[&str], world: &JudgeContext) -> bool {
+    matches!(strip_home(directory, world), Some([]))
 }
 
 /// Whether a path belongs to the machine, wherever the project is.
-pub fn is_system(path: &str) -> bool {
-    let all = shape::names(path);
-    let names = Names {
-        root: Some(&all),
-        home: None,
-        all: &all,
-    };
-    any(tables::SYSTEM, &names)
+pub fn is_system_path(path: &str) -> bool {
+    let all = partial_path::split_names(path);
+    let names = PathComponents { root: Some(&all), home: None, all: &all };
+    matches_any_pattern(patterns::SYSTEM, &names)
 }
 
 /// The zones outside of the project. A pattern that *may* lead to a harmless place may lead elsewhere as well, so only a
 /// path that surely does is excused.
-fn outside(names: &Names<'_>, world: &World) -> Classes {
-    let class = if let Some(class) = in_temp(names.all, world) {
+fn classify_outside_project(names: &PathComponents<'_>, world: &JudgeContext) -> PathClasses {
+    let class = if let Some(class) = classify_in_temp(names.all, world) {
         class
-    } else if surely(tables::NETWORK, names.all).is_some() {
-        Class::Network
-    } else if surely(tables::HARMLESS, names.all).is_some() {
-        Class::Harmless
-    } else if any(tables::DEVICE, names) {
-        Class::Device
-    } else if names.home.is_some_and(|below| surely(tables::CACHE, below).is_some()) {
-        Class::Cache
+    } else if strip_known_pattern(patterns::NETWORK, names.all).is_some() {
+        PathClass::Network
+    } else if strip_known_pattern(patterns::HARMLESS, names.all).is_some() {
+        PathClass::Harmless
+    } else if matches_any_pattern(patterns::DEVICE, names) {
+        PathClass::Device
+    } else if names.home.is_some_and(|below| strip_known_pattern(patterns::CACHE, below).is_some()) {
+        PathClass::Cache
     } else if names.home.is_some() {
-        let kept = !any(tables::LOOSE, names);
-        return if kept {
-            [Class::Home, Class::Personal].into()
-        } else {
-            [Class::Home].into()
-        };
-    } else if any(tables::SYSTEM, names) {
-        Class::System
+        let kept = !matches_any_pattern(patterns::LOOSE, names);
+        return if kept { [PathClass::Home, PathClass::Personal].into() } else { [PathClass::Home].into() };
+    } else if matches_any_pattern(patterns::SYSTEM, names) {
+        PathClass::System
     } else {
-        Class::Elsewhere
+        PathClass::Elsewhere
     };
     [class].into()
 }
 
 /// What is left of a path below one of these, if it is surely there.
-fn surely<'a>(patterns: &[tables::Pattern], all: &'a [&'a str]) -> Option<&'a [&'a str]> {
-    let below = |pattern: &tables::Pattern| strip(all, pattern.names).filter(|rest| pattern.below || rest.is_empty());
+fn strip_known_pattern<'a>(patterns: &[patterns::PathPattern], all: &'a [&'a str]) -> Option<&'a [&'a str]> {
+    let below = |pattern: &patterns::PathPattern| {
+        strip_leading_names(all, pattern.names).filter(|rest| pattern.below || rest.is_empty())
+    };
     patterns.iter().find_map(below)
 }
 
 /// In a temporary directory: one of those that are set, or one that every machine has.
-fn in_temp(all: &[&str], world: &World) -> Option<Class> {
+fn classify_in_temp(all: &[&str], world: &JudgeContext) -> Option<PathClass> {
     let set = world.temp.iter().find_map(|temp| {
-        let temp = shape::names(temp);
-        strip(all, &temp).filter(|_| !temp.is_empty()).map(<[_]>::len)
+        let temp = partial_path::split_names(temp);
+        strip_leading_names(all, &temp).filter(|_| !temp.is_empty()).map(<[_]>::len)
     });
-    let rest = set.or_else(|| surely(tables::TEMP, all).map(<[_]>::len))?;
-    Some(if rest == 0 { Class::TempRoot } else { Class::Temp })
+    let rest = set.or_else(|| strip_known_pattern(patterns::TEMP, all).map(<[_]>::len))?;
+    Some(if rest == 0 { PathClass::TempRoot } else { PathClass::Temp })
 }
 
 /// The home of the user or of anybody, the directory that holds all homes, or everything in a home.
-fn is_home_root(names: &Names<'_>, world: &World) -> bool {
+fn is_home_root(names: &PathComponents<'_>, world: &JudgeContext) -> bool {
     let whole = match names.home {
         Some([]) => true,
-        Some([only]) => glob::is_everything(only),
+        Some([only]) => glob::is_match_all(only),
         _ => false,
     };
-    let home = shape::names(&world.home);
-    let holds_homes = matches!(names.all, [only] if glob::may_be(only, "home") || glob::may_be(only, "Users"));
-    whole || holds_homes || (!home.is_empty() && holds(names.all, &home))
+    let home = partial_path::split_names(&world.home);
+    let holds_homes = matches!(names.all, [only] if glob::can_match(only, "home") || glob::can_match(only, "Users"));
+    whole || holds_homes || (!home.is_empty() && can_hold_directory(names.all, &home))
 }
 
 /// What stands below somebody's home, if the path is in one.
-fn below_home<'a>(all: &'a [&'a str], world: &World) -> Option<&'a [&'a str]> {
-    let home = shape::names(&world.home);
+fn strip_home<'a>(all: &'a [&'a str], world: &JudgeContext) -> Option<&'a [&'a str]> {
+    let home = partial_path::split_names(&world.home);
     if !home.is_empty()
-        && let Some(rest) = strip(all, &home)
+        && let Some(rest) = strip_leading_names(all, &home)
     {
         return Some(rest);
     }
     match all {
         ["home" | "Users", _, rest @ ..] | ["root", rest @ ..] => Some(rest),
-        [homes, _, rest @ ..] if !glob::is_literal(homes) && glob::may_be(homes, "home") => Some(rest),
+        [homes, _, rest @ ..] if !glob::is_literal(homes) && glob::can_match(homes, "home") => Some(rest),
         _ => None,
     }
 }
 
 /// Whether a path is a directory or lies in it. Both are known and plain.
-pub(crate) fn is_within(path: &str, directory: &str) -> bool {
+pub(crate) fn is_within_directory(path: &str, directory: &str) -> bool {
     let rest = path.strip_prefix(directory.trim_end_matches('/'));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// What follows a known beginning.
-fn strip<'a>(all: &'a [&'a str], beginning: &[&str]) -> Option<&'a [&'a str]> {
+fn strip_leading_names<'a>(all: &'a [&'a str], beginning: &[&str]) -> Option<&'a [&'a str]> {
     let (head, rest) = all.split_at_checked(beginning.len())?;
     (head == beginning).then_some(rest)
 }
 
 /// Whether these names may lead to a directory or to one that holds it.
-fn holds(all: &[&str], directory: &[&str]) -> bool {
-    all.len() <= directory.len()
-        && all
-            .iter()
-            .zip(directory)
-            .all(|(name, wanted)| glob::may_be(name, wanted))
+fn can_hold_directory(all: &[&str], directory: &[&str]) -> bool {
+    all.len() <= directory.len() && all.iter().zip(directory).all(|(name, wanted)| glob::can_match(name, wanted))
 }
 
 /// How names lie to a place, by whatever case the disk tells names apart.
-fn related(names: &[&str], place: &str, world: &World) -> Option<Relation> {
-    let found = relation::of(names, place);
-    if !world.ignores_case || found == Some(Relation::Within) {
+fn relate_with_case_rules(names: &[&str], place: &str, world: &JudgeContext) -> Option<PathRelation> {
+    let found = relation::relate_names(names, place);
+    if !world.ignores_case || found == Some(PathRelation::Within) {
         return found;
     }
     let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    relation::of(&names, &place.to_lowercase())
+    relation::relate_names(&names, &place.to_lowercase())
 }
 
 /// Whether it is Snell's own, or in it, or holds it.
-fn owned(all: &[&str], world: &World) -> Classes {
-    let mut classes = Classes::default();
-    for own in &world.own {
-        let class = match (related(all, &own.path, world), own.what) {
-            (Some(Relation::Within), Owned::Hooks) => Class::OwnHooks,
+fn classify_self_paths(all: &[&str], world: &JudgeContext) -> PathClasses {
+    let mut classes = PathClasses::default();
+    for own in &world.self_paths {
+        let class = match (relate_with_case_rules(all, &own.path, world), own.kind) {
+            (Some(PathRelation::Within), SelfFile::Hooks) => PathClass::OwnHooks,
             // Whoever removes a whole project hears of other rules.
-            (Some(Relation::Holds), Owned::Hooks) | (None, _) => continue,
-            (Some(Relation::Within), Owned::Program) => {
-                classes = classes.with(Class::OwnProgram);
-                Class::Own
+            (Some(PathRelation::Holds), SelfFile::Hooks) | (None, _) => continue,
+            (Some(PathRelation::Within), SelfFile::Program) => {
+                classes = classes.with(PathClass::OwnProgram);
+                PathClass::Own
             }
-            (Some(Relation::Within), _) => Class::Own,
-            (Some(Relation::Holds), _) => Class::HoldsOwn,
+            (Some(PathRelation::Within), _) => PathClass::Own,
+            (Some(PathRelation::Holds), _) => PathClass::HoldsOwn,
         };
         classes = classes.with(class);
     }
@@ -387,16 +350,13 @@ fn owned(all: &[&str], world: &World) -> Classes {
 }
 
 /// Whether what is left of `$x/…` would be a place of the machine if `x` were empty.
-fn empty_is_grave(all: &[&str], world: &World) -> bool {
+fn is_grave_if_empty(all: &[&str], world: &JudgeContext) -> bool {
     let Some(rest) = all.split_first().map(|(_, rest)| rest) else {
         return true;
     };
-    let names = Names {
-        root: Some(rest),
-        home: below_home(rest, world),
-        all: rest,
-    };
-    zone(&names, world).meets([Class::Root, Class::System, Class::HomeRoot, Class::Device].into())
+    let names = PathComponents { root: Some(rest), home: strip_home(rest, world), all: rest };
+    classify_by_location(&names, world)
+        .intersects([PathClass::Root, PathClass::System, PathClass::HomeRoot, PathClass::Device].into())
 }
 
 #[cfg(test)]

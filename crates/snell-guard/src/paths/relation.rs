@@ -4,7 +4,7 @@ use super::glob;
 
 /// How a path lies to a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Relation {
+pub(super) enum PathRelation {
     /// It is the place, or lies in it.
     Within,
     /// The place lies in it.
@@ -13,7 +13,7 @@ pub(super) enum Relation {
 
 /// How names may lie to a place. Its names may hold `*` and `?`, and one that is `**` stands for any number of names: what
 /// follows it may be anywhere below, which does not make every directory there one that holds it.
-pub(super) fn of(names: &[&str], place: &str) -> Option<Relation> {
+pub(super) fn relate_names(names: &[&str], place: &str) -> Option<PathRelation> {
     let mut wanted = place.split('/').filter(|name| !name.is_empty());
     // The machine as a whole is nobody's.
     wanted.clone().next()?;
@@ -21,19 +21,19 @@ pub(super) fn of(names: &[&str], place: &str) -> Option<Relation> {
     let mut back = None;
     loop {
         let Some(next) = wanted.next() else {
-            return (!leads_through_a_file(names, at, place)).then_some(Relation::Within);
+            return (!leads_through_file(names, at, place)).then_some(PathRelation::Within);
         };
         if next == "**" {
             back = Some((wanted.clone(), at));
             continue;
         }
         match (names.get(at), &mut back) {
-            (Some(name), _) if glob::may_be(name, next) => at += 1,
+            (Some(name), _) if glob::can_match(name, next) => at += 1,
             (Some(_), Some((after, from))) => {
                 *from += 1;
                 (wanted, at) = (after.clone(), *from);
             }
-            (None, None) => return Some(Relation::Holds),
+            (None, None) => return Some(PathRelation::Holds),
             _ => return None,
         }
     }
@@ -41,24 +41,21 @@ pub(super) fn of(names: &[&str], place: &str) -> Option<Relation> {
 
 /// Whether a pattern that fits the place leads further, where the place looks like a file: `*/build` is not in
 /// `notes.txt`.
-fn leads_through_a_file(names: &[&str], at: usize, place: &str) -> bool {
+fn leads_through_file(names: &[&str], at: usize, place: &str) -> bool {
     let last = place.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let is_file = last.trim_start_matches('.').contains('.');
-    let by_pattern = at
-        .checked_sub(1)
-        .and_then(|before| names.get(before))
-        .is_some_and(|name| !glob::is_literal(name));
+    let by_pattern = at.checked_sub(1).and_then(|before| names.get(before)).is_some_and(|name| !glob::is_literal(name));
     is_file && by_pattern && names.len() > at
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paths::shape;
+    use crate::paths::partial_path;
 
     #[test]
     fn a_path_lies_in_a_place_or_around_it() {
-        let (within, holds) = (Some(Relation::Within), Some(Relation::Holds));
+        let (within, holds) = (Some(PathRelation::Within), Some(PathRelation::Holds));
         for (path, place, expected) in [
             ("/a/b", "/a/b", within),
             ("/a/b/c/d", "/a/b", within),
@@ -83,7 +80,7 @@ mod tests {
             ("/a", "/", None),
             ("/a", "", None),
         ] {
-            assert_eq!(of(&shape::names(path), place), expected, "{path} and {place}");
+            assert_eq!(relate_names(&partial_path::split_names(path), place), expected, "{path} and {place}");
         }
     }
 
@@ -91,6 +88,6 @@ mod tests {
     fn a_place_of_many_stars_costs_no_more_than_the_product() {
         let path = "/a".repeat(2000);
         let place = "/**/a".repeat(500) + "/b";
-        assert_eq!(of(&shape::names(&path), &place), None);
+        assert_eq!(relate_names(&partial_path::split_names(&path), &place), None);
     }
 }

@@ -1,19 +1,19 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::invocation::Unknown;
-use crate::world::{Own, Owned};
+use crate::invocation::UnknownKind;
+use crate::judge::context::{SelfFile, SelfPath};
 
-fn world() -> World {
-    World {
+fn test_context() -> JudgeContext {
+    JudgeContext {
         cwd: "/home/ann/work/app".into(),
         home: "/home/ann".into(),
         user: "ann".into(),
         project: "/home/ann/work/app".into(),
         temp: vec!["/tmp".into(), "/var/tmp".into(), "/scratch".into()],
-        own: vec![
-            Own::new("/home/ann/.snell", Owned::Data),
-            Own::new("/home/ann/.claude/settings.json", Owned::Registration),
+        self_paths: vec![
+            SelfPath::new("/home/ann/.snell", SelfFile::Data),
+            SelfPath::new("/home/ann/.claude/settings.json", SelfFile::Registration),
         ],
         links: Vec::new(),
         ignores_case: false,
@@ -23,22 +23,22 @@ fn world() -> World {
 }
 
 /// `*`, `?` and `[…]` are patterns, `$x` is anything, `$!x` something, `$#x` a name.
-fn value(written: &str) -> Value {
-    let mut value = Value::default();
+fn parse_test_value(written: &str) -> SymbolicText {
+    let mut value = SymbolicText::default();
     let mut rest = written;
     while let Some(first) = rest.chars().next() {
         let (part, length) = match first {
-            '$' if rest.starts_with("$!x") => (Part::Unknown(Unknown::Something), 3),
-            '$' if rest.starts_with("$#x") => (Part::Unknown(Unknown::Name), 3),
-            '$' => (Part::Unknown(Unknown::Anything), 2),
-            '*' | '?' => (Part::Pattern(first.to_string()), 1),
+            '$' if rest.starts_with("$!x") => (SymbolicPart::Unknown(UnknownKind::Something), 3),
+            '$' if rest.starts_with("$#x") => (SymbolicPart::Unknown(UnknownKind::Name), 3),
+            '$' => (SymbolicPart::Unknown(UnknownKind::Anything), 2),
+            '*' | '?' => (SymbolicPart::Pattern(first.to_string()), 1),
             '[' => {
                 let end = rest.find(']').unwrap() + 1;
-                (Part::Pattern(rest[..end].to_owned()), end)
+                (SymbolicPart::Pattern(rest[..end].to_owned()), end)
             }
             _ => {
                 let end = rest.find(['$', '*', '?', '[']).unwrap_or(rest.len());
-                (Part::Text(rest[..end].to_owned()), end)
+                (SymbolicPart::Text(rest[..end].to_owned()), end)
             }
         };
         value.parts.push(part);
@@ -47,8 +47,8 @@ fn value(written: &str) -> Value {
     value
 }
 
-fn classes(written: &str) -> Classes {
-    locate(&value(written), Some("/home/ann/work/app"), &world()).classes
+fn classify_written(written: &str) -> PathClasses {
+    locate_path(&parse_test_value(written), Some("/home/ann/work/app"), &test_context()).classes
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn every_place_has_its_classes() {
         ("$x/.ssh/id_rsa", "secret unknown"),
         ("", "unknown"),
     ] {
-        let found: Vec<&str> = classes(written).names().collect();
+        let found: Vec<&str> = classify_written(written).names().collect();
         let mut expected: Vec<&str> = expected.split(' ').collect();
         expected.sort_by_key(|name| CLASSES.iter().position(|(known, _)| known == name));
         if found != expected {
@@ -173,29 +173,29 @@ fn every_place_has_its_classes() {
 
 #[test]
 fn a_relative_path_leads_nowhere_without_a_directory() {
-    let place = locate(&value("build"), None, &world());
-    assert_eq!(place.classes, Classes::from([Class::Unknown]));
+    let place = locate_path(&parse_test_value("build"), None, &test_context());
+    assert_eq!(place.classes, PathClasses::from([PathClass::Unknown]));
     assert_eq!(place.path, None);
-    assert!(locate(&value(".env"), None, &world()).classes.has(Class::Secret));
+    assert!(locate_path(&parse_test_value(".env"), None, &test_context()).classes.contains(PathClass::Secret));
 }
 
 #[test]
 fn a_known_path_is_told_as_it_is() {
-    let place = locate(&value("../x/./y//z"), Some("/home/ann/work/app"), &world());
-    assert_eq!(place.told(), "/home/ann/work/x/y/z");
-    assert_eq!(locate(&value("a/*$x"), Some("/srv"), &world()).told(), "a/*…");
+    let place = locate_path(&parse_test_value("../x/./y//z"), Some("/home/ann/work/app"), &test_context());
+    assert_eq!(place.display_path(), "/home/ann/work/x/y/z");
+    assert_eq!(locate_path(&parse_test_value("a/*$x"), Some("/srv"), &test_context()).display_path(), "a/*…");
 }
 
 #[test]
 fn a_path_that_no_kernel_takes_is_unknown() {
     let long = "/a".repeat(3000);
-    assert_eq!(classes(&long), Classes::from([Class::Unknown]));
+    assert_eq!(classify_written(&long), PathClasses::from([PathClass::Unknown]));
 }
 
 proptest! {
     #[test]
     fn no_value_is_too_odd_to_be_located(written in "([a-z./*?#!~\\x01-\\x03 ]|[$]x){0,40}") {
-        let _ = classes(&written);
+        let _ = classify_written(&written);
     }
 
     #[test]
@@ -204,13 +204,13 @@ proptest! {
         below in "(/[a-z]{1,6}){0,5}",
     ) {
         let path = format!("{top}{below}");
-        prop_assert!(classes(&path).has(Class::System), "{}", path);
+        prop_assert!(classify_written(&path).contains(PathClass::System), "{}", path);
     }
 
     #[test]
     fn detours_change_nothing(path in "(/(etc|tmp|home|ann|work|app|x)){1,6}") {
         let detour = path.replace('/', "/./y/..//");
-        prop_assert_eq!(classes(&path), classes(&detour));
+        prop_assert_eq!(classify_written(&path), classify_written(&detour));
     }
 
     #[test]
@@ -218,11 +218,11 @@ proptest! {
         path in prop::sample::select(vec!["/etc/passwd", "/home/ann/.ssh/id_rsa", "/dev/sda", "/home/ann/.bashrc", "/usr/bin"]),
         at in 0usize..40,
     ) {
-        let grave = Classes::from([Class::System, Class::Secret, Class::Device, Class::StartUp, Class::Root, Class::HomeRoot]);
+        let grave = PathClasses::from([PathClass::System, PathClass::Secret, PathClass::Device, PathClass::StartUp, PathClass::Root, PathClass::HomeRoot]);
         let at = at % path.len();
         prop_assume!(!matches!(path.as_bytes()[at], b'/' | b'.'));
         let pattern = format!("{}?{}", &path[..at], &path[at + 1..]);
-        let (exact, wide) = (classes(path).only(grave), classes(&pattern));
-        prop_assert!(wide.meets(exact), "{pattern}: {wide:?} misses {exact:?}");
+        let (exact, wide) = (classify_written(path).intersection(grave), classify_written(&pattern));
+        prop_assert!(wide.intersects(exact), "{pattern}: {wide:?} misses {exact:?}");
     }
 }

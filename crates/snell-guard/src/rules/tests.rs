@@ -1,43 +1,37 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::effects::effects;
-use crate::paths::{Class, Classes};
-use crate::plain::{protected, read, world};
-use crate::world::World;
+use crate::effects::collect_effects;
+use crate::judge::context::JudgeContext;
+use crate::paths::{PathClass, PathClasses};
+use crate::test_support::{parse_commands, test_context, test_protections};
 
 /// What the plain reading of a command line leads to.
-fn verdict(line: &str) -> Option<&'static Rule> {
-    judge(&effects_of_case(line)).map(|finding| finding.rule)
+fn find_case_rule(line: &str) -> Option<&'static GuardRule> {
+    find_gravest_finding(&case_effects(line)).map(|finding| finding.rule)
 }
 
 /// What it would do, where some places are to be left alone.
-fn effects_of_case(line: &str) -> Vec<Effect> {
-    effects_in(&world(), line)
+fn case_effects(line: &str) -> Vec<Effect> {
+    effects_in_context(&test_context(), line)
 }
 
 /// A case of a rule: those of the one about homes are of an agent that was started in one.
-fn effects_of(rule: &Rule, line: &str) -> Vec<Effect> {
-    let world = world();
-    if rule.on != Classes::from([Class::HomeProject]) {
-        return effects_in(&world, line);
+fn rule_case_effects(rule: &GuardRule, line: &str) -> Vec<Effect> {
+    let world = test_context();
+    if rule.on != PathClasses::from([PathClass::HomeProject]) {
+        return effects_in_context(&world, line);
     }
-    let at_home = World {
-        cwd: world.home.clone(),
-        project: world.home.clone(),
-        ..world
-    };
-    effects_in(&at_home, line)
+    let at_home = JudgeContext { cwd: world.home.clone(), project: world.home.clone(), ..world };
+    effects_in_context(&at_home, line)
 }
 
-fn effects_in(world: &World, line: &str) -> Vec<Effect> {
-    let mut invocations = read(line);
-    invocations
-        .iter_mut()
-        .for_each(|invocation| invocation.cwd = Some(world.cwd.clone()));
-    let mut all = effects(&invocations, world).list;
+fn effects_in_context(world: &JudgeContext, line: &str) -> Vec<Effect> {
+    let mut invocations = parse_commands(line);
+    invocations.iter_mut().for_each(|invocation| invocation.cwd = Some(world.cwd.clone()));
+    let mut all = collect_effects(&invocations, world).effects;
     let places = all.iter_mut().filter_map(|effect| effect.place.as_mut());
-    places.for_each(|place| place.protect(&protected(), world));
+    places.for_each(|place| place.apply_protections(&test_protections(), world));
     all
 }
 
@@ -46,20 +40,15 @@ fn every_rule_finds_what_it_is_for_and_nothing_else() {
     let mut faults = Vec::new();
     for rule in RULES {
         for line in rule.cases.matches {
-            let found: Vec<&str> = findings(&effects_of(rule, line))
-                .iter()
-                .map(|finding| finding.rule.id)
-                .collect();
+            let found: Vec<&str> =
+                collect_findings(&rule_case_effects(rule, line)).iter().map(|finding| finding.rule.id).collect();
             if !found.contains(&rule.id) {
                 faults.push(format!("{}: `{line}` should match; found {found:?}", rule.id));
             }
         }
         for line in rule.cases.not_match {
-            if let Some(found) = judge(&effects_of(rule, line)).map(|finding| finding.rule) {
-                faults.push(format!(
-                    "{}: `{line}` should match nothing; found {}",
-                    rule.id, found.id
-                ));
+            if let Some(found) = find_gravest_finding(&rule_case_effects(rule, line)).map(|finding| finding.rule) {
+                faults.push(format!("{}: `{line}` should match nothing; found {}", rule.id, found.id));
             }
         }
     }
@@ -72,8 +61,8 @@ fn commands_are_judged_as_the_table_says() {
     let mut faults = Vec::new();
     for row in include_str!("commands.txt").lines() {
         let (expected, line) = row.split_once(' ').unwrap();
-        let (found, id) = match verdict(line) {
-            Some(rule) if rule.decision == Decision::Deny => ("deny", rule.id),
+        let (found, id) = match find_case_rule(line) {
+            Some(rule) if rule.decision == RuleDecision::Deny => ("deny", rule.id),
             Some(rule) => ("ask", rule.id),
             None => ("allow", "no rule"),
         };
@@ -93,7 +82,7 @@ fn the_gravest_finding_is_the_one_that_is_told() {
         ("chmod -R 777 .", "privilege.open-project-root"),
         ("rm ~/.snell/x", "self.change"),
     ] {
-        assert_eq!(verdict(line).map(|rule| rule.id), Some(expected), "{line}");
+        assert_eq!(find_case_rule(line).map(|rule| rule.id), Some(expected), "{line}");
     }
 }
 
@@ -108,7 +97,7 @@ fn no_advice_is_itself_denied() {
     for rule in RULES {
         for (at, quoted) in rule.advice.split('`').enumerate() {
             if at % 2 == 1 && !quoted.contains("$!") {
-                assert_eq!(verdict(quoted).map(|found| found.id), None, "{}: `{quoted}`", rule.id);
+                assert_eq!(find_case_rule(quoted).map(|found| found.id), None, "{}: `{quoted}`", rule.id);
             }
         }
     }
@@ -116,10 +105,10 @@ fn no_advice_is_itself_denied() {
 
 #[test]
 fn a_reason_names_its_target_and_shows_nothing_odd() {
-    let effects = effects(&read("rm -rf ../other\u{1b}[31m"), &world());
-    let finding = judge(&effects.list).unwrap();
+    let effects = collect_effects(&parse_commands("rm -rf ../other\u{1b}[31m"), &test_context());
+    let finding = find_gravest_finding(&effects.effects).unwrap();
     assert_eq!(
-        finding.reason(),
+        finding.format_reason(),
         "/home/ann/work/other\\u{1b}[31m lies outside of the project; rm would remove it."
     );
 }
@@ -138,44 +127,36 @@ fn what_happens_on_another_machine_is_judged_by_what_is_the_same_there() {
         ("cat .env", "ssh", Some("secret.read")),
         ("psql -c 'DROP TABLE users'", "docker exec", Some("infra.drop-table")),
     ] {
-        let mut invocations = read(line);
+        let mut invocations = parse_commands(line);
         for invocation in &mut invocations {
             invocation.elsewhere = true;
             invocation.via = vec![via.to_owned()];
         }
-        let effects = effects(&invocations, &world());
-        assert_eq!(
-            judge(&effects.list).map(|finding| finding.rule.id),
-            expected,
-            "{via}: {line}"
-        );
+        let effects = collect_effects(&invocations, &test_context());
+        assert_eq!(find_gravest_finding(&effects.effects).map(|finding| finding.rule.id), expected, "{via}: {line}");
     }
 }
 
 #[test]
 fn tools_that_are_no_shell_are_judged_by_the_same_places() {
-    use crate::effects::effect_on;
+    use crate::effects::build_path_effect;
     for (kind, path, expected) in [
-        (Kind::Read, "/home/ann/work/app/.env", Some("secret.read")),
-        (Kind::Read, "src/main.rs", None),
-        (Kind::Put, "/etc/hosts", Some("files.write-system")),
-        (Kind::Put, "/home/ann/.bashrc", Some("files.write-start-up")),
-        (Kind::Put, "/home/ann/.claude/settings.json", Some("self.change")),
-        (Kind::Put, "src/main.rs", None),
+        (PathAction::Read, "/home/ann/work/app/.env", Some("secret.read")),
+        (PathAction::Read, "src/main.rs", None),
+        (PathAction::Put, "/etc/hosts", Some("files.write-system")),
+        (PathAction::Put, "/home/ann/.bashrc", Some("files.write-start-up")),
+        (PathAction::Put, "/home/ann/.claude/settings.json", Some("self.change")),
+        (PathAction::Put, "src/main.rs", None),
     ] {
-        let effect = effect_on(kind, path, "Write", &world());
-        assert_eq!(
-            judge(&[effect]).map(|finding| finding.rule.id),
-            expected,
-            "{kind:?} {path}"
-        );
+        let effect = build_path_effect(kind, path, "Write", &test_context());
+        assert_eq!(find_gravest_finding(&[effect]).map(|finding| finding.rule.id), expected, "{kind:?} {path}");
     }
 }
 
 /// A container often has one directory for everything.
 #[test]
 fn a_project_that_is_the_home_is_still_no_place_to_wipe() {
-    let mut world = world();
+    let mut world = test_context();
     (world.home, world.project, world.cwd) = ("/root".into(), "/root".into(), "/root".into());
     for (line, expected) in [
         ("rm -rf /root", Some("files.delete-home")),
@@ -184,8 +165,8 @@ fn a_project_that_is_the_home_is_still_no_place_to_wipe() {
         ("cat /root/.ssh/id_rsa", Some("secret.read")),
         ("rm -rf /etc", Some("files.delete-system")),
     ] {
-        let effects = effects(&read(line), &world);
-        assert_eq!(judge(&effects.list).map(|finding| finding.rule.id), expected, "{line}");
+        let effects = collect_effects(&parse_commands(line), &world);
+        assert_eq!(find_gravest_finding(&effects.effects).map(|finding| finding.rule.id), expected, "{line}");
     }
 }
 
@@ -197,13 +178,13 @@ proptest! {
         flags in prop::sample::select(vec!["", "-rf ", "-f ", "-r --force "]),
     ) {
         let line = format!("rm {flags}{top}{below}");
-        prop_assert!(verdict(&line).is_some_and(|rule| rule.decision == Decision::Deny), "{}", line);
+        prop_assert!(find_case_rule(&line).is_some_and(|rule| rule.decision == RuleDecision::Deny), "{}", line);
     }
 
     #[test]
     fn what_lies_in_the_project_is_the_agents_own(below in "[a-z]{1,6}(/[a-z]{1,6}){0,4}") {
         for line in [format!("rm -rf {below}"), format!("rm -rf /tmp/{below}"), format!("cat {below}"), format!("touch {below}")] {
-            prop_assert_eq!(verdict(&line).map(|rule| rule.id), None, "{}", line);
+            prop_assert_eq!(find_case_rule(&line).map(|rule| rule.id), None, "{}", line);
         }
     }
 }

@@ -2,67 +2,59 @@
 
 use serde_json::Value as Json;
 
-use super::{MAX_PATHS, fields, on, strings};
-use crate::effects::Kind;
-use crate::judge::Seen;
-use crate::world::World;
+use super::{MAX_PATHS, build_file_effect, collect_strings, input_fields};
+use crate::effects::PathAction;
+use crate::judge::CallAnalysis;
+use crate::judge::context::JudgeContext;
 
 /// Where a patch is written.
-const PATCH: &[&str] = &[
-    "input",
-    "patch",
-    "command",
-    "patchText",
-    "patch_text",
-    "diff",
-    "content",
-];
+const PATCH_KEYS: &[&str] = &["input", "patch", "command", "patchText", "patch_text", "diff", "content"];
 
 /// Lines of the agents' own format, and what they mean for the file that they name.
-const HEADS: &[(&str, Kind)] = &[
-    ("*** Update File: ", Kind::Overwrite),
-    ("*** Add File: ", Kind::Overwrite),
-    ("*** Delete File: ", Kind::Delete),
-    ("*** Move to: ", Kind::Overwrite),
+const FILE_HEADERS: &[(&str, PathAction)] = &[
+    ("*** Update File: ", PathAction::Overwrite),
+    ("*** Add File: ", PathAction::Overwrite),
+    ("*** Delete File: ", PathAction::Delete),
+    ("*** Move to: ", PathAction::Overwrite),
 ];
 
 /// What applying a patch would do.
-pub(super) fn look(input: &Json, world: &World, seen: &mut Seen) {
+pub(super) fn analyze_patch_tool(input: &Json, world: &JudgeContext, seen: &mut CallAnalysis) {
     let texts = match input {
         Json::String(text) => vec![text.as_str()],
-        _ => strings(input, PATCH),
+        _ => collect_strings(input, PATCH_KEYS),
     };
     if !input.is_string() {
-        fields::expect(input, PATCH, seen);
+        input_fields::check_required_fields(input, PATCH_KEYS, seen);
     }
     for text in texts {
-        apply(text, world, seen);
+        analyze_patch(text, world, seen);
     }
 }
 
 /// What one patch would do.
-pub(super) fn apply(text: &str, world: &World, seen: &mut Seen) {
+pub(super) fn analyze_patch(text: &str, world: &JudgeContext, seen: &mut CallAnalysis) {
     let touched = if text.lines().any(|line| line.starts_with("*** Begin Patch")) {
-        own_format(text)
+        parse_agent_patch(text)
     } else {
-        unified(text)
+        parse_unified_diff(text)
     };
     if touched.len() > MAX_PATHS {
-        seen.limit("paths");
+        seen.mark_limit_exceeded("paths");
     }
     let effects = touched.into_iter().take(MAX_PATHS);
-    seen.effects.extend(effects.map(|(kind, path)| on(kind, path, world)));
+    seen.effects.extend(effects.map(|(kind, path)| build_file_effect(kind, path, world)));
 }
 
-fn own_format(text: &str) -> Vec<(Kind, &str)> {
-    let mut touched: Vec<(Kind, &str)> = Vec::new();
+fn parse_agent_patch(text: &str) -> Vec<(PathAction, &str)> {
+    let mut touched: Vec<(PathAction, &str)> = Vec::new();
     for line in text.lines() {
-        for (head, kind) in HEADS {
+        for (head, kind) in FILE_HEADERS {
             if let Some(path) = line.trim_start().strip_prefix(head) {
                 if head.contains("Move") {
                     // What is moved is no longer where it was.
                     let source = touched.last().map(|(_, path)| *path);
-                    touched.extend(source.map(|path| (Kind::Take, path)));
+                    touched.extend(source.map(|path| (PathAction::Take, path)));
                 }
                 touched.push((*kind, path.trim()));
             }
@@ -72,13 +64,15 @@ fn own_format(text: &str) -> Vec<(Kind, &str)> {
 }
 
 /// `---` and `+++` on two lines, one after the other.
-fn unified(text: &str) -> Vec<(Kind, &str)> {
+fn parse_unified_diff(text: &str) -> Vec<(PathAction, &str)> {
     let mut touched = Vec::new();
     let mut old = None;
     for line in text.lines() {
         match (old.take(), line.strip_prefix("+++ ")) {
-            (Some(old), Some(new)) if named(new) == "/dev/null" => touched.push((Kind::Delete, named(old))),
-            (Some(_), Some(new)) => touched.push((Kind::Overwrite, named(new))),
+            (Some(old), Some(new)) if strip_diff_path(new) == "/dev/null" => {
+                touched.push((PathAction::Delete, strip_diff_path(old)))
+            }
+            (Some(_), Some(new)) => touched.push((PathAction::Overwrite, strip_diff_path(new))),
             _ => old = line.strip_prefix("--- "),
         }
     }
@@ -86,7 +80,7 @@ fn unified(text: &str) -> Vec<(Kind, &str)> {
 }
 
 /// The path without the letter that `git` puts before it, and without the time that `diff` puts behind it.
-fn named(written: &str) -> &str {
+fn strip_diff_path(written: &str) -> &str {
     let path = written.split('\t').next().unwrap_or_default().trim();
     let plain = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/"));
     plain.unwrap_or(path)

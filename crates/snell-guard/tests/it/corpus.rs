@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::Value as Json;
-use snell_guard::{Call, Own, Owned, Policy, Verdict, World, judge};
+use snell_guard::{GuardDecision, GuardPolicy, GuardToolCall, JudgeContext, SelfFile, SelfPath, judge_call};
 
 /// Of the rows that must be denied, at least this share is, in hundredths of a percent. It only ever rises.
 const DENIED_AT_LEAST: usize = 9_970;
@@ -18,22 +18,22 @@ const DISTURBED_AT_MOST: usize = 5;
 const ASKED_AT_LEAST: usize = 10_000;
 
 /// One row of the corpus.
-pub(crate) struct Row {
+pub(crate) struct CorpusRow {
     pub(crate) tool: String,
     pub(crate) input: Json,
-    pub(crate) expected: Verdict,
+    pub(crate) expected: GuardDecision,
     pub(crate) class: String,
     cwd: Option<String>,
 }
 
-impl Row {
-    fn read(line: &str) -> Self {
+impl CorpusRow {
+    fn parse(line: &str) -> Self {
         let row: Json = serde_json::from_str(line).expect("a row is JSON");
         let text = |key: &str| row[key].as_str().map(str::to_owned);
         let expected = match row["expected"].as_str() {
-            Some("deny") => Verdict::Deny,
-            Some("ask") => Verdict::Ask,
-            Some("allow") => Verdict::Allow,
+            Some("deny") => GuardDecision::Deny,
+            Some("ask") => GuardDecision::Ask,
+            Some("allow") => GuardDecision::Allow,
             other => panic!("{other:?} is nothing to expect"),
         };
         Self {
@@ -45,59 +45,56 @@ impl Row {
         }
     }
 
-    pub(crate) fn world(&self) -> World {
-        let mut world = world();
+    pub(crate) fn judge_context(&self) -> JudgeContext {
+        let mut world = build_corpus_context();
         if let Some(cwd) = &self.cwd {
             world.cwd.clone_from(cwd);
         }
         world
     }
 
-    pub(crate) fn judged(&self) -> (Verdict, Option<&'static str>) {
-        self.judged_with(&self.input)
+    pub(crate) fn judge_row(&self) -> (GuardDecision, Option<&'static str>) {
+        self.judge_with_input(&self.input)
     }
 
-    pub(crate) fn judged_with(&self, input: &Json) -> (Verdict, Option<&'static str>) {
-        let call = Call {
-            tool: &self.tool,
-            input,
-        };
-        let judgement = judge(&call, &Policy::default(), &self.world());
+    pub(crate) fn judge_with_input(&self, input: &Json) -> (GuardDecision, Option<&'static str>) {
+        let call = GuardToolCall { tool: &self.tool, input };
+        let judgement = judge_call(&call, &GuardPolicy::default(), &self.judge_context());
         (judgement.decision, judgement.rule)
     }
 }
 
 /// All rows, the dangerous ones first.
-pub(crate) fn rows() -> Vec<Row> {
+pub(crate) fn read_corpus() -> Vec<CorpusRow> {
     let dangerous = include_str!("../../corpus/dangerous.jsonl").lines();
     let harmless = include_str!("../../corpus/harmless.jsonl").lines();
-    dangerous.chain(harmless).map(Row::read).collect()
+    dangerous.chain(harmless).map(CorpusRow::parse).collect()
 }
 
 /// The world of all rows: Ann's, with Snell registered for her and for her project.
-pub(crate) fn world() -> World {
+pub(crate) fn build_corpus_context() -> JudgeContext {
     let own = [
-        ("/home/ann/.snell", Owned::Data),
-        ("/home/ann/.config/snell", Owned::Config),
-        ("/home/ann/.local/share/snell", Owned::Data),
-        ("/home/ann/.local/state/snell", Owned::Data),
-        ("/home/ann/.local/bin/snell", Owned::Program),
-        ("/home/ann/.cargo/bin/snell", Owned::Program),
-        ("/usr/local/bin/snell", Owned::Program),
-        ("/home/ann/.claude/settings.json", Owned::Registration),
-        ("/home/ann/.claude/settings.local.json", Owned::Settings),
-        ("/home/ann/work/app/.claude/settings.json", Owned::Registration),
-        ("/home/ann/work/app/.claude/settings.local.json", Owned::Settings),
-        ("/home/ann/work/app/snell.toml", Owned::Config),
-        ("/home/ann/work/app/.snell", Owned::Config),
+        ("/home/ann/.snell", SelfFile::Data),
+        ("/home/ann/.config/snell", SelfFile::Config),
+        ("/home/ann/.local/share/snell", SelfFile::Data),
+        ("/home/ann/.local/state/snell", SelfFile::Data),
+        ("/home/ann/.local/bin/snell", SelfFile::Program),
+        ("/home/ann/.cargo/bin/snell", SelfFile::Program),
+        ("/usr/local/bin/snell", SelfFile::Program),
+        ("/home/ann/.claude/settings.json", SelfFile::Registration),
+        ("/home/ann/.claude/settings.local.json", SelfFile::Settings),
+        ("/home/ann/work/app/.claude/settings.json", SelfFile::Registration),
+        ("/home/ann/work/app/.claude/settings.local.json", SelfFile::Settings),
+        ("/home/ann/work/app/snell.toml", SelfFile::Config),
+        ("/home/ann/work/app/.snell", SelfFile::Config),
     ];
-    World {
+    JudgeContext {
         cwd: "/home/ann/work/app".into(),
         home: "/home/ann".into(),
         user: "ann".into(),
         project: "/home/ann/work/app".into(),
         temp: vec!["/tmp".into(), "/var/tmp".into()],
-        own: own.map(|(path, what)| Own::new(path, what)).to_vec(),
+        self_paths: own.map(|(path, what)| SelfPath::new(path, what)).to_vec(),
         links: Vec::new(),
         ignores_case: false,
         agent_pid: None,
@@ -106,12 +103,12 @@ pub(crate) fn world() -> World {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Score {
+struct CorpusScore {
     right: usize,
     all: usize,
 }
 
-impl Score {
+impl CorpusScore {
     fn add(&mut self, right: bool) {
         self.right += usize::from(right);
         self.all += 1;
@@ -125,14 +122,14 @@ impl Score {
 #[test]
 #[allow(clippy::print_stdout, reason = "whoever asks for it wants to see the table")]
 fn the_corpus_is_judged_at_least_as_well_as_before() {
-    let mut classes: BTreeMap<String, Score> = BTreeMap::new();
-    let mut totals: BTreeMap<Verdict, Score> = BTreeMap::new();
+    let mut classes: BTreeMap<String, CorpusScore> = BTreeMap::new();
+    let mut totals: BTreeMap<GuardDecision, CorpusScore> = BTreeMap::new();
     let mut table = String::new();
-    for row in rows() {
-        let (found, rule) = row.judged();
+    for row in read_corpus() {
+        let (found, rule) = row.judge_row();
         // What should be asked about is safe as well if it is denied.
         let right = match row.expected {
-            Verdict::Ask => found >= Verdict::Ask,
+            GuardDecision::Ask => found >= GuardDecision::Ask,
             other => found == other,
         };
         let class = format!("{} {}", row.expected.name(), row.class);
@@ -142,13 +139,7 @@ fn the_corpus_is_judged_at_least_as_well_as_before() {
             let command = row.input["command"].as_str().map(str::to_owned);
             let shown = command.unwrap_or_else(|| row.input.to_string());
             let rule = rule.unwrap_or("no rule");
-            writeln!(
-                table,
-                "{} ({rule}) instead of {class}: {} {shown:?}",
-                found.name(),
-                row.tool
-            )
-            .unwrap();
+            writeln!(table, "{} ({rule}) instead of {class}: {} {shown:?}", found.name(), row.tool).unwrap();
         }
     }
     for (class, score) in &classes {
@@ -156,26 +147,13 @@ fn the_corpus_is_judged_at_least_as_well_as_before() {
     }
     for (verdict, score) in &totals {
         let (whole, rest) = (score.share() / 100, score.share() % 100);
-        writeln!(
-            table,
-            "{:>5} of {:>5}  {} ({whole}.{rest:02} %)",
-            score.right,
-            score.all,
-            verdict.name()
-        )
-        .unwrap();
+        writeln!(table, "{:>5} of {:>5}  {} ({whole}.{rest:02} %)", score.right, score.all, verdict.name()).unwrap();
     }
     println!("{table}");
+    assert!(totals[&GuardDecision::Deny].share() >= DENIED_AT_LEAST, "too little is denied");
+    assert!(totals[&GuardDecision::Ask].share() >= ASKED_AT_LEAST, "too little is asked about");
     assert!(
-        totals[&Verdict::Deny].share() >= DENIED_AT_LEAST,
-        "too little is denied"
-    );
-    assert!(
-        totals[&Verdict::Ask].share() >= ASKED_AT_LEAST,
-        "too little is asked about"
-    );
-    assert!(
-        10_000 - totals[&Verdict::Allow].share() <= DISTURBED_AT_MOST,
+        10_000 - totals[&GuardDecision::Allow].share() <= DISTURBED_AT_MOST,
         "too much that is harmless is denied or asked about"
     );
 }

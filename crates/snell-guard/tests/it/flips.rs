@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use serde_json::{Value as Json, json};
-use snell_guard::explain::{Change, Explanation, Flip};
-use snell_guard::syntax::parse;
-use snell_guard::{Allowed, Author, Call, Choice, Policy, Preset, Verdict, explain, judge};
+use snell_guard::explain::{DecisionFlip, FlipKind, GuardExplanation};
+use snell_guard::{
+    AllowListEntry, GuardDecision, GuardPolicy, GuardToolCall, PolicyAuthor, PolicyPreset, RuleOverride, explain_call,
+    judge_call,
+};
+use snell_shell::parse;
 
-use crate::corpus::{Row, rows, world};
+use crate::corpus::{CorpusRow, build_corpus_context, read_corpus};
 
 /// No change that is offered is longer.
 const MAX_OFFERED: usize = 4096;
@@ -33,19 +36,16 @@ const ODD: &[&str] = &[
     "rm -rf ~/\u{feff}x",
 ];
 
-fn call<'a>(row: &'a Row) -> Call<'a> {
-    Call {
-        tool: &row.tool,
-        input: &row.input,
-    }
+fn build_row_call<'a>(row: &'a CorpusRow) -> GuardToolCall<'a> {
+    GuardToolCall { tool: &row.tool, input: &row.input }
 }
 
-fn explained(row: &Row) -> Explanation {
-    explain(&call(row), &Policy::default(), &row.world())
+fn explain_row(row: &CorpusRow) -> GuardExplanation {
+    explain_call(&build_row_call(row), &GuardPolicy::default(), &row.judge_context())
 }
 
 /// The input of a call with another command or path.
-fn changed(row: &Row, flip: &Flip) -> Vec<Json> {
+fn apply_counterfactual(row: &CorpusRow, flip: &DecisionFlip) -> Vec<Json> {
     let Json::Object(fields) = &row.input else {
         return Vec::new();
     };
@@ -59,61 +59,53 @@ fn changed(row: &Row, flip: &Flip) -> Vec<Json> {
 }
 
 /// The policy with what a snippet of settings says.
-fn with_settings(snippet: &str) -> Policy {
+fn parse_policy(snippet: &str) -> GuardPolicy {
     let read: toml::Table = snippet.parse().unwrap_or_else(|error| panic!("{error}: {snippet}"));
-    let guard = read
-        .get("guard")
-        .and_then(toml::Value::as_table)
-        .expect("it is about the guard");
-    let mut policy = Policy::default();
+    let guard = read.get("guard").and_then(toml::Value::as_table).expect("it is about the guard");
+    let mut policy = GuardPolicy::default();
     for (key, value) in guard {
         match (key.as_str(), value) {
-            ("preset", value) if value.as_str() == Some("strict") => policy.preset = Preset::Strict,
-            ("rules", toml::Value::Table(rules)) => policy.rules = rules.keys().map(|id| allowing(id)).collect(),
-            ("allow", toml::Value::Array(entries)) => policy.allowed = entries.iter().map(entry).collect(),
+            ("preset", value) if value.as_str() == Some("strict") => policy.preset = PolicyPreset::Strict,
+            ("rules", toml::Value::Table(rules)) => policy.rules = rules.keys().map(|id| allow_rule(id)).collect(),
+            ("allow", toml::Value::Array(entries)) => policy.allowed = entries.iter().map(parse_allowed).collect(),
             other => panic!("{other:?} is no setting"),
         }
     }
     policy
 }
 
-fn allowing(id: &str) -> (String, Choice) {
-    let choice = Choice {
-        verdict: Verdict::Allow,
-        by: Author::User,
-    };
+fn allow_rule(id: &str) -> (String, RuleOverride) {
+    let choice = RuleOverride { decision: GuardDecision::Allow, by: PolicyAuthor::User };
     (id.to_owned(), choice)
 }
 
-fn entry(entry: &toml::Value) -> Allowed {
+fn parse_allowed(entry: &toml::Value) -> AllowListEntry {
     let text = |key: &str| entry.get(key).and_then(toml::Value::as_str).expect("a text").to_owned();
-    Allowed {
-        command: text("command"),
-        reason: text("reason"),
-    }
+    AllowListEntry { command: text("command"), reason: text("reason") }
 }
 
 /// What is wrong with a change that is offered for a call.
-fn fault(row: &Row, flip: &Flip) -> Option<String> {
+fn find_fault(row: &CorpusRow, flip: &DecisionFlip) -> Option<String> {
     if flip.then.len() > MAX_OFFERED {
         return Some("it is too long".into());
     }
-    let judged = |input: &Json, policy: &Policy| {
-        let call = Call { tool: &row.tool, input };
-        judge(&call, policy, &row.world()).would
+    let judged = |input: &Json, policy: &GuardPolicy| {
+        let call = GuardToolCall { tool: &row.tool, input };
+        judge_call(&call, policy, &row.judge_context()).unaudited
     };
     match flip.change {
-        Change::Rule | Change::Allowed | Change::Preset => {
-            let found = judged(&row.input, &with_settings(&flip.then));
+        FlipKind::Rule | FlipKind::Allowed | FlipKind::Preset => {
+            let found = judged(&row.input, &parse_policy(&flip.then));
             (found != flip.decision).then(|| format!("with it: {}", found.name()))
         }
-        Change::Command | Change::Word | Change::Target => {
-            let is_path = row.input.get("command").is_none() && flip.change == Change::Target;
+        FlipKind::Command | FlipKind::Word | FlipKind::Target => {
+            let is_path = row.input.get("command").is_none() && flip.change == FlipKind::Target;
             if !is_path && !parse(&flip.then).problems.is_empty() {
                 return Some("no shell can read it".into());
             }
-            let changed = changed(row, flip);
-            let found: Vec<Verdict> = changed.iter().map(|input| judged(input, &Policy::default())).collect();
+            let changed = apply_counterfactual(row, flip);
+            let found: Vec<GuardDecision> =
+                changed.iter().map(|input| judged(input, &GuardPolicy::default())).collect();
             (!found.contains(&flip.decision)).then(|| format!("with it: {found:?}"))
         }
     }
@@ -124,34 +116,31 @@ fn every_change_that_is_offered_makes_sense_and_does_what_is_said() {
     let mut faults = Vec::new();
     let mut offered: BTreeMap<&str, usize> = BTreeMap::new();
     let mut for_bash = Vec::new();
-    for row in rows().iter().step_by(EVERY) {
-        let told = explained(row);
+    for row in read_corpus().iter().step_by(EVERY) {
+        let told = explain_row(row);
         for flip in &told.flips {
             let kind = match flip.change {
-                Change::Command | Change::Word | Change::Target => "the call",
-                Change::Rule | Change::Allowed | Change::Preset => "the settings",
+                FlipKind::Command | FlipKind::Word | FlipKind::Target => "the call",
+                FlipKind::Rule | FlipKind::Allowed | FlipKind::Preset => "the settings",
             };
             *offered.entry(kind).or_default() += 1;
-            if let Some(fault) = fault(row, flip) {
+            if let Some(fault) = find_fault(row, flip) {
                 faults.push(format!("{} {}: {}\n  {}", row.tool, row.input, flip.then, fault));
             }
-            if matches!(flip.change, Change::Command | Change::Word) {
+            if matches!(flip.change, FlipKind::Command | FlipKind::Word) {
                 for_bash.push(flip.then.clone());
             }
         }
     }
-    assert!(
-        offered["the call"] > 200 && offered["the settings"] > 200,
-        "{offered:?}"
-    );
+    assert!(offered["the call"] > 200 && offered["the settings"] > 200, "{offered:?}");
     for command in for_bash.iter().step_by(EVERY_FOR_BASH) {
-        faults.extend(refused_by_bash(command));
+        faults.extend(check_bash_syntax(command));
     }
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
 
 /// What bash says about a command that it cannot read. It reads and runs nothing.
-fn refused_by_bash(command: &str) -> Option<String> {
+fn check_bash_syntax(command: &str) -> Option<String> {
     let read = Command::new("bash").args(["--norc", "-n", "-c", command]).output();
     // Where there is no bash, there is nobody to ask.
     let read = read.ok()?;
@@ -164,21 +153,14 @@ fn odd_texts_are_offered_as_settings_can_hold_them() {
     let mut offered = 0;
     for command in ODD {
         let input = json!({ "command": command });
-        let call = Call {
-            tool: "Bash",
-            input: &input,
-        };
-        let told = explain(&call, &Policy::default(), &world());
-        for flip in told
-            .flips
-            .iter()
-            .filter(|flip| matches!(flip.change, Change::Allowed | Change::Rule))
-        {
-            let found = judge(&call, &with_settings(&flip.then), &world()).would;
+        let call = GuardToolCall { tool: "Bash", input: &input };
+        let told = explain_call(&call, &GuardPolicy::default(), &build_corpus_context());
+        for flip in told.flips.iter().filter(|flip| matches!(flip.change, FlipKind::Allowed | FlipKind::Rule)) {
+            let found = judge_call(&call, &parse_policy(&flip.then), &build_corpus_context()).unaudited;
             assert_eq!(found, flip.decision, "{command:?}: {}", flip.then);
             let is_seen = |c: char| c == '\n' || !(c.is_control() || matches!(c, '\u{202e}' | '\u{feff}'));
             assert!(flip.then.chars().all(is_seen), "{command:?}: {:?}", flip.then);
-            offered += usize::from(flip.change == Change::Allowed);
+            offered += usize::from(flip.change == FlipKind::Allowed);
         }
     }
     assert!(offered > 6, "{offered}");
@@ -188,17 +170,11 @@ fn odd_texts_are_offered_as_settings_can_hold_them() {
 fn nonsense_is_not_offered() {
     let offered = |command: &str| -> Vec<String> {
         let input = json!({ "command": command });
-        let call = Call {
-            tool: "Bash",
-            input: &input,
-        };
-        let told = explain(&call, &Policy::default(), &world());
-        let of_the_call = |flip: &&Flip| matches!(flip.change, Change::Command | Change::Word | Change::Target);
-        told.flips
-            .iter()
-            .filter(of_the_call)
-            .map(|flip| flip.then.clone())
-            .collect()
+        let call = GuardToolCall { tool: "Bash", input: &input };
+        let told = explain_call(&call, &GuardPolicy::default(), &build_corpus_context());
+        let of_the_call =
+            |flip: &&DecisionFlip| matches!(flip.change, FlipKind::Command | FlipKind::Word | FlipKind::Target);
+        told.flips.iter().filter(of_the_call).map(|flip| flip.then.clone()).collect()
     };
     let rows = [
         // A flag of a wrapper is no program.
@@ -216,10 +192,7 @@ fn nonsense_is_not_offered() {
         ("pidof node | xargs kill", "pidof node | kill"),
         ("cat < .env", "cat"),
         ("exec 3> /etc/hosts; echo x >&3", "exec; echo x >&3"),
-        (
-            "update-alternatives --set python /tmp/x",
-            "update-alternatives python /tmp/x",
-        ),
+        ("update-alternatives --set python /tmp/x", "update-alternatives python /tmp/x"),
         ("tee /dev/sda < x", "tee ./sda < x"),
         // To leave it alone altogether is always possible.
         ("pkill node", ":"),
@@ -228,10 +201,7 @@ fn nonsense_is_not_offered() {
     ];
     for (command, nonsense) in rows {
         let found = offered(command);
-        assert!(
-            !found.iter().any(|then| then.trim() == nonsense),
-            "{command}: {found:?}"
-        );
+        assert!(!found.iter().any(|then| then.trim() == nonsense), "{command}: {found:?}");
     }
     assert_eq!(offered("sudo ls -l").first().map(String::as_str), Some("ls -l"));
 }

@@ -4,63 +4,55 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
-use snell_guard::paths::{Class, Classes};
+use snell_guard::paths::{PathClass, PathClasses};
 use snell_guard::rules::RULES;
-use snell_guard::{Author, Call, Choice, Guarded, Judgement, Policy, Preset, Protected, Verdict, World, judge};
+use snell_guard::{
+    ForbiddenAccess, GuardDecision, GuardJudgement, GuardPolicy, GuardToolCall, JudgeContext, PathProtection,
+    PolicyAuthor, PolicyPreset, RuleOverride, judge_call,
+};
 
-use crate::corpus::{Row, rows, world};
+use crate::corpus::{CorpusRow, build_corpus_context, read_corpus};
 
-fn judged(tool: &str, input: &Json, preset: Preset) -> Judgement {
-    judge(&Call { tool, input }, &Policy::new(preset), &world())
+fn judge_tool(tool: &str, input: &Json, preset: PolicyPreset) -> GuardJudgement {
+    judge_call(&GuardToolCall { tool, input }, &GuardPolicy::new(preset), &build_corpus_context())
 }
 
 /// A case of a rule: a command, or a tool's name with its input.
-fn case(line: &str, policy: &Policy) -> Judgement {
-    case_in(&world(), line, policy)
+fn judge_case(line: &str, policy: &GuardPolicy) -> GuardJudgement {
+    judge_case_in(&build_corpus_context(), line, policy)
 }
 
-fn case_in(world: &World, line: &str, policy: &Policy) -> Judgement {
+fn judge_case_in(world: &JudgeContext, line: &str, policy: &GuardPolicy) -> GuardJudgement {
     let call = line.split_once(' ').filter(|(tool, input)| {
         input.starts_with('{') && tool.chars().all(|c| c.is_alphanumeric() || "_-".contains(c))
     });
     match call.and_then(|(tool, input)| Some((tool, serde_json::from_str(input).ok()?))) {
-        Some((tool, input)) => judge(&Call { tool, input: &input }, policy, world),
+        Some((tool, input)) => judge_call(&GuardToolCall { tool, input: &input }, policy, world),
         None => {
             let input = json!({ "command": line });
-            let call = Call {
-                tool: "Bash",
-                input: &input,
-            };
-            judge(&call, policy, world)
+            let call = GuardToolCall { tool: "Bash", input: &input };
+            judge_call(&call, policy, world)
         }
     }
 }
 
 /// What the cases of rules take for granted.
-fn cautious(preset: Preset) -> Policy {
+fn build_cautious_policy(preset: PolicyPreset) -> GuardPolicy {
     let places = [
-        ("/home/ann/work/app/infra/prod", Guarded::Change),
-        ("/home/ann/work/app/notes/*.md", Guarded::Change),
-        ("/home/ann/vault", Guarded::Look),
+        ("/home/ann/work/app/infra/prod", ForbiddenAccess::Change),
+        ("/home/ann/work/app/notes/*.md", ForbiddenAccess::Change),
+        ("/home/ann/vault", ForbiddenAccess::Read),
     ];
-    let mut policy = Policy::new(preset);
-    policy.protected = places
-        .map(|(path, from)| Protected {
-            path: path.to_owned(),
-            from,
-        })
-        .into();
+    let mut policy = GuardPolicy::new(preset);
+    policy.protected = places.map(|(path, from)| PathProtection { path: path.to_owned(), from }).into();
     policy
 }
 
 /// A policy for which there is nothing but this rule, and those that cannot be turned off.
-fn alone(id: &str) -> Policy {
+fn build_single_rule_policy(id: &str) -> GuardPolicy {
     let others = RULES.iter().filter(|other| other.id != id && !other.locked);
-    let off = Choice {
-        verdict: Verdict::Allow,
-        by: Author::User,
-    };
-    let mut policy = cautious(Preset::Strict);
+    let off = RuleOverride { decision: GuardDecision::Allow, by: PolicyAuthor::User };
+    let mut policy = build_cautious_policy(PolicyPreset::Strict);
     policy.rules = others.map(|other| (other.id.to_owned(), off)).collect();
     policy
 }
@@ -69,21 +61,21 @@ fn alone(id: &str) -> Policy {
 fn every_rule_finds_its_whole_cases_and_nothing_else() {
     let mut faults = Vec::new();
     for rule in RULES {
-        let policy = alone(rule.id);
-        let mut world = world();
-        if rule.on == Classes::from([Class::HomeProject]) {
+        let policy = build_single_rule_policy(rule.id);
+        let mut world = build_corpus_context();
+        if rule.on == PathClasses::from([PathClass::HomeProject]) {
             // Its cases are of an agent that was started in its user's home.
             (world.cwd, world.project) = (world.home.clone(), world.home.clone());
         }
         for line in rule.cases.whole_match.iter().chain(rule.cases.matches) {
-            let found = case_in(&world, line, &policy).rule;
+            let found = judge_case_in(&world, line, &policy).rule;
             let graver = || RULES.iter().any(|other| other.locked && Some(other.id) == found);
             if found != Some(rule.id) && !graver() {
                 faults.push(format!("{}: `{line}` should match; found {found:?}", rule.id));
             }
         }
         for line in rule.cases.whole_not_match {
-            if let Some(found) = case(line, &cautious(Preset::Standard)).rule {
+            if let Some(found) = judge_case(line, &build_cautious_policy(PolicyPreset::Standard)).rule {
                 faults.push(format!("{}: `{line}` should match nothing; found {found}", rule.id));
             }
         }
@@ -96,30 +88,15 @@ fn every_rule_finds_its_whole_cases_and_nothing_else() {
 fn tools_are_judged_by_what_they_would_do() {
     let table: &[(&str, Option<&str>)] = &[
         // Commands as words, in another directory, by other names.
-        (
-            r#"shell {"command": ["bash", "-lc", "rm -rf /"]}"#,
-            Some("files.delete-root"),
-        ),
+        (r#"shell {"command": ["bash", "-lc", "rm -rf /"]}"#, Some("files.delete-root")),
         (r#"shell {"command": ["echo", "rm -rf /; sudo ls"]}"#, None),
         (r#"shell {"command": ["rm", "-rf", "*"]}"#, None),
         (r#"shell {"command": ["rm", "-rf", "~/"]}"#, Some("files.delete-home")),
-        (
-            r#"shell {"command": ["rm", "-rf", "$HOME"]}"#,
-            Some("files.delete-home"),
-        ),
+        (r#"shell {"command": ["rm", "-rf", "$HOME"]}"#, Some("files.delete-home")),
         (r#"shell {"command": ["echo", "$HOME; rm -rf /"]}"#, None),
-        (
-            r#"exec_command {"cmd": "rm -rf *", "workdir": "/home/ann"}"#,
-            Some("files.delete-home"),
-        ),
-        (
-            r#"Bash {"command": "rm -rf build", "cwd": "~"}"#,
-            Some("files.delete-outside"),
-        ),
-        (
-            r#"run_shell_command {"command": "pkill node"}"#,
-            Some("process.kill-by-name"),
-        ),
+        (r#"exec_command {"cmd": "rm -rf *", "workdir": "/home/ann"}"#, Some("files.delete-home")),
+        (r#"Bash {"command": "rm -rf build", "cwd": "~"}"#, Some("files.delete-outside")),
+        (r#"run_shell_command {"command": "pkill node"}"#, Some("process.kill-by-name")),
         (r#"Bash {"command": ["ls", 5]}"#, Some("guard.unread")),
         // Patches, also as a program.
         (
@@ -130,86 +107,41 @@ fn tools_are_judged_by_what_they_would_do() {
             r#"Bash {"command": "cd src && apply_patch <<'E'\n*** Begin Patch\n*** Add File: a.rs\n+rm -rf /\n*** End Patch\nE"}"#,
             None,
         ),
-        (
-            r#"apply_patch {"patch": "--- a/src/x\n+++ b/src/x\n@@ -1 +1 @@\n-/etc\n+/usr\n"}"#,
-            None,
-        ),
-        (
-            r#"apply_patch {"patch": "--- a/.env\t2024\n+++ b/.env\t2025\n@@ -1 +1 @@\n-a\n+b\n"}"#,
-            Some("secret.write"),
-        ),
+        (r#"apply_patch {"patch": "--- a/src/x\n+++ b/src/x\n@@ -1 +1 @@\n-/etc\n+/usr\n"}"#, None),
+        (r#"apply_patch {"patch": "--- a/.env\t2024\n+++ b/.env\t2025\n@@ -1 +1 @@\n-a\n+b\n"}"#, Some("secret.write")),
         (
             r#"apply_patch {"input": "*** Begin Patch\n*** Add File: a.md\n+*** Delete File: /etc/passwd\n*** End Patch"}"#,
             None,
         ),
         // Files.
-        (
-            r#"read_file {"absolute_path": "/home/ann/.ssh/id_rsa"}"#,
-            Some("secret.read"),
-        ),
-        (
-            r#"read_many_files {"paths": ["a.md", "b/../.env"]}"#,
-            Some("secret.read"),
-        ),
-        (
-            r#"Grep {"pattern": "KEY", "path": ".env", "output_mode": "count"}"#,
-            None,
-        ),
-        (
-            r#"Grep {"pattern": "KEY", "glob": "**/.env", "output_mode": "content"}"#,
-            Some("secret.read"),
-        ),
-        (
-            r#"Grep {"pattern": "KEY", "glob": "**/*.ts", "output_mode": "content"}"#,
-            None,
-        ),
+        (r#"read_file {"absolute_path": "/home/ann/.ssh/id_rsa"}"#, Some("secret.read")),
+        (r#"read_many_files {"paths": ["a.md", "b/../.env"]}"#, Some("secret.read")),
+        (r#"Grep {"pattern": "KEY", "path": ".env", "output_mode": "count"}"#, None),
+        (r#"Grep {"pattern": "KEY", "glob": "**/.env", "output_mode": "content"}"#, Some("secret.read")),
+        (r#"Grep {"pattern": "KEY", "glob": "**/*.ts", "output_mode": "content"}"#, None),
         (r#"Glob {"pattern": "**/.env"}"#, None),
         // Addresses.
-        (
-            r#"WebFetch {"url": "http://2852039166/latest/meta-data"}"#,
-            Some("secret.store"),
-        ),
-        (
-            r#"web_fetch {"prompt": "What does http://169.254.169.254/latest say?"}"#,
-            Some("secret.store"),
-        ),
-        (
-            r#"WebFetch {"url": "https://example.com", "prompt": "What is 169.254.169.254?"}"#,
-            None,
-        ),
+        (r#"WebFetch {"url": "http://2852039166/latest/meta-data"}"#, Some("secret.store")),
+        (r#"web_fetch {"prompt": "What does http://169.254.169.254/latest say?"}"#, Some("secret.store")),
+        (r#"WebFetch {"url": "https://example.com", "prompt": "What is 169.254.169.254?"}"#, None),
         // Servers.
         (
             r#"mcp__filesystem__moveFile {"source": "a", "destination": "/home/ann/.bashrc"}"#,
             Some("files.write-start-up"),
         ),
-        (
-            r#"mcp__filesystem__create_directory {"path": "/home/ann/work/app/x"}"#,
-            None,
-        ),
+        (r#"mcp__filesystem__create_directory {"path": "/home/ann/work/app/x"}"#, None),
         (r#"mcp__github__get_file_contents {"path": ".env"}"#, None),
-        (
-            r#"mcp__supabase__execute_sql {"query": "DROP TABLE users"}"#,
-            Some("infra.drop-table"),
-        ),
-        (
-            r#"mcp__supabase__execute_sql {"query": "SELECT 'DROP TABLE users'"}"#,
-            None,
-        ),
-        (
-            r#"mcp__mongodb__drop-database {"database": "prod"}"#,
-            Some("infra.tool-destroy"),
-        ),
+        (r#"mcp__supabase__execute_sql {"query": "DROP TABLE users"}"#, Some("infra.drop-table")),
+        (r#"mcp__supabase__execute_sql {"query": "SELECT 'DROP TABLE users'"}"#, None),
+        (r#"mcp__mongodb__drop-database {"database": "prod"}"#, Some("infra.tool-destroy")),
         (r#"mcp__ssh__exec {"command": "ls /var/log"}"#, None),
-        (
-            r#"mcp__playwright__browser_navigate {"url": "http://169.254.169.254/"}"#,
-            Some("secret.store"),
-        ),
+        (r#"mcp__playwright__browser_navigate {"url": "http://169.254.169.254/"}"#, Some("secret.store")),
         (r#"mcp__linear__delete_comment {"id": "1"}"#, None),
         (r#"SomethingNew {"command": "whatever"}"#, None),
     ];
     let mut faults = Vec::new();
     for (line, expected) in table {
-        let found = case(line, &Policy::default()).rule;
+        let found = judge_case(line, &GuardPolicy::default()).rule;
         if found != *expected {
             faults.push(format!("{line}: {found:?} instead of {expected:?}"));
         }
@@ -224,29 +156,12 @@ fn no_advice_is_itself_denied() {
     for rule in RULES {
         for quoted in rule.advice.split('`').skip(1).step_by(2) {
             commands += 1;
-            let standard = case(quoted, &cautious(Preset::Standard));
-            assert_eq!(
-                standard.decision,
-                Verdict::Allow,
-                "{}: `{quoted}`: {:?}",
-                rule.id,
-                standard.rule
-            );
-            let strict = case(quoted, &cautious(Preset::Strict));
-            assert_ne!(
-                strict.decision,
-                Verdict::Deny,
-                "{}: `{quoted}`: {:?}",
-                rule.id,
-                strict.rule
-            );
+            let standard = judge_case(quoted, &build_cautious_policy(PolicyPreset::Standard));
+            assert_eq!(standard.decision, GuardDecision::Allow, "{}: `{quoted}`: {:?}", rule.id, standard.rule);
+            let strict = judge_case(quoted, &build_cautious_policy(PolicyPreset::Strict));
+            assert_ne!(strict.decision, GuardDecision::Deny, "{}: `{quoted}`: {:?}", rule.id, strict.rule);
         }
-        assert_eq!(
-            rule.advice.matches('`').count() % 2,
-            0,
-            "{}: a quote does not end",
-            rule.id
-        );
+        assert_eq!(rule.advice.matches('`').count() % 2, 0, "{}: a quote does not end", rule.id);
     }
     assert!(commands > 100, "only {commands} commands were found in all advice");
 }
@@ -255,14 +170,14 @@ proptest! {
     #[test]
     fn any_text_is_judged(text in any::<String>(), tool in prop::sample::select(vec!["Bash", "Read", "apply_patch", "Grep", "WebFetch", "mcp__fs__read", "mcp__pg__query", "mcp__shell__run"])) {
         for key in ["command", "file_path", "input", "glob", "url", "path", "sql"] {
-            judged(tool, &json!({ key: text }), Preset::Standard);
+            judge_tool(tool, &json!({ key: text }), PolicyPreset::Standard);
         }
-        judged(&text, &json!({ "command": text }), Preset::Strict);
+        judge_tool(&text, &json!({ "command": text }), PolicyPreset::Strict);
     }
 
     #[test]
     fn pieces_of_the_corpus_are_judged(from in any::<prop::sample::Index>(), to in any::<prop::sample::Index>(), cut in any::<(prop::sample::Index, prop::sample::Index)>()) {
-        static ROWS: LazyLock<Vec<Row>> = LazyLock::new(rows);
+        static ROWS: LazyLock<Vec<CorpusRow>> = LazyLock::new(read_corpus);
         let text = |index: &prop::sample::Index| ROWS[index.index(ROWS.len())].input["command"].as_str().unwrap_or("x").to_owned();
         let part = |text: String, at: &prop::sample::Index, head: bool| -> String {
             let count = text.chars().count();
@@ -270,13 +185,13 @@ proptest! {
             if head { text.chars().take(at).collect() } else { text.chars().skip(at).collect() }
         };
         let mixed = part(text(&from), &cut.0, true) + &part(text(&to), &cut.1, false);
-        judged("Bash", &json!({ "command": mixed }), Preset::Standard);
+        judge_tool("Bash", &json!({ "command": mixed }), PolicyPreset::Standard);
     }
 
     #[test]
     fn any_input_is_judged(tool in "(Bash|Edit|Grep|apply_patch|mcp__[a-z]{1,5}__[a-zA-Z_]{0,8})", key in "(command|file_path|paths|sql|glob|patch)", number in any::<i64>()) {
         for input in [json!(null), json!([]), json!(number), json!({ &key: number }), json!({ &key: [number, "x", { &key: "y" }] }), json!({ &key: { &key: null } })] {
-            judged(&tool, &input, Preset::Standard);
+            judge_tool(&tool, &input, PolicyPreset::Standard);
         }
     }
 }

@@ -2,25 +2,21 @@
 
 use serde_json::json;
 
-use crate::corpus::rows;
+use crate::corpus::read_corpus;
 
 /// What it is called, and how it is done; nothing where it might mean something else.
-type Rewrite = (&'static str, fn(&str) -> Option<String>);
+type CommandRewrite = (&'static str, fn(&str) -> Option<String>);
 
 /// For any text that is whole.
-const AROUND: &[Rewrite] = &[
+const AROUND: &[CommandRewrite] = &[
     ("blanks around it", |text| Some(format!("  \t{text}\n\n"))),
     ("in braces", |text| Some(format!("{{ {text}\n}}"))),
     ("in a subshell", |text| Some(format!("(\n{text}\n)"))),
     ("after something harmless", |text| Some(format!("true\n{text}"))),
     ("before something harmless", |text| Some(format!("{text}\ntrue"))),
-    ("after a comment", |text| {
-        Some(format!("# let's go: it's \"fine\"\n{text}"))
-    }),
+    ("after a comment", |text| Some(format!("# let's go: it's \"fine\"\n{text}"))),
     ("in a branch", |text| Some(format!("if true; then\n{text}\nfi"))),
-    ("in the other branch", |text| {
-        Some(format!("if false; then :; else\n{text}\nfi"))
-    }),
+    ("in the other branch", |text| Some(format!("if false; then :; else\n{text}\nfi"))),
     ("in a case", |text| Some(format!("case x in x)\n{text}\n;; esac"))),
     ("in a loop", |text| Some(format!("for once in 1; do\n{text}\ndone"))),
     ("after and", |text| Some(format!("true && {{\n{text}\n}}"))),
@@ -31,58 +27,38 @@ const AROUND: &[Rewrite] = &[
     ("in a function", |text| {
         Some(format!("do_it() {{\n{text}\n}}\ndo_it")).filter(|_| !text.contains("$1") && !text.contains("$@"))
     }),
-    ("for eval", |text| Some(format!("eval {}", quoted(text)))),
-    ("for eval, by a variable", |text| {
-        Some(format!("it={}; eval \"$it\"", quoted(text)))
-    }),
-    ("for another shell", |text| Some(format!("bash -c {}", quoted(text)))),
-    ("for another shell, as a here-string", |text| {
-        Some(format!("bash <<< {}", quoted(text)))
-    }),
-    ("for another shell, as a here-document", |text| {
-        Some(format!("bash <<'END OF IT'\n{text}\nEND OF IT"))
-    }),
+    ("for eval", |text| Some(format!("eval {}", quote_word(text)))),
+    ("for eval, by a variable", |text| Some(format!("it={}; eval \"$it\"", quote_word(text)))),
+    ("for another shell", |text| Some(format!("bash -c {}", quote_word(text)))),
+    ("for another shell, as a here-string", |text| Some(format!("bash <<< {}", quote_word(text)))),
+    ("for another shell, as a here-document", |text| Some(format!("bash <<'END OF IT'\n{text}\nEND OF IT"))),
 ];
 
 /// For a command of plain words.
-const WORDS: &[Rewrite] = &[
+const WORDS: &[CommandRewrite] = &[
     ("longer blanks", |text| Some(text.replace(' ', "  \t "))),
     ("continued lines", |text| Some(text.replace(' ', " \\\n  "))),
-    ("continued in its name", |text| named(text, |name| split(name, "\\\n"))),
-    ("a name in double quotes", |text| {
-        named(text, |name| Some(format!("\"{name}\"")))
-    }),
-    ("a name in single quotes", |text| {
-        named(text, |name| Some(format!("'{name}'")))
-    }),
+    ("continued in its name", |text| rewrite_name(text, |name| split_name(name, "\\\n"))),
+    ("a name in double quotes", |text| rewrite_name(text, |name| Some(format!("\"{name}\"")))),
+    ("a name in single quotes", |text| rewrite_name(text, |name| Some(format!("'{name}'")))),
     ("a name with a backslash", |text| Some(format!("\\{text}"))),
-    ("a name with a backslash within", |text| {
-        named(text, |name| split(name, "\\"))
-    }),
-    ("a name with nothing in it", |text| {
-        named(text, |name| split(name, "\"\"''"))
-    }),
-    ("one letter quoted", |text| {
-        named(text, |name| Some(format!("'{}'{}", name.get(..1)?, name.get(1..)?)))
-    }),
+    ("a name with a backslash within", |text| rewrite_name(text, |name| split_name(name, "\\"))),
+    ("a name with nothing in it", |text| rewrite_name(text, |name| split_name(name, "\"\"''"))),
+    ("one letter quoted", |text| rewrite_name(text, |name| Some(format!("'{}'{}", name.get(..1)?, name.get(1..)?)))),
     ("one letter as its number", |text| {
-        named(text, |name| {
+        rewrite_name(text, |name| {
             let first = name.bytes().next()?;
             Some(format!("$'\\x{first:02x}'{}", name.get(1..)?))
         })
     }),
     ("all letters as their numbers", |text| {
-        named(text, |name| {
+        rewrite_name(text, |name| {
             let numbers: String = name.bytes().map(|byte| format!("\\{byte:03o}")).collect();
             Some(format!("$'{numbers}'"))
         })
     }),
-    ("every word in single quotes", |text| {
-        Some(each(text, |word| format!("'{word}'")))
-    }),
-    ("every word in double quotes", |text| {
-        Some(each(text, |word| format!("\"{word}\"")))
-    }),
+    ("every word in single quotes", |text| Some(rewrite_words(text, |word| format!("'{word}'")))),
+    ("every word in double quotes", |text| Some(rewrite_words(text, |word| format!("\"{word}\"")))),
     ("a semicolon behind it", |text| Some(format!("{text};"))),
     ("an ampersand behind it", |text| Some(format!("{text} &"))),
     ("a comment behind it", |text| Some(format!("{text} # it's fine"))),
@@ -95,12 +71,8 @@ const WORDS: &[Rewrite] = &[
         let (one, two) = name.split_at_checked(1)?;
         Some(format!("one={one} two={two}; $one\"${{two}}\" {rest}"))
     }),
-    ("a name by a substitution", |text| {
-        named(text, |name| Some(format!("$(echo {name})")))
-    }),
-    ("a name by old quotes", |text| {
-        named(text, |name| Some(format!("`printf %s {name}`")))
-    }),
+    ("a name by a substitution", |text| rewrite_name(text, |name| Some(format!("$(echo {name})")))),
+    ("a name by old quotes", |text| rewrite_name(text, |name| Some(format!("`printf %s {name}`")))),
     ("the last word by a variable", |text| {
         let (rest, last) = text.rsplit_once(' ')?;
         Some(format!("it={last}; {rest} \"$it\""))
@@ -110,54 +82,42 @@ const WORDS: &[Rewrite] = &[
         let fits = words.len() > 1 && !text.contains(',') && !text.contains("..");
         fits.then(|| format!("{{{}}}", words.join(",")))
     }),
-    ("all words as an array", |text| {
-        Some(format!("it=({text}); \"${{it[@]}}\""))
-    }),
+    ("all words as an array", |text| Some(format!("it=({text}); \"${{it[@]}}\""))),
     ("all words as arguments", |text| Some(format!("set -- {text}; \"$@\""))),
-    ("with command", |text| {
-        program(text).map(|text| format!("command {text}"))
-    }),
-    ("with env", |text| program(text).map(|text| format!("env {text}"))),
-    ("with env and a variable", |text| {
-        program(text).map(|text| format!("env -u NOTHING A=b {text}"))
-    }),
-    ("with a variable before it", |text| {
-        program(text).map(|text| format!("A=b {text}"))
-    }),
-    ("with nohup", |text| program(text).map(|text| format!("nohup {text}"))),
-    ("with nice", |text| {
-        program(text).map(|text| format!("nice -n 5 {text}"))
-    }),
-    ("with timeout", |text| {
-        program(text).map(|text| format!("timeout 60 {text}"))
-    }),
-    ("with time", |text| program(text).map(|text| format!("time {text}"))),
-    ("with exec", |text| program(text).map(|text| format!("exec {text}"))),
+    ("with command", |text| require_external_program(text).map(|text| format!("command {text}"))),
+    ("with env", |text| require_external_program(text).map(|text| format!("env {text}"))),
+    ("with env and a variable", |text| require_external_program(text).map(|text| format!("env -u NOTHING A=b {text}"))),
+    ("with a variable before it", |text| require_external_program(text).map(|text| format!("A=b {text}"))),
+    ("with nohup", |text| require_external_program(text).map(|text| format!("nohup {text}"))),
+    ("with nice", |text| require_external_program(text).map(|text| format!("nice -n 5 {text}"))),
+    ("with timeout", |text| require_external_program(text).map(|text| format!("timeout 60 {text}"))),
+    ("with time", |text| require_external_program(text).map(|text| format!("time {text}"))),
+    ("with exec", |text| require_external_program(text).map(|text| format!("exec {text}"))),
 ];
 
-fn quoted(text: &str) -> String {
+fn quote_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// The same with another name.
-fn named(text: &str, rewrite: fn(&str) -> Option<String>) -> Option<String> {
+fn rewrite_name(text: &str, rewrite: fn(&str) -> Option<String>) -> Option<String> {
     let (name, rest) = text.split_once(' ').unwrap_or((text, ""));
     Some(format!("{} {rest}", rewrite(name)?))
 }
 
 /// Something after the first letter.
-fn split(name: &str, with: &str) -> Option<String> {
+fn split_name(name: &str, with: &str) -> Option<String> {
     let (one, two) = name.split_at_checked(1).filter(|(_, two)| !two.is_empty())?;
     Some(format!("{one}{with}{two}"))
 }
 
-fn each(text: &str, rewrite: fn(&str) -> String) -> String {
+fn rewrite_words(text: &str, rewrite: fn(&str) -> String) -> String {
     let words = text.split(' ').filter(|word| !word.is_empty());
     words.map(rewrite).collect::<Vec<_>>().join(" ")
 }
 
 /// Only what is no builtin of the shell can be run by another program.
-fn program(text: &str) -> Option<&str> {
+fn require_external_program(text: &str) -> Option<&str> {
     const BUILTINS: &[&str] = &[
         "cd", "pushd", "popd", "export", "source", "eval", "exec", "trap", "set", "unset", "alias", "unalias",
         "history", "read", "declare", "local", "readonly", "exit", "return", "shopt", "ulimit", "umask", "wait",
@@ -169,9 +129,7 @@ fn program(text: &str) -> Option<&str> {
 
 /// Words without anything that the shell would make something of, and no keyword before them.
 fn is_plain(text: &str) -> bool {
-    const KEYWORDS: &[&str] = &[
-        "if", "for", "while", "until", "case", "time", "function", "select", "coproc",
-    ];
+    const KEYWORDS: &[&str] = &["if", "for", "while", "until", "case", "time", "function", "select", "coproc"];
     let is_plain = |c: char| c.is_ascii_alphanumeric() || " -_./:@,+%".contains(c);
     text.starts_with(|c: char| c.is_ascii_lowercase())
         && text.chars().all(is_plain)
@@ -181,17 +139,15 @@ fn is_plain(text: &str) -> bool {
 #[test]
 fn writing_it_differently_does_not_change_the_verdict() {
     let mut faults = Vec::new();
-    for row in rows().iter().filter(|row| row.tool == "Bash") {
+    for row in read_corpus().iter().filter(|row| row.tool == "Bash") {
         let text = row.input["command"].as_str().expect("a command is a text");
-        let (verdict, _) = row.judged();
+        let (verdict, _) = row.judge_row();
         let words = WORDS.iter().filter(|_| is_plain(text));
         for (how, rewrite) in AROUND.iter().chain(words) {
             let Some(written) = rewrite(text) else { continue };
-            let (found, rule) = row.judged_with(&json!({ "command": written }));
+            let (found, rule) = row.judge_with_input(&json!({ "command": written }));
             if found != verdict {
-                faults.push(format!(
-                    "{how}: {found:?} ({rule:?}) instead of {verdict:?}: {written:?}"
-                ));
+                faults.push(format!("{how}: {found:?} ({rule:?}) instead of {verdict:?}: {written:?}"));
             }
         }
     }

@@ -1,25 +1,22 @@
 //! Every form of secrets that is masked is also one that the guard sees leaving.
 
 use serde_json::json;
-use snell_guard::{Call, Policy, Verdict, judge};
+use snell_guard::{GuardDecision, GuardPolicy, GuardToolCall, judge_call};
 use snell_secrets::SecretIssuer;
 use snell_secrets::examples::secret_examples;
 
-use crate::corpus::world;
+use crate::corpus::build_corpus_context;
 
-fn verdict_on(command: &str) -> (Verdict, Option<&'static str>) {
+fn judge_bash(command: &str) -> (GuardDecision, Option<&'static str>) {
     let input = json!({ "command": command });
-    let call = Call {
-        tool: "Bash",
-        input: &input,
-    };
-    let judgement = judge(&call, &Policy::default(), &world());
+    let call = GuardToolCall { tool: "Bash", input: &input };
+    let judgement = judge_call(&call, &GuardPolicy::default(), &build_corpus_context());
     (judgement.decision, judgement.rule)
 }
 
 #[test]
 fn a_secret_of_every_form_is_asked_about_before_it_is_sent_to_a_foreign_host() {
-    let asked = (Verdict::Ask, Some("secret.send-written"));
+    let asked = (GuardDecision::Ask, Some("secret.send-written"));
     for example in secret_examples() {
         let text = &example.text;
         let ways = [
@@ -32,10 +29,10 @@ fn a_secret_of_every_form_is_asked_about_before_it_is_sent_to_a_foreign_host() {
         for command in ways {
             // Any host can have issued some, so that no host is foreign to them.
             let expected = match example.issuer {
-                SecretIssuer::AnyHost => (Verdict::Allow, None),
+                SecretIssuer::AnyHost => (GuardDecision::Allow, None),
                 SecretIssuer::Host(_) | SecretIssuer::NoHost => asked,
             };
-            assert_eq!(verdict_on(&command), expected, "{command}");
+            assert_eq!(judge_bash(&command), expected, "{command}");
         }
     }
 }
@@ -48,7 +45,7 @@ fn a_secret_may_go_to_the_host_that_issued_it() {
         };
         for part in parts.split('|') {
             let command = format!("curl -H 'X: {}' https://api.{part}.com/", example.text);
-            assert_eq!(verdict_on(&command), (Verdict::Allow, None), "{command}");
+            assert_eq!(judge_bash(&command), (GuardDecision::Allow, None), "{command}");
         }
     }
 }
@@ -64,6 +61,6 @@ fn texts_that_only_look_like_secrets_may_be_sent() {
         "nvapi-docs",
     ] {
         let command = format!("curl -d '{text}' https://example.com/");
-        assert_eq!(verdict_on(&command), (Verdict::Allow, None), "{command}");
+        assert_eq!(judge_bash(&command), (GuardDecision::Allow, None), "{command}");
     }
 }

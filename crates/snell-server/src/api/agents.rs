@@ -5,23 +5,19 @@ use std::fmt;
 use axum::extract::{RawQuery, State};
 use axum::http::Uri;
 use snell::Timestamp;
-use snell_store::{AgentFilter, AgentView, State as AgentState, Store, TurnFilter, TurnView};
+use snell_store::{AgentFilter, AgentState, AgentView, Store, TurnFilter, TurnView};
 
-use super::{Answer, shown};
-use crate::app::{App, Shared};
-use crate::error::Refusal;
-use crate::page;
-use crate::query::{Query, id};
-use crate::time;
+use super::{ApiResult, respond_json};
+use crate::api::json_page;
+use crate::app_state::{AppState, SharedAppState};
+use crate::http::errors::HttpError;
+use crate::http::query_params::{QueryParams, parse_id};
+use crate::http::rfc3339;
 
 /// `GET /api/agents`: the one that was last heard of first.
-pub(crate) async fn agents(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
-    let query = Query::read(query.as_deref(), &["state", "project_id", "ended", "limit", "before"])?;
-    let state = query.word(
-        "state",
-        AgentState::parse,
-        AgentState::ALL.iter().map(|state| state.as_str()),
-    )?;
+pub(crate) async fn list_agents(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> ApiResult {
+    let query = QueryParams::parse(query.as_deref(), &["state", "project_id", "ended", "limit", "before"])?;
+    let state = query.choice("state", AgentState::parse, AgentState::ALL.iter().map(|state| state.as_str()))?;
     let with_ended = query.flag("ended")? || state == Some(AgentState::Ended);
     let limit = query.limit()?;
     let filter = AgentFilter {
@@ -30,90 +26,74 @@ pub(crate) async fn agents(State(app): State<Shared>, RawQuery(query): RawQuery)
         ended_after: with_ended.then_some(Timestamp::MIN),
         ..AgentFilter::default()
     };
-    let after = query.before(Place::read)?;
+    let after = query.before_cursor(AgentListCursor::parse)?;
     let ask = move |store: &mut Store| {
-        page::write(limit, after, Place::of, |after, limit| {
-            store.agents(&AgentFilter {
+        json_page::write_page(limit, after, AgentListCursor::from_agent, |after, limit| {
+            store.list_agents(&AgentFilter {
                 after: after.map(|place| (place.last_seen_at, place.agent_id)),
                 limit: Some(limit),
                 ..filter.clone()
             })
         })
     };
-    Ok(app.readers.ask(ask).await?.answer())
+    Ok(app.store_pool.with_store(ask).await?.into_response())
 }
 
 /// An agent's place in the list.
 #[derive(Clone, Copy)]
-struct Place {
+struct AgentListCursor {
     last_seen_at: Timestamp,
     agent_id: i64,
 }
 
-impl Place {
-    fn of(agent: &AgentView) -> Self {
-        Self {
-            last_seen_at: agent.last_seen_at,
-            agent_id: agent.agent_id,
-        }
+impl AgentListCursor {
+    fn from_agent(agent: &AgentView) -> Self {
+        Self { last_seen_at: agent.last_seen_at, agent_id: agent.agent_id }
     }
 
-    fn read(cursor: &str) -> Option<Self> {
+    fn parse(cursor: &str) -> Option<Self> {
         let (at, agent_id) = cursor.rsplit_once('_')?;
-        Some(Self {
-            last_seen_at: time::read(at)?,
-            agent_id: id(agent_id)?,
-        })
+        Some(Self { last_seen_at: rfc3339::parse_timestamp(at)?, agent_id: parse_id(agent_id)? })
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for AgentListCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}_{}", self.last_seen_at, self.agent_id)
     }
 }
 
 /// `GET /api/agents/{id}`
-pub(crate) async fn agent(State(app): State<Shared>, uri: Uri) -> Answer {
-    Query::read(uri.query(), &[])?;
-    shown(&find(&app, &uri).await?)
+pub(crate) async fn get_agent(State(app): State<SharedAppState>, uri: Uri) -> ApiResult {
+    QueryParams::parse(uri.query(), &[])?;
+    respond_json(&find_agent(&app, &uri).await?)
 }
 
 /// `GET /api/agents/{id}/turns`: the latest first.
-pub(crate) async fn turns(State(app): State<Shared>, uri: Uri) -> Answer {
-    let query = Query::read(uri.query(), &["limit", "before"])?;
+pub(crate) async fn list_turns(State(app): State<SharedAppState>, uri: Uri) -> ApiResult {
+    let query = QueryParams::parse(uri.query(), &["limit", "before"])?;
     let limit = query.limit()?;
-    let before_id = query.before(id)?;
-    let agent = find(&app, &uri).await?;
+    let before_id = query.before_cursor(parse_id)?;
+    let agent = find_agent(&app, &uri).await?;
     let ask = move |store: &mut Store| {
-        page::write(
+        json_page::write_page(
             limit,
             before_id,
             |turn: &TurnView| turn.turn_id,
             |before_id, limit| {
-                store.turns(&TurnFilter {
-                    agent_id: agent.agent_id,
-                    before_id,
-                    limit,
-                    ..TurnFilter::default()
-                })
+                store.list_turns(&TurnFilter { agent_id: agent.agent_id, before_id, limit, ..TurnFilter::default() })
             },
         )
     };
-    Ok(app.readers.ask(ask).await?.answer())
+    Ok(app.store_pool.with_store(ask).await?.into_response())
 }
 
 /// The agent that a path names.
-async fn find(app: &App, uri: &Uri) -> Result<AgentView, Refusal> {
+async fn find_agent(app: &AppState, uri: &Uri) -> Result<AgentView, HttpError> {
     let named = uri.path().split('/').nth(3).unwrap_or_default();
-    let agent_id = id(named).ok_or_else(|| Refusal::bad("an agent is named by its number: /api/agents/17"))?;
-    let filter = AgentFilter {
-        agent_id: Some(agent_id),
-        ended_after: Some(Timestamp::MIN),
-        ..AgentFilter::default()
-    };
-    let mut found = app.readers.ask(move |store| store.agents(&filter)).await?;
-    found
-        .pop()
-        .ok_or_else(|| Refusal::NotFound(format!("there is no agent {agent_id}")))
+    let agent_id =
+        parse_id(named).ok_or_else(|| HttpError::bad_request("an agent is named by its number: /api/agents/17"))?;
+    let filter = AgentFilter { agent_id: Some(agent_id), ended_after: Some(Timestamp::MIN), ..AgentFilter::default() };
+    let mut found = app.store_pool.with_store(move |store| store.list_agents(&filter)).await?;
+    found.pop().ok_or_else(|| HttpError::NotFound(format!("there is no agent {agent_id}")))
 }

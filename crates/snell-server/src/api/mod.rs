@@ -1,6 +1,7 @@
 //! What can be asked about what happened: pages of JSON.
 
 mod agents;
+pub(crate) mod json_page;
 mod log;
 mod status;
 
@@ -8,15 +9,15 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 
-use crate::error::{Refusal, json};
+use crate::http::errors::{HttpError, json_response};
 
-pub(crate) use agents::{agent, agents, turns};
-pub(crate) use log::{DECISIONS, event_filter, events, guard, hooks};
-pub(crate) use status::{metrics, status};
+pub(crate) use agents::{get_agent, list_agents, list_turns};
+pub(crate) use log::{DECISIONS, list_events, list_guard_verdicts, list_hook_stats, parse_event_filter};
+pub(crate) use status::{get_metrics, get_status};
 
 /// What a question is answered with.
-type Answer = Result<Response, Refusal>;
+type ApiResult = Result<Response, HttpError>;
 
-fn shown(value: &impl Serialize) -> Answer {
-    Ok(json(StatusCode::OK, value))
+fn respond_json(value: &impl Serialize) -> ApiResult {
+    Ok(json_response(StatusCode::OK, value))
 }

@@ -7,13 +7,13 @@ use serde::Serialize;
 use serde_json::Number;
 use snell::Timestamp;
 
-use super::{Answer, shown};
-use crate::app::Shared;
-use crate::query::Query;
-use crate::routes::typed;
+use super::{ApiResult, respond_json};
+use crate::app_state::SharedAppState;
+use crate::http::query_params::QueryParams;
+use crate::http::routes::response_with_type;
 
 #[derive(Serialize)]
-struct Status {
+struct ReceiverStatusBody {
     enabled: bool,
     mode: &'static str,
     last_event_at: Option<Timestamp>,
@@ -21,12 +21,12 @@ struct Status {
     last_event_type: Option<String>,
     events_received: u64,
     polling_interval: Number,
-    config: Config,
+    config: StatusConfigBody,
 }
 
 /// What the user has set.
 #[derive(Serialize)]
-struct Config {
+struct StatusConfigBody {
     poll_active: Number,
     poll_silent: Number,
     silent_after: Number,
@@ -36,32 +36,32 @@ struct Config {
 }
 
 /// `GET /hook/status`
-pub(crate) async fn status(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
-    Query::read(query.as_deref(), &[])?;
-    let (pulse, now) = (app.pulse.clone(), app.clock.now());
-    let beat = app.readers.ask(move |store| pulse.feel(store, now)).await?;
-    let rhythm = app.hybrid.rhythm;
-    shown(&Status {
+pub(crate) async fn get_status(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> ApiResult {
+    QueryParams::parse(query.as_deref(), &[])?;
+    let (pulse, now) = (app.hook_activity.clone(), app.clock.now());
+    let beat = app.store_pool.with_store(move |store| pulse.refresh(store, now)).await?;
+    let rhythm = app.poll_scheduler.schedule;
+    respond_json(&ReceiverStatusBody {
         enabled: app.settings.enabled,
         mode: beat.mode.as_str(),
-        last_event_ago: beat.last_at.map(|at| seconds(now.duration_since(at).unsigned_abs())),
+        last_event_ago: beat.last_at.map(|at| to_json_seconds(now.duration_since(at).unsigned_abs())),
         last_event_at: beat.last_at,
         last_event_type: beat.last_event,
         events_received: beat.received,
-        polling_interval: seconds(rhythm.interval(beat.mode)),
-        config: Config {
-            poll_active: seconds(rhythm.poll_active),
-            poll_silent: seconds(rhythm.poll_silent),
-            silent_after: seconds(rhythm.silent_after),
-            heartbeat: seconds(app.settings.heartbeat),
+        polling_interval: to_json_seconds(rhythm.poll_interval(beat.mode)),
+        config: StatusConfigBody {
+            poll_active: to_json_seconds(rhythm.poll_active),
+            poll_silent: to_json_seconds(rhythm.poll_silent),
+            silent_after: to_json_seconds(rhythm.silent_after),
+            heartbeat: to_json_seconds(app.settings.heartbeat),
             max_stream_clients: app.settings.max_stream_clients,
-            access: app.settings.access(),
+            access: app.settings.access_label(),
         },
     })
 }
 
 /// A duration in seconds, without a fraction if it has none.
-fn seconds(duration: Duration) -> Number {
+fn to_json_seconds(duration: Duration) -> Number {
     let whole = Number::from(duration.as_secs());
     match duration.subsec_nanos() {
         0 => whole,
@@ -70,7 +70,7 @@ fn seconds(duration: Duration) -> Number {
 }
 
 /// `GET /metrics`
-pub(crate) async fn metrics(State(app): State<Shared>) -> Answer {
+pub(crate) async fn get_metrics(State(app): State<SharedAppState>) -> ApiResult {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    Ok(typed(kind, app.metrics.text()))
+    Ok(response_with_type(kind, app.metrics.encode_text()))
 }

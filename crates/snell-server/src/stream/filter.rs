@@ -2,46 +2,42 @@
 
 use snell_store::ChangeKind;
 
-use crate::error::Refusal;
-use crate::query::Query;
-use crate::stream::frame::Frame;
+use crate::http::errors::HttpError;
+use crate::http::query_params::QueryParams;
+use crate::stream::sse_frame::SseFrame;
 
 /// Which changes somebody wants to hear of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Filter {
+pub(super) struct StreamFilter {
     /// Of these kinds; of all if there is none.
     kinds: Vec<ChangeKind>,
     project_id: Option<i64>,
     agent_id: Option<i64>,
 }
 
-impl Filter {
-    pub(super) fn read(query: &Query<'_>) -> Result<Self, Refusal> {
+impl StreamFilter {
+    pub(super) fn parse(query: &QueryParams<'_>) -> Result<Self, HttpError> {
         let mut kinds = Vec::new();
         let words = query.text("types").into_iter().flat_map(|types| types.split(','));
         for word in words.map(str::trim).filter(|word| !word.is_empty()) {
             let Some(kind) = ChangeKind::parse(word) else {
                 let known: Vec<_> = ChangeKind::ALL.iter().map(|kind| kind.as_str()).collect();
-                return Err(Refusal::bad(format!(
+                return Err(HttpError::bad_request(format!(
                     "\"types\" names something that is not sent; known are {}",
                     known.join(", ")
                 )));
             };
             kinds.push(kind);
         }
-        Ok(Self {
-            kinds,
-            project_id: query.id("project_id")?,
-            agent_id: query.id("agent_id")?,
-        })
+        Ok(Self { kinds, project_id: query.id("project_id")?, agent_id: query.id("agent_id")? })
     }
 
     /// Whether everything is wanted.
-    pub(super) fn is_open(&self) -> bool {
+    pub(super) fn matches_all(&self) -> bool {
         *self == Self::default()
     }
 
-    pub(super) fn wants(&self, frame: &Frame) -> bool {
+    pub(super) fn matches(&self, frame: &SseFrame) -> bool {
         (self.kinds.is_empty() || self.kinds.contains(&frame.kind))
             && self.project_id.is_none_or(|id| id == frame.project_id)
             && self.agent_id.is_none_or(|id| id == frame.agent_id)

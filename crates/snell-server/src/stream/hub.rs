@@ -7,31 +7,31 @@ use std::thread::Thread;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-use super::frame::Batch;
+use super::sse_frame::SseBatch;
 
 /// How long what waits may be in all.
-const MAX_BYTES: usize = 8 * 1024 * 1024;
+const MAX_QUEUED_BYTES: usize = 8 * 1024 * 1024;
 
 /// Where changes wait.
 #[derive(Debug)]
-pub(crate) struct Hub {
-    queue: Mutex<Queue>,
+pub(crate) struct StreamHub {
+    queue: Mutex<HubQueue>,
     /// How many batches there have ever been, for those who wait for another.
-    news: watch::Sender<u64>,
-    room: Arc<Semaphore>,
+    batch_count: watch::Sender<u64>,
+    permits: Arc<Semaphore>,
     max_changes: usize,
     /// Whoever puts changes in.
     follower: OnceLock<Thread>,
 }
 
 #[derive(Debug, Default)]
-struct Queue {
-    batches: VecDeque<Arc<Batch>>,
+struct HubQueue {
+    batches: VecDeque<Arc<SseBatch>>,
     /// How many batches were there before the first of these.
-    gone: u64,
+    dropped_batches: u64,
     changes: usize,
     bytes: usize,
-    listeners: usize,
+    subscribers: usize,
     /// The last change that was put in. None while nobody listens, so that nothing need be read for nobody.
     position: Option<i64>,
     /// The furthest change that somebody has read from the database without waiting for it here.
@@ -42,19 +42,19 @@ struct Queue {
 
 /// A place in the queue.
 #[derive(Debug)]
-pub(super) struct Place {
-    hub: Arc<Hub>,
+pub(super) struct HubCursor {
+    hub: Arc<StreamHub>,
     next: u64,
     database: u64,
-    news: watch::Receiver<u64>,
+    batch_count: watch::Receiver<u64>,
     _room: OwnedSemaphorePermit,
 }
 
 /// What is at a place.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum CursorItem {
     /// Changes.
-    Batch(Arc<Batch>),
+    Batch(Arc<SseBatch>),
     /// None yet.
     Nothing,
     /// What was there is gone; what comes next is from another time.
@@ -63,44 +63,44 @@ pub(super) enum Found {
     Replaced,
 }
 
-impl Hub {
+impl StreamHub {
     pub(crate) fn new(max_listeners: usize, max_changes: usize) -> Self {
         Self {
             queue: Mutex::default(),
-            news: watch::Sender::new(0),
-            room: Arc::new(Semaphore::new(max_listeners)),
+            batch_count: watch::Sender::new(0),
+            permits: Arc::new(Semaphore::new(max_listeners)),
             max_changes,
             follower: OnceLock::new(),
         }
     }
 
     /// Says who puts changes in, and is to be woken when somebody begins to listen.
-    pub(super) fn is_followed_by(&self, follower: Thread) {
+    pub(super) fn set_follower(&self, follower: Thread) {
         // There is one.
         let _ = self.follower.set(follower);
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+    fn lock_queue(&self) -> MutexGuard<'_, HubQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A place at the end of the queue, if there is room for another listener.
-    pub(super) fn join(self: &Arc<Self>) -> Option<Place> {
-        let room = self.room.clone().try_acquire_owned().ok()?;
-        let mut queue = self.queue();
-        queue.listeners += 1;
-        Some(Place {
+    pub(super) fn subscribe(self: &Arc<Self>) -> Option<HubCursor> {
+        let room = self.permits.clone().try_acquire_owned().ok()?;
+        let mut queue = self.lock_queue();
+        queue.subscribers += 1;
+        Some(HubCursor {
             hub: self.clone(),
-            next: queue.end(),
+            next: queue.end_index(),
             database: queue.database,
-            news: self.news.subscribe(),
+            batch_count: self.batch_count.subscribe(),
             _room: room,
         })
     }
 
     /// Begins to follow after this change, if nobody has listened so far.
-    pub(super) fn begin_after(&self, newest: i64) {
-        let mut queue = self.queue();
+    pub(super) fn start_after(&self, newest: i64) {
+        let mut queue = self.lock_queue();
         queue.position = queue.position.or(Some(newest));
         drop(queue);
         if let Some(follower) = self.follower.get() {
@@ -110,66 +110,66 @@ impl Hub {
 
     /// After which change to read on; nothing if nobody listens.
     pub(super) fn position(&self) -> Option<i64> {
-        self.queue().position
+        self.lock_queue().position
     }
 
     /// Somebody has read up to this change in the database, which may be more than was put in.
-    pub(super) fn is_known_up_to(&self, change: i64) {
-        let mut queue = self.queue();
+    pub(super) fn record_read_ahead(&self, change: i64) {
+        let mut queue = self.lock_queue();
         queue.read_ahead = queue.read_ahead.max(change);
     }
 
     /// The furthest change that anybody has seen. A database that ends before it is another one.
-    pub(super) fn furthest(&self) -> i64 {
-        let queue = self.queue();
+    pub(super) fn furthest_seen(&self) -> i64 {
+        let queue = self.lock_queue();
         queue.position.unwrap_or_default().max(queue.read_ahead)
     }
 
     /// Puts changes in that come after this one. If that is not where the queue ends any more, nobody wants them.
-    pub(super) fn put(&self, after: i64, batch: Batch) {
-        let mut queue = self.queue();
-        let Some(last) = batch.last().filter(|_| queue.position == Some(after)) else {
+    pub(super) fn publish(&self, after: i64, batch: SseBatch) {
+        let mut queue = self.lock_queue();
+        let Some(last) = batch.last_id().filter(|_| queue.position == Some(after)) else {
             return;
         };
         queue.position = Some(last);
         queue.changes += batch.len();
-        queue.bytes += batch.bytes();
+        queue.bytes += batch.byte_len();
         queue.batches.push_back(Arc::new(batch));
-        while queue.batches.len() > 1 && (queue.changes > self.max_changes || queue.bytes > MAX_BYTES) {
-            queue.drop_first();
+        while queue.batches.len() > 1 && (queue.changes > self.max_changes || queue.bytes > MAX_QUEUED_BYTES) {
+            queue.drop_oldest();
         }
-        let end = queue.end();
+        let end = queue.end_index();
         drop(queue);
-        self.news.send_replace(end);
+        self.batch_count.send_replace(end);
     }
 
     /// Everything that comes from now on is from another database. Who listens has to begin anew.
-    pub(super) fn replace(&self) {
-        let mut queue = self.queue();
+    pub(super) fn reset_for_new_database(&self) {
+        let mut queue = self.lock_queue();
         queue.clear();
         queue.database += 1;
         drop(queue);
         // Whoever waits looks again.
-        self.news.send_modify(|_| {});
+        self.batch_count.send_modify(|_| {});
     }
 
     /// How many listen.
-    pub(super) fn listeners(&self) -> usize {
-        self.queue().listeners
+    pub(super) fn subscriber_count(&self) -> usize {
+        self.lock_queue().subscribers
     }
 }
 
-impl Queue {
+impl HubQueue {
     /// How many batches there have ever been.
-    fn end(&self) -> u64 {
-        self.gone + self.batches.len() as u64
+    fn end_index(&self) -> u64 {
+        self.dropped_batches + self.batches.len() as u64
     }
 
-    fn drop_first(&mut self) {
+    fn drop_oldest(&mut self) {
         if let Some(batch) = self.batches.pop_front() {
-            self.gone += 1;
+            self.dropped_batches += 1;
             self.changes -= batch.len();
-            self.bytes -= batch.bytes();
+            self.bytes -= batch.byte_len();
         }
     }
 
@@ -178,62 +178,62 @@ impl Queue {
         self.position = None;
         self.read_ahead = 0;
         while !self.batches.is_empty() {
-            self.drop_first();
+            self.drop_oldest();
         }
         self.batches.shrink_to(0);
     }
 }
 
-impl Place {
+impl HubCursor {
     /// What is at this place. The next look is at the one after it; after something is gone, at the oldest that is left.
-    pub(super) fn look(&mut self) -> Found {
-        let queue = self.hub.queue();
+    pub(super) fn next_item(&mut self) -> CursorItem {
+        let queue = self.hub.lock_queue();
         if queue.database != self.database {
-            return Found::Replaced;
+            return CursorItem::Replaced;
         }
-        let Some(index) = self.next.checked_sub(queue.gone) else {
-            self.next = queue.gone;
-            return Found::Gone;
+        let Some(index) = self.next.checked_sub(queue.dropped_batches) else {
+            self.next = queue.dropped_batches;
+            return CursorItem::Gone;
         };
         let found = usize::try_from(index).ok().and_then(|index| queue.batches.get(index));
         match found {
             Some(batch) => {
                 self.next += 1;
-                Found::Batch(batch.clone())
+                CursorItem::Batch(batch.clone())
             }
-            None => Found::Nothing,
+            None => CursorItem::Nothing,
         }
     }
 
     /// Goes to the end of the queue, in whatever database that is now.
-    pub(super) fn move_over(&mut self) {
-        let queue = self.hub.queue();
-        self.next = queue.end();
+    pub(super) fn jump_to_end(&mut self) {
+        let queue = self.hub.lock_queue();
+        self.next = queue.end_index();
         self.database = queue.database;
     }
 
     /// Goes to the end of the queue. Answers whether anything was gone that was not looked at.
     pub(super) fn skip_if_gone(&mut self) -> bool {
-        let queue = self.hub.queue();
-        let is_gone = self.next < queue.gone;
+        let queue = self.hub.lock_queue();
+        let is_gone = self.next < queue.dropped_batches;
         if is_gone {
-            self.next = queue.end();
+            self.next = queue.end_index();
         }
         is_gone
     }
 
     /// Waits until there may be something.
-    pub(super) async fn wait(&mut self) {
+    pub(super) async fn wait_for_change(&mut self) {
         // The hub outlives its places.
-        let _ = self.news.changed().await;
+        let _ = self.batch_count.changed().await;
     }
 }
 
-impl Drop for Place {
+impl Drop for HubCursor {
     fn drop(&mut self) {
-        let mut queue = self.hub.queue();
-        queue.listeners -= 1;
-        if queue.listeners == 0 {
+        let mut queue = self.hub.lock_queue();
+        queue.subscribers -= 1;
+        if queue.subscribers == 0 {
             queue.clear();
         }
     }
@@ -243,11 +243,11 @@ impl Drop for Place {
 mod tests {
     use super::*;
     use snell::Timestamp;
-    use snell_store::{Change, ChangeKind};
+    use snell_store::{ChangeKind, ChangeRow};
 
-    fn batch(ids: std::ops::RangeInclusive<i64>) -> Batch {
+    fn sample_batch(ids: std::ops::RangeInclusive<i64>) -> SseBatch {
         let changes: Vec<_> = ids
-            .map(|id| Change {
+            .map(|id| ChangeRow {
                 id,
                 kind: ChangeKind::CardRefresh,
                 agent_id: 1,
@@ -256,53 +256,53 @@ mod tests {
                 data: "{}".into(),
             })
             .collect();
-        Batch::of(&changes)
+        SseBatch::from_changes(&changes)
     }
 
-    fn look(place: &mut Place) -> String {
-        match place.look() {
-            Found::Batch(batch) => format!("{}-{}", batch.first().unwrap(), batch.last().unwrap()),
+    fn describe_next(place: &mut HubCursor) -> String {
+        match place.next_item() {
+            CursorItem::Batch(batch) => format!("{}-{}", batch.first_id().unwrap(), batch.last_id().unwrap()),
             other => format!("{other:?}"),
         }
     }
 
     #[test]
     fn each_reads_at_its_own_pace_and_the_slow_are_told_what_is_gone() {
-        let hub = Arc::new(Hub::new(2, 4));
-        let (mut fast, mut slow) = (hub.join().unwrap(), hub.join().unwrap());
-        assert!(hub.join().is_none(), "there is no room for a third");
-        hub.begin_after(0);
-        hub.put(0, batch(1..=2));
-        assert_eq!(look(&mut fast), "1-2");
-        assert_eq!(look(&mut fast), "Nothing");
-        hub.put(2, batch(3..=4));
-        hub.put(4, batch(5..=6));
-        assert_eq!(look(&mut fast), "3-4");
-        assert_eq!(look(&mut slow), "Gone");
-        assert_eq!(look(&mut slow), "3-4");
-        assert_eq!(look(&mut slow), "5-6");
+        let hub = Arc::new(StreamHub::new(2, 4));
+        let (mut fast, mut slow) = (hub.subscribe().unwrap(), hub.subscribe().unwrap());
+        assert!(hub.subscribe().is_none(), "there is no room for a third");
+        hub.start_after(0);
+        hub.publish(0, sample_batch(1..=2));
+        assert_eq!(describe_next(&mut fast), "1-2");
+        assert_eq!(describe_next(&mut fast), "Nothing");
+        hub.publish(2, sample_batch(3..=4));
+        hub.publish(4, sample_batch(5..=6));
+        assert_eq!(describe_next(&mut fast), "3-4");
+        assert_eq!(describe_next(&mut slow), "Gone");
+        assert_eq!(describe_next(&mut slow), "3-4");
+        assert_eq!(describe_next(&mut slow), "5-6");
         drop(slow);
-        assert!(hub.join().is_some(), "there is room again");
+        assert!(hub.subscribe().is_some(), "there is room again");
     }
 
     #[test]
     fn what_does_not_follow_is_not_put_in() {
-        let hub = Arc::new(Hub::new(1, 100));
-        hub.put(0, batch(1..=1));
+        let hub = Arc::new(StreamHub::new(1, 100));
+        hub.publish(0, sample_batch(1..=1));
         assert_eq!(hub.position(), None, "nobody listens");
-        let mut place = hub.join().unwrap();
-        hub.begin_after(7);
-        hub.begin_after(9);
-        hub.put(6, batch(7..=7));
-        assert_eq!(look(&mut place), "Nothing");
-        hub.put(7, batch(8..=8));
-        assert_eq!(look(&mut place), "8-8");
-        hub.replace();
-        assert_eq!(look(&mut place), "Replaced");
-        place.move_over();
-        hub.begin_after(2);
-        hub.put(2, batch(3..=3));
-        assert_eq!(look(&mut place), "3-3");
+        let mut place = hub.subscribe().unwrap();
+        hub.start_after(7);
+        hub.start_after(9);
+        hub.publish(6, sample_batch(7..=7));
+        assert_eq!(describe_next(&mut place), "Nothing");
+        hub.publish(7, sample_batch(8..=8));
+        assert_eq!(describe_next(&mut place), "8-8");
+        hub.reset_for_new_database();
+        assert_eq!(describe_next(&mut place), "Replaced");
+        place.jump_to_end();
+        hub.start_after(2);
+        hub.publish(2, sample_batch(3..=3));
+        assert_eq!(describe_next(&mut place), "3-3");
         drop(place);
         assert_eq!(hub.position(), None);
     }

@@ -11,11 +11,11 @@ use axum::http::{HeaderValue, Uri};
 use axum::response::Response;
 use sha2::{Digest, Sha256};
 
-use crate::error::Refusal;
-use crate::routes::typed;
+use crate::http::errors::HttpError;
+use crate::http::routes::response_with_type;
 
 /// One file.
-struct Asset {
+struct StaticAsset {
     name: &'static str,
     kind: &'static str,
     text: &'static str,
@@ -24,16 +24,12 @@ struct Asset {
 /// A file of `assets/`, with its type.
 macro_rules! asset {
     ($name:literal, $kind:literal) => {
-        Asset {
-            name: $name,
-            kind: $kind,
-            text: include_str!(concat!("../../assets/", $name)),
-        }
+        StaticAsset { name: $name, kind: $kind, text: include_str!(concat!("../../assets/", $name)) }
     };
 }
 
 /// Every file that there is.
-const ASSETS: &[Asset] = &[
+const ASSETS: &[StaticAsset] = &[
     asset!("page.css", "text/css; charset=utf-8"),
     asset!("icon.svg", "image/svg+xml"),
     asset!("icon-waiting.svg", "image/svg+xml"),
@@ -54,10 +50,10 @@ const ASSETS: &[Asset] = &[
 ];
 
 /// How long a file may be kept that will never change.
-const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+const IMMUTABLE_CACHE_CONTROL: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
 /// Changes with every one of the files.
-pub(super) static VERSION: LazyLock<String> = LazyLock::new(|| {
+pub(super) static ASSETS_VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut digest = Sha256::new();
     for asset in ASSETS {
         digest.update(asset.name);
@@ -68,19 +64,19 @@ pub(super) static VERSION: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// Where a file is found.
-pub(super) fn path(name: &str) -> String {
-    format!("/assets/{}/{name}", *VERSION)
+pub(super) fn build_asset_url(name: &str) -> String {
+    format!("/assets/{}/{name}", *ASSETS_VERSION)
 }
 
 /// `GET /assets/{version}/{name}`. A page of an earlier version gets what there is now, but does not keep it.
-pub(crate) async fn asset(uri: Uri) -> Result<Response, Refusal> {
+pub(crate) async fn get_asset(uri: Uri) -> Result<Response, HttpError> {
     let mut parts = uri.path().split('/').skip(2);
     let (version, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let asset = ASSETS.iter().find(|asset| asset.name == name);
-    let asset = asset.ok_or_else(|| Refusal::NotFound("the page has no such part".into()))?;
-    let mut answer = typed(asset.kind, asset.text);
-    if version == *VERSION {
-        answer.headers_mut().insert(CACHE_CONTROL, FOR_EVER);
+    let asset = asset.ok_or_else(|| HttpError::NotFound("the page has no such part".into()))?;
+    let mut answer = response_with_type(asset.kind, asset.text);
+    if version == *ASSETS_VERSION {
+        answer.headers_mut().insert(CACHE_CONTROL, IMMUTABLE_CACHE_CONTROL);
     }
     Ok(answer)
 }
@@ -91,7 +87,7 @@ mod tests {
 
     #[test]
     fn scripts_import_only_what_is_served() {
-        let is_script = |asset: &&Asset| asset.name.ends_with(".js");
+        let is_script = |asset: &&StaticAsset| asset.name.ends_with(".js");
         for script in ASSETS.iter().filter(is_script) {
             for named in script.text.split("\"./").skip(1) {
                 let name = named.split('"').next().unwrap();
@@ -102,14 +98,7 @@ mod tests {
 
     #[test]
     fn scripts_make_no_markup_from_text() {
-        let forbidden = [
-            "innerHTML",
-            "outerHTML",
-            "insertAdjacentHTML",
-            "document.write",
-            "eval(",
-            "new Function",
-        ];
+        let forbidden = ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"];
         for asset in ASSETS {
             for word in forbidden {
                 assert!(!asset.text.contains(word), "{}: {word}", asset.name);

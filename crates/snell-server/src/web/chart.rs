@@ -13,11 +13,11 @@ const TOP: f64 = 14.0;
 const BOTTOM: f64 = 30.0;
 
 /// Where the values are drawn.
-const ROOM_ACROSS: f64 = WIDTH - LEFT - 4.0;
-const ROOM_UP: f64 = HEIGHT - TOP - BOTTOM;
+const PLOT_WIDTH: f64 = WIDTH - LEFT - 4.0;
+const PLOT_HEIGHT: f64 = HEIGHT - TOP - BOTTOM;
 
 /// What a chart has in common with others.
-pub(super) struct Chart<'a> {
+pub(super) struct SvgChart<'a> {
     /// Distinguishes it from others on the same page.
     pub(super) id: &'a str,
     /// What it shows.
@@ -25,33 +25,33 @@ pub(super) struct Chart<'a> {
     /// The same in a sentence, with its extremes.
     pub(super) summary: String,
     /// What stands below: places from 0 (the left end) to 1.
-    pub(super) marks: &'a [(f64, &'a str)],
+    pub(super) axis_labels: &'a [(f64, &'a str)],
     /// How a value is written.
-    pub(super) written: fn(f64) -> String,
+    pub(super) format_value: fn(f64) -> String,
 }
 
 /// A line through the values of each slot of time; nothing where there is none.
-pub(super) struct Line<'a> {
+pub(super) struct ChartLine<'a> {
     /// Its class.
     pub(super) class: &'a str,
     pub(super) values: Vec<Option<f64>>,
 }
 
 /// A bar in one slot of time: parts that stand upon each other, each with its class and its value.
-pub(super) type Bar<'a> = Vec<(&'a str, f64)>;
+pub(super) type ChartBar<'a> = Vec<(&'a str, f64)>;
 
-impl Chart<'_> {
+impl SvgChart<'_> {
     /// Lines. `about` says what is to be told of a slot.
-    pub(super) fn lines(&self, lines: &[Line<'_>], about: impl Fn(usize) -> String) -> Markup {
+    pub(super) fn render_lines(&self, lines: &[ChartLine<'_>], about: impl Fn(usize) -> String) -> Markup {
         let slots = lines.first().map_or(0, |line| line.values.len());
         let values = lines.iter().flat_map(|line| line.values.iter().flatten().copied());
-        let top = round_up(values.fold(0.0, f64::max));
-        let place = |slot: usize, value: f64| (across(slot, slots) + width(slots) / 2.0, up(value, top));
-        self.drawn(
+        let top = round_up_scale(values.fold(0.0, f64::max));
+        let place = |slot: usize, value: f64| (scale_x(slot, slots) + bucket_width(slots) / 2.0, scale_y(value, top));
+        self.render_svg(
             top,
             &html! {
                 @for line in lines {
-                    @for part in parts(&line.values) {
+                    @for part in split_runs(&line.values) {
                         @let points = part.iter().map(|(slot, value)| place(*slot, *value));
                         @let points: Vec<_> = points.map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
                         polyline class=(line.class) points=(points.join(" ")) {}
@@ -68,20 +68,20 @@ impl Chart<'_> {
     }
 
     /// Bars. `about` says what is to be told of a slot.
-    pub(super) fn bars(&self, bars: &[Bar<'_>], about: impl Fn(usize) -> String) -> Markup {
-        let height = |bar: &Bar<'_>| bar.iter().map(|(_, value)| value).sum::<f64>();
-        let top = round_up(bars.iter().map(height).fold(0.0, f64::max));
-        self.drawn(
+    pub(super) fn render_bars(&self, bars: &[ChartBar<'_>], about: impl Fn(usize) -> String) -> Markup {
+        let height = |bar: &ChartBar<'_>| bar.iter().map(|(_, value)| value).sum::<f64>();
+        let top = round_up_scale(bars.iter().map(height).fold(0.0, f64::max));
+        self.render_svg(
             top,
             &html! {
                 @for (slot, bar) in bars.iter().enumerate().filter(|(_, bar)| height(bar) > 0.0) {
                     g {
                         title { (about(slot)) }
-                        @for (class, from, to) in stacked(bar) {
-                            rect class=(class) x=(format!("{:.1}", across(slot, bars.len()) + 1.0))
-                                width=(format!("{:.1}", (width(bars.len()) - 2.0).max(1.0)))
-                                y=(format!("{:.1}", up(to, top)))
-                                height=(format!("{:.1}", up(from, top) - up(to, top))) {}
+                        @for (class, from, to) in stack_bar(bar) {
+                            rect class=(class) x=(format!("{:.1}", scale_x(slot, bars.len()) + 1.0))
+                                width=(format!("{:.1}", (bucket_width(bars.len()) - 2.0).max(1.0)))
+                                y=(format!("{:.1}", scale_y(to, top)))
+                                height=(format!("{:.1}", scale_y(from, top) - scale_y(to, top))) {}
                         }
                     }
                 }
@@ -89,20 +89,20 @@ impl Chart<'_> {
         )
     }
 
-    fn drawn(&self, top: f64, what: &Markup) -> Markup {
+    fn render_svg(&self, top: f64, what: &Markup) -> Markup {
         let (title, desc) = (format!("{}-title", self.id), format!("{}-desc", self.id));
         html! {
             svg.chart viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-labelledby={ (title) " " (desc) } {
                 title id=(title) { (self.title) }
                 desc id=(desc) { (self.summary) }
                 @for part in [0.0, 0.5, 1.0] {
-                    @let y = format!("{:.1}", up(part, 1.0));
+                    @let y = format!("{:.1}", scale_y(part, 1.0));
                     line.grid x1=(LEFT) x2=(WIDTH - 4.0) y1=(y) y2=(y) {}
-                    text x=(LEFT - 6.0) y=(y) text-anchor="end" { ((self.written)(part * top)) }
+                    text x=(LEFT - 6.0) y=(y) text-anchor="end" { ((self.format_value)(part * top)) }
                 }
-                @for (place, label) in self.marks {
+                @for (place, label) in self.axis_labels {
                     @let anchor = if *place == 0.0 { "start" } else if *place == 1.0 { "end" } else { "middle" };
-                    text x=(format!("{:.1}", LEFT + place * ROOM_ACROSS)) y=(HEIGHT - 13.0) text-anchor=(anchor) { (label) }
+                    text x=(format!("{:.1}", LEFT + place * PLOT_WIDTH)) y=(HEIGHT - 13.0) text-anchor=(anchor) { (label) }
                 }
                 (what)
             }
@@ -110,20 +110,20 @@ impl Chart<'_> {
     }
 }
 
-fn width(slots: usize) -> f64 {
-    ROOM_ACROSS / slots.max(1) as f64
+fn bucket_width(slots: usize) -> f64 {
+    PLOT_WIDTH / slots.max(1) as f64
 }
 
-fn across(slot: usize, slots: usize) -> f64 {
-    LEFT + slot as f64 * width(slots)
+fn scale_x(slot: usize, slots: usize) -> f64 {
+    LEFT + slot as f64 * bucket_width(slots)
 }
 
-fn up(value: f64, top: f64) -> f64 {
-    TOP + ROOM_UP * (1.0 - value / top)
+fn scale_y(value: f64, top: f64) -> f64 {
+    TOP + PLOT_HEIGHT * (1.0 - value / top)
 }
 
 /// The first of 1, 2, 5, 10, 20 … that is not less.
-fn round_up(value: f64) -> f64 {
+fn round_up_scale(value: f64) -> f64 {
     if value <= 0.0 {
         return 1.0;
     }
@@ -133,7 +133,7 @@ fn round_up(value: f64) -> f64 {
 }
 
 /// Runs of slots that have a value.
-fn parts(values: &[Option<f64>]) -> Vec<Vec<(usize, f64)>> {
+fn split_runs(values: &[Option<f64>]) -> Vec<Vec<(usize, f64)>> {
     let mut parts: Vec<Vec<(usize, f64)>> = Vec::new();
     let mut goes_on = false;
     for (slot, value) in values.iter().enumerate() {
@@ -148,7 +148,7 @@ fn parts(values: &[Option<f64>]) -> Vec<Vec<(usize, f64)>> {
 }
 
 /// Each part of a bar with where it begins and ends.
-fn stacked<'a>(bar: &Bar<'a>) -> Vec<(&'a str, f64, f64)> {
+fn stack_bar<'a>(bar: &ChartBar<'a>) -> Vec<(&'a str, f64, f64)> {
     let mut reached = 0.0;
     let stack = |(class, value): &(&'a str, f64)| {
         let from = reached;
@@ -162,12 +162,12 @@ fn stacked<'a>(bar: &Bar<'a>) -> Vec<(&'a str, f64, f64)> {
 mod tests {
     use super::*;
 
-    const CHART: Chart<'static> = Chart {
+    const CHART: SvgChart<'static> = SvgChart {
         id: "test",
         title: "A test",
         summary: String::new(),
-        marks: &[(0.0, "then"), (0.5, "between"), (1.0, "now")],
-        written: |value| value.to_string(),
+        axis_labels: &[(0.0, "then"), (0.5, "between"), (1.0, "now")],
+        format_value: |value| value.to_string(),
     };
 
     #[test]
@@ -184,51 +184,32 @@ mod tests {
             (0.03, 0.05),
         ];
         for (value, top) in cases {
-            assert!(
-                (round_up(value) / top - 1.0).abs() < 1e-9,
-                "{value}: {}",
-                round_up(value)
-            );
+            assert!((round_up_scale(value) / top - 1.0).abs() < 1e-9, "{value}: {}", round_up_scale(value));
         }
     }
 
     #[test]
     fn a_line_is_broken_where_nothing_is_known() {
         let values = [None, Some(1.0), Some(2.0), None, Some(3.0)];
-        assert_eq!(parts(&values), [vec![(1, 1.0), (2, 2.0)], vec![(4, 3.0)]]);
-        let line = Line {
-            class: "p50",
-            values: values.to_vec(),
-        };
-        let drawn = CHART.lines(&[line], |slot| format!("slot {slot}")).0;
-        assert_eq!(
-            (drawn.matches("<polyline").count(), drawn.matches("<circle").count()),
-            (2, 3)
-        );
-        assert!(
-            drawn.contains("<title>slot 4</title>") && drawn.contains("role=\"img\""),
-            "{drawn}"
-        );
+        assert_eq!(split_runs(&values), [vec![(1, 1.0), (2, 2.0)], vec![(4, 3.0)]]);
+        let line = ChartLine { class: "p50", values: values.to_vec() };
+        let drawn = CHART.render_lines(&[line], |slot| format!("slot {slot}")).0;
+        assert_eq!((drawn.matches("<polyline").count(), drawn.matches("<circle").count()), (2, 3));
+        assert!(drawn.contains("<title>slot 4</title>") && drawn.contains("role=\"img\""), "{drawn}");
     }
 
     #[test]
     fn parts_of_a_bar_stand_upon_each_other() {
         let bar = vec![("deny", 2.0), ("ask", 0.0), ("allow", 3.0)];
-        assert_eq!(stacked(&bar), [("deny", 0.0, 2.0), ("allow", 2.0, 5.0)]);
-        let drawn = CHART.bars(&[vec![], bar], |slot| format!("slot {slot}")).0;
+        assert_eq!(stack_bar(&bar), [("deny", 0.0, 2.0), ("allow", 2.0, 5.0)]);
+        let drawn = CHART.render_bars(&[vec![], bar], |slot| format!("slot {slot}")).0;
         assert_eq!(drawn.matches("<rect").count(), 2);
-        assert!(
-            !drawn.contains("slot 0") && !drawn.contains("NaN") && !drawn.contains("inf"),
-            "{drawn}"
-        );
+        assert!(!drawn.contains("slot 0") && !drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
     }
 
     #[test]
     fn a_chart_of_nothing_is_an_empty_chart() {
-        for drawn in [
-            CHART.lines(&[], |_| String::new()).0,
-            CHART.bars(&[], |_| String::new()).0,
-        ] {
+        for drawn in [CHART.render_lines(&[], |_| String::new()).0, CHART.render_bars(&[], |_| String::new()).0] {
             assert!(drawn.contains("between") && !drawn.contains("NaN"), "{drawn}");
         }
     }

@@ -4,15 +4,15 @@ use axum::extract::State;
 use axum::response::Response;
 use maud::{DOCTYPE, Markup, html};
 use snell::Timestamp;
-use snell_store::{Result, State as AgentState, Store};
+use snell_store::{AgentState, Result, Store};
 
-use super::words::{NAME_SHOWN, cut};
-use super::{Answer, assets, html as answer};
-use crate::app::Shared;
+use super::format::{MAX_NAME_CHARS, truncate_text};
+use super::{PageResult, assets, html_response};
+use crate::app_state::SharedAppState;
 
 /// A tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tab {
+pub(crate) enum NavTab {
     /// All agents, and each of them.
     Agents,
     /// How the receiver is, and the log of events.
@@ -24,17 +24,17 @@ pub(crate) enum Tab {
 }
 
 /// Every tab: where it leads, and what it is called.
-const TABS: &[(Tab, &str, &str)] = &[
-    (Tab::Agents, "/", "Agents"),
-    (Tab::Logging, "/logging", "Logging"),
-    (Tab::Hooks, "/hooks", "Hooks"),
-    (Tab::Guard, "/guard", "Guard"),
+const TABS: &[(NavTab, &str, &str)] = &[
+    (NavTab::Agents, "/", "Agents"),
+    (NavTab::Logging, "/logging", "Logging"),
+    (NavTab::Hooks, "/hooks", "Hooks"),
+    (NavTab::Guard, "/guard", "Guard"),
 ];
 
 /// What a view shows.
-pub(crate) struct View<'a> {
+pub(crate) struct PageContent<'a> {
     /// The tab it belongs to; none if it belongs to no tab.
-    pub(crate) tab: Option<Tab>,
+    pub(crate) tab: Option<NavTab>,
     /// What it is called in the browser's tab.
     pub(crate) title: &'a str,
     /// Its content, which begins with an `h1`.
@@ -43,26 +43,26 @@ pub(crate) struct View<'a> {
 
 /// What stands around a view.
 #[derive(Clone, Debug)]
-pub(crate) struct Frame {
+pub(crate) struct PageFrame {
     /// The last change before the view was read.
-    pub(crate) seen: i64,
+    pub(crate) last_change_id: i64,
     /// When it was read.
     pub(crate) now: Timestamp,
-    counts: Counts,
+    counts: AgentCounts,
     /// Whether whoever looks has logged in.
-    may_leave: bool,
+    can_log_out: bool,
 }
 
 /// How many agents there are.
 #[derive(Clone, Copy, Debug)]
-struct Counts {
+struct AgentCounts {
     waiting: i64,
     working: i64,
     idle: i64,
 }
 
-impl Counts {
-    fn read(store: &mut Store) -> Result<Self> {
+impl AgentCounts {
+    fn load(store: &mut Store) -> Result<Self> {
         Ok(Self {
             waiting: store.count_agents(AgentState::AwaitingInput)?,
             working: store.count_agents(AgentState::Processing)?,
@@ -71,57 +71,57 @@ impl Counts {
     }
 }
 
-impl Frame {
+impl PageFrame {
     /// Reads it. It comes before everything else that a view reads.
-    pub(super) fn read(store: &mut Store, now: Timestamp, may_leave: bool) -> Result<Self> {
+    pub(super) fn load(store: &mut Store, now: Timestamp, may_leave: bool) -> Result<Self> {
         Ok(Self {
-            seen: store.change_range()?.newest,
+            last_change_id: store.change_range()?.newest,
             now,
-            counts: Counts::read(store)?,
-            may_leave,
+            counts: AgentCounts::load(store)?,
+            can_log_out: may_leave,
         })
     }
 }
 
 /// A view as a whole page.
-pub(crate) fn page(frame: &Frame, view: &View<'_>) -> Response {
-    let title = cut(view.title, NAME_SHOWN);
+pub(crate) fn render_page(frame: &PageFrame, view: &PageContent<'_>) -> Response {
+    let title = truncate_text(view.title, MAX_NAME_CHARS);
     let title = match frame.counts.waiting {
         0 => format!("{title} – Snell"),
         waiting => format!("({waiting}) {title} – Snell"),
     };
     let head = html! {
-        (tabs(view.tab))
-        (shown(frame.counts))
+        (render_tabs(view.tab))
+        (render_counts(frame.counts))
         // The script says here whether the page is live, and since when it is not.
-        p #connection role="status" data-seen=(frame.seen) data-now=(frame.now) {
+        p #connection role="status" data-seen=(frame.last_change_id) data-now=(frame.now) {
             "not live: that needs JavaScript"
         }
         button #notify type="button" hidden { "Notify me" }
         p #notify-told role="status" hidden {}
-        @if frame.may_leave {
+        @if frame.can_log_out {
             form.leave method="post" action="/logout" { button { "Log out" } }
         }
     };
-    let icon = if frame.counts.waiting > 0 { WAITING } else { QUIET };
-    answer(document(&title, icon, &head, &view.main))
+    let icon = if frame.counts.waiting > 0 { WAITING_ICON } else { QUIET_ICON };
+    html_response(render_document(&title, icon, &head, &view.main))
 }
 
 /// A page that is not live, for those who are not let in.
-pub(super) fn still(title: &str, main: &Markup) -> Markup {
-    document(&format!("{title} – Snell"), QUIET, &html! {}, main)
+pub(super) fn render_static_page(title: &str, main: &Markup) -> Markup {
+    render_document(&format!("{title} – Snell"), QUIET_ICON, &html! {}, main)
 }
 
 /// A page that is not live, for those who have lost their way.
-pub(super) fn lost(title: &str, main: &Markup) -> Markup {
-    document(&format!("{title} – Snell"), QUIET, &tabs(None), main)
+pub(super) fn render_static_page_with_tabs(title: &str, main: &Markup) -> Markup {
+    render_document(&format!("{title} – Snell"), QUIET_ICON, &render_tabs(None), main)
 }
 
 /// What the browser's tab shows beside the title: a sign upon it, and not only a colour, says that somebody waits.
-const QUIET: &str = "icon.svg";
-const WAITING: &str = "icon-waiting.svg";
+const QUIET_ICON: &str = "icon.svg";
+const WAITING_ICON: &str = "icon-waiting.svg";
 
-fn document(title: &str, icon: &str, head: &Markup, main: &Markup) -> Markup {
+fn render_document(title: &str, icon: &str, head: &Markup, main: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -130,10 +130,10 @@ fn document(title: &str, icon: &str, head: &Markup, main: &Markup) -> Markup {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) }
-                link #icon rel="icon" type="image/svg+xml" href=(assets::path(icon)) data-quiet=(assets::path(QUIET))
-                    data-waiting=(assets::path(WAITING));
-                link rel="stylesheet" href=(assets::path("page.css"));
-                script type="module" src=(assets::path("page.js")) {}
+                link #icon rel="icon" type="image/svg+xml" href=(assets::build_asset_url(icon)) data-quiet=(assets::build_asset_url(QUIET_ICON))
+                    data-waiting=(assets::build_asset_url(WAITING_ICON));
+                link rel="stylesheet" href=(assets::build_asset_url("page.css"));
+                script type="module" src=(assets::build_asset_url("page.js")) {}
             }
             body {
                 a.skip href="#main" { "Skip to content" }
@@ -147,7 +147,7 @@ fn document(title: &str, icon: &str, head: &Markup, main: &Markup) -> Markup {
     }
 }
 
-fn tabs(current: Option<Tab>) -> Markup {
+fn render_tabs(current: Option<NavTab>) -> Markup {
     html! {
         nav aria-label="Views" {
             ul {
@@ -161,11 +161,11 @@ fn tabs(current: Option<Tab>) -> Markup {
 
 /// How many agents there are, by what they do. The script takes the number for the title from here, and sees here when the
 /// server has another page than the one it belongs to.
-fn shown(counts: Counts) -> Markup {
-    let Counts { waiting, working, idle } = counts;
+fn render_counts(counts: AgentCounts) -> Markup {
+    let AgentCounts { waiting, working, idle } = counts;
     html! {
         p #counts data-src="/fragments/counts" data-when="state_changed session_created session_ended"
-            data-waiting=(waiting) data-version=(*assets::VERSION) {
+            data-waiting=(waiting) data-version=(*assets::ASSETS_VERSION) {
             @if waiting > 0 { strong.waiting { (waiting) @if waiting == 1 { " needs" } @else { " need" } " you" } " · " }
             span { (working) " working" } " · " span { (idle) " idle" }
         }
@@ -173,7 +173,7 @@ fn shown(counts: Counts) -> Markup {
 }
 
 /// `GET /fragments/counts`
-pub(crate) async fn counts(State(app): State<Shared>) -> Answer {
-    let counts = app.readers.ask(Counts::read).await?;
-    Ok(answer(shown(counts)))
+pub(crate) async fn get_counts_fragment(State(app): State<SharedAppState>) -> PageResult {
+    let counts = app.store_pool.with_store(AgentCounts::load).await?;
+    Ok(html_response(render_counts(counts)))
 }

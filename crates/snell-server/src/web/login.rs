@@ -9,31 +9,31 @@ use axum::response::Response;
 use maud::{Markup, html};
 use url::form_urlencoded;
 
-use super::{Answer, html as answer, layout};
-use crate::app::Shared;
-use crate::error::Refusal;
-use crate::token::Token;
+use super::{PageResult, html_response, layout};
+use crate::app_state::SharedAppState;
+use crate::http::errors::HttpError;
+use crate::http::token::AccessToken;
 
 /// What the form sends is no longer.
-const MAX_BYTES: usize = 16 * 1024;
+const MAX_FORM_BYTES: usize = 16 * 1024;
 
 /// How long a browser keeps the pass.
-const KEPT_FOR: u32 = 90 * 24 * 60 * 60;
+const COOKIE_MAX_AGE_SECONDS: u32 = 90 * 24 * 60 * 60;
 
 /// `GET /login`
-pub(crate) async fn login(State(app): State<Shared>) -> Answer {
+pub(crate) async fn get_login_page(State(app): State<SharedAppState>) -> PageResult {
     if app.settings.token.is_none() {
-        return Ok(sent_to("/"));
+        return Ok(redirect_to("/"));
     }
-    Ok(answer(layout::still("Log in", &form("/", ""))))
+    Ok(html_response(layout::render_static_page("Log in", &render_login_form("/", ""))))
 }
 
 /// The form in place of a page that needs the token.
-pub(super) fn asked(uri: &Uri) -> Markup {
-    form(uri.path_and_query().map_or("/", |path| path.as_str()), "")
+pub(super) fn render_login_form_for(uri: &Uri) -> Markup {
+    render_login_form(uri.path_and_query().map_or("/", |path| path.as_str()), "")
 }
 
-fn form(next: &str, trouble: &str) -> Markup {
+fn render_login_form(next: &str, trouble: &str) -> Markup {
     html! {
         h1 { "Log in" }
         @if !trouble.is_empty() { p.trouble role="alert" { (trouble) } }
@@ -45,60 +45,54 @@ fn form(next: &str, trouble: &str) -> Markup {
         }
         p { "The token is in the file that the server was started with: " code { "--token-file" } "." }
         // A browser that follows a link from elsewhere does not show what it keeps; from here it does.
-        p { a href=(own(next)) { "I have logged in already" } }
+        p { a href=(sanitize_redirect(next)) { "I have logged in already" } }
     }
 }
 
 /// `POST /login`
-pub(crate) async fn log_in(State(app): State<Shared>, headers: HeaderMap, body: Body) -> Answer {
-    let body = tokio::time::timeout(app.settings.body_timeout, to_bytes(body, MAX_BYTES)).await;
-    let body = body.map_err(|_| Refusal::TooSlow)?;
-    let body = body.map_err(|_| Refusal::TooLarge { most: MAX_BYTES })?;
+pub(crate) async fn log_in(State(app): State<SharedAppState>, headers: HeaderMap, body: Body) -> PageResult {
+    let body = tokio::time::timeout(app.settings.body_timeout, to_bytes(body, MAX_FORM_BYTES)).await;
+    let body = body.map_err(|_| HttpError::BodyTimeout)?;
+    let body = body.map_err(|_| HttpError::BodyTooLarge { most: MAX_FORM_BYTES })?;
     let field = |name: &str| {
         let mut pairs = form_urlencoded::parse(&body);
-        pairs
-            .find(|(other, _)| other == name)
-            .map(|(_, value)| value.into_owned())
+        pairs.find(|(other, _)| other == name).map(|(_, value)| value.into_owned())
     };
     let next = field("next").unwrap_or_default();
     let Some(token) = &app.settings.token else {
-        return Ok(sent_to(own(&next)));
+        return Ok(redirect_to(sanitize_redirect(&next)));
     };
     let shown = field("token").unwrap_or_default();
-    if !token.is(shown.trim().as_bytes()) {
-        let mut refused = answer(layout::still("Log in", &form(&next, "That is not the token.")));
+    if !token.matches(shown.trim().as_bytes()) {
+        let mut refused =
+            html_response(layout::render_static_page("Log in", &render_login_form(&next, "That is not the token.")));
         *refused.status_mut() = StatusCode::UNAUTHORIZED;
         return Ok(refused);
     }
-    Ok(with_cookie(sent_to(own(&next)), token, KEPT_FOR, &headers))
+    Ok(set_session_cookie(redirect_to(sanitize_redirect(&next)), token, COOKIE_MAX_AGE_SECONDS, &headers))
 }
 
 /// `POST /logout`
 ///
 /// The name of the cookie follows from the token, so only a browser that has the cookie already gets to see it.
-pub(crate) async fn log_out(State(app): State<Shared>, headers: HeaderMap) -> Answer {
+pub(crate) async fn log_out(State(app): State<SharedAppState>, headers: HeaderMap) -> PageResult {
     Ok(match &app.settings.token {
-        Some(token) if token.pass().is_in_headers(&headers) => with_cookie(sent_to("/login"), token, 0, &headers),
-        Some(_) => sent_to("/login"),
-        None => sent_to("/"),
+        Some(token) if token.session_cookie().is_in_headers(&headers) => {
+            set_session_cookie(redirect_to("/login"), token, 0, &headers)
+        }
+        Some(_) => redirect_to("/login"),
+        None => redirect_to("/"),
     })
 }
 
 /// The pass as a cookie that no script can read and no other site makes a browser send. Where the browser has come over TLS
 /// it is never sent without.
-fn with_cookie(mut answer: Response, token: &Token, seconds: u32, headers: &HeaderMap) -> Response {
-    let pass = token.pass();
+fn set_session_cookie(mut answer: Response, token: &AccessToken, seconds: u32, headers: &HeaderMap) -> Response {
+    let pass = token.session_cookie();
     let value = if seconds == 0 { "" } else { pass.value.as_str() };
     let over_tls = |origin: &HeaderValue| origin.as_bytes().starts_with(b"https://");
-    let secure = if headers.get(ORIGIN).is_some_and(over_tls) {
-        "; Secure"
-    } else {
-        ""
-    };
-    let cookie = format!(
-        "{}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}",
-        pass.name
-    );
+    let secure = if headers.get(ORIGIN).is_some_and(over_tls) { "; Secure" } else { "" };
+    let cookie = format!("{}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}", pass.name);
     // Both are letters and figures.
     if let Ok(cookie) = HeaderValue::try_from(cookie) {
         answer.headers_mut().insert(SET_COOKIE, cookie);
@@ -107,13 +101,13 @@ fn with_cookie(mut answer: Response, token: &Token, seconds: u32, headers: &Head
 }
 
 /// A path of this server, or the first page if it is none.
-fn own(path: &str) -> &str {
+fn sanitize_redirect(path: &str) -> &str {
     let is_plain = path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let is_own = path.starts_with('/') && !path.starts_with("//") && !path.starts_with("/login");
     if is_plain && is_own { path } else { "/" }
 }
 
-fn sent_to(path: &str) -> Response {
+fn redirect_to(path: &str) -> Response {
     let mut answer = Response::new(Body::empty());
     *answer.status_mut() = StatusCode::SEE_OTHER;
     let place = HeaderValue::try_from(path).unwrap_or_else(|_| HeaderValue::from_static("/"));
@@ -123,7 +117,7 @@ fn sent_to(path: &str) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use super::own;
+    use super::sanitize_redirect;
 
     #[test]
     fn after_logging_in_nobody_is_sent_elsewhere() {
@@ -141,7 +135,7 @@ mod tests {
             ("/login", "/"),
         ];
         for (path, expected) in cases {
-            assert_eq!(own(path), expected, "{path}");
+            assert_eq!(sanitize_redirect(path), expected, "{path}");
         }
     }
 }

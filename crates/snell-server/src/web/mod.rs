@@ -20,24 +20,24 @@
 //! Times are `<time>` elements that the script words anew as they pass (`words`). The policy that `front` sends allows no
 //! inline scripts and no inline styles: widths and heights are attributes of `<meter>` and SVG, everything else is classes.
 
-mod address;
 mod agent;
 mod agents;
 mod assets;
-mod changed;
+mod buckets;
 mod chart;
-mod form;
+mod error_page;
+mod filter_form;
+mod format;
 mod guard;
 mod hooks;
 #[cfg(test)]
-mod hostile;
+mod html_injection_tests;
+mod input_diff;
 mod layout;
 mod logging;
 mod login;
-mod projects;
-mod refused;
-mod slots;
-mod words;
+mod page_url;
+mod project_names;
 
 use std::borrow::Cow;
 
@@ -45,64 +45,66 @@ use axum::http::header::REFERRER_POLICY;
 use axum::http::{HeaderValue, Uri};
 use axum::response::Response;
 use maud::Markup;
-use snell::show_unseen;
+use snell::reveal_invisible_chars;
 use snell_store::{Result, Store};
 
-use crate::app::App;
-use crate::error::Refusal;
-use crate::query::id;
-use crate::routes::typed;
+use crate::app_state::AppState;
+use crate::http::errors::HttpError;
+use crate::http::query_params::parse_id;
+use crate::http::routes::response_with_type;
 
-pub(crate) use agent::{agent, export, head, timeline};
-pub(crate) use agents::{agents, card, cards, needs};
-pub(crate) use assets::asset;
-pub(crate) use guard::{guard, verdicts};
-pub(crate) use hooks::{hooks, table_of_hooks};
-pub(crate) use layout::counts;
-pub(crate) use logging::{event, log, log_new, logging, receiver};
-pub(crate) use login::{log_in, log_out, login};
-pub(crate) use refused::refused;
+pub(crate) use agent::{get_agent_export, get_agent_header_fragment, get_agent_page, get_timeline_fragment};
+pub(crate) use agents::{get_agents_page, get_card_fragment, get_cards_fragment, get_waiting_fragment};
+pub(crate) use assets::get_asset;
+pub(crate) use error_page::render_error_page;
+pub(crate) use guard::{get_guard_page, get_verdicts_fragment};
+pub(crate) use hooks::{get_hooks_fragment, get_hooks_page};
+pub(crate) use layout::get_counts_fragment;
+pub(crate) use logging::{
+    get_event_page, get_log_fragment, get_logging_page, get_new_count_fragment, get_receiver_fragment,
+};
+pub(crate) use login::{get_login_page, log_in, log_out};
 
-use layout::Frame;
+use layout::PageFrame;
 
 /// What a view is answered with.
-type Answer = std::result::Result<Response, Refusal>;
+type PageResult = std::result::Result<Response, HttpError>;
 
 /// Reads what a view shows, and what stands around it. The latter first: whatever happens while the former is read is told
 /// to the page by the stream, which goes on from there.
-async fn look<T: Send + 'static>(
-    app: &App,
+async fn load_with_frame<T: Send + 'static>(
+    app: &AppState,
     question: impl FnOnce(&mut Store) -> Result<T> + Send + 'static,
-) -> std::result::Result<(Frame, T), Refusal> {
+) -> std::result::Result<(PageFrame, T), HttpError> {
     let (now, may_leave) = (app.clock.now(), app.settings.token.is_some());
-    let ask = move |store: &mut Store| Ok((Frame::read(store, now, may_leave)?, question(store)?));
-    app.readers.ask(ask).await
+    let ask = move |store: &mut Store| Ok((PageFrame::load(store, now, may_leave)?, question(store)?));
+    app.store_pool.with_store(ask).await
 }
 
 /// An answer in HTML. All that agents sent is in it, and so this is where what nobody sees in that is made visible.
-fn html(markup: Markup) -> Response {
-    let mut answer = typed(HTML, visible(markup.into_string()));
-    answer.headers_mut().insert(REFERRER_POLICY, REFERRER);
+fn html_response(markup: Markup) -> Response {
+    let mut answer = response_with_type(HTML_CONTENT_TYPE, escape_invisible_chars(markup.into_string()));
+    answer.headers_mut().insert(REFERRER_POLICY, SAME_ORIGIN_REFERRER);
     answer
 }
 
 /// What was rendered, with an escape in place of every character that is not seen. Our own markup has none of these.
-fn visible(rendered: String) -> String {
-    match show_unseen(&rendered) {
+fn escape_invisible_chars(rendered: String) -> String {
+    match reveal_invisible_chars(&rendered) {
         Cow::Borrowed(_) => rendered,
         Cow::Owned(shown) => shown,
     }
 }
 
 /// The type of every page.
-const HTML: &str = "text/html; charset=utf-8";
+const HTML_CONTENT_TYPE: &str = "text/html; charset=utf-8";
 
 /// Other sites are told nothing of where somebody comes from. We are: a browser that may not tell us sends forms without
 /// their origin, and then they are not known to be ours.
-const REFERRER: HeaderValue = HeaderValue::from_static("same-origin");
+const SAME_ORIGIN_REFERRER: HeaderValue = HeaderValue::from_static("same-origin");
 
 /// The number in a path, which stands in this place between its slashes.
-fn number_in(uri: &Uri, place: usize) -> std::result::Result<i64, Refusal> {
+fn parse_path_id(uri: &Uri, place: usize) -> std::result::Result<i64, HttpError> {
     let named = uri.path().split('/').nth(place).unwrap_or_default();
-    id(named).ok_or_else(|| Refusal::bad("an agent is named by its number: /agents/17"))
+    parse_id(named).ok_or_else(|| HttpError::bad_request("an agent is named by its number: /agents/17"))
 }

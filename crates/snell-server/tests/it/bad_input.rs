@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{PATIENCE, Stream, TestApp, wait_until};
+use crate::support::{PATIENCE, SseClient, TestApp, wait_until};
 
 #[test]
 fn a_body_that_is_wrong_is_refused_by_name() {
@@ -15,82 +15,37 @@ fn a_body_that_is_wrong_is_refused_by_name() {
     let long = format!(r#"{{"session_id":"{}"}}"#, "x".repeat(1025));
     let cases: &[(&str, &str)] = &[
         ("", "the body is empty; send a JSON object with a \"session_id\""),
-        (
-            "nonsense",
-            "the body is not valid JSON: it is wrong at line 1, column 2",
-        ),
-        (
-            "{\"session_id\":",
-            "the body is not valid JSON: it ends too early at line 1, column 14",
-        ),
+        ("nonsense", "the body is not valid JSON: it is wrong at line 1, column 2"),
+        ("{\"session_id\":", "the body is not valid JSON: it ends too early at line 1, column 14"),
         ("[]", "the body must be a JSON object such as {\"session_id\": \"…\"}"),
-        (
-            "\"s\"",
-            "the body must be a JSON object such as {\"session_id\": \"…\"}",
-        ),
+        ("\"s\"", "the body must be a JSON object such as {\"session_id\": \"…\"}"),
         ("null", "the body must be a JSON object such as {\"session_id\": \"…\"}"),
         ("{}", "\"session_id\" is missing: it names the agent's session"),
-        (
-            r#"{"session_id":null}"#,
-            "\"session_id\" is missing: it names the agent's session",
-        ),
+        (r#"{"session_id":null}"#, "\"session_id\" is missing: it names the agent's session"),
         (r#"{"session_id":7}"#, &format!("\"session_id\" {id}")),
         (r#"{"session_id":""}"#, &format!("\"session_id\" {id}")),
         (r#"{"session_id":"  "}"#, &format!("\"session_id\" {id}")),
         (&long, &format!("\"session_id\" {id}")),
         (r#"{"session_id":"s","cwd":7}"#, "\"cwd\" must be a string"),
-        (
-            r#"{"session_id":"s","working_directory":[]}"#,
-            "\"working_directory\" must be a string",
-        ),
-        (
-            r#"{"session_id":"s","transcript_path":{}}"#,
-            "\"transcript_path\" must be a string",
-        ),
+        (r#"{"session_id":"s","working_directory":[]}"#, "\"working_directory\" must be a string"),
+        (r#"{"session_id":"s","transcript_path":{}}"#, "\"transcript_path\" must be a string"),
         (r#"{"session_id":"s","prompt":true}"#, "\"prompt\" must be a string"),
         (r#"{"session_id":"s","message":1}"#, "\"message\" must be a string"),
         (r#"{"session_id":"s","title":1}"#, "\"title\" must be a string"),
-        (
-            r#"{"session_id":"s","notification_type":1}"#,
-            "\"notification_type\" must be a string",
-        ),
+        (r#"{"session_id":"s","notification_type":1}"#, "\"notification_type\" must be a string"),
         (r#"{"session_id":"s","tool_name":1}"#, "\"tool_name\" must be a string"),
-        (
-            r#"{"session_id":"s","tool_input":"ls"}"#,
-            "\"tool_input\" must be an object",
-        ),
+        (r#"{"session_id":"s","tool_input":"ls"}"#, "\"tool_input\" must be an object"),
         (r#"{"session_id":"s","tmux_pane":3}"#, "\"tmux_pane\" must be a string"),
-        (
-            r#"{"session_id":"s","tmux_session":3}"#,
-            "\"tmux_session\" must be a string",
-        ),
-        (
-            r#"{"session_id":"s","headspace_session_id":3}"#,
-            "\"headspace_session_id\" must be a string",
-        ),
-        (
-            r#"{"session_id":"s","pid":"7"}"#,
-            "\"pid\" must be the number of a process",
-        ),
-        (
-            r#"{"session_id":"s","pid":-1}"#,
-            "\"pid\" must be the number of a process",
-        ),
-        (
-            r#"{"session_id":"s","pid":0}"#,
-            "\"pid\" must be the number of a process",
-        ),
-        (
-            r#"{"session_id":"s","pid":1e99}"#,
-            "\"pid\" must be the number of a process",
-        ),
+        (r#"{"session_id":"s","tmux_session":3}"#, "\"tmux_session\" must be a string"),
+        (r#"{"session_id":"s","headspace_session_id":3}"#, "\"headspace_session_id\" must be a string"),
+        (r#"{"session_id":"s","pid":"7"}"#, "\"pid\" must be the number of a process"),
+        (r#"{"session_id":"s","pid":-1}"#, "\"pid\" must be the number of a process"),
+        (r#"{"session_id":"s","pid":0}"#, "\"pid\" must be the number of a process"),
+        (r#"{"session_id":"s","pid":1e99}"#, "\"pid\" must be the number of a process"),
         (r#"{"session_id":"s","host":1}"#, "\"host\" must be a string"),
         (r#"{"session_id":"s","reason":1}"#, "\"reason\" must be a string"),
         (r#"{"session_id":"s","source":1}"#, "\"source\" must be a string"),
-        (
-            r#"{"session_id":"s","stop_hook_active":"no"}"#,
-            "\"stop_hook_active\" must be true or false",
-        ),
+        (r#"{"session_id":"s","stop_hook_active":"no"}"#, "\"stop_hook_active\" must be true or false"),
         (r#"{"session_id":"s","event_id":""}"#, &format!("\"event_id\" {id}")),
         (r#"{"session_id":"s","event_id":5}"#, &format!("\"event_id\" {id}")),
         (
@@ -109,37 +64,28 @@ fn a_body_that_is_wrong_is_refused_by_name() {
             r#"{"session_id":"s","timestamp":1700000000}"#,
             "\"timestamp\" must be an RFC 3339 time such as 2025-12-31T10:30:00Z",
         ),
-        (
-            r#"{"session_id":"s","session_id":"t"}"#,
-            "\"session_id\" stands in the body twice; send it once",
-        ),
-        (
-            r#"{"session_id":"s","x":1,"x":2}"#,
-            "a field stands in the body twice; send it once",
-        ),
+        (r#"{"session_id":"s","session_id":"t"}"#, "\"session_id\" stands in the body twice; send it once"),
+        (r#"{"session_id":"s","x":1,"x":2}"#, "a field stands in the body twice; send it once"),
     ];
     for (body, message) in cases {
         let answer = app.request("POST", "/hook/stop").json(body).send();
         assert_eq!(answer.status, 400, "{body}: {}", answer.body);
         assert_eq!(answer.message(), *message, "{body}");
     }
-    assert_eq!(app.json("/api/events")["items"], json!([]), "nothing of it was stored");
+    assert_eq!(app.get_json("/api/events")["items"], json!([]), "nothing of it was stored");
 }
 
 #[test]
 fn an_event_without_a_route_must_name_itself() {
     let app = TestApp::start();
-    for body in [
-        json!({"session_id": "s"}),
-        json!({"session_id": "s", "hook_event_name": null}),
-    ] {
-        let answer = app.hook("event", &body);
+    for body in [json!({"session_id": "s"}), json!({"session_id": "s", "hook_event_name": null})] {
+        let answer = app.post_hook("event", &body);
         assert_eq!(
             (answer.status, answer.message().as_str()),
             (400, "\"hook_event_name\" is missing: it names the event")
         );
     }
-    let answer = app.hook("event", &json!({"session_id": "s", "hook_event_name": ""}));
+    let answer = app.post_hook("event", &json!({"session_id": "s", "hook_event_name": ""}));
     assert_eq!(answer.status, 400);
 }
 
@@ -177,12 +123,7 @@ fn a_body_may_be_neither_large_nor_deep_nor_other_than_utf_8() {
         format!(r#"{{"session_id":"s","x":"{}"}}"#, "x".repeat(bytes - frame)).into_bytes()
     };
     let nested = |levels: usize| {
-        format!(
-            r#"{{"session_id":"s","x":{}1{}}}"#,
-            "[".repeat(levels),
-            "]".repeat(levels)
-        )
-        .into_bytes()
+        format!(r#"{{"session_id":"s","x":{}1{}}}"#, "[".repeat(levels), "]".repeat(levels)).into_bytes()
     };
     let most = 1024 * 1024;
     let cases = [
@@ -197,21 +138,11 @@ fn a_body_may_be_neither_large_nor_deep_nor_other_than_utf_8() {
         ("invalid UTF-8", b"{\"session_id\":\"\xff\xfe\"}".to_vec(), 400),
         ("an overlong form", b"{\"session_id\":\"\xc0\xaf\"}".to_vec(), 400),
         ("a byte order mark", b"\xef\xbb\xbf{\"session_id\":\"s\"}".to_vec(), 400),
-        (
-            "half a character",
-            br#"{"session_id":"s","prompt":"\ud83d"}"#.to_vec(),
-            200,
-        ),
-        (
-            "a huge number",
-            format!(r#"{{"session_id":"s","n":{}}}"#, "9".repeat(10_000)).into_bytes(),
-            200,
-        ),
+        ("half a character", br#"{"session_id":"s","prompt":"\ud83d"}"#.to_vec(), 200),
+        ("a huge number", format!(r#"{{"session_id":"s","n":{}}}"#, "9".repeat(10_000)).into_bytes(), 200),
     ];
     for (what, body, status) in cases {
-        let request = app
-            .request("POST", "/hook/notification")
-            .header("Content-Type: application/json");
+        let request = app.request("POST", "/hook/notification").header("Content-Type: application/json");
         let answer = request.body(&body).send();
         assert_eq!(answer.status, status, "{what}: {}", answer.body);
         if status != 200 {
@@ -238,7 +169,7 @@ fn a_body_in_pieces_is_put_together_and_counted() {
             .header("Connection: close")
             .bytes();
         request.extend_from_slice(&body);
-        crate::connections::say(app.address, &request)
+        crate::connections::send_bytes(app.address, &request)
     };
     assert_eq!(chunked(&[b"{\"session_id\"", b":", b"\"s\"}"]).status, 200);
     let piece = [b' '; 64 * 1024];
@@ -253,21 +184,19 @@ fn a_client_that_asks_before_it_sends_is_told_at_once() {
         .header("Content-Type: application/json")
         .header("Content-Length: 2097152")
         .header("Expect: 100-continue");
-    let answer = crate::connections::say(app.address, &request.header("Connection: close").bytes());
+    let answer = crate::connections::send_bytes(app.address, &request.header("Connection: close").bytes());
     assert_eq!(answer.status, 413);
 }
 
 #[test]
 fn a_body_that_is_too_large_by_its_own_account_is_refused_before_it_comes() {
-    let app = TestApp::with(|settings| settings.body_timeout = Duration::from_secs(600));
-    let request = app
-        .request("POST", "/hook/stop")
-        .header("Content-Type: application/json")
-        .header("Content-Length: 2097152");
+    let app = TestApp::with_settings(|settings| settings.body_timeout = Duration::from_secs(600));
+    let request =
+        app.request("POST", "/hook/stop").header("Content-Type: application/json").header("Content-Length: 2097152");
     let mut stream = TcpStream::connect(app.address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.write_all(&request.bytes()).unwrap();
-    assert_eq!(Stream::on(stream.try_clone().unwrap()).head.status, 413);
+    assert_eq!(SseClient::from_connection(stream.try_clone().unwrap()).head.status, 413);
     // What comes all the same is thrown away, and the connection can be used on.
     stream.write_all(&vec![b' '; 2_097_152]).unwrap();
     stream.write_all(&app.request("GET", "/healthz").bytes()).unwrap();
@@ -285,13 +214,13 @@ fn times_of_the_future_and_very_fine_ones_are_taken() {
     let app = TestApp::start();
     let cases = ["9999-12-31T23:59:59Z", "2025-12-31T10:30:00.123456789123Z"];
     for at in cases {
-        app.tell("stop", &json!({"session_id": "s", "timestamp": at}));
+        app.send_event("stop", &json!({"session_id": "s", "timestamp": at}));
     }
-    let events = app.json("/api/events");
+    let events = app.get_json("/api/events");
     assert_eq!(events["items"][0]["at"], "2025-12-31T10:30:00.123456Z");
     let at: snell::Timestamp = events["items"][1]["at"].as_str().unwrap().parse().unwrap();
     assert!(at <= snell::Timestamp::now(), "what is yet to come counts as now");
-    assert_eq!(app.json("/api/events?since=9999-12-31T23:59:59Z")["items"], json!([]));
+    assert_eq!(app.get_json("/api/events?since=9999-12-31T23:59:59Z")["items"], json!([]));
 }
 
 #[test]
@@ -302,13 +231,9 @@ fn a_head_may_be_64_kib_long() {
         let rest = request.bytes().len() + "X: \r\n".len();
         request.header(&format!("X: {}", "x".repeat(bytes - rest))).bytes()
     };
-    assert_eq!(crate::connections::say(app.address, &with(65_000)).status, 200);
+    assert_eq!(crate::connections::send_bytes(app.address, &with(65_000)).status, 200);
     for bytes in [66_000, 90_000] {
-        assert_eq!(
-            crate::connections::say(app.address, &with(bytes)).status,
-            431,
-            "{bytes}"
-        );
+        assert_eq!(crate::connections::send_bytes(app.address, &with(bytes)).status, 431, "{bytes}");
     }
 }
 
@@ -339,67 +264,31 @@ fn what_is_not_there_and_what_cannot_be_done_is_said() {
         answer.message();
     }
     let answer = app.request("POST", "/hook/subagent-stop").json("{}").send();
-    assert_eq!(
-        answer.message(),
-        "there is nothing here; events without a route of their own go to /hook/event"
-    );
+    assert_eq!(answer.message(), "there is nothing here; events without a route of their own go to /hook/event");
 }
 
 #[test]
 fn a_question_that_is_wrong_is_refused_by_name() {
     let app = TestApp::start();
     let cases = [
-        (
-            "/api/agents?limit=0",
-            "\"limit\" is \"0\"; it must be a number from 1 to 500",
-        ),
-        (
-            "/api/agents?limit=",
-            "\"limit\" is \"\"; it must be a number from 1 to 500",
-        ),
+        ("/api/agents?limit=0", "\"limit\" is \"0\"; it must be a number from 1 to 500"),
+        ("/api/agents?limit=", "\"limit\" is \"\"; it must be a number from 1 to 500"),
         (
             "/api/events?since=-2h",
             "\"since\" is \"-2h\"; it must be a time such as 2025-12-31T10:30:00Z or 2025-12-31 (in UTC, unless a zone is \
              named), or how long ago it was, such as 2h",
         ),
-        (
-            "/api/agents?limit=501",
-            "\"limit\" is \"501\"; it must be a number from 1 to 500",
-        ),
-        (
-            "/api/agents?limit=many",
-            "\"limit\" is \"many\"; it must be a number from 1 to 500",
-        ),
+        ("/api/agents?limit=501", "\"limit\" is \"501\"; it must be a number from 1 to 500"),
+        ("/api/agents?limit=many", "\"limit\" is \"many\"; it must be a number from 1 to 500"),
         ("/api/agents?limit=1&limit=2", "\"limit\" stands twice; send it once"),
-        (
-            "/api/agents?colour=red",
-            "unknown parameter \"colour\"; known are state, project_id, ended, limit, before",
-        ),
-        (
-            "/api/agents?state=busy",
-            "\"state\" is \"busy\"; it must be one of idle, processing, awaiting_input, ended",
-        ),
+        ("/api/agents?colour=red", "unknown parameter \"colour\"; known are state, project_id, ended, limit, before"),
+        ("/api/agents?state=busy", "\"state\" is \"busy\"; it must be one of idle, processing, awaiting_input, ended"),
         ("/api/agents?ended=1", "\"ended\" is \"1\"; it must be true or false"),
-        (
-            "/api/agents?before=x",
-            "\"before\" is \"x\"; it must be what \"next\" of the page before says",
-        ),
-        (
-            "/api/agents?before=x_1",
-            "\"before\" is \"x_1\"; it must be what \"next\" of the page before says",
-        ),
-        (
-            "/api/agents?project_id=0",
-            "\"project_id\" is \"0\"; it must be a positive number",
-        ),
-        (
-            "/api/events?agent_id=%2b1",
-            "\"agent_id\" is \"+1\"; it must be a positive number",
-        ),
-        (
-            "/api/events?decision=deny",
-            "\"decision\" is \"deny\"; it must be one of allow, ask, block",
-        ),
+        ("/api/agents?before=x", "\"before\" is \"x\"; it must be what \"next\" of the page before says"),
+        ("/api/agents?before=x_1", "\"before\" is \"x_1\"; it must be what \"next\" of the page before says"),
+        ("/api/agents?project_id=0", "\"project_id\" is \"0\"; it must be a positive number"),
+        ("/api/events?agent_id=%2b1", "\"agent_id\" is \"+1\"; it must be a positive number"),
+        ("/api/events?decision=deny", "\"decision\" is \"deny\"; it must be one of allow, ask, block"),
         (
             "/api/guard?decision=block",
             "\"decision\" is \"block\"; it must be one of deny, ask, allow, would_deny, would_ask",
@@ -409,10 +298,7 @@ fn a_question_that_is_wrong_is_refused_by_name() {
             "\"since\" is \"soon\"; it must be a time such as 2025-12-31T10:30:00Z or 2025-12-31 (in UTC, unless a zone is \
              named), or how long ago it was, such as 2h",
         ),
-        (
-            "/api/hooks?before=1",
-            "unknown parameter \"before\"; known are since, limit",
-        ),
+        ("/api/hooks?before=1", "unknown parameter \"before\"; known are since, limit"),
         ("/hook/status?x=1", "unknown parameter \"x\"; there are none here"),
         ("/api/agents/1?x=1", "unknown parameter \"x\"; there are none here"),
         (
@@ -420,10 +306,7 @@ fn a_question_that_is_wrong_is_refused_by_name() {
             "\"types\" names something that is not sent; known are turn_created, turn_updated, state_changed, \
              session_created, session_ended, card_refresh, hook_run, guard_verdict",
         ),
-        (
-            "/api/events/stream?agent_id=x",
-            "\"agent_id\" is \"x\"; it must be a positive number",
-        ),
+        ("/api/events/stream?agent_id=x", "\"agent_id\" is \"x\"; it must be a positive number"),
         (
             "/api/events/stream?last_event_id=x",
             "Last-Event-ID must be the \"id\" of an event that this stream has sent",
@@ -434,6 +317,6 @@ fn a_question_that_is_wrong_is_refused_by_name() {
         assert_eq!((answer.status, answer.message().as_str()), (400, message), "{path}");
     }
     for seen in ["x", "-1", "1.5", "99999999999999999999"] {
-        assert_eq!(app.listen_after("", Some(seen)).head.status, 400, "{seen}");
+        assert_eq!(app.open_stream_after("", Some(seen)).head.status, 400, "{seen}");
     }
 }

@@ -6,23 +6,23 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{Answer, PATIENCE, Stream, TestApp, wait_until};
+use crate::support::{PATIENCE, SseClient, TestApp, TestResponse, wait_until};
 
 /// Says this, and hears the answer.
-pub fn say(address: SocketAddr, bytes: &[u8]) -> Answer {
-    let mut stream = connect(address);
+pub fn send_bytes(address: SocketAddr, bytes: &[u8]) -> TestResponse {
+    let mut stream = open_connection(address);
     stream.write_all(bytes).unwrap();
-    Answer::parse(&hear(&mut stream))
+    TestResponse::parse(&read_until_closed(&mut stream))
 }
 
-fn connect(address: SocketAddr) -> TcpStream {
+fn open_connection(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream
 }
 
 /// Everything that comes until the connection ends, however it does. It must end.
-fn hear(stream: &mut TcpStream) -> Vec<u8> {
+fn read_until_closed(stream: &mut TcpStream) -> Vec<u8> {
     let mut told = Vec::new();
     let mut buffer = [0; 4096];
     loop {
@@ -35,19 +35,14 @@ fn hear(stream: &mut TcpStream) -> Vec<u8> {
     }
 }
 
-fn is_well(app: &TestApp) {
-    app.tell("notification", &json!({"session_id": "well"}));
+fn assert_server_works(app: &TestApp) {
+    app.send_event("notification", &json!({"session_id": "well"}));
     assert_eq!(app.get("/healthz").status, 200);
 }
 
 /// Waits until nobody but the one who asks is connected.
-fn is_alone(app: &TestApp) {
-    wait_until(|| {
-        app.get("/metrics")
-            .body
-            .contains("snell_http_connections 1\n")
-            .then_some(())
-    });
+fn wait_until_alone(app: &TestApp) {
+    wait_until(|| app.get("/metrics").body.contains("snell_http_connections 1\n").then_some(()));
 }
 
 #[test]
@@ -55,43 +50,33 @@ fn a_thousand_silent_connections_hold_up_nobody() {
     let app = TestApp::start();
     // Both ends are files of this process.
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-    let wanted = rustix::process::Rlimit {
-        current: limit.maximum,
-        maximum: limit.maximum,
-    };
+    let wanted = rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum };
     rustix::process::setrlimit(rustix::process::Resource::Nofile, wanted).unwrap();
-    let silent: Vec<_> = (0..1000).map(|_| connect(app.address)).collect();
-    is_well(&app);
-    wait_until(|| {
-        app.get("/metrics")
-            .body
-            .contains("snell_http_connections 1001")
-            .then_some(())
-    });
+    let silent: Vec<_> = (0..1000).map(|_| open_connection(app.address)).collect();
+    assert_server_works(&app);
+    wait_until(|| app.get("/metrics").body.contains("snell_http_connections 1001").then_some(()));
     drop(silent);
-    is_alone(&app);
+    wait_until_alone(&app);
 }
 
 #[test]
 fn more_connections_than_there_is_room_for_are_told_so() {
-    let app = TestApp::with(|settings| settings.max_connections = 2);
-    let held: Vec<_> = (0..2).map(|_| connect(app.address)).collect();
+    let app = TestApp::with_settings(|settings| settings.max_connections = 2);
+    let held: Vec<_> = (0..2).map(|_| open_connection(app.address)).collect();
     let mut refused = wait_until(|| {
-        let mut third = connect(app.address);
-        let told = hear(&mut third);
-        (!told.is_empty()).then(|| Answer::parse(&told))
+        let mut third = open_connection(app.address);
+        let told = read_until_closed(&mut third);
+        (!told.is_empty()).then(|| TestResponse::parse(&told))
     });
     assert_eq!(refused.status, 503);
     assert_eq!(refused.header("retry-after"), Some("1"));
     assert_eq!(refused.message(), "too many connections; try again shortly");
     drop(held);
     refused = wait_until(|| {
-        let mut stream = connect(app.address);
-        stream
-            .write_all(&app.request("GET", "/healthz").header("Connection: close").bytes())
-            .ok()?;
-        let told = hear(&mut stream);
-        let answer = (!told.is_empty()).then(|| Answer::parse(&told))?;
+        let mut stream = open_connection(app.address);
+        stream.write_all(&app.request("GET", "/healthz").header("Connection: close").bytes()).ok()?;
+        let told = read_until_closed(&mut stream);
+        let answer = (!told.is_empty()).then(|| TestResponse::parse(&told))?;
         (answer.status == 200).then_some(answer)
     });
     assert_eq!(refused.body, "ok\n");
@@ -99,7 +84,7 @@ fn more_connections_than_there_is_room_for_are_told_so() {
 
 #[test]
 fn a_client_that_does_not_finish_is_sent_away() {
-    let app = TestApp::with(|settings| {
+    let app = TestApp::with_settings(|settings| {
         settings.head_timeout = Duration::from_millis(200);
         settings.body_timeout = Duration::from_millis(200);
     });
@@ -108,23 +93,20 @@ fn a_client_that_does_not_finish_is_sent_away() {
     // Nothing at all, part of the head, all but the end of the head.
     for length in [0, 10, head - 2] {
         let started = Instant::now();
-        let mut stream = connect(app.address);
+        let mut stream = open_connection(app.address);
         stream.write_all(&request[..length]).unwrap();
-        let told = hear(&mut stream);
-        assert!(told.is_empty() || Answer::parse(&told).status == 408, "{length}");
+        let told = read_until_closed(&mut stream);
+        assert!(told.is_empty() || TestResponse::parse(&told).status == 408, "{length}");
         assert!(started.elapsed() < PATIENCE / 2, "{length}");
     }
     // The head, and part of the body.
     for length in [head, head + 5] {
-        let mut stream = connect(app.address);
+        let mut stream = open_connection(app.address);
         stream.write_all(&request[..length]).unwrap();
-        let answer = Answer::parse(&hear(&mut stream));
-        assert_eq!(
-            (answer.status, answer.message().as_str()),
-            (408, "the body did not come in time")
-        );
+        let answer = TestResponse::parse(&read_until_closed(&mut stream));
+        assert_eq!((answer.status, answer.message().as_str()), (408, "the body did not come in time"));
     }
-    is_well(&app);
+    assert_server_works(&app);
 }
 
 #[test]
@@ -132,42 +114,34 @@ fn a_client_that_goes_in_the_middle_is_forgotten() {
     let app = TestApp::start();
     let request = app.request("POST", "/hook/stop").json(r#"{"session_id":"s"}"#).bytes();
     for length in [1, 20, request.len() - 1] {
-        let mut half_closed = connect(app.address);
+        let mut half_closed = open_connection(app.address);
         half_closed.write_all(&request[..length]).unwrap();
         half_closed.shutdown(Shutdown::Write).unwrap();
-        let told = hear(&mut half_closed);
-        assert!(
-            told.is_empty() || (400..500).contains(&Answer::parse(&told).status),
-            "{length}"
-        );
-        let mut gone = connect(app.address);
+        let told = read_until_closed(&mut half_closed);
+        assert!(told.is_empty() || (400..500).contains(&TestResponse::parse(&told).status), "{length}");
+        let mut gone = open_connection(app.address);
         gone.write_all(&request[..length]).unwrap();
         drop(gone);
     }
-    is_well(&app);
-    assert_eq!(app.json("/api/events?event=Stop")["items"], json!([]));
+    assert_server_works(&app);
+    assert_eq!(app.get_json("/api/events?event=Stop")["items"], json!([]));
     // One that only stops talking once it has said everything may hear the answer or not; the event counts.
-    let mut all_said = connect(app.address);
+    let mut all_said = open_connection(app.address);
     all_said.write_all(&request).unwrap();
     all_said.shutdown(Shutdown::Write).unwrap();
-    hear(&mut all_said);
+    read_until_closed(&mut all_said);
 }
 
 #[test]
 fn requests_follow_each_other_on_one_connection() {
     let app = TestApp::start();
-    let mut stream = connect(app.address);
-    let request = app
-        .request("POST", "/hook/notification")
-        .json(r#"{"session_id":"s"}"#)
-        .bytes();
+    let mut stream = open_connection(app.address);
+    let request = app.request("POST", "/hook/notification").json(r#"{"session_id":"s"}"#).bytes();
     for _ in 0..3 {
         stream.write_all(&request).unwrap();
     }
-    stream
-        .write_all(&app.request("GET", "/healthz").header("Connection: close").bytes())
-        .unwrap();
-    let told = String::from_utf8(hear(&mut stream)).unwrap();
+    stream.write_all(&app.request("GET", "/healthz").header("Connection: close").bytes()).unwrap();
+    let told = String::from_utf8(read_until_closed(&mut stream)).unwrap();
     assert_eq!(told.matches("HTTP/1.1 200 OK").count(), 4, "{told}");
 }
 
@@ -185,53 +159,53 @@ fn what_is_not_http_is_sent_away() {
         many.as_bytes(),
     ];
     for bytes in cases {
-        let mut stream = connect(app.address);
+        let mut stream = open_connection(app.address);
         // It may close while we still write.
         let _ = stream.write_all(bytes);
-        let told = hear(&mut stream);
+        let told = read_until_closed(&mut stream);
         assert!(
-            told.is_empty() || (400..500).contains(&Answer::parse(&told).status),
+            told.is_empty() || (400..500).contains(&TestResponse::parse(&told).status),
             "{}",
             String::from_utf8_lossy(&told)
         );
     }
-    is_well(&app);
+    assert_server_works(&app);
 }
 
 #[test]
 fn a_client_that_does_not_read_its_answers_is_sent_away() {
-    let app = TestApp::with(|settings| settings.write_timeout = Duration::from_millis(200));
-    let mut deaf = connect(app.address);
+    let app = TestApp::with_settings(|settings| settings.write_timeout = Duration::from_millis(200));
+    let mut deaf = open_connection(app.address);
     let ask = app.request("GET", "/api/openapi.json").bytes();
     // More than fits between the two, whatever the system allows.
     let asked = (0..2_000).all(|_| deaf.write_all(&ask).is_ok());
-    is_alone(&app);
+    wait_until_alone(&app);
     drop((deaf, asked));
-    is_well(&app);
+    assert_server_works(&app);
 }
 
 #[test]
 fn bodies_that_are_not_finished_have_so_much_room_in_all() {
-    let app = TestApp::with(|settings| settings.max_body_bytes_in_all = 1000);
+    let app = TestApp::with_settings(|settings| settings.max_body_bytes_in_all = 1000);
     let body = |bytes: usize| format!(r#"{{"session_id":"s","x":"{}"}}"#, "x".repeat(bytes));
     let long = app.request("POST", "/hook/stop").json(&body(800)).bytes();
     let other = || app.request("POST", "/hook/stop").json(&body(400)).send();
     // The other one may be faster, and then it is the slow one that is refused.
     let (mut slow, refused) = wait_until(|| {
-        let mut slow = connect(app.address);
+        let mut slow = open_connection(app.address);
         slow.write_all(&long[..long.len() - 1]).unwrap();
         let answer = other();
         if answer.status != 200 {
             return Some((slow, answer));
         }
         drop(slow);
-        is_alone(&app);
+        wait_until_alone(&app);
         None
     });
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
     assert_eq!(refused.message(), "too much is being sent at once; try again shortly");
     slow.write_all(&long[long.len() - 1..]).unwrap();
     // Once it is stored there is room again.
-    assert_eq!(Stream::on(slow).head.status, 200);
+    assert_eq!(SseClient::from_connection(slow).head.status, 200);
     assert_eq!(other().status, 200);
 }

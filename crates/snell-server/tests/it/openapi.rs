@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use snell_server::{OPENAPI, pages, surface};
+use snell_server::{OPENAPI, api_routes, page_routes};
 
-use crate::support::{Answer, TestApp};
+use crate::support::{TestApp, TestResponse};
 
-fn document() -> Value {
+fn parse_openapi() -> Value {
     serde_json::from_str(OPENAPI).unwrap()
 }
 
 /// What the description says of an answer of this status to this request.
-fn described(document: &Value, method: &str, route: &str, status: u16) -> Value {
+fn find_response(document: &Value, method: &str, route: &str, status: u16) -> Value {
     let operation = &document["paths"][route][method.to_lowercase()];
     let told = &operation["responses"][status.to_string()];
     let told = match told["$ref"].as_str() {
@@ -24,53 +24,41 @@ fn described(document: &Value, method: &str, route: &str, status: u16) -> Value 
     told.clone()
 }
 
-fn check(document: &Value, method: &str, route: &str, answer: &Answer) {
-    let told = described(document, method, route, answer.status);
+fn check_response(document: &Value, method: &str, route: &str, answer: &TestResponse) {
+    let told = find_response(document, method, route, answer.status);
     let content = told["content"].as_object().unwrap();
     let kind = answer.header("content-type").unwrap().split(';').next().unwrap();
     assert!(content.contains_key(kind), "{method} {route} {}: {kind}", answer.status);
     for (name, _) in told["headers"].as_object().into_iter().flatten() {
-        assert!(
-            answer.header(&name.to_lowercase()).is_some(),
-            "{method} {route}: {name}"
-        );
+        assert!(answer.header(&name.to_lowercase()).is_some(), "{method} {route}: {name}");
     }
     if kind == "application/json" {
         let mut schema = content[kind]["schema"].clone();
         schema["components"] = document["components"].clone();
-        let validator = Validator::options()
-            .should_validate_formats(true)
-            .build(&schema)
-            .unwrap();
+        let validator = Validator::options().should_validate_formats(true).build(&schema).unwrap();
         let value = answer.json();
         let faults: Vec<_> = validator.iter_errors(&value).map(|fault| fault.to_string()).collect();
-        assert!(
-            faults.is_empty(),
-            "{method} {route} {}: {faults:?} in {value}",
-            answer.status
-        );
+        assert!(faults.is_empty(), "{method} {route} {}: {faults:?} in {value}", answer.status);
     }
 }
 
 #[test]
 fn the_description_names_every_route_and_no_other() {
-    let document = document();
+    let document = parse_openapi();
     let mut told = BTreeSet::new();
     for (path, operations) in document["paths"].as_object().unwrap() {
         for method in operations.as_object().unwrap().keys() {
             told.insert((method.to_uppercase(), path.clone()));
         }
     }
-    let real = surface()
-        .map(|(method, path)| (method.to_owned(), path.to_owned()))
-        .collect();
+    let real = api_routes().map(|(method, path)| (method.to_owned(), path.to_owned())).collect();
     assert_eq!(told, real);
 }
 
 #[test]
 fn the_documentation_names_every_route() {
     let page = include_str!("../../../../docs/server.md");
-    for (method, path) in surface().chain(pages()) {
+    for (method, path) in api_routes().chain(page_routes()) {
         assert!(page.contains(&format!("`{method} {path}`")), "{method} {path}");
     }
 }
@@ -78,37 +66,31 @@ fn the_documentation_names_every_route() {
 #[test]
 fn the_description_is_what_the_server_tells() {
     let app = TestApp::start();
-    assert_eq!(app.json("/api/openapi.json"), document());
+    assert_eq!(app.get_json("/api/openapi.json"), parse_openapi());
 }
 
 #[test]
 fn every_reference_leads_somewhere_and_every_operation_has_a_name() {
-    fn walk(value: &Value, found: &mut Vec<String>) {
+    fn collect_references(value: &Value, found: &mut Vec<String>) {
         match value {
             Value::Object(members) => {
                 found.extend(members.get("$ref").and_then(Value::as_str).map(str::to_owned));
-                members.values().for_each(|value| walk(value, found));
+                members.values().for_each(|value| collect_references(value, found));
             }
-            Value::Array(items) => items.iter().for_each(|item| walk(item, found)),
+            Value::Array(items) => items.iter().for_each(|item| collect_references(item, found)),
             _ => {}
         }
     }
-    let document = document();
+    let document = parse_openapi();
     let mut references = Vec::new();
-    walk(&document, &mut references);
+    collect_references(&document, &mut references);
     for reference in &references {
-        assert!(
-            document.pointer(reference.trim_start_matches('#')).is_some(),
-            "{reference}"
-        );
+        assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{reference}");
     }
     let mut names = BTreeSet::new();
     for operations in document["paths"].as_object().unwrap().values() {
         for operation in operations.as_object().unwrap().values() {
-            assert!(
-                names.insert(operation["operationId"].as_str().unwrap().to_owned()),
-                "{operation}"
-            );
+            assert!(names.insert(operation["operationId"].as_str().unwrap().to_owned()), "{operation}");
         }
     }
 }
@@ -116,9 +98,9 @@ fn every_reference_leads_somewhere_and_every_operation_has_a_name() {
 #[test]
 fn the_description_knows_the_parameters_that_the_server_knows() {
     let app = TestApp::start();
-    app.begin("s1");
-    let document = document();
-    for (method, route) in surface().filter(|(method, route)| *method == "GET" && route.starts_with("/api/")) {
+    app.begin_session("s1");
+    let document = parse_openapi();
+    for (method, route) in api_routes().filter(|(method, route)| *method == "GET" && route.starts_with("/api/")) {
         let path = route.replace("{id}", "1");
         let Some(known) = app.get(&format!("{path}?no_such_parameter=1")).json()["message"]
             .as_str()
@@ -128,11 +110,7 @@ fn the_description_knows_the_parameters_that_the_server_knows() {
         };
         let operation = &document["paths"][route][method.to_lowercase()];
         let in_query = |parameter: &&Value| parameter["in"] == "query";
-        let parameters = operation["parameters"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter(in_query);
+        let parameters = operation["parameters"].as_array().into_iter().flatten().filter(in_query);
         let told: BTreeSet<_> = parameters.map(|one| one["name"].as_str().unwrap()).collect();
         assert_eq!(told, known.split(", ").collect(), "{route}");
     }
@@ -141,9 +119,9 @@ fn the_description_knows_the_parameters_that_the_server_knows() {
 #[test]
 fn every_answer_is_as_the_description_says() {
     let app = TestApp::start();
-    let document = document();
-    let check = |method: &str, route: &str, answer: &Answer| check(&document, method, route, answer);
-    for (method, route) in surface().filter(|(method, _)| *method == "POST") {
+    let document = parse_openapi();
+    let check = |method: &str, route: &str, answer: &TestResponse| check_response(&document, method, route, answer);
+    for (method, route) in api_routes().filter(|(method, _)| *method == "POST") {
         let name = route.trim_start_matches("/hook/");
         let judgement = json!({
             "took_us": 5, "decision": "block", "reason": "no",
@@ -151,19 +129,19 @@ fn every_answer_is_as_the_description_says() {
             "guard": [{"decision": "deny", "rule": "r", "tier": "t", "reason": "no", "advice": "do not"}],
         });
         let body = json!({
-            "session_id": "s1", "cwd": app.path(), "hook_event_name": "SubagentStop", "prompt": "go", "tool_name": "Bash",
+            "session_id": "s1", "cwd": app.data_dir(), "hook_event_name": "SubagentStop", "prompt": "go", "tool_name": "Bash",
             "tool_input": {"command": "ls"}, "last_assistant_message": "done", "snell": {"judgement": judgement},
         });
-        check(method, route, &app.hook(name, &body));
-        check(method, route, &app.hook(name, &json!({})));
+        check(method, route, &app.post_hook(name, &body));
+        check(method, route, &app.post_hook(name, &json!({})));
         let large = app.request(method, route).json(&" ".repeat(1024 * 1024 + 1)).send();
         assert_eq!(large.status, 413);
         check(method, route, &large);
     }
-    for (method, route) in surface().filter(|(method, _)| *method == "GET") {
+    for (method, route) in api_routes().filter(|(method, _)| *method == "GET") {
         let path = route.replace("{id}", "1");
         if route == "/api/events/stream" {
-            check(method, route, &app.listen("").head);
+            check(method, route, &app.open_stream("").head);
         } else {
             let answer = app.get(&path);
             assert_eq!(answer.status, 200, "{route}");
@@ -175,17 +153,7 @@ fn every_answer_is_as_the_description_says() {
             check(method, route, &app.get(&route.replace("{id}", "x")));
         }
     }
-    for items in [
-        "/api/agents?ended=true",
-        "/api/agents/1/turns",
-        "/api/events",
-        "/api/hooks",
-        "/api/guard",
-    ] {
-        assert_ne!(
-            app.json(items)["items"],
-            json!([]),
-            "{items} has been checked on something"
-        );
+    for items in ["/api/agents?ended=true", "/api/agents/1/turns", "/api/events", "/api/hooks", "/api/guard"] {
+        assert_ne!(app.get_json(items)["items"], json!([]), "{items} has been checked on something");
     }
 }

@@ -4,15 +4,17 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use serde_json::json;
-use snell_server::{Settings, Token};
+use snell_server::{AccessToken, ServeSettings};
 
-use crate::support::{Request, TestApp};
+use crate::support::{TestApp, TestRequest};
 
 const EVENT: &str = r#"{"session_id":"s"}"#;
 
 #[test]
 fn a_name_that_was_made_to_lead_here_is_not_ours() {
-    let app = TestApp::with(|settings| settings.allow_hosts = vec!["receiver.test".into(), "proxy.test:8443".into()]);
+    let app = TestApp::with_settings(|settings| {
+        settings.allow_hosts = vec!["receiver.test".into(), "proxy.test:8443".into()]
+    });
     let port = app.address.port();
     let ours = [
         "localhost".to_owned(),
@@ -70,12 +72,8 @@ fn pages_of_other_sites_are_refused() {
         "Sec-Fetch-Site: cross-site".into(),
         "Sec-Fetch-Site: same-site".into(),
     ];
-    let own = [
-        format!("Origin: {own}"),
-        "Sec-Fetch-Site: same-origin".to_owned(),
-        "Sec-Fetch-Site: none".into(),
-    ];
-    let requests: [fn(&TestApp) -> Request; 4] = [
+    let own = [format!("Origin: {own}"), "Sec-Fetch-Site: same-origin".to_owned(), "Sec-Fetch-Site: none".into()];
+    let requests: [fn(&TestApp) -> TestRequest; 4] = [
         |app| app.request("POST", "/hook/stop").json(EVENT),
         |app| app.request("GET", "/api/agents"),
         |app| app.request("GET", "/hook/status"),
@@ -97,10 +95,7 @@ fn pages_of_other_sites_are_refused() {
         let answer = app.request("GET", "/api/events/stream").header(header).send();
         assert_eq!(answer.status, 403, "{header}");
     }
-    let two = app
-        .request("GET", "/api/agents")
-        .header(&own[0])
-        .header("Origin: http://evil.example");
+    let two = app.request("GET", "/api/agents").header(&own[0]).header("Origin: http://evil.example");
     assert_eq!(two.send().status, 403);
 }
 
@@ -136,11 +131,7 @@ fn a_link_from_elsewhere_leads_to_the_page_and_no_further() {
         };
         let is_ours = ["same-origin", "none"].contains(&site);
         assert_eq!(ask("/"), if is_shown { 200 } else { 403 }, "{site} {mode} {dest}");
-        assert_eq!(
-            ask("/api/agents"),
-            if is_ours { 200 } else { 403 },
-            "{site} {mode} {dest}"
-        );
+        assert_eq!(ask("/api/agents"), if is_ours { 200 } else { 403 }, "{site} {mode} {dest}");
     }
     let twice = app
         .request("GET", "/")
@@ -155,14 +146,8 @@ fn a_link_from_elsewhere_leads_to_the_page_and_no_further() {
 fn what_a_page_can_send_without_asking_is_refused() {
     let app = TestApp::start();
     // Forms and simple requests have one of these types, and no page can send another one without asking first.
-    for kind in [
-        "text/plain",
-        "application/x-www-form-urlencoded",
-        "multipart/form-data; boundary=x",
-    ] {
-        let request = app
-            .request("POST", "/hook/stop")
-            .header(&format!("Content-Type: {kind}"));
+    for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
+        let request = app.request("POST", "/hook/stop").header(&format!("Content-Type: {kind}"));
         assert_eq!(request.body(EVENT.as_bytes()).send().status, 400, "{kind}");
     }
     let asks = app
@@ -173,7 +158,7 @@ fn what_a_page_can_send_without_asking_is_refused() {
     let answer = asks.send();
     assert_eq!(answer.status, 403);
     assert_eq!(answer.header("access-control-allow-origin"), None);
-    assert_eq!(app.json("/api/events")["items"], json!([]));
+    assert_eq!(app.get_json("/api/events")["items"], json!([]));
 }
 
 #[test]
@@ -187,8 +172,8 @@ fn every_answer_has_the_headers_that_keep_it_to_itself() {
         app.request("POST", "/hook/stop").json("{").send(),
         app.request("OPTIONS", "/").send(),
         app.get("/fragments/agents/99"),
-        app.hook("stop", &json!({"session_id": "s"})),
-        app.listen("").head,
+        app.post_hook("stop", &json!({"session_id": "s"})),
+        app.open_stream("").head,
     ];
     for answer in answers {
         let policy = answer.header("content-security-policy").unwrap();
@@ -207,16 +192,8 @@ fn every_answer_has_the_headers_that_keep_it_to_itself() {
 
 #[test]
 fn where_there_is_a_token_everything_but_a_sign_of_life_needs_it() {
-    let app = TestApp::with(|settings| settings.token = Some(Token::of("correct horse")));
-    let paths = [
-        "/",
-        "/api/agents",
-        "/hook/status",
-        "/metrics",
-        "/api/events/stream",
-        "/api/openapi.json",
-        "/nothing",
-    ];
+    let app = TestApp::with_settings(|settings| settings.token = Some(AccessToken::new("correct horse")));
+    let paths = ["/", "/api/agents", "/hook/status", "/metrics", "/api/events/stream", "/api/openapi.json", "/nothing"];
     let wrong = [
         None,
         Some("Bearer wrong"),
@@ -237,7 +214,7 @@ fn where_there_is_a_token_everything_but_a_sign_of_life_needs_it() {
             assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
         }
     }
-    let with_token = |request: Request| request.header("Authorization: Bearer correct horse").send().status;
+    let with_token = |request: TestRequest| request.header("Authorization: Bearer correct horse").send().status;
     assert_eq!(with_token(app.request("GET", "/api/agents")), 200);
     assert_eq!(with_token(app.request("GET", "/nothing")), 404);
     assert_eq!(with_token(app.request("POST", "/hook/stop").json(EVENT)), 200);
@@ -250,28 +227,25 @@ fn where_there_is_a_token_everything_but_a_sign_of_life_needs_it() {
 
 #[test]
 fn whoever_can_use_the_socket_needs_no_token_and_no_name() {
-    let app = TestApp::with(|settings| settings.token = Some(Token::of("secret")));
+    let app = TestApp::with_settings(|settings| settings.token = Some(AccessToken::new("secret")));
     for request in [
         app.request("GET", "/api/agents").host("whatever"),
         app.request("GET", "/api/agents").host("snell.sock"),
         app.request("POST", "/hook/stop").json(EVENT),
     ] {
-        assert_eq!(request.send_through(app.path()).status, 200);
+        assert_eq!(request.send_over_unix_socket(app.data_dir()).status, 200);
     }
     let foreign = app.request("GET", "/api/agents").header("Origin: http://evil.example");
-    assert_eq!(foreign.send_through(app.path()).status, 403);
-    let socket = fs::metadata(app.path().join("snell.sock")).unwrap();
+    assert_eq!(foreign.send_over_unix_socket(app.data_dir()).status, 403);
+    let socket = fs::metadata(app.data_dir().join("snell.sock")).unwrap();
     assert_eq!(socket.mode() & 0o777, 0o600);
 }
 
 #[test]
 fn others_are_not_served_without_a_token() {
     let directory = tempfile::tempdir().unwrap();
-    let message = TestApp::refused(Settings::new(directory.path()), "0.0.0.0:0");
-    assert!(
-        message.contains("can be reached by others, so a token is required"),
-        "{message}"
-    );
+    let message = TestApp::start_error(ServeSettings::new(directory.path()), "0.0.0.0:0");
+    assert!(message.contains("can be reached by others, so a token is required"), "{message}");
     assert!(message.contains("--token-file"), "{message}");
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0, "nothing was made");
 }
@@ -286,13 +260,9 @@ fn a_token_is_read_only_from_a_file_that_nobody_else_can_read() {
         path
     };
     for (name, text, mode) in [("a", "secret\n", 0o600), ("b", "  secret", 0o400)] {
-        assert_eq!(
-            Token::read(&file(name, text, mode)).unwrap(),
-            Token::of("secret"),
-            "{name}"
-        );
+        assert_eq!(AccessToken::from_file(&file(name, text, mode)).unwrap(), AccessToken::new("secret"), "{name}");
     }
-    let message = |path: &std::path::Path| snell_store::with_causes(&Token::read(path).unwrap_err());
+    let message = |path: &std::path::Path| snell_store::format_error_chain(&AccessToken::from_file(path).unwrap_err());
     for mode in [0o644, 0o640, 0o604, 0o610, 0o777] {
         let path = file("open", "secret", mode);
         let shown = path.display();
@@ -301,28 +271,14 @@ fn a_token_is_read_only_from_a_file_that_nobody_else_can_read() {
             format!("the token file {shown} can be read by others (mode {mode:03o}); run: chmod 600 {shown}")
         );
     }
-    for (name, text) in [
-        ("empty", "\n"),
-        ("words", "two words"),
-        ("long", &"x".repeat(5000)),
-        ("umlaut", "ä"),
-    ] {
-        assert!(
-            message(&file(name, text, 0o600)).contains("must hold one word"),
-            "{name}"
-        );
+    for (name, text) in [("empty", "\n"), ("words", "two words"), ("long", &"x".repeat(5000)), ("umlaut", "ä")] {
+        assert!(message(&file(name, text, 0o600)).contains("must hold one word"), "{name}");
     }
     assert!(message(directory.path()).contains("it is a directory, not a regular file"));
     let pipe = directory.path().join("pipe");
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        &pipe,
-        rustix::fs::FileType::Fifo,
-        rustix::fs::Mode::from_raw_mode(0o600),
-        0,
-    )
-    .unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600), 0)
+        .unwrap();
     assert!(message(&pipe).contains("it is a FIFO, not a regular file"));
     assert!(message(&directory.path().join("missing")).contains("cannot read the token file"));
-    assert_eq!(format!("{:?}", Token::of("secret")), "Token(…)");
+    assert_eq!(format!("{:?}", AccessToken::new("secret")), "Token(…)");
 }

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use snell_server::{Listener, ServeError, Settings, serve};
+use snell_server::{ServeError, ServeSettings, ServerListener, serve};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
@@ -20,7 +20,7 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 pub struct TestApp {
     pub directory: TempDir,
     pub address: SocketAddr,
-    settings: Settings,
+    settings: ServeSettings,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<Result<(), ServeError>>>,
 }
@@ -28,42 +28,36 @@ pub struct TestApp {
 impl TestApp {
     /// The server as it is by default.
     pub fn start() -> Self {
-        Self::with(|_| {})
+        Self::with_settings(|_| {})
     }
 
     /// The server with other settings.
-    pub fn with(change: impl FnOnce(&mut Settings)) -> Self {
+    pub fn with_settings(change: impl FnOnce(&mut ServeSettings)) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let mut settings = Settings::new(directory.path());
+        let mut settings = ServeSettings::new(directory.path());
         change(&mut settings);
         Self::in_directory(directory, settings, "127.0.0.1:0")
     }
 
     /// The server as it is by default, on another address.
-    pub fn on(address: &str) -> Self {
+    pub fn with_address(address: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let settings = Settings::new(directory.path());
+        let settings = ServeSettings::new(directory.path());
         Self::in_directory(directory, settings, address)
     }
 
-    fn in_directory(directory: TempDir, settings: Settings, address: &str) -> Self {
-        let listener = Listener::bind(address.parse().unwrap()).unwrap();
+    fn in_directory(directory: TempDir, settings: ServeSettings, address: &str) -> Self {
+        let listener = ServerListener::bind(address.parse().unwrap()).unwrap();
         let (ready, is_ready) = channel();
         let address = listener.address();
-        let listener = listener.when_ready(move |_| ready.send(()).unwrap());
+        let listener = listener.with_ready_callback(move |_| ready.send(()).unwrap());
         let (stop, stopped) = oneshot::channel();
         let of_thread = settings.clone();
-        let thread = std::thread::spawn(move || run(of_thread, listener, stopped));
+        let thread = std::thread::spawn(move || run_server(of_thread, listener, stopped));
         if is_ready.recv_timeout(PATIENCE).is_err() {
             panic!("the server did not start: {:?}", thread.join());
         }
-        Self {
-            directory,
-            address,
-            settings,
-            stop: Some(stop),
-            thread: Some(thread),
-        }
+        Self { directory, address, settings, stop: Some(stop), thread: Some(thread) }
     }
 
     /// Ends the server, and waits until it has.
@@ -76,7 +70,7 @@ impl TestApp {
     }
 
     /// Tells the server to end, and does not wait.
-    pub fn tell_to_stop(&mut self) {
+    pub fn request_stop(&mut self) {
         self.stop.take().unwrap().send(()).unwrap();
     }
 
@@ -88,22 +82,22 @@ impl TestApp {
     }
 
     /// Starts a server that cannot.
-    pub fn refused(settings: Settings, address: &str) -> String {
-        let listener = Listener::bind(address.parse().unwrap()).unwrap();
-        run(settings, listener, oneshot::channel().1).unwrap_err().to_string()
+    pub fn start_error(settings: ServeSettings, address: &str) -> String {
+        let listener = ServerListener::bind(address.parse().unwrap()).unwrap();
+        run_server(settings, listener, oneshot::channel().1).unwrap_err().to_string()
     }
 
-    pub fn path(&self) -> &Path {
+    pub fn data_dir(&self) -> &Path {
         self.directory.path()
     }
 
-    pub fn database(&self) -> PathBuf {
-        self.path().join("snell.db")
+    pub fn database_path(&self) -> PathBuf {
+        self.data_dir().join("snell.db")
     }
 
     /// A request in the making.
-    pub fn request(&self, method: &str, path: &str) -> Request {
-        Request {
+    pub fn request(&self, method: &str, path: &str) -> TestRequest {
+        TestRequest {
             address: self.address,
             line: format!("{method} {path} HTTP/1.1"),
             headers: vec![format!("Host: {}", self.address)],
@@ -111,51 +105,47 @@ impl TestApp {
         }
     }
 
-    pub fn get(&self, path: &str) -> Answer {
+    pub fn get(&self, path: &str) -> TestResponse {
         self.request("GET", path).send()
     }
 
     /// What a page shows, which must be there.
-    pub fn json(&self, path: &str) -> Value {
+    pub fn get_json(&self, path: &str) -> Value {
         let answer = self.get(path);
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         answer.json()
     }
 
     /// Tells the server an event.
-    pub fn hook(&self, route: &str, body: &Value) -> Answer {
-        self.request("POST", &format!("/hook/{route}"))
-            .json(&body.to_string())
-            .send()
+    pub fn post_hook(&self, route: &str, body: &Value) -> TestResponse {
+        self.request("POST", &format!("/hook/{route}")).json(&body.to_string()).send()
     }
 
     /// Tells the server an event that it must take, and answers what it says.
-    pub fn tell(&self, route: &str, body: &Value) -> Value {
-        let answer = self.hook(route, body);
+    pub fn send_event(&self, route: &str, body: &Value) -> Value {
+        let answer = self.post_hook(route, body);
         assert_eq!(answer.status, 200, "{route}: {}", answer.body);
         answer.json()
     }
 
     /// Begins a session, in a directory of its own.
-    pub fn begin(&self, session: &str) -> Value {
-        let cwd = self.path().join("projects").join(session);
-        self.tell("session-start", &json!({"session_id": session, "cwd": cwd}))
+    pub fn begin_session(&self, session: &str) -> Value {
+        let cwd = self.data_dir().join("projects").join(session);
+        self.send_event("session-start", &json!({"session_id": session, "cwd": cwd}))
     }
 
     /// Listens to the stream; the query begins with a question mark.
-    pub fn listen(&self, query: &str) -> Stream {
-        self.listen_after(query, None)
+    pub fn open_stream(&self, query: &str) -> SseClient {
+        self.open_stream_after(query, None)
     }
 
     /// Listens to the stream as somebody who has seen everything up to a change.
-    pub fn listen_after(&self, query: &str, seen: Option<&str>) -> Stream {
-        let mut request = self
-            .request("GET", &format!("/api/events/stream{query}"))
-            .in_one_piece();
+    pub fn open_stream_after(&self, query: &str, seen: Option<&str>) -> SseClient {
+        let mut request = self.request("GET", &format!("/api/events/stream{query}")).without_chunking();
         if let Some(seen) = seen {
             request = request.header(&format!("Last-Event-ID: {seen}"));
         }
-        Stream::open(&request)
+        SseClient::open(&request)
     }
 }
 
@@ -167,31 +157,31 @@ impl Drop for TestApp {
     }
 }
 
-fn run(settings: Settings, listener: Listener, stopped: oneshot::Receiver<()>) -> Result<(), ServeError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap();
+fn run_server(
+    settings: ServeSettings,
+    listener: ServerListener,
+    stopped: oneshot::Receiver<()>,
+) -> Result<(), ServeError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(serve(settings, listener, stopped))
 }
 
 /// A request in the making.
-pub struct Request {
+pub struct TestRequest {
     address: SocketAddr,
     line: String,
     headers: Vec<String>,
     body: Vec<u8>,
 }
 
-impl Request {
+impl TestRequest {
     pub fn header(mut self, header: &str) -> Self {
         self.headers.push(header.to_owned());
         self
     }
 
     /// Asks for an answer in one piece, without chunks, which come with the next version of the protocol.
-    pub fn in_one_piece(mut self) -> Self {
+    pub fn without_chunking(mut self) -> Self {
         self.line = self.line.replace("HTTP/1.1", "HTTP/1.0");
         self
     }
@@ -223,53 +213,47 @@ impl Request {
         bytes
     }
 
-    pub fn send(self) -> Answer {
+    pub fn send(self) -> TestResponse {
         let request = self.header("Connection: close");
         let mut stream = TcpStream::connect(request.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        exchange(&mut stream, &request)
+        exchange_request(&mut stream, &request)
     }
 
     /// Sends it through the unix socket of this directory.
-    pub fn send_through(self, directory: &Path) -> Answer {
+    pub fn send_over_unix_socket(self, directory: &Path) -> TestResponse {
         let request = self.header("Connection: close");
         let mut stream = UnixStream::connect(directory.join("snell.sock")).unwrap();
-        exchange(&mut stream, &request)
+        exchange_request(&mut stream, &request)
     }
 }
 
-fn exchange(stream: &mut (impl Read + Write), request: &Request) -> Answer {
+fn exchange_request(stream: &mut (impl Read + Write), request: &TestRequest) -> TestResponse {
     stream.write_all(&request.bytes()).unwrap();
     let mut told = Vec::new();
     stream.read_to_end(&mut told).unwrap();
-    Answer::parse(&told)
+    TestResponse::parse(&told)
 }
 
 /// What the server answered.
 #[derive(Debug)]
-pub struct Answer {
+pub struct TestResponse {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: String,
 }
 
-impl Answer {
+impl TestResponse {
     pub fn parse(told: &[u8]) -> Self {
         let told = String::from_utf8_lossy(told);
-        let (head, body) = told
-            .split_once("\r\n\r\n")
-            .unwrap_or_else(|| panic!("no answer: {told:?}"));
+        let (head, body) = told.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {told:?}"));
         let mut lines = head.lines();
         let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
         let header = |line: &str| {
             let (name, value) = line.split_once(": ").unwrap();
             (name.to_owned(), value.to_owned())
         };
-        Self {
-            status,
-            headers: lines.map(header).collect(),
-            body: body.to_owned(),
-        }
+        Self { status, headers: lines.map(header).collect(), body: body.to_owned() }
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -290,51 +274,45 @@ impl Answer {
 }
 
 /// Says that a test was not done, and why.
-#[allow(
-    clippy::print_stderr,
-    reason = "a test that was not done should not look as if it was"
-)]
-pub fn skipped(why: &str) {
+#[allow(clippy::print_stderr, reason = "a test that was not done should not look as if it was")]
+pub fn report_skipped(why: &str) {
     eprintln!("skipped: {why}");
 }
 
 /// Somebody who listens.
-pub struct Stream {
-    pub head: Answer,
+pub struct SseClient {
+    pub head: TestResponse,
     reader: BufReader<TcpStream>,
 }
 
 /// Something that was heard.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Heard {
+pub struct SseEvent {
     pub id: i64,
     pub event: String,
     pub data: Value,
 }
 
-impl Stream {
-    fn open(request: &Request) -> Self {
+impl SseClient {
+    fn open(request: &TestRequest) -> Self {
         let mut stream = TcpStream::connect(request.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.write_all(&request.bytes()).unwrap();
-        Self::on(stream)
+        Self::from_connection(stream)
     }
 
     /// Reads the head of what comes on a connection.
-    pub fn on(stream: TcpStream) -> Self {
+    pub fn from_connection(stream: TcpStream) -> Self {
         let mut reader = BufReader::new(stream);
         let mut head = String::new();
         while !head.ends_with("\r\n\r\n") {
             assert!(reader.read_line(&mut head).unwrap() > 0, "no answer");
         }
-        Self {
-            head: Answer::parse(head.as_bytes()),
-            reader,
-        }
+        Self { head: TestResponse::parse(head.as_bytes()), reader }
     }
 
     /// The lines up to the next empty one; nothing if the stream has ended.
-    pub fn block(&mut self) -> Option<Vec<String>> {
+    pub fn read_block(&mut self) -> Option<Vec<String>> {
         let mut lines = Vec::new();
         loop {
             let mut line = String::new();
@@ -350,23 +328,23 @@ impl Stream {
     }
 
     /// The number by which to come back, as the stream tells it first to whoever is new.
-    pub fn greeted(&mut self) -> Option<i64> {
-        let lines = self.block().unwrap();
+    pub fn read_greeting(&mut self) -> Option<i64> {
+        let lines = self.read_block().unwrap();
         assert_eq!(lines[..2], [": connected", "retry: 2000"]);
         let id = lines.get(2).map(|line| line.strip_prefix("id: ").unwrap());
         id.map(|id| id.parse().unwrap())
     }
 
     /// The next event, without comments and greetings; nothing if the stream has ended.
-    pub fn heard(&mut self) -> Option<Heard> {
+    pub fn read_event(&mut self) -> Option<SseEvent> {
         loop {
-            let lines = self.block()?;
+            let lines = self.read_block()?;
             let field = |name: &str| {
                 let line = lines.iter().find_map(|line| line.strip_prefix(name));
                 line.map(str::to_owned)
             };
             if let Some(data) = field("data: ") {
-                return Some(Heard {
+                return Some(SseEvent {
                     id: field("id: ").unwrap().parse().unwrap(),
                     event: field("event: ").unwrap(),
                     data: serde_json::from_str(&data).unwrap(),
@@ -375,15 +353,15 @@ impl Stream {
         }
     }
 
-    pub fn next(&mut self) -> Heard {
-        self.heard().expect("the stream has ended")
+    pub fn next_event(&mut self) -> SseEvent {
+        self.read_event().expect("the stream has ended")
     }
 
     /// Everything up to the first event that is so.
-    pub fn until(&mut self, is_last: impl Fn(&Heard) -> bool) -> Vec<Heard> {
+    pub fn read_until(&mut self, is_last: impl Fn(&SseEvent) -> bool) -> Vec<SseEvent> {
         let mut all = Vec::new();
         loop {
-            all.push(self.next());
+            all.push(self.next_event());
             if is_last(&all[all.len() - 1]) {
                 return all;
             }

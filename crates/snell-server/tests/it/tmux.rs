@@ -8,16 +8,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use snell_server::tmux::Server;
+use snell_server::reconciler::tmux::TmuxServer;
 use tempfile::TempDir;
 
-use crate::support::skipped;
+use crate::support::report_skipped;
 
 /// How often the attack is tried.
 const TRIES: usize = 1_500;
 
 /// A socket that counts its visitors and ends each connection at once, for as long as the test runs.
-fn listen(path: &Path) -> Arc<AtomicUsize> {
+fn count_visitors(path: &Path) -> Arc<AtomicUsize> {
     let listener = UnixListener::bind(path).unwrap();
     let visitors = Arc::new(AtomicUsize::new(0));
     let counted = visitors.clone();
@@ -29,18 +29,15 @@ fn listen(path: &Path) -> Arc<AtomicUsize> {
     visitors
 }
 
-fn ask(socket: &Path) -> Result<(), String> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let server = Server::at(Some(socket.display().to_string()));
-    let panes = runtime.block_on(server.panes());
+fn query_panes(socket: &Path) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let server = TmuxServer::new(Some(socket.display().to_string()));
+    let panes = runtime.block_on(server.list_panes());
     panes.map(drop).map_err(|error| error.to_string())
 }
 
 /// A directory of our own, and one in it that every user may change.
-fn directories() -> (TempDir, std::path::PathBuf) {
+fn create_exposed_directory() -> (TempDir, std::path::PathBuf) {
     let own = tempfile::tempdir().unwrap();
     let exposed = own.path().join("exposed");
     fs::create_dir(&exposed).unwrap();
@@ -48,20 +45,20 @@ fn directories() -> (TempDir, std::path::PathBuf) {
     (own, exposed)
 }
 
-fn is_missing_tmux() -> bool {
+fn is_tmux_missing() -> bool {
     std::process::Command::new("tmux").arg("-V").output().is_err()
 }
 
 #[test]
 fn a_link_that_is_swapped_never_leads_to_a_socket_of_others() {
-    if is_missing_tmux() {
-        return skipped("there is no tmux");
+    if is_tmux_missing() {
+        return report_skipped("there is no tmux");
     }
-    let (own, exposed) = directories();
+    let (own, exposed) = create_exposed_directory();
     let good = own.path().join("good");
     let evil = exposed.join("evil");
-    let _good_visitors = listen(&good);
-    let evil_visitors = listen(&evil);
+    let _good_visitors = count_visitors(&good);
+    let evil_visitors = count_visitors(&evil);
     let link = exposed.join("link");
     symlink(&good, &link).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
@@ -80,7 +77,7 @@ fn a_link_that_is_swapped_never_leads_to_a_socket_of_others() {
         })
     };
     for _ in 0..TRIES {
-        ask(&link).unwrap_err();
+        query_panes(&link).unwrap_err();
     }
     stop.store(true, Ordering::SeqCst);
     let swaps = swapper.join().unwrap();
@@ -90,10 +87,10 @@ fn a_link_that_is_swapped_never_leads_to_a_socket_of_others() {
 
 #[test]
 fn a_socket_is_used_only_where_no_other_user_can_replace_it() {
-    if is_missing_tmux() {
-        return skipped("there is no tmux");
+    if is_tmux_missing() {
+        return report_skipped("there is no tmux");
     }
-    let (own, exposed) = directories();
+    let (own, exposed) = create_exposed_directory();
     let below = exposed.join("below");
     let group = own.path().join("group");
     let sticky = own.path().join("sticky");
@@ -113,17 +110,14 @@ fn a_socket_is_used_only_where_no_other_user_can_replace_it() {
         (group.join("s"), Some(refused(&group))),
     ];
     for (socket, expected) in &rows {
-        let visitors = listen(socket);
+        let visitors = count_visitors(socket);
         let _ = fs::remove_file(&link);
         symlink(socket, &link).unwrap();
         for way in [socket, &link] {
-            let said = ask(way).unwrap_err();
+            let said = query_panes(way).unwrap_err();
             match expected {
                 Some(expected) => assert!(said.contains(expected), "{way:?}: {said}"),
-                None => assert!(
-                    !said.contains("not a socket") && !said.contains("changed"),
-                    "{way:?}: {said}"
-                ),
+                None => assert!(!said.contains("not a socket") && !said.contains("changed"), "{way:?}: {said}"),
             }
         }
         assert_eq!(visitors.load(Ordering::SeqCst) > 0, expected.is_none(), "{socket:?}");
@@ -135,7 +129,7 @@ fn a_socket_is_used_only_where_no_other_user_can_replace_it() {
         (Path::new("/nowhere/s"), "no tmux server is running at /nowhere/s"),
     ];
     for (path, expected) in others {
-        let said = ask(path).unwrap_err();
+        let said = query_panes(path).unwrap_err();
         assert!(said.contains(expected), "{path:?}: {said}");
     }
 }

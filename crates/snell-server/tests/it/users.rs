@@ -7,9 +7,9 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::json;
-use snell_server::Token;
+use snell_server::AccessToken;
 
-use crate::support::{Answer, PATIENCE, Request, TestApp, skipped};
+use crate::support::{PATIENCE, TestApp, TestRequest, TestResponse, report_skipped};
 
 /// A user of the machine who is not the one who runs the server.
 const ANOTHER_USER: u32 = 65_534;
@@ -17,16 +17,16 @@ const ANOTHER_USER: u32 = 65_534;
 /// Paths that show nothing, and so are open to everyone.
 const OPEN: &[&str] = &["/healthz", "/login", "/logout", "/assets/{version}/{name}"];
 
-fn may_become_others() -> bool {
+fn can_switch_user() -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {
-        skipped("only root can act as another user");
+        report_skipped("only root can act as another user");
     }
     is_root
 }
 
 /// Runs a line of bash as another user.
-fn run_as_another(script: &str, stdin: &[u8]) -> Output {
+fn run_as_other_user(script: &str, stdin: &[u8]) -> Output {
     let mut child = Command::new("bash")
         .args(["-c", script])
         .uid(ANOTHER_USER)
@@ -42,71 +42,64 @@ fn run_as_another(script: &str, stdin: &[u8]) -> Output {
 }
 
 /// Sends a request to an address of this machine as another user.
-fn send_as_another(host: &str, port: u16, request: Request) -> Answer {
+fn send_as_other_user(host: &str, port: u16, request: TestRequest) -> TestResponse {
     let request = request.header("Connection: close");
     let script = format!("exec 3<>/dev/tcp/{host}/{port}; cat >&3; cat <&3");
-    let output = run_as_another(&script, &request.bytes());
-    Answer::parse(&output.stdout)
+    let output = run_as_other_user(&script, &request.bytes());
+    TestResponse::parse(&output.stdout)
 }
 
 #[test]
 fn another_user_reads_and_sends_nothing_without_the_token() {
-    if !may_become_others() {
+    if !can_switch_user() {
         return;
     }
     let app = TestApp::start();
-    app.begin("s");
-    let all = snell_server::surface().chain(snell_server::pages());
+    app.begin_session("s");
+    let all = snell_server::api_routes().chain(snell_server::page_routes());
     for (method, path) in all.filter(|(_, path)| !OPEN.contains(path)) {
         let address = path.replace("{id}", "1");
         let request = app.request(method, &address).json(r#"{"session_id":"other"}"#);
-        let answer = send_as_another("127.0.0.1", app.address.port(), request);
+        let answer = send_as_other_user("127.0.0.1", app.address.port(), request);
         assert_eq!(answer.status, 403, "{method} {path}: {answer:?}");
         assert!(!answer.body.contains("\"s\""), "{method} {path}: {answer:?}");
     }
-    let answer = send_as_another("127.0.0.1", app.address.port(), app.request("GET", "/api/agents"));
+    let answer = send_as_other_user("127.0.0.1", app.address.port(), app.request("GET", "/api/agents"));
     let message = answer.message();
-    for part in [
-        "another user of this machine",
-        "--token-file",
-        "Authorization: Bearer TOKEN",
-    ] {
+    for part in ["another user of this machine", "--token-file", "Authorization: Bearer TOKEN"] {
         assert!(message.contains(part), "{message}");
     }
     // The user who runs the server needs nothing.
-    assert_eq!(app.json("/api/agents")["items"].as_array().unwrap().len(), 1);
+    assert_eq!(app.get_json("/api/agents")["items"].as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn another_user_is_recognised_over_both_address_families() {
-    if !may_become_others() {
+    if !can_switch_user() {
         return;
     }
     let app = TestApp::start();
     let port = app.address.port();
     for host in ["127.0.0.1", "::ffff:127.0.0.1"] {
-        let answer = send_as_another(host, port, app.request("GET", "/hook/status"));
+        let answer = send_as_other_user(host, port, app.request("GET", "/hook/status"));
         assert_eq!(answer.status, 403, "{host}");
     }
-    let app = TestApp::on("[::1]:0");
+    let app = TestApp::with_address("[::1]:0");
     let request = || app.request("GET", "/hook/status");
     assert_eq!(request().send().status, 200);
-    assert_eq!(send_as_another("::1", app.address.port(), request()).status, 403);
+    assert_eq!(send_as_other_user("::1", app.address.port(), request()).status, 403);
 }
 
 #[test]
 fn another_user_who_shows_the_token_is_served() {
-    if !may_become_others() {
+    if !can_switch_user() {
         return;
     }
-    let app = TestApp::with(|settings| settings.token = Some(Token::of("secret")));
-    let rows = [
-        ("Authorization: Bearer secret", 200),
-        ("Authorization: Bearer wrong", 401),
-    ];
+    let app = TestApp::with_settings(|settings| settings.token = Some(AccessToken::new("secret")));
+    let rows = [("Authorization: Bearer secret", 200), ("Authorization: Bearer wrong", 401)];
     for (header, status) in rows {
         let request = app.request("GET", "/api/agents").header(header);
-        let answer = send_as_another("127.0.0.1", app.address.port(), request);
+        let answer = send_as_other_user("127.0.0.1", app.address.port(), request);
         assert_eq!(answer.status, status, "{header}: {answer:?}");
     }
 }
@@ -114,25 +107,17 @@ fn another_user_who_shows_the_token_is_served() {
 /// Such a socket can share its addresses with one that is bound to none.
 #[test]
 fn a_client_that_is_bound_to_an_interface_is_recognised() {
-    if !may_become_others() {
+    if !can_switch_user() {
         return;
     }
     if Command::new("curl").arg("--version").output().is_err() {
-        return skipped("there is no curl");
+        return report_skipped("there is no curl");
     }
     let app = TestApp::start();
     let own = rustix::process::geteuid().as_raw();
     for (user, expected) in [(own, "200"), (ANOTHER_USER, "403")] {
         let output = Command::new("curl")
-            .args([
-                "--silent",
-                "--output",
-                "/dev/null",
-                "--write-out",
-                "%{http_code}",
-                "--interface",
-                "lo",
-            ])
+            .args(["--silent", "--output", "/dev/null", "--write-out", "%{http_code}", "--interface", "lo"])
             .arg(format!("http://{}/api/agents", app.address))
             .uid(user)
             .gid(user)
@@ -144,14 +129,12 @@ fn a_client_that_is_bound_to_an_interface_is_recognised() {
 
 #[test]
 fn silent_connections_of_another_user_keep_nobody_out() {
-    if !may_become_others() {
+    if !can_switch_user() {
         return;
     }
-    let app = TestApp::with(|settings| settings.max_connections = 100);
-    let script = format!(
-        "for i in {{1..300}}; do exec {{fd}}<>/dev/tcp/127.0.0.1/{}; done; echo open; cat",
-        app.address.port()
-    );
+    let app = TestApp::with_settings(|settings| settings.max_connections = 100);
+    let script =
+        format!("for i in {{1..300}}; do exec {{fd}}<>/dev/tcp/127.0.0.1/{}; done; echo open; cat", app.address.port());
     let mut crowd = Command::new("bash")
         .args(["-c", &script])
         .uid(ANOTHER_USER)
@@ -167,7 +150,7 @@ fn silent_connections_of_another_user_keep_nobody_out() {
     for _ in 0..50 {
         assert_eq!(app.get("/api/agents").status, 200);
     }
-    let through_socket = app.request("GET", "/api/agents").send_through(app.path());
+    let through_socket = app.request("GET", "/api/agents").send_over_unix_socket(app.data_dir());
     assert_eq!(through_socket.status, 200);
     drop(crowd.stdin.take());
     crowd.wait().unwrap();
@@ -175,7 +158,7 @@ fn silent_connections_of_another_user_keep_nobody_out() {
 
 #[test]
 fn the_unix_socket_has_room_of_its_own() {
-    let app = TestApp::with(|settings| settings.max_connections = 3);
+    let app = TestApp::with_settings(|settings| settings.max_connections = 3);
     let silent: Vec<_> = (0..3).map(|_| TcpStream::connect(app.address).unwrap()).collect();
     // The server has taken them once it refuses another.
     let refused = || {
@@ -183,10 +166,10 @@ fn the_unix_socket_has_room_of_its_own() {
         one.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut told = Vec::new();
         let _ = one.read_to_end(&mut told);
-        Answer::parse(&told).status
+        TestResponse::parse(&told).status
     };
     assert_eq!(refused(), 503);
-    let through_socket = app.request("GET", "/api/agents").send_through(app.path());
+    let through_socket = app.request("GET", "/api/agents").send_over_unix_socket(app.data_dir());
     assert_eq!(through_socket.status, 200);
     drop(silent);
 }
@@ -194,28 +177,21 @@ fn the_unix_socket_has_room_of_its_own() {
 /// The kernel shows a socket that was closed as one of root.
 #[test]
 fn another_user_who_leaves_at_once_sends_nothing_either() {
-    if !may_become_others() {
+    if !can_switch_user() {
         return;
     }
     let app = TestApp::start();
-    let request = app
-        .request("POST", "/hook/session-start")
-        .json(r#"{"session_id":"other"}"#);
+    let request = app.request("POST", "/hook/session-start").json(r#"{"session_id":"other"}"#);
     let script = format!(
         "request=$(cat); for i in {{1..1500}}; do exec 3<>/dev/tcp/127.0.0.1/{}; printf '%s' \"$request\" >&3; \
          exec 3>&-; done; echo done",
         app.address.port()
     );
-    let output = run_as_another(&script, &request.bytes());
+    let output = run_as_other_user(&script, &request.bytes());
     assert_eq!(output.stdout, b"done\n", "{output:?}");
     // What was sent before is answered before.
-    app.begin("own");
-    let agents = app.json("/api/agents");
-    let sessions: Vec<_> = agents["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|agent| &agent["session_id"])
-        .collect();
+    app.begin_session("own");
+    let agents = app.get_json("/api/agents");
+    let sessions: Vec<_> = agents["items"].as_array().unwrap().iter().map(|agent| &agent["session_id"]).collect();
     assert_eq!(sessions, [&json!("own")]);
 }

@@ -6,28 +6,30 @@ use std::time::{Duration, SystemTime};
 
 use snell::Timestamp;
 
+use crate::db::journal::Journal;
+use crate::db::model::{
+    AgentRow, AgentState, ConversationRow, ProcessIdentity, StateConfidence, StateSource, to_stored_precision,
+};
+use crate::db::rows::{Rows, TranscriptProgress};
+use crate::derive::project;
+use crate::derive::{self, TranscriptDelta};
 use crate::error::Result;
-use crate::ingest::{self, CaughtUp};
-use crate::journal::Journal;
-use crate::model::{Agent, Confidence, Conversation, Process, Source, State, as_kept};
-use crate::project;
-use crate::rows::{Reached, Rows};
-use crate::store::{Store, read_on};
+use crate::store::{Store, read_transcript_delta};
 
 /// Transcripts that were written to so recently belong to sessions that may go on.
-const RECENT: Duration = Duration::from_secs(60 * 60);
+const RECENT_WINDOW: Duration = Duration::from_secs(60 * 60);
 
 /// Of these the session goes on, even if no process shows that it does.
-const VERY_RECENT: Duration = Duration::from_secs(5 * 60);
+const ACTIVE_WINDOW: Duration = Duration::from_secs(5 * 60);
 
 /// No more are looked at: they are those of one hour.
 const MAX_TRANSCRIPTS: usize = 1_000;
 
 /// What subagents write stands beside what their agents write.
-const SUBAGENT: &str = "agent-";
+const SUBAGENT_PREFIX: &str = "agent-";
 
 /// A transcript of a session that nobody has told of.
-struct Unreported {
+struct UnreportedTranscript {
     session_id: String,
     path: String,
     written: Timestamp,
@@ -35,11 +37,11 @@ struct Unreported {
 }
 
 /// A session that nobody has told of, and what its transcript shows.
-struct Discovered {
+struct DiscoveredSession {
     session_id: String,
-    caught_up: CaughtUp,
+    delta: TranscriptDelta,
     cwd: PathBuf,
-    process: Option<Process>,
+    process: Option<ProcessIdentity>,
     written: Timestamp,
 }
 
@@ -50,33 +52,33 @@ impl Store {
     /// # Errors
     ///
     /// When the database cannot be read or written.
-    pub fn discover(&mut self, directories: &[PathBuf], now: Timestamp) -> Result<usize> {
-        let found: Vec<_> = directories.iter().flat_map(|directory| recent(directory)).collect();
+    pub fn discover_sessions(&mut self, directories: &[PathBuf], now: Timestamp) -> Result<usize> {
+        let found: Vec<_> = directories.iter().flat_map(|directory| list_recent_transcripts(directory)).collect();
         if found.is_empty() {
             return Ok(0);
         }
         let mut unknown = Vec::new();
-        self.backend.look(&mut |rows| {
+        self.backend.read_transaction(&mut |rows| {
             unknown.clear();
             for (index, transcript) in found.iter().enumerate() {
-                if rows.known_session(&transcript.session_id)?.is_none() {
+                if rows.find_session_binding(&transcript.session_id)?.is_none() {
                     unknown.push(index);
                 }
             }
             Ok(())
         })?;
-        let discovered: Vec<_> = unknown.into_iter().filter_map(|index| found[index].read()).collect();
+        let discovered: Vec<_> = unknown.into_iter().filter_map(|index| found[index].read_session()).collect();
         if discovered.is_empty() {
             return Ok(0);
         }
         let host = self.host.clone();
         let mut count = 0;
-        self.change("discovered", now, &mut |journal| {
+        self.run_transaction("discovered", now, &mut |journal| {
             count = 0;
             for session in &discovered {
                 // A hook may have told of it meanwhile.
-                if journal.known_session(&session.session_id)?.is_none() {
-                    session.enter(journal, host.as_deref(), now)?;
+                if journal.find_session_binding(&session.session_id)?.is_none() {
+                    session.insert_session(journal, host.as_deref(), now)?;
                     count += 1;
                 }
             }
@@ -87,54 +89,47 @@ impl Store {
 }
 
 /// Transcripts below this directory that were written to recently.
-fn recent(directory: &Path) -> Vec<Unreported> {
+fn list_recent_transcripts(directory: &Path) -> Vec<UnreportedTranscript> {
     let projects = fs::read_dir(directory).into_iter().flatten().flatten();
     let files = projects.flat_map(|project| fs::read_dir(project.path()).into_iter().flatten().flatten());
-    files
-        .filter_map(|file| unreported(&file.path()))
-        .take(MAX_TRANSCRIPTS)
-        .collect()
+    files.filter_map(|file| inspect_transcript(&file.path())).take(MAX_TRANSCRIPTS).collect()
 }
 
-fn unreported(path: &Path) -> Option<Unreported> {
+fn inspect_transcript(path: &Path) -> Option<UnreportedTranscript> {
     let session_id = path.file_stem()?.to_str()?;
-    if path.extension()? != "jsonl" || session_id.starts_with(SUBAGENT) {
+    if path.extension()? != "jsonl" || session_id.starts_with(SUBAGENT_PREFIX) {
         return None;
     }
     let written = fs::metadata(path).and_then(|metadata| metadata.modified()).ok()?;
     let since = SystemTime::now().duration_since(written).unwrap_or_default();
-    (since < RECENT).then_some(Unreported {
+    (since < RECENT_WINDOW).then_some(UnreportedTranscript {
         session_id: session_id.to_owned(),
         path: path.to_str()?.to_owned(),
-        written: as_kept(Timestamp::try_from(written).ok()?),
-        is_very_recent: since < VERY_RECENT,
+        written: to_stored_precision(Timestamp::try_from(written).ok()?),
+        is_very_recent: since < ACTIVE_WINDOW,
     })
 }
 
 /// The directory that a transcript's own directory is named after, with hyphens for what parts its names.
-fn named_by(path: &str) -> Option<PathBuf> {
+fn decode_project_dir(path: &str) -> Option<PathBuf> {
     let name = Path::new(path).parent()?.file_name()?.to_str()?;
     let directory = PathBuf::from(name.replace('-', "/"));
     (directory.is_absolute() && directory.is_dir()).then_some(directory)
 }
 
-impl Unreported {
+impl UnreportedTranscript {
     /// What it shows, if it is the transcript of a session that goes on.
-    fn read(&self) -> Option<Discovered> {
+    fn read_session(&self) -> Option<DiscoveredSession> {
         let ids = [self.session_id.clone()];
-        let caught_up = read_on(self.path.clone(), Reached::default(), &ids);
+        let caught_up = read_transcript_delta(self.path.clone(), TranscriptProgress::default(), &ids);
         let read = caught_up.read.as_ref()?;
         // A file in which nothing of this session stands is something else.
         read.activity.as_ref()?;
-        let cwd = read
-            .cwd
-            .as_deref()
-            .map(PathBuf::from)
-            .or_else(|| named_by(&self.path))?;
-        let process = Process::of_claude_in(&cwd);
-        (self.is_very_recent || process.is_some()).then(|| Discovered {
+        let cwd = read.cwd.as_deref().map(PathBuf::from).or_else(|| decode_project_dir(&self.path))?;
+        let process = ProcessIdentity::find_claude_in_directory(&cwd);
+        (self.is_very_recent || process.is_some()).then(|| DiscoveredSession {
             session_id: self.session_id.clone(),
-            caught_up,
+            delta: caught_up,
             cwd,
             process,
             written: self.written,
@@ -142,32 +137,33 @@ impl Unreported {
     }
 }
 
-impl Discovered {
-    fn enter(&self, rows: &mut Journal<'_>, host: Option<&str>, now: Timestamp) -> Result<()> {
-        let root = project::root_of(&self.cwd);
-        let project_id = rows.project(&root.to_string_lossy(), &project::name_of(&root), now)?;
-        let mut agent = Agent {
+impl DiscoveredSession {
+    fn insert_session(&self, rows: &mut Journal<'_>, host: Option<&str>, now: Timestamp) -> Result<()> {
+        let root = project::find_project_root(&self.cwd);
+        let project_id =
+            rows.find_or_create_project(&root.to_string_lossy(), &project::derive_project_name(&root), now)?;
+        let mut agent = AgentRow {
             product: Some("claude".to_owned()),
             session_id: Some(self.session_id.clone()),
             process: self.process,
             // Nothing else runs there that could be it.
             process_is_certain: self.process.is_some(),
             host: host.map(str::to_owned),
-            ..Agent::first_seen(project_id, self.written)
+            ..AgentRow::new(project_id, self.written)
         };
-        agent.turn_to(
-            State::Idle,
-            Source::Transcript,
+        agent.set_state(
+            AgentState::Idle,
+            StateSource::Transcript,
             "its transcript was found; no hook told of it",
             self.written,
         );
-        agent.confidence = Confidence::Low;
+        agent.confidence = StateConfidence::Low;
         rows.save_agent(&mut agent)?;
-        let mut conversation = Conversation::begun(&self.session_id, agent.agent_id, self.written);
+        let mut conversation = ConversationRow::new(&self.session_id, agent.agent_id, self.written);
         rows.save_conversation(&mut conversation)?;
         rows.bind_session_id(&self.session_id, conversation.conversation_id)?;
         agent.conversation_id = Some(conversation.conversation_id);
-        ingest::catch_up(rows, &mut agent, &self.session_id, &self.caught_up, self.written)?;
+        derive::apply_transcript_delta(rows, &mut agent, &self.session_id, &self.delta, self.written)?;
         rows.save_agent(&mut agent)
     }
 }

@@ -10,13 +10,13 @@ use std::time::{Duration, SystemTime};
 
 use snell::Timestamp;
 
+use crate::db::model::{AgentRow, AgentState, ProcessIdentity, StateSource, to_stored_precision};
+use crate::db::rows::{Rows, TranscriptProgress};
+use crate::derive::{self, TranscriptDelta};
 use crate::error::Result;
-use crate::ingest::{self, CaughtUp};
-use crate::model::{Agent, Process, Source, State, as_kept};
-use crate::rows::{Reached, Rows};
-use crate::store::{Store, read_on};
+use crate::store::{Store, read_transcript_delta};
 
-pub use panes::{Pane, PaneServer};
+pub use panes::{TmuxPane, TmuxServerPanes};
 
 /// A turn of which only the transcript tells may have ended without a word there, if it has been quiet for so long.
 const QUIET_TURN: Duration = Duration::from_secs(60);
@@ -27,7 +27,7 @@ const QUIET_AGENT: Duration = Duration::from_secs(30 * 60);
 
 /// Which agents are looked after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum ReconcileScope {
     /// Every one that is not ended.
     All,
     /// This one.
@@ -35,23 +35,23 @@ pub enum Which {
 }
 
 /// An agent, and what is to be read of it.
-struct Candidate {
-    agent: Agent,
-    reached: Reached,
+struct ReconcileCandidate {
+    agent: AgentRow,
+    progress: TranscriptProgress,
     ids: Vec<String>,
 }
 
 /// What was seen of an agent.
-struct Finding {
-    before: Agent,
-    caught_up: Option<CaughtUp>,
-    gone: Option<Process>,
-    quiet: Option<Quiet>,
+struct ReconcileFinding {
+    before: AgentRow,
+    delta: Option<TranscriptDelta>,
+    gone: Option<ProcessIdentity>,
+    quiet: Option<QuietConclusion>,
 }
 
 /// What follows from a transcript to which nothing is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Quiet {
+enum QuietConclusion {
     TurnIsOver,
     AgentIsGone,
 }
@@ -63,90 +63,81 @@ impl Store {
     /// # Errors
     ///
     /// When the database cannot be read or written.
-    pub fn reconcile(&mut self, which: Which, now: Timestamp) -> Result<()> {
-        let now = as_kept(now);
-        let candidates = self.candidates(which)?;
-        let findings: Vec<_> = candidates
-            .into_iter()
-            .filter_map(|candidate| self.look_at(candidate))
-            .collect();
+    pub fn reconcile_agents(&mut self, which: ReconcileScope, now: Timestamp) -> Result<()> {
+        let now = to_stored_precision(now);
+        let candidates = self.load_candidates(which)?;
+        let findings: Vec<_> =
+            candidates.into_iter().filter_map(|candidate| self.inspect_candidate(candidate)).collect();
         if findings.is_empty() {
             return Ok(());
         }
-        self.change("reconciled", now, &mut |rows| {
+        self.run_transaction("reconciled", now, &mut |rows| {
             findings.iter().try_for_each(|finding| finding.apply(rows, now))
         })
     }
 
-    fn candidates(&mut self, which: Which) -> Result<Vec<Candidate>> {
+    fn load_candidates(&mut self, which: ReconcileScope) -> Result<Vec<ReconcileCandidate>> {
         let mut candidates = Vec::new();
-        self.backend.look(&mut |rows| {
+        self.backend.read_transaction(&mut |rows| {
             candidates.clear();
             let agents = match which {
-                Which::All => rows.agents_at_work()?,
-                Which::Agent(agent_id) => rows.agent(agent_id)?.into_iter().collect(),
+                ReconcileScope::All => rows.list_live_agents()?,
+                ReconcileScope::Agent(agent_id) => rows.find_agent(agent_id)?.into_iter().collect(),
             };
             for agent in agents {
                 let reached = match &agent.session_id {
-                    Some(session) => rows.reached(session)?,
-                    None => Reached::default(),
+                    Some(session) => rows.load_transcript_progress(session)?,
+                    None => TranscriptProgress::default(),
                 };
                 let ids = match agent.conversation_id {
-                    Some(conversation) => rows.session_ids(conversation)?,
+                    Some(conversation) => rows.list_session_ids(conversation)?,
                     None => Vec::new(),
                 };
-                candidates.push(Candidate { agent, reached, ids });
+                candidates.push(ReconcileCandidate { agent, progress: reached, ids });
             }
             Ok(())
         })?;
         Ok(candidates)
     }
 
-    fn look_at(&self, candidate: Candidate) -> Option<Finding> {
-        let Candidate { agent, reached, ids } = candidate;
-        let path = reached.path.clone().filter(|_| self.is_here(&agent));
-        let caught_up = path.clone().map(|path| read_on(path, reached, &ids));
-        let caught_up = caught_up.filter(CaughtUp::is_news);
-        let gone = agent.process.filter(|_| self.is_gone(&agent));
-        let quiet = path
-            .filter(|_| caught_up.is_none())
-            .and_then(|path| quiet(&agent, &path));
+    fn inspect_candidate(&self, candidate: ReconcileCandidate) -> Option<ReconcileFinding> {
+        let ReconcileCandidate { agent, progress: reached, ids } = candidate;
+        let path = reached.path.clone().filter(|_| self.is_local_agent(&agent));
+        let caught_up = path.clone().map(|path| read_transcript_delta(path, reached, &ids));
+        let caught_up = caught_up.filter(TranscriptDelta::has_changes);
+        let gone = agent.process.filter(|_| self.is_process_gone(&agent));
+        let quiet = path.filter(|_| caught_up.is_none()).and_then(|path| conclude_from_silence(&agent, &path));
         let is_news = caught_up.is_some() || gone.is_some() || quiet.is_some();
-        is_news.then_some(Finding {
-            before: agent,
-            caught_up,
-            gone,
-            quiet,
-        })
+        is_news.then_some(ReconcileFinding { before: agent, delta: caught_up, gone, quiet })
     }
 
     /// Whether the agent's process is certainly gone. Only those of this host can be looked for.
-    fn is_gone(&self, agent: &Agent) -> bool {
+    fn is_process_gone(&self, agent: &AgentRow) -> bool {
         let known = agent.process.filter(|_| agent.process_is_certain);
-        self.is_here(agent) && agent.state != State::Ended && known.is_some_and(Process::is_gone)
+        self.is_local_agent(agent) && agent.state != AgentState::Ended && known.is_some_and(ProcessIdentity::is_gone)
     }
 
     /// Whether the agent runs on this host, as far as is known.
-    pub(crate) fn is_here(&self, agent: &Agent) -> bool {
+    pub(crate) fn is_local_agent(&self, agent: &AgentRow) -> bool {
         agent.host.is_none() || agent.host == self.host
     }
 }
 
-impl Finding {
+impl ReconcileFinding {
     fn apply(&self, rows: &mut dyn Rows, now: Timestamp) -> Result<()> {
-        let Some(mut agent) = rows.agent(self.before.agent_id)? else {
+        let Some(mut agent) = rows.find_agent(self.before.agent_id)? else {
             return Ok(());
         };
-        if let (Some(session), Some(caught_up)) = (&self.before.session_id, &self.caught_up)
+        if let (Some(session), Some(caught_up)) = (&self.before.session_id, &self.delta)
             && agent.session_id.as_ref() == Some(session)
         {
-            ingest::catch_up(rows, &mut agent, session, caught_up, now)?;
+            derive::apply_transcript_delta(rows, &mut agent, session, caught_up, now)?;
         }
         // It may have come back in another process meanwhile.
-        if self.gone.is_some() && agent.process == self.gone && agent.state != State::Ended {
+        if self.gone.is_some() && agent.process == self.gone && agent.state != AgentState::Ended {
             let pid = agent.process.map_or(0, |process| process.pid);
             let why = format!("its process ({pid}) is gone, and it did not say goodbye");
-            end(rows, &mut agent, Source::Process, &why, "process_gone", now)?;
+            end_agent(rows, &mut agent, StateSource::Process, &why, "process_gone", now)?;
         }
         // Or it may have been heard of.
         if let Some(quiet) = self.quiet.filter(|_| agent == self.before) {
@@ -156,43 +147,50 @@ impl Finding {
     }
 }
 
-impl Quiet {
-    fn apply(self, rows: &mut dyn Rows, agent: &mut Agent, now: Timestamp) -> Result<()> {
+impl QuietConclusion {
+    fn apply(self, rows: &mut dyn Rows, agent: &mut AgentRow, now: Timestamp) -> Result<()> {
         match self {
             Self::TurnIsOver => {
                 let why = "nothing has been written to its transcript for a while";
-                agent.turn_to(State::Idle, Source::Transcript, why, now);
+                agent.set_state(AgentState::Idle, StateSource::Transcript, why, now);
             }
             Self::AgentIsGone => {
                 let why = "no hook ever told of it, and nothing has been written to its transcript for long";
-                end(rows, agent, Source::Transcript, why, "silent", now)?;
+                end_agent(rows, agent, StateSource::Transcript, why, "silent", now)?;
             }
         }
-        agent.is_guessed();
+        agent.mark_low_confidence();
         Ok(())
     }
 }
 
 /// Ends an agent, and the conversation that it held.
-fn end(rows: &mut dyn Rows, agent: &mut Agent, source: Source, why: &str, reason: &str, now: Timestamp) -> Result<()> {
-    agent.end(source, why, reason, now);
+fn end_agent(
+    rows: &mut dyn Rows,
+    agent: &mut AgentRow,
+    source: StateSource,
+    why: &str,
+    reason: &str,
+    now: Timestamp,
+) -> Result<()> {
+    agent.mark_ended(source, why, reason, now);
     if let Some(id) = agent.conversation_id
-        && let Some(mut conversation) = rows.conversation(id)?
+        && let Some(mut conversation) = rows.find_conversation(id)?
     {
-        conversation.end(reason, now);
+        conversation.mark_ended(reason, now);
         rows.save_conversation(&mut conversation)?;
     }
     Ok(())
 }
 
 /// What follows from it that nothing is written to a transcript. Where hooks tell what is going on, nothing does.
-fn quiet(agent: &Agent, path: &str) -> Option<Quiet> {
+fn conclude_from_silence(agent: &AgentRow, path: &str) -> Option<QuietConclusion> {
     let written = std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok()?;
     let since = SystemTime::now().duration_since(written).ok()?;
-    let untold = agent.told_at.is_none() && agent.process.is_none();
-    if untold && agent.state != State::Ended && since > QUIET_AGENT {
-        return Some(Quiet::AgentIsGone);
+    let untold = agent.state_reported_at.is_none() && agent.process.is_none();
+    if untold && agent.state != AgentState::Ended && since > QUIET_AGENT {
+        return Some(QuietConclusion::AgentIsGone);
     }
-    let by_transcript = agent.state == State::Processing && agent.state_source == Source::Transcript;
-    (by_transcript && agent.current_tool.is_none() && since > QUIET_TURN).then_some(Quiet::TurnIsOver)
+    let by_transcript = agent.state == AgentState::Processing && agent.state_source == StateSource::Transcript;
+    (by_transcript && agent.current_tool.is_none() && since > QUIET_TURN).then_some(QuietConclusion::TurnIsOver)
 }

@@ -4,29 +4,28 @@ use std::collections::HashMap;
 
 use snell::Timestamp;
 
-use super::end;
+use super::end_agent;
+use crate::db::model::{AgentRow, AgentState, ProcessIdentity, StateSource, to_stored_precision};
+use crate::db::rows::Rows;
 use crate::error::Result;
-use crate::model::{Agent, Process, Source, State, as_kept};
-use crate::rows::Rows;
 use crate::store::Store;
 
 /// What a pane shows when its agent has left it.
-const SHELLS: &[&str] = &[
-    "ash", "bash", "csh", "dash", "elvish", "fish", "ksh", "nu", "pwsh", "sh", "tcsh", "xonsh", "zsh",
-];
+const SHELLS: &[&str] =
+    &["ash", "bash", "csh", "dash", "elvish", "fish", "ksh", "nu", "pwsh", "sh", "tcsh", "xonsh", "zsh"];
 
 /// A tmux server, and every pane that it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PaneServer {
+pub struct TmuxServerPanes {
     /// Its socket; nothing stands for the one that is asked when none is named.
     pub socket: Option<String>,
     /// Its panes; none if it is not running any more.
-    pub panes: Vec<Pane>,
+    pub panes: Vec<TmuxPane>,
 }
 
 /// A pane of a tmux server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pane {
+pub struct TmuxPane {
     /// Its id, such as `%3`.
     pub id: String,
     /// Whether what ran in it has ended.
@@ -35,18 +34,18 @@ pub struct Pane {
     pub command: String,
 }
 
-impl Pane {
+impl TmuxPane {
     /// Whether a shell is in its foreground, which would run whatever is typed.
-    pub fn shows_a_shell(&self) -> bool {
+    pub fn is_showing_shell(&self) -> bool {
         SHELLS.contains(&self.command.trim_start_matches('-'))
     }
 }
 
 /// What a pane says about its agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Left {
+enum PaneDeparture {
     Closed,
-    ToAShell,
+    ShellPrompt,
 }
 
 impl Store {
@@ -55,12 +54,8 @@ impl Store {
     /// # Errors
     ///
     /// When the database cannot be read.
-    pub fn tmux_servers(&mut self) -> Result<Vec<Option<String>>> {
-        let mut servers: Vec<_> = self
-            .agents_in_panes()?
-            .into_iter()
-            .map(|agent| agent.tmux_server)
-            .collect();
+    pub fn list_tmux_servers(&mut self) -> Result<Vec<Option<String>>> {
+        let mut servers: Vec<_> = self.list_agents_in_panes()?.into_iter().map(|agent| agent.tmux_server).collect();
         servers.sort();
         servers.dedup();
         Ok(servers)
@@ -72,39 +67,39 @@ impl Store {
     /// # Errors
     ///
     /// When the database cannot be read or written.
-    pub fn see_panes(&mut self, servers: &[PaneServer], looked_at: Timestamp) -> Result<()> {
-        let looked_at = as_kept(looked_at);
-        let mut panes: HashMap<(Option<&str>, &str), &Pane> = HashMap::new();
+    pub fn reconcile_panes(&mut self, servers: &[TmuxServerPanes], looked_at: Timestamp) -> Result<()> {
+        let looked_at = to_stored_precision(looked_at);
+        let mut panes: HashMap<(Option<&str>, &str), &TmuxPane> = HashMap::new();
         for server in servers {
             let of_server = server.panes.iter();
             panes.extend(of_server.map(|pane| ((server.socket.as_deref(), pane.id.as_str()), pane)));
         }
         let left: Vec<_> = self
-            .agents_in_panes()?
+            .list_agents_in_panes()?
             .into_iter()
             .filter(|agent| servers.iter().any(|server| server.socket == agent.tmux_server))
-            .filter(|agent| agent.last_seen_at <= looked_at && !is_known_to_live(agent))
+            .filter(|agent| agent.last_seen_at <= looked_at && !has_live_process(agent))
             .filter_map(|agent| {
                 let pane = agent.tmux_pane.as_deref().unwrap_or_default();
-                let left = left(panes.get(&(agent.tmux_server.as_deref(), pane)).copied(), &agent)?;
+                let left = detect_departure(panes.get(&(agent.tmux_server.as_deref(), pane)).copied(), &agent)?;
                 Some((agent, left))
             })
             .collect();
         if left.is_empty() {
             return Ok(());
         }
-        self.change("reconciled", looked_at, &mut |rows| {
+        self.run_transaction("reconciled", looked_at, &mut |rows| {
             for (before, left) in &left {
-                let Some(mut agent) = rows.agent(before.agent_id)?.filter(|agent| agent == before) else {
+                let Some(mut agent) = rows.find_agent(before.agent_id)?.filter(|agent| agent == before) else {
                     continue;
                 };
                 let (why, reason) = match left {
-                    Left::Closed => ("its tmux pane is closed", "pane_closed"),
-                    Left::ToAShell => ("its tmux pane shows a shell that waits", "left_pane"),
+                    PaneDeparture::Closed => ("its tmux pane is closed", "pane_closed"),
+                    PaneDeparture::ShellPrompt => ("its tmux pane shows a shell that waits", "left_pane"),
                 };
-                end(rows, &mut agent, Source::Poll, why, reason, looked_at)?;
-                if *left == Left::ToAShell {
-                    agent.is_guessed();
+                end_agent(rows, &mut agent, StateSource::Poll, why, reason, looked_at)?;
+                if *left == PaneDeparture::ShellPrompt {
+                    agent.mark_low_confidence();
                 }
                 rows.save_agent(&mut agent)?;
             }
@@ -112,28 +107,30 @@ impl Store {
         })
     }
 
-    fn agents_in_panes(&mut self) -> Result<Vec<Agent>> {
+    fn list_agents_in_panes(&mut self) -> Result<Vec<AgentRow>> {
         let mut agents = Vec::new();
-        self.backend.look(&mut |rows| {
-            agents = rows.agents_at_work()?;
+        self.backend.read_transaction(&mut |rows| {
+            agents = rows.list_live_agents()?;
             Ok(())
         })?;
-        agents.retain(|agent| agent.tmux_pane.is_some() && self.is_here(agent) && agent.state != State::Ended);
+        agents.retain(|agent| {
+            agent.tmux_pane.is_some() && self.is_local_agent(agent) && agent.state != AgentState::Ended
+        });
         Ok(agents)
     }
 }
 
-fn is_known_to_live(agent: &Agent) -> bool {
+fn has_live_process(agent: &AgentRow) -> bool {
     let process = agent.process.filter(|_| agent.process_is_certain);
-    process.is_some_and(|process: Process| !process.is_gone())
+    process.is_some_and(|process: ProcessIdentity| !process.is_gone())
 }
 
 /// Whether the agent has left its pane. A shell may be there because the agent was put into the background, or because it
 /// was never more than a messenger that we took for one; so that counts only where no process is known.
-fn left(pane: Option<&Pane>, agent: &Agent) -> Option<Left> {
+fn detect_departure(pane: Option<&TmuxPane>, agent: &AgentRow) -> Option<PaneDeparture> {
     match pane {
-        None => Some(Left::Closed),
-        Some(pane) if pane.is_dead => Some(Left::Closed),
-        Some(pane) => (pane.shows_a_shell() && agent.process.is_none()).then_some(Left::ToAShell),
+        None => Some(PaneDeparture::Closed),
+        Some(pane) if pane.is_dead => Some(PaneDeparture::Closed),
+        Some(pane) => (pane.is_showing_shell() && agent.process.is_none()).then_some(PaneDeparture::ShellPrompt),
     }
 }

@@ -7,27 +7,27 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
-use snell_store::outbox::{Answer, Letter, Outbox, Receiver};
-use snell_store::{LogFilter, Notes, Premises, Recorder, Spool, Store, WaitsFor};
+use snell_store::queue::outbox::{DeliveryAnswer, Outbox, OutboxMessage, OutboxReceiver};
+use snell_store::{DataDirReport, EventRecorder, EventSpool, LogFilter, PendingClaim, PendingQueue, Store};
 
-use crate::support::{prompt, sent};
+use crate::support::{build_event, build_prompt};
 
-fn spool_file(directory: &Path) -> PathBuf {
+fn find_spool_file(directory: &Path) -> PathBuf {
     let mut files = fs::read_dir(directory.join("handed")).unwrap().flatten();
     files.next().unwrap().path()
 }
 
 /// Appends an event with this text.
-fn append(directory: &Path, text: &str) {
-    let observation = prompt("s", text).observed_in(directory);
-    Spool::beside(directory).append(&observation).unwrap();
+fn append_event(directory: &Path, text: &str) {
+    let observation = build_prompt("s", text).into_record_in(directory);
+    EventSpool::in_data_dir(directory).append(&observation).unwrap();
 }
 
 /// Empties the spool, and answers the texts of its events, and how many remarks there were.
-fn empty(directory: &Path) -> (Vec<String>, usize) {
+fn drain_spool(directory: &Path) -> (Vec<String>, usize) {
     let mut texts = Vec::new();
-    let remarks = Spool::beside(directory).empty(&mut |observations| {
-        let text = |one: snell_store::Observation| one.payload["prompt"].as_str().unwrap().to_owned();
+    let remarks = EventSpool::in_data_dir(directory).drain(&mut |observations| {
+        let text = |one: snell_store::EventRecord| one.payload["prompt"].as_str().unwrap().to_owned();
         texts.extend(observations.into_iter().map(text));
         Ok(())
     });
@@ -38,34 +38,31 @@ fn empty(directory: &Path) -> (Vec<String>, usize) {
 fn a_line_that_is_cut_anywhere_costs_that_line_only_and_is_reported() {
     let root = tempfile::tempdir().unwrap();
     let directory = root.path();
-    append(directory, "first");
-    append(directory, "second");
-    let path = spool_file(directory);
+    append_event(directory, "first");
+    append_event(directory, "second");
+    let path = find_spool_file(directory);
     let whole = fs::read(&path).unwrap();
     let ends: Vec<_> = (0..whole.len()).filter(|at| whole[*at..].starts_with(b"}\n")).collect();
     assert_eq!(ends.len(), 2);
     for cut in 0..=whole.len() {
         fs::write(&path, &whole[..cut]).unwrap();
-        append(directory, "next");
+        append_event(directory, "next");
         let mut expected: Vec<_> = ["first", "second"].into_iter().zip(&ends).collect();
         expected.retain(|(_, end)| cut > **end);
         let mut expected: Vec<_> = expected.into_iter().map(|(text, _)| text).collect();
         expected.push("next");
         let begun = whole[..cut].iter().filter(|byte| **byte == b'\n').count().div_ceil(2);
         let is_cut = !whole[..cut].ends_with(b"\n") && begun >= expected.len();
-        let (texts, remarks) = empty(directory);
+        let (texts, remarks) = drain_spool(directory);
         assert_eq!(
             (texts, remarks),
-            (
-                expected.iter().map(|text| (*text).to_owned()).collect(),
-                usize::from(is_cut)
-            ),
+            (expected.iter().map(|text| (*text).to_owned()).collect(), usize::from(is_cut)),
             "{cut}"
         );
-        assert!(Spool::beside(directory).is_empty(), "{cut}");
+        assert!(EventSpool::in_data_dir(directory).is_empty(), "{cut}");
     }
     let kept = fs::read_dir(directory.join("unreadable")).unwrap().count();
-    assert_eq!(Premises::look(directory).unreadable_notes.len(), kept);
+    assert_eq!(DataDirReport::inspect(directory).unreadable_events.len(), kept);
     assert!(kept > 100, "{kept}");
 }
 
@@ -77,15 +74,15 @@ proptest! {
         let directory = root.path();
         let mut last_end = 0;
         for (number, cut) in cuts.iter().enumerate() {
-            append(directory, &number.to_string());
-            let file = File::options().write(true).open(spool_file(directory)).unwrap();
+            append_event(directory, &number.to_string());
+            let file = File::options().write(true).open(find_spool_file(directory)).unwrap();
             let length = file.metadata().unwrap().len();
             // No more than the event that was being written is cut.
             file.set_len(length - cut.min(&(length - last_end))).unwrap();
             last_end = file.metadata().unwrap().len();
         }
-        append(directory, "last");
-        let (texts, _) = empty(directory);
+        append_event(directory, "last");
+        let (texts, _) = drain_spool(directory);
         let is_cut = |cut: &u64| *cut > 1;
         let kept: Vec<_> = cuts.iter().enumerate().filter(|(_, cut)| !is_cut(cut)).map(|(at, _)| at.to_string()).collect();
         prop_assert_eq!(texts.last().map(String::as_str), Some("last"));
@@ -95,11 +92,9 @@ proptest! {
 
 #[test]
 fn files_that_are_removed_while_they_are_open_cost_nothing() {
-    type Removal = fn(&Path);
-    let ways: [(&str, Removal); 4] = [
-        ("the log", |directory| {
-            fs::remove_file(directory.join("snell.db-wal")).unwrap()
-        }),
+    type LogFileRemoval = fn(&Path);
+    let ways: [(&str, LogFileRemoval); 4] = [
+        ("the log", |directory| fs::remove_file(directory.join("snell.db-wal")).unwrap()),
         ("the log and its index", |directory| {
             fs::remove_file(directory.join("snell.db-wal")).unwrap();
             fs::remove_file(directory.join("snell.db-shm")).unwrap();
@@ -115,43 +110,37 @@ fn files_that_are_removed_while_they_are_open_cost_nothing() {
     for (what, remove) in ways {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path();
-        let mut recorder = Recorder::new(directory).keep_copies();
+        let mut recorder = EventRecorder::new(directory).with_copies();
         let mut said = Vec::new();
         for round in 0..20 {
             for event in 0..3 {
-                let observation = prompt(&format!("s{round}"), &event.to_string()).observed_in(directory);
-                assert_eq!(recorder.record(vec![observation]).len(), 1, "{what}");
+                let observation = build_prompt(&format!("s{round}"), &event.to_string()).into_record_in(directory);
+                assert_eq!(recorder.record_events(vec![observation]).len(), 1, "{what}");
             }
-            said.extend(recorder.take_remarks());
+            said.extend(recorder.take_warnings());
             remove(directory);
         }
-        recorder.keep_in_place().unwrap();
-        said.extend(recorder.take_remarks());
+        recorder.reopen_if_replaced().unwrap();
+        said.extend(recorder.take_warnings());
         assert_eq!(said.len(), 20, "{what}: {said:?}");
-        assert!(
-            said.iter().all(|remark| remark.ends_with("nothing is lost")),
-            "{what}: {said:?}"
-        );
+        assert!(said.iter().all(|remark| remark.ends_with("nothing is lost")), "{what}: {said:?}");
         // As if it had been killed.
-        recorder.leave();
-        assert_eq!(stored(directory), 60, "{what}");
+        recorder.abandon_store();
+        assert_eq!(count_stored_events(directory), 60, "{what}");
     }
 }
 
-fn stored(directory: &Path) -> usize {
-    let all = LogFilter {
-        limit: u32::MAX,
-        ..LogFilter::default()
-    };
+fn count_stored_events(directory: &Path) -> usize {
+    let all = LogFilter { limit: u32::MAX, ..LogFilter::default() };
     let mut store = Store::open(&directory.join("snell.db")).unwrap().store;
-    store.log(&all).unwrap().len()
+    store.query_log(&all).unwrap().len()
 }
 
 /// Something else than a file, and how it is made.
-type Kind = (&'static str, fn(&Path));
+type SpecialFileCase = (&'static str, fn(&Path));
 
 /// Everything that can lie in the place of a file.
-const KINDS: [Kind; 6] = [
+const KINDS: [SpecialFileCase; 6] = [
     ("a FIFO", |path| {
         mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     }),
@@ -167,20 +156,15 @@ fn something_else_among_notes_is_put_aside_and_holds_up_no_other() {
     for (what, make) in KINDS {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path();
-        let notes = Notes::beside(directory);
-        notes
-            .write(&sent("Stop", "s").observed_in(directory), WaitsFor::Anybody)
-            .unwrap();
+        let notes = PendingQueue::in_data_dir(directory);
+        notes.push(&build_event("Stop", "s").into_record_in(directory), PendingClaim::Anyone).unwrap();
         make(&directory.join("pending/00000000000000000000-0-0-0.json"));
-        let mut recorder = Recorder::new(directory);
-        recorder.take_in_all().unwrap();
-        let remarks = recorder.take_remarks();
-        assert!(
-            remarks.len() == 1 && remarks[0].contains("/unreadable/0000"),
-            "{what}: {remarks:?}"
-        );
-        assert_eq!((stored(directory), notes.is_empty()), (1, true), "{what}");
-        assert_eq!(Premises::look(directory).unreadable_notes.len(), 1, "{what}");
+        let mut recorder = EventRecorder::new(directory);
+        recorder.drain_all().unwrap();
+        let remarks = recorder.take_warnings();
+        assert!(remarks.len() == 1 && remarks[0].contains("/unreadable/0000"), "{what}: {remarks:?}");
+        assert_eq!((count_stored_events(directory), notes.is_empty()), (1, true), "{what}");
+        assert_eq!(DataDirReport::inspect(directory).unreadable_events.len(), 1, "{what}");
     }
 }
 
@@ -189,18 +173,15 @@ fn something_else_in_the_spool_is_put_aside_and_holds_up_no_other() {
     for (what, make) in KINDS {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path();
-        append(directory, "one");
-        let own = spool_file(directory);
+        append_event(directory, "one");
+        let own = find_spool_file(directory);
         let other = own.with_file_name(if own.ends_with("0.jsonl") { "1.jsonl" } else { "0.jsonl" });
         make(&other);
-        let mut recorder = Recorder::new(directory);
-        recorder.take_in_all().unwrap();
-        let remarks = recorder.take_remarks();
-        assert!(
-            remarks.len() == 1 && remarks[0].contains(other.to_str().unwrap()),
-            "{what}: {remarks:?}"
-        );
-        assert_eq!((stored(directory), recorder.spool().is_empty()), (1, true), "{what}");
+        let mut recorder = EventRecorder::new(directory);
+        recorder.drain_all().unwrap();
+        let remarks = recorder.take_warnings();
+        assert!(remarks.len() == 1 && remarks[0].contains(other.to_str().unwrap()), "{what}: {remarks:?}");
+        assert_eq!((count_stored_events(directory), recorder.spool().is_empty()), (1, true), "{what}");
     }
 }
 
@@ -209,20 +190,17 @@ fn something_else_among_letters_is_put_aside_and_holds_up_no_other() {
     for (what, make) in KINDS {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path();
-        let outbox = Outbox::beside(directory);
-        let receiver = Receiver {
-            url: "http://here.example".into(),
-            token_file: None,
-        };
+        let outbox = Outbox::in_data_dir(directory);
+        let receiver = OutboxReceiver { url: "http://here.example".into(), token_file: None };
         outbox
-            .put(&Letter::of(sent("Stop", "s").observed_in(directory), &receiver))
+            .push(&OutboxMessage::from_record(build_event("Stop", "s").into_record_in(directory), &receiver))
             .unwrap();
         let letter = fs::read_dir(directory.join("outbox")).unwrap().flatten();
         let letter = letter.map(|entry| entry.file_name().into_string().unwrap());
         let letter = letter.into_iter().find(|name| name.ends_with(".json")).unwrap();
         make(&directory.join("outbox").join(format!("{:020}{}", 1, &letter[20..])));
-        let report = outbox.deliver(&|_| true, &mut |_| Answer::Taken).unwrap();
-        assert_eq!((report.taken, report.held_up.len()), (1, 0), "{what}");
-        assert_eq!(Premises::look(directory).unreadable_notes.len(), 1, "{what}");
+        let report = outbox.deliver_waiting(&|_| true, &mut |_| DeliveryAnswer::Accepted).unwrap();
+        assert_eq!((report.delivered, report.stalled.len()), (1, 0), "{what}");
+        assert_eq!(DataDirReport::inspect(directory).unreadable_events.len(), 1, "{what}");
     }
 }

@@ -1,32 +1,28 @@
 //! The store from outside: what is handed to it, and what it answers.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test that cannot go on must fail"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on must fail")]
 #![allow(missing_docs, unreachable_pub, reason = "tests are named as sentences")]
 
 mod support;
 
-mod asking;
+mod ambiguous_agents;
+mod change_feed;
 mod correlation;
-mod delayed;
 mod double_faults;
 mod embedded;
-mod facts;
-mod listing;
-mod notes;
+mod late_events;
+mod log_filter;
+mod log_search;
 mod outbox;
+mod pending;
 mod projects;
-mod reconciling;
+mod questions;
+mod reconcile;
 mod recorder;
-mod searching;
-mod side_by_side;
-mod sums;
+mod rollups;
+mod session_snapshot;
 mod timeline;
-mod tools;
+mod tool_calls;
 mod transitions;
 mod turns;
-mod watching;
 mod workers;

@@ -10,41 +10,40 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use serde_json::json;
-use snell_store::Judgement;
-use snell_store::outbox::{Answer, Letter, Outbox, Patience, Receiver, Report, forward};
+use snell_store::DecisionRecord;
+use snell_store::queue::outbox::{
+    DeliveryAnswer, DeliveryReport, ForwarderSettings, Outbox, OutboxMessage, OutboxReceiver, run_forwarder,
+};
 use tempfile::TempDir;
 
-use crate::support::sent;
+use crate::support::build_event;
 
 const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 const HERE: &str = "http://here.example";
 const THERE: &str = "http://there.example";
 
-fn to(url: &str) -> Receiver {
-    Receiver {
-        url: url.into(),
-        token_file: None,
-    }
+fn build_receiver(url: &str) -> OutboxReceiver {
+    OutboxReceiver { url: url.into(), token_file: None }
 }
 
 /// A letter whose session is this.
-fn letter(url: &str, session: &str) -> Letter {
-    let observation = sent("Stop", session).observed_in(Path::new("/"));
-    Letter::of(observation, &to(url))
+fn build_message(url: &str, session: &str) -> OutboxMessage {
+    let observation = build_event("Stop", session).into_record_in(Path::new("/"));
+    OutboxMessage::from_record(observation, &build_receiver(url))
 }
 
-fn session(letter: &Letter) -> String {
+fn read_message_session(letter: &OutboxMessage) -> String {
     letter.body["session_id"].as_str().unwrap().to_owned()
 }
 
-fn outbox() -> (TempDir, Outbox) {
+fn create_outbox() -> (TempDir, Outbox) {
     let root = tempfile::tempdir().unwrap();
-    let outbox = Outbox::beside(root.path());
+    let outbox = Outbox::in_data_dir(root.path());
     (root, outbox)
 }
 
 /// The files of letters, in their order.
-fn files(root: &Path) -> Vec<PathBuf> {
+fn list_message_files(root: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(root.join("outbox")).unwrap();
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
@@ -53,34 +52,29 @@ fn files(root: &Path) -> Vec<PathBuf> {
 }
 
 /// Delivers everything, and answers what was handed over.
-fn take_all(outbox: &Outbox) -> Vec<String> {
+fn deliver_all(outbox: &Outbox) -> Vec<String> {
     let mut handed = Vec::new();
-    let hand = &mut |letter: &Letter| {
-        handed.push(session(letter));
-        Answer::Taken
+    let hand = &mut |letter: &OutboxMessage| {
+        handed.push(read_message_session(letter));
+        DeliveryAnswer::Accepted
     };
-    outbox.deliver(&|_| true, hand).unwrap();
+    outbox.deliver_waiting(&|_| true, hand).unwrap();
     handed
 }
 
 #[test]
 fn a_letter_is_private_masked_and_says_everything_that_its_delivery_needs() {
-    let (root, outbox) = outbox();
-    let mut observation = sent("PreToolUse", "one")
-        .with("tool_input", format!("curl -H 'Authorization: token {SECRET}'"))
-        .observed_in(Path::new("/"));
-    observation.judgement = Some(Judgement {
-        reason: Some(format!("it shows {SECRET}")),
-        ..Judgement::default()
-    });
-    let receiver = Receiver {
-        url: HERE.into(),
-        token_file: Some("/home/me/token".into()),
-    };
-    outbox.put(&Letter::in_full(observation.clone(), &receiver)).unwrap();
+    let (root, outbox) = create_outbox();
+    let mut observation = build_event("PreToolUse", "one")
+        .with_field("tool_input", format!("curl -H 'Authorization: token {SECRET}'"))
+        .into_record_in(Path::new("/"));
+    observation.judgement =
+        Some(DecisionRecord { reason: Some(format!("it shows {SECRET}")), ..DecisionRecord::default() });
+    let receiver = OutboxReceiver { url: HERE.into(), token_file: Some("/home/me/token".into()) };
+    outbox.push(&OutboxMessage::from_record_with_decision(observation.clone(), &receiver)).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&root.path().join("outbox")), 0o700);
-    let [file] = files(root.path()).try_into().unwrap();
+    let [file] = list_message_files(root.path()).try_into().unwrap();
     assert_eq!(mode(&file), 0o600);
     let text = fs::read_to_string(file).unwrap();
     assert!(!text.contains(SECRET), "{text}");
@@ -96,42 +90,35 @@ fn a_letter_is_private_masked_and_says_everything_that_its_delivery_needs() {
 
 #[test]
 fn what_an_answer_means_for_a_letter_and_for_those_behind_it() {
-    let refused = || Answer::Refused("400: no".into());
-    let later = || Answer::Later("is down".into());
+    let refused = || DeliveryAnswer::Refused("400: no".into());
+    let later = || DeliveryAnswer::Later("is down".into());
     // What the receiver answers to the first letters; what was handed over, what waits, and how many were refused.
-    type Row = (Vec<Answer>, &'static [&'static str], &'static [&'static str], usize);
-    let rows: Vec<Row> = vec![
+    type DeliveryCase = (Vec<DeliveryAnswer>, &'static [&'static str], &'static [&'static str], usize);
+    let rows: Vec<DeliveryCase> = vec![
         (vec![], &["1", "2", "3"], &[], 0),
-        (vec![Answer::Taken, refused()], &["1", "2", "3"], &[], 1),
+        (vec![DeliveryAnswer::Accepted, refused()], &["1", "2", "3"], &[], 1),
         (vec![refused(), refused(), refused()], &["1", "2", "3"], &[], 3),
         (vec![later()], &["1"], &["1", "2", "3"], 0),
-        (vec![Answer::Taken, later()], &["1", "2"], &["2", "3"], 0),
+        (vec![DeliveryAnswer::Accepted, later()], &["1", "2"], &["2", "3"], 0),
         (vec![refused(), later()], &["1", "2"], &["2", "3"], 1),
     ];
     for (answers, handed_over, waiting, refusals) in rows {
-        let (_root, outbox) = outbox();
+        let (_root, outbox) = create_outbox();
         for number in ["1", "2", "3"] {
-            outbox.put(&letter(HERE, number)).unwrap();
+            outbox.push(&build_message(HERE, number)).unwrap();
         }
         let mut handed = Vec::new();
         let mut told = answers.clone().into_iter();
-        let hand = &mut |letter: &Letter| {
-            handed.push(session(letter));
-            told.next().unwrap_or(Answer::Taken)
+        let hand = &mut |letter: &OutboxMessage| {
+            handed.push(read_message_session(letter));
+            told.next().unwrap_or(DeliveryAnswer::Accepted)
         };
-        let report = outbox.deliver(&|_| true, hand).unwrap();
+        let report = outbox.deliver_waiting(&|_| true, hand).unwrap();
         assert_eq!(handed, handed_over, "{answers:?}");
-        assert_eq!(
-            (report.refused.len(), outbox.refused().len()),
-            (refusals, refusals),
-            "{answers:?}"
-        );
-        assert_eq!(
-            outbox.waiting().first().map_or(0, |waiting| waiting.waiting),
-            waiting.len()
-        );
-        assert_eq!(take_all(&outbox), waiting, "{answers:?}");
-        for path in outbox.refused() {
+        assert_eq!((report.refused.len(), outbox.list_refused().len()), (refusals, refusals), "{answers:?}");
+        assert_eq!(outbox.list_backlogs().first().map_or(0, |waiting| waiting.waiting), waiting.len());
+        assert_eq!(deliver_all(&outbox), waiting, "{answers:?}");
+        for path in outbox.list_refused() {
             let kept: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
             assert_eq!((&kept["answer"], &kept["url"]), (&json!("400: no"), &json!(HERE)));
         }
@@ -140,92 +127,83 @@ fn what_an_answer_means_for_a_letter_and_for_those_behind_it() {
 
 #[test]
 fn what_was_refused_is_put_back_behind_the_others_in_its_order() {
-    let (root, outbox) = outbox();
-    assert_eq!(outbox.put_back_refused().unwrap().0, 0);
+    let (root, outbox) = create_outbox();
+    assert_eq!(outbox.requeue_refused().unwrap().0, 0);
     assert!(!root.path().join("outbox").exists());
     for (url, name) in [(HERE, "1"), (THERE, "2"), (HERE, "3")] {
-        outbox.put(&letter(url, name)).unwrap();
+        outbox.push(&build_message(url, name)).unwrap();
     }
-    outbox
-        .deliver(&|_| true, &mut |_| Answer::Refused("no".into()))
-        .unwrap();
-    outbox.put(&letter(HERE, "4")).unwrap();
-    assert_eq!(outbox.refused().len(), 3);
-    assert_eq!(outbox.put_back_refused().unwrap().0, 3);
-    assert_eq!((outbox.refused().len(), outbox.put_back_refused().unwrap().0), (0, 0));
-    let waiting: Vec<_> = outbox.waiting().into_iter().map(|waiting| waiting.waiting).collect();
+    outbox.deliver_waiting(&|_| true, &mut |_| DeliveryAnswer::Refused("no".into())).unwrap();
+    outbox.push(&build_message(HERE, "4")).unwrap();
+    assert_eq!(outbox.list_refused().len(), 3);
+    assert_eq!(outbox.requeue_refused().unwrap().0, 3);
+    assert_eq!((outbox.list_refused().len(), outbox.requeue_refused().unwrap().0), (0, 0));
+    let waiting: Vec<_> = outbox.list_backlogs().into_iter().map(|waiting| waiting.waiting).collect();
     assert_eq!(waiting, [3, 1]);
-    assert_eq!(take_all(&outbox), ["4", "1", "2", "3"]);
+    assert_eq!(deliver_all(&outbox), ["4", "1", "2", "3"]);
 }
 
 #[test]
 fn a_receiver_that_is_down_does_not_hold_up_another() {
-    let (_root, outbox) = outbox();
+    let (_root, outbox) = create_outbox();
     for number in 1..=3 {
-        outbox.put(&letter(HERE, &format!("here {number}"))).unwrap();
-        outbox.put(&letter(THERE, &format!("there {number}"))).unwrap();
+        outbox.push(&build_message(HERE, &format!("here {number}"))).unwrap();
+        outbox.push(&build_message(THERE, &format!("there {number}"))).unwrap();
     }
     let mut handed = Vec::new();
-    let hand = &mut |letter: &Letter| {
-        handed.push(session(letter));
-        if letter.url == HERE {
-            Answer::Later("is down".into())
-        } else {
-            Answer::Taken
-        }
+    let hand = &mut |letter: &OutboxMessage| {
+        handed.push(read_message_session(letter));
+        if letter.url == HERE { DeliveryAnswer::Later("is down".into()) } else { DeliveryAnswer::Accepted }
     };
-    let report = outbox.deliver(&|_| true, hand).unwrap();
+    let report = outbox.deliver_waiting(&|_| true, hand).unwrap();
     assert_eq!(handed, ["here 1", "there 1", "there 2", "there 3"]);
-    assert_eq!((report.taken, report.held_up.len()), (3, 1));
-    assert_eq!(
-        (report.held_up[0].url.as_str(), report.held_up[0].why.as_str()),
-        (HERE, "is down")
-    );
-    let [waiting] = outbox.waiting().try_into().unwrap();
+    assert_eq!((report.delivered, report.stalled.len()), (3, 1));
+    assert_eq!((report.stalled[0].url.as_str(), report.stalled[0].why.as_str()), (HERE, "is down"));
+    let [waiting] = outbox.list_backlogs().try_into().unwrap();
     assert_eq!((waiting.url.as_str(), waiting.waiting), (HERE, 3));
     // Whoever wants only its own gets only that, and leaves the rest alone.
-    outbox.put(&letter(THERE, "there 4")).unwrap();
+    outbox.push(&build_message(THERE, "there 4")).unwrap();
     let mut own = Vec::new();
-    let hand = &mut |letter: &Letter| {
-        own.push(session(letter));
-        Answer::Taken
+    let hand = &mut |letter: &OutboxMessage| {
+        own.push(read_message_session(letter));
+        DeliveryAnswer::Accepted
     };
-    outbox.deliver(&|url| url == HERE, hand).unwrap();
+    outbox.deliver_waiting(&|url| url == HERE, hand).unwrap();
     assert_eq!(own, ["here 1", "here 2", "here 3"]);
-    assert_eq!(take_all(&outbox), ["there 4"]);
+    assert_eq!(deliver_all(&outbox), ["there 4"]);
 }
 
 #[test]
 fn who_has_no_turn_leaves_its_letter_to_who_has_it() {
-    let (_root, outbox) = outbox();
-    outbox.put(&letter(HERE, "first")).unwrap();
+    let (_root, outbox) = create_outbox();
+    outbox.push(&build_message(HERE, "first")).unwrap();
     let mut handed = Vec::new();
     let other = Outbox::clone(&outbox);
-    let hand = &mut |letter: &Letter| {
-        handed.push(session(letter));
-        if session(letter) == "first" {
+    let hand = &mut |letter: &OutboxMessage| {
+        handed.push(read_message_session(letter));
+        if read_message_session(letter) == "first" {
             // Somebody else comes while this one is being delivered.
-            other.put(&self::letter(HERE, "second")).unwrap();
-            let report = other.deliver(&|_| true, &mut |_| panic!("it is not its turn")).unwrap();
+            other.push(&self::build_message(HERE, "second")).unwrap();
+            let report = other.deliver_waiting(&|_| true, &mut |_| panic!("it is not its turn")).unwrap();
             assert!(report.left_to_another);
         }
-        Answer::Taken
+        DeliveryAnswer::Accepted
     };
-    let report = outbox.deliver(&|_| true, hand).unwrap();
-    assert_eq!((report.taken, report.left_to_another), (2, false));
+    let report = outbox.deliver_waiting(&|_| true, hand).unwrap();
+    assert_eq!((report.delivered, report.left_to_another), (2, false));
     assert_eq!(handed, ["first", "second"]);
 }
 
 /// Lets several put a letter there and deliver, all at the same moment, again and again; each time, nobody has to come after
 /// them. `deliver` is what each of them does when its letter is there.
-fn all_at_once(deliver: impl Fn(&Outbox, &mut dyn FnMut(&Letter) -> Answer) + Sync) {
+fn deliver_concurrently(deliver: impl Fn(&Outbox, &mut dyn FnMut(&OutboxMessage) -> DeliveryAnswer) + Sync) {
     const WRITERS: usize = 4;
     const ROUNDS: usize = 500;
-    let (_root, outbox) = outbox();
+    let (_root, outbox) = create_outbox();
     let delivered = Mutex::new(Vec::new());
-    let hand = |letter: &Letter| {
-        delivered.lock().unwrap().push(session(letter));
-        Answer::Taken
+    let hand = |letter: &OutboxMessage| {
+        delivered.lock().unwrap().push(read_message_session(letter));
+        DeliveryAnswer::Accepted
     };
     let barrier = Barrier::new(WRITERS);
     let left_behind = AtomicUsize::new(0);
@@ -233,17 +211,15 @@ fn all_at_once(deliver: impl Fn(&Outbox, &mut dyn FnMut(&Letter) -> Answer) + Sy
         for writer in 0..WRITERS {
             let (outbox, barrier, left_behind, deliver) = (&outbox, &barrier, &left_behind, &deliver);
             scope.spawn(move || {
-                let template = letter(HERE, "");
+                let template = build_message(HERE, "");
                 for round in 0..ROUNDS {
                     let mut letter = template.clone();
-                    letter
-                        .body
-                        .insert("session_id".into(), format!("{writer}-{round}").into());
+                    letter.body.insert("session_id".into(), format!("{writer}-{round}").into());
                     barrier.wait();
-                    outbox.put(&letter).unwrap();
+                    outbox.push(&letter).unwrap();
                     deliver(outbox, &mut { hand });
                     if barrier.wait().is_leader() {
-                        left_behind.fetch_add(outbox.waiting().len(), Ordering::Relaxed);
+                        left_behind.fetch_add(outbox.list_backlogs().len(), Ordering::Relaxed);
                     }
                     barrier.wait();
                 }
@@ -256,104 +232,98 @@ fn all_at_once(deliver: impl Fn(&Outbox, &mut dyn FnMut(&Letter) -> Answer) + Sy
     for writer in 0..WRITERS {
         let expected: Vec<_> = (0..ROUNDS).map(|round| format!("{writer}-{round}")).collect();
         let prefix = format!("{writer}-");
-        let got: Vec<_> = delivered
-            .iter()
-            .filter(|session| session.starts_with(&prefix))
-            .collect();
+        let got: Vec<_> = delivered.iter().filter(|session| session.starts_with(&prefix)).collect();
         assert_eq!(got, expected.iter().collect::<Vec<_>>());
     }
 }
 
 #[test]
 fn many_at_once_deliver_everything_once_and_in_order_and_leave_nothing_behind() {
-    all_at_once(|outbox, hand| {
-        outbox.deliver(&|_| true, hand).unwrap();
+    deliver_concurrently(|outbox, hand| {
+        outbox.deliver_waiting(&|_| true, hand).unwrap();
     });
 }
 
 #[test]
 fn whatever_comes_while_a_forwarder_leaves_is_not_left_behind() {
-    let brief = Patience {
-        linger: Duration::ZERO,
-        ..HURRY
-    };
-    all_at_once(|outbox, hand| {
+    let brief = ForwarderSettings { linger: Duration::ZERO, ..HURRY };
+    deliver_concurrently(|outbox, hand| {
         // As a hook does, which starts a forwarder if nobody has the turn.
-        if let Some(turn) = outbox.turn().unwrap() {
-            forward(outbox, turn, brief, hand).unwrap();
+        if let Some(turn) = outbox.try_lock_delivery().unwrap() {
+            run_forwarder(outbox, turn, brief, hand).unwrap();
         }
     });
 }
 
 /// What can happen to an outbox.
 #[derive(Clone, Debug)]
-enum Step {
+enum OutboxStep {
     Put(usize),
     /// The answers that each receiver gives before it takes everything.
     Deliver([Vec<u8>; 2]),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn any_outbox_step() -> impl Strategy<Value = OutboxStep> {
     let answers = || proptest::collection::vec(0_u8..3, 0..4);
     prop_oneof![
-        2 => (0_usize..2).prop_map(Step::Put),
-        1 => [answers(), answers()].prop_map(Step::Deliver),
+        2 => (0_usize..2).prop_map(OutboxStep::Put),
+        1 => [answers(), answers()].prop_map(OutboxStep::Deliver),
     ]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn whatever_happens_each_receiver_gets_its_letters_in_order(steps in proptest::collection::vec(step(), 1..24)) {
-        let (_root, outbox) = outbox();
+    fn whatever_happens_each_receiver_gets_its_letters_in_order(steps in proptest::collection::vec(any_outbox_step(), 1..24)) {
+        let (_root, outbox) = create_outbox();
         let urls = [HERE, THERE];
         let mut expected: [VecDeque<String>; 2] = Default::default();
         let mut refused = 0;
         for (number, step) in steps.into_iter().enumerate() {
             match step {
-                Step::Put(receiver) => {
-                    outbox.put(&letter(urls[receiver], &number.to_string())).unwrap();
+                OutboxStep::Put(receiver) => {
+                    outbox.push(&build_message(urls[receiver], &number.to_string())).unwrap();
                     expected[receiver].push_back(number.to_string());
                 }
-                Step::Deliver(answers) => {
+                OutboxStep::Deliver(answers) => {
                     let mut left = answers.map(VecDeque::from);
-                    let mut handed: BTreeMap<usize, Vec<(String, Answer)>> = BTreeMap::new();
-                    let hand = &mut |letter: &Letter| {
+                    let mut handed: BTreeMap<usize, Vec<(String, DeliveryAnswer)>> = BTreeMap::new();
+                    let hand = &mut |letter: &OutboxMessage| {
                         let receiver = usize::from(letter.url == THERE);
                         let answer = match left[receiver].pop_front() {
-                            Some(1) => Answer::Refused("no".into()),
-                            Some(2) => Answer::Later("down".into()),
-                            _ => Answer::Taken,
+                            Some(1) => DeliveryAnswer::Refused("no".into()),
+                            Some(2) => DeliveryAnswer::Later("down".into()),
+                            _ => DeliveryAnswer::Accepted,
                         };
-                        handed.entry(receiver).or_default().push((session(letter), answer.clone()));
+                        handed.entry(receiver).or_default().push((read_message_session(letter), answer.clone()));
                         answer
                     };
-                    outbox.deliver(&|_| true, hand).unwrap();
+                    outbox.deliver_waiting(&|_| true, hand).unwrap();
                     for (receiver, handed) in handed {
                         for (session, answer) in handed {
                             prop_assert_eq!(Some(&session), expected[receiver].front());
                             match answer {
-                                Answer::Later(_) => break,
-                                Answer::Refused(_) => refused += 1,
-                                Answer::Taken => {}
+                                DeliveryAnswer::Later(_) => break,
+                                DeliveryAnswer::Refused(_) => refused += 1,
+                                DeliveryAnswer::Accepted => {}
                             }
                             expected[receiver].pop_front();
                         }
                     }
                 }
             }
-            let waiting: usize = outbox.waiting().iter().map(|waiting| waiting.waiting).sum();
+            let waiting: usize = outbox.list_backlogs().iter().map(|waiting| waiting.waiting).sum();
             prop_assert_eq!(waiting, expected.iter().map(VecDeque::len).sum::<usize>());
-            prop_assert_eq!(outbox.refused().len(), refused);
+            prop_assert_eq!(outbox.list_refused().len(), refused);
         }
     }
 }
 
 #[test]
 fn a_full_outbox_lets_the_oldest_go_and_says_so() {
-    let (root, outbox) = outbox();
-    outbox.put(&letter(HERE, "newest so far")).unwrap();
-    let [first] = files(root.path()).try_into().unwrap();
+    let (root, outbox) = create_outbox();
+    outbox.push(&build_message(HERE, "newest so far")).unwrap();
+    let [first] = list_message_files(root.path()).try_into().unwrap();
     let (_, rest) = first.file_name().unwrap().to_str().unwrap().split_once('-').unwrap();
     // Others before it, as if they had been put there one by one.
     for number in 1..10_000 {
@@ -361,50 +331,40 @@ fn a_full_outbox_lets_the_oldest_go_and_says_so() {
     }
     fs::remove_file(root.path().join("outbox/order")).unwrap();
     // It is full to the brim with the first of these, and too full with the second.
-    assert_eq!(outbox.put(&letter(HERE, "last but one")).unwrap().dropped, 157);
-    assert_eq!(outbox.put(&letter(HERE, "last")).unwrap().dropped, 0);
-    let left = files(root.path());
+    assert_eq!(outbox.push(&build_message(HERE, "last but one")).unwrap().dropped, 157);
+    assert_eq!(outbox.push(&build_message(HERE, "last")).unwrap().dropped, 0);
+    let left = list_message_files(root.path());
     assert_eq!(left.len(), 10_001 - 157 + 1);
-    assert!(
-        left[0]
-            .file_name()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .starts_with(&format!("{:020}-", 158))
-    );
-    let handed = take_all(&outbox);
+    assert!(left[0].file_name().unwrap().to_str().unwrap().starts_with(&format!("{:020}-", 158)));
+    let handed = deliver_all(&outbox);
     assert_eq!(handed.len(), left.len());
     assert_eq!(handed[handed.len() - 3..], ["newest so far", "last but one", "last"]);
 }
 
 #[test]
 fn a_full_outbox_is_also_one_that_is_too_large() {
-    let (root, outbox) = outbox();
+    let (root, outbox) = create_outbox();
     let mut dropped = 0;
-    let mut large = letter(HERE, "");
+    let mut large = build_message(HERE, "");
     large.body.insert("tool_input".into(), "x".repeat(900_000).into());
     for number in 0..80 {
         large.body.insert("session_id".into(), number.to_string().into());
-        dropped += outbox.put(&large).unwrap().dropped;
-        let bytes: u64 = files(root.path())
-            .iter()
-            .map(|path| fs::metadata(path).unwrap().len())
-            .sum();
+        dropped += outbox.push(&large).unwrap().dropped;
+        let bytes: u64 = list_message_files(root.path()).iter().map(|path| fs::metadata(path).unwrap().len()).sum();
         assert!(bytes <= 64 * 1024 * 1024, "{bytes}");
     }
     assert!(dropped > 0);
     let expected: Vec<_> = (dropped..80).map(|number| number.to_string()).collect();
-    assert_eq!(take_all(&outbox), expected);
+    assert_eq!(deliver_all(&outbox), expected);
 }
 
 #[test]
 fn what_cannot_be_understood_is_put_aside_and_what_was_not_finished_is_removed() {
-    let (root, outbox) = outbox();
+    let (root, outbox) = create_outbox();
     for number in ["1", "2", "3", "4"] {
-        outbox.put(&letter(HERE, number)).unwrap();
+        outbox.push(&build_message(HERE, number)).unwrap();
     }
-    let files = files(root.path());
+    let files = list_message_files(root.path());
     fs::write(&files[0], "").unwrap();
     fs::write(&files[2], "{\"url\": \"http://").unwrap();
     let directory = root.path().join("outbox");
@@ -417,37 +377,37 @@ fn what_cannot_be_understood_is_put_aside_and_what_was_not_finished_is_removed()
         }
     }
     fs::write(directory.join("order"), "0 0").unwrap();
-    assert_eq!(take_all(&outbox), ["2", "4"]);
+    assert_eq!(deliver_all(&outbox), ["2", "4"]);
     let aside = fs::read_dir(root.path().join("unreadable")).unwrap().count();
     assert_eq!(aside, 2);
     assert!(!directory.join("999999999-0.part").exists());
     assert!(directory.join("999999998-0.part").exists());
-    assert_eq!(outbox.waiting(), []);
+    assert_eq!(outbox.list_backlogs(), []);
 }
 
 #[test]
 fn an_outbox_that_is_open_is_closed_and_one_that_is_not_there_has_nothing() {
-    let (root, outbox) = outbox();
-    let nothing = outbox.deliver(&|_| true, &mut |_| panic!("there is nothing")).unwrap();
-    assert_eq!((nothing.taken, outbox.waiting().len()), (0, 0));
+    let (root, outbox) = create_outbox();
+    let nothing = outbox.deliver_waiting(&|_| true, &mut |_| panic!("there is nothing")).unwrap();
+    assert_eq!((nothing.delivered, outbox.list_backlogs().len()), (0, 0));
     assert!(!root.path().join("outbox").exists());
     fs::create_dir(root.path().join("outbox")).unwrap();
     fs::set_permissions(root.path().join("outbox"), fs::Permissions::from_mode(0o777)).unwrap();
-    outbox.put(&letter(HERE, "1")).unwrap();
+    outbox.push(&build_message(HERE, "1")).unwrap();
     let mode = fs::metadata(root.path().join("outbox")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
 }
 
 #[test]
 fn what_cannot_be_written_is_an_error_and_leaves_nothing() {
-    let (root, outbox) = outbox();
+    let (root, outbox) = create_outbox();
     fs::write(root.path().join("outbox"), "a file").unwrap();
-    assert!(outbox.put(&letter(HERE, "1")).is_err());
-    assert!(outbox.deliver(&|_| true, &mut |_| Answer::Taken).is_err());
+    assert!(outbox.push(&build_message(HERE, "1")).is_err());
+    assert!(outbox.deliver_waiting(&|_| true, &mut |_| DeliveryAnswer::Accepted).is_err());
 }
 
 /// A forwarder in a hurry.
-const HURRY: Patience = Patience {
+const HURRY: ForwarderSettings = ForwarderSettings {
     linger: Duration::from_millis(50),
     give_up_after: Duration::from_millis(300),
     first_pause: Duration::from_millis(5),
@@ -457,72 +417,69 @@ const HURRY: Patience = Patience {
 
 #[test]
 fn a_forwarder_that_lingers_delivers_what_comes() {
-    let (_root, outbox) = outbox();
-    outbox.put(&letter(HERE, "0")).unwrap();
-    let patient = Patience {
-        linger: Duration::from_secs(2),
-        ..HURRY
-    };
+    let (_root, outbox) = create_outbox();
+    outbox.push(&build_message(HERE, "0")).unwrap();
+    let patient = ForwarderSettings { linger: Duration::from_secs(2), ..HURRY };
     let delivered = Mutex::new(Vec::new());
-    let hand = |letter: &Letter| {
-        delivered.lock().unwrap().push(session(letter));
-        Answer::Taken
+    let hand = |letter: &OutboxMessage| {
+        delivered.lock().unwrap().push(read_message_session(letter));
+        DeliveryAnswer::Accepted
     };
     std::thread::scope(|scope| {
-        let turn = outbox.turn().unwrap().unwrap();
-        let forwarder = scope.spawn(|| forward(&outbox, turn, patient, &mut { hand }));
+        let turn = outbox.try_lock_delivery().unwrap().unwrap();
+        let forwarder = scope.spawn(|| run_forwarder(&outbox, turn, patient, &mut { hand }));
         for number in 1..5 {
             while delivered.lock().unwrap().len() < number {
                 std::thread::yield_now();
             }
             // By now it has nothing to do.
-            outbox.put(&letter(HERE, &number.to_string())).unwrap();
+            outbox.push(&build_message(HERE, &number.to_string())).unwrap();
         }
         forwarder.join().unwrap().unwrap();
     });
     assert_eq!(*delivered.lock().unwrap(), ["0", "1", "2", "3", "4"]);
-    assert!(outbox.turn().unwrap().is_some(), "the turn was given back");
+    assert!(outbox.try_lock_delivery().unwrap().is_some(), "the turn was given back");
 }
 
 #[test]
 fn a_forwarder_tries_again_and_gives_up_after_a_while() {
-    let (_root, outbox) = outbox();
-    outbox.put(&letter(HERE, "here")).unwrap();
-    outbox.put(&letter(THERE, "there")).unwrap();
+    let (_root, outbox) = create_outbox();
+    outbox.push(&build_message(HERE, "here")).unwrap();
+    outbox.push(&build_message(THERE, "there")).unwrap();
     let mut tries = BTreeMap::new();
-    let hand = &mut |letter: &Letter| {
+    let hand = &mut |letter: &OutboxMessage| {
         let tries = tries.entry(letter.url.clone()).or_insert(0);
         *tries += 1;
         // One is down for good, the other comes back.
         if letter.url == HERE || *tries < 3 {
-            Answer::Later("is down".into())
+            DeliveryAnswer::Later("is down".into())
         } else {
-            Answer::Taken
+            DeliveryAnswer::Accepted
         }
     };
     let started = Instant::now();
-    let turn = outbox.turn().unwrap().unwrap();
-    forward(&outbox, turn, HURRY, hand).unwrap();
+    let turn = outbox.try_lock_delivery().unwrap().unwrap();
+    run_forwarder(&outbox, turn, HURRY, hand).unwrap();
     assert!(started.elapsed() >= HURRY.give_up_after);
     assert_eq!(tries[THERE], 3);
     assert!((3..100).contains(&tries[HERE]), "{tries:?}");
-    let [waiting] = outbox.waiting().try_into().unwrap();
+    let [waiting] = outbox.list_backlogs().try_into().unwrap();
     assert_eq!((waiting.url.as_str(), waiting.waiting), (HERE, 1));
 }
 
 #[test]
 fn a_turn_can_be_handed_on() {
-    let (root, outbox) = outbox();
-    outbox.put(&letter(HERE, "1")).unwrap();
+    let (root, outbox) = create_outbox();
+    outbox.push(&build_message(HERE, "1")).unwrap();
     let lock = root.path().join("outbox/lock");
-    let first = outbox.turn().unwrap().unwrap();
-    assert!(outbox.turn().unwrap().is_none());
-    assert!(outbox.handed_on(File::open(&lock).unwrap()).unwrap().is_none());
+    let first = outbox.try_lock_delivery().unwrap().unwrap();
+    assert!(outbox.try_lock_delivery().unwrap().is_none());
+    assert!(outbox.adopt_lock(File::open(&lock).unwrap()).unwrap().is_none());
     drop(first);
     let other = File::open("/dev/null").unwrap();
-    assert!(outbox.handed_on(other).unwrap().is_none());
-    let mut turn = outbox.handed_on(File::open(&lock).unwrap()).unwrap().unwrap();
-    assert!(outbox.turn().unwrap().is_none());
-    let report = turn.deliver(&|_| true, &mut |_| Answer::Taken);
-    assert_eq!((report.taken, report == Report::default()), (1, false));
+    assert!(outbox.adopt_lock(other).unwrap().is_none());
+    let mut turn = outbox.adopt_lock(File::open(&lock).unwrap()).unwrap().unwrap();
+    assert!(outbox.try_lock_delivery().unwrap().is_none());
+    let report = turn.deliver_waiting(&|_| true, &mut |_| DeliveryAnswer::Accepted);
+    assert_eq!((report.delivered, report == DeliveryReport::default()), (1, false));
 }

@@ -3,9 +3,9 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use snell_store::project::root_of;
+use snell_store::derive::project::find_project_root;
 
-use crate::support::{Kept, sent};
+use crate::support::{TestStore, build_event};
 
 #[test]
 fn the_nearest_directory_with_a_marker_is_the_project() {
@@ -37,7 +37,7 @@ fn the_nearest_directory_with_a_marker_is_the_project() {
                 fs::write(path, "").unwrap();
             }
         }
-        let found = root_of(&root.path().join(directory));
+        let found = find_project_root(&root.path().join(directory));
         let expected = root.path().join(project).canonicalize().unwrap();
         assert_eq!(found, expected, "{files:?} {directory}");
     }
@@ -45,46 +45,35 @@ fn the_nearest_directory_with_a_marker_is_the_project() {
 
 #[test]
 fn a_directory_is_one_project_by_whatever_way_it_is_reached() {
-    let mut kept = Kept::new();
-    fs::create_dir_all(kept.project().join("src/deep")).unwrap();
-    symlink(kept.project(), kept.path("link")).unwrap();
-    let ways = [
-        "project",
-        "project/src",
-        "project/src/deep",
-        "project/src/../",
-        "link",
-        "link/src",
-    ];
+    let mut kept = TestStore::new();
+    fs::create_dir_all(kept.project_dir().join("src/deep")).unwrap();
+    symlink(kept.project_dir(), kept.path_of("link")).unwrap();
+    let ways = ["project", "project/src", "project/src/deep", "project/src/../", "link", "link/src"];
     let mut seen = Vec::new();
     for (number, way) in ways.iter().enumerate() {
-        let directory = kept.path(way).to_str().unwrap().to_owned();
-        let receipt = kept.take(sent("PreToolUse", &format!("s{number}")).with("cwd", directory));
+        let directory = kept.path_of(way).to_str().unwrap().to_owned();
+        let receipt = kept.ingest_event(build_event("PreToolUse", &format!("s{number}")).with_field("cwd", directory));
         seen.push(receipt.project_id);
     }
     seen.dedup();
     assert_eq!(seen.len(), 1);
-    assert!(kept.agents().iter().all(|agent| agent.project == "project"));
+    assert!(kept.list_agents().iter().all(|agent| agent.project == "project"));
 }
 
 #[test]
 fn a_directory_that_is_gone_or_not_told_is_a_project_all_the_same() {
-    let mut kept = Kept::new();
-    let gone = kept.take(sent("PreToolUse", "s1").with("cwd", "/nowhere/at/all"));
-    let untold = kept.take(sent("PreToolUse", "s2").with("cwd", ""));
+    let mut kept = TestStore::new();
+    let gone = kept.ingest_event(build_event("PreToolUse", "s1").with_field("cwd", "/nowhere/at/all"));
+    let untold = kept.ingest_event(build_event("PreToolUse", "s2").with_field("cwd", ""));
     assert_ne!(gone.project_id, untold.project_id);
-    assert!(
-        kept.agents()
-            .iter()
-            .any(|agent| agent.project_path == "/nowhere/at/all")
-    );
+    assert!(kept.list_agents().iter().any(|agent| agent.project_path == "/nowhere/at/all"));
 }
 
 #[test]
 fn an_agent_that_goes_into_another_directory_stays_the_same_agent() {
-    let mut kept = Kept::new();
-    let elsewhere = kept.other_project("elsewhere");
-    let first = kept.take(sent("SessionStart", "s"));
-    let later = kept.take(sent("PreToolUse", "s").with("cwd", elsewhere));
+    let mut kept = TestStore::new();
+    let elsewhere = kept.create_other_project("elsewhere");
+    let first = kept.ingest_event(build_event("SessionStart", "s"));
+    let later = kept.ingest_event(build_event("PreToolUse", "s").with_field("cwd", elsewhere));
     assert_eq!((first.agent_id, first.project_id), (later.agent_id, later.project_id));
 }

@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 use snell::{Event, Timestamp};
 use snell_store::{
-    AgentFilter, AgentView, Exported, LogEntry, LogFilter, Observation, Process, Receipt, Sender, SessionView, Store,
-    TurnView,
+    AgentFilter, AgentView, EventRecord, EventSender, ExportLine, IngestReceipt, LogEntry, LogFilter, ProcessIdentity,
+    SessionView, Store, TurnView,
 };
 use tempfile::TempDir;
 
@@ -17,101 +17,101 @@ use tempfile::TempDir;
 const BEGINNING: i64 = 1_767_607_200;
 
 /// This many seconds after the beginning.
-pub fn at(seconds: i64) -> Timestamp {
+pub fn make_timestamp(seconds: i64) -> Timestamp {
     Timestamp::from_second(BEGINNING + seconds).unwrap()
 }
 
 /// An event as an agent sends it, and what is known of the sender.
 #[derive(Clone, Debug)]
-pub struct Sent {
+pub struct SentEvent {
     name: String,
     fields: Value,
     seconds: i64,
     delayed: bool,
-    pub sender: Sender,
+    pub sender: EventSender,
 }
 
-pub fn sent(name: &str, session: &str) -> Sent {
-    Sent {
+pub fn build_event(name: &str, session: &str) -> SentEvent {
+    SentEvent {
         name: name.to_owned(),
         fields: json!({"session_id": session}),
         seconds: 0,
         delayed: false,
-        sender: Sender::default(),
+        sender: EventSender::default(),
     }
 }
 
 /// A prompt.
-pub fn prompt(session: &str, text: &str) -> Sent {
-    sent("UserPromptSubmit", session).with("prompt", text)
+pub fn build_prompt(session: &str, text: &str) -> SentEvent {
+    build_event("UserPromptSubmit", session).with_field("prompt", text)
 }
 
 /// The end of a turn, with what the agent said last.
-pub fn stop(session: &str, words: &str) -> Sent {
-    sent("Stop", session).with("last_assistant_message", words)
+pub fn build_stop(session: &str, words: &str) -> SentEvent {
+    build_event("Stop", session).with_field("last_assistant_message", words)
 }
 
-impl Sent {
-    pub fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
+impl SentEvent {
+    pub fn with_field(mut self, field: &str, value: impl Into<Value>) -> Self {
         self.fields[field] = value.into();
         self
     }
 
     /// Adds all of these fields.
-    pub fn fields(mut self, fields: &Value) -> Self {
+    pub fn with_fields(mut self, fields: &Value) -> Self {
         for (name, value) in fields.as_object().unwrap() {
             self.fields[name] = value.clone();
         }
         self
     }
 
-    pub fn at(mut self, seconds: i64) -> Self {
+    pub fn at_second(mut self, seconds: i64) -> Self {
         self.seconds = seconds;
         self
     }
 
-    pub fn delayed(mut self) -> Self {
+    pub fn with_delay(mut self) -> Self {
         self.delayed = true;
         self
     }
 
-    pub fn pane(mut self, pane: &str) -> Self {
+    pub fn with_pane(mut self, pane: &str) -> Self {
         self.sender.tmux_pane = Some(pane.to_owned());
         self
     }
 
-    pub fn tmux_server(mut self, server: &str) -> Self {
+    pub fn with_tmux_server(mut self, server: &str) -> Self {
         self.sender.tmux_server = Some(server.to_owned());
         self
     }
 
-    pub fn tmux_session(mut self, session: &str) -> Self {
+    pub fn with_tmux_session(mut self, session: &str) -> Self {
         self.sender.tmux_session = Some(session.to_owned());
         self
     }
 
-    pub fn process(mut self, process: &Living) -> Self {
+    pub fn with_process(mut self, process: &LiveProcess) -> Self {
         self.sender.process = Some(process.process);
         self
     }
 
-    pub fn host(mut self, host: &str) -> Self {
+    pub fn with_host(mut self, host: &str) -> Self {
         self.sender.host = Some(host.to_owned());
         self
     }
 
-    pub fn launcher(mut self, id: &str) -> Self {
+    pub fn with_launcher(mut self, id: &str) -> Self {
         self.sender.launcher_session_id = Some(id.to_owned());
         self
     }
 
-    pub fn headspace(mut self, id: &str) -> Self {
+    pub fn with_headspace(mut self, id: &str) -> Self {
         self.sender.headspace_session_id = Some(id.to_owned());
         self
     }
 
     /// The observation of this event in a directory, unless it names another one.
-    pub fn observed_in(self, directory: &Path) -> Observation {
+    pub fn into_record_in(self, directory: &Path) -> EventRecord {
         let mut fields = self.fields;
         fields["hook_event_name"] = self.name.into();
         if fields.get("cwd").is_none() {
@@ -121,7 +121,7 @@ impl Sent {
             fields.as_object_mut().unwrap().remove("session_id");
         }
         let (event, _) = Event::from_json(None, fields.to_string().as_bytes()).unwrap();
-        let mut observation = Observation::new(&event, at(self.seconds));
+        let mut observation = EventRecord::new(&event, make_timestamp(self.seconds));
         observation.sender = self.sender;
         observation.delayed = self.delayed;
         observation
@@ -130,12 +130,12 @@ impl Sent {
 
 /// A store in a directory of its own.
 #[derive(Debug)]
-pub struct Kept {
+pub struct TestStore {
     root: TempDir,
     pub store: Store,
 }
 
-impl Kept {
+impl TestStore {
     pub fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join("project/.git")).unwrap();
@@ -144,86 +144,79 @@ impl Kept {
     }
 
     /// Goes on as another process would, which has everything yet to learn.
-    pub fn reopened(mut self) -> Self {
+    pub fn reopen(mut self) -> Self {
         self.store = Store::open(&self.root.path().join("snell.db")).unwrap().store;
         self
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub fn path_of(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
 
-    pub fn project(&self) -> PathBuf {
-        self.path("project")
+    pub fn project_dir(&self) -> PathBuf {
+        self.path_of("project")
     }
 
     /// Makes another project.
-    pub fn other_project(&self, name: &str) -> String {
-        fs::create_dir_all(self.path(name).join(".git")).unwrap();
-        self.path(name).to_str().unwrap().to_owned()
+    pub fn create_other_project(&self, name: &str) -> String {
+        fs::create_dir_all(self.path_of(name).join(".git")).unwrap();
+        self.path_of(name).to_str().unwrap().to_owned()
     }
 
-    pub fn take(&mut self, sent: Sent) -> Receipt {
-        let observation = sent.observed_in(&self.project());
+    pub fn ingest_event(&mut self, sent: SentEvent) -> IngestReceipt {
+        let observation = sent.into_record_in(&self.project_dir());
         self.store.ingest(observation).unwrap()
     }
 
-    pub fn agents(&mut self) -> Vec<AgentView> {
-        let all = AgentFilter {
-            ended_after: Some(Timestamp::UNIX_EPOCH),
-            ..AgentFilter::default()
-        };
-        let mut agents = self.store.agents(&all).unwrap();
+    pub fn list_agents(&mut self) -> Vec<AgentView> {
+        let all = AgentFilter { ended_after: Some(Timestamp::UNIX_EPOCH), ..AgentFilter::default() };
+        let mut agents = self.store.list_agents(&all).unwrap();
         agents.sort_by_key(|agent| agent.agent_id);
         agents
     }
 
     /// The only agent there is.
-    pub fn agent(&mut self) -> AgentView {
-        let mut agents = self.agents();
+    pub fn expect_single_agent(&mut self) -> AgentView {
+        let mut agents = self.list_agents();
         assert_eq!(agents.len(), 1, "{agents:?}");
         agents.remove(0)
     }
 
     /// All events, the oldest first.
-    pub fn events(&mut self) -> Vec<LogEntry> {
-        let filter = LogFilter {
-            after_id: Some(0),
-            limit: u32::MAX,
-            ..LogFilter::default()
-        };
-        self.store.log(&filter).unwrap()
+    pub fn list_events(&mut self) -> Vec<LogEntry> {
+        let filter = LogFilter { after_id: Some(0), limit: u32::MAX, ..LogFilter::default() };
+        self.store.query_log(&filter).unwrap()
     }
 
-    pub fn session(&mut self, id: &str) -> SessionView {
-        let mut found = self.store.sessions(id).unwrap();
+    pub fn expect_session(&mut self, id: &str) -> SessionView {
+        let mut found = self.store.find_sessions(id).unwrap();
         assert_eq!(found.len(), 1, "{found:?}");
         found.remove(0)
     }
 
     /// What was said in a session, in order.
-    pub fn turns(&mut self, session: &str) -> Vec<TurnView> {
-        let session = self.session(session);
+    pub fn list_turns(&mut self, session: &str) -> Vec<TurnView> {
+        let session = self.expect_session(session);
         let mut turns = Vec::new();
         let mut listener = |exported| {
-            if let Exported::Turn(turn) = exported {
+            if let ExportLine::Turn(turn) = exported {
                 turns.push(turn);
             }
             true
         };
-        self.store.export(&session, &mut listener).unwrap();
+        self.store.export_session(&session, &mut listener).unwrap();
         turns
     }
 
     /// What was said in a session, as `ACTOR intent: text`.
-    pub fn said(&mut self, session: &str) -> Vec<String> {
+    pub fn list_turn_texts(&mut self, session: &str) -> Vec<String> {
         let show = |turn: &TurnView| format!("{} {}: {}", turn.actor, turn.intent.as_str(), turn.text);
-        self.turns(session).iter().map(show).collect()
+        self.list_turns(session).iter().map(show).collect()
     }
 
     /// The first column of what the database answers, as another program reads it.
-    pub fn texts(&self, sql: &str) -> Vec<String> {
-        let connection = rusqlite::Connection::open(self.path("snell.db")).unwrap();
+    pub fn query_texts(&self, sql: &str) -> Vec<String> {
+        let connection = rusqlite::Connection::open(self.path_of("snell.db")).unwrap();
         let mut statement = connection.prepare(sql).unwrap();
         let found = statement.query_map([], |row| row.get(0)).unwrap();
         found.collect::<Result<_, _>>().unwrap()
@@ -231,7 +224,7 @@ impl Kept {
 
     /// Appends lines to a transcript, and answers its path.
     pub fn write_transcript(&self, lines: &[Value]) -> String {
-        let path = self.path("transcript.jsonl");
+        let path = self.path_of("transcript.jsonl");
         let mut file = fs::OpenOptions::new().create(true).append(true).open(&path).unwrap();
         for line in lines {
             writeln!(file, "{line}").unwrap();
@@ -241,41 +234,41 @@ impl Kept {
 }
 
 /// A line of a transcript: something the agent said.
-pub fn words_line(session: &str, seconds: i64, text: &str) -> Value {
+pub fn build_answer_line(session: &str, seconds: i64, text: &str) -> Value {
     json!({
-        "type": "assistant", "sessionId": session, "timestamp": at(seconds).to_string(), "uuid": format!("a{seconds}"),
+        "type": "assistant", "sessionId": session, "timestamp": make_timestamp(seconds).to_string(), "uuid": format!("a{seconds}"),
         "isSidechain": false,
         "message": {"role": "assistant", "model": "claude-opus-4-5", "content": [{"type": "text", "text": text}]},
     })
 }
 
 /// A line of a transcript: something the agent said, and how many tokens that makes in all.
-pub fn counted_line(session: &str, seconds: i64, tokens: u64) -> Value {
-    let mut line = words_line(session, seconds, "Well.");
+pub fn build_usage_line(session: &str, seconds: i64, tokens: u64) -> Value {
+    let mut line = build_answer_line(session, seconds, "Well.");
     line["message"]["usage"] = json!({"input_tokens": tokens});
     line
 }
 
 /// A line of a transcript: something the user said.
-pub fn prompt_line(session: &str, seconds: i64, text: &str) -> Value {
+pub fn build_prompt_line(session: &str, seconds: i64, text: &str) -> Value {
     json!({
-        "type": "user", "sessionId": session, "timestamp": at(seconds).to_string(), "uuid": format!("u{seconds}"),
+        "type": "user", "sessionId": session, "timestamp": make_timestamp(seconds).to_string(), "uuid": format!("u{seconds}"),
         "isSidechain": false, "message": {"role": "user", "content": text},
     })
 }
 
 /// A line of a transcript: the user interrupted the agent.
-pub fn interruption_line(session: &str, seconds: i64) -> Value {
+pub fn build_interruption_line(session: &str, seconds: i64) -> Value {
     json!({
-        "type": "user", "sessionId": session, "timestamp": at(seconds).to_string(), "isSidechain": false,
+        "type": "user", "sessionId": session, "timestamp": make_timestamp(seconds).to_string(), "isSidechain": false,
         "message": {"role": "user", "content": [{"type": "text", "text": "[Request interrupted by user]"}]},
     })
 }
 
 /// A line of a transcript: the model could not be reached.
-pub fn api_error_line(session: &str, seconds: i64, text: &str) -> Value {
+pub fn build_api_error_line(session: &str, seconds: i64, text: &str) -> Value {
     json!({
-        "type": "assistant", "sessionId": session, "timestamp": at(seconds).to_string(), "isSidechain": false,
+        "type": "assistant", "sessionId": session, "timestamp": make_timestamp(seconds).to_string(), "isSidechain": false,
         "isApiErrorMessage": true,
         "message": {"role": "assistant", "model": "<synthetic>", "content": [{"type": "text", "text": text}]},
     })
@@ -283,31 +276,27 @@ pub fn api_error_line(session: &str, seconds: i64, text: &str) -> Value {
 
 /// A process that lives until the test lets go of it.
 #[derive(Debug)]
-pub struct Living {
+pub struct LiveProcess {
     child: Child,
-    pub process: Process,
+    pub process: ProcessIdentity,
 }
 
-impl Living {
+impl LiveProcess {
     pub fn new() -> Self {
-        let child = Command::new("cat")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        let process = Process::now(child.id());
+        let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let process = ProcessIdentity::from_pid(child.id());
         Self { child, process }
     }
 
     /// Ends it, and waits until it is gone.
-    pub fn dies(&mut self) {
+    pub fn terminate(&mut self) {
         drop(self.child.stdin.take());
         self.child.wait().unwrap();
     }
 }
 
-impl Drop for Living {
+impl Drop for LiveProcess {
     fn drop(&mut self) {
-        self.dies();
+        self.terminate();
     }
 }

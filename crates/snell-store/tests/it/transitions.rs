@@ -1,30 +1,27 @@
 //! What each event says about its agent's state.
 
 use serde_json::{Value, json};
-use snell_store::{Confidence, Judgement, Source};
+use snell_store::{DecisionRecord, StateConfidence, StateSource};
 
-use crate::support::{Kept, Sent, at, sent};
+use crate::support::{SentEvent, TestStore, build_event, make_timestamp};
 
-fn step(name: &str, fields: &Value) -> Sent {
-    sent(name, "s").fields(fields)
+fn build_step(name: &str, fields: &Value) -> SentEvent {
+    build_event(name, "s").with_fields(fields)
 }
 
-fn blocked(kept: &mut Kept, sent: Sent) -> &'static str {
-    let mut observation = sent.observed_in(&kept.project());
-    observation.judgement = Some(Judgement {
-        decision: Some("block".into()),
-        ..Judgement::default()
-    });
+fn take_blocked_event(kept: &mut TestStore, sent: SentEvent) -> &'static str {
+    let mut observation = sent.into_record_in(&kept.project_dir());
+    observation.judgement = Some(DecisionRecord { decision: Some("block".into()), ..DecisionRecord::default() });
     kept.store.ingest(observation).unwrap().state.as_str()
 }
 
 /// How an agent gets into each state, and the tool that is then the current one.
-fn ways() -> [(&'static str, Vec<Sent>); 4] {
-    let start = step("SessionStart", &json!({"source": "startup"}));
-    let prompt = step("UserPromptSubmit", &json!({"prompt": "Tidy up."}));
-    let tool = step("PreToolUse", &json!({"tool_name": "Bash", "tool_use_id": "t0"}));
-    let permission = step("PermissionRequest", &json!({"tool_name": "Bash"}));
-    let end = step("SessionEnd", &json!({"reason": "other"}));
+fn list_state_paths() -> [(&'static str, Vec<SentEvent>); 4] {
+    let start = build_step("SessionStart", &json!({"source": "startup"}));
+    let prompt = build_step("UserPromptSubmit", &json!({"prompt": "Tidy up."}));
+    let tool = build_step("PreToolUse", &json!({"tool_name": "Bash", "tool_use_id": "t0"}));
+    let permission = build_step("PermissionRequest", &json!({"tool_name": "Bash"}));
+    let end = build_step("SessionEnd", &json!({"reason": "other"}));
     [
         ("idle -", vec![start.clone()]),
         ("processing Bash", vec![start.clone(), prompt.clone(), tool.clone()]),
@@ -52,61 +49,33 @@ fn every_event_leads_from_every_state_to_the_right_one() {
         ("SessionStart", json!({"source": "startup"}), idle),
         ("SessionStart", json!({"source": "resume"}), idle),
         ("SessionStart", json!({"source": "clear"}), idle),
-        (
-            "SessionStart",
-            json!({"source": "compact"}),
-            ["idle -", "=", "=", "idle -"],
-        ),
+        ("SessionStart", json!({"source": "compact"}), ["idle -", "=", "=", "idle -"]),
         ("SessionStart", json!({}), idle),
         ("UserPromptSubmit", json!({"prompt": "Go on."}), ["processing -"; 4]),
         ("PreToolUse", tool("Bash"), bash),
-        (
-            "PreToolUse",
-            tool("AskUserQuestion"),
-            asks("awaiting_input AskUserQuestion"),
-        ),
+        ("PreToolUse", tool("AskUserQuestion"), asks("awaiting_input AskUserQuestion")),
         ("PreToolUse", tool("ExitPlanMode"), asks("awaiting_input ExitPlanMode")),
         ("PostToolUse", tool("Bash"), after),
         ("PostToolUseFailure", tool("Bash"), after),
         // Tools run side by side: that one ends does not answer about the other.
         ("PostToolUse", tool("Read"), beside),
         ("PostToolUseFailure", tool("Read"), beside),
-        (
-            "PostToolUseFailure",
-            json!({"tool_name": "Bash", "is_interrupt": true}),
-            ["idle -", "idle -", "idle -", "="],
-        ),
+        ("PostToolUseFailure", json!({"tool_name": "Bash", "is_interrupt": true}), ["idle -", "idle -", "idle -", "="]),
         ("PermissionRequest", tool("Bash"), asks("awaiting_input Bash")),
         ("PermissionDenied", tool("Bash"), after),
         ("Notification", told("permission_prompt"), waits),
         ("Notification", told("elicitation_dialog"), waits),
         ("Notification", told("agent_needs_input"), waits),
-        (
-            "Notification",
-            json!({"message": "Claude needs your permission to use Bash"}),
-            waits,
-        ),
+        ("Notification", json!({"message": "Claude needs your permission to use Bash"}), waits),
         // It says that nobody has typed anything, which is no question; but whoever seemed to work does not.
         ("Notification", told("idle_prompt"), ["=", "idle -", "idle -", "="]),
         ("Notification", told("auth_success"), nothing),
         ("Notification", told("of a later version"), nothing),
-        (
-            "Notification",
-            json!({"message": "Claude is waiting for your input"}),
-            nothing,
-        ),
+        ("Notification", json!({"message": "Claude is waiting for your input"}), nothing),
         ("Stop", done, ["idle -", "idle -", "idle -", "="]),
-        (
-            "Stop",
-            question,
-            ["awaiting_input -", "awaiting_input -", "awaiting_input -", "="],
-        ),
+        ("Stop", question, ["awaiting_input -", "awaiting_input -", "awaiting_input -", "="]),
         ("Stop", json!({}), ["idle -", "idle -", "idle -", "="]),
-        (
-            "StopFailure",
-            json!({"error": "rate_limit"}),
-            ["idle -", "idle -", "idle -", "="],
-        ),
+        ("StopFailure", json!({"error": "rate_limit"}), ["idle -", "idle -", "idle -", "="]),
         ("SubagentStart", json!({"agent_id": "a1"}), nothing),
         ("SubagentStop", json!({"agent_id": "a1"}), nothing),
         ("PreCompact", json!({"trigger": "auto"}), nothing),
@@ -121,26 +90,22 @@ fn every_event_leads_from_every_state_to_the_right_one() {
     ];
     let mut wrong = Vec::new();
     for (name, fields, expected) in &cases {
-        for ((from, way), expected) in ways().into_iter().zip(expected) {
-            let mut kept = Kept::new();
+        for ((from, way), expected) in list_state_paths().into_iter().zip(expected) {
+            let mut kept = TestStore::new();
             for sent in way {
-                kept.take(sent);
+                kept.ingest_event(sent);
             }
-            let receipt = kept.take(step(name, fields).at(10));
-            let agent = kept.agent();
+            let receipt = kept.ingest_event(build_step(name, fields).at_second(10));
+            let agent = kept.expect_single_agent();
             let now = format!("{} {}", agent.state, agent.current_tool.as_deref().unwrap_or("-"));
             let expected = if *expected == "=" { from } else { *expected };
             if now != expected || receipt.state != agent.state {
                 wrong.push(format!("{name} {fields} from {from}: {now}, not {expected}"));
             }
             let changed = receipt.state_changed;
-            assert_eq!(
-                changed,
-                from.split(' ').next() != expected.split(' ').next(),
-                "{name} {fields} {from}"
-            );
+            assert_eq!(changed, from.split(' ').next() != expected.split(' ').next(), "{name} {fields} {from}");
             // Whether or not it changed anything, it is there.
-            assert_eq!(kept.events().last().unwrap().state, agent.state);
+            assert_eq!(kept.list_events().last().unwrap().state, agent.state);
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -149,10 +114,10 @@ fn every_event_leads_from_every_state_to_the_right_one() {
 #[test]
 fn a_question_at_the_end_of_a_turn_is_for_the_user_to_answer() {
     let subagents = json!({"tool_name": "Grep", "tool_use_id": "t1", "agent_id": "a1", "agent_type": "Explore"});
-    let mut kept = Kept::new();
-    kept.take(step("UserPromptSubmit", &json!({"prompt": "Tidy up."})));
-    kept.take(step("Stop", &json!({"last_assistant_message": "Shall I push it?"})).at(1));
-    let before = kept.agent();
+    let mut kept = TestStore::new();
+    kept.ingest_event(build_step("UserPromptSubmit", &json!({"prompt": "Tidy up."})));
+    kept.ingest_event(build_step("Stop", &json!({"last_assistant_message": "Shall I push it?"})).at_second(1));
+    let before = kept.expect_single_agent();
     let beside = [
         ("PreToolUse", subagents.clone()),
         ("PostToolUse", subagents.clone()),
@@ -161,15 +126,15 @@ fn a_question_at_the_end_of_a_turn_is_for_the_user_to_answer() {
         ("Notification", json!({"notification_type": "idle_prompt"})),
     ];
     for (second, (name, fields)) in (2..).zip(beside) {
-        kept.take(step(name, &fields).at(second));
-        let agent = kept.agent();
+        kept.ingest_event(build_step(name, &fields).at_second(second));
+        let agent = kept.expect_single_agent();
         assert_eq!(
             (agent.state, agent.current_tool, agent.why),
             (before.state, None, before.why.clone()),
             "{name} {fields}"
         );
     }
-    let answered = kept.take(step("UserPromptSubmit", &json!({"prompt": "Yes."})).at(9));
+    let answered = kept.ingest_event(build_step("UserPromptSubmit", &json!({"prompt": "Yes."})).at_second(9));
     assert_eq!(answered.state.as_str(), "processing");
 }
 
@@ -178,99 +143,66 @@ fn what_a_hook_blocked_did_not_happen() {
     let cases = [
         ("idle -", "UserPromptSubmit", json!({"prompt": "x"}), "idle"),
         ("idle -", "PreToolUse", json!({"tool_name": "Bash"}), "idle"),
-        (
-            "processing Bash",
-            "PreToolUse",
-            json!({"tool_name": "AskUserQuestion"}),
-            "processing",
-        ),
-        (
-            "processing Bash",
-            "PermissionRequest",
-            json!({"tool_name": "Bash"}),
-            "processing",
-        ),
-        (
-            "processing Bash",
-            "Stop",
-            json!({"last_assistant_message": "Done."}),
-            "processing",
-        ),
-        (
-            "processing Bash",
-            "Stop",
-            json!({"last_assistant_message": "Shall I?"}),
-            "processing",
-        ),
+        ("processing Bash", "PreToolUse", json!({"tool_name": "AskUserQuestion"}), "processing"),
+        ("processing Bash", "PermissionRequest", json!({"tool_name": "Bash"}), "processing"),
+        ("processing Bash", "Stop", json!({"last_assistant_message": "Done."}), "processing"),
+        ("processing Bash", "Stop", json!({"last_assistant_message": "Shall I?"}), "processing"),
     ];
     for (from, name, fields, expected) in cases {
-        let mut kept = Kept::new();
-        let (_, way) = ways().into_iter().find(|(state, _)| *state == from).unwrap();
+        let mut kept = TestStore::new();
+        let (_, way) = list_state_paths().into_iter().find(|(state, _)| *state == from).unwrap();
         for sent in way {
-            kept.take(sent);
+            kept.ingest_event(sent);
         }
-        assert_eq!(blocked(&mut kept, step(name, &fields)), expected, "{name} {fields}");
-        assert!(kept.said("s").iter().all(|turn| !turn.ends_with(" x")));
+        assert_eq!(take_blocked_event(&mut kept, build_step(name, &fields)), expected, "{name} {fields}");
+        assert!(kept.list_turn_texts("s").iter().all(|turn| !turn.ends_with(" x")));
     }
 }
 
 #[test]
 fn a_state_says_since_when_by_whom_how_sure_and_why() {
-    let mut kept = Kept::new();
-    kept.take(step("SessionStart", &json!({"source": "startup"})));
-    kept.take(step("UserPromptSubmit", &json!({"prompt": "Go."})).at(5));
-    kept.take(step("PreToolUse", &json!({"tool_name": "Bash"})).at(7));
-    let agent = kept.agent();
-    assert_eq!((agent.state_since, agent.last_seen_at), (at(5), at(7)));
-    assert_eq!((agent.state_source, agent.confidence), (Source::Hook, Confidence::High));
+    let mut kept = TestStore::new();
+    kept.ingest_event(build_step("SessionStart", &json!({"source": "startup"})));
+    kept.ingest_event(build_step("UserPromptSubmit", &json!({"prompt": "Go."})).at_second(5));
+    kept.ingest_event(build_step("PreToolUse", &json!({"tool_name": "Bash"})).at_second(7));
+    let agent = kept.expect_single_agent();
+    assert_eq!((agent.state_since, agent.last_seen_at), (make_timestamp(5), make_timestamp(7)));
+    assert_eq!((agent.state_source, agent.confidence), (StateSource::Hook, StateConfidence::High));
     assert_eq!(agent.why, "it uses Bash");
     let permission = json!({"notification_type": "permission_prompt", "message": "Claude needs your permission"});
-    kept.take(step("Notification", &permission).at(9));
-    let agent = kept.agent();
-    assert_eq!(
-        (agent.state_since, agent.why.as_str()),
-        (at(9), "Claude needs your permission")
-    );
-    kept.take(step("SessionEnd", &json!({"reason": "logout"})).at(11));
-    let agent = kept.agent();
-    assert_eq!(
-        (agent.ended_at, agent.end_reason.as_deref()),
-        (Some(at(11)), Some("logout"))
-    );
-    let session = kept.session("s");
-    assert_eq!(
-        (session.ended_at, session.end_reason.as_deref()),
-        (Some(at(11)), Some("logout"))
-    );
+    kept.ingest_event(build_step("Notification", &permission).at_second(9));
+    let agent = kept.expect_single_agent();
+    assert_eq!((agent.state_since, agent.why.as_str()), (make_timestamp(9), "Claude needs your permission"));
+    kept.ingest_event(build_step("SessionEnd", &json!({"reason": "logout"})).at_second(11));
+    let agent = kept.expect_single_agent();
+    assert_eq!((agent.ended_at, agent.end_reason.as_deref()), (Some(make_timestamp(11)), Some("logout")));
+    let session = kept.expect_session("s");
+    assert_eq!((session.ended_at, session.end_reason.as_deref()), (Some(make_timestamp(11)), Some("logout")));
 }
 
 #[test]
 fn an_agent_that_comes_back_has_not_ended() {
-    for (name, fields) in [
-        ("SessionStart", json!({"source": "resume"})),
-        ("UserPromptSubmit", json!({"prompt": "One more thing."})),
-    ] {
-        let mut kept = Kept::new();
-        kept.take(step("SessionStart", &json!({"source": "startup"})));
-        kept.take(step("SessionEnd", &json!({"reason": "other"})).at(1));
-        kept.take(step(name, &fields).at(2));
-        let agent = kept.agent();
+    for (name, fields) in
+        [("SessionStart", json!({"source": "resume"})), ("UserPromptSubmit", json!({"prompt": "One more thing."}))]
+    {
+        let mut kept = TestStore::new();
+        kept.ingest_event(build_step("SessionStart", &json!({"source": "startup"})));
+        kept.ingest_event(build_step("SessionEnd", &json!({"reason": "other"})).at_second(1));
+        kept.ingest_event(build_step(name, &fields).at_second(2));
+        let agent = kept.expect_single_agent();
         assert_eq!((agent.ended_at, agent.end_reason), (None, None), "{name}");
-        let session = kept.session("s");
+        let session = kept.expect_session("s");
         assert_eq!((session.ended_at, session.end_reason), (None, None), "{name}");
     }
 }
 
 #[test]
 fn a_prompt_that_was_blocked_brings_nobody_back() {
-    let mut kept = Kept::new();
-    kept.take(step("SessionStart", &json!({"source": "startup"})));
-    kept.take(step("SessionEnd", &json!({"reason": "other"})).at(1));
-    let state = blocked(&mut kept, step("UserPromptSubmit", &json!({"prompt": "x"})).at(2));
+    let mut kept = TestStore::new();
+    kept.ingest_event(build_step("SessionStart", &json!({"source": "startup"})));
+    kept.ingest_event(build_step("SessionEnd", &json!({"reason": "other"})).at_second(1));
+    let state = take_blocked_event(&mut kept, build_step("UserPromptSubmit", &json!({"prompt": "x"})).at_second(2));
     // Whatever it means, the agent and its session must agree on it.
-    let session_ended = kept.session("s").ended_at.is_some();
-    assert_eq!(
-        (state == "ended", kept.agent().ended_at.is_some()),
-        (session_ended, session_ended)
-    );
+    let session_ended = kept.expect_session("s").ended_at.is_some();
+    assert_eq!((state == "ended", kept.expect_single_agent().ended_at.is_some()), (session_ended, session_ended));
 }

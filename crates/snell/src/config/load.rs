@@ -5,38 +5,40 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::arrange::arrange;
-use super::judged::{Judged, Pins, Scope, Unpinned};
-use super::left_out::LeftOut;
-use super::node::{Node, SyntaxError};
-use super::places::{Candidate, Surroundings, Which, Whose};
-use super::reading::{Reading, Switches};
-use super::settings::{Bases, Borrowed, FileSettings, GuardAuthor, Said, Settings, UnreadFile};
-use super::source::{Found, Look, Source};
-use crate::contract::{self, Base, CONTRACTS, Contract, NATIVE, Place, Syntax};
+use super::discovery::{CandidateFile, ConfigDirs, FileOwner, FileSelection};
+use super::exclude_self::HookExclusion;
+use super::order::order_hooks;
+use super::reader::{ConfigReader, HookSwitches};
+use super::settings::{
+    AuthoredSettings, BorrowedContract, FileSettings, GuardAuthor, PathBases, SnellSettings, UnreadableFile,
+};
+use super::source::{ConfigSource, PathProbe, SourceReadResult};
+use super::spanned::{DocumentSyntaxError, SpannedNode};
+use super::trust_filter::{ProjectFileTrust, TrustScope, TrustSource, UnpinnedPolicy};
+use crate::agents::Guest;
+use crate::contract::{self, BaseDirectory, CONTRACTS, Contract, FileSyntax, HookFileLocation, NATIVE};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::guest::Guest;
-use crate::hook::{Hook, Origin};
-use crate::trust::{Judgement, ProjectFile, Trust, Withheld, sha256};
+use crate::hook::{Hook, SourceLocation};
+use crate::trust::{ProjectFile, TrustStatus, TrustStore, UntrustedFile, hash_content};
 
 /// What is to be loaded.
 #[derive(Debug)]
-pub(crate) struct Request {
-    pub(crate) which: Which,
-    pub(crate) around: Surroundings,
+pub(crate) struct LoadRequest {
+    pub(crate) selection: FileSelection,
+    pub(crate) dirs: ConfigDirs,
     /// Which files of projects are trusted, where somebody asks for that.
-    pub(crate) pins: Option<Pins>,
-    pub(crate) judged: Scope,
-    pub(crate) unpinned: Unpinned,
+    pub(crate) trust_source: Option<TrustSource>,
+    pub(crate) trust_scope: TrustScope,
+    pub(crate) unpinned_policy: UnpinnedPolicy,
     /// How the project is named to `snell trust`, if it has to be.
-    pub(crate) trusted_as: Option<String>,
+    pub(crate) trust_command_argument: Option<String>,
     /// Which hooks are the caller itself.
-    pub(crate) left_out: Option<LeftOut>,
+    pub(crate) exclusion: Option<HookExclusion>,
 }
 
 /// Everything that was read, file by file.
 #[derive(Debug, Default)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedConfig {
     sources: Vec<LoadedSource>,
     /// The home directory for which they were read.
     home: Option<PathBuf>,
@@ -45,53 +47,50 @@ pub(crate) struct Loaded {
     /// All hooks that may run, in the order in which they do.
     pub(crate) hooks: Vec<Arc<Hook>>,
     /// The same, and among them those that are withheld, as off.
-    pub(crate) listed: Vec<Arc<Hook>>,
+    pub(crate) all_hooks: Vec<Arc<Hook>>,
     /// The files as they were when they were read, those included that were not there.
-    looks: Vec<(PathBuf, Option<FileStamp>)>,
+    stamps: Vec<(PathBuf, Option<FileStamp>)>,
 }
 
 #[derive(Debug)]
 pub(super) struct LoadedSource {
     path: PathBuf,
-    whose: Whose,
+    owner: FileOwner,
     pub(super) contract: &'static Contract,
     pub(super) hooks: Vec<Hook>,
-    pub(super) switches: Switches,
+    pub(super) switches: HookSwitches,
     settings: FileSettings,
     diagnostics: Vec<Diagnostic>,
     /// Whether nothing of it could be read, and nothing is known of what it said before.
-    is_lost: bool,
+    is_unreadable: bool,
     /// Where trust was asked for: what was read, and what trust says about it.
-    judged: Option<Judged>,
+    file_trust: Option<ProjectFileTrust>,
 }
 
 impl LoadedSource {
     /// Why nothing of the file counts, if so.
-    pub(super) fn withheld(&self) -> Option<&str> {
-        self.judged.as_ref()?.withheld.as_deref()
+    pub(super) fn rejection_reason(&self) -> Option<&str> {
+        self.file_trust.as_ref()?.rejection_reason.as_deref()
     }
 
     /// What it says beside its hooks, and whose word that is. A file that the caller named is the caller's.
-    fn said(&self) -> Said<'_> {
-        let author = match (self.whose, self.withheld()) {
+    fn authored_settings(&self) -> AuthoredSettings<'_> {
+        let author = match (self.owner, self.rejection_reason()) {
             (_, Some(_)) => GuardAuthor::Untrusted,
-            (Whose::Project, None) => GuardAuthor::Project,
-            (Whose::User | Whose::Named, None) => GuardAuthor::User,
+            (FileOwner::Project, None) => GuardAuthor::Project,
+            (FileOwner::User | FileOwner::Caller, None) => GuardAuthor::User,
         };
-        Said {
-            settings: &self.settings,
-            author,
-        }
+        AuthoredSettings { settings: &self.settings, author }
     }
 
     /// It, if it is the user's own file and cannot be read.
-    fn unread(&self) -> Option<UnreadFile> {
-        let is_own = self.whose == Whose::User && *self.contract == NATIVE;
-        let fault = self.diagnostics.first().filter(|_| self.is_lost && is_own)?;
-        Some(UnreadFile {
-            origin: Origin {
+    fn unreadable_file(&self) -> Option<UnreadableFile> {
+        let is_own = self.owner == FileOwner::User && *self.contract == NATIVE;
+        let fault = self.diagnostics.first().filter(|_| self.is_unreadable && is_own)?;
+        Some(UnreadableFile {
+            origin: SourceLocation {
                 path: self.path.clone(),
-                shown: fault.path.clone(),
+                display_path: fault.path.clone(),
                 line: fault.line,
                 column: fault.column,
             },
@@ -100,22 +99,23 @@ impl LoadedSource {
     }
 
     /// That it borrows hooks which this agent runs by itself, if it does and counts.
-    fn borrowed_in_vain(&self, lender: &Guest) -> Vec<Diagnostic> {
+    fn find_ineffective_borrows(&self, lender: &Guest) -> Vec<Diagnostic> {
         let Guest { title, contract, .. } = lender;
-        let own = |borrowed: &&Borrowed| borrowed.contract == *contract && self.withheld().is_none();
+        let own = |borrowed: &&BorrowedContract| borrowed.contract == *contract && self.rejection_reason().is_none();
         let borrowed = self.settings.borrow.iter().filter(own);
-        let warning = |Borrowed { origin, .. }: &Borrowed| {
-            origin.warning(format!(
-                "{title} runs the hooks of \"{contract}\" by itself; they are not borrowed here"
-            ))
+        let warning = |BorrowedContract { origin, .. }: &BorrowedContract| {
+            origin
+                .make_warning(format!("{title} runs the hooks of \"{contract}\" by itself; they are not borrowed here"))
         };
         borrowed.map(warning).collect()
     }
 
     /// What is lost if nothing of it counts.
-    fn lost(&self) -> String {
+    fn describe_loss(&self) -> String {
         match self.hooks.len() {
-            0 if self.settings.has_guard() => "nothing in it counts but what makes the guard stricter".to_owned(),
+            0 if self.settings.has_guard_settings() => {
+                "nothing in it counts but what makes the guard stricter".to_owned()
+            }
             0 => "nothing in it counts".to_owned(),
             1 => "its hook does not run".to_owned(),
             several => format!("its {several} hooks do not run"),
@@ -123,63 +123,55 @@ impl LoadedSource {
     }
 
     /// Whether the file says anything: a hook, or about all hooks, or a setting.
-    fn says_something(&self) -> bool {
-        !self.hooks.is_empty() || self.switches != Switches::default() || self.settings != FileSettings::default()
+    fn has_content(&self) -> bool {
+        !self.hooks.is_empty() || self.switches != HookSwitches::default() || self.settings != FileSettings::default()
     }
 }
 
-impl Loaded {
+impl LoadedConfig {
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
-        self.sources
-            .iter()
-            .flat_map(|source| source.diagnostics.iter().cloned())
-            .collect()
+        self.sources.iter().flat_map(|source| source.diagnostics.iter().cloned()).collect()
     }
 
     /// What files borrow although nobody who calls Snell could have it from them.
-    pub(crate) fn borrowed_in_vain(&self) -> Vec<Diagnostic> {
-        let lender = Guest::lender_to_nobody(None);
+    pub(crate) fn find_ineffective_borrows(&self) -> Vec<Diagnostic> {
+        let lender = Guest::non_borrowable_agent(None);
         let sources = self.sources.iter();
-        let found = lender.map(|lender| sources.flat_map(|source| source.borrowed_in_vain(lender)));
+        let found = lender.map(|lender| sources.flat_map(|source| source.find_ineffective_borrows(lender)));
         found.into_iter().flatten().collect()
     }
 
     /// The files that were found.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn file_paths(&self) -> impl Iterator<Item = &Path> {
         self.sources.iter().map(|source| source.path.as_path())
     }
 
     /// Whether a file was changed, created or removed since. A file that another one would borrow by now is none of
     /// them, but that other one was changed.
     pub(crate) fn is_out_of_date(&self) -> bool {
-        self.looks
-            .iter()
-            .any(|(path, stamp)| FileStamp::of(&Look::at(path)) != *stamp)
+        self.stamps.iter().any(|(path, stamp)| FileStamp::from_probe(&PathProbe::from_path(path)) != *stamp)
     }
 
     /// What all files that count say beside their hooks.
-    pub(crate) fn settings(&self) -> Settings {
-        let said: Vec<_> = self.sources.iter().map(LoadedSource::said).collect();
-        let bases = Bases {
-            home: self.home.as_deref(),
-            project: &self.project,
-        };
-        let mut settings = Settings::of(&said, bases);
-        settings.guard.unread = self.sources.iter().find_map(LoadedSource::unread);
+    pub(crate) fn settings(&self) -> SnellSettings {
+        let said: Vec<_> = self.sources.iter().map(LoadedSource::authored_settings).collect();
+        let bases = PathBases { home: self.home.as_deref(), project: &self.project };
+        let mut settings = SnellSettings::from_files(&said, bases);
+        settings.guard.unreadable_file = self.sources.iter().find_map(LoadedSource::unreadable_file);
         settings
     }
 
     /// The project's files for which trust was asked, in the order in which they were read.
     pub(crate) fn project_files(&self) -> Vec<ProjectFile> {
         let file = |source: &LoadedSource| {
-            let judged = source.judged.as_ref()?;
-            let hooks = self.listed.iter().filter(|hook| hook.origin.path == source.path);
+            let judged = source.file_trust.as_ref()?;
+            let hooks = self.all_hooks.iter().filter(|hook| hook.origin.path == source.path);
             Some(ProjectFile {
                 path: judged.path.clone(),
-                shown: judged.shown.clone(),
+                display_path: judged.display_path.clone(),
                 contract: source.contract.name,
                 sha256: judged.sha256.clone(),
-                judgement: judged.judgement,
+                status: judged.status,
                 command: judged.command.clone(),
                 context: source.settings.context.clone(),
                 hooks: hooks.cloned().collect(),
@@ -189,13 +181,13 @@ impl Loaded {
     }
 
     /// The project's files that do not count.
-    pub(crate) fn withheld(&self) -> Vec<Withheld> {
+    pub(crate) fn untrusted_files(&self) -> Vec<UntrustedFile> {
         let withheld = |source: &LoadedSource| {
-            let judged = source.judged.as_ref().filter(|judged| judged.withheld.is_some())?;
-            Some(Withheld {
+            let judged = source.file_trust.as_ref().filter(|judged| judged.rejection_reason.is_some())?;
+            Some(UntrustedFile {
                 path: judged.path.clone(),
-                shown: judged.shown.clone(),
-                why: judged.judgement,
+                display_path: judged.display_path.clone(),
+                status: judged.status,
                 hooks: source.hooks.len(),
             })
         };
@@ -214,8 +206,8 @@ struct FileStamp {
 }
 
 impl FileStamp {
-    fn of(look: &Look) -> Option<Self> {
-        let Look::There(metadata) = look else {
+    fn from_probe(look: &PathProbe) -> Option<Self> {
+        let PathProbe::Present(metadata) = look else {
             return None;
         };
         Some(Self {
@@ -229,55 +221,52 @@ impl FileStamp {
 }
 
 /// Reads all files. What a file said stays in force while it cannot be read: a half-saved file must not open a guard.
-pub(crate) fn load(request: &Request, before: Option<&Loaded>) -> Loaded {
-    let mut loading = Loading {
+pub(crate) fn load_config(request: &LoadRequest, before: Option<&LoadedConfig>) -> LoadedConfig {
+    let mut loading = ConfigLoader {
         request,
         before,
         sources: Vec::new(),
-        looks: Vec::new(),
+        stamps: Vec::new(),
         seen: Vec::new(),
         trust: OnceCell::new(),
-        project_is_the_users: OnceCell::new(),
+        is_project_user_dir: OnceCell::new(),
     };
-    match &request.which {
-        Which::Discovered => {
+    match &request.selection {
+        FileSelection::Discovered => {
             for contract in CONTRACTS {
-                loading.contract(contract, |_| true);
+                loading.load_contract(contract, |_| true);
             }
         }
-        Which::Guest(agent) => {
-            loading.contract(&NATIVE, |_| true);
-            if let Some(lender) = Guest::lender_to_nobody(*agent) {
-                loading.return_to(lender);
+        FileSelection::Guest(agent) => {
+            loading.load_contract(&NATIVE, |_| true);
+            if let Some(lender) = Guest::non_borrowable_agent(*agent) {
+                loading.warn_of_ineffective_borrows(lender);
             }
-            for (contract, reach) in loading.borrowed() {
-                loading.contract(contract, |place| reach == Reach::All || place.base == Base::Project);
+            for (contract, reach) in loading.borrowed_contracts() {
+                loading
+                    .load_contract(contract, |place| reach == BorrowReach::All || place.base == BaseDirectory::Project);
             }
         }
-        Which::Only(files) => {
+        FileSelection::Only(files) => {
             for file in files {
-                loading.file(&Candidate::named(file, &request.around));
+                loading.load_file(&CandidateFile::from_config_file(file, &request.dirs));
             }
         }
     }
-    let listed = arrange(&loading.sources, request.left_out.as_ref());
-    Loaded {
-        hooks: listed
-            .iter()
-            .filter(|hook| !hook.withheld && !hook.is_left_out)
-            .cloned()
-            .collect(),
-        listed,
-        home: request.around.home.clone(),
-        project: request.around.project.clone(),
+    let listed = order_hooks(&loading.sources, request.exclusion.as_ref());
+    LoadedConfig {
+        hooks: listed.iter().filter(|hook| !hook.is_untrusted && !hook.is_excluded).cloned().collect(),
+        all_hooks: listed,
+        home: request.dirs.home.clone(),
+        project: request.dirs.project.clone(),
         sources: loading.sources,
-        looks: loading.looks,
+        stamps: loading.stamps,
     }
 }
 
 /// Which of a contract's files are borrowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reach {
+enum BorrowReach {
     /// The user borrows them.
     All,
     /// Only the project borrows them, which has no say about files of the user.
@@ -285,84 +274,86 @@ enum Reach {
 }
 
 /// Files being read.
-struct Loading<'a> {
-    request: &'a Request,
-    before: Option<&'a Loaded>,
+struct ConfigLoader<'a> {
+    request: &'a LoadRequest,
+    before: Option<&'a LoadedConfig>,
     sources: Vec<LoadedSource>,
-    looks: Vec<(PathBuf, Option<FileStamp>)>,
-    seen: Vec<Option<Identity>>,
-    trust: OnceCell<Trust>,
-    project_is_the_users: OnceCell<bool>,
+    stamps: Vec<(PathBuf, Option<FileStamp>)>,
+    seen: Vec<Option<ContractFileId>>,
+    trust: OnceCell<TrustStore>,
+    is_project_user_dir: OnceCell<bool>,
 }
 
 /// A contract and the file that it reads: device and inode.
-type Identity = (Option<&'static str>, u64, u64);
+type ContractFileId = (Option<&'static str>, u64, u64);
 
-impl Loading<'_> {
-    fn contract(&mut self, contract: &'static Contract, wanted: impl Fn(&Place) -> bool) {
-        let places = contract.places.iter().filter(|place| wanted(place));
+impl ConfigLoader<'_> {
+    fn load_contract(&mut self, contract: &'static Contract, wanted: impl Fn(&HookFileLocation) -> bool) {
+        let places = contract.locations.iter().filter(|place| wanted(place));
         for place in places {
-            if let Some(candidate) = Candidate::at(contract, place, &self.request.around) {
-                self.file(&candidate);
+            if let Some(candidate) = CandidateFile::from_location(contract, place, &self.request.dirs) {
+                self.load_file(&candidate);
             }
         }
     }
 
-    fn file(&mut self, candidate: &Candidate) {
-        let look = Look::at(&candidate.path);
-        let stamp = FileStamp::of(&look);
+    fn load_file(&mut self, candidate: &CandidateFile) {
+        let look = PathProbe::from_path(&candidate.path);
+        let stamp = FileStamp::from_probe(&look);
         // Two names of one file (a link, or a project that is the home directory) are one file, unless two contracts
         // read it: then it means something else to each.
         let identity = stamp.map(|stamp| {
             let contract = candidate.contract.map(|contract| contract.name);
             (contract, stamp.device, stamp.inode)
         });
-        self.looks.push((candidate.path.clone(), stamp));
+        self.stamps.push((candidate.path.clone(), stamp));
         if identity.is_some() && self.seen.contains(&identity) {
             return;
         }
         let read_before = identity.is_some_and(|(_, device, inode)| {
-            let same = |earlier: &Identity| (earlier.1, earlier.2) == (device, inode);
+            let same = |earlier: &ContractFileId| (earlier.1, earlier.2) == (device, inode);
             self.seen.iter().flatten().any(same)
         });
         self.seen.push(identity);
-        let mut source = match Source::open(&candidate.path, candidate.shown.clone(), &look) {
-            Found::Nothing if candidate.whose != Whose::Named => return,
-            Found::Nothing => {
-                let missing = Diagnostic::whole_file(Severity::Error, &candidate.shown, "does not exist");
-                broken(candidate, missing, None)
+        let mut source = match ConfigSource::read_probed(&candidate.path, candidate.display_path.clone(), &look) {
+            SourceReadResult::Missing if candidate.owner != FileOwner::Caller => return,
+            SourceReadResult::Missing => {
+                let missing = Diagnostic::for_file(Severity::Error, &candidate.display_path, "does not exist");
+                build_broken_source(candidate, missing, None)
             }
-            Found::Unreadable(diagnostic) => broken(candidate, diagnostic, self.before),
-            Found::Text(source) if source.text.trim().is_empty() && earlier(candidate, self.before).is_some() => {
-                let diagnostic = source.diagnostic(
+            SourceReadResult::Unreadable(diagnostic) => build_broken_source(candidate, diagnostic, self.before),
+            SourceReadResult::Text(source)
+                if source.text.trim().is_empty() && find_earlier_source(candidate, self.before).is_some() =>
+            {
+                let diagnostic = source.make_diagnostic(
                     Severity::Error,
                     0,
                     "is empty all at once; remove it to be rid of its hooks",
                 );
                 // Whoever saves a file empties it first, so an empty one may be half a save.
-                broken(candidate, diagnostic, self.before)
+                build_broken_source(candidate, diagnostic, self.before)
             }
-            Found::Text(source) => match read(candidate, &source) {
+            SourceReadResult::Text(source) => match parse_source(candidate, &source) {
                 Ok(mut loaded) => {
                     // Entries of a third contract's shape were found the first time already.
                     let lane = loaded.contract.lane;
                     loaded.hooks.retain(|hook| !read_before || hook.contract.lane == lane);
-                    loaded.judged = self.to_be_judged(candidate, &source, &loaded);
+                    loaded.file_trust = self.build_file_trust(candidate, &source, &loaded);
                     loaded
                 }
                 Err(fault) => {
-                    let diagnostic = source.diagnostic(Severity::Error, fault.at, fault.message);
-                    broken(candidate, diagnostic, self.before)
+                    let diagnostic = source.make_diagnostic(Severity::Error, fault.offset, fault.message);
+                    build_broken_source(candidate, diagnostic, self.before)
                 }
             },
         };
-        if let Some(judged) = &mut source.judged {
-            judged.decide(self.trust(), self.request.unpinned);
+        if let Some(judged) = &mut source.file_trust {
+            judged.update_status(self.trust_store(), self.request.unpinned_policy);
         }
-        if let Some(judged) = source.judged.as_ref().filter(|judged| judged.withheld.is_some()) {
+        if let Some(judged) = source.file_trust.as_ref().filter(|judged| judged.rejection_reason.is_some()) {
             // What is wrong in a file that does not count is for whoever will trust it.
-            let message = judged.cost(&source.lost(), self.trust());
-            source.diagnostics = vec![Diagnostic::whole_file(Severity::Warning, &candidate.shown, message)];
+            let message = judged.describe_rejection(&source.describe_loss(), self.trust_store());
+            source.diagnostics = vec![Diagnostic::for_file(Severity::Warning, &candidate.display_path, message)];
             // A project must not take a file of the user out of force by a link to it.
             self.seen.pop();
         }
@@ -371,73 +362,72 @@ impl Loading<'_> {
 
     /// Takes down what is to be judged, where trust is to be asked for: the very text that was read, so that there is no
     /// moment in which the file could become another.
-    fn to_be_judged(&self, candidate: &Candidate, source: &Source, loaded: &LoadedSource) -> Option<Judged> {
-        self.asks_for_trust(candidate, loaded).then(|| Judged {
-            path: self.request.around.pin_path(&candidate.path),
-            shown: candidate.shown.clone(),
-            sha256: sha256(source.text.as_bytes()),
-            judgement: Judgement::Untrusted,
-            command: self.trust_command(loaded),
-            withheld: None,
+    fn build_file_trust(
+        &self,
+        candidate: &CandidateFile,
+        source: &ConfigSource,
+        loaded: &LoadedSource,
+    ) -> Option<ProjectFileTrust> {
+        self.needs_trust(candidate, loaded).then(|| ProjectFileTrust {
+            path: self.request.dirs.resolve_pin_path(&candidate.path),
+            display_path: candidate.display_path.clone(),
+            sha256: hash_content(source.text.as_bytes()),
+            status: TrustStatus::Untrusted,
+            command: self.format_trust_command(loaded),
+            rejection_reason: None,
         })
     }
 
     /// What is to be typed to have a file trusted.
-    fn trust_command(&self, loaded: &LoadedSource) -> String {
-        let all = if self.counts_for_a_guest(loaded.contract) {
-            ""
-        } else {
-            " --all"
-        };
-        let directory = self.request.trusted_as.as_ref().map(|name| format!(" {name}"));
+    fn format_trust_command(&self, loaded: &LoadedSource) -> String {
+        let all = if self.is_loaded_for_guest(loaded.contract) { "" } else { " --all" };
+        let directory = self.request.trust_command_argument.as_ref().map(|name| format!(" {name}"));
         format!("snell trust{all}{}", directory.unwrap_or_default())
     }
 
-    fn trust(&self) -> &Trust {
-        let ask = || self.request.pins.as_ref().map(|pins| (pins.0)());
+    fn trust_store(&self) -> &TrustStore {
+        let ask = || self.request.trust_source.as_ref().map(|pins| (pins.0)());
         self.trust.get_or_init(|| ask().unwrap_or_default())
     }
 
     /// A file that says nothing needs no trust, and neither does one that lies in the user's own place.
-    fn asks_for_trust(&self, candidate: &Candidate, loaded: &LoadedSource) -> bool {
-        let of_the_project = match candidate.whose {
-            Whose::User => false,
-            Whose::Project => true,
-            Whose::Named => candidate.path.starts_with(&self.request.around.project),
+    fn needs_trust(&self, candidate: &CandidateFile, loaded: &LoadedSource) -> bool {
+        let of_the_project = match candidate.owner {
+            FileOwner::User => false,
+            FileOwner::Project => true,
+            FileOwner::Caller => candidate.path.starts_with(&self.request.dirs.project),
         };
-        let concerned = || self.request.judged == Scope::All || self.counts_for_a_guest(loaded.contract);
+        let concerned = || self.request.trust_scope == TrustScope::All || self.is_loaded_for_guest(loaded.contract);
         let users_own = || {
-            let around = &self.request.around;
-            *self.project_is_the_users.get_or_init(|| around.project_is_the_users())
+            let around = &self.request.dirs;
+            *self.is_project_user_dir.get_or_init(|| around.is_project_user_dir())
         };
-        self.request.pins.is_some() && of_the_project && loaded.says_something() && concerned() && !users_own()
+        self.request.trust_source.is_some() && of_the_project && loaded.has_content() && concerned() && !users_own()
     }
 
-    fn counts_for_a_guest(&self, contract: &Contract) -> bool {
-        *contract == NATIVE || self.borrowed().iter().any(|(borrowed, _)| **borrowed == *contract)
+    fn is_loaded_for_guest(&self, contract: &Contract) -> bool {
+        *contract == NATIVE || self.borrowed_contracts().iter().any(|(borrowed, _)| **borrowed == *contract)
     }
 
     /// The contracts that are borrowed and can be, in the order in which their hooks run.
-    fn borrowed(&self) -> Vec<(&'static Contract, Reach)> {
-        let caller = match self.request.which {
-            Which::Guest(agent) => agent,
-            Which::Discovered | Which::Only(_) => None,
+    fn borrowed_contracts(&self) -> Vec<(&'static Contract, BorrowReach)> {
+        let caller = match self.request.selection {
+            FileSelection::Guest(agent) => agent,
+            FileSelection::Discovered | FileSelection::Only(_) => None,
         };
-        let kept = Guest::lender_to_nobody(caller).map(|lender| lender.contract);
+        let kept = Guest::non_borrowable_agent(caller).map(|lender| lender.contract);
         let lists: Vec<_> = self
             .sources
             .iter()
-            .filter(|source| source.withheld().is_none())
-            .flat_map(|source| source.settings.borrow.iter().map(|borrowed| (source.whose, borrowed)))
+            .filter(|source| source.rejection_reason().is_none())
+            .flat_map(|source| source.settings.borrow.iter().map(|borrowed| (source.owner, borrowed)))
             .collect();
         let reach = |contract: &&'static Contract| {
-            let mut owners = lists
-                .iter()
-                .filter(|(_, borrowed)| borrowed.contract == contract.name)
-                .map(|(whose, _)| *whose);
+            let mut owners =
+                lists.iter().filter(|(_, borrowed)| borrowed.contract == contract.name).map(|(whose, _)| *whose);
             let first = owners.next()?;
-            let only_the_project = first == Whose::Project && owners.all(|whose| whose == Whose::Project);
-            Some(if only_the_project { Reach::Project } else { Reach::All })
+            let only_the_project = first == FileOwner::Project && owners.all(|whose| whose == FileOwner::Project);
+            Some(if only_the_project { BorrowReach::Project } else { BorrowReach::All })
         };
         CONTRACTS
             .iter()
@@ -447,73 +437,65 @@ impl Loading<'_> {
     }
 
     /// Says that an agent's own files cannot be borrowed: it runs them by itself.
-    fn return_to(&mut self, lender: &Guest) {
+    fn warn_of_ineffective_borrows(&mut self, lender: &Guest) {
         for source in &mut self.sources {
-            let warnings = source.borrowed_in_vain(lender);
+            let warnings = source.find_ineffective_borrows(lender);
             source.diagnostics.extend(warnings);
         }
     }
 }
 
-fn read(candidate: &Candidate, source: &Source) -> Result<LoadedSource, SyntaxError> {
-    let toml = candidate
-        .contract
-        .is_some_and(|contract| contract.syntax == Syntax::Toml);
-    let node = if toml {
-        Node::from_toml(&source.text)?
-    } else {
-        Node::from_json(&source.text)?
-    };
-    let contract = candidate.contract.unwrap_or_else(|| contract::for_document(&node));
-    let mut reading = Reading::new(source, candidate.whose);
+fn parse_source(candidate: &CandidateFile, source: &ConfigSource) -> Result<LoadedSource, DocumentSyntaxError> {
+    let toml = candidate.contract.is_some_and(|contract| contract.syntax == FileSyntax::Toml);
+    let node = if toml { SpannedNode::from_toml(&source.text)? } else { SpannedNode::from_json(&source.text)? };
+    let contract = candidate.contract.unwrap_or_else(|| contract::find_contract_for_document(&node));
+    let mut reading = ConfigReader::new(source, candidate.owner);
     reading.syntax = contract.syntax;
-    contract::read(contract, &mut reading, &node);
+    contract::read_document(contract, &mut reading, &node);
     // Several entries under one bad name are one finding; people read findings from top to bottom.
     let mut diagnostics = reading.diagnostics;
     diagnostics.sort_by_key(|found| (found.line, found.column));
     diagnostics.dedup();
     Ok(LoadedSource {
         path: candidate.path.clone(),
-        whose: candidate.whose,
+        owner: candidate.owner,
         contract,
         hooks: reading.hooks,
         switches: reading.switches,
         settings: reading.settings,
         diagnostics,
-        is_lost: false,
-        judged: None,
+        is_unreadable: false,
+        file_trust: None,
     })
 }
 
 /// A file that cannot be used: nothing of it, or what it said before.
-fn broken(candidate: &Candidate, mut diagnostic: Diagnostic, before: Option<&Loaded>) -> LoadedSource {
-    let known = earlier(candidate, before);
+fn build_broken_source(
+    candidate: &CandidateFile,
+    mut diagnostic: Diagnostic,
+    before: Option<&LoadedConfig>,
+) -> LoadedSource {
+    let known = find_earlier_source(candidate, before);
     if known.is_some() {
         diagnostic.message.push_str("; what it said before stays in force");
     }
     LoadedSource {
         path: candidate.path.clone(),
-        whose: candidate.whose,
-        contract: known
-            .map(|source| source.contract)
-            .or(candidate.contract)
-            .unwrap_or(&NATIVE),
+        owner: candidate.owner,
+        contract: known.map(|source| source.contract).or(candidate.contract).unwrap_or(&NATIVE),
         hooks: known.map(|source| source.hooks.clone()).unwrap_or_default(),
         switches: known.map(|source| source.switches.clone()).unwrap_or_default(),
         settings: known.map(|source| source.settings.clone()).unwrap_or_default(),
         diagnostics: vec![diagnostic],
-        is_lost: known.is_none(),
-        judged: known.and_then(|source| source.judged.clone()),
+        is_unreadable: known.is_none(),
+        file_trust: known.and_then(|source| source.file_trust.clone()),
     }
 }
 
 /// What the file said before, if that was anything.
-fn earlier<'a>(candidate: &Candidate, before: Option<&'a Loaded>) -> Option<&'a LoadedSource> {
+fn find_earlier_source<'a>(candidate: &CandidateFile, before: Option<&'a LoadedConfig>) -> Option<&'a LoadedSource> {
     let same = |source: &LoadedSource| {
         source.path == candidate.path && candidate.contract.is_none_or(|contract| *contract == *source.contract)
     };
-    before?
-        .sources
-        .iter()
-        .find(|source| same(source) && source.says_something())
+    before?.sources.iter().find(|source| same(source) && source.has_content())
 }

@@ -1,27 +1,30 @@
 //! Configuration: which files there are, what they say, and what is wrong with them.
 
-mod arrange;
-mod document;
-mod judged;
-mod left_out;
+mod discovery;
+mod documents;
+mod exclude_self;
+pub(crate) mod keys;
 mod load;
-mod node;
-mod places;
-mod reading;
+mod order;
+mod reader;
+pub(crate) mod schema;
 mod settings;
 mod source;
+mod spanned;
+mod trust_filter;
 
-pub use document::{Document, Part};
-pub(crate) use judged::{Pins, Scope, Unpinned};
-pub(crate) use left_out::LeftOut;
-pub(crate) use load::{Loaded, Request, load};
-pub(crate) use node::{Member, Node, NodeValue};
-pub use places::ConfigFile;
-pub(crate) use places::{Surroundings, Which};
-pub(crate) use reading::{Fields, LONGEST_TIMEOUT, Reading, Unit, Vocabulary, show_duration};
+pub use discovery::ConfigFile;
+pub(crate) use discovery::{ConfigDirs, FileSelection};
+pub use documents::{DocumentValue, SpannedDocument};
+pub(crate) use exclude_self::HookExclusion;
+pub(crate) use load::{LoadRequest, LoadedConfig, load_config};
+pub(crate) use reader::{ConfigReader, EventVocabulary, MAX_TIMEOUT, ObjectFields, TimeoutUnit, format_duration};
 pub use settings::{
-    AllowedCommand, CommsSettings, ContextSettings, CoreFile, GuardAuthor, GuardChoice, GuardPreset, GuardSettings,
-    Handler, Handlers, Keep, Message, MessageUse, Messages, ProtectedPath, RemindSettings, RuleChoice, ServerFault,
-    ServerSettings, Settings, UnreadFile, is_postgres, receiver_url,
+    AgentMessage, AllowedCommand, BuiltinHandler, CommsSettings, ContextSettings, CoreFile, GuardAuthor, GuardChoice,
+    GuardPreset, GuardSettings, HandlerSwitches, MessageTemplates, MessageUse, ProtectedPath, RemindSettings,
+    RetentionPeriod, RuleChoice, ServerSettings, ServerSettingsFault, SnellSettings, UnreadableFile, is_postgres_url,
+    normalize_receiver_url,
 };
-pub(crate) use settings::{CORE_FILES, HANDLERS, SETTING_KEYS, borrowable, read as read_settings};
+pub(crate) use settings::{CORE_FILES, HANDLERS, SETTING_KEYS, borrowable_contracts, read_settings};
+pub(crate) use spanned::{NodeValue, SpannedMember, SpannedNode};
+pub(crate) use trust_filter::{TrustScope, TrustSource, UnpinnedPolicy};

@@ -13,97 +13,95 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The text of a configuration file and the name it has in messages.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct ConfigSource {
     pub(crate) path: PathBuf,
-    pub(crate) shown: String,
+    pub(crate) display_path: String,
     pub(crate) text: String,
     /// Places whose line and column are known, so that finding one does not read the file from its beginning.
-    checkpoints: OnceCell<Vec<Checkpoint>>,
+    checkpoints: OnceCell<Vec<LineCheckpoint>>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Checkpoint {
+struct LineCheckpoint {
     offset: usize,
     line: usize,
     column: usize,
 }
 
 /// About how many bytes lie between two checkpoints.
-const CHECKPOINT_EVERY: usize = 1024;
+const CHECKPOINT_INTERVAL_BYTES: usize = 1024;
 
 /// What became of looking for a file.
 #[derive(Debug)]
-pub(crate) enum Found {
-    Nothing,
+pub(crate) enum SourceReadResult {
+    Missing,
     Unreadable(Diagnostic),
-    Text(Source),
+    Text(ConfigSource),
 }
 
 /// What is at a path, seen with as few looks as possible: most places hold nothing.
 #[derive(Debug)]
-pub(crate) enum Look {
-    Nothing,
+pub(crate) enum PathProbe {
+    Missing,
     /// A link that leads nowhere.
-    Dangling,
-    Faulty(io::Error),
-    There(Metadata),
+    DanglingSymlink,
+    Failed(io::Error),
+    Present(Metadata),
 }
 
-impl Look {
-    pub(crate) fn at(path: &Path) -> Self {
+impl PathProbe {
+    pub(crate) fn from_path(path: &Path) -> Self {
         let looked = fs::symlink_metadata(path);
         let is_link = looked.as_ref().is_ok_and(Metadata::is_symlink);
         match if is_link { fs::metadata(path) } else { looked } {
-            Ok(metadata) => Self::There(metadata),
-            Err(error) if is_absence(&error) && is_link => Self::Dangling,
-            Err(error) if is_absence(&error) => Self::Nothing,
-            Err(error) => Self::Faulty(error),
+            Ok(metadata) => Self::Present(metadata),
+            Err(error) if is_missing_file(&error) && is_link => Self::DanglingSymlink,
+            Err(error) if is_missing_file(&error) => Self::Missing,
+            Err(error) => Self::Failed(error),
         }
     }
 }
 
-impl Source {
+impl ConfigSource {
     /// A text that somebody else has read, and the name it has in messages.
-    pub(crate) fn of_text(shown: String, text: String) -> Self {
-        Self {
-            path: PathBuf::from(&shown),
-            shown,
-            text,
-            checkpoints: OnceCell::new(),
-        }
+    pub(crate) fn from_text(display_path: String, text: String) -> Self {
+        Self { path: PathBuf::from(&display_path), display_path, text, checkpoints: OnceCell::new() }
     }
 
     /// Reads the file that was seen at `path`. A missing file is nothing to talk about; an unreadable one is.
     ///
     /// Having looked before opening keeps a pipe or a device of that name from holding us up.
-    pub(crate) fn open(path: &Path, shown: String, look: &Look) -> Found {
-        let unreadable = |message: String| Found::Unreadable(Diagnostic::whole_file(Severity::Error, &shown, message));
+    pub(crate) fn read_probed(path: &Path, shown: String, look: &PathProbe) -> SourceReadResult {
+        let unreadable =
+            |message: String| SourceReadResult::Unreadable(Diagnostic::for_file(Severity::Error, &shown, message));
         match look {
-            Look::Nothing => return Found::Nothing,
-            Look::Dangling => {
-                let dangling = Diagnostic::whole_file(Severity::Warning, &shown, "is a link to nothing");
-                return Found::Unreadable(dangling);
+            PathProbe::Missing => return SourceReadResult::Missing,
+            PathProbe::DanglingSymlink => {
+                let dangling = Diagnostic::for_file(Severity::Warning, &shown, "is a link to nothing");
+                return SourceReadResult::Unreadable(dangling);
             }
-            Look::Faulty(error) => return unreadable(format!("cannot be read: {error}")),
-            Look::There(metadata) if !metadata.is_file() => {
+            PathProbe::Failed(error) => return unreadable(format!("cannot be read: {error}")),
+            PathProbe::Present(metadata) if !metadata.is_file() => {
                 return unreadable("is not a regular file; it is left out".into());
             }
-            Look::There(metadata) if metadata.len() > MAX_BYTES => return unreadable(too_large(metadata.len())),
-            Look::There(_) => {}
+            PathProbe::Present(metadata) if metadata.len() > MAX_BYTES => {
+                return unreadable(format_too_large(metadata.len()));
+            }
+            PathProbe::Present(_) => {}
         }
-        let file = RegularFile::open_seen(path, FileAccess::Read);
-        let bytes = match file.and_then(|file| file.read_beginning(MAX_BYTES)) {
-            Err(error) if is_absence(&error) => return Found::Nothing,
+        let file = RegularFile::open_after_stat(path, FileAccess::Read);
+        let bytes = match file.and_then(|file| file.read_prefix(MAX_BYTES)) {
+            Err(error) if is_missing_file(&error) => return SourceReadResult::Missing,
             Err(error) => return unreadable(format!("cannot be read: {error}")),
-            Ok((_, true)) => return unreadable(too_large(MAX_BYTES + 1)),
+            Ok((_, true)) => return unreadable(format_too_large(MAX_BYTES + 1)),
             Ok((bytes, false)) => bytes,
         };
         match String::from_utf8(bytes) {
-            Ok(text) => Found::Text(Self {
+            Ok(text) => SourceReadResult::Text(Self {
                 checkpoints: OnceCell::new(),
                 path: path.to_owned(),
                 text: text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text),
-                shown,
+                display_path: shown,
             }),
             Err(error) => {
                 let valid = error.utf8_error().valid_up_to();
@@ -111,68 +109,59 @@ impl Source {
                     checkpoints: OnceCell::new(),
                     path: path.to_owned(),
                     text: String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned(),
-                    shown,
+                    display_path: shown,
                 };
-                Found::Unreadable(readable.diagnostic(Severity::Error, valid, "is not UTF-8 text; save it as UTF-8"))
+                SourceReadResult::Unreadable(readable.make_diagnostic(
+                    Severity::Error,
+                    valid,
+                    "is not UTF-8 text; save it as UTF-8",
+                ))
             }
         }
     }
 
     /// The line and column, both from 1, of a byte offset.
-    pub(crate) fn position(&self, offset: usize) -> (usize, usize) {
-        let checkpoints = self.checkpoints.get_or_init(|| checkpoints(&self.text));
+    pub(crate) fn line_and_column(&self, offset: usize) -> (usize, usize) {
+        let checkpoints = self.checkpoints.get_or_init(|| build_checkpoints(&self.text));
         let after = checkpoints.partition_point(|checkpoint| checkpoint.offset <= offset);
         let start = checkpoints[after.saturating_sub(1)];
         let end = offset.min(self.text.len());
-        advance(start, self.text.get(start.offset..end).unwrap_or_default())
+        advance_position(start, self.text.get(start.offset..end).unwrap_or_default())
     }
 
-    pub(crate) fn diagnostic(&self, severity: Severity, offset: usize, message: impl Into<String>) -> Diagnostic {
-        let (line, column) = self.position(offset);
-        Diagnostic {
-            severity,
-            path: self.shown.clone(),
-            line,
-            column,
-            message: message.into(),
-        }
+    pub(crate) fn make_diagnostic(&self, severity: Severity, offset: usize, message: impl Into<String>) -> Diagnostic {
+        let (line, column) = self.line_and_column(offset);
+        Diagnostic { severity, path: self.display_path.clone(), line, column, message: message.into() }
     }
 }
 
 /// A path that does not lead to a file: nothing there, or a file where a directory should be.
-fn is_absence(error: &std::io::Error) -> bool {
-    matches!(
-        error.kind(),
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
-    )
+fn is_missing_file(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
 }
 
-fn too_large(bytes: u64) -> String {
+fn format_too_large(bytes: u64) -> String {
     format!("is too large to be a hook configuration ({bytes} bytes; the limit is {MAX_BYTES}); it is left out")
 }
 
 /// There is always one, at the beginning.
-fn checkpoints(text: &str) -> Vec<Checkpoint> {
-    let mut last = Checkpoint {
-        offset: 0,
-        line: 1,
-        column: 1,
-    };
+fn build_checkpoints(text: &str) -> Vec<LineCheckpoint> {
+    let mut last = LineCheckpoint { offset: 0, line: 1, column: 1 };
     let mut checkpoints = vec![last];
-    while text.len() - last.offset > CHECKPOINT_EVERY {
-        let mut offset = last.offset + CHECKPOINT_EVERY;
+    while text.len() - last.offset > CHECKPOINT_INTERVAL_BYTES {
+        let mut offset = last.offset + CHECKPOINT_INTERVAL_BYTES;
         while !text.is_char_boundary(offset) {
             offset += 1;
         }
-        let (line, column) = advance(last, &text[last.offset..offset]);
-        last = Checkpoint { offset, line, column };
+        let (line, column) = advance_position(last, &text[last.offset..offset]);
+        last = LineCheckpoint { offset, line, column };
         checkpoints.push(last);
     }
     checkpoints
 }
 
 /// The line and column behind a text that begins at a checkpoint.
-fn advance(from: Checkpoint, text: &str) -> (usize, usize) {
+fn advance_position(from: LineCheckpoint, text: &str) -> (usize, usize) {
     let line = from.line + text.bytes().filter(|byte| *byte == b'\n').count();
     match text.rfind('\n') {
         Some(at) => (line, text[at + 1..].chars().count() + 1),
@@ -185,24 +174,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn source(text: &str) -> Source {
-        Source::of_text(String::new(), text.to_owned())
+    fn source_from_text(text: &str) -> ConfigSource {
+        ConfigSource::from_text(String::new(), text.to_owned())
     }
 
     #[test]
     fn positions_count_lines_and_characters_from_one() {
-        let source = source("ab\ncö\r\nd");
-        let cases = [
-            (0, (1, 1)),
-            (2, (1, 3)),
-            (3, (2, 1)),
-            (6, (2, 3)),
-            (8, (3, 1)),
-            (9, (3, 2)),
-            (99, (3, 2)),
-        ];
+        let source = source_from_text("ab\ncö\r\nd");
+        let cases = [(0, (1, 1)), (2, (1, 3)), (3, (2, 1)), (6, (2, 3)), (8, (3, 1)), (9, (3, 2)), (99, (3, 2))];
         for (offset, expected) in cases {
-            assert_eq!(source.position(offset), expected, "{offset}");
+            assert_eq!(source.line_and_column(offset), expected, "{offset}");
         }
     }
 
@@ -213,7 +194,7 @@ mod tests {
             let before = &text[..offset];
             let line = before.matches('\n').count() + 1;
             let column = before.rsplit('\n').next().unwrap().chars().count() + 1;
-            prop_assert_eq!(source(&text).position(offset), (line, column));
+            prop_assert_eq!(source_from_text(&text).line_and_column(offset), (line, column));
         }
     }
 }

@@ -5,18 +5,20 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::environment::Variables;
-use super::settings::EventKey;
+use super::envelope::EnvelopeBuilder;
+use super::settings_json::HookEventKey;
 use super::{
-    AfterBlock, Base, Changes, Contract, Envelope, Flow, MuteCondition, Place, Read, Scene, Shape, ShownAs, Syntax,
-    Twins, WorkingDirectory, no_rules, no_switches, own_failure, said, same_name_or_failed_tool, tool_subject,
+    AfterBlock, BaseDirectory, ChangePolicy, ConditionFailure, Contract, ContractReader, DedupPolicy, EntryShape,
+    Envelope, ExecutionMode, FailureDisplay, FileSyntax, HookContext, HookFileLocation, WorkingDirectoryPolicy,
+    accept_no_rules, build_failure_answer, build_tool_subject, nonblank_text, react_to_name_or_failed_tool,
+    read_no_switches,
 };
-use crate::config::{Fields, LONGEST_TIMEOUT, Node, NodeValue, Reading, Unit, Vocabulary};
+use crate::config::{ConfigReader, EventVocabulary, MAX_TIMEOUT, NodeValue, ObjectFields, SpannedNode, TimeoutUnit};
 use crate::event::{Event, EventName};
-use crate::hook::{Action, Condition, Hook, OnFailure};
+use crate::hook::{FailurePolicy, Hook, HookAction, HookCondition};
 use crate::matcher::Matcher;
-use crate::outcome::{End, Outcome};
-use crate::verdict::{Answer, Decision, Status};
+use crate::outcome::{Outcome, RunEnd};
+use crate::verdict::{Decision, HookAnswer, HookRunStatus};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_millis(5000);
 
@@ -43,151 +45,142 @@ const VARIABLES: &[&str] = &[
 pub(super) static MICROAI: Contract = Contract {
     name: "microai",
     lane: "microai",
-    places: &[
-        Place {
-            base: Base::Project,
-            path: ".microai/settings.json",
-        },
-        Place {
-            base: Base::Project,
-            path: ".microai/settings.local.json",
-        },
+    locations: &[
+        HookFileLocation { base: BaseDirectory::Project, path: ".microai/settings.json" },
+        HookFileLocation { base: BaseDirectory::Project, path: ".microai/settings.local.json" },
     ],
-    syntax: Syntax::Json,
-    shapes: &[Shape::Flat],
-    vocabulary: Vocabulary::Closed,
-    switches: no_switches,
-    flow: |event| match event {
-        EventName::PostToolUse | EventName::PostToolUseFailure => Flow::Unattended,
-        _ => Flow::InOrder,
+    syntax: FileSyntax::Json,
+    shapes: &[EntryShape::Flat],
+    vocabulary: EventVocabulary::Closed,
+    read_switches: read_no_switches,
+    execution_mode: |event| match event {
+        EventName::PostToolUse | EventName::PostToolUseFailure => ExecutionMode::Unattended,
+        _ => ExecutionMode::InOrder,
     },
     after_block: AfterBlock::Stop,
-    mute_condition: MuteCondition::No,
-    twins: Twins::RunEach,
-    changes: Changes::All,
-    working_directory: WorkingDirectory::Project,
+    condition_failure: ConditionFailure::No,
+    dedup: DedupPolicy::RunEach,
+    changes: ChangePolicy::All,
+    working_directory: WorkingDirectoryPolicy::Project,
     project_variable: Some("PROJECT_ROOT"),
-    failures: ShownAs::Warning,
-    blocks: |event| *event == EventName::PreToolUse,
+    failure_display: FailureDisplay::Warning,
+    can_block: |event| *event == EventName::PreToolUse,
     // "After tool execution", however that went.
-    reacts: same_name_or_failed_tool,
-    takes_rules: no_rules,
-    read: Read::Entry(read_entry),
-    subject: tool_subject,
-    envelope,
-    answer,
+    find_reaction: react_to_name_or_failed_tool,
+    accepts_rules: accept_no_rules,
+    reader: ContractReader::Entry(read_entry),
+    build_subject: build_tool_subject,
+    build_envelope,
+    read_answer,
 };
 
-fn read_entry(reading: &mut Reading<'_>, key: &EventKey<'_>, node: &Node) {
+fn read_entry(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &SpannedNode) {
     let what = format!("an entry for \"{}\"", key.written);
-    let Some(fields) = reading.object(node, &what) else {
+    let Some(fields) = reading.read_object(node, &what) else {
         return;
     };
-    reading.unknown_keys(&fields, KEYS, &what);
-    let Some(command) = reading.required_text(&fields, "command", &what) else {
+    reading.warn_of_unknown_keys(&fields, KEYS, &what);
+    let Some(command) = reading.read_required_text(&fields, "command", &what) else {
         return;
     };
     let Some(matcher) = read_matcher(reading, key, &fields) else {
         return;
     };
-    let condition = reading.condition(&fields, "condition").map(Condition::Shell);
+    let condition = reading.read_condition(&fields, "condition").map(HookCondition::Shell);
     let on_failure = read_continue_on_failure(reading, key, &fields);
-    let timeout = reading.timeout(&fields, Unit::Milliseconds, DEFAULT_TIMEOUT, LONGEST_TIMEOUT);
-    let origin = reading.origin(fields.at);
+    let timeout = reading.read_timeout(&fields, TimeoutUnit::Milliseconds, DEFAULT_TIMEOUT, MAX_TIMEOUT);
+    let origin = reading.locate_offset(fields.offset);
     reading.hooks.push(Hook {
         matcher,
         condition,
         on_failure,
-        ..Hook::new(&MICROAI, key.event.clone(), Action::sh(command), timeout, origin)
+        ..Hook::new(&MICROAI, key.event.clone(), HookAction::posix_shell(command), timeout, origin)
     });
 }
 
 /// The entry's matcher, or nothing if the entry cannot be loaded.
-fn read_matcher(reading: &mut Reading<'_>, key: &EventKey<'_>, fields: &Fields<'_>) -> Option<Matcher> {
+fn read_matcher(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, fields: &ObjectFields<'_>) -> Option<Matcher> {
     let Some(node) = fields.get("matcher") else {
-        return Some(Matcher::everything(None));
+        return Some(Matcher::match_all(None));
     };
-    let written = reading.as_text(node, "matcher")?;
-    if !key.event.is_about_a_tool() {
-        reading.warn(
-            node.at,
-            format!("\"matcher\" has no meaning for {}; it is ignored", key.event),
-        );
-        return Some(Matcher::everything(None));
+    let written = reading.expect_text(node, "matcher")?;
+    if !key.event.is_tool_event() {
+        reading.add_warning(node.offset, format!("\"matcher\" has no meaning for {}; it is ignored", key.event));
+        return Some(Matcher::match_all(None));
     }
     let tool = written.split('(').next().unwrap_or_default().trim();
     if tool.contains('|') {
-        reading.warn(
-            node.at,
+        reading.add_warning(
+            node.offset,
             format!("\"{tool}\" is one tool's name here, not a list; write one entry per tool"),
         );
     } else if tool != "*" && tool.contains(['*', '?']) {
-        reading.warn(
-            node.at,
+        reading.add_warning(
+            node.offset,
             format!("\"{tool}\" is one tool's name here, not a pattern; only \"*\" alone means every tool"),
         );
     }
-    match Matcher::tool_pattern(written) {
+    match Matcher::from_tool_pattern(written) {
         Ok(matcher) => Some(matcher),
         Err(fault) => {
-            reading.error(node.at, format!("\"matcher\" {fault} (the entry is not loaded)"));
+            reading.add_error(node.offset, format!("\"matcher\" {fault} (the entry is not loaded)"));
             None
         }
     }
 }
 
 /// A guard whose declaration cannot be read is taken at its strictest, and its author is told.
-fn read_continue_on_failure(reading: &mut Reading<'_>, key: &EventKey<'_>, fields: &Fields<'_>) -> OnFailure {
+fn read_continue_on_failure(
+    reading: &mut ConfigReader<'_>,
+    key: &HookEventKey<'_>,
+    fields: &ObjectFields<'_>,
+) -> FailurePolicy {
     let Some(node) = fields.get("continueOnFailure") else {
-        return OnFailure::Continue;
+        return FailurePolicy::Continue;
     };
     match node.value {
-        NodeValue::Bool(true) => return OnFailure::Continue,
+        NodeValue::Bool(true) => return FailurePolicy::Continue,
         NodeValue::Bool(false) => {}
         _ => {
-            let kind = node.kind();
-            reading.error(
-                node.at,
+            let kind = node.kind_name();
+            reading.add_error(
+                node.offset,
                 format!("\"continueOnFailure\" must be true or false, not {kind}; false counts"),
             );
         }
     }
-    if !(MICROAI.blocks)(&key.event) {
-        reading.warn(
-            node.at,
-            format!("a failure cannot block {}; only PreToolUse can be blocked", key.event),
-        );
+    if !(MICROAI.can_block)(&key.event) {
+        reading
+            .add_warning(node.offset, format!("a failure cannot block {}; only PreToolUse can be blocked", key.event));
     }
-    OnFailure::Block
+    FailurePolicy::Block
 }
 
-fn envelope(event: &Event, scene: &Scene<'_>) -> Envelope {
-    let made = Variables::default()
-        .without(VARIABLES)
-        .set("TIMESTAMP", &to_the_second(scene.now))
-        .set_if("SESSION_ID", event.session_id.as_deref());
+fn build_envelope(event: &Event, scene: &HookContext<'_>) -> Envelope {
+    let made = EnvelopeBuilder::default()
+        .without_vars(VARIABLES)
+        .set_var("TIMESTAMP", &format_to_second(scene.now))
+        .set_var_if_some("SESSION_ID", event.session_id.as_deref());
     let made = match &event.name {
-        name if name.is_about_a_tool() => tool_variables(made, event),
+        name if name.is_tool_event() => add_tool_variables(made, event),
         EventName::UserPromptSubmit => made
             .set_or_spill("PROMPT", event.prompt.as_deref().unwrap_or_default())
-            .set_if("USER_NAME", event.user_name.as_deref()),
+            .set_var_if_some("USER_NAME", event.user_name.as_deref()),
         _ => made
             .set_path("PROJECT_ROOT", scene.project)
-            .set_if("PLATFORM", event.platform.as_deref())
-            .set_if("AGENT_NAME", event.agent_name.as_deref()),
+            .set_var_if_some("PLATFORM", event.platform.as_deref())
+            .set_var_if_some("AGENT_NAME", event.agent_name.as_deref()),
     };
     made.into_envelope(None)
 }
 
-fn tool_variables(made: Variables, event: &Event) -> Variables {
+fn add_tool_variables(made: EnvelopeBuilder, event: &Event) -> EnvelopeBuilder {
     let tool = event.tool.clone().unwrap_or_default();
     let input = tool.input.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
-    let made = made
-        .set("TOOL_NAME", &tool.name)
-        .set_or_spill("INPUT", &input.to_string());
+    let made = made.set_var("TOOL_NAME", &tool.name).set_or_spill("INPUT", &input.to_string());
     match event.name {
         EventName::PostToolUse | EventName::PostToolUseFailure => {
-            let output = tool.output.or_else(|| event.field("error")).unwrap_or_default();
+            let output = tool.output.or_else(|| event.wire_field("error")).unwrap_or_default();
             made.set_or_spill("OUTPUT", &output.to_string())
         }
         _ => made,
@@ -195,37 +188,36 @@ fn tool_variables(made: Variables, event: &Event) -> Variables {
 }
 
 /// `2025-12-31T10:30:00Z`.
-fn to_the_second(now: Timestamp) -> String {
+fn format_to_second(now: Timestamp) -> String {
     Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
 }
 
-fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
-    if outcome.success() {
+fn read_answer(hook: &Hook, event: &Event, outcome: &Outcome) -> HookAnswer {
+    if outcome.is_success() {
         let context = match event.name {
-            EventName::UserPromptSubmit | EventName::SessionStart => said(&outcome.stdout).into_iter().collect(),
+            EventName::UserPromptSubmit | EventName::SessionStart => {
+                nonblank_text(&outcome.stdout).into_iter().collect()
+            }
             _ => Vec::new(),
         };
-        return Answer {
-            context,
-            ..Answer::default()
-        };
+        return HookAnswer { context, ..HookAnswer::default() };
     }
-    let mut answer = own_failure(hook, outcome);
+    let mut answer = build_failure_answer(hook, outcome);
     if answer.decision == Decision::Deny && event.name == EventName::PreToolUse {
-        if !outcome.timed_out() {
-            answer.status = Some(Status::Blocked);
+        if !outcome.has_timed_out() {
+            answer.status = Some(HookRunStatus::Blocked);
         }
-        answer.reason = Some(format!("Hook blocked: {}", blocking_text(hook, outcome)));
+        answer.reason = Some(format!("Hook blocked: {}", format_block_reason(hook, outcome)));
     }
     answer
 }
 
 /// What the hook has to say: its standard error, else what it printed, else how it ended.
-fn blocking_text(hook: &Hook, outcome: &Outcome) -> String {
+fn format_block_reason(hook: &Hook, outcome: &Outcome) -> String {
     match outcome.end {
-        End::TimedOut(_) => format!("\"{}\" {}", hook.command(), outcome.ending()),
-        _ => said(&outcome.stderr)
-            .or_else(|| said(&outcome.stdout))
-            .unwrap_or_else(|| format!("\"{}\" {}", hook.command(), outcome.ending())),
+        RunEnd::TimedOut(_) => format!("\"{}\" {}", hook.command_summary(), outcome.describe_end()),
+        _ => nonblank_text(&outcome.stderr)
+            .or_else(|| nonblank_text(&outcome.stdout))
+            .unwrap_or_else(|| format!("\"{}\" {}", hook.command_summary(), outcome.describe_end())),
     }
 }

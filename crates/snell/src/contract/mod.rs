@@ -5,10 +5,10 @@
 //! the hook receives, and reading what it answers.
 
 mod claude;
-mod environment;
+mod envelope;
 mod microai;
 mod native;
-mod settings;
+mod settings_json;
 mod wave;
 mod whale;
 
@@ -19,26 +19,20 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::config::{Fields, Node, NodeValue, Reading, Vocabulary};
+use crate::config::{ConfigReader, EventVocabulary, NodeValue, ObjectFields, SpannedNode};
 use crate::event::{Event, EventName};
-use crate::hook::{Hook, OnFailure};
-use crate::matcher::Subject;
-use crate::outcome::{End, Outcome};
-use crate::runner::{Runner, Spill, Variable};
-use crate::verdict::{Answer, Decision, Status};
+use crate::hook::{FailurePolicy, Hook};
+use crate::matcher::MatchSubject;
+use crate::outcome::{Outcome, RunEnd};
+use crate::runner::{EnvVariable, HookRunner, SpilledVariable};
+use crate::verdict::{Decision, HookAnswer, HookRunStatus};
 
 pub(crate) use claude::{CLAUDE, EVENT_NAMES as CLAUDE_EVENTS};
-pub(crate) use native::{HOOK_KEYS, Key, Kind, NATIVE, key};
+pub(crate) use native::{ConfigKey, ConfigValueKind, HOOK_KEYS, NATIVE, config_key};
 
 /// Every contract, in the order in which their hooks run.
-pub(crate) static CONTRACTS: &[&Contract] = &[
-    &NATIVE,
-    &wave::WAVE,
-    &microai::MICROAI,
-    &claude::CLAUDE,
-    &claude::CLAUDE_OS,
-    &whale::WHALE,
-];
+pub(crate) static CONTRACTS: &[&Contract] =
+    &[&NATIVE, &wave::WAVE, &microai::MICROAI, &claude::CLAUDE, &claude::CLAUDE_OS, &whale::WHALE];
 
 /// How the hooks of one source system are found, run, spoken to and understood.
 pub(crate) struct Contract {
@@ -47,44 +41,44 @@ pub(crate) struct Contract {
     /// Contracts of one lane run together; lanes run one after the other in the order of [`CONTRACTS`].
     pub(crate) lane: &'static str,
     /// Its files, in the order in which their hooks run.
-    pub(crate) places: &'static [Place],
+    pub(crate) locations: &'static [HookFileLocation],
     /// The language of its files.
-    pub(crate) syntax: Syntax,
+    pub(crate) syntax: FileSyntax,
     /// Which kinds of entry in a `settings.json` are its own.
-    pub(crate) shapes: &'static [Shape],
+    pub(crate) shapes: &'static [EntryShape],
     /// Which names of events its files may use beside the ones that every contract knows.
-    pub(crate) vocabulary: Vocabulary,
+    pub(crate) vocabulary: EventVocabulary,
     /// Reads what a settings file of its own says about all hooks.
-    pub(crate) switches: fn(&mut Reading<'_>, &Fields<'_>),
+    pub(crate) read_switches: fn(&mut ConfigReader<'_>, &ObjectFields<'_>),
     /// Whether hooks that match run one after the other or together.
-    pub(crate) flow: fn(&EventName) -> Flow,
+    pub(crate) execution_mode: fn(&EventName) -> ExecutionMode,
     /// Whether its later hooks run after one that blocked.
     pub(crate) after_block: AfterBlock,
     /// What a condition means that gave no answer: it timed out, or died.
-    pub(crate) mute_condition: MuteCondition,
+    pub(crate) condition_failure: ConditionFailure,
     /// Whether hooks that would do the same run once or each.
-    pub(crate) twins: Twins,
+    pub(crate) dedup: DedupPolicy,
     /// Whether a second change to the input or output counts.
-    pub(crate) changes: Changes,
-    pub(crate) working_directory: WorkingDirectory,
+    pub(crate) changes: ChangePolicy,
+    pub(crate) working_directory: WorkingDirectoryPolicy,
     /// The variable by which its hooks know the project.
     pub(crate) project_variable: Option<&'static str>,
     /// Where a hook's own failure is shown.
-    pub(crate) failures: ShownAs,
+    pub(crate) failure_display: FailureDisplay,
     /// Whether a hook may block the event.
-    pub(crate) blocks: fn(&EventName) -> bool,
+    pub(crate) can_block: fn(&EventName) -> bool,
     /// Whether a hook written for this event reacts to that one.
-    pub(crate) reacts: fn(&EventName, &Event) -> Reacts,
+    pub(crate) find_reaction: fn(&EventName, &Event) -> EventReaction,
     /// Whether a permission rule (`if`) can hold on the event.
-    pub(crate) takes_rules: fn(&EventName) -> bool,
+    pub(crate) accepts_rules: fn(&EventName) -> bool,
     /// Reads a file, or one entry for an event of a `settings.json`.
-    pub(crate) read: Read,
+    pub(crate) reader: ContractReader,
     /// What a matcher is held against; nothing on events where a matcher has no meaning.
-    pub(crate) subject: for<'a> fn(&'a Event) -> Option<Subject<'a>>,
+    pub(crate) build_subject: for<'a> fn(&'a Event) -> Option<MatchSubject<'a>>,
     /// What a hook receives.
-    pub(crate) envelope: fn(&Event, &Scene<'_>) -> Envelope,
+    pub(crate) build_envelope: fn(&Event, &HookContext<'_>) -> Envelope,
     /// What a hook's answer means.
-    pub(crate) answer: fn(&Hook, &Event, &Outcome) -> Answer,
+    pub(crate) read_answer: fn(&Hook, &Event, &Outcome) -> HookAnswer,
 }
 
 impl std::fmt::Debug for Contract {
@@ -101,14 +95,14 @@ impl PartialEq for Contract {
 
 /// A file of a contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) base: Base,
+pub(crate) struct HookFileLocation {
+    pub(crate) base: BaseDirectory,
     pub(crate) path: &'static str,
 }
 
 /// Where a place's path begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Base {
+pub(crate) enum BaseDirectory {
     Home,
     Project,
     /// The user's configuration directory.
@@ -117,7 +111,7 @@ pub(crate) enum Base {
 
 /// The language of a contract's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Syntax {
+pub(crate) enum FileSyntax {
     /// JSON, with comments and trailing commas.
     Json,
     Toml,
@@ -125,7 +119,7 @@ pub(crate) enum Syntax {
 
 /// The kinds of entry that a `settings.json` may hold for an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum EntryShape {
     /// `{matcher?, hooks: […]}`.
     Group,
     /// `{matcher?, command, …}`.
@@ -136,22 +130,22 @@ pub(crate) enum Shape {
 
 /// How a contract reads its files.
 #[derive(Clone, Copy)]
-pub(crate) enum Read {
+pub(crate) enum ContractReader {
     /// A whole file.
-    File(fn(&mut Reading<'_>, &Node)),
+    File(fn(&mut ConfigReader<'_>, &SpannedNode)),
     /// One entry for an event of a `settings.json`.
-    Entry(fn(&mut Reading<'_>, &settings::EventKey<'_>, &Node)),
+    Entry(fn(&mut ConfigReader<'_>, &settings_json::HookEventKey<'_>, &SpannedNode)),
 }
 
 /// How the hooks of one event run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Flow {
+pub(crate) enum ExecutionMode {
     /// One after the other.
     InOrder,
     /// All at once.
     Together {
         /// How long all of them may take, however long each may.
-        budget: Option<SharedBudget>,
+        budget: Option<SharedTimeBudget>,
     },
     /// Started, and not awaited.
     Unattended,
@@ -159,7 +153,7 @@ pub(crate) enum Flow {
 
 /// Time that all hooks of an event share: this much, or the longest timeout that a file gives, up to a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SharedBudget {
+pub(crate) struct SharedTimeBudget {
     /// A variable that says otherwise, in milliseconds.
     pub(crate) variable: &'static str,
     pub(crate) at_least: Duration,
@@ -168,13 +162,13 @@ pub(crate) struct SharedBudget {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AfterBlock {
-    GoOn,
+    Continue,
     Stop,
 }
 
 /// What a condition means that gave no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MuteCondition {
+pub(crate) enum ConditionFailure {
     /// It does not hold.
     No,
     /// The hook has failed, with what that means for it.
@@ -183,14 +177,14 @@ pub(crate) enum MuteCondition {
 
 /// What becomes of hooks that would do the same for one event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Twins {
+pub(crate) enum DedupPolicy {
     /// One run serves all.
     RunOnce,
     RunEach,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Changes {
+pub(crate) enum ChangePolicy {
     /// The first one stands.
     First,
     /// Each one counts, in configured order.
@@ -198,34 +192,34 @@ pub(crate) enum Changes {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WorkingDirectory {
+pub(crate) enum WorkingDirectoryPolicy {
     Project,
     /// The event's, else the project.
     Event,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ShownAs {
+pub(crate) enum FailureDisplay {
     Message,
     Warning,
 }
 
 /// Whether a hook written for an event reacts to this one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Reacts {
+pub(crate) enum EventReaction {
     Yes,
     No,
     /// The names agree, but the contract has a reason not to.
-    Not(&'static str),
+    Excluded(&'static str),
 }
 
 /// What is known around an event while its hooks run.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct HookContext<'a> {
     pub(crate) project: &'a Path,
     pub(crate) home: Option<&'a Path>,
     pub(crate) now: Timestamp,
-    pub(crate) runner: &'a Runner,
+    pub(crate) runner: &'a HookRunner,
 }
 
 /// What a hook receives.
@@ -233,39 +227,39 @@ pub(crate) struct Scene<'a> {
 pub(crate) struct Envelope {
     /// Shared, because many hooks may receive the same.
     pub(crate) stdin: Option<Arc<str>>,
-    pub(crate) variables: Vec<Variable>,
-    pub(crate) spills: Vec<Spill>,
+    pub(crate) variables: Vec<EnvVariable>,
+    pub(crate) spills: Vec<SpilledVariable>,
     /// What had to be cut, in words.
-    pub(crate) cut: Vec<String>,
+    pub(crate) truncations: Vec<String>,
 }
 
 /// Whether an event of this name is known to any contract, though it is not in the canonical vocabulary.
 pub(crate) fn is_known_event(name: &str) -> bool {
     CONTRACTS
         .iter()
-        .any(|contract| matches!(contract.vocabulary, Vocabulary::Open(names) if names.contains(&name)))
+        .any(|contract| matches!(contract.vocabulary, EventVocabulary::Open(names) if names.contains(&name)))
 }
 
 /// The contract of this name; our own also answers to "native".
-pub(crate) fn by_name(name: &str) -> Option<&'static Contract> {
+pub(crate) fn find_contract(name: &str) -> Option<&'static Contract> {
     let name = if name == "native" { NATIVE.name } else { name };
     CONTRACTS.iter().copied().find(|contract| contract.name == name)
 }
 
 /// The contract whose entry this shape is in a file of `home`: its own where it has such entries, else the usual one.
-pub(crate) fn for_shape(home: &'static Contract, shape: Shape) -> &'static Contract {
+pub(crate) fn find_contract_for_shape(home: &'static Contract, shape: EntryShape) -> &'static Contract {
     if home.shapes.contains(&shape) {
         return home;
     }
     match shape {
-        Shape::Group => &claude::CLAUDE,
-        Shape::Flat => &microai::MICROAI,
-        Shape::Script => &claude::CLAUDE_OS,
+        EntryShape::Group => &claude::CLAUDE,
+        EntryShape::Flat => &microai::MICROAI,
+        EntryShape::Script => &claude::CLAUDE_OS,
     }
 }
 
 /// The contract of a document that lies nowhere in particular, by what it looks like.
-pub(crate) fn for_document(node: &Node) -> &'static Contract {
+pub(crate) fn find_contract_for_document(node: &SpannedNode) -> &'static Contract {
     match node.value {
         NodeValue::Array(_) => &whale::WHALE,
         _ => &claude::CLAUDE,
@@ -273,18 +267,18 @@ pub(crate) fn for_document(node: &Node) -> &'static Contract {
 }
 
 /// Reads a document that belongs to `contract`.
-pub(crate) fn read(contract: &'static Contract, reading: &mut Reading<'_>, node: &Node) {
-    match contract.read {
-        Read::File(read) => read(reading, node),
-        Read::Entry(_) => settings::read(contract, reading, node),
+pub(crate) fn read_document(contract: &'static Contract, reading: &mut ConfigReader<'_>, node: &SpannedNode) {
+    match contract.reader {
+        ContractReader::File(read) => read(reading, node),
+        ContractReader::Entry(_) => settings_json::read_settings_json(contract, reading, node),
     }
 }
 
 /// Its files say nothing about all hooks.
-fn no_switches(_reading: &mut Reading<'_>, _root: &Fields<'_>) {}
+fn read_no_switches(_reading: &mut ConfigReader<'_>, _root: &ObjectFields<'_>) {}
 
 /// Whether the event announces something that can still be kept from happening.
-fn is_yet_to_happen(event: &EventName) -> bool {
+fn is_preventable(event: &EventName) -> bool {
     matches!(
         event,
         EventName::PreToolUse
@@ -296,32 +290,24 @@ fn is_yet_to_happen(event: &EventName) -> bool {
 }
 
 /// Hooks react to the event they are written for, and to no other.
-fn same_name(written: &EventName, event: &Event) -> Reacts {
-    if *written == event.name {
-        Reacts::Yes
-    } else {
-        Reacts::No
-    }
+fn react_to_same_name(written: &EventName, event: &Event) -> EventReaction {
+    if *written == event.name { EventReaction::Yes } else { EventReaction::No }
 }
 
-/// As [`same_name`], but a hook for "after a tool" also reacts to a tool that failed.
-fn same_name_or_failed_tool(written: &EventName, event: &Event) -> Reacts {
+/// As [`react_to_same_name`], but a hook for "after a tool" also reacts to a tool that failed.
+fn react_to_name_or_failed_tool(written: &EventName, event: &Event) -> EventReaction {
     let after_any_tool = *written == EventName::PostToolUse && event.name == EventName::PostToolUseFailure;
-    if after_any_tool {
-        Reacts::Yes
-    } else {
-        same_name(written, event)
-    }
+    if after_any_tool { EventReaction::Yes } else { react_to_same_name(written, event) }
 }
 
 /// It has no permission rules.
-fn no_rules(_event: &EventName) -> bool {
+fn accept_no_rules(_event: &EventName) -> bool {
     false
 }
 
 /// The tool's name is what a matcher is held against.
-fn tool_subject(event: &Event) -> Option<Subject<'_>> {
-    event.name.is_about_a_tool().then(|| Subject {
+fn build_tool_subject(event: &Event) -> Option<MatchSubject<'_>> {
+    event.name.is_tool_event().then(|| MatchSubject {
         what: "tool",
         text: event.tool_name(),
         tool: event.tool.as_ref(),
@@ -329,65 +315,58 @@ fn tool_subject(event: &Event) -> Option<Subject<'_>> {
 }
 
 /// A hook's own failure: no opinion, unless the hook is declared to fail closed.
-fn own_failure(hook: &Hook, outcome: &Outcome) -> Answer {
-    let status = if outcome.timed_out() {
-        Status::TimedOut
-    } else {
-        Status::Failed
-    };
-    failed(hook, status, failure_text(hook, outcome))
+fn build_failure_answer(hook: &Hook, outcome: &Outcome) -> HookAnswer {
+    let status = if outcome.has_timed_out() { HookRunStatus::TimedOut } else { HookRunStatus::Failed };
+    build_failure_answer_with(hook, status, format_failure(hook, outcome))
 }
 
-fn failed(hook: &Hook, status: Status, text: String) -> Answer {
-    let mut answer = Answer {
-        status: Some(status),
-        ..Answer::default()
-    };
-    match (hook.on_failure, hook.contract.failures) {
-        (OnFailure::Block, _) => {
+fn build_failure_answer_with(hook: &Hook, status: HookRunStatus, text: String) -> HookAnswer {
+    let mut answer = HookAnswer { status: Some(status), ..HookAnswer::default() };
+    match (hook.on_failure, hook.contract.failure_display) {
+        (FailurePolicy::Block, _) => {
             answer.decision = Decision::Deny;
             answer.reason = Some(text);
         }
-        (OnFailure::Continue, ShownAs::Message) => answer.messages.push(text),
-        (OnFailure::Continue, ShownAs::Warning) => answer.warnings.push(text),
+        (FailurePolicy::Continue, FailureDisplay::Message) => answer.messages.push(text),
+        (FailurePolicy::Continue, FailureDisplay::Warning) => answer.warnings.push(text),
     }
     answer
 }
 
 /// `wave hook failed: "npx eslint" exited with 1: <what it wrote to stderr>`.
-fn failure_text(hook: &Hook, outcome: &Outcome) -> String {
+fn format_failure(hook: &Hook, outcome: &Outcome) -> String {
     let detail = match outcome.end {
-        End::NotStarted(_) => "",
+        RunEnd::NotStarted(_) => "",
         _ => outcome.stderr.trim(),
     };
     let separator = if detail.is_empty() { "" } else { ": " };
     format!(
         "{} hook failed: \"{}\" {}{separator}{detail}",
-        hook.contract(),
-        hook.command(),
-        outcome.ending(),
+        hook.contract_name(),
+        hook.command_summary(),
+        outcome.describe_end(),
     )
 }
 
 /// The reason of a hook that blocks and gives none.
-fn blocked_by(hook: &Hook) -> String {
-    format!("Blocked by hook: {}", hook.command())
+fn default_block_reason(hook: &Hook) -> String {
+    format!("Blocked by hook: {}", hook.command_summary())
 }
 
 /// What a hook printed, without what surrounds it: blanks, and the mark that some editors and shells put before it.
-fn printed(outcome: &Outcome) -> &str {
+fn trim_stdout(outcome: &Outcome) -> &str {
     let text = outcome.stdout.trim_start();
     text.strip_prefix('\u{feff}').unwrap_or(text).trim()
 }
 
 /// A text that says something, without the line end that every command leaves.
-fn said(text: &str) -> Option<String> {
+fn nonblank_text(text: &str) -> Option<String> {
     let text = text.trim_end();
     (!text.trim().is_empty()).then(|| text.to_owned())
 }
 
 /// One line of JSON, with its end.
-fn json_line(value: &Value) -> String {
+fn to_json_line(value: &Value) -> String {
     format!("{value}\n")
 }
 
@@ -398,10 +377,10 @@ mod tests {
     #[test]
     fn every_contract_has_its_own_name_and_every_shape_a_home() {
         for (index, contract) in CONTRACTS.iter().enumerate() {
-            assert_eq!(by_name(contract.name), Some(*contract));
+            assert_eq!(find_contract(contract.name), Some(*contract));
             assert!(CONTRACTS[..index].iter().all(|earlier| earlier.name != contract.name));
             for shape in contract.shapes {
-                assert!(for_shape(contract, *shape) == *contract);
+                assert!(find_contract_for_shape(contract, *shape) == *contract);
             }
         }
     }

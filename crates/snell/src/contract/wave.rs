@@ -4,88 +4,80 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::environment::Variables;
-use super::settings::EventKey;
+use super::envelope::EnvelopeBuilder;
+use super::settings_json::HookEventKey;
 use super::{
-    AfterBlock, Base, Changes, Contract, Envelope, Flow, MuteCondition, Place, Reacts, Read, Scene, Shape, ShownAs,
-    Syntax, Twins, WorkingDirectory, blocked_by, is_yet_to_happen, no_rules, no_switches, own_failure, said,
-    tool_subject,
+    AfterBlock, BaseDirectory, ChangePolicy, ConditionFailure, Contract, ContractReader, DedupPolicy, EntryShape,
+    Envelope, EventReaction, ExecutionMode, FailureDisplay, FileSyntax, HookContext, HookFileLocation,
+    WorkingDirectoryPolicy, accept_no_rules, build_failure_answer, build_tool_subject, default_block_reason,
+    is_preventable, nonblank_text, read_no_switches,
 };
-use crate::config::{Fields, Node, NodeValue, Reading, Unit, Vocabulary};
-use crate::diagnostic::hint;
+use crate::config::{ConfigReader, EventVocabulary, NodeValue, ObjectFields, SpannedNode, TimeoutUnit};
+use crate::diagnostic::format_suggestion;
 use crate::event::{Event, EventName};
-use crate::hook::{Action, Hook};
+use crate::hook::{Hook, HookAction};
 use crate::matcher::Matcher;
-use crate::outcome::{End, Outcome};
-use crate::verdict::{Answer, Decision, Status};
+use crate::outcome::{Outcome, RunEnd};
+use crate::verdict::{Decision, HookAnswer, HookRunStatus};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(600);
+const MAX_TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(super) static WAVE: Contract = Contract {
     name: "wave",
     lane: "wave",
-    places: &[
-        Place {
-            base: Base::Home,
-            path: ".wave/settings.json",
-        },
-        Place {
-            base: Base::Project,
-            path: ".wave/settings.json",
-        },
-        Place {
-            base: Base::Project,
-            path: ".wave/settings.local.json",
-        },
+    locations: &[
+        HookFileLocation { base: BaseDirectory::Home, path: ".wave/settings.json" },
+        HookFileLocation { base: BaseDirectory::Project, path: ".wave/settings.json" },
+        HookFileLocation { base: BaseDirectory::Project, path: ".wave/settings.local.json" },
     ],
-    syntax: Syntax::Json,
-    shapes: &[Shape::Group],
-    vocabulary: Vocabulary::Closed,
-    switches: no_switches,
-    flow: |_| Flow::InOrder,
-    after_block: AfterBlock::GoOn,
-    mute_condition: MuteCondition::No,
-    twins: Twins::RunEach,
-    changes: Changes::All,
-    working_directory: WorkingDirectory::Project,
+    syntax: FileSyntax::Json,
+    shapes: &[EntryShape::Group],
+    vocabulary: EventVocabulary::Closed,
+    read_switches: read_no_switches,
+    execution_mode: |_| ExecutionMode::InOrder,
+    after_block: AfterBlock::Continue,
+    condition_failure: ConditionFailure::No,
+    dedup: DedupPolicy::RunEach,
+    changes: ChangePolicy::All,
+    working_directory: WorkingDirectoryPolicy::Project,
     project_variable: Some("WAVE_PROJECT_DIR"),
-    failures: ShownAs::Message,
-    blocks: is_yet_to_happen,
-    reacts,
-    takes_rules: no_rules,
-    read: Read::Entry(read_group),
-    subject: tool_subject,
-    envelope,
-    answer,
+    failure_display: FailureDisplay::Message,
+    can_block: is_preventable,
+    find_reaction,
+    accepts_rules: accept_no_rules,
+    reader: ContractReader::Entry(read_group),
+    build_subject: build_tool_subject,
+    build_envelope,
+    read_answer,
 };
 
 /// `PostToolUse` is "after successful tool completion".
-fn reacts(written: &EventName, event: &Event) -> Reacts {
+fn find_reaction(written: &EventName, event: &Event) -> EventReaction {
     if *written != event.name {
-        Reacts::No
-    } else if event.name == EventName::PostToolUse && event.tool_failed() {
-        Reacts::Not("the tool failed, and PostToolUse is for tools that succeeded")
+        EventReaction::No
+    } else if event.name == EventName::PostToolUse && event.has_tool_failed() {
+        EventReaction::Excluded("the tool failed, and PostToolUse is for tools that succeeded")
     } else {
-        Reacts::Yes
+        EventReaction::Yes
     }
 }
 
-fn read_group(reading: &mut Reading<'_>, key: &EventKey<'_>, node: &Node) {
+fn read_group(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &SpannedNode) {
     let what = format!("an entry for \"{}\"", key.written);
-    let Some(group) = reading.object(node, &what) else {
+    let Some(group) = reading.read_object(node, &what) else {
         return;
     };
-    reading.unknown_keys(&group, &["matcher", "hooks"], &what);
+    reading.warn_of_unknown_keys(&group, &["matcher", "hooks"], &what);
     let Some(matcher) = read_matcher(reading, key, &group) else {
         return;
     };
-    let Some(hooks) = group.get("hooks").and_then(|hooks| reading.array(hooks, "\"hooks\"")) else {
+    let Some(hooks) = group.get("hooks").and_then(|hooks| reading.read_array(hooks, "\"hooks\"")) else {
         return;
     };
     if hooks.is_empty() {
-        reading.error(
-            group.at,
+        reading.add_error(
+            group.offset,
             format!("{what} has no hooks; add {{\"type\": \"command\", \"command\": \"…\"}} to \"hooks\""),
         );
     }
@@ -95,32 +87,29 @@ fn read_group(reading: &mut Reading<'_>, key: &EventKey<'_>, node: &Node) {
 }
 
 /// The matcher that the event calls for, or nothing if the entry cannot be loaded.
-fn read_matcher(reading: &mut Reading<'_>, key: &EventKey<'_>, group: &Fields<'_>) -> Option<Matcher> {
+fn read_matcher(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, group: &ObjectFields<'_>) -> Option<Matcher> {
     let written = match group.get("matcher") {
         None => None,
-        Some(node) => Some((node.at, reading.as_text(node, "matcher")?)),
+        Some(node) => Some((node.offset, reading.expect_text(node, "matcher")?)),
     };
-    match (written, key.event.is_about_a_tool()) {
+    match (written, key.event.is_tool_event()) {
         (Some((at, written)), true) => {
             if written.contains(".*") {
                 let meant = written.replace(".*", "*");
-                reading.warn(
+                reading.add_warning(
                     at,
                     format!("\"{written}\" is a wildcard pattern here, in which a dot is a dot; write \"{meant}\""),
                 );
             }
-            Some(Matcher::caseless_globs(written))
+            Some(Matcher::from_caseless_globs(written))
         }
         (Some((at, _)), false) => {
-            reading.warn(
-                at,
-                format!("\"matcher\" has no meaning for {}; it is ignored", key.event),
-            );
-            Some(Matcher::everything(None))
+            reading.add_warning(at, format!("\"matcher\" has no meaning for {}; it is ignored", key.event));
+            Some(Matcher::match_all(None))
         }
         (None, _) if matches!(key.event, EventName::PreToolUse | EventName::PostToolUse) => {
-            reading.error(
-                group.at,
+            reading.add_error(
+                group.offset,
                 format!(
                     "an entry for \"{}\" needs a \"matcher\"; write \"matcher\": \"*\" for every tool (the entry is not \
                      loaded)",
@@ -129,73 +118,62 @@ fn read_matcher(reading: &mut Reading<'_>, key: &EventKey<'_>, group: &Fields<'_
             );
             None
         }
-        (None, _) => Some(Matcher::everything(None)),
+        (None, _) => Some(Matcher::match_all(None)),
     }
 }
 
-fn read_command(reading: &mut Reading<'_>, key: &EventKey<'_>, matcher: &Matcher, node: &Node) {
-    let Some(fields) = reading.object(node, "a hook") else {
+fn read_command(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher: &Matcher, node: &SpannedNode) {
+    let Some(fields) = reading.read_object(node, "a hook") else {
         return;
     };
-    reading.unknown_keys(&fields, &["type", "command", "timeout", "async"], "a hook");
+    reading.warn_of_unknown_keys(&fields, &["type", "command", "timeout", "async"], "a hook");
     let kind = match fields.get("type") {
         None => {
-            reading.error(fields.at, "a hook has no \"type\"; add \"type\": \"command\"");
+            reading.add_error(fields.offset, "a hook has no \"type\"; add \"type\": \"command\"");
             return;
         }
-        Some(Node {
-            value: NodeValue::String(kind),
-            ..
-        }) if kind == "command" => kind,
+        Some(SpannedNode { value: NodeValue::String(kind), .. }) if kind == "command" => kind,
         Some(other) => {
             let shown = match &other.value {
-                NodeValue::String(kind) => format!("\"{kind}\"{}", hint(kind, ["command"])),
-                _ => other.kind().to_owned(),
+                NodeValue::String(kind) => format!("\"{kind}\"{}", format_suggestion(kind, ["command"])),
+                _ => other.kind_name().to_owned(),
             };
-            reading.error(
-                other.at,
-                format!("\"type\" must be \"command\", not {shown}; the hook is not loaded"),
-            );
+            reading
+                .add_error(other.offset, format!("\"type\" must be \"command\", not {shown}; the hook is not loaded"));
             return;
         }
     };
-    let Some(command) = reading.required_text(&fields, "command", &format!("a {kind} hook")) else {
+    let Some(command) = reading.read_required_text(&fields, "command", &format!("a {kind} hook")) else {
         return;
     };
-    let timeout = reading.timeout(&fields, Unit::Seconds, DEFAULT_TIMEOUT, LONGEST_TIMEOUT);
-    let background = reading.boolean(&fields, "async").unwrap_or(false);
-    let origin = reading.origin(fields.at);
+    let timeout = reading.read_timeout(&fields, TimeoutUnit::Seconds, DEFAULT_TIMEOUT, MAX_TIMEOUT);
+    let background = reading.read_bool(&fields, "async").unwrap_or(false);
+    let origin = reading.locate_offset(fields.offset);
     reading.hooks.push(Hook {
         matcher: matcher.clone(),
         background,
-        ..Hook::new(&WAVE, key.event.clone(), Action::sh(command), timeout, origin)
+        ..Hook::new(&WAVE, key.event.clone(), HookAction::posix_shell(command), timeout, origin)
     });
 }
 
-fn envelope(event: &Event, scene: &Scene<'_>) -> Envelope {
-    Variables::default()
-        .without(&["HOOK_TOOL_NAME"])
+fn build_envelope(event: &Event, scene: &HookContext<'_>) -> Envelope {
+    EnvelopeBuilder::default()
+        .without_vars(&["HOOK_TOOL_NAME"])
         .set_path("WAVE_PROJECT_DIR", scene.project)
-        .set("HOOK_EVENT", event.name.as_str())
-        .set_if(
-            "HOOK_TOOL_NAME",
-            event.tool_name().filter(|_| event.name.is_about_a_tool()),
-        )
-        .into_envelope(Some(format!("{:#}\n", payload(event, scene))))
+        .set_var("HOOK_EVENT", event.name.as_str())
+        .set_var_if_some("HOOK_TOOL_NAME", event.tool_name().filter(|_| event.name.is_tool_event()))
+        .into_envelope(Some(format!("{:#}\n", build_payload(event, scene))))
 }
 
 /// The document's object, keys in its order. What is not known is left out, but for the four keys that are always there.
-fn payload(event: &Event, scene: &Scene<'_>) -> Value {
+fn build_payload(event: &Event, scene: &HookContext<'_>) -> Value {
     let session_id = event.session_id.as_deref().filter(|id| !id.is_empty());
     let transcript = match (&event.transcript_path, session_id) {
         (Some(path), _) => scene.project.join(path).to_string_lossy().into_owned(),
-        (None, Some(id)) => session_file(id, scene),
+        (None, Some(id)) => session_file_path(id, scene),
         (None, None) => String::new(),
     };
-    let cwd = event
-        .cwd
-        .as_ref()
-        .map_or_else(|| scene.project.to_owned(), |cwd| scene.project.join(cwd));
+    let cwd = event.cwd.as_ref().map_or_else(|| scene.project.to_owned(), |cwd| scene.project.join(cwd));
     let mut object = Map::new();
     object.insert("session_id".into(), session_id.unwrap_or("unknown").into());
     object.insert("transcript_path".into(), transcript.into());
@@ -207,7 +185,7 @@ fn payload(event: &Event, scene: &Scene<'_>) -> Value {
         _ => &[],
     };
     for key in fields {
-        object.extend(event.field(key).map(|value| ((*key).to_owned(), value)));
+        object.extend(event.wire_field(key).map(|value| ((*key).to_owned(), value)));
     }
     if let (EventName::UserPromptSubmit, Some(prompt)) = (&event.name, &event.prompt) {
         object.insert("prompt".into(), prompt.as_str().into());
@@ -218,31 +196,30 @@ fn payload(event: &Event, scene: &Scene<'_>) -> Value {
 }
 
 /// Where Wave keeps a session, by its id: `wave_session_abc_xyz` is in `session_xyz.json`.
-fn session_file(id: &str, scene: &Scene<'_>) -> String {
+fn session_file_path(id: &str, scene: &HookContext<'_>) -> String {
     let short = id.rsplit('_').next().unwrap_or(id);
     scene.home.map_or_else(String::new, |home| {
-        home.join(".wave/sessions")
-            .join(format!("session_{short}.json"))
-            .to_string_lossy()
-            .into_owned()
+        home.join(".wave/sessions").join(format!("session_{short}.json")).to_string_lossy().into_owned()
     })
 }
 
-fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
+fn read_answer(hook: &Hook, event: &Event, outcome: &Outcome) -> HookAnswer {
     match outcome.end {
-        End::Exited(0) => Answer {
+        RunEnd::Exited(0) => HookAnswer {
             context: match event.name {
-                EventName::UserPromptSubmit | EventName::SessionStart => said(&outcome.stdout).into_iter().collect(),
+                EventName::UserPromptSubmit | EventName::SessionStart => {
+                    nonblank_text(&outcome.stdout).into_iter().collect()
+                }
                 _ => Vec::new(),
             },
-            ..Answer::default()
+            ..HookAnswer::default()
         },
-        End::Exited(2) => Answer {
-            status: Some(Status::Blocked),
+        RunEnd::Exited(2) => HookAnswer {
+            status: Some(HookRunStatus::Blocked),
             decision: Decision::Deny,
-            reason: said(&outcome.stderr).or_else(|| Some(blocked_by(hook))),
-            ..Answer::default()
+            reason: nonblank_text(&outcome.stderr).or_else(|| Some(default_block_reason(hook))),
+            ..HookAnswer::default()
         },
-        _ => own_failure(hook, outcome),
+        _ => build_failure_answer(hook, outcome),
     }
 }

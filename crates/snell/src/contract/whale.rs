@@ -5,62 +5,53 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::{
-    AfterBlock, Base, Changes, Contract, Envelope, Flow, MuteCondition, Place, Read, Scene, ShownAs, Syntax, Twins,
-    WorkingDirectory, blocked_by, failed, json_line, no_rules, no_switches, own_failure, printed,
-    same_name_or_failed_tool, tool_subject,
+    AfterBlock, BaseDirectory, ChangePolicy, ConditionFailure, Contract, ContractReader, DedupPolicy, Envelope,
+    ExecutionMode, FailureDisplay, FileSyntax, HookContext, HookFileLocation, WorkingDirectoryPolicy, accept_no_rules,
+    build_failure_answer, build_failure_answer_with, build_tool_subject, default_block_reason,
+    react_to_name_or_failed_tool, read_no_switches, to_json_line, trim_stdout,
 };
-use crate::config::{LONGEST_TIMEOUT, Node, Reading, Unit, Vocabulary};
+use crate::config::{ConfigReader, EventVocabulary, MAX_TIMEOUT, SpannedNode, TimeoutUnit};
 use crate::event::{Event, EventName, parse_json};
-use crate::hook::{Action, Hook};
+use crate::hook::{Hook, HookAction};
 use crate::matcher::Matcher;
-use crate::outcome::{End, Outcome};
-use crate::verdict::{Answer, Decision, Status};
+use crate::outcome::{Outcome, RunEnd};
+use crate::verdict::{Decision, HookAnswer, HookRunStatus};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_millis(10_000);
 
 pub(super) static WHALE: Contract = Contract {
     name: "whale",
     lane: "whale",
-    places: &[
-        Place {
-            base: Base::Project,
-            path: ".whale/hooks.json",
-        },
-        Place {
-            base: Base::Home,
-            path: ".swagmanager/hooks.json",
-        },
+    locations: &[
+        HookFileLocation { base: BaseDirectory::Project, path: ".whale/hooks.json" },
+        HookFileLocation { base: BaseDirectory::Home, path: ".swagmanager/hooks.json" },
     ],
-    syntax: Syntax::Json,
+    syntax: FileSyntax::Json,
     shapes: &[],
-    vocabulary: Vocabulary::Closed,
-    switches: no_switches,
-    flow: |event| {
-        if event.is_about_a_tool() {
-            Flow::InOrder
-        } else {
-            Flow::Together { budget: None }
-        }
+    vocabulary: EventVocabulary::Closed,
+    read_switches: read_no_switches,
+    execution_mode: |event| {
+        if event.is_tool_event() { ExecutionMode::InOrder } else { ExecutionMode::Together { budget: None } }
     },
     after_block: AfterBlock::Stop,
-    mute_condition: MuteCondition::No,
-    twins: Twins::RunEach,
-    changes: Changes::First,
-    working_directory: WorkingDirectory::Project,
+    condition_failure: ConditionFailure::No,
+    dedup: DedupPolicy::RunEach,
+    changes: ChangePolicy::First,
+    working_directory: WorkingDirectoryPolicy::Project,
     project_variable: None,
-    failures: ShownAs::Warning,
-    blocks: |event| matches!(event, EventName::PreToolUse | EventName::PermissionRequest),
+    failure_display: FailureDisplay::Warning,
+    can_block: |event| matches!(event, EventName::PreToolUse | EventName::PermissionRequest),
     // `AfterTool` is told whether the tool succeeded.
-    reacts: same_name_or_failed_tool,
-    takes_rules: no_rules,
-    read: Read::File(read),
-    subject: tool_subject,
-    envelope,
-    answer,
+    find_reaction: react_to_name_or_failed_tool,
+    accepts_rules: accept_no_rules,
+    reader: ContractReader::File(read_hook_file),
+    build_subject: build_tool_subject,
+    build_envelope,
+    read_answer,
 };
 
 /// The name that whale gives an event.
-fn own_name(event: &EventName) -> &str {
+fn whale_event_name(event: &EventName) -> &str {
     match event {
         EventName::PreToolUse => "BeforeTool",
         EventName::PostToolUse | EventName::PostToolUseFailure => "AfterTool",
@@ -68,8 +59,8 @@ fn own_name(event: &EventName) -> &str {
     }
 }
 
-fn read(reading: &mut Reading<'_>, node: &Node) {
-    let Some(entries) = reading.array(node, "a whale hook file") else {
+fn read_hook_file(reading: &mut ConfigReader<'_>, node: &SpannedNode) {
+    let Some(entries) = reading.read_array(node, "a whale hook file") else {
         return;
     };
     for entry in entries {
@@ -77,161 +68,130 @@ fn read(reading: &mut Reading<'_>, node: &Node) {
     }
 }
 
-fn read_entry(reading: &mut Reading<'_>, node: &Node) {
-    let Some(fields) = reading.object(node, "a hook") else {
+fn read_entry(reading: &mut ConfigReader<'_>, node: &SpannedNode) {
+    let Some(fields) = reading.read_object(node, "a hook") else {
         return;
     };
-    reading.unknown_keys(
-        &fields,
-        &["event", "command", "pattern", "timeout", "allowModify"],
-        "a hook",
-    );
-    let Some(written) = reading.required_text(&fields, "event", "a hook") else {
+    reading.warn_of_unknown_keys(&fields, &["event", "command", "pattern", "timeout", "allowModify"], "a hook");
+    let Some(written) = reading.read_required_text(&fields, "event", "a hook") else {
         return;
     };
-    let at = fields.get("event").map_or(fields.at, |node| node.at);
-    let event = reading.event(at, &written, Vocabulary::Closed);
-    let command = reading.required_text(&fields, "command", "a hook");
+    let at = fields.get("event").map_or(fields.offset, |node| node.offset);
+    let event = reading.read_event_name(at, &written, EventVocabulary::Closed);
+    let command = reading.read_required_text(&fields, "command", "a hook");
     let (Some(event), Some(command)) = (event, command) else {
         return;
     };
     let matcher = match fields.get("pattern") {
-        None => Matcher::everything(None),
+        None => Matcher::match_all(None),
         Some(node) => {
-            let Some(pattern) = reading.as_text(node, "pattern") else {
+            let Some(pattern) = reading.expect_text(node, "pattern") else {
                 return;
             };
             if pattern.contains('|') || pattern.contains(".*") {
-                reading.warn(
-                    node.at,
+                reading.add_warning(
+                    node.offset,
                     format!("\"{pattern}\" is one wildcard pattern here; write * and ?, and one entry per name"),
                 );
             }
-            if event.is_about_a_tool() {
-                Matcher::glob(pattern)
+            if event.is_tool_event() {
+                Matcher::from_glob(pattern)
             } else {
-                reading.warn(
-                    node.at,
-                    format!("\"pattern\" has no meaning for {written}; it is ignored"),
-                );
-                Matcher::everything(None)
+                reading.add_warning(node.offset, format!("\"pattern\" has no meaning for {written}; it is ignored"));
+                Matcher::match_all(None)
             }
         }
     };
-    let timeout = reading.timeout(&fields, Unit::Milliseconds, DEFAULT_TIMEOUT, LONGEST_TIMEOUT);
-    let may_modify = reading.boolean(&fields, "allowModify").unwrap_or(false);
-    let origin = reading.origin(fields.at);
+    let timeout = reading.read_timeout(&fields, TimeoutUnit::Milliseconds, DEFAULT_TIMEOUT, MAX_TIMEOUT);
+    let may_modify = reading.read_bool(&fields, "allowModify").unwrap_or(false);
+    let origin = reading.locate_offset(fields.offset);
     reading.hooks.push(Hook {
         matcher,
         may_modify,
-        ..Hook::new(&WHALE, event, Action::sh(command), timeout, origin)
+        ..Hook::new(&WHALE, event, HookAction::posix_shell(command), timeout, origin)
     });
 }
 
-fn envelope(event: &Event, _scene: &Scene<'_>) -> Envelope {
-    Envelope {
-        stdin: Some(json_line(&payload(event)).into()),
-        ..Envelope::default()
-    }
+fn build_envelope(event: &Event, _scene: &HookContext<'_>) -> Envelope {
+    Envelope { stdin: Some(to_json_line(&build_payload(event)).into()), ..Envelope::default() }
 }
 
-fn payload(event: &Event) -> Value {
+fn build_payload(event: &Event) -> Value {
     let mut object = Map::new();
-    object.insert("event".into(), own_name(&event.name).into());
-    if event.name.is_about_a_tool() {
+    object.insert("event".into(), whale_event_name(&event.name).into());
+    if event.name.is_tool_event() {
         for key in ["tool_name", "tool_input"] {
-            object.extend(event.field(key).map(|value| (key.to_owned(), value)));
+            object.extend(event.wire_field(key).map(|value| (key.to_owned(), value)));
         }
-        if own_name(&event.name) == "AfterTool" {
-            let output = event.field("tool_response").or_else(|| event.field("error"));
-            object.extend(output.map(|value| ("tool_output".to_owned(), as_text(value).into())));
-            object.insert("tool_success".into(), (!event.tool_failed()).into());
+        if whale_event_name(&event.name) == "AfterTool" {
+            let output = event.wire_field("tool_response").or_else(|| event.wire_field("error"));
+            object.extend(output.map(|value| ("tool_output".to_owned(), into_text(value).into())));
+            object.insert("tool_success".into(), (!event.has_tool_failed()).into());
         }
     } else {
         for key in ["message", "title", "notification_type", "source", "reason", "prompt"] {
-            object.extend(event.field(key).map(|value| (key.to_owned(), value)));
+            object.extend(event.wire_field(key).map(|value| (key.to_owned(), value)));
         }
     }
-    object.extend(event.field("session_id").map(|value| ("session_id".to_owned(), value)));
+    object.extend(event.wire_field("session_id").map(|value| ("session_id".to_owned(), value)));
     Value::Object(object)
 }
 
 /// whale's outputs are texts; another value is handed over as its JSON.
-fn as_text(value: Value) -> String {
+fn into_text(value: Value) -> String {
     match value {
         Value::String(text) => text,
         other => other.to_string(),
     }
 }
 
-fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
-    if outcome.end != End::Exited(0) {
-        return own_failure(hook, outcome);
+fn read_answer(hook: &Hook, event: &Event, outcome: &Outcome) -> HookAnswer {
+    if outcome.end != RunEnd::Exited(0) {
+        return build_failure_answer(hook, outcome);
     }
-    let text = printed(outcome);
+    let text = trim_stdout(outcome);
     let said = match parse_json(text) {
         Ok(Value::Object(said)) => said,
         // Text is no answer and no fault; what was meant to be an answer and cannot be read is one.
         Err(fault) if text.starts_with('{') => {
-            let text = format!(
-                "whale hook failed: the answer of \"{}\" cannot be read: {fault}",
-                hook.command()
-            );
-            return failed(hook, Status::Failed, text);
+            let text =
+                format!("whale hook failed: the answer of \"{}\" cannot be read: {fault}", hook.command_summary());
+            return build_failure_answer_with(hook, HookRunStatus::Failed, text);
         }
-        _ => return Answer::default(),
+        _ => return HookAnswer::default(),
     };
-    let mut answer = Answer::default();
-    if said
-        .get("allow")
-        .is_some_and(|allow| !(allow.is_boolean() || allow.is_null()))
-    {
-        let command = hook.command();
-        answer.warnings.push(format!(
-            "\"allow\" of \"{command}\" is left out: it must be true or false"
-        ));
+    let mut answer = HookAnswer::default();
+    if said.get("allow").is_some_and(|allow| !(allow.is_boolean() || allow.is_null())) {
+        let command = hook.command_summary();
+        answer.warnings.push(format!("\"allow\" of \"{command}\" is left out: it must be true or false"));
     }
     if said.get("allow") == Some(&Value::Bool(false)) {
-        let message = said
-            .get("message")
-            .and_then(Value::as_str)
-            .filter(|message| !message.is_empty());
-        answer.status = Some(Status::Blocked);
+        let message = said.get("message").and_then(Value::as_str).filter(|message| !message.is_empty());
+        answer.status = Some(HookRunStatus::Blocked);
         answer.decision = Decision::Deny;
-        answer.reason = Some(message.map_or_else(|| blocked_by(hook), str::to_owned));
+        answer.reason = Some(message.map_or_else(|| default_block_reason(hook), str::to_owned));
     }
     let input = said.get("modified_input").filter(|value| value.is_object());
     let output = said.get("modified_output").filter(|value| value.is_string());
-    match own_name(&event.name) {
+    match whale_event_name(&event.name) {
         "BeforeTool" if answer.decision != Decision::Deny => answer.tool_input = input.cloned(),
         // Here nothing is left to allow or not, so the change counts whatever `allow` says.
         "AfterTool" => answer.tool_output = output.cloned(),
         _ => {}
     }
-    for (key, unfit) in [
-        ("modified_input", input.is_none()),
-        ("modified_output", output.is_none()),
-    ] {
+    for (key, unfit) in [("modified_input", input.is_none()), ("modified_output", output.is_none())] {
         if unfit && said.get(key).is_some_and(|value| !value.is_null()) {
-            let kind = if key == "modified_input" {
-                "an object"
-            } else {
-                "a string"
-            };
-            answer.warnings.push(format!(
-                "\"{key}\" of \"{}\" is left out: it must be {kind}",
-                hook.command()
-            ));
+            let kind = if key == "modified_input" { "an object" } else { "a string" };
+            answer.warnings.push(format!("\"{key}\" of \"{}\" is left out: it must be {kind}", hook.command_summary()));
         }
     }
     let changes = answer.tool_input.is_some() || answer.tool_output.is_some();
     if changes && !hook.may_modify {
         answer.tool_input = None;
         answer.tool_output = None;
-        answer.warnings.push(format!(
-            "\"{}\" answered with a change, which needs \"allowModify\": true",
-            hook.command()
-        ));
+        answer
+            .warnings
+            .push(format!("\"{}\" answered with a change, which needs \"allowModify\": true", hook.command_summary()));
     }
     answer
 }

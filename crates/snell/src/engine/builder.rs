@@ -7,13 +7,17 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use jiff::Timestamp;
 
-use super::{DEPTH_VARIABLE, Engine, Shared};
-use crate::config::{self, ConfigFile, LeftOut, Pins, Request, Scope, Surroundings, Unpinned, Which};
+use super::{DEPTH_VARIABLE, Engine, EngineState};
+use crate::agents::Guest;
+use crate::config::{
+    self, ConfigDirs, ConfigFile, FileSelection, HookExclusion, LoadRequest, TrustScope, TrustSource, UnpinnedPolicy,
+};
 use crate::diagnostic::Diagnostic;
-use crate::guest::Guest;
 use crate::hook::Hook;
-use crate::runner::{Background, Finished, Launcher, Observer, Runner, default_max_running};
-use crate::trust::Trust;
+use crate::runner::{
+    BackgroundLauncher, BackgroundMode, BackgroundObserver, BackgroundResult, HookRunner, default_max_running,
+};
+use crate::trust::TrustStore;
 
 /// Builds an [`Engine`].
 #[derive(Default)]
@@ -21,16 +25,16 @@ pub struct EngineBuilder {
     project: Option<PathBuf>,
     home: Option<PathBuf>,
     config_dir: Option<PathBuf>,
-    which: Option<Which>,
-    pins: Option<Pins>,
-    judged: Option<Scope>,
+    selection: Option<FileSelection>,
+    trust_source: Option<TrustSource>,
+    trust_scope: Option<TrustScope>,
     requires_trust: bool,
-    trusted_as: Option<String>,
-    left_out: Option<LeftOut>,
+    trust_command_argument: Option<String>,
+    exclusion: Option<HookExclusion>,
     environment: Option<BTreeMap<OsString, OsString>>,
     now: Option<Timestamp>,
-    background: Background,
-    observer: Option<Observer>,
+    background: BackgroundMode,
+    observer: Option<BackgroundObserver>,
     max_running: Option<usize>,
 }
 
@@ -41,7 +45,7 @@ impl std::fmt::Debug for EngineBuilder {
             .field("project", &self.project)
             .field("home", &self.home)
             .field("config_dir", &self.config_dir)
-            .field("which", &self.which)
+            .field("which", &self.selection)
             .finish_non_exhaustive()
     }
 }
@@ -57,8 +61,8 @@ impl EngineBuilder {
     /// Leaves hooks out for which this answers why: those that are the caller itself, and would tell it everything twice. They
     /// are [listed](Engine::hooks) as disabled.
     #[must_use]
-    pub fn leave_out(mut self, why: impl Fn(&Hook) -> Option<String> + Send + Sync + 'static) -> Self {
-        self.left_out = Some(LeftOut::because(why));
+    pub fn exclude_hooks(mut self, why: impl Fn(&Hook) -> Option<String> + Send + Sync + 'static) -> Self {
+        self.exclusion = Some(HookExclusion::from_fn(why));
         self
     }
 
@@ -79,7 +83,7 @@ impl EngineBuilder {
     /// Reads these files and no others.
     #[must_use]
     pub fn files(mut self, files: impl IntoIterator<Item = ConfigFile>) -> Self {
-        self.which = Some(Which::Only(files.into_iter().collect()));
+        self.selection = Some(FileSelection::Only(files.into_iter().collect()));
         self
     }
 
@@ -87,7 +91,7 @@ impl EngineBuilder {
     /// they borrow. The agent's own files are never read, because it runs them by itself. Trust is required.
     #[must_use]
     pub fn guest(mut self, agent: &'static Guest) -> Self {
-        self.which = Some(Which::Guest(Some(agent)));
+        self.selection = Some(FileSelection::Guest(Some(agent)));
         self.require_trust()
     }
 
@@ -95,29 +99,29 @@ impl EngineBuilder {
     /// about to trust: [`Engine::project_files`] then says what there is. Fire nothing on such an engine.
     #[must_use]
     pub fn survey(mut self) -> Self {
-        self.which = Some(Which::Guest(None));
+        self.selection = Some(FileSelection::Guest(None));
         self
     }
 
     /// As [`EngineBuilder::survey`], for what would count in a host that requires trust: files of every contract.
     #[must_use]
     pub fn survey_all(mut self) -> Self {
-        self.judged = Some(Scope::All);
+        self.trust_scope = Some(TrustScope::All);
         self
     }
 
     /// Which files of projects are trusted. Without [`EngineBuilder::require_trust`] it changes nothing but what
     /// [`Engine::project_files`] answers.
     #[must_use]
-    pub fn trust(self, trust: Trust) -> Self {
+    pub fn trust(self, trust: TrustStore) -> Self {
         self.trust_from(move || trust.clone())
     }
 
     /// As [`EngineBuilder::trust`], from somewhere that is asked only when there is a file to be judged: at most once
     /// for each time that files are read.
     #[must_use]
-    pub fn trust_from(mut self, pins: impl Fn() -> Trust + Send + Sync + 'static) -> Self {
-        self.pins = Some(Pins(Arc::new(pins)));
+    pub fn trust_from(mut self, pins: impl Fn() -> TrustStore + Send + Sync + 'static) -> Self {
+        self.trust_source = Some(TrustSource(Arc::new(pins)));
         self
     }
 
@@ -125,14 +129,14 @@ impl EngineBuilder {
     #[must_use]
     pub fn require_trust(mut self) -> Self {
         self.requires_trust = true;
-        self.judged = Some(Scope::All);
+        self.trust_scope = Some(TrustScope::All);
         self
     }
 
     /// How the project is to be named to `snell trust`, where whoever is told to run it is somewhere else.
     #[must_use]
-    pub fn trusted_as(mut self, directory: impl Into<String>) -> Self {
-        self.trusted_as = Some(directory.into());
+    pub fn trust_command_argument(mut self, directory: impl Into<String>) -> Self {
+        self.trust_command_argument = Some(directory.into());
         self
     }
 
@@ -160,14 +164,14 @@ impl EngineBuilder {
 
     /// Where hooks run that are started and not awaited.
     #[must_use]
-    pub fn background(mut self, background: Background) -> Self {
+    pub fn background(mut self, background: BackgroundMode) -> Self {
         self.background = background;
         self
     }
 
     /// Is told of each hook that ended in the background of this process.
     #[must_use]
-    pub fn on_background_finished(mut self, observer: impl Fn(Finished) + Send + Sync + 'static) -> Self {
+    pub fn on_background_finished(mut self, observer: impl Fn(BackgroundResult) + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
         self
     }
@@ -185,27 +189,17 @@ impl EngineBuilder {
         let project = self.project.unwrap_or_else(|| PathBuf::from("."));
         // Hooks are promised absolute paths; a directory that cannot be made absolute is left as it was named.
         let project = std::path::absolute(&project).unwrap_or(project);
-        let config_dir = self
-            .config_dir
-            .or_else(|| self.home.as_ref().map(|home| home.join(".config/snell")));
-        let around = Surroundings {
-            project,
-            home: self.home,
-            config_dir,
-        };
-        let nothing = || Pins(Arc::new(Trust::default));
-        let request = Request {
-            which: self.which.unwrap_or(Which::Discovered),
-            around,
-            pins: self.pins.or_else(|| self.requires_trust.then(nothing)),
-            judged: self.judged.unwrap_or(Scope::Guest),
-            unpinned: if self.requires_trust {
-                Unpinned::Withheld
-            } else {
-                Unpinned::Counts
-            },
-            trusted_as: self.trusted_as,
-            left_out: self.left_out,
+        let config_dir = self.config_dir.or_else(|| self.home.as_ref().map(|home| home.join(".config/snell")));
+        let around = ConfigDirs { project, home: self.home, config_dir };
+        let nothing = || TrustSource(Arc::new(TrustStore::default));
+        let request = LoadRequest {
+            selection: self.selection.unwrap_or(FileSelection::Discovered),
+            dirs: around,
+            trust_source: self.trust_source.or_else(|| self.requires_trust.then(nothing)),
+            trust_scope: self.trust_scope.unwrap_or(TrustScope::Guest),
+            unpinned_policy: if self.requires_trust { UnpinnedPolicy::Reject } else { UnpinnedPolicy::Accept },
+            trust_command_argument: self.trust_command_argument,
+            exclusion: self.exclusion,
         };
         let variable = |name: &str| self.environment.as_ref()?.get(OsStr::new(name));
         let temp_dir = variable("TMPDIR")
@@ -216,15 +210,15 @@ impl EngineBuilder {
             .filter(|depth| !depth.is_empty() && depth.bytes().all(|byte| byte.is_ascii_digit()))
             // A number that is too great to be read is too deep in any case.
             .map_or(0, |depth| depth.parse().unwrap_or(u32::MAX));
-        let loaded = config::load(&request, None);
+        let loaded = config::load_config(&request, None);
         let diagnostics = loaded.diagnostics();
         let engine = Engine {
-            shared: Arc::new(Shared {
+            shared: Arc::new(EngineState {
                 request,
                 now: self.now,
                 depth,
-                runner: Runner::new(self.environment, self.max_running.unwrap_or_else(default_max_running)),
-                launcher: Launcher::new(self.background, self.observer, temp_dir.clone()),
+                runner: HookRunner::new(self.environment, self.max_running.unwrap_or_else(default_max_running)),
+                launcher: BackgroundLauncher::new(self.background, self.observer, temp_dir.clone()),
                 temp_dir,
                 loaded: RwLock::new(Arc::new(loaded)),
                 reloading: Mutex::new(()),

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use super::Engine;
-use super::fire::is_twin;
-use super::select::{Selection, is_covered, reacts};
-use crate::contract::{Reacts, Scene};
+use super::fire::is_duplicate_hook;
+use super::select::{HookSelection, find_reaction, is_covered_by_rule};
+use crate::contract::{EventReaction, HookContext};
 use crate::event::Event;
-use crate::hook::{Condition, Hook};
+use crate::hook::{Hook, HookCondition};
 
 /// What one configured hook would do with an event, and why.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Explanation {
+pub struct HookExplanation {
     /// The hook.
     pub hook: Arc<Hook>,
     /// Whether it would run.
@@ -23,50 +23,50 @@ pub struct Explanation {
 
 impl Engine {
     /// Says for every configured hook whether the event would make it run, and why. Nothing is run.
-    pub fn explain(&self, event: &Event) -> Vec<Explanation> {
-        let scene = self.scene();
-        let event = &self.located(event.clone());
-        let mut explained: Vec<Explanation> = Vec::new();
+    pub fn explain(&self, event: &Event) -> Vec<HookExplanation> {
+        let scene = self.hook_context();
+        let event = &self.with_absolute_cwd(event.clone());
+        let mut explained: Vec<HookExplanation> = Vec::new();
         for hook in self.hooks() {
-            let selection = self.select(&hook, event, &scene);
-            let twin = explained
-                .iter()
-                .find(|earlier| earlier.fires && is_twin(&earlier.hook, &hook));
+            let selection = self.select_hook(&hook, event, &scene);
+            let twin = explained.iter().find(|earlier| earlier.fires && is_duplicate_hook(&earlier.hook, &hook));
             let (fires, why) = match (selection, twin) {
-                (Selection::Fire, Some(twin)) => (false, format!("it is the same as {}", twin.hook.origin.exact())),
-                (Selection::Fire, None) => (true, why(&hook, event, &scene)),
-                (Selection::Skip(reason) | Selection::Withhold(reason), _) => (false, reason),
-                (Selection::NoMatch | Selection::OtherEvent, _) => (false, why(&hook, event, &scene)),
+                (HookSelection::Fire, Some(twin)) => {
+                    (false, format!("it is the same as {}", twin.hook.origin.to_string_with_column()))
+                }
+                (HookSelection::Fire, None) => (true, explain_match(&hook, event, &scene)),
+                (HookSelection::Skip(reason) | HookSelection::Withhold(reason), _) => (false, reason),
+                (HookSelection::NoMatch | HookSelection::OtherEvent, _) => (false, explain_match(&hook, event, &scene)),
             };
-            explained.push(Explanation { hook, fires, why });
+            explained.push(HookExplanation { hook, fires, why });
         }
         explained
     }
 }
 
 /// What was compared, in the order in which it is compared.
-fn why(hook: &Hook, event: &Event, scene: &Scene<'_>) -> String {
-    match reacts(hook, event) {
-        Reacts::No => {
+fn explain_match(hook: &Hook, event: &Event, scene: &HookContext<'_>) -> String {
+    match find_reaction(hook, event) {
+        EventReaction::No => {
             let names: Vec<_> = hook.events.iter().map(|event| event.as_str()).collect();
             return format!("it is for {}, not for {}", names.join(", "), event.name);
         }
-        Reacts::Not(reason) => return reason.to_owned(),
-        Reacts::Yes => {}
+        EventReaction::Excluded(reason) => return reason.to_owned(),
+        EventReaction::Yes => {}
     }
-    let subject = (hook.contract.subject)(event);
+    let subject = (hook.contract.build_subject)(event);
     let mut parts = vec![match &subject {
         Some(subject) => hook.matcher.explain(subject),
         None => format!("it is for every {}", event.name),
     }];
     let matched = subject.is_none_or(|subject| hook.matcher.matches(&subject));
     match &hook.condition {
-        Some(Condition::Rule(rule)) if matched => {
-            let covered = is_covered(hook, rule, event, scene);
+        Some(HookCondition::Rule(rule)) if matched => {
+            let covered = is_covered_by_rule(hook, rule, event, scene);
             let verb = if covered { "covers" } else { "does not cover" };
-            parts.push(format!("if \"{}\" {verb} the call", rule.written()));
+            parts.push(format!("if \"{}\" {verb} the call", rule.source_text()));
         }
-        Some(Condition::Shell(command)) if matched => {
+        Some(HookCondition::Shell(command)) if matched => {
             parts.push(format!("it runs only if \"{command}\" exits with 0 (not tried here)"));
         }
         _ => {}

@@ -6,15 +6,18 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use super::Engine;
-use super::prepare::job;
-use super::select::Selection;
-use crate::contract::{AfterBlock, Changes, Contract, Envelope, Flow, MuteCondition, Scene, SharedBudget, Twins};
+use super::prepare::build_job;
+use super::select::HookSelection;
+use crate::contract::{
+    AfterBlock, ChangePolicy, ConditionFailure, Contract, DedupPolicy, Envelope, ExecutionMode, HookContext,
+    SharedTimeBudget,
+};
 use crate::diagnostic::Diagnostic;
 use crate::event::Event;
-use crate::hook::{Condition, Hook, OnFailure, Timeout};
-use crate::outcome::{End, Outcome};
-use crate::runner::{Ended, Job, Task};
-use crate::verdict::{Answer, Decision, Fold, HookRun, Status, Verdict};
+use crate::hook::{FailurePolicy, Hook, HookCondition, HookTimeout};
+use crate::outcome::{Outcome, RunEnd};
+use crate::runner::{BackgroundJob, HookTask, TaskEnd};
+use crate::verdict::{Decision, Fold, HookAnswer, HookRun, HookRunStatus, Verdict};
 
 impl Engine {
     /// Fires an event: runs every hook that it concerns and folds their answers into one verdict.
@@ -22,27 +25,27 @@ impl Engine {
     /// A hook's failure is data in the verdict, never an error. If the returned future is dropped before it is done,
     /// the hooks that it awaits are killed.
     pub async fn fire(&self, event: Event) -> Verdict {
-        let loaded = self.loaded();
-        let mut firing = Firing {
+        let loaded = self.loaded_config();
+        let mut firing = EventFiring {
             engine: self,
-            scene: self.scene(),
+            context: self.hook_context(),
             fold: Fold::new(event.name.clone()),
-            event: self.located(event),
+            event: self.with_absolute_cwd(event),
         };
-        for remark in self.remarks(&firing.event) {
-            firing.fold.warn(remark);
+        for remark in self.check_event(&firing.event) {
+            firing.fold.add_warning(remark);
         }
         for lane in loaded.hooks.chunk_by(|a, b| a.contract.lane == b.contract.lane) {
-            firing.lane(lane).await;
+            firing.run_lane(lane).await;
         }
-        firing.fold.finish()
+        firing.fold.into_verdict()
     }
 }
 
 /// One event on its way through the lanes.
-struct Firing<'a> {
+struct EventFiring<'a> {
     engine: &'a Engine,
-    scene: Scene<'a>,
+    context: HookContext<'a>,
     fold: Fold,
     /// The event as the next hook will see it: earlier hooks may have changed its tool's input or output.
     event: Event,
@@ -50,318 +53,312 @@ struct Firing<'a> {
 
 /// What has happened in a lane so far.
 #[derive(Default)]
-struct Lane {
+struct LaneProgress {
     /// A hook blocked, and its contract lets no later one run.
-    blocked: bool,
+    is_blocked: bool,
     /// A hook changed the input or the output.
-    changed: bool,
+    is_changed: bool,
 }
 
 /// A hook that runs together with others, and how far it is.
-struct Companion {
+struct ParallelHook {
     hook: Arc<Hook>,
-    state: CompanionState,
+    state: ParallelHookState,
 }
 
-enum CompanionState {
-    Waiting(Box<Task>),
-    Noted(Status, String),
-    Ended(Ended),
+enum ParallelHookState {
+    Waiting(Box<HookTask>),
+    NotRun(HookRunStatus, String),
+    Ended(TaskEnd),
 }
 
-impl Firing<'_> {
-    async fn lane(&mut self, hooks: &[Arc<Hook>]) {
+impl EventFiring<'_> {
+    async fn run_lane(&mut self, hooks: &[Arc<Hook>]) {
         let Some(first) = hooks.first() else {
             return;
         };
-        match (first.contract.flow)(&self.event.name) {
-            Flow::InOrder => self.in_order(hooks).await,
-            Flow::Together { budget } => self.together(hooks, budget).await,
-            Flow::Unattended => self.unattended(hooks),
+        match (first.contract.execution_mode)(&self.event.name) {
+            ExecutionMode::InOrder => self.run_in_order(hooks).await,
+            ExecutionMode::Together { budget } => self.run_in_parallel(hooks, budget).await,
+            ExecutionMode::Unattended => self.start_unattended(hooks),
         }
     }
 
-    async fn in_order(&mut self, hooks: &[Arc<Hook>]) {
-        let mut lane = Lane::default();
+    async fn run_in_order(&mut self, hooks: &[Arc<Hook>]) {
+        let mut lane = LaneProgress::default();
         for hook in hooks {
-            if !self.fires(hook, &mut lane) {
+            if !self.should_fire(hook, &mut lane) {
                 continue;
             }
-            if lane.blocked {
-                self.note(hook, Status::Skipped, "an earlier hook blocked the event".into());
+            if lane.is_blocked {
+                self.record_not_run(hook, HookRunStatus::Skipped, "an earlier hook blocked the event".into());
                 continue;
             }
-            let envelope = self.envelope(hook.contract);
-            let Some(task) = self.prepare(hook, &envelope, hook.timeout(), &mut lane) else {
+            let envelope = self.build_envelope(hook.contract);
+            let Some(task) = self.prepare_task(hook, &envelope, hook.timeout(), &mut lane) else {
                 continue;
             };
             if hook.background {
-                let job = job(task, hook, &self.event, self.engine.shared.now);
-                self.launch(vec![(Arc::clone(hook), job)], &mut lane);
+                let job = build_job(task, hook, &self.event, self.engine.shared.now);
+                self.launch_jobs(vec![(Arc::clone(hook), job)], &mut lane);
             } else {
-                let ended = task.run(self.scene.runner).await;
-                self.conclude(hook, ended, &mut lane);
+                let ended = task.run(self.context.runner).await;
+                self.conclude_hook(hook, ended, &mut lane);
             }
         }
     }
 
-    fn unattended(&mut self, hooks: &[Arc<Hook>]) {
-        let mut lane = Lane::default();
+    fn start_unattended(&mut self, hooks: &[Arc<Hook>]) {
+        let mut lane = LaneProgress::default();
         let mut jobs = Vec::new();
         for hook in hooks {
-            if !self.fires(hook, &mut lane) {
+            if !self.should_fire(hook, &mut lane) {
                 continue;
             }
-            let envelope = self.envelope(hook.contract);
-            if let Some(task) = self.prepare(hook, &envelope, hook.timeout(), &mut lane) {
-                jobs.push((Arc::clone(hook), job(task, hook, &self.event, self.engine.shared.now)));
+            let envelope = self.build_envelope(hook.contract);
+            if let Some(task) = self.prepare_task(hook, &envelope, hook.timeout(), &mut lane) {
+                jobs.push((Arc::clone(hook), build_job(task, hook, &self.event, self.engine.shared.now)));
             }
         }
-        self.launch(jobs, &mut lane);
+        self.launch_jobs(jobs, &mut lane);
     }
 
-    async fn together(&mut self, hooks: &[Arc<Hook>], budget: Option<SharedBudget>) {
-        let selected: Vec<_> = hooks.iter().map(|hook| (hook, self.select(hook))).collect();
+    async fn run_in_parallel(&mut self, hooks: &[Arc<Hook>], budget: Option<SharedTimeBudget>) {
+        let selected: Vec<_> = hooks.iter().map(|hook| (hook, self.select_hook(hook))).collect();
         let shared = budget.map(|budget| {
-            let firing = selected.iter().filter(|(_, selection)| *selection == Selection::Fire);
-            self.shared_time(budget, firing.map(|(hook, _)| hook.as_ref()))
+            let firing = selected.iter().filter(|(_, selection)| *selection == HookSelection::Fire);
+            self.compute_shared_time(budget, firing.map(|(hook, _)| hook.as_ref()))
         });
         let mut envelopes: Vec<(&Contract, Envelope)> = Vec::new();
-        let mut companions: Vec<Companion> = Vec::new();
+        let mut companions: Vec<ParallelHook> = Vec::new();
         for (hook, selection) in selected {
-            let twin = companions.iter().find(|earlier| is_twin(&earlier.hook, hook));
+            let twin = companions.iter().find(|earlier| is_duplicate_hook(&earlier.hook, hook));
             let state = match (selection, twin) {
-                (Selection::OtherEvent | Selection::NoMatch, _) => continue,
-                (Selection::Skip(why), _) => CompanionState::Noted(Status::Skipped, why),
-                (Selection::Withhold(why), _) => CompanionState::Ended(withheld(why)),
-                (Selection::Fire, Some(twin)) => CompanionState::Noted(
-                    Status::Skipped,
-                    format!("it is the same as {}", twin.hook.origin.exact()),
+                (HookSelection::OtherEvent | HookSelection::NoMatch, _) => continue,
+                (HookSelection::Skip(why), _) => ParallelHookState::NotRun(HookRunStatus::Skipped, why),
+                (HookSelection::Withhold(why), _) => ParallelHookState::Ended(withheld_end(why)),
+                (HookSelection::Fire, Some(twin)) => ParallelHookState::NotRun(
+                    HookRunStatus::Skipped,
+                    format!("it is the same as {}", twin.hook.origin.to_string_with_column()),
                 ),
-                (Selection::Fire, None) => {
+                (HookSelection::Fire, None) => {
                     let made = envelopes.iter().position(|(contract, _)| *contract == hook.contract);
                     let index = made.unwrap_or_else(|| {
-                        envelopes.push((hook.contract, self.envelope(hook.contract)));
+                        envelopes.push((hook.contract, self.build_envelope(hook.contract)));
                         envelopes.len() - 1
                     });
                     // What nobody waits for does not use up the time that the others share.
                     let shared = shared.filter(|_| !hook.background);
                     let timeout = shared.map_or(hook.timeout(), |shared| shared.min(hook.timeout()));
                     let envelope = &envelopes[index].1;
-                    match self.engine.prepare(hook, &self.event, &self.scene, envelope, timeout) {
-                        Ok(task) => CompanionState::Waiting(Box::new(task)),
-                        Err(why) => not_started(why),
+                    match self.engine.prepare_task(hook, &self.event, &self.context, envelope, timeout) {
+                        Ok(task) => ParallelHookState::Waiting(Box::new(task)),
+                        Err(why) => not_started_state(why),
                     }
                 }
             };
-            companions.push(Companion {
-                hook: Arc::clone(hook),
-                state,
-            });
+            companions.push(ParallelHook { hook: Arc::clone(hook), state });
         }
-        self.run_together(&mut companions).await;
-        let mut lane = Lane::default();
-        for Companion { hook, state } in companions {
+        self.run_parallel_hooks(&mut companions).await;
+        let mut lane = LaneProgress::default();
+        for ParallelHook { hook, state } in companions {
             match state {
-                CompanionState::Noted(status, why) => self.note(&hook, status, why),
-                CompanionState::Ended(ended) => self.conclude(&hook, ended, &mut lane),
-                CompanionState::Waiting(_) => {}
+                ParallelHookState::NotRun(status, why) => self.record_not_run(&hook, status, why),
+                ParallelHookState::Ended(ended) => self.conclude_hook(&hook, ended, &mut lane),
+                ParallelHookState::Waiting(_) => {}
             }
         }
     }
 
     /// Starts all that wait, the unattended ones first, and waits for the others.
-    async fn run_together(&mut self, companions: &mut [Companion]) {
+    async fn run_parallel_hooks(&mut self, companions: &mut [ParallelHook]) {
         let mut jobs = Vec::new();
         let mut unattended = Vec::new();
         let mut running = JoinSet::new();
         for (index, companion) in companions.iter_mut().enumerate() {
             // What stays here if its task should die: a failure of the hook, with what that means for it.
-            let unawaited = not_started("it could not be awaited");
+            let unawaited = not_started_state("it could not be awaited");
             match std::mem::replace(&mut companion.state, unawaited) {
-                CompanionState::Waiting(task) if companion.hook.background => {
-                    jobs.push(job(*task, &companion.hook, &self.event, self.engine.shared.now));
+                ParallelHookState::Waiting(task) if companion.hook.background => {
+                    jobs.push(build_job(*task, &companion.hook, &self.event, self.engine.shared.now));
                     unattended.push(index);
                 }
-                CompanionState::Waiting(task) => {
-                    let runner = self.scene.runner.clone();
+                ParallelHookState::Waiting(task) => {
+                    let runner = self.context.runner.clone();
                     running.spawn(async move { (index, task.run(&runner).await) });
                 }
                 other => companion.state = other,
             }
         }
         if !jobs.is_empty() {
-            let launched = self.engine.shared.launcher.launch(jobs, self.scene.runner);
+            let launched = self.engine.shared.launcher.launch_jobs(jobs, self.context.runner);
             for index in unattended {
                 companions[index].state = match &launched {
-                    Ok(why) => CompanionState::Noted(Status::Started, why.clone()),
-                    Err(why) => not_started(why),
+                    Ok(why) => ParallelHookState::NotRun(HookRunStatus::Started, why.clone()),
+                    Err(why) => not_started_state(why),
                 };
             }
         }
         while let Some(ended) = running.join_next().await {
             if let Ok((index, ended)) = ended {
-                companions[index].state = CompanionState::Ended(ended);
+                companions[index].state = ParallelHookState::Ended(ended);
             }
         }
     }
 
-    fn launch(&mut self, jobs: Vec<(Arc<Hook>, Job)>, lane: &mut Lane) {
+    fn launch_jobs(&mut self, jobs: Vec<(Arc<Hook>, BackgroundJob)>, lane: &mut LaneProgress) {
         if jobs.is_empty() {
             return;
         }
         let (hooks, jobs): (Vec<_>, Vec<_>) = jobs.into_iter().unzip();
-        let launched = self.engine.shared.launcher.launch(jobs, self.scene.runner);
+        let launched = self.engine.shared.launcher.launch_jobs(jobs, self.context.runner);
         for hook in hooks {
             match &launched {
-                Ok(why) => self.note(&hook, Status::Started, why.clone()),
+                Ok(why) => self.record_not_run(&hook, HookRunStatus::Started, why.clone()),
                 Err(why) => {
                     let outcome = Outcome::not_started(why, Duration::ZERO);
-                    self.conclude(&hook, Ended::Ran(outcome), lane);
+                    self.conclude_hook(&hook, TaskEnd::Ran(outcome), lane);
                 }
             }
         }
     }
 
-    fn select(&self, hook: &Hook) -> Selection {
-        self.engine.select(hook, &self.event, &self.scene)
+    fn select_hook(&self, hook: &Hook) -> HookSelection {
+        self.engine.select_hook(hook, &self.event, &self.context)
     }
 
     /// Whether the hook runs; one that matches and does not is noted with the reason.
-    fn fires(&mut self, hook: &Arc<Hook>, lane: &mut Lane) -> bool {
-        match self.select(hook) {
-            Selection::OtherEvent | Selection::NoMatch => false,
-            Selection::Skip(why) => {
-                self.note(hook, Status::Skipped, why);
+    fn should_fire(&mut self, hook: &Arc<Hook>, lane: &mut LaneProgress) -> bool {
+        match self.select_hook(hook) {
+            HookSelection::OtherEvent | HookSelection::NoMatch => false,
+            HookSelection::Skip(why) => {
+                self.record_not_run(hook, HookRunStatus::Skipped, why);
                 false
             }
-            Selection::Withhold(why) => {
-                self.conclude(hook, withheld(why), lane);
+            HookSelection::Withhold(why) => {
+                self.conclude_hook(hook, withheld_end(why), lane);
                 false
             }
-            Selection::Fire => true,
+            HookSelection::Fire => true,
         }
     }
 
     /// What hooks of this contract receive. What had to be cut is no secret.
-    fn envelope(&mut self, contract: &Contract) -> Envelope {
-        let envelope = (contract.envelope)(&self.event, &self.scene);
-        for cut in &envelope.cut {
-            self.fold.warn(Diagnostic::about_event(cut));
+    fn build_envelope(&mut self, contract: &Contract) -> Envelope {
+        let envelope = (contract.build_envelope)(&self.event, &self.context);
+        for cut in &envelope.truncations {
+            self.fold.add_warning(Diagnostic::for_event(cut));
         }
         envelope
     }
 
     /// Prepares a hook; one that cannot be prepared has failed.
-    fn prepare(&mut self, hook: &Arc<Hook>, envelope: &Envelope, timeout: Duration, lane: &mut Lane) -> Option<Task> {
-        match self.engine.prepare(hook, &self.event, &self.scene, envelope, timeout) {
+    fn prepare_task(
+        &mut self,
+        hook: &Arc<Hook>,
+        envelope: &Envelope,
+        timeout: Duration,
+        lane: &mut LaneProgress,
+    ) -> Option<HookTask> {
+        match self.engine.prepare_task(hook, &self.event, &self.context, envelope, timeout) {
             Ok(task) => Some(task),
             Err(why) => {
-                self.conclude(hook, Ended::Ran(Outcome::not_started(why, Duration::ZERO)), lane);
+                self.conclude_hook(hook, TaskEnd::Ran(Outcome::not_started(why, Duration::ZERO)), lane);
                 None
             }
         }
     }
 
-    fn note(&mut self, hook: &Arc<Hook>, status: Status, why: String) {
-        self.fold.note(HookRun {
-            hook: Arc::clone(hook),
-            status,
-            outcome: None,
-            why: Some(why),
-        });
+    fn record_not_run(&mut self, hook: &Arc<Hook>, status: HookRunStatus, why: String) {
+        self.fold.record_run(HookRun { hook: Arc::clone(hook), status, outcome: None, why: Some(why) });
     }
 
     /// Reads a hook's answer, folds it in, and lets the event and the lane know.
-    fn conclude(&mut self, hook: &Arc<Hook>, ended: Ended, lane: &mut Lane) {
+    fn conclude_hook(&mut self, hook: &Arc<Hook>, ended: TaskEnd, lane: &mut LaneProgress) {
         let outcome = match ended {
-            Ended::Ran(outcome) => outcome,
-            Ended::Withheld(condition) => match self.withhold(hook, &condition) {
+            TaskEnd::Ran(outcome) => outcome,
+            TaskEnd::Withheld(condition) => match self.handle_unmet_condition(hook, &condition) {
                 Some(failure) => failure,
                 None => return,
             },
         };
         let contract = hook.contract;
-        let mut answer: Answer = (contract.answer)(hook, &self.event, &outcome);
+        let mut answer: HookAnswer = (contract.read_answer)(hook, &self.event, &outcome);
         let changes = answer.tool_input.is_some() || answer.tool_output.is_some();
-        if changes && lane.changed && contract.changes == Changes::First {
+        if changes && lane.is_changed && contract.changes == ChangePolicy::First {
             answer.tool_input = None;
             answer.tool_output = None;
-            let command = hook.command();
-            answer.warnings.push(format!(
-                "the change by \"{command}\" is left out: an earlier hook's stands"
-            ));
+            let command = hook.command_summary();
+            answer.warnings.push(format!("the change by \"{command}\" is left out: an earlier hook's stands"));
         }
-        lane.changed |= changes;
+        lane.is_changed |= changes;
         if let Some(tool) = &mut self.event.tool {
             tool.input = answer.tool_input.clone().or(tool.input.take());
             tool.output = answer.tool_output.clone().or(tool.output.take());
         }
-        let blocks = (contract.blocks)(&self.event.name);
+        let blocks = (contract.can_block)(&self.event.name);
         let denied = blocks && answer.decision == Decision::Deny;
-        lane.blocked |= denied && contract.after_block == AfterBlock::Stop;
-        self.fold.add(hook, outcome, answer);
+        lane.is_blocked |= denied && contract.after_block == AfterBlock::Stop;
+        self.fold.add_answer(hook, outcome, answer);
     }
 
     /// A hook whose condition did not hold is skipped. A condition that gave no answer at all is a failure, which a
     /// hook that must not fail open turns into one of its own.
-    fn withhold(&mut self, hook: &Arc<Hook>, condition: &Outcome) -> Option<Outcome> {
+    fn handle_unmet_condition(&mut self, hook: &Arc<Hook>, condition: &Outcome) -> Option<Outcome> {
         let written = match &hook.condition {
-            Some(Condition::Shell(command)) => command.as_str(),
+            Some(HookCondition::Shell(command)) => command.as_str(),
             _ => "",
         };
         let (why, answered) = match &condition.end {
-            End::NotStarted(why) => (why.clone(), false),
+            RunEnd::NotStarted(why) => (why.clone(), false),
             end => {
-                let why = format!("its condition \"{written}\" {}", condition.ending());
+                let why = format!("its condition \"{written}\" {}", condition.describe_end());
                 // These are how a shell says that there was nothing it could run.
-                (why, matches!(end, End::Exited(code) if !matches!(code, 126 | 127)))
+                (why, matches!(end, RunEnd::Exited(code) if !matches!(code, 126 | 127)))
             }
         };
-        let depends =
-            matches!(condition.end, End::NotStarted(_)) || hook.contract.mute_condition == MuteCondition::Failure;
-        if !answered && depends && hook.on_failure == OnFailure::Block {
+        let depends = matches!(condition.end, RunEnd::NotStarted(_))
+            || hook.contract.condition_failure == ConditionFailure::Failure;
+        if !answered && depends && hook.on_failure == FailurePolicy::Block {
             return Some(Outcome::not_started(why, condition.duration));
         }
         if !answered {
-            self.fold.warn(
-                hook.origin
-                    .warning(format!("\"{}\" did not run: {why}", hook.command())),
-            );
+            self.fold
+                .add_warning(hook.origin.make_warning(format!("\"{}\" did not run: {why}", hook.command_summary())));
         }
-        self.note(hook, Status::Skipped, why);
+        self.record_not_run(hook, HookRunStatus::Skipped, why);
         None
     }
 
     /// How long all hooks may take that share their time.
-    fn shared_time<'h>(&self, budget: SharedBudget, hooks: impl Iterator<Item = &'h Hook>) -> Duration {
+    fn compute_shared_time<'h>(&self, budget: SharedTimeBudget, hooks: impl Iterator<Item = &'h Hook>) -> Duration {
         let told = self
-            .scene
+            .context
             .runner
-            .variable(budget.variable)
+            .env_var(budget.variable)
             .and_then(|value| value.to_str()?.parse().ok())
             .map(Duration::from_millis);
         let longest = hooks.filter_map(|hook| match hook.timeout {
-            Timeout::Written(timeout) => Some(timeout),
-            Timeout::Default(_) => None,
+            HookTimeout::Written(timeout) => Some(timeout),
+            HookTimeout::Default(_) => None,
         });
         told.unwrap_or_else(|| longest.max().unwrap_or_default().clamp(budget.at_least, budget.at_most))
     }
 }
 
 /// A hook that could not be started at all.
-fn not_started(why: impl Into<String>) -> CompanionState {
-    CompanionState::Ended(Ended::Ran(Outcome::not_started(why, Duration::ZERO)))
+fn not_started_state(why: impl Into<String>) -> ParallelHookState {
+    ParallelHookState::Ended(TaskEnd::Ran(Outcome::not_started(why, Duration::ZERO)))
 }
 
 /// A hook that matches and that something other than its condition keeps from running.
-fn withheld(why: String) -> Ended {
-    Ended::Withheld(Outcome::not_started(why, Duration::ZERO))
+fn withheld_end(why: String) -> TaskEnd {
+    TaskEnd::Withheld(Outcome::not_started(why, Duration::ZERO))
 }
 
 /// Whether one run serves both hooks: they would do the same, and their contract has it so.
-pub(super) fn is_twin(a: &Hook, b: &Hook) -> bool {
-    b.contract.twins == Twins::RunOnce
+pub(super) fn is_duplicate_hook(a: &Hook, b: &Hook) -> bool {
+    b.contract.dedup == DedupPolicy::RunOnce
         && a.action == b.action
         && a.condition == b.condition
         && a.background == b.background

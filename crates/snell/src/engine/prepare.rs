@@ -7,73 +7,58 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::{DEPTH_VARIABLE, Engine};
-use crate::contract::{Envelope, Scene, WorkingDirectory};
+use crate::contract::{Envelope, HookContext, WorkingDirectoryPolicy};
 use crate::event::Event;
-use crate::hook::{Action, Condition, Hook, HttpCall, Shell};
-use crate::matcher::Roots;
+use crate::hook::{Hook, HookAction, HookCondition, HookShell, HttpAction};
+use crate::matcher::RuleRoots;
 use crate::report::HookLabel;
-use crate::runner::{HttpRequest, Job, ProcessRequest, Runner, Task, Variable, Work};
+use crate::runner::{BackgroundJob, EnvVariable, HookHttpRequest, HookRunner, HookTask, HookWork, ProcessRequest};
 
 /// How long a condition may take.
 const CONDITION_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Engine {
     /// Prepares a hook, or says why it cannot be run.
-    pub(super) fn prepare(
+    pub(super) fn prepare_task(
         &self,
         hook: &Hook,
         event: &Event,
-        scene: &Scene<'_>,
+        scene: &HookContext<'_>,
         envelope: &Envelope,
         timeout: Duration,
-    ) -> Result<Task, String> {
-        let cwd = working_directory(hook, event, scene);
+    ) -> Result<HookTask, String> {
+        let cwd = choose_working_directory(hook, event, scene);
         let (program, args): (OsString, Vec<OsString>) = match &hook.action {
-            Action::Http(call) => {
-                let request = http_request(call, envelope, scene.runner, timeout);
-                return Ok(Task {
-                    condition: None,
-                    work: Work::Http(request),
-                });
+            HookAction::Http(call) => {
+                let request = build_http_request(call, envelope, scene.runner, timeout);
+                return Ok(HookTask { condition: None, work: HookWork::Http(request) });
             }
             // Never selected; whoever asks all the same is told.
-            Action::Unsupported { kind, .. } => {
+            HookAction::Unsupported { kind, .. } => {
                 return Err(format!("there is no way to run a hook of type \"{kind}\""));
             }
-            Action::Shell { shell, command } => shell_line(*shell, command),
-            Action::Exec { program, args } => {
+            HookAction::Shell { shell, command } => build_shell_argv(*shell, command),
+            HookAction::Exec { program, args } => {
                 let before = std::iter::once(program).chain(args);
                 let args = args.iter().zip(before).map(|(word, before)| {
-                    if is_code(before) {
-                        word.into()
-                    } else {
-                        in_project(hook, word, scene)
-                    }
+                    if is_code_flag(before) { word.into() } else { expand_project_variable(hook, word, scene) }
                 });
-                (located(in_project(hook, program, scene), &cwd), args.collect())
+                (resolve_program(expand_project_variable(hook, program, scene), &cwd), args.collect())
             }
-            Action::Script { path } => (script(hook, path, scene).into(), Vec::new()),
+            HookAction::Script { path } => (resolve_script(hook, path, scene).into(), Vec::new()),
         };
-        let request = self.process(program, args, envelope, cwd, timeout);
+        let request = self.build_process_request(program, args, envelope, cwd, timeout);
         let condition = match &hook.condition {
-            Some(Condition::Shell(command)) => {
-                let (program, args) = shell_line(Shell::Posix, command);
-                Some(ProcessRequest {
-                    program,
-                    args,
-                    timeout: CONDITION_TIMEOUT,
-                    ..request.clone()
-                })
+            Some(HookCondition::Shell(command)) => {
+                let (program, args) = build_shell_argv(HookShell::Posix, command);
+                Some(ProcessRequest { program, args, timeout: CONDITION_TIMEOUT, ..request.clone() })
             }
             _ => None,
         };
-        Ok(Task {
-            condition,
-            work: Work::Process(request),
-        })
+        Ok(HookTask { condition, work: HookWork::Process(request) })
     }
 
-    fn process(
+    fn build_process_request(
         &self,
         program: OsString,
         args: Vec<OsString>,
@@ -82,7 +67,7 @@ impl Engine {
         timeout: Duration,
     ) -> ProcessRequest {
         let mut variables = envelope.variables.clone();
-        variables.push(Variable {
+        variables.push(EnvVariable {
             name: DEPTH_VARIABLE.into(),
             value: Some(self.shared.depth.saturating_add(1).to_string().into()),
         });
@@ -100,61 +85,50 @@ impl Engine {
 }
 
 /// A task to be run by somebody else, who tells of it afterwards.
-pub(super) fn job(task: Task, hook: &Hook, event: &Event, now: Option<Timestamp>) -> Job {
-    Job {
+pub(super) fn build_job(task: HookTask, hook: &Hook, event: &Event, now: Option<Timestamp>) -> BackgroundJob {
+    BackgroundJob {
         now,
         task,
         event: event.name.as_str().to_owned(),
         session_id: event.session_id.clone(),
-        hook: HookLabel::of(hook),
+        hook: HookLabel::from_hook(hook),
     }
 }
 
 /// Where the paths of a permission rule begin.
-pub(super) fn roots<'a>(event: &'a Event, scene: &Scene<'a>) -> Roots<'a> {
-    Roots {
-        cwd: event.cwd.as_deref().unwrap_or(scene.project),
-        project: scene.project,
-        home: scene.home,
-    }
+pub(super) fn build_rule_roots<'a>(event: &'a Event, scene: &HookContext<'a>) -> RuleRoots<'a> {
+    RuleRoots { cwd: event.cwd.as_deref().unwrap_or(scene.project), project: scene.project, home: scene.home }
 }
 
 /// The event's directory where the contract says so and it is still there, else the project.
-fn working_directory(hook: &Hook, event: &Event, scene: &Scene<'_>) -> PathBuf {
+fn choose_working_directory(hook: &Hook, event: &Event, scene: &HookContext<'_>) -> PathBuf {
     match hook.contract.working_directory {
-        WorkingDirectory::Project => scene.project.to_owned(),
-        WorkingDirectory::Event => event
-            .cwd
-            .as_ref()
-            .filter(|cwd| cwd.is_dir())
-            .cloned()
-            .unwrap_or_else(|| scene.project.to_owned()),
+        WorkingDirectoryPolicy::Project => scene.project.to_owned(),
+        WorkingDirectoryPolicy::Event => {
+            event.cwd.as_ref().filter(|cwd| cwd.is_dir()).cloned().unwrap_or_else(|| scene.project.to_owned())
+        }
     }
 }
 
-fn shell_line(shell: Shell, command: &str) -> (OsString, Vec<OsString>) {
+fn build_shell_argv(shell: HookShell, command: &str) -> (OsString, Vec<OsString>) {
     let (program, options): (_, &[&str]) = match shell {
-        Shell::Posix => ("/bin/sh", &["-c"]),
-        Shell::Bash => ("bash", &["-c"]),
-        Shell::Pwsh => ("pwsh", &["-NoProfile", "-NonInteractive", "-Command"]),
+        HookShell::Posix => ("/bin/sh", &["-c"]),
+        HookShell::Bash => ("bash", &["-c"]),
+        HookShell::Pwsh => ("pwsh", &["-NoProfile", "-NonInteractive", "-Command"]),
     };
     let args = options.iter().copied().chain([command]).map(OsString::from);
     (program.into(), args.collect())
 }
 
 /// A program named by a relative path is found from where it runs, on every system.
-pub(super) fn located(program: OsString, cwd: &Path) -> OsString {
-    if program.as_encoded_bytes().contains(&b'/') {
-        cwd.join(program).into()
-    } else {
-        program
-    }
+pub(super) fn resolve_program(program: OsString, cwd: &Path) -> OsString {
+    if program.as_encoded_bytes().contains(&b'/') { cwd.join(program).into() } else { program }
 }
 
 /// The script that a string entry names, from the project.
-pub(super) fn script(hook: &Hook, written: &str, scene: &Scene<'_>) -> PathBuf {
+pub(super) fn resolve_script(hook: &Hook, written: &str, scene: &HookContext<'_>) -> PathBuf {
     let path = written.trim();
-    let path = after_project(hook, path).unwrap_or(path);
+    let path = strip_project_variable(hook, path).unwrap_or(path);
     match (path.strip_prefix("~/"), scene.home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => scene.project.join(path),
@@ -162,25 +136,21 @@ pub(super) fn script(hook: &Hook, written: &str, scene: &Scene<'_>) -> PathBuf {
 }
 
 /// What follows the project in a word that begins with the contract's variable for it, `$NAME/…` or `${NAME}/…`.
-pub(super) fn after_project<'a>(hook: &Hook, word: &'a str) -> Option<&'a str> {
+pub(super) fn strip_project_variable<'a>(hook: &Hook, word: &'a str) -> Option<&'a str> {
     let name = hook.contract.project_variable?;
     let rest = word.strip_prefix('$')?;
     let rest = match rest.strip_prefix('{') {
         Some(braced) => braced.strip_prefix(name)?.strip_prefix('}')?,
         None => rest.strip_prefix(name)?,
     };
-    if rest.is_empty() {
-        Some(rest)
-    } else {
-        rest.strip_prefix('/')
-    }
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
 /// Puts the project in place of the variable for it, which no shell does where none is used: only where a word is
 /// nothing but a path that begins with it. In any other text the project's name might come to mean something.
-pub(super) fn in_project(hook: &Hook, word: &str, scene: &Scene<'_>) -> OsString {
+pub(super) fn expand_project_variable(hook: &Hook, word: &str, scene: &HookContext<'_>) -> OsString {
     let is_plain = |rest: &&str| rest.chars().all(|c| c.is_alphanumeric() || "/._-+@".contains(c));
-    match after_project(hook, word).filter(is_plain) {
+    match strip_project_variable(hook, word).filter(is_plain) {
         Some("") => scene.project.into(),
         Some(rest) => scene.project.join(rest).into(),
         None => word.into(),
@@ -188,41 +158,38 @@ pub(super) fn in_project(hook: &Hook, word: &str, scene: &Scene<'_>) -> OsString
 }
 
 /// Whether the word after this one is code to an interpreter, as after `sh -c` or `perl -e`.
-fn is_code(word: &str) -> bool {
+fn is_code_flag(word: &str) -> bool {
     word.starts_with('-') && !word.starts_with("--") && word.contains(['c', 'e'])
 }
 
-fn http_request(call: &HttpCall, envelope: &Envelope, runner: &Runner, timeout: Duration) -> HttpRequest {
+fn build_http_request(
+    call: &HttpAction,
+    envelope: &Envelope,
+    runner: &HookRunner,
+    timeout: Duration,
+) -> HookHttpRequest {
     let value_of = |name: &str| {
         let allowed = call.allowed_env_vars.iter().any(|allowed| allowed == name);
-        let value = allowed.then(|| runner.variable(name)).flatten();
-        value
-            .map(|value| value.to_string_lossy().into_owned())
-            .unwrap_or_default()
+        let value = allowed.then(|| runner.env_var(name)).flatten();
+        value.map(|value| value.to_string_lossy().into_owned()).unwrap_or_default()
     };
-    HttpRequest {
+    HookHttpRequest {
         url: call.url.clone(),
-        headers: call
-            .headers
-            .iter()
-            .map(|(name, value)| (name.clone(), expand(value, value_of)))
-            .collect(),
+        headers: call.headers.iter().map(|(name, value)| (name.clone(), expand_variables(value, value_of))).collect(),
         body: envelope.stdin.clone().unwrap_or_default(),
         timeout,
     }
 }
 
 /// Puts values in place of `$NAME` and `${NAME}`.
-fn expand(text: &str, value_of: impl Fn(&str) -> String) -> String {
+fn expand_variables(text: &str, value_of: impl Fn(&str) -> String) -> String {
     let mut expanded = String::new();
     let mut rest = text;
     while let Some(at) = rest.find('$') {
         expanded.push_str(&rest[..at]);
         let after = &rest[at + 1..];
         let braced = after.strip_prefix('{').and_then(|inner| inner.split_once('}'));
-        let bare = after
-            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-            .unwrap_or(after.len());
+        let bare = after.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(after.len());
         match braced {
             Some((name, tail)) => {
                 expanded.push_str(&value_of(name));
@@ -244,7 +211,7 @@ fn expand(text: &str, value_of: impl Fn(&str) -> String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::expand;
+    use super::expand_variables;
 
     #[test]
     fn variables_in_headers_are_put_in_place() {
@@ -256,7 +223,7 @@ mod tests {
             ("${open", "${open"),
         ];
         for (text, expected) in cases {
-            assert_eq!(expand(text, value_of), expected, "{text}");
+            assert_eq!(expand_variables(text, value_of), expected, "{text}");
         }
     }
 }

@@ -10,11 +10,11 @@ use crate::diagnostic::Diagnostic;
 /// Follows changes as long as it lives.
 #[derive(Debug)]
 #[must_use = "watching ends when this is dropped"]
-pub struct Watch {
+pub struct ConfigWatch {
     task: AbortHandle,
 }
 
-impl Drop for Watch {
+impl Drop for ConfigWatch {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -26,7 +26,7 @@ impl Engine {
     ///
     /// Looking costs one `stat` per file. It works on every file system and needs no handle that could run out; a host
     /// that wants to be sure before each event calls [`Engine::reload_if_changed`] instead.
-    pub fn watch(&self, every: Duration, on_reload: impl Fn(Vec<Diagnostic>) + Send + 'static) -> Watch {
+    pub fn watch(&self, every: Duration, on_reload: impl Fn(Vec<Diagnostic>) + Send + 'static) -> ConfigWatch {
         let engine = self.clone();
         let task = tokio::spawn(async move {
             let mut ticks = tokio::time::interval(every);
@@ -38,8 +38,6 @@ impl Engine {
                 }
             }
         });
-        Watch {
-            task: task.abort_handle(),
-        }
+        ConfigWatch { task: task.abort_handle() }
     }
 }

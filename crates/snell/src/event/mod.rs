@@ -15,7 +15,7 @@ pub use tool_class::ToolClass;
 pub(crate) use wire::parse_json;
 pub use wire::{EventError, JsonError};
 pub use wire::{
-    JsonStringScanner, MAX_JSON_DEPTH, MAX_JSON_VALUES, json_depth, replace_lone_surrogates, unpack_json_object,
+    JsonStringScanner, MAX_JSON_DEPTH, MAX_JSON_VALUES, measure_json_depth, replace_lone_surrogates, unpack_json_object,
 };
 
 /// Something that happened in an agent's session.
@@ -37,7 +37,7 @@ pub struct Event {
     /// When it happened, by the host's clock. It is passed on; hooks are told the engine's time.
     pub timestamp: Option<Timestamp>,
     /// The tool call, on events about one.
-    pub tool: Option<Tool>,
+    pub tool: Option<ToolCall>,
     /// What the user wrote.
     pub prompt: Option<String>,
     /// What the agent tells the user (`Notification`).
@@ -49,13 +49,13 @@ pub struct Event {
     /// Whether the agent is already going on because a `Stop` hook asked it to.
     pub stop_hook_active: Option<bool>,
     /// The subagent it happened in.
-    pub subagent: Option<Subagent>,
+    pub subagent: Option<SubagentIdentity>,
     /// The model in use.
     pub model: Option<String>,
     /// The agent's permission mode.
     pub permission_mode: Option<String>,
     /// Where the agent's terminal is, under tmux.
-    pub tmux: Option<Tmux>,
+    pub tmux: Option<TmuxLocation>,
     /// The user's name.
     pub user_name: Option<String>,
     /// The active agent's name, where a product has several.
@@ -68,7 +68,7 @@ pub struct Event {
 
 /// One tool call.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tool {
+pub struct ToolCall {
     /// The tool's name as the agent calls it.
     pub name: String,
     /// The arguments.
@@ -85,7 +85,7 @@ pub struct Tool {
 
 /// The subagent an event happened in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Subagent {
+pub struct SubagentIdentity {
     /// Its id.
     pub id: Option<String>,
     /// Its kind.
@@ -94,7 +94,7 @@ pub struct Subagent {
 
 /// Where an agent's terminal is, under tmux.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tmux {
+pub struct TmuxLocation {
     /// The pane's id (`%3`).
     pub pane: Option<String>,
     /// The session's name.
@@ -135,20 +135,13 @@ impl Event {
 
     /// A `UserPromptSubmit` event.
     pub fn user_prompt(prompt: impl Into<String>) -> Self {
-        Self {
-            prompt: Some(prompt.into()),
-            ..Self::new(EventName::UserPromptSubmit)
-        }
+        Self { prompt: Some(prompt.into()), ..Self::new(EventName::UserPromptSubmit) }
     }
 
     /// The same event, about this tool call.
     #[must_use]
     pub fn with_tool(mut self, name: impl Into<String>, input: Value) -> Self {
-        self.tool = Some(Tool {
-            name: name.into(),
-            input: Some(input),
-            ..self.tool.unwrap_or_default()
-        });
+        self.tool = Some(ToolCall { name: name.into(), input: Some(input), ..self.tool.unwrap_or_default() });
         self
     }
 
@@ -186,14 +179,11 @@ impl Event {
 
     /// The tool's name, if the event is about a tool whose name is known.
     pub fn tool_name(&self) -> Option<&str> {
-        self.tool
-            .as_ref()
-            .map(|tool| tool.name.as_str())
-            .filter(|name| !name.is_empty())
+        self.tool.as_ref().map(|tool| tool.name.as_str()).filter(|name| !name.is_empty())
     }
 
     /// Whether the tool failed: the event says so, or the host did.
-    pub fn tool_failed(&self) -> bool {
+    pub fn has_tool_failed(&self) -> bool {
         self.name == EventName::PostToolUseFailure || self.tool.as_ref().and_then(|tool| tool.success) == Some(false)
     }
 }
@@ -210,15 +200,12 @@ const PRINCIPAL_ARGUMENTS: &[(&[&str], &str)] = &[
 /// For a tool that the table does not name, the first of these that its input has.
 const PRINCIPAL_FALLBACK: &[&str] = &["command", "file_path", "path", "url", "pattern", "query"];
 
-impl Tool {
+impl ToolCall {
     /// The argument that says what the call is about: a shell tool's command, a file tool's path. A list of words, as
     /// some agents send a command, is read as one text.
     pub fn principal_argument(&self) -> Option<Cow<'_, str>> {
-        let text = |field: &str| as_text(self.input.as_ref()?.get(field)?);
-        match PRINCIPAL_ARGUMENTS
-            .iter()
-            .find(|(tools, _)| tools.contains(&self.name.as_str()))
-        {
+        let text = |field: &str| join_text(self.input.as_ref()?.get(field)?);
+        match PRINCIPAL_ARGUMENTS.iter().find(|(tools, _)| tools.contains(&self.name.as_str())) {
             Some((_, field)) => text(field),
             None => PRINCIPAL_FALLBACK.iter().find_map(|field| text(field)),
         }
@@ -226,19 +213,17 @@ impl Tool {
 
     /// The command that a shell tool would run.
     pub fn command(&self) -> Option<Cow<'_, str>> {
-        as_text(self.input.as_ref()?.get("command")?)
+        join_text(self.input.as_ref()?.get("command")?)
     }
 
     /// The file that the call is about.
-    pub fn file(&self) -> Option<&str> {
+    pub fn file_path(&self) -> Option<&str> {
         let input = self.input.as_ref()?;
-        ["file_path", "notebook_path", "path"]
-            .iter()
-            .find_map(|field| input.get(field)?.as_str())
+        ["file_path", "notebook_path", "path"].iter().find_map(|field| input.get(field)?.as_str())
     }
 }
 
-fn as_text(value: &Value) -> Option<Cow<'_, str>> {
+fn join_text(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::String(text) => Some(text.into()),
         Value::Array(words) => {
@@ -270,24 +255,14 @@ mod tests {
             ("mcp__x__y", Some("c")),
         ];
         for (name, expected) in cases {
-            let tool = Tool {
-                name: name.into(),
-                input: Some(everything.clone()),
-                ..Tool::default()
-            };
+            let tool = ToolCall { name: name.into(), input: Some(everything.clone()), ..ToolCall::default() };
             assert_eq!(tool.principal_argument().as_deref(), expected, "{name}");
         }
-        let other = Tool {
-            name: "read_file".into(),
-            input: Some(json!({"url": "u", "path": "p"})),
-            ..Tool::default()
-        };
+        let other =
+            ToolCall { name: "read_file".into(), input: Some(json!({"url": "u", "path": "p"})), ..ToolCall::default() };
         assert_eq!(other.principal_argument().as_deref(), Some("p"));
-        let words = Tool {
-            name: "Bash".into(),
-            input: Some(json!({"command": ["git", "push"]})),
-            ..Tool::default()
-        };
+        let words =
+            ToolCall { name: "Bash".into(), input: Some(json!({"command": ["git", "push"]})), ..ToolCall::default() };
         assert_eq!(words.command().as_deref(), Some("git push"));
     }
 }

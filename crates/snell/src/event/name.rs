@@ -39,69 +39,62 @@ pub enum EventName {
 }
 
 /// One row of the vocabulary.
-struct Row {
+struct EventNameRow {
     event: EventName,
     name: &'static str,
     aliases: &'static [&'static str],
 }
 
-static ROWS: [Row; 13] = [
-    row(EventName::SessionStart, "SessionStart", &["session-start"]),
-    row(
+static EVENT_NAME_ROWS: [EventNameRow; 13] = [
+    event_name_row(EventName::SessionStart, "SessionStart", &["session-start"]),
+    event_name_row(
         EventName::UserPromptSubmit,
         "UserPromptSubmit",
         &["UserPrompt", "BeforeAgent", "user-prompt-submit"],
     ),
-    row(EventName::PreToolUse, "PreToolUse", &["BeforeTool", "pre-tool-use"]),
-    row(
-        EventName::PermissionRequest,
-        "PermissionRequest",
-        &["permission-request"],
-    ),
-    row(EventName::PostToolUse, "PostToolUse", &["AfterTool", "post-tool-use"]),
-    row(EventName::PostToolUseFailure, "PostToolUseFailure", &[]),
-    row(EventName::Notification, "Notification", &["notification"]),
-    row(EventName::SubagentStart, "SubagentStart", &[]),
-    row(EventName::SubagentStop, "SubagentStop", &[]),
-    row(EventName::Stop, "Stop", &["AfterAgent", "stop"]),
-    row(EventName::PreCompact, "PreCompact", &["PreCompress"]),
-    row(EventName::PostCompact, "PostCompact", &[]),
-    row(EventName::SessionEnd, "SessionEnd", &["session-end"]),
+    event_name_row(EventName::PreToolUse, "PreToolUse", &["BeforeTool", "pre-tool-use"]),
+    event_name_row(EventName::PermissionRequest, "PermissionRequest", &["permission-request"]),
+    event_name_row(EventName::PostToolUse, "PostToolUse", &["AfterTool", "post-tool-use"]),
+    event_name_row(EventName::PostToolUseFailure, "PostToolUseFailure", &[]),
+    event_name_row(EventName::Notification, "Notification", &["notification"]),
+    event_name_row(EventName::SubagentStart, "SubagentStart", &[]),
+    event_name_row(EventName::SubagentStop, "SubagentStop", &[]),
+    event_name_row(EventName::Stop, "Stop", &["AfterAgent", "stop"]),
+    event_name_row(EventName::PreCompact, "PreCompact", &["PreCompress"]),
+    event_name_row(EventName::PostCompact, "PostCompact", &[]),
+    event_name_row(EventName::SessionEnd, "SessionEnd", &["session-end"]),
 ];
 
-const fn row(event: EventName, name: &'static str, aliases: &'static [&'static str]) -> Row {
-    Row { event, name, aliases }
+const fn event_name_row(event: EventName, name: &'static str, aliases: &'static [&'static str]) -> EventNameRow {
+    EventNameRow { event, name, aliases }
 }
 
 impl EventName {
     /// Reads a canonical name or an alias; any other name becomes [`EventName::Other`].
     pub fn parse(name: &str) -> Self {
-        Self::known(name).unwrap_or_else(|| Self::Other(name.to_owned()))
+        Self::parse_known(name).unwrap_or_else(|| Self::Other(name.to_owned()))
     }
 
     /// Reads a canonical name or an alias, or answers nothing for a name that no row knows.
-    pub fn known(name: &str) -> Option<Self> {
-        ROWS.iter()
-            .find(|row| row.name == name || row.aliases.contains(&name))
-            .map(|row| row.event.clone())
+    pub fn parse_known(name: &str) -> Option<Self> {
+        EVENT_NAME_ROWS.iter().find(|row| row.name == name || row.aliases.contains(&name)).map(|row| row.event.clone())
     }
 
     /// The canonical name, or the name an unknown event came with.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Other(name) => name,
-            known => ROWS.iter().find(|row| row.event == *known).map_or("", |row| row.name),
+            known => EVENT_NAME_ROWS.iter().find(|row| row.event == *known).map_or("", |row| row.name),
         }
     }
 
-    /// Every name that [`EventName::known`] reads, canonical names first in each row.
+    /// Every name that [`EventName::parse_known`] reads, canonical names first in each row.
     pub fn all_names() -> impl Iterator<Item = &'static str> {
-        ROWS.iter()
-            .flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
+        EVENT_NAME_ROWS.iter().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
     }
 
     /// The name that was probably meant by one that is in no vocabulary.
-    pub fn meant_by(name: &str) -> Option<&'static str> {
+    pub fn suggest_name(name: &str) -> Option<&'static str> {
         if crate::contract::is_known_event(name) {
             return None;
         }
@@ -110,15 +103,12 @@ impl EventName {
 
     /// The canonical names, in the order of a session.
     pub fn canonical_names() -> impl Iterator<Item = &'static str> {
-        ROWS.iter().map(|row| row.name)
+        EVENT_NAME_ROWS.iter().map(|row| row.name)
     }
 
     /// Whether the event is about one tool call, so that a matcher compares a tool.
-    pub fn is_about_a_tool(&self) -> bool {
-        matches!(
-            self,
-            Self::PreToolUse | Self::PermissionRequest | Self::PostToolUse | Self::PostToolUseFailure
-        )
+    pub fn is_tool_event(&self) -> bool {
+        matches!(self, Self::PreToolUse | Self::PermissionRequest | Self::PostToolUse | Self::PostToolUseFailure)
     }
 }
 
@@ -135,10 +125,7 @@ mod tests {
     #[test]
     fn every_name_and_alias_leads_to_exactly_one_row() {
         for name in EventName::all_names() {
-            let owners = ROWS
-                .iter()
-                .filter(|row| row.name == name || row.aliases.contains(&name))
-                .count();
+            let owners = EVENT_NAME_ROWS.iter().filter(|row| row.name == name || row.aliases.contains(&name)).count();
             assert_eq!(owners, 1, "{name}");
             let event = EventName::parse(name);
             assert_eq!(EventName::parse(event.as_str()), event, "{name}");
@@ -147,14 +134,9 @@ mod tests {
 
     #[test]
     fn what_was_meant_is_found_for_slips_of_the_pen_only() {
-        let cases = [
-            ("PreToolUze", Some("PreToolUse")),
-            ("PreToolUse", None),
-            ("Setup", None),
-            ("Banana", None),
-        ];
+        let cases = [("PreToolUze", Some("PreToolUse")), ("PreToolUse", None), ("Setup", None), ("Banana", None)];
         for (name, meant) in cases {
-            assert_eq!(EventName::meant_by(name), meant, "{name}");
+            assert_eq!(EventName::suggest_name(name), meant, "{name}");
         }
     }
 

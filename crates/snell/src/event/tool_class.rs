@@ -19,15 +19,15 @@ pub enum ToolClass {
     Mcp,
 }
 
-struct Row {
+struct ToolClassRow {
     class: ToolClass,
     name: &'static str,
     tools: &'static [&'static str],
     prefixes: &'static [&'static str],
 }
 
-const ROWS: [Row; 7] = [
-    Row {
+const TOOL_CLASS_ROWS: [ToolClassRow; 7] = [
+    ToolClassRow {
         class: ToolClass::Shell,
         name: "shell",
         tools: &[
@@ -44,13 +44,13 @@ const ROWS: [Row; 7] = [
         ],
         prefixes: &[],
     },
-    Row {
+    ToolClassRow {
         class: ToolClass::FileRead,
         name: "file.read",
         tools: &["Read", "read_file", "view", "read", "fs_read", "read_code"],
         prefixes: &[],
     },
-    Row {
+    ToolClassRow {
         class: ToolClass::FileWrite,
         name: "file.write",
         tools: &[
@@ -75,13 +75,13 @@ const ROWS: [Row; 7] = [
         ],
         prefixes: &[],
     },
-    Row {
+    ToolClassRow {
         class: ToolClass::Search,
         name: "search",
         tools: &["Glob", "Grep", "glob", "grep", "grep_search", "file_search"],
         prefixes: &[],
     },
-    Row {
+    ToolClassRow {
         class: ToolClass::Web,
         name: "web",
         tools: &[
@@ -96,13 +96,13 @@ const ROWS: [Row; 7] = [
         ],
         prefixes: &[],
     },
-    Row {
+    ToolClassRow {
         class: ToolClass::Agent,
         name: "agent",
         tools: &["Agent", "Task", "spawn_agent", "task", "runSubagent", "use_subagent"],
         prefixes: &[],
     },
-    Row {
+    ToolClassRow {
         class: ToolClass::Mcp,
         name: "mcp",
         tools: &["mcp_tool_use"],
@@ -113,22 +113,23 @@ const ROWS: [Row; 7] = [
 impl ToolClass {
     /// Reads a class's name as `snell.toml` writes it.
     pub fn parse(name: &str) -> Option<Self> {
-        ROWS.iter().find(|row| row.name == name).map(|row| row.class)
+        TOOL_CLASS_ROWS.iter().find(|row| row.name == name).map(|row| row.class)
     }
 
     /// The classes' names.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        ROWS.iter().map(|row| row.name)
+        TOOL_CLASS_ROWS.iter().map(|row| row.name)
     }
 
     /// The class's name as `snell.toml` writes it.
     pub fn as_str(self) -> &'static str {
-        ROWS.iter().find(|row| row.class == self).map_or("", |row| row.name)
+        TOOL_CLASS_ROWS.iter().find(|row| row.class == self).map_or("", |row| row.name)
     }
 
     /// Whether a tool of this name is of the class.
     pub fn contains(self, tool: &str) -> bool {
-        ROWS.iter()
+        TOOL_CLASS_ROWS
+            .iter()
             .filter(|row| row.class == self)
             .any(|row| row.tools.contains(&tool) || row.prefixes.iter().any(|prefix| tool.starts_with(prefix)))
     }

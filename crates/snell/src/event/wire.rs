@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::{Event, EventName, Subagent, Tmux, Tool};
+use super::{Event, EventName, SubagentIdentity, TmuxLocation, ToolCall};
 use crate::diagnostic::Diagnostic;
 
 /// Why a text could not be read as JSON.
@@ -65,7 +65,7 @@ impl Event {
         };
         match value {
             Value::Object(fields) => Self::from_object(name, fields),
-            other => Err(EventError::NotAnObject(kind_of(&other))),
+            other => Err(EventError::NotAnObject(json_kind_name(&other))),
         }
     }
 
@@ -75,45 +75,38 @@ impl Event {
     ///
     /// When nothing names the event.
     pub fn from_object(name: Option<&str>, raw: Map<String, Value>) -> Result<(Self, Vec<Diagnostic>), EventError> {
-        let mut fields = Fields {
-            raw: &raw,
-            notes: Vec::new(),
-        };
-        let told = fields.text(&["hook_event_name", "event"]);
+        let mut fields = PayloadFields { raw: &raw, notes: Vec::new() };
+        let told = fields.read_text(&["hook_event_name", "event"]);
         if let (Some(name), Some(told)) = (name, &told)
             && EventName::parse(name) != EventName::parse(told)
         {
-            fields.note(format!(
+            fields.add_note(format!(
                 "the payload calls itself \"{told}\" but was handed over as \"{name}\"; it is treated as \"{name}\""
             ));
         }
-        let name = name
-            .map(str::to_owned)
-            .or(told)
-            .filter(|name| !name.trim().is_empty())
-            .ok_or(EventError::NoName)?;
+        let name = name.map(str::to_owned).or(told).filter(|name| !name.trim().is_empty()).ok_or(EventError::NoName)?;
 
         let mut event = Self::new(EventName::parse(name.trim()));
-        event.session_id = fields.text(&["session_id"]);
-        event.cwd = fields.text(&["cwd", "working_directory"]).map(Into::into);
-        event.project_dir = fields.text(&["project_dir"]).map(Into::into);
-        event.transcript_path = fields.text(&["transcript_path"]).map(Into::into);
-        event.timestamp = fields.timestamp();
-        event.tool = fields.tool();
-        event.prompt = fields.text(&["prompt", "user_prompt"]);
-        event.message = fields.text(&["message"]);
-        event.source = fields.text(&["source"]);
-        event.reason = fields.text(&["reason"]);
-        event.stop_hook_active = fields.boolean("stop_hook_active");
-        event.model = fields.text(&["model"]);
-        event.permission_mode = fields.text(&["permission_mode"]);
-        event.user_name = fields.text(&["user_name"]);
-        event.agent_name = fields.text(&["agent_name"]);
-        event.platform = fields.text(&["platform"]);
-        event.subagent =
-            both(fields.text(&["agent_id"]), fields.text(&["agent_type"])).map(|(id, kind)| Subagent { id, kind });
-        event.tmux = both(fields.text(&["tmux_pane"]), fields.text(&["tmux_session"]))
-            .map(|(pane, session)| Tmux { pane, session });
+        event.session_id = fields.read_text(&["session_id"]);
+        event.cwd = fields.read_text(&["cwd", "working_directory"]).map(Into::into);
+        event.project_dir = fields.read_text(&["project_dir"]).map(Into::into);
+        event.transcript_path = fields.read_text(&["transcript_path"]).map(Into::into);
+        event.timestamp = fields.read_timestamp();
+        event.tool = fields.read_tool_call();
+        event.prompt = fields.read_text(&["prompt", "user_prompt"]);
+        event.message = fields.read_text(&["message"]);
+        event.source = fields.read_text(&["source"]);
+        event.reason = fields.read_text(&["reason"]);
+        event.stop_hook_active = fields.read_bool("stop_hook_active");
+        event.model = fields.read_text(&["model"]);
+        event.permission_mode = fields.read_text(&["permission_mode"]);
+        event.user_name = fields.read_text(&["user_name"]);
+        event.agent_name = fields.read_text(&["agent_name"]);
+        event.platform = fields.read_text(&["platform"]);
+        event.subagent = either_present(fields.read_text(&["agent_id"]), fields.read_text(&["agent_type"]))
+            .map(|(id, kind)| SubagentIdentity { id, kind });
+        event.tmux = either_present(fields.read_text(&["tmux_pane"]), fields.read_text(&["tmux_session"]))
+            .map(|(pane, session)| TmuxLocation { pane, session });
         let notes = fields.notes;
         event.raw = raw;
         Ok((event, notes))
@@ -143,18 +136,15 @@ impl Event {
         put("platform", text(self.platform.as_ref()));
         put("tmux_pane", text(tmux.and_then(|tmux| tmux.pane.as_ref())));
         put("tmux_session", text(tmux.and_then(|tmux| tmux.session.as_ref())));
-        put(
-            "tool_success",
-            self.tool.as_ref().and_then(|tool| tool.success).map(Value::Bool),
-        );
-        for key in MODELLED {
-            put(key, self.field(key));
+        put("tool_success", self.tool.as_ref().and_then(|tool| tool.success).map(Value::Bool));
+        for key in MODELLED_FIELDS {
+            put(key, self.wire_field(key));
         }
         Value::Object(object)
     }
 
     /// A field by the name it has on the wire: from the model where it has one, else as the host sent it.
-    pub(crate) fn field(&self, name: &str) -> Option<Value> {
+    pub(crate) fn wire_field(&self, name: &str) -> Option<Value> {
         let text = |value: &Option<String>| value.clone().map(Value::String);
         let tool = self.tool.as_ref();
         let modelled = match name {
@@ -179,8 +169,8 @@ impl Event {
     }
 }
 
-/// The fields that [`Event::field`] answers from the model.
-const MODELLED: &[&str] = &[
+/// The fields that [`Event::wire_field`] answers from the model.
+const MODELLED_FIELDS: &[&str] = &[
     "session_id",
     "tool_name",
     "tool_input",
@@ -198,88 +188,84 @@ const MODELLED: &[&str] = &[
     "permission_mode",
 ];
 
-fn both(a: Option<String>, b: Option<String>) -> Option<(Option<String>, Option<String>)> {
+fn either_present(a: Option<String>, b: Option<String>) -> Option<(Option<String>, Option<String>)> {
     (a.is_some() || b.is_some()).then_some((a, b))
 }
 
 /// Typed reading of the payload's fields; what does not fit is noted.
-struct Fields<'a> {
+struct PayloadFields<'a> {
     raw: &'a Map<String, Value>,
     notes: Vec<Diagnostic>,
 }
 
-impl Fields<'_> {
-    fn note(&mut self, message: String) {
-        self.notes.push(Diagnostic::about_event(message));
+impl PayloadFields<'_> {
+    fn add_note(&mut self, message: String) {
+        self.notes.push(Diagnostic::for_event(message));
     }
 
     /// The first of `names` that is there as text. A number or a boolean is read as its text.
-    fn text(&mut self, names: &[&str]) -> Option<String> {
+    fn read_text(&mut self, names: &[&str]) -> Option<String> {
         for name in names {
             match self.raw.get(*name) {
                 None | Some(Value::Null) => {}
                 Some(Value::String(text)) => return Some(text.clone()),
                 Some(value @ (Value::Number(_) | Value::Bool(_))) => return Some(value.to_string()),
                 Some(other) => {
-                    let kind = kind_of(other);
-                    self.note(format!("\"{name}\" must be a string, not {kind}; it is left out"));
+                    let kind = json_kind_name(other);
+                    self.add_note(format!("\"{name}\" must be a string, not {kind}; it is left out"));
                 }
             }
         }
         None
     }
 
-    fn boolean(&mut self, name: &str) -> Option<bool> {
+    fn read_bool(&mut self, name: &str) -> Option<bool> {
         match self.raw.get(name) {
             None | Some(Value::Null) => None,
             Some(Value::Bool(value)) => Some(*value),
             Some(other) => {
-                let kind = kind_of(other);
-                self.note(format!("\"{name}\" must be true or false, not {kind}; it is left out"));
+                let kind = json_kind_name(other);
+                self.add_note(format!("\"{name}\" must be true or false, not {kind}; it is left out"));
                 None
             }
         }
     }
 
-    fn timestamp(&mut self) -> Option<jiff::Timestamp> {
-        let text = self.text(&["timestamp"])?;
+    fn read_timestamp(&mut self) -> Option<jiff::Timestamp> {
+        let text = self.read_text(&["timestamp"])?;
         let parsed = text.parse().ok();
         if parsed.is_none() {
-            self.note(format!(
-                "\"timestamp\" is not an RFC 3339 time: \"{text}\"; write 2025-12-31T10:30:00Z"
-            ));
+            self.add_note(format!("\"timestamp\" is not an RFC 3339 time: \"{text}\"; write 2025-12-31T10:30:00Z"));
         }
         parsed
     }
 
-    fn tool(&mut self) -> Option<Tool> {
-        let name = self.text(&["tool_name"]);
+    fn read_tool_call(&mut self) -> Option<ToolCall> {
+        let name = self.read_text(&["tool_name"]);
         let input = self.raw.get("tool_input").cloned();
         if let Some(other) = input.as_ref().filter(|input| !(input.is_object() || input.is_null())) {
-            let kind = kind_of(other);
-            self.note(format!(
+            let kind = json_kind_name(other);
+            self.add_note(format!(
                 "\"tool_input\" should be an object, not {kind}; matchers that look at an argument cannot match it"
             ));
         }
-        let output = ["tool_response", "tool_output"]
-            .iter()
-            .find_map(|name| self.raw.get(*name).cloned());
+        let output = ["tool_response", "tool_output"].iter().find_map(|name| self.raw.get(*name).cloned());
         if name.is_none() && input.is_none() && output.is_none() {
             return None;
         }
-        Some(Tool {
+        Some(ToolCall {
             name: name.unwrap_or_default(),
             input,
             output,
-            success: self.boolean("tool_success"),
-            use_id: self.text(&["tool_use_id"]),
+            success: self.read_bool("tool_success"),
+            use_id: self.read_text(&["tool_use_id"]),
             duration_ms: self.raw.get("duration_ms").and_then(Value::as_u64),
         })
     }
 }
 
 /// What a JSON value is, in a sentence.
-fn kind_of(value: &Value) -> &'static str {
+fn json_kind_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
@@ -302,12 +288,12 @@ pub(crate) fn parse_json(text: &str) -> Result<Value, JsonError> {
     if extent.values > MAX_JSON_VALUES {
         return Err(JsonError::TooManyValues);
     }
-    read(text).or_else(|error| {
+    deserialize_json(text).or_else(|error| {
         let mended = replace_lone_surrogates(text);
         if mended == text {
             return Err(error.into());
         }
-        Ok(read(&mended)?)
+        Ok(deserialize_json(&mended)?)
     })
 }
 
@@ -318,7 +304,7 @@ pub fn unpack_json_object(value: &Value) -> Cow<'_, Value> {
     object.map_or(Cow::Borrowed(value), Cow::Owned)
 }
 
-fn read(text: &str) -> Result<Value, serde_json::Error> {
+fn deserialize_json(text: &str) -> Result<Value, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_str(text);
     // The depth is known already, and may be greater than what serde_json allows by itself.
     reader.disable_recursion_limit();
@@ -328,7 +314,7 @@ fn read(text: &str) -> Result<Value, serde_json::Error> {
 }
 
 /// How deeply brackets outside strings are nested in a text of JSON.
-pub fn json_depth(text: &str) -> usize {
+pub fn measure_json_depth(text: &str) -> usize {
     JsonExtent::measure(text.as_bytes()).depth
 }
 
@@ -341,7 +327,7 @@ pub struct JsonStringScanner {
 
 impl JsonStringScanner {
     /// Takes the next byte of a text. Answers whether it stands outside strings; a quotation mark does not.
-    pub fn is_outside(&mut self, byte: u8) -> bool {
+    pub fn is_outside_string(&mut self, byte: u8) -> bool {
         match byte {
             _ if self.escaped => self.escaped = false,
             b'\\' if self.in_string => self.escaped = true,
@@ -366,7 +352,7 @@ impl JsonExtent {
         let mut extent = Self::default();
         let mut depth = 0_usize;
         let mut strings = JsonStringScanner::default();
-        for byte in text.iter().copied().filter(|byte| strings.is_outside(*byte)) {
+        for byte in text.iter().copied().filter(|byte| strings.is_outside_string(*byte)) {
             match byte {
                 b'[' | b'{' => {
                     depth += 1;
@@ -389,8 +375,8 @@ pub fn replace_lone_surrogates(text: &str) -> String {
     while let Some(at) = rest.find('\\') {
         mended.push_str(&rest[..at]);
         rest = &rest[at..];
-        let taken = match escaped_unit(rest) {
-            Some(0xD800..=0xDBFF) if matches!(rest.get(6..).and_then(escaped_unit), Some(0xDC00..=0xDFFF)) => 12,
+        let taken = match parse_escaped_unit(rest) {
+            Some(0xD800..=0xDBFF) if matches!(rest.get(6..).and_then(parse_escaped_unit), Some(0xDC00..=0xDFFF)) => 12,
             Some(0xD800..=0xDFFF) => {
                 mended.push_str("\\ufffd");
                 rest = &rest[6..];
@@ -407,7 +393,7 @@ pub fn replace_lone_surrogates(text: &str) -> String {
 }
 
 /// The UTF-16 unit of a `\uXXXX` at the start of `text`.
-fn escaped_unit(text: &str) -> Option<u16> {
+fn parse_escaped_unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     u16::from_str_radix(digits, 16).ok()
 }
@@ -439,10 +425,7 @@ mod tests {
         assert!(matches!(parse_json(&"[".repeat(1_000_000)), Err(JsonError::TooDeep)));
         let listed = |values: usize| format!("[\",[{{\"{}]", ",0".repeat(values));
         assert!(parse_json(&listed(MAX_JSON_VALUES - 1)).is_ok());
-        assert!(matches!(
-            parse_json(&listed(MAX_JSON_VALUES)),
-            Err(JsonError::TooManyValues)
-        ));
+        assert!(matches!(parse_json(&listed(MAX_JSON_VALUES)), Err(JsonError::TooManyValues)));
         for number in ["12345678901234567890123456789", "1e+999", "0.1000", "-0"] {
             assert_eq!(parse_json(number).unwrap().to_string(), number);
         }

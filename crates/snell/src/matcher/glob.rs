@@ -6,7 +6,7 @@
 
 /// What a pattern may say and what a star reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Dialect {
+pub(crate) struct GlobDialect {
     /// `[a-z]` and `\` have a meaning; an unclosed `[` stands for itself.
     pub(crate) classes: bool,
     pub(crate) ignore_case: bool,
@@ -14,49 +14,33 @@ pub(crate) struct Dialect {
     pub(crate) paths: bool,
 }
 
-impl Dialect {
+impl GlobDialect {
     /// `*` and `?`, nothing else.
-    pub(crate) const PLAIN: Self = Self {
-        classes: false,
-        ignore_case: false,
-        paths: false,
-    };
+    pub(crate) const PLAIN: Self = Self { classes: false, ignore_case: false, paths: false };
     /// The same, and letters match whatever their case.
-    pub(crate) const PLAIN_CASELESS: Self = Self {
-        ignore_case: true,
-        ..Self::PLAIN
-    };
+    pub(crate) const PLAIN_CASELESS: Self = Self { ignore_case: true, ..Self::PLAIN };
     /// Also `[a-z]`.
-    pub(crate) const CLASSES: Self = Self {
-        classes: true,
-        ..Self::PLAIN
-    };
+    pub(crate) const CLASSES: Self = Self { classes: true, ..Self::PLAIN };
     /// Also `[a-z]`, and letters match whatever their case.
-    pub(crate) const CASELESS: Self = Self {
-        ignore_case: true,
-        ..Self::CLASSES
-    };
+    pub(crate) const CASELESS: Self = Self { ignore_case: true, ..Self::CLASSES };
     /// File paths, as in `.gitignore`.
-    pub(crate) const PATHS: Self = Self {
-        paths: true,
-        ..Self::CLASSES
-    };
+    pub(crate) const PATHS: Self = Self { paths: true, ..Self::CLASSES };
 }
 
 /// A wildcard pattern that must match the whole text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Glob {
-    tokens: Vec<Token>,
-    dialect: Dialect,
+    tokens: Vec<GlobToken>,
+    dialect: GlobDialect,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Token {
+enum GlobToken {
     Char(char),
-    One,
-    Many,
+    AnyChar,
+    Star,
     /// `**` in a path.
-    Deep,
+    DoubleStar,
     Class {
         negated: bool,
         ranges: Vec<(char, char)>,
@@ -65,20 +49,20 @@ enum Token {
 
 impl Glob {
     /// A pattern for the name of a file: `*`, `?`, `[a-z]`, and `\` before a character that stands for itself.
-    pub fn of_names(pattern: &str) -> Self {
-        Self::new(pattern, Dialect::CLASSES)
+    pub fn for_file_names(pattern: &str) -> Self {
+        Self::new(pattern, GlobDialect::CLASSES)
     }
 
     /// The only text that it matches, if there is no more than one.
     pub fn literal(&self) -> Option<String> {
-        let only = |token: &Token| match token {
-            Token::Char(c) if !self.dialect.ignore_case => Some(*c),
+        let only = |token: &GlobToken| match token {
+            GlobToken::Char(c) if !self.dialect.ignore_case => Some(*c),
             _ => None,
         };
         self.tokens.iter().map(only).collect()
     }
 
-    pub(crate) fn new(pattern: &str, dialect: Dialect) -> Self {
+    pub(crate) fn new(pattern: &str, dialect: GlobDialect) -> Self {
         let characters: Vec<char> = pattern.chars().collect();
         let mut tokens = Vec::with_capacity(characters.len());
         let mut at = 0;
@@ -91,22 +75,22 @@ impl Glob {
                     if characters.get(at) == Some(&'/') {
                         at += 1;
                     }
-                    Token::Deep
+                    GlobToken::DoubleStar
                 }
-                '*' => Token::Many,
-                '?' => Token::One,
+                '*' => GlobToken::Star,
+                '?' => GlobToken::AnyChar,
                 '\\' if dialect.classes && at < characters.len() => {
                     at += 1;
-                    Token::Char(characters[at - 1])
+                    GlobToken::Char(characters[at - 1])
                 }
-                '[' if dialect.classes => match class(&characters[at..]) {
+                '[' if dialect.classes => match parse_class(&characters[at..]) {
                     Some((token, length)) => {
                         at += length;
                         token
                     }
-                    None => Token::Char('['),
+                    None => GlobToken::Char('['),
                 },
-                other => Token::Char(other),
+                other => GlobToken::Char(other),
             };
             tokens.push(token);
         }
@@ -122,18 +106,18 @@ impl Glob {
         let mut deep: Option<(usize, usize)> = None;
         loop {
             match self.tokens.get(token) {
-                Some(Token::Deep) => {
+                Some(GlobToken::DoubleStar) => {
                     deep = Some((token, at));
                     shallow = None;
                     token += 1;
                     continue;
                 }
-                Some(Token::Many) => {
+                Some(GlobToken::Star) => {
                     shallow = Some((token, at));
                     token += 1;
                     continue;
                 }
-                Some(single) if text.get(at).is_some_and(|c| self.fits(single, *c)) => {
+                Some(single) if text.get(at).is_some_and(|c| self.matches_char(single, *c)) => {
                     token += 1;
                     at += 1;
                     continue;
@@ -155,24 +139,24 @@ impl Glob {
         }
     }
 
-    fn fits(&self, token: &Token, c: char) -> bool {
+    fn matches_char(&self, token: &GlobToken, c: char) -> bool {
         let same = |a: char, b: char| a == b || (self.dialect.ignore_case && a.to_lowercase().eq(b.to_lowercase()));
         match token {
-            Token::Char(expected) => same(*expected, c),
-            Token::One => !(self.dialect.paths && c == '/'),
-            Token::Class { negated, ranges } => {
+            GlobToken::Char(expected) => same(*expected, c),
+            GlobToken::AnyChar => !(self.dialect.paths && c == '/'),
+            GlobToken::Class { negated, ranges } => {
                 let within = |c: char| ranges.iter().any(|(low, high)| (*low..=*high).contains(&c));
                 let inside = within(c)
                     || (self.dialect.ignore_case && (c.to_lowercase().any(within) || c.to_uppercase().any(within)));
                 inside != *negated && !(self.dialect.paths && c == '/')
             }
-            Token::Many | Token::Deep => false,
+            GlobToken::Star | GlobToken::DoubleStar => false,
         }
     }
 }
 
 /// A `[…]` of which `rest` begins after the bracket: the token, and how many characters it took.
-fn class(rest: &[char]) -> Option<(Token, usize)> {
+fn parse_class(rest: &[char]) -> Option<(GlobToken, usize)> {
     let negated = matches!(rest.first(), Some('!' | '^'));
     let start = usize::from(negated);
     // A `]` in first place is a member, as in every shell.
@@ -189,7 +173,7 @@ fn class(rest: &[char]) -> Option<(Token, usize)> {
             at += 1;
         }
     }
-    Some((Token::Class { negated, ranges }, end + 1))
+    Some((GlobToken::Class { negated, ranges }, end + 1))
 }
 
 #[cfg(test)]
@@ -200,44 +184,40 @@ mod tests {
     #[test]
     fn each_dialect_reads_its_own_patterns() {
         let cases = [
-            (Dialect::PLAIN, "read_*", "read_file", true),
-            (Dialect::PLAIN, "read_*", "xread_file", false),
-            (Dialect::PLAIN, "*", "", true),
-            (Dialect::PLAIN, "a?c", "abc", true),
-            (Dialect::PLAIN, "a?c", "ac", false),
-            (Dialect::PLAIN, "a.c", "abc", false),
-            (Dialect::PLAIN, "Read", "read", false),
-            (Dialect::PLAIN, "[ab]", "a", false),
-            (Dialect::PLAIN, "[ab]", "[ab]", true),
-            (Dialect::PLAIN, "*a*b*c", "xaxbxc", true),
-            (Dialect::PLAIN, "*a*b*c", "xaxcxb", false),
-            (Dialect::PLAIN, "rm -rf /*", "rm -rf /a/b", true),
-            (Dialect::PLAIN_CASELESS, "mcp__*__SEND", "MCP__[a]__send", true),
-            (Dialect::PLAIN_CASELESS, "[ab]", "a", false),
-            (Dialect::CASELESS, "EDIT", "edit", true),
-            (Dialect::CASELESS, "mcp__*", "MCP__x", true),
-            (Dialect::CASELESS, "[a-c]dit", "Bdit", true),
-            (Dialect::CASELESS, "[!a-c]dit", "Bdit", false),
-            (Dialect::CASELESS, "[!a-c]dit", "edit", true),
-            (Dialect::CASELESS, "ÄB*", "äbc", true),
-            (Dialect::CLASSES, "[]x]", "]", true),
-            (Dialect::CLASSES, "[ -f", "[ -f", true),
-            (Dialect::CLASSES, "a\\*", "a*", true),
-            (Dialect::CLASSES, "a\\*", "ab", false),
-            (Dialect::PATHS, "src/*.rs", "src/a.rs", true),
-            (Dialect::PATHS, "src/*.rs", "src/a/b.rs", false),
-            (Dialect::PATHS, "src/**/*.rs", "src/a/b.rs", true),
-            (Dialect::PATHS, "src/**/*.rs", "src/b.rs", true),
-            (Dialect::PATHS, "src/**", "src/a/b", true),
-            (Dialect::PATHS, "**/x*/y", "a/xb/c/xd/y", true),
-            (Dialect::PATHS, "**/x*/y", "a/xb/c/zd/y", false),
+            (GlobDialect::PLAIN, "read_*", "read_file", true),
+            (GlobDialect::PLAIN, "read_*", "xread_file", false),
+            (GlobDialect::PLAIN, "*", "", true),
+            (GlobDialect::PLAIN, "a?c", "abc", true),
+            (GlobDialect::PLAIN, "a?c", "ac", false),
+            (GlobDialect::PLAIN, "a.c", "abc", false),
+            (GlobDialect::PLAIN, "Read", "read", false),
+            (GlobDialect::PLAIN, "[ab]", "a", false),
+            (GlobDialect::PLAIN, "[ab]", "[ab]", true),
+            (GlobDialect::PLAIN, "*a*b*c", "xaxbxc", true),
+            (GlobDialect::PLAIN, "*a*b*c", "xaxcxb", false),
+            (GlobDialect::PLAIN, "rm -rf /*", "rm -rf /a/b", true),
+            (GlobDialect::PLAIN_CASELESS, "mcp__*__SEND", "MCP__[a]__send", true),
+            (GlobDialect::PLAIN_CASELESS, "[ab]", "a", false),
+            (GlobDialect::CASELESS, "EDIT", "edit", true),
+            (GlobDialect::CASELESS, "mcp__*", "MCP__x", true),
+            (GlobDialect::CASELESS, "[a-c]dit", "Bdit", true),
+            (GlobDialect::CASELESS, "[!a-c]dit", "Bdit", false),
+            (GlobDialect::CASELESS, "[!a-c]dit", "edit", true),
+            (GlobDialect::CASELESS, "ÄB*", "äbc", true),
+            (GlobDialect::CLASSES, "[]x]", "]", true),
+            (GlobDialect::CLASSES, "[ -f", "[ -f", true),
+            (GlobDialect::CLASSES, "a\\*", "a*", true),
+            (GlobDialect::CLASSES, "a\\*", "ab", false),
+            (GlobDialect::PATHS, "src/*.rs", "src/a.rs", true),
+            (GlobDialect::PATHS, "src/*.rs", "src/a/b.rs", false),
+            (GlobDialect::PATHS, "src/**/*.rs", "src/a/b.rs", true),
+            (GlobDialect::PATHS, "src/**/*.rs", "src/b.rs", true),
+            (GlobDialect::PATHS, "src/**", "src/a/b", true),
+            (GlobDialect::PATHS, "**/x*/y", "a/xb/c/xd/y", true),
+            (GlobDialect::PATHS, "**/x*/y", "a/xb/c/zd/y", false),
         ];
         for (dialect, pattern, text, expected) in cases {
-            assert_eq!(
-                Glob::new(pattern, dialect).matches(text),
-                expected,
-                "{pattern} on {text}"
-            );
+            assert_eq!(Glob::new(pattern, dialect).matches(text), expected, "{pattern} on {text}");
         }
     }
 
@@ -253,7 +233,7 @@ mod tests {
             ("[a]", None),
         ];
         for (pattern, expected) in cases {
-            assert_eq!(Glob::of_names(pattern).literal().as_deref(), expected, "{pattern}");
+            assert_eq!(Glob::for_file_names(pattern).literal().as_deref(), expected, "{pattern}");
         }
     }
 
@@ -267,13 +247,13 @@ mod tests {
             let body = pattern.replace('*', "[^Q]*").replace('?', "[^Q]");
             let flags = if ignore_case { "(?i)" } else { "" };
             let regex = fancy_regex::Regex::new(&format!("{flags}^{body}\\z")).unwrap();
-            let dialect = Dialect { ignore_case, ..Dialect::PLAIN };
+            let dialect = GlobDialect { ignore_case, ..GlobDialect::PLAIN };
             prop_assert_eq!(Glob::new(&pattern, dialect).matches(&text), regex.is_match(&text).unwrap());
         }
 
         #[test]
         fn no_pattern_panics(pattern in r"\PC{0,20}", text in r"\PC{0,20}") {
-            for dialect in [Dialect::PLAIN, Dialect::CLASSES, Dialect::CASELESS, Dialect::PATHS] {
+            for dialect in [GlobDialect::PLAIN, GlobDialect::CLASSES, GlobDialect::CASELESS, GlobDialect::PATHS] {
                 Glob::new(&pattern, dialect).matches(&text);
             }
         }

@@ -3,25 +3,21 @@
 use url::Url;
 
 /// The host of an address, as a browser would read it; nothing if it cannot be read.
-fn host_of(address: &str) -> Option<String> {
+fn parse_host(address: &str) -> Option<String> {
     let address = address.trim();
     let has_scheme = address.split_once(':').is_some_and(|(scheme, rest)| {
         // `localhost:8080` is a host and a port.
         let is_port = rest.starts_with(|c: char| c.is_ascii_digit());
         !is_port && !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
     });
-    let url = if has_scheme {
-        Url::parse(address)
-    } else {
-        Url::parse(&format!("https://{address}"))
-    };
+    let url = if has_scheme { Url::parse(address) } else { Url::parse(&format!("https://{address}")) };
     let host = url.ok()?.host_str()?.to_owned();
     Some(host.strip_suffix('.').unwrap_or(&host).to_owned())
 }
 
 /// Whether an address leads to a host that `pattern` names. One that cannot be read might lead anywhere, so it does.
 pub(crate) fn address_matches(pattern: &str, address: &str) -> bool {
-    host_of(address).is_none_or(|host| host_matches(pattern, &host))
+    parse_host(address).is_none_or(|host| host_matches(pattern, &host))
 }
 
 /// Whether `host` is named by `pattern`: itself, or for `*.x.com` also `x.com` and everything below it.
@@ -58,7 +54,7 @@ mod tests {
             ("", None),
         ];
         for (url, expected) in cases {
-            assert_eq!(host_of(url).as_deref(), expected, "{url}");
+            assert_eq!(parse_host(url).as_deref(), expected, "{url}");
         }
     }
 

@@ -3,183 +3,169 @@
 //! | grammar | read by |
 //! |---|---|
 //! | names, `A\|B`, wildcards, any case | `wave` |
-//! | `Tool(argument)` | `microai` |
+//! | `ToolCall(argument)` | `microai` |
 //! | a list of exact names, else a regular expression | `claude` |
 //! | wildcards | `whale` |
 //! | `claude`'s, and classes of tools | `snell.toml` |
 
-mod expression;
 mod glob;
 mod host;
 mod permission_rule;
+mod regular_expression;
 mod subcommands;
 mod tool_pattern;
 
-use self::expression::Expression;
+use self::regular_expression::MatcherRegex;
 use self::tool_pattern::ToolPattern;
-use crate::event::{Tool, ToolClass};
+use crate::event::{ToolCall, ToolClass};
 
-pub(crate) use self::glob::Dialect;
 pub use self::glob::Glob;
-pub(crate) use self::permission_rule::{PermissionRule, Roots};
-pub(crate) use self::subcommands::Subcommands;
+pub(crate) use self::glob::GlobDialect;
+pub(crate) use self::permission_rule::{PermissionRule, RuleRoots};
+pub(crate) use self::subcommands::SubcommandList;
 
 /// A matcher: what was written, and what it means.
 #[derive(Clone, Debug)]
 pub(crate) struct Matcher {
     written: Option<String>,
-    test: Test,
+    test: MatcherTest,
 }
 
 #[derive(Clone, Debug)]
-enum Test {
+enum MatcherTest {
     Everything,
-    Names(Vec<Name>),
+    Names(Vec<NamePattern>),
     Globs(Vec<Glob>),
     Pattern(ToolPattern),
-    Expression(Expression),
+    Expression(MatcherRegex),
 }
 
 /// One item of an exact list.
 #[derive(Clone, Debug)]
-enum Name {
+enum NamePattern {
     Exact(String),
     Class(ToolClass),
-    Expression(Expression),
+    Expression(MatcherRegex),
 }
 
 /// What a matcher is held against.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Subject<'a> {
+pub(crate) struct MatchSubject<'a> {
     /// What is compared, in words: `tool`, `source`, `reason` …
     pub(crate) what: &'a str,
     pub(crate) text: Option<&'a str>,
-    pub(crate) tool: Option<&'a Tool>,
+    pub(crate) tool: Option<&'a ToolCall>,
 }
 
 impl Matcher {
     /// Matches whatever comes.
-    pub(crate) fn everything(written: Option<String>) -> Self {
-        Self {
-            written,
-            test: Test::Everything,
-        }
+    pub(crate) fn match_all(written: Option<String>) -> Self {
+        Self { written, test: MatcherTest::Everything }
     }
 
-    fn new(written: String, test: Test) -> Self {
-        Self {
-            test: if is_wildcard(&written) { Test::Everything } else { test },
-            written: Some(written),
-        }
+    fn new(written: String, test: MatcherTest) -> Self {
+        Self { test: if is_match_all(&written) { MatcherTest::Everything } else { test }, written: Some(written) }
     }
 
     /// Names or wildcards, separated by `|`, whatever their case.
-    pub(crate) fn caseless_globs(written: String) -> Self {
+    pub(crate) fn from_caseless_globs(written: String) -> Self {
         let parts = written.split('|').map(str::trim);
-        let globs = parts.map(|part| Glob::new(part, Dialect::CASELESS)).collect();
-        Self::new(written, Test::Globs(globs))
+        let globs = parts.map(|part| Glob::new(part, GlobDialect::CASELESS)).collect();
+        Self::new(written, MatcherTest::Globs(globs))
     }
 
     /// A wildcard pattern for the whole name.
-    pub(crate) fn glob(written: String) -> Self {
-        let glob = Glob::new(&written, Dialect::PLAIN);
-        Self::new(written, Test::Globs(vec![glob]))
+    pub(crate) fn from_glob(written: String) -> Self {
+        let glob = Glob::new(&written, GlobDialect::PLAIN);
+        Self::new(written, MatcherTest::Globs(vec![glob]))
     }
 
-    /// `Tool` or `Tool(argument)`.
-    pub(crate) fn tool_pattern(written: String) -> Result<Self, String> {
+    /// `ToolCall` or `ToolCall(argument)`.
+    pub(crate) fn from_tool_pattern(written: String) -> Result<Self, String> {
         let pattern = ToolPattern::parse(&written)?;
-        Ok(Self::new(written, Test::Pattern(pattern)))
+        Ok(Self::new(written, MatcherTest::Pattern(pattern)))
     }
 
     /// A list of exact names, or a regular expression.
-    pub(crate) fn names_or_expression(written: String, list: ListCharacters) -> Result<Self, String> {
-        if is_wildcard(&written) || written.chars().all(|c| list.allows(c)) {
-            return Ok(Self::names(written, &['|', ',']));
+    pub(crate) fn from_names_or_expression(written: String, list: NameListCharset) -> Result<Self, String> {
+        if is_match_all(&written) || written.chars().all(|c| list.allows(c)) {
+            return Ok(Self::from_names(written, &['|', ',']));
         }
-        let expression = Expression::parse(&written)?;
-        Ok(Self::new(written, Test::Expression(expression)))
+        let expression = MatcherRegex::parse(&written)?;
+        Ok(Self::new(written, MatcherTest::Expression(expression)))
     }
 
     /// A list of exact names.
-    pub(crate) fn names(written: String, separators: &[char]) -> Self {
-        let names = written
-            .split(separators)
-            .map(|name| Name::Exact(name.trim().to_owned()));
+    pub(crate) fn from_names(written: String, separators: &[char]) -> Self {
+        let names = written.split(separators).map(|name| NamePattern::Exact(name.trim().to_owned()));
         let names = names.collect();
-        Self::new(written, Test::Names(names))
+        Self::new(written, MatcherTest::Names(names))
     }
 
-    /// As [`Matcher::names_or_expression`], but a class of tools may stand for a name.
-    pub(crate) fn names_classes_or_expression(written: String) -> Result<Self, String> {
+    /// As [`Matcher::from_names_or_expression`], but a class of tools may stand for a name.
+    pub(crate) fn from_names_classes_or_expression(written: String) -> Result<Self, String> {
         let items: Vec<_> = written.split(['|', ',']).map(str::trim).collect();
         if !items.iter().any(|item| ToolClass::parse(item).is_some()) {
-            return Self::names_or_expression(written, ListCharacters::Wide);
+            return Self::from_names_or_expression(written, NameListCharset::Wide);
         }
         let name = |item: &str| match ToolClass::parse(item) {
-            Some(class) => Ok(Name::Class(class)),
-            None if item.chars().all(|c| ListCharacters::Wide.allows(c)) => Ok(Name::Exact(item.to_owned())),
-            None => Expression::parse(item).map(Name::Expression),
+            Some(class) => Ok(NamePattern::Class(class)),
+            None if item.chars().all(|c| NameListCharset::Wide.allows(c)) => Ok(NamePattern::Exact(item.to_owned())),
+            None => MatcherRegex::parse(item).map(NamePattern::Expression),
         };
         let names: Result<Vec<_>, String> = items.into_iter().map(name).collect();
-        Ok(Self::new(written, Test::Names(names?)))
+        Ok(Self::new(written, MatcherTest::Names(names?)))
     }
 
-    pub(crate) fn written(&self) -> Option<&str> {
+    pub(crate) fn source_text(&self) -> Option<&str> {
         self.written.as_deref()
     }
 
-    pub(crate) fn matches(&self, subject: &Subject<'_>) -> bool {
-        if matches!(self.test, Test::Everything) {
+    pub(crate) fn matches(&self, subject: &MatchSubject<'_>) -> bool {
+        if matches!(self.test, MatcherTest::Everything) {
             return true;
         }
-        if let (Test::Pattern(pattern), Some(tool)) = (&self.test, subject.tool) {
+        if let (MatcherTest::Pattern(pattern), Some(tool)) = (&self.test, subject.tool) {
             return pattern.matches(tool);
         }
         let Some(text) = subject.text else {
             return false;
         };
         match &self.test {
-            Test::Everything => true,
-            Test::Names(names) => names.iter().any(|name| match name {
-                Name::Exact(name) => name == text,
-                Name::Class(class) => class.contains(text),
-                Name::Expression(expression) => expression.is_match(text),
+            MatcherTest::Everything => true,
+            MatcherTest::Names(names) => names.iter().any(|name| match name {
+                NamePattern::Exact(name) => name == text,
+                NamePattern::Class(class) => class.contains(text),
+                NamePattern::Expression(expression) => expression.is_match(text),
             }),
-            Test::Globs(globs) => globs.iter().any(|glob| glob.matches(text)),
-            Test::Expression(expression) => expression.is_match(text),
-            Test::Pattern(_) => false,
+            MatcherTest::Globs(globs) => globs.iter().any(|glob| glob.matches(text)),
+            MatcherTest::Expression(expression) => expression.is_match(text),
+            MatcherTest::Pattern(_) => false,
         }
     }
 
     /// What is compared with what, in words, for people who ask why.
-    pub(crate) fn explain(&self, subject: &Subject<'_>) -> String {
-        let verb = if self.matches(subject) {
-            "matches"
-        } else {
-            "does not match"
-        };
+    pub(crate) fn explain(&self, subject: &MatchSubject<'_>) -> String {
+        let verb = if self.matches(subject) { "matches" } else { "does not match" };
         let what = subject.what;
-        let written = self.written().unwrap_or_default();
-        let compared = subject
-            .text
-            .map_or_else(|| format!("a missing {what}"), |text| format!("{what} \"{text}\""));
+        let written = self.source_text().unwrap_or_default();
+        let compared = subject.text.map_or_else(|| format!("a missing {what}"), |text| format!("{what} \"{text}\""));
         match &self.test {
-            Test::Everything => match self.written() {
+            MatcherTest::Everything => match self.source_text() {
                 None => format!("it has no matcher, so every {what} matches"),
                 Some(written) => format!("matcher \"{written}\" matches every {what}"),
             },
-            Test::Pattern(pattern) if pattern.looks_at_argument() => {
-                let argument = subject.tool.and_then(Tool::principal_argument).map_or_else(
+            MatcherTest::Pattern(pattern) if pattern.checks_argument() => {
+                let argument = subject.tool.and_then(ToolCall::principal_argument).map_or_else(
                     || "no principal argument".to_owned(),
-                    |text| format!("its principal argument \"{}\"", shortened(&text)),
+                    |text| format!("its principal argument \"{}\"", shorten_line(&text)),
                 );
                 format!("matcher \"{written}\" {verb} {compared} with {argument}")
             }
-            Test::Expression(_) => {
+            MatcherTest::Expression(_) => {
                 format!("matcher /{written}/ (an unanchored regular expression) {verb} {compared}")
             }
-            Test::Names(_) | Test::Globs(_) | Test::Pattern(_) => {
+            MatcherTest::Names(_) | MatcherTest::Globs(_) | MatcherTest::Pattern(_) => {
                 format!("matcher \"{written}\" {verb} {compared}")
             }
         }
@@ -188,14 +174,14 @@ impl Matcher {
 
 /// Which characters keep a `claude` matcher an exact list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ListCharacters {
+pub(crate) enum NameListCharset {
     /// Letters, digits, `_`, `-`, `,`, `|` and space.
     Wide,
     /// Letters, digits, `_` and `|`.
     Narrow,
 }
 
-impl ListCharacters {
+impl NameListCharset {
     fn allows(self, c: char) -> bool {
         c.is_ascii_alphanumeric()
             || match self {
@@ -205,17 +191,13 @@ impl ListCharacters {
     }
 }
 
-fn is_wildcard(written: &str) -> bool {
+fn is_match_all(written: &str) -> bool {
     matches!(written.trim(), "" | "*")
 }
 
 /// At most 80 characters of a text, on one line.
-fn shortened(text: &str) -> String {
-    let mut line: String = text
-        .chars()
-        .take(80)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+fn shorten_line(text: &str) -> String {
+    let mut line: String = text.chars().take(80).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(80).is_some() {
         line.push('…');
     }
@@ -227,12 +209,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn on(text: &str) -> Subject<'_> {
-        Subject {
-            what: "tool",
-            text: Some(text),
-            tool: None,
-        }
+    fn subject_with_text(text: &str) -> MatchSubject<'_> {
+        MatchSubject { what: "tool", text: Some(text), tool: None }
     }
 
     #[test]
@@ -256,10 +234,10 @@ mod tests {
             ("^(?!Bash).*$", "Edit", true),
         ];
         for (matcher, tool, expected) in cases {
-            let parsed = Matcher::names_or_expression(matcher.into(), ListCharacters::Wide).unwrap();
-            assert_eq!(parsed.matches(&on(tool)), expected, "{matcher} on {tool}");
+            let parsed = Matcher::from_names_or_expression(matcher.into(), NameListCharset::Wide).unwrap();
+            assert_eq!(parsed.matches(&subject_with_text(tool)), expected, "{matcher} on {tool}");
         }
-        assert!(Matcher::names_or_expression("(".into(), ListCharacters::Wide).is_err());
+        assert!(Matcher::from_names_or_expression("(".into(), NameListCharset::Wide).is_err());
     }
 
     #[test]
@@ -277,7 +255,7 @@ mod tests {
         ];
         for (matcher, tool, expected) in cases {
             assert_eq!(
-                Matcher::caseless_globs(matcher.into()).matches(&on(tool)),
+                Matcher::from_caseless_globs(matcher.into()).matches(&subject_with_text(tool)),
                 expected,
                 "{matcher} on {tool}"
             );
@@ -299,9 +277,7 @@ mod tests {
         ];
         for (matcher, tool, expected) in cases {
             assert_eq!(
-                Matcher::names_classes_or_expression(matcher.into())
-                    .unwrap()
-                    .matches(&on(tool)),
+                Matcher::from_names_classes_or_expression(matcher.into()).unwrap().matches(&subject_with_text(tool)),
                 expected,
                 "{matcher} on {tool}"
             );
@@ -310,30 +286,26 @@ mod tests {
 
     #[test]
     fn a_missing_subject_matches_only_what_matches_everything() {
-        let missing = Subject {
-            what: "tool",
-            text: None,
-            tool: None,
-        };
-        assert!(Matcher::everything(None).matches(&missing));
-        assert!(!Matcher::glob("read_*".into()).matches(&missing));
-        assert!(!Matcher::tool_pattern("Bash".into()).unwrap().matches(&missing));
+        let missing = MatchSubject { what: "tool", text: None, tool: None };
+        assert!(Matcher::match_all(None).matches(&missing));
+        assert!(!Matcher::from_glob("read_*".into()).matches(&missing));
+        assert!(!Matcher::from_tool_pattern("Bash".into()).unwrap().matches(&missing));
     }
 
     proptest! {
         #[test]
         fn no_matcher_panics(written in r"\PC{0,16}", text in r"\PC{0,16}") {
             let matchers = [
-                Some(Matcher::caseless_globs(written.clone())),
-                Matcher::tool_pattern(written.clone()).ok(),
-                Matcher::names_or_expression(written.clone(), ListCharacters::Wide).ok(),
-                Matcher::names_or_expression(written.clone(), ListCharacters::Narrow).ok(),
-                Some(Matcher::glob(written.clone())),
-                Matcher::names_classes_or_expression(written).ok(),
+                Some(Matcher::from_caseless_globs(written.clone())),
+                Matcher::from_tool_pattern(written.clone()).ok(),
+                Matcher::from_names_or_expression(written.clone(), NameListCharset::Wide).ok(),
+                Matcher::from_names_or_expression(written.clone(), NameListCharset::Narrow).ok(),
+                Some(Matcher::from_glob(written.clone())),
+                Matcher::from_names_classes_or_expression(written).ok(),
             ];
             for matcher in matchers.into_iter().flatten() {
-                matcher.matches(&on(&text));
-                matcher.explain(&on(&text));
+                matcher.matches(&subject_with_text(&text));
+                matcher.explain(&subject_with_text(&text));
             }
         }
     }

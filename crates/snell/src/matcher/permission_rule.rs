@@ -2,13 +2,13 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::glob::{Dialect, Glob};
+use super::glob::{Glob, GlobDialect};
 use super::host::address_matches;
-use super::subcommands::Subcommands;
-use super::tool_pattern::{starts_with_words, tool_and_argument};
-use crate::event::{Tool, ToolClass};
+use super::subcommands::SubcommandList;
+use super::tool_pattern::{split_tool_argument, starts_with_words};
+use crate::event::{ToolCall, ToolClass};
 
-/// `Tool` or `Tool(what)`.
+/// `ToolCall` or `ToolCall(what)`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PermissionRule {
     written: String,
@@ -18,7 +18,7 @@ pub(crate) struct PermissionRule {
 
 /// Where paths in a rule begin.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Roots<'a> {
+pub(crate) struct RuleRoots<'a> {
     pub(crate) cwd: &'a Path,
     pub(crate) project: &'a Path,
     pub(crate) home: Option<&'a Path>,
@@ -27,24 +27,22 @@ pub(crate) struct Roots<'a> {
 impl PermissionRule {
     /// Reads a rule, or says what is wrong with it.
     pub(crate) fn parse(written: &str) -> Result<Self, String> {
-        let (tool, argument) = tool_and_argument(written)?;
+        let (tool, argument) = split_tool_argument(written)?;
         if tool.is_empty() {
             return Err("names no tool; write \"Bash(git *)\"".into());
         }
         Ok(Self {
             written: written.to_owned(),
             tool: tool.to_owned(),
-            argument: argument
-                .filter(|argument| !matches!(*argument, "" | "*"))
-                .map(str::to_owned),
+            argument: argument.filter(|argument| !matches!(*argument, "" | "*")).map(str::to_owned),
         })
     }
 
-    pub(crate) fn written(&self) -> &str {
+    pub(crate) fn source_text(&self) -> &str {
         &self.written
     }
 
-    pub(crate) fn covers(&self, tool: &Tool, roots: Roots<'_>) -> bool {
+    pub(crate) fn covers(&self, tool: &ToolCall, roots: RuleRoots<'_>) -> bool {
         if !self.covers_tool(&tool.name) {
             return false;
         }
@@ -52,25 +50,22 @@ impl PermissionRule {
             return true;
         };
         if let Some(pattern) = argument.strip_prefix("domain:") {
-            return tool
-                .principal_argument()
-                .is_some_and(|address| address_matches(pattern, &address));
+            return tool.principal_argument().is_some_and(|address| address_matches(pattern, &address));
         }
         let file_tool = ToolClass::FileRead.contains(&tool.name) || ToolClass::FileWrite.contains(&tool.name);
         // A call that does not say what it is about may be about anything, so the hook gets to see it.
         if ToolClass::Shell.contains(&tool.name) {
             tool.command().is_none_or(|line| covers_command(argument, &line))
         } else if file_tool {
-            tool.file().is_none_or(|file| covers_path(argument, file, roots))
+            tool.file_path().is_none_or(|file| covers_path(argument, file, roots))
         } else {
             let subject = match tool.name.as_str() {
-                "Agent" | "Task" => tool
-                    .input
-                    .as_ref()
-                    .and_then(|input| input.get("subagent_type")?.as_str().map(Into::into)),
+                "Agent" | "Task" => {
+                    tool.input.as_ref().and_then(|input| input.get("subagent_type")?.as_str().map(Into::into))
+                }
                 _ => tool.principal_argument(),
             };
-            subject.is_some_and(|text| Glob::new(argument, Dialect::PLAIN).matches(&text))
+            subject.is_some_and(|text| Glob::new(argument, GlobDialect::PLAIN).matches(&text))
         }
     }
 
@@ -80,23 +75,18 @@ impl PermissionRule {
         }
         // `mcp__server` stands for every tool of that server.
         let of_server = self.tool.starts_with("mcp__")
-            && name
-                .strip_prefix(self.tool.as_str())
-                .is_some_and(|rest| rest.starts_with("__"));
-        of_server || (self.tool.contains('*') && Glob::new(&self.tool, Dialect::PLAIN).matches(name))
+            && name.strip_prefix(self.tool.as_str()).is_some_and(|rest| rest.starts_with("__"));
+        of_server || (self.tool.contains('*') && Glob::new(&self.tool, GlobDialect::PLAIN).matches(name))
     }
 }
 
 /// Whether a rule about commands covers a command line, which it does when it covers any part of it, and when what the
 /// line would run cannot be known.
 fn covers_command(pattern: &str, line: &str) -> bool {
-    let Some(found) = Subcommands::of(line) else {
+    let Some(found) = SubcommandList::parse(line) else {
         return true;
     };
-    let words = pattern
-        .strip_suffix(":*")
-        .or_else(|| pattern.strip_suffix(" *"))
-        .unwrap_or(pattern);
+    let words = pattern.strip_suffix(":*").or_else(|| pattern.strip_suffix(" *")).unwrap_or(pattern);
     let names_more_than_the_command = words.trim().contains(char::is_whitespace);
     if found.expands && names_more_than_the_command {
         return true;
@@ -106,8 +96,8 @@ fn covers_command(pattern: &str, line: &str) -> bool {
         if open_ended && !words.contains('*') {
             starts_with_words(command, words)
         } else {
-            Glob::new(pattern, Dialect::PLAIN).matches(command)
-                || (open_ended && Glob::new(words, Dialect::PLAIN).matches(command))
+            Glob::new(pattern, GlobDialect::PLAIN).matches(command)
+                || (open_ended && Glob::new(words, GlobDialect::PLAIN).matches(command))
         }
     };
     found.commands.iter().any(|command| {
@@ -121,11 +111,11 @@ const MAX_PATH_BYTES: usize = 4096;
 
 /// Whether a rule about files covers a path: `//x` from the root, `~/x` from home, `/x` from the project, else from the
 /// working directory; a pattern without a slash names a file or directory anywhere below it.
-fn covers_path(pattern: &str, file: &str, roots: Roots<'_>) -> bool {
+fn covers_path(pattern: &str, file: &str, roots: RuleRoots<'_>) -> bool {
     if file.len() > MAX_PATH_BYTES {
         return true;
     }
-    let file = normal(&roots.cwd.join(file));
+    let file = normalize_path(&roots.cwd.join(file));
     let (base, pattern): (&Path, &str) = if let Some(rest) = pattern.strip_prefix("//") {
         (Path::new("/"), rest)
     } else if let Some(rest) = pattern.strip_prefix("~/") {
@@ -138,16 +128,13 @@ fn covers_path(pattern: &str, file: &str, roots: Roots<'_>) -> bool {
     } else {
         (roots.cwd, pattern.strip_prefix("./").unwrap_or(pattern))
     };
-    let Ok(relative) = file.strip_prefix(normal(base)) else {
+    let Ok(relative) = file.strip_prefix(normalize_path(base)) else {
         return false;
     };
     let pattern = pattern.trim_end_matches('/');
     let anywhere = !pattern.contains('/');
-    let glob = Glob::new(pattern, Dialect::PATHS);
-    let parts: Vec<_> = relative
-        .components()
-        .map(|part| part.as_os_str().to_string_lossy().into_owned())
-        .collect();
+    let glob = Glob::new(pattern, GlobDialect::PATHS);
+    let parts: Vec<_> = relative.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
     if anywhere {
         return parts.iter().any(|part| glob.matches(part));
     }
@@ -156,7 +143,7 @@ fn covers_path(pattern: &str, file: &str, roots: Roots<'_>) -> bool {
 }
 
 /// The path without `.` and `..`, by its text alone.
-fn normal(path: &Path) -> PathBuf {
+fn normalize_path(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
         match part {
@@ -176,20 +163,12 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn roots() -> Roots<'static> {
-        Roots {
-            cwd: Path::new("/p/sub"),
-            project: Path::new("/p"),
-            home: Some(Path::new("/h")),
-        }
+    fn test_roots() -> RuleRoots<'static> {
+        RuleRoots { cwd: Path::new("/p/sub"), project: Path::new("/p"), home: Some(Path::new("/h")) }
     }
 
-    fn call(name: &str, field: &str, value: &str) -> Tool {
-        Tool {
-            name: name.into(),
-            input: Some(json!({ field: value })),
-            ..Tool::default()
-        }
+    fn make_tool_call(name: &str, field: &str, value: &str) -> ToolCall {
+        ToolCall { name: name.into(), input: Some(json!({ field: value })), ..ToolCall::default() }
     }
 
     #[test]
@@ -229,10 +208,10 @@ mod tests {
         for (rule, line, expected) in cases {
             let rule = PermissionRule::parse(rule).unwrap();
             assert_eq!(
-                rule.covers(&call("Bash", "command", line), roots()),
+                rule.covers(&make_tool_call("Bash", "command", line), test_roots()),
                 expected,
                 "{} on {line}",
-                rule.written()
+                rule.source_text()
             );
         }
     }
@@ -258,10 +237,10 @@ mod tests {
         for (rule, tool, file, expected) in cases {
             let rule = PermissionRule::parse(rule).unwrap();
             assert_eq!(
-                rule.covers(&call(tool, "file_path", file), roots()),
+                rule.covers(&make_tool_call(tool, "file_path", file), test_roots()),
                 expected,
                 "{} on {tool} {file}",
-                rule.written()
+                rule.source_text()
             );
         }
     }
@@ -269,28 +248,16 @@ mod tests {
     #[test]
     fn other_rules_compare_names_hosts_and_kinds() {
         let cases = [
-            ("mcp__github", call("mcp__github__issue", "x", ""), true),
-            ("mcp__git", call("mcp__github__issue", "x", ""), false),
-            ("mcp__github__*", call("mcp__github__issue", "x", ""), true),
-            (
-                "WebFetch(domain:*.x.com)",
-                call("WebFetch", "url", "https://a.x.com"),
-                true,
-            ),
-            (
-                "WebFetch(domain:*.x.com)",
-                call("WebFetch", "url", "https://y.com"),
-                false,
-            ),
-            ("Agent(Explore)", call("Agent", "subagent_type", "Explore"), true),
-            ("Agent(Explore)", call("Agent", "subagent_type", "Plan"), false),
+            ("mcp__github", make_tool_call("mcp__github__issue", "x", ""), true),
+            ("mcp__git", make_tool_call("mcp__github__issue", "x", ""), false),
+            ("mcp__github__*", make_tool_call("mcp__github__issue", "x", ""), true),
+            ("WebFetch(domain:*.x.com)", make_tool_call("WebFetch", "url", "https://a.x.com"), true),
+            ("WebFetch(domain:*.x.com)", make_tool_call("WebFetch", "url", "https://y.com"), false),
+            ("Agent(Explore)", make_tool_call("Agent", "subagent_type", "Explore"), true),
+            ("Agent(Explore)", make_tool_call("Agent", "subagent_type", "Plan"), false),
         ];
         for (rule, tool, expected) in cases {
-            assert_eq!(
-                PermissionRule::parse(rule).unwrap().covers(&tool, roots()),
-                expected,
-                "{rule}"
-            );
+            assert_eq!(PermissionRule::parse(rule).unwrap().covers(&tool, test_roots()), expected, "{rule}");
         }
     }
 
@@ -298,8 +265,8 @@ mod tests {
         #[test]
         fn no_rule_panics(rule in r"\PC{0,20}", text in r"\PC{0,30}") {
             if let Ok(rule) = PermissionRule::parse(&rule) {
-                rule.covers(&call("Bash", "command", &text), roots());
-                rule.covers(&call("Edit", "file_path", &text), roots());
+                rule.covers(&make_tool_call("Bash", "command", &text), test_roots());
+                rule.covers(&make_tool_call("Edit", "file_path", &text), test_roots());
             }
         }
     }

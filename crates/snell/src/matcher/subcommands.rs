@@ -11,32 +11,32 @@ const LEADING_WORDS: &[&str] = &["if", "then", "else", "elif", "while", "until",
 
 /// What was found in a command line.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Subcommands {
+pub(crate) struct SubcommandList {
     /// Each simple command, without leading assignments and redirections, substitution bodies included.
-    pub(crate) commands: Vec<Subcommand>,
+    pub(crate) commands: Vec<ShellSubcommand>,
     /// Whether a variable or a substitution occurs.
     pub(crate) expands: bool,
 }
 
 /// A simple command.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Subcommand {
+pub(crate) struct ShellSubcommand {
     /// As it stands in the line.
     pub(crate) written: String,
     /// Without quotes and backslashes, and with one space between words.
     pub(crate) plain: String,
 }
 
-impl Subcommands {
+impl SubcommandList {
     /// Splits a command line, or answers nothing when it cannot be read.
-    pub(crate) fn of(line: &str) -> Option<Self> {
+    pub(crate) fn parse(line: &str) -> Option<Self> {
         let mut found = Self::default();
         let characters: Vec<char> = line.replace("\\\n", "").chars().collect();
-        found.scan(&characters, 0)?;
+        found.scan_text(&characters, 0)?;
         Some(found)
     }
 
-    fn scan(&mut self, text: &[char], depth: usize) -> Option<()> {
+    fn scan_text(&mut self, text: &[char], depth: usize) -> Option<()> {
         if depth > MAX_DEPTH {
             return None;
         }
@@ -47,16 +47,16 @@ impl Subcommands {
             let end = match c {
                 '\\' => at + 2,
                 '\'' => at + 2 + text[at + 1..].iter().position(|c| *c == '\'')?,
-                '"' => self.double_quoted(text, at + 1, depth)?,
-                '`' => self.backticks(text, at + 1, depth)?,
-                '$' => self.expansion(text, at, depth)?,
+                '"' => self.scan_double_quoted(text, at + 1, depth)?,
+                '`' => self.scan_backticks(text, at + 1, depth)?,
+                '$' => self.scan_expansion(text, at, depth)?,
                 '#' if command.is_empty() || command.ends_with(char::is_whitespace) => {
                     at += text[at..].iter().position(|c| *c == '\n').unwrap_or(text.len() - at);
                     continue;
                 }
                 '&' if next == Some('>') || command.ends_with(['>', '<']) => at + 1,
                 ';' | '&' | '|' | '\n' | '(' | ')' => {
-                    self.finish(&mut command);
+                    self.finish_command(&mut command);
                     at += 1;
                     continue;
                 }
@@ -66,14 +66,14 @@ impl Subcommands {
             command.extend(&text[at..end]);
             at = end;
         }
-        self.finish(&mut command);
+        self.finish_command(&mut command);
         Some(())
     }
 
-    fn finish(&mut self, command: &mut String) {
+    fn finish_command(&mut self, command: &mut String) {
         let mut rest = command.trim();
         loop {
-            let word_length = word_end(rest);
+            let word_length = find_word_end(rest);
             let word = &rest[..word_length];
             // `function` and a redirection on its own take the word after them along.
             let takes_next = word == "function" || (is_redirection(word) && word.ends_with(['>', '<']));
@@ -83,33 +83,30 @@ impl Subcommands {
             }
             rest = rest[word_length..].trim_start();
             if takes_next {
-                rest = rest[word_end(rest)..].trim_start();
+                rest = rest[find_word_end(rest)..].trim_start();
             }
         }
         if !rest.is_empty() {
-            self.commands.push(Subcommand {
-                written: rest.to_owned(),
-                plain: plain(rest),
-            });
+            self.commands.push(ShellSubcommand { written: rest.to_owned(), plain: unquote_command(rest) });
         }
         command.clear();
     }
 
     /// The end of a double-quoted string of which `at` is behind the opening quote.
-    fn double_quoted(&mut self, text: &[char], mut at: usize, depth: usize) -> Option<usize> {
+    fn scan_double_quoted(&mut self, text: &[char], mut at: usize, depth: usize) -> Option<usize> {
         loop {
             at = match text.get(at)? {
                 '"' => return Some(at + 1),
                 '\\' => at + 2,
-                '`' => self.backticks(text, at + 1, depth)?,
-                '$' => self.expansion(text, at, depth)?,
+                '`' => self.scan_backticks(text, at + 1, depth)?,
+                '$' => self.scan_expansion(text, at, depth)?,
                 _ => at + 1,
             };
         }
     }
 
     /// Finds what would be run inside a `${…}`: a default may hold a substitution.
-    fn substitutions(&mut self, text: &[char], depth: usize) -> Option<()> {
+    fn scan_substitutions(&mut self, text: &[char], depth: usize) -> Option<()> {
         if depth > MAX_DEPTH {
             return None;
         }
@@ -118,15 +115,15 @@ impl Subcommands {
             at = match c {
                 '\\' => at + 2,
                 '\'' => at + 2 + text[at + 1..].iter().position(|c| *c == '\'')?,
-                '`' => self.backticks(text, at + 1, depth)?,
-                '$' => self.expansion(text, at, depth)?,
+                '`' => self.scan_backticks(text, at + 1, depth)?,
+                '$' => self.scan_expansion(text, at, depth)?,
                 _ => at + 1,
             };
         }
         Some(())
     }
 
-    fn backticks(&mut self, text: &[char], start: usize, depth: usize) -> Option<usize> {
+    fn scan_backticks(&mut self, text: &[char], start: usize, depth: usize) -> Option<usize> {
         self.expands = true;
         let mut at = start;
         loop {
@@ -136,23 +133,23 @@ impl Subcommands {
                 _ => at += 1,
             }
         }
-        self.scan(&text[start..at], depth + 1)?;
+        self.scan_text(&text[start..at], depth + 1)?;
         Some(at + 1)
     }
 
     /// The end of what a `$` at `at` begins.
-    fn expansion(&mut self, text: &[char], at: usize, depth: usize) -> Option<usize> {
+    fn scan_expansion(&mut self, text: &[char], at: usize, depth: usize) -> Option<usize> {
         match text.get(at + 1) {
             Some('(') => {
                 self.expands = true;
-                let end = closing(text, at + 2, '(', ')')?;
-                self.scan(&text[at + 2..end], depth + 1)?;
+                let end = find_closing(text, at + 2, '(', ')')?;
+                self.scan_text(&text[at + 2..end], depth + 1)?;
                 Some(end + 1)
             }
             Some('{') => {
                 self.expands = true;
-                let end = closing(text, at + 2, '{', '}')?;
-                self.substitutions(&text[at + 2..end], depth + 1)?;
+                let end = find_closing(text, at + 2, '{', '}')?;
+                self.scan_substitutions(&text[at + 2..end], depth + 1)?;
                 Some(end + 1)
             }
             // In `$'…'`, unlike in `'…'`, a backslash keeps a quote from closing.
@@ -176,7 +173,7 @@ impl Subcommands {
 }
 
 /// Where the bracket closes that was opened before `at`, quotes considered.
-fn closing(text: &[char], mut at: usize, open: char, close: char) -> Option<usize> {
+fn find_closing(text: &[char], mut at: usize, open: char, close: char) -> Option<usize> {
     let mut depth = 1_usize;
     loop {
         let c = *text.get(at)?;
@@ -203,7 +200,7 @@ fn closing(text: &[char], mut at: usize, open: char, close: char) -> Option<usiz
 }
 
 /// The byte length of the first word, quotes considered.
-fn word_end(text: &str) -> usize {
+fn find_word_end(text: &str) -> usize {
     let mut quote = None;
     let mut escaped = false;
     for (at, c) in text.char_indices() {
@@ -226,11 +223,11 @@ fn is_redirection(word: &str) -> bool {
 }
 
 /// The command without its quotes and backslashes, and with one space between words.
-fn plain(command: &str) -> String {
+fn unquote_command(command: &str) -> String {
     let mut words = Vec::new();
     let mut rest = command.trim_start();
     while !rest.is_empty() {
-        let end = word_end(rest);
+        let end = find_word_end(rest);
         words.push(rest[..end].replace(['\'', '"', '\\'], ""));
         rest = rest[end..].trim_start();
     }
@@ -266,15 +263,11 @@ mod tests {
             ("make &> log", &["make &> log"], false),
             ("(git pull)", &["git pull"], false),
             ("ls # && rm x", &["ls"], false),
-            (
-                "echo $(echo $(rm x))",
-                &["rm x", "echo $(rm x)", "echo $(echo $(rm x))"],
-                true,
-            ),
+            ("echo $(echo $(rm x))", &["rm x", "echo $(rm x)", "echo $(echo $(rm x))"], true),
             ("diff <(git show) b", &["diff <", "git show", "b"], false),
         ];
         for (line, commands, expands) in cases {
-            let found = Subcommands::of(line).unwrap();
+            let found = SubcommandList::parse(line).unwrap();
             let written: Vec<_> = found.commands.iter().map(|command| &command.written).collect();
             assert_eq!(written, *commands, "{line}");
             assert_eq!(found.expands, *expands, "{line}");
@@ -285,14 +278,14 @@ mod tests {
     fn what_cannot_be_read_is_said_to_be_unreadable() {
         let deep = "$(".repeat(40) + &")".repeat(40);
         for line in ["echo 'x", "echo \"x", "echo $(x", "echo `x", "echo ${x", deep.as_str()] {
-            assert_eq!(Subcommands::of(line), None, "{line}");
+            assert_eq!(SubcommandList::parse(line), None, "{line}");
         }
     }
 
     proptest! {
         #[test]
         fn no_line_panics(line in r#"[a-z $(){}`'"\\;&|<>#=\n]{0,60}"#) {
-            let _ = Subcommands::of(&line);
+            let _ = SubcommandList::parse(&line);
         }
     }
 }

@@ -1,24 +1,24 @@
-//! The flat format's matchers: `Tool`, `Tool(exact)`, `Tool(prefix:*)`, `Tool(glob)`, `Tool(domain:host)`, `*`.
+//! The flat format's matchers: `ToolCall`, `ToolCall(exact)`, `ToolCall(prefix:*)`, `ToolCall(glob)`, `ToolCall(domain:host)`, `*`.
 
-use super::glob::{Dialect, Glob};
+use super::glob::{Glob, GlobDialect};
 use super::host::address_matches;
-use crate::event::Tool;
+use crate::event::ToolCall;
 
 /// A tool, and what its principal argument must be.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ToolPattern {
-    tool: ToolPart,
-    argument: Argument,
+    tool: ToolNamePattern,
+    argument: ArgumentPattern,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum ToolPart {
+enum ToolNamePattern {
     Any,
     Named(String),
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Argument {
+enum ArgumentPattern {
     Any,
     Exact(String),
     /// The words before `:*`; what follows them is free, but must be another word.
@@ -30,28 +30,28 @@ enum Argument {
 impl ToolPattern {
     /// Reads a pattern, or says what is wrong with it.
     pub(crate) fn parse(written: &str) -> Result<Self, String> {
-        let (tool, argument) = tool_and_argument(written)?;
+        let (tool, argument) = split_tool_argument(written)?;
         Ok(Self {
-            tool: ToolPart::parse(tool),
-            argument: argument.map_or(Argument::Any, Argument::parse),
+            tool: ToolNamePattern::parse(tool),
+            argument: argument.map_or(ArgumentPattern::Any, ArgumentPattern::parse),
         })
     }
 
-    pub(crate) fn matches(&self, tool: &Tool) -> bool {
+    pub(crate) fn matches(&self, tool: &ToolCall) -> bool {
         self.tool.matches(&tool.name)
             && match &self.argument {
-                Argument::Any => true,
+                ArgumentPattern::Any => true,
                 argument => tool.principal_argument().is_some_and(|text| argument.matches(&text)),
             }
     }
 
     /// Whether the pattern looks at more than the tool's name.
-    pub(crate) fn looks_at_argument(&self) -> bool {
-        self.argument != Argument::Any
+    pub(crate) fn checks_argument(&self) -> bool {
+        self.argument != ArgumentPattern::Any
     }
 }
 
-impl ToolPart {
+impl ToolNamePattern {
     fn parse(written: &str) -> Self {
         match written {
             "*" => Self::Any,
@@ -67,7 +67,7 @@ impl ToolPart {
     }
 }
 
-impl Argument {
+impl ArgumentPattern {
     fn parse(written: &str) -> Self {
         if written == "*" {
             Self::Any
@@ -76,7 +76,7 @@ impl Argument {
         } else if let Some(prefix) = written.strip_suffix(":*") {
             Self::Prefix(prefix.to_owned())
         } else if written.contains(['*', '?']) {
-            Self::Glob(Glob::new(written, Dialect::CLASSES))
+            Self::Glob(Glob::new(written, GlobDialect::CLASSES))
         } else {
             Self::Exact(written.to_owned())
         }
@@ -93,8 +93,8 @@ impl Argument {
     }
 }
 
-/// Splits `Tool` or `Tool(argument)`, or says what is wrong with it.
-pub(crate) fn tool_and_argument(written: &str) -> Result<(&str, Option<&str>), String> {
+/// Splits `ToolCall` or `ToolCall(argument)`, or says what is wrong with it.
+pub(crate) fn split_tool_argument(written: &str) -> Result<(&str, Option<&str>), String> {
     let written = written.trim();
     let Some((tool, rest)) = written.split_once('(') else {
         return Ok((written, None));
@@ -103,20 +103,16 @@ pub(crate) fn tool_and_argument(written: &str) -> Result<(&str, Option<&str>), S
     match rest.strip_suffix(')') {
         _ if tool.is_empty() => Err(format!("\"{written}\" names no tool; write \"Bash(…)\"")),
         Some(argument) => Ok((tool, Some(argument))),
-        None if rest.contains(')') => Err(format!(
-            "\"{written}\" goes on after its closing parenthesis; write one rule"
-        )),
-        None => Err(format!(
-            "\"{written}\" has no closing parenthesis; write \"{written})\""
-        )),
+        None if rest.contains(')') => {
+            Err(format!("\"{written}\" goes on after its closing parenthesis; write one rule"))
+        }
+        None => Err(format!("\"{written}\" has no closing parenthesis; write \"{written})\"")),
     }
 }
 
 /// Whether `text` is `prefix`, or goes on after it with another word.
 pub(crate) fn starts_with_words(text: &str, prefix: &str) -> bool {
-    text.trim_start()
-        .strip_prefix(prefix)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+    text.trim_start().strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
 }
 
 #[cfg(test)]
@@ -157,25 +153,14 @@ mod tests {
             } else {
                 "file_path"
             };
-            let call = Tool {
-                name: tool.into(),
-                input: Some(json!({ field: argument })),
-                ..Tool::default()
-            };
-            assert_eq!(
-                ToolPattern::parse(pattern).unwrap().matches(&call),
-                expected,
-                "{pattern} on {argument}"
-            );
+            let call = ToolCall { name: tool.into(), input: Some(json!({ field: argument })), ..ToolCall::default() };
+            assert_eq!(ToolPattern::parse(pattern).unwrap().matches(&call), expected, "{pattern} on {argument}");
         }
     }
 
     #[test]
     fn a_pattern_that_looks_at_an_argument_needs_one() {
-        let call = Tool {
-            name: "Bash".into(),
-            ..Tool::default()
-        };
+        let call = ToolCall { name: "Bash".into(), ..ToolCall::default() };
         assert!(!ToolPattern::parse("Bash(git:*)").unwrap().matches(&call));
         assert!(ToolPattern::parse("Bash").unwrap().matches(&call));
     }
@@ -183,22 +168,15 @@ mod tests {
     #[test]
     fn an_unfinished_pattern_says_what_to_write() {
         let error = ToolPattern::parse("Bash(git:*").unwrap_err();
-        assert_eq!(
-            error,
-            "\"Bash(git:*\" has no closing parenthesis; write \"Bash(git:*)\""
-        );
-        assert!(
-            ToolPattern::parse("Bash(git:*)|Edit")
-                .unwrap_err()
-                .contains("goes on after")
-        );
+        assert_eq!(error, "\"Bash(git:*\" has no closing parenthesis; write \"Bash(git:*)\"");
+        assert!(ToolPattern::parse("Bash(git:*)|Edit").unwrap_err().contains("goes on after"));
     }
 
     proptest! {
         #[test]
         fn no_pattern_panics(pattern in r"\PC{0,20}", text in r"\PC{0,20}") {
             if let Ok(pattern) = ToolPattern::parse(&pattern) {
-                pattern.matches(&Tool { name: "Bash".into(), input: Some(json!({"command": text})), ..Tool::default() });
+                pattern.matches(&ToolCall { name: "Bash".into(), input: Some(json!({"command": text})), ..ToolCall::default() });
             }
         }
     }

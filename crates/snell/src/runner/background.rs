@@ -1,7 +1,7 @@
 //! Hooks that are started and not awaited: they still end at their timeout, and their outcome is still told.
 //!
-//! A long-lived host keeps them as tasks ([`Background::InProcess`]). A host that exits at once, as `snell run` does,
-//! hands them to a process of their own ([`Background::Detached`]), which calls [`supervise`].
+//! A long-lived host keeps them as tasks ([`BackgroundMode::InProcess`]). A host that exits at once, as `snell run` does,
+//! hands them to a process of their own ([`BackgroundMode::Detached`]), which calls [`supervise`].
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
@@ -18,18 +18,18 @@ use tokio::process::Command;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::process::USUAL_TEMP_DIR;
-use super::{Ended, Runner, Task, default_max_running};
+use super::process::FALLBACK_TEMP_DIR;
+use super::{HookRunner, HookTask, TaskEnd, default_max_running};
 use crate::regular_file::{FileAccess, RegularFile};
 use crate::report::{HookLabel, HookReport};
-use crate::verdict::Status;
+use crate::verdict::HookRunStatus;
 
 /// The record is begun anew past this size; one older part is kept.
 const MAX_RECORD_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Where hooks run that are started and not awaited.
 #[derive(Clone, Debug, Default)]
-pub enum Background {
+pub enum BackgroundMode {
     /// As tasks of the host's own runtime. They end with it.
     #[default]
     InProcess,
@@ -45,7 +45,7 @@ pub enum Background {
 /// How a hook ended that was started and not awaited.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
-pub struct Finished {
+pub struct BackgroundResult {
     /// When it ended.
     pub finished_at: Timestamp,
     /// The event that started it.
@@ -59,8 +59,8 @@ pub struct Finished {
 
 /// A hook to run, and what to say of it afterwards.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Job {
-    pub(crate) task: Task,
+pub(crate) struct BackgroundJob {
+    pub(crate) task: HookTask,
     pub(crate) event: String,
     pub(crate) session_id: Option<String>,
     pub(crate) hook: HookLabel,
@@ -70,24 +70,24 @@ pub(crate) struct Job {
 
 /// What a supervising process is handed on its standard input.
 #[derive(Debug, Serialize, Deserialize)]
-struct Batch {
+struct SupervisorBatch {
     record: OsString,
-    jobs: Vec<Job>,
+    jobs: Vec<BackgroundJob>,
 }
 
 /// Told of each background hook that ended.
-pub(crate) type Observer = Arc<dyn Fn(Finished) + Send + Sync>;
+pub(crate) type BackgroundObserver = Arc<dyn Fn(BackgroundResult) + Send + Sync>;
 
 /// Starts background hooks where the host wants them.
 #[derive(Clone)]
-pub(crate) struct Launcher {
-    background: Background,
-    observer: Option<Observer>,
+pub(crate) struct BackgroundLauncher {
+    background: BackgroundMode,
+    observer: Option<BackgroundObserver>,
     temp_dir: PathBuf,
     running: watch::Sender<usize>,
 }
 
-impl std::fmt::Debug for Launcher {
+impl std::fmt::Debug for BackgroundLauncher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Launcher")
             .field("background", &self.background)
@@ -96,31 +96,23 @@ impl std::fmt::Debug for Launcher {
     }
 }
 
-impl Launcher {
-    pub(crate) fn new(background: Background, observer: Option<Observer>, temp_dir: PathBuf) -> Self {
-        Self {
-            background,
-            observer,
-            temp_dir,
-            running: watch::Sender::new(0),
-        }
+impl BackgroundLauncher {
+    pub(crate) fn new(background: BackgroundMode, observer: Option<BackgroundObserver>, temp_dir: PathBuf) -> Self {
+        Self { background, observer, temp_dir, running: watch::Sender::new(0) }
     }
 
     /// Starts all jobs at once. The answer says where their outcomes will be found, or why they could not be started.
-    pub(crate) fn launch(&self, jobs: Vec<Job>, runner: &Runner) -> Result<String, String> {
+    pub(crate) fn launch_jobs(&self, jobs: Vec<BackgroundJob>, runner: &HookRunner) -> Result<String, String> {
         match &self.background {
-            Background::InProcess => {
+            BackgroundMode::InProcess => {
                 for job in jobs {
-                    self.spawn(job, runner.clone());
+                    self.spawn_job(job, runner.clone());
                 }
                 Ok("started in the background".into())
             }
-            Background::Detached { supervisor, record } => {
-                let batch = Batch {
-                    record: record.clone().into(),
-                    jobs,
-                };
-                detach(supervisor, &batch, runner, &self.temp_dir)
+            BackgroundMode::Detached { supervisor, record } => {
+                let batch = SupervisorBatch { record: record.clone().into(), jobs };
+                spawn_supervisor(supervisor, &batch, runner, &self.temp_dir)
                     .map_err(|error| format!("could not be started in the background: {error}"))?;
                 let shown = record.display();
                 Ok(match open_record(record) {
@@ -133,8 +125,8 @@ impl Launcher {
         }
     }
 
-    fn spawn(&self, job: Job, runner: Runner) {
-        let running = Counted::new(&self.running);
+    fn spawn_job(&self, job: BackgroundJob, runner: HookRunner) {
+        let running = RunningJobToken::new(&self.running);
         let observer = self.observer.clone();
         tokio::spawn(async move {
             let finished = job.run(&runner).await;
@@ -146,40 +138,40 @@ impl Launcher {
     }
 
     /// Waits until none of the tasks started here is left.
-    pub(crate) async fn idle(&self) {
+    pub(crate) async fn wait_until_idle(&self) {
         // The sender lives in `self`, so waiting cannot fail.
         let _ = self.running.subscribe().wait_for(|running| *running == 0).await;
     }
 }
 
 /// One running task, counted as long as it lives.
-struct Counted(watch::Sender<usize>);
+struct RunningJobToken(watch::Sender<usize>);
 
-impl Counted {
+impl RunningJobToken {
     fn new(running: &watch::Sender<usize>) -> Self {
         running.send_modify(|count| *count += 1);
         Self(running.clone())
     }
 }
 
-impl Drop for Counted {
+impl Drop for RunningJobToken {
     fn drop(&mut self) {
         self.0.send_modify(|count| *count -= 1);
     }
 }
 
-impl Job {
-    async fn run(self, runner: &Runner) -> Finished {
+impl BackgroundJob {
+    async fn run(self, runner: &HookRunner) -> BackgroundResult {
         let (status, outcome, why) = match self.task.run(runner).await {
-            Ended::Ran(outcome) if outcome.success() => (Status::Ok, Some(outcome), None),
-            Ended::Ran(outcome) if outcome.timed_out() => (Status::TimedOut, Some(outcome), None),
-            Ended::Ran(outcome) => (Status::Failed, Some(outcome), None),
-            Ended::Withheld(condition) => {
-                let why = format!("its condition {}", condition.ending());
-                (Status::Skipped, None, Some(why))
+            TaskEnd::Ran(outcome) if outcome.is_success() => (HookRunStatus::Ok, Some(outcome), None),
+            TaskEnd::Ran(outcome) if outcome.has_timed_out() => (HookRunStatus::TimedOut, Some(outcome), None),
+            TaskEnd::Ran(outcome) => (HookRunStatus::Failed, Some(outcome), None),
+            TaskEnd::Withheld(condition) => {
+                let why = format!("its condition {}", condition.describe_end());
+                (HookRunStatus::Skipped, None, Some(why))
             }
         };
-        Finished {
+        BackgroundResult {
             finished_at: self.now.unwrap_or_else(Timestamp::now),
             event: self.event,
             session_id: self.session_id,
@@ -188,12 +180,16 @@ impl Job {
     }
 }
 
-fn detach(supervisor: &[OsString], batch: &Batch, runner: &Runner, temp_dir: &Path) -> std::io::Result<()> {
-    let (program, args) = supervisor
-        .split_first()
-        .ok_or_else(|| std::io::Error::other("no supervisor is configured"))?;
+fn spawn_supervisor(
+    supervisor: &[OsString],
+    batch: &SupervisorBatch,
+    runner: &HookRunner,
+    temp_dir: &Path,
+) -> std::io::Result<()> {
+    let (program, args) =
+        supervisor.split_first().ok_or_else(|| std::io::Error::other("no supervisor is configured"))?;
     // A file rather than a pipe: nobody has to stay until it is read.
-    let mut input = tempfile::tempfile_in(temp_dir).or_else(|_| tempfile::tempfile_in(USUAL_TEMP_DIR))?;
+    let mut input = tempfile::tempfile_in(temp_dir).or_else(|_| tempfile::tempfile_in(FALLBACK_TEMP_DIR))?;
     serde_json::to_writer(&mut input, batch)?;
     input.rewind()?;
     let mut command = Command::new(program);
@@ -210,17 +206,20 @@ fn detach(supervisor: &[OsString], batch: &Batch, runner: &Runner, temp_dir: &Pa
     command.spawn().map(drop)
 }
 
-/// Runs the hooks that [`Background::Detached`] handed over on `input`, all at once, and records each outcome.
+/// Runs the hooks that [`BackgroundMode::Detached`] handed over on `input`, all at once, and records each outcome.
 ///
 /// This is the whole of a supervising process. `telling` is told of each hook that ended, and answers what is recorded
 /// of it.
 ///
 /// # Errors
 ///
-/// When the input is not what [`Background::Detached`] writes, or an outcome cannot be recorded.
-pub async fn supervise(input: impl Read, mut telling: impl FnMut(&Finished) -> Value) -> std::io::Result<()> {
-    let batch: Batch = serde_json::from_reader(input)?;
-    let runner = Runner::new(None, default_max_running());
+/// When the input is not what [`BackgroundMode::Detached`] writes, or an outcome cannot be recorded.
+pub async fn supervise_jobs(
+    input: impl Read,
+    mut telling: impl FnMut(&BackgroundResult) -> Value,
+) -> std::io::Result<()> {
+    let batch: SupervisorBatch = serde_json::from_reader(input)?;
+    let runner = HookRunner::new(None, default_max_running());
     let mut running = JoinSet::new();
     for job in batch.jobs {
         let runner = runner.clone();
@@ -231,13 +230,13 @@ pub async fn supervise(input: impl Read, mut telling: impl FnMut(&Finished) -> V
     while let Some(finished) = running.join_next().await {
         let recorded = finished
             .map_err(std::io::Error::from)
-            .and_then(|finished| append(Path::new(&batch.record), &telling(&finished)));
+            .and_then(|finished| append_record(Path::new(&batch.record), &telling(&finished)));
         result = result.and(recorded);
     }
     result
 }
 
-fn append(record: &Path, line: &Value) -> std::io::Result<()> {
+fn append_record(record: &Path, line: &Value) -> std::io::Result<()> {
     if fs::metadata(record).is_ok_and(|metadata| metadata.len() > MAX_RECORD_BYTES) {
         // Another supervisor may have done it a moment ago.
         let mut older = record.as_os_str().to_owned();

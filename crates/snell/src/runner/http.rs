@@ -5,30 +5,27 @@ use std::time::Instant;
 
 use ureq::Agent;
 
-use super::HttpRequest;
-use crate::outcome::{End, Outcome};
+use super::HookHttpRequest;
+use crate::outcome::{Outcome, RunEnd};
 
 /// How much of an answer is kept, as for a process's output.
-const KEPT_BYTES: u64 = 1024 * 1024;
+const MAX_BODY_BYTES: u64 = 1024 * 1024;
 
 /// Sends the request on a thread of its own, because the client blocks, and waits for the answer or the deadline.
-pub(super) async fn send(request: HttpRequest) -> Outcome {
+pub(super) async fn send_request(request: HookHttpRequest) -> Outcome {
     let started = Instant::now();
     let timeout = request.timeout;
-    let answer = tokio::task::spawn_blocking(move || post(&request));
+    let answer = tokio::task::spawn_blocking(move || post_request(&request));
     match tokio::time::timeout(timeout, answer).await {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(error)) => Outcome::not_started(error.to_string(), started.elapsed()),
-        Err(_) => Outcome {
-            end: End::TimedOut(timeout),
-            ..Outcome::not_started("", started.elapsed())
-        },
+        Err(_) => Outcome { end: RunEnd::TimedOut(timeout), ..Outcome::not_started("", started.elapsed()) },
     }
 }
 
-fn post(request: &HttpRequest) -> Outcome {
+fn post_request(request: &HookHttpRequest) -> Outcome {
     let started = Instant::now();
-    let mut call = agent()
+    let mut call = shared_http_agent()
         .post(&request.url)
         .config()
         .timeout_global(Some(request.timeout))
@@ -41,38 +38,32 @@ fn post(request: &HttpRequest) -> Outcome {
     match answer {
         Ok(mut response) => {
             let status = response.status().as_u16();
-            let body = response
-                .body_mut()
-                .with_config()
-                .limit(KEPT_BYTES)
-                .lossy_utf8(true)
-                .read_to_string();
+            let body = response.body_mut().with_config().limit(MAX_BODY_BYTES).lossy_utf8(true).read_to_string();
             match body {
                 Ok(body) => Outcome {
-                    end: End::Answered(status),
+                    end: RunEnd::Answered(status),
                     stdout: body,
                     ..Outcome::not_started("", started.elapsed())
                 },
-                Err(error) => failure(&error, request, started),
+                Err(error) => outcome_from_error(&error, request, started),
             }
         }
-        Err(error) => failure(&error, request, started),
+        Err(error) => outcome_from_error(&error, request, started),
     }
 }
 
-fn failure(error: &ureq::Error, request: &HttpRequest, started: Instant) -> Outcome {
+fn outcome_from_error(error: &ureq::Error, request: &HookHttpRequest, started: Instant) -> Outcome {
     match error {
-        ureq::Error::Timeout(_) => Outcome {
-            end: End::TimedOut(request.timeout),
-            ..Outcome::not_started("", started.elapsed())
-        },
+        ureq::Error::Timeout(_) => {
+            Outcome { end: RunEnd::TimedOut(request.timeout), ..Outcome::not_started("", started.elapsed()) }
+        }
         other => Outcome::not_started(format!("{}: {other}", request.url), started.elapsed()),
     }
 }
 
-fn agent() -> &'static Agent {
-    static AGENT: OnceLock<Agent> = OnceLock::new();
-    AGENT.get_or_init(|| {
+fn shared_http_agent() -> &'static Agent {
+    static HTTP_AGENT: OnceLock<Agent> = OnceLock::new();
+    HTTP_AGENT.get_or_init(|| {
         Agent::config_builder()
             .http_status_as_error(false)
             // A hook's address is what its author wrote; an answer may not lead elsewhere.

@@ -18,9 +18,9 @@ use tokio::sync::Semaphore;
 
 use crate::outcome::Outcome;
 
-pub use background::{Background, Finished, supervise};
-pub(crate) use background::{Job, Launcher, Observer};
-pub(crate) use process::{ProcessRequest, Spill, Variable};
+pub(crate) use background::{BackgroundJob, BackgroundLauncher, BackgroundObserver};
+pub use background::{BackgroundMode, BackgroundResult, supervise_jobs};
+pub(crate) use process::{EnvVariable, ProcessRequest, SpilledVariable};
 
 /// How many hooks of one engine run at the same time, if nobody says otherwise; the others wait their turn before their
 /// clock starts. A running process holds four descriptors, and a host needs some for itself.
@@ -33,42 +33,42 @@ pub(crate) fn default_max_running() -> usize {
 
 /// What a hook does, ready to be done.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Work {
+pub(crate) enum HookWork {
     Process(ProcessRequest),
-    Http(HttpRequest),
+    Http(HookHttpRequest),
 }
 
 /// What a hook needs to run: its condition, if it has one to run first, and its work.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Task {
+pub(crate) struct HookTask {
     pub(crate) condition: Option<ProcessRequest>,
-    pub(crate) work: Work,
+    pub(crate) work: HookWork,
 }
 
 /// How a task ended.
 #[derive(Debug)]
-pub(crate) enum Ended {
+pub(crate) enum TaskEnd {
     Ran(Outcome),
     /// The condition did not hold; this is what came of trying it.
     Withheld(Outcome),
 }
 
-impl Task {
+impl HookTask {
     /// Does the work, if the condition holds.
-    pub(crate) async fn run(&self, runner: &Runner) -> Ended {
+    pub(crate) async fn run(&self, runner: &HookRunner) -> TaskEnd {
         if let Some(condition) = &self.condition {
-            let outcome = runner.process(condition).await;
-            if !outcome.success() {
-                return Ended::Withheld(outcome);
+            let outcome = runner.run_process(condition).await;
+            if !outcome.is_success() {
+                return TaskEnd::Withheld(outcome);
             }
         }
-        Ended::Ran(runner.run(&self.work).await)
+        TaskEnd::Ran(runner.run_work(&self.work).await)
     }
 }
 
 /// A request to an address, with its payload.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct HttpRequest {
+pub(crate) struct HookHttpRequest {
     pub(crate) url: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Arc<str>,
@@ -77,31 +77,27 @@ pub(crate) struct HttpRequest {
 
 /// What every run of an engine shares.
 #[derive(Clone)]
-pub(crate) struct Runner {
+pub(crate) struct HookRunner {
     /// The environment that hooks start from; without one they inherit the host's.
     environment: Option<Arc<BTreeMap<OsString, OsString>>>,
     running: Arc<Semaphore>,
 }
 
-impl fmt::Debug for Runner {
+impl fmt::Debug for HookRunner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The environment holds secrets; it has no place in a debug print.
-        f.debug_struct("Runner")
-            .field("running", &self.running)
-            .finish_non_exhaustive()
+        f.debug_struct("Runner").field("running", &self.running).finish_non_exhaustive()
     }
 }
 
-impl fmt::Debug for HttpRequest {
+impl fmt::Debug for HookHttpRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Headers hold what variables held.
-        f.debug_struct("HttpRequest")
-            .field("url", &self.url)
-            .finish_non_exhaustive()
+        f.debug_struct("HttpRequest").field("url", &self.url).finish_non_exhaustive()
     }
 }
 
-impl Runner {
+impl HookRunner {
     pub(crate) fn new(environment: Option<BTreeMap<OsString, OsString>>, max_running: usize) -> Self {
         Self {
             environment: environment.map(Arc::new),
@@ -110,33 +106,33 @@ impl Runner {
     }
 
     /// A variable of the environment that hooks start from, where the host handed one over.
-    pub(crate) fn variable(&self, name: &str) -> Option<&OsString> {
+    pub(crate) fn env_var(&self, name: &str) -> Option<&OsString> {
         self.environment.as_ref()?.get(OsStr::new(name))
     }
 
     /// Does the work, to its end or its deadline.
-    async fn run(&self, work: &Work) -> Outcome {
+    async fn run_work(&self, work: &HookWork) -> Outcome {
         match work {
-            Work::Process(request) => self.process(request).await,
-            Work::Http(request) => self.http(request).await,
+            HookWork::Process(request) => self.run_process(request).await,
+            HookWork::Http(request) => self.run_http(request).await,
         }
     }
 
     /// Runs a process to its end or its deadline.
-    async fn process(&self, request: &ProcessRequest) -> Outcome {
+    async fn run_process(&self, request: &ProcessRequest) -> Outcome {
         // The semaphore is never closed; were it, running without a permit would still be right.
         let _permit = self.running.acquire().await.ok();
-        process::run(request, self.environment.as_deref()).await
+        process::run_process(request, self.environment.as_deref()).await
     }
 
     #[cfg(feature = "http")]
-    async fn http(&self, request: &HttpRequest) -> Outcome {
+    async fn run_http(&self, request: &HookHttpRequest) -> Outcome {
         let _permit = self.running.acquire().await.ok();
-        http::send(request.clone()).await
+        http::send_request(request.clone()).await
     }
 
     #[cfg(not(feature = "http"))]
-    async fn http(&self, _request: &HttpRequest) -> Outcome {
+    async fn run_http(&self, _request: &HookHttpRequest) -> Outcome {
         Outcome::not_started("this build of Snell has no \"http\" feature", Duration::ZERO)
     }
 }

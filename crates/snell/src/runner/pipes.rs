@@ -8,25 +8,25 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use crate::outcome::Outcome;
 
 /// How much of each output is kept. What comes after it is read and thrown away, so that the hook is not held up.
-const KEPT_BYTES: usize = 1024 * 1024;
+const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
 
 /// How much is read at a time.
 const CHUNK_BYTES: usize = 16 * 1024;
 
 /// All three.
 #[derive(Debug)]
-pub(super) struct Pipes<'a> {
-    pub(super) stdin: Feed<'a>,
-    pub(super) stdout: Drain<ChildStdout>,
-    pub(super) stderr: Drain<ChildStderr>,
+pub(super) struct HookPipes<'a> {
+    pub(super) stdin: StdinFeed<'a>,
+    pub(super) stdout: OutputDrain<ChildStdout>,
+    pub(super) stderr: OutputDrain<ChildStderr>,
 }
 
-impl<'a> Pipes<'a> {
-    pub(super) fn of(child: &mut Child, payload: &'a str) -> Self {
+impl<'a> HookPipes<'a> {
+    pub(super) fn from_child(child: &mut Child, payload: &'a str) -> Self {
         Self {
-            stdin: Feed::new(child.stdin.take(), payload.as_bytes()),
-            stdout: Drain::new(child.stdout.take()),
-            stderr: Drain::new(child.stderr.take()),
+            stdin: StdinFeed::new(child.stdin.take(), payload.as_bytes()),
+            stdout: OutputDrain::new(child.stdout.take()),
+            stderr: OutputDrain::new(child.stderr.take()),
         }
     }
 
@@ -35,13 +35,13 @@ impl<'a> Pipes<'a> {
     }
 
     /// Reads what has already been written, without waiting for more.
-    pub(super) async fn drain_what_is_there(&mut self) {
+    pub(super) async fn drain_available(&mut self) {
         if self.are_drained() {
             return;
         }
         // The first turn lets the runtime look at the pipes; each of the others reads a chunk, up to what is kept.
         tokio::task::yield_now().await;
-        for _ in 0..2 * KEPT_BYTES / CHUNK_BYTES {
+        for _ in 0..2 * MAX_OUTPUT_BYTES / CHUNK_BYTES {
             tokio::select! {
                 biased;
                 () = self.stdout.advance(), if self.stdout.is_open() => {}
@@ -52,11 +52,11 @@ impl<'a> Pipes<'a> {
     }
 
     /// What went through them, as an outcome of which the end is still to be told.
-    pub(super) fn finish(self) -> Outcome {
+    pub(super) fn into_outcome(self) -> Outcome {
         let leaked = !self.are_drained();
         let stdin_unread = self.stdin.is_unread();
-        let (stdout, stdout_cut) = self.stdout.finish();
-        let (stderr, stderr_cut) = self.stderr.finish();
+        let (stdout, stdout_cut) = self.stdout.into_text();
+        let (stderr, stderr_cut) = self.stderr.into_text();
         Outcome {
             stdout,
             stderr,
@@ -70,12 +70,12 @@ impl<'a> Pipes<'a> {
 
 /// Standard input while it is being written.
 #[derive(Debug)]
-pub(super) struct Feed<'a> {
+pub(super) struct StdinFeed<'a> {
     pipe: Option<ChildStdin>,
     rest: &'a [u8],
 }
 
-impl<'a> Feed<'a> {
+impl<'a> StdinFeed<'a> {
     fn new(pipe: Option<ChildStdin>, payload: &'a [u8]) -> Self {
         Self { pipe, rest: payload }
     }
@@ -106,21 +106,16 @@ impl<'a> Feed<'a> {
 
 /// One output while it is being read.
 #[derive(Debug)]
-pub(super) struct Drain<R> {
+pub(super) struct OutputDrain<R> {
     pipe: Option<R>,
     kept: Vec<u8>,
     chunk: Box<[u8]>,
     truncated: bool,
 }
 
-impl<R: AsyncRead + Unpin> Drain<R> {
+impl<R: AsyncRead + Unpin> OutputDrain<R> {
     fn new(pipe: Option<R>) -> Self {
-        Self {
-            pipe,
-            kept: Vec::new(),
-            chunk: vec![0; CHUNK_BYTES].into_boxed_slice(),
-            truncated: false,
-        }
+        Self { pipe, kept: Vec::new(), chunk: vec![0; CHUNK_BYTES].into_boxed_slice(), truncated: false }
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -133,7 +128,7 @@ impl<R: AsyncRead + Unpin> Drain<R> {
         match pipe.read(&mut self.chunk).await {
             Ok(0) | Err(_) => self.pipe = None,
             Ok(length) => {
-                let keep = length.min(KEPT_BYTES - self.kept.len());
+                let keep = length.min(MAX_OUTPUT_BYTES - self.kept.len());
                 self.kept.extend_from_slice(&self.chunk[..keep]);
                 self.truncated |= keep < length;
             }
@@ -141,7 +136,7 @@ impl<R: AsyncRead + Unpin> Drain<R> {
     }
 
     /// What was read, and whether more was thrown away.
-    fn finish(self) -> (String, bool) {
+    fn into_text(self) -> (String, bool) {
         let text = match String::from_utf8(self.kept) {
             Ok(text) => text,
             Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),

@@ -1,18 +1,14 @@
 //! The engine as a host embeds it: hooks in real files, real processes, through the public API only.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test that cannot go on must fail"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on must fail")]
 #![allow(missing_docs, unreachable_pub, reason = "tests are named as sentences")]
 
 mod support;
 
 mod background;
+mod concurrency;
 mod deadlines;
 mod guest;
-mod many;
 mod processes;
 mod properties;
 mod reload;

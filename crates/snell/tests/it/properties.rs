@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
 use snell::{ConfigFile, Decision, Engine};
 
-use crate::support::{Project, tool_call};
+use crate::support::{TestProject, build_tool_call};
 
 /// Hooks with known answers: what each would decide if it were alone, and why.
 const ANSWERS: [(&str, Decision, &str); 8] = [
@@ -16,11 +16,7 @@ const ANSWERS: [(&str, Decision, &str); 8] = [
     ("exit 1", Decision::None, ""),
     ("kill -KILL $$", Decision::None, ""),
     ("echo no >&2; exit 2", Decision::Deny, "no"),
-    (
-        r#"echo '{"decision":"block","reason":"never"}'"#,
-        Decision::Deny,
-        "never",
-    ),
+    (r#"echo '{"decision":"block","reason":"never"}'"#, Decision::Deny, "never"),
     (
         r#"echo '{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"sure?"}}'"#,
         Decision::Ask,
@@ -43,9 +39,9 @@ proptest! {
         hooks in subsequence(ANSWERS.to_vec(), 0..=ANSWERS.len()).prop_shuffle(),
     ) {
         let commands: Vec<_> = hooks.iter().map(|(command, _, _)| *command).collect();
-        let project = Project::new().claude_hooks(&commands);
+        let project = TestProject::new().with_claude_hooks(&commands);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let verdict = runtime.block_on(project.engine().fire(tool_call()));
+        let verdict = runtime.block_on(project.load_engine().fire(build_tool_call()));
 
         let decision = hooks.iter().map(|(_, decision, _)| *decision).max().unwrap_or_default();
         let winners = hooks.iter().filter(|(_, opinion, reason)| *opinion == decision && !reason.is_empty());
@@ -53,24 +49,23 @@ proptest! {
         let reasons: BTreeSet<_> = verdict.reason.iter().flat_map(|reason| reason.lines()).collect();
         prop_assert_eq!(verdict.decision, decision);
         prop_assert_eq!(reasons, expected);
-        let reported: Vec<_> = verdict.hooks.iter().map(|run| run.hook.command()).collect();
+        let reported: Vec<_> = verdict.hooks.iter().map(|run| run.hook.command_summary()).collect();
         prop_assert_eq!(reported, commands);
     }
 }
 
 /// One change to a text. Places are relative, so that they fit whatever the changes before have left.
 #[derive(Clone, Debug)]
-enum Change {
+enum ConfigMutation {
     Delete(Index, Index),
     Duplicate(Index, Index),
     Replace(Index, char),
     Insert(Index, String),
 }
 
-fn change() -> impl Strategy<Value = Change> {
-    let telling = prop::sample::select(vec![
-        '"', '\'', '{', '}', '[', ']', ',', ':', '=', '\\', '\n', '\0', '#', '/', 'é', '9',
-    ]);
+fn any_config_mutation() -> impl Strategy<Value = ConfigMutation> {
+    let telling =
+        prop::sample::select(vec!['"', '\'', '{', '}', '[', ']', ',', ':', '=', '\\', '\n', '\0', '#', '/', 'é', '9']);
     let piece = prop::sample::select(vec![
         "null",
         "true",
@@ -87,14 +82,14 @@ fn change() -> impl Strategy<Value = Change> {
         "nan",
     ]);
     prop_oneof![
-        any::<(Index, Index)>().prop_map(|(from, to)| Change::Delete(from, to)),
-        any::<(Index, Index)>().prop_map(|(from, to)| Change::Duplicate(from, to)),
-        (any::<Index>(), telling).prop_map(|(at, by)| Change::Replace(at, by)),
-        (any::<Index>(), piece).prop_map(|(at, text)| Change::Insert(at, text.to_owned())),
+        any::<(Index, Index)>().prop_map(|(from, to)| ConfigMutation::Delete(from, to)),
+        any::<(Index, Index)>().prop_map(|(from, to)| ConfigMutation::Duplicate(from, to)),
+        (any::<Index>(), telling).prop_map(|(at, by)| ConfigMutation::Replace(at, by)),
+        (any::<Index>(), piece).prop_map(|(at, text)| ConfigMutation::Insert(at, text.to_owned())),
     ]
 }
 
-fn apply(change: &Change, text: &mut Vec<char>) {
+fn apply_mutation(change: &ConfigMutation, text: &mut Vec<char>) {
     let within = |from: &Index, to: &Index, length: usize| {
         let (from, to) = (from.index(length + 1), to.index(length + 1));
         // Short pieces leave more of the file valid, and so reach deeper into the reader.
@@ -102,18 +97,18 @@ fn apply(change: &Change, text: &mut Vec<char>) {
         start..from.max(to).min(start + 12)
     };
     match change {
-        Change::Delete(from, to) => drop(text.drain(within(from, to, text.len()))),
-        Change::Duplicate(from, to) => {
+        ConfigMutation::Delete(from, to) => drop(text.drain(within(from, to, text.len()))),
+        ConfigMutation::Duplicate(from, to) => {
             let range = within(from, to, text.len());
             let piece = text[range.clone()].to_vec();
             text.splice(range.end..range.end, piece);
         }
-        Change::Replace(at, by) if !text.is_empty() => {
+        ConfigMutation::Replace(at, by) if !text.is_empty() => {
             let at = at.index(text.len());
             text[at] = *by;
         }
-        Change::Replace(..) => {}
-        Change::Insert(at, piece) => {
+        ConfigMutation::Replace(..) => {}
+        ConfigMutation::Insert(at, piece) => {
             let at = at.index(text.len() + 1);
             text.splice(at..at, piece.chars());
         }
@@ -121,7 +116,7 @@ fn apply(change: &Change, text: &mut Vec<char>) {
 }
 
 /// The valid configurations that all tests share, with the contract each is read under.
-fn valid_configurations() -> Vec<(String, String)> {
+fn read_valid_configurations() -> Vec<(String, String)> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/valid");
     let mut found: Vec<_> = fs::read_dir(directory)
         .unwrap()
@@ -137,29 +132,23 @@ fn valid_configurations() -> Vec<(String, String)> {
 }
 
 /// Loads a text under a contract and looks at everything that it led to.
-fn load(contract: &str, text: &[u8]) {
-    let project = Project::new();
+fn load_and_check_config(contract: &str, text: &[u8]) {
+    let project = TestProject::new();
     let path = project.path().join("configuration");
     fs::write(&path, text).unwrap();
     let file = ConfigFile::parse(&format!("{contract}:{}", path.display()));
     let (engine, diagnostics) = Engine::builder().project(project.path()).files([file]).load();
     let lines = text.iter().filter(|byte| **byte == b'\n').count() + 1;
     for diagnostic in &diagnostics {
-        assert!(
-            (1..=lines).contains(&diagnostic.line) && diagnostic.column >= 1,
-            "{diagnostic}"
-        );
+        assert!((1..=lines).contains(&diagnostic.line) && diagnostic.column >= 1, "{diagnostic}");
         assert!(!diagnostic.message.is_empty());
     }
     for hook in engine.hooks() {
-        assert!(
-            (1..=lines).contains(&hook.origin.line) && hook.origin.column >= 1,
-            "{hook:?}"
-        );
-        assert!(!hook.timeout().is_zero() && !hook.command().is_empty(), "{hook:?}");
+        assert!((1..=lines).contains(&hook.origin.line) && hook.origin.column >= 1, "{hook:?}");
+        assert!(!hook.timeout().is_zero() && !hook.command_summary().is_empty(), "{hook:?}");
     }
-    assert_eq!(engine.explain(&tool_call()).len(), engine.hooks().len());
-    engine.check();
+    assert_eq!(engine.explain(&build_tool_call()).len(), engine.hooks().len());
+    engine.check_hooks();
 }
 
 proptest! {
@@ -168,15 +157,15 @@ proptest! {
     #[test]
     fn no_change_to_a_valid_configuration_panics_the_loader(
         which in any::<Index>(),
-        changes in prop::collection::vec(change(), 1..6),
+        changes in prop::collection::vec(any_config_mutation(), 1..6),
     ) {
-        let configurations = valid_configurations();
+        let configurations = read_valid_configurations();
         let (contract, text) = which.get(&configurations);
         let mut text: Vec<char> = text.chars().collect();
         for change in &changes {
-            apply(change, &mut text);
+            apply_mutation(change, &mut text);
         }
-        load(contract, text.into_iter().collect::<String>().as_bytes());
+        load_and_check_config(contract, text.into_iter().collect::<String>().as_bytes());
     }
 
     #[test]
@@ -184,14 +173,14 @@ proptest! {
         contract in prop::sample::select(vec!["snell", "wave", "microai", "claude", "whale"]),
         bytes in prop::collection::vec(any::<u8>(), 0..200),
     ) {
-        load(contract, &bytes);
+        load_and_check_config(contract, &bytes);
     }
 }
 
 #[test]
 fn every_shared_configuration_is_valid_as_it_stands() {
-    for (contract, text) in valid_configurations() {
-        let project = Project::new().file("configuration", &text);
+    for (contract, text) in read_valid_configurations() {
+        let project = TestProject::new().with_file("configuration", &text);
         let path = project.path().join("configuration");
         let file = ConfigFile::parse(&format!("{contract}:{}", path.display()));
         let (engine, diagnostics) = Engine::builder().project(project.path()).files([file]).load();

@@ -7,40 +7,40 @@ use std::time::Duration;
 use serde_json::json;
 use snell::{ConfigFile, Engine, Severity};
 
-use crate::support::{Project, native_hook, tool_call, wait_until};
+use crate::support::{TestProject, build_tool_call, render_native_hook, wait_until};
 
-fn commands(engine: &Engine) -> Vec<String> {
-    engine.hooks().iter().map(|hook| hook.command()).collect()
+fn list_hook_commands(engine: &Engine) -> Vec<String> {
+    engine.hooks().iter().map(|hook| hook.command_summary()).collect()
 }
 
 /// Saves `snell.toml` as editors do, in one step: whoever looks sees the old text or the new one.
-fn save(project: &Project, text: &str) {
-    project.write("unsaved", text);
+fn save_config(project: &TestProject, text: &str) {
+    project.write_file("unsaved", text);
     fs::rename(project.path().join("unsaved"), project.path().join("snell.toml")).unwrap();
 }
 
 /// A project with a hook in each of three files.
-fn three_files() -> Project {
+fn create_three_file_project() -> TestProject {
     let group = |command: &str| {
         let hook = json!({"type": "command", "command": command});
         json!({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [hook]}]}}).to_string()
     };
-    Project::with_hook("native", "")
-        .file(".wave/settings.json", &group("wave"))
-        .file(".claude/settings.json", &group("claude"))
+    TestProject::with_hook("native", "")
+        .with_file(".wave/settings.json", &group("wave"))
+        .with_file(".claude/settings.json", &group("claude"))
 }
 
 #[test]
 fn a_reload_replaces_every_files_hooks() {
-    let project = three_files();
-    let engine = project.engine();
+    let project = create_three_file_project();
+    let engine = project.load_engine();
     for _ in 0..3 {
         assert_eq!(engine.reload(), []);
-        assert_eq!(commands(&engine), ["native", "wave", "claude"]);
+        assert_eq!(list_hook_commands(&engine), ["native", "wave", "claude"]);
     }
-    project.write("snell.toml", &(native_hook("one", "") + &native_hook("two", "")));
+    project.write_file("snell.toml", &(render_native_hook("one", "") + &render_native_hook("two", "")));
     assert_eq!(engine.reload(), []);
-    assert_eq!(commands(&engine), ["one", "two", "wave", "claude"]);
+    assert_eq!(list_hook_commands(&engine), ["one", "two", "wave", "claude"]);
 }
 
 #[test]
@@ -52,91 +52,88 @@ fn a_file_that_cannot_be_used_any_more_keeps_its_hooks_and_says_so() {
         ("nested without end", &[b'['; 5000]),
     ];
     for (fault, bytes) in broken {
-        let project = three_files();
-        let engine = project.engine();
+        let project = create_three_file_project();
+        let engine = project.load_engine();
         fs::write(project.path().join(".wave/settings.json"), bytes).unwrap();
         for _ in 0..2 {
             let diagnostics = engine.reload();
             assert_eq!(diagnostics.len(), 1, "{fault}: {diagnostics:?}");
             assert_eq!(diagnostics[0].severity, Severity::Error, "{fault}");
             assert_eq!(diagnostics[0].path, ".wave/settings.json", "{fault}");
-            assert!(
-                diagnostics[0].message.ends_with("what it said before stays in force"),
-                "{fault}"
-            );
-            assert_eq!(commands(&engine), ["native", "wave", "claude"], "{fault}");
+            assert!(diagnostics[0].message.ends_with("what it said before stays in force"), "{fault}");
+            assert_eq!(list_hook_commands(&engine), ["native", "wave", "claude"], "{fault}");
         }
-        project.write(".wave/settings.json", "{}");
+        project.write_file(".wave/settings.json", "{}");
         assert_eq!(engine.reload(), [], "{fault}");
-        assert_eq!(commands(&engine), ["native", "claude"], "{fault}");
+        assert_eq!(list_hook_commands(&engine), ["native", "claude"], "{fault}");
     }
 }
 
 #[test]
 fn a_directory_in_place_of_a_file_keeps_its_hooks() {
-    let project = three_files();
-    let engine = project.engine();
+    let project = create_three_file_project();
+    let engine = project.load_engine();
     let path = project.path().join(".wave/settings.json");
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     assert_eq!(engine.reload().len(), 1);
-    assert_eq!(commands(&engine), ["native", "wave", "claude"]);
+    assert_eq!(list_hook_commands(&engine), ["native", "wave", "claude"]);
 }
 
 #[test]
 fn a_file_that_is_gone_takes_its_hooks_with_it_and_a_new_one_brings_its_own() {
-    let project = three_files();
-    let engine = project.engine();
+    let project = create_three_file_project();
+    let engine = project.load_engine();
     fs::remove_file(project.path().join(".wave/settings.json")).unwrap();
     assert_eq!(engine.reload(), []);
-    assert_eq!(commands(&engine), ["native", "claude"]);
-    project.write(".whale/hooks.json", r#"[{"event": "BeforeTool", "command": "whale"}]"#);
+    assert_eq!(list_hook_commands(&engine), ["native", "claude"]);
+    project.write_file(".whale/hooks.json", r#"[{"event": "BeforeTool", "command": "whale"}]"#);
     assert_eq!(engine.reload(), []);
-    assert_eq!(commands(&engine), ["native", "claude", "whale"]);
+    assert_eq!(list_hook_commands(&engine), ["native", "claude", "whale"]);
 }
 
 #[test]
 fn a_file_that_was_never_usable_is_no_ones_guard() {
-    let project = Project::new().file("snell.toml", "[[hook");
-    let (engine, diagnostics) = project.builder().load();
+    let project = TestProject::new().with_file("snell.toml", "[[hook");
+    let (engine, diagnostics) = project.engine_builder().load();
     assert_eq!(diagnostics.len(), 1);
     assert_eq!(engine.reload(), diagnostics);
-    assert_eq!(commands(&engine), Vec::<String>::new());
-    project.write("snell.toml", &native_hook("mended", ""));
+    assert_eq!(list_hook_commands(&engine), Vec::<String>::new());
+    project.write_file("snell.toml", &render_native_hook("mended", ""));
     assert_eq!(engine.reload(), []);
-    assert_eq!(commands(&engine), ["mended"]);
+    assert_eq!(list_hook_commands(&engine), ["mended"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_event_under_way_keeps_the_list_it_started_with() {
-    let project =
-        Project::with_hook("echo > started; until [ -e go ]; do sleep 0.01; done", "").hook("echo old >> log", "");
-    let engine = project.engine();
+    let project = TestProject::with_hook("echo > started; until [ -e go ]; do sleep 0.01; done", "")
+        .add_native_hook("echo old >> log", "");
+    let engine = project.load_engine();
     let firing = tokio::spawn({
         let engine = engine.clone();
-        async move { engine.fire(tool_call()).await }
+        async move { engine.fire(build_tool_call()).await }
     });
-    wait_until(|| project.exists("started").then_some(())).await;
-    project.write("snell.toml", &native_hook("echo new >> log", ""));
+    wait_until(|| project.has_file("started").then_some(())).await;
+    project.write_file("snell.toml", &render_native_hook("echo new >> log", ""));
     assert_eq!(engine.reload(), []);
-    project.write("go", "");
+    project.write_file("go", "");
     assert_eq!(firing.await.unwrap().hooks.len(), 2);
-    assert_eq!(project.read("log"), "old\n");
-    engine.fire(tool_call()).await;
-    assert_eq!(project.read("log"), "old\nnew\n");
+    assert_eq!(project.read_file("log"), "old\n");
+    engine.fire(build_tool_call()).await;
+    assert_eq!(project.read_file("log"), "old\nnew\n");
 }
 
 #[test]
 fn reloading_if_changed_looks_at_contents_creation_and_removal() {
-    let project = three_files();
-    let engine = project.engine();
+    let project = create_three_file_project();
+    let engine = project.load_engine();
     assert_eq!(engine.reload_if_changed(), None);
     let whale = project.path().join(".whale/hooks.json");
     let changes: [(&str, &dyn Fn()); 4] = [
-        ("changed", &|| project.write("snell.toml", &native_hook("another", ""))),
-        ("created", &|| project.write(".whale/hooks.json", "[]")),
+        ("changed", &|| project.write_file("snell.toml", &render_native_hook("another", ""))),
+        ("created", &|| project.write_file(".whale/hooks.json", "[]")),
         ("put in its place", &|| {
-            project.write("new", "[ ]");
+            project.write_file("new", "[ ]");
             fs::rename(project.path().join("new"), &whale).unwrap();
         }),
         ("removed", &|| fs::remove_file(&whale).unwrap()),
@@ -146,101 +143,95 @@ fn reloading_if_changed_looks_at_contents_creation_and_removal() {
         assert_eq!(engine.reload_if_changed(), Some(Vec::new()), "{change}");
         assert_eq!(engine.reload_if_changed(), None, "{change}");
     }
-    assert_eq!(commands(&engine), ["another", "wave", "claude"]);
+    assert_eq!(list_hook_commands(&engine), ["another", "wave", "claude"]);
 }
 
 #[test]
 fn clones_of_an_engine_share_its_hooks() {
-    let project = three_files();
-    let engine = project.engine();
+    let project = create_three_file_project();
+    let engine = project.load_engine();
     let clone = engine.clone();
-    project.write("snell.toml", "# no hooks any more\n");
+    project.write_file("snell.toml", "# no hooks any more\n");
     clone.reload();
-    assert_eq!(commands(&engine), ["wave", "claude"]);
+    assert_eq!(list_hook_commands(&engine), ["wave", "claude"]);
 }
 
 #[test]
 fn a_file_that_is_empty_all_at_once_may_be_half_a_save_and_keeps_its_hooks() {
-    let project = three_files();
-    let engine = project.engine();
-    let before = commands(&engine);
+    let project = create_three_file_project();
+    let engine = project.load_engine();
+    let before = list_hook_commands(&engine);
     for empty in ["", " \n"] {
-        project.write("snell.toml", empty);
+        project.write_file("snell.toml", empty);
         let found = engine.reload();
         assert!(found[0].message.contains("stays in force"), "{found:?}");
-        assert_eq!(commands(&engine), before, "{empty:?}");
+        assert_eq!(list_hook_commands(&engine), before, "{empty:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn watching_follows_changes_until_it_is_dropped() {
-    let project = Project::with_hook("before", "");
-    let engine = project.engine();
+    let project = TestProject::with_hook("before", "");
+    let engine = project.load_engine();
     let (sender, reloaded) = mpsc::channel();
     let watch = engine.watch(Duration::from_millis(5), move |diagnostics| {
         let _ = sender.send(diagnostics);
     });
-    save(&project, &native_hook("while watched", ""));
+    save_config(&project, &render_native_hook("while watched", ""));
     assert_eq!(wait_until(|| reloaded.try_recv().ok()).await, []);
-    wait_until(|| (commands(&engine) == ["while watched"]).then_some(())).await;
+    wait_until(|| (list_hook_commands(&engine) == ["while watched"]).then_some(())).await;
 
-    save(&project, "[[hook");
+    save_config(&project, "[[hook");
     let diagnostics = wait_until(|| reloaded.try_recv().ok()).await;
     assert!(diagnostics[0].message.contains("stays in force"), "{diagnostics:?}");
-    assert_eq!(commands(&engine), ["while watched"]);
+    assert_eq!(list_hook_commands(&engine), ["while watched"]);
 
     drop(watch);
     // The sender lives in the task: when it is gone, so is the watching.
     wait_until(|| matches!(reloaded.try_recv(), Err(mpsc::TryRecvError::Disconnected)).then_some(())).await;
-    save(&project, &native_hook("unwatched", ""));
-    assert_eq!(commands(&engine), ["while watched"]);
+    save_config(&project, &render_native_hook("unwatched", ""));
+    assert_eq!(list_hook_commands(&engine), ["while watched"]);
 }
 
 #[test]
 fn named_files_are_followed_too() {
-    let project = Project::new().file("hooks.json", r#"[{"event": "BeforeTool", "command": "one"}]"#);
+    let project = TestProject::new().with_file("hooks.json", r#"[{"event": "BeforeTool", "command": "one"}]"#);
     let file = ConfigFile::new(project.path().join("hooks.json"));
-    let (engine, diagnostics) = project.builder().files([file]).load();
-    assert_eq!((diagnostics, commands(&engine)), (Vec::new(), vec!["one".to_owned()]));
-    project.write("hooks.json", r#"[{"event": "BeforeTool", "command": "another"}]"#);
+    let (engine, diagnostics) = project.engine_builder().files([file]).load();
+    assert_eq!((diagnostics, list_hook_commands(&engine)), (Vec::new(), vec!["one".to_owned()]));
+    project.write_file("hooks.json", r#"[{"event": "BeforeTool", "command": "another"}]"#);
     assert_eq!(engine.reload_if_changed(), Some(Vec::new()));
-    assert_eq!(commands(&engine), ["another"]);
+    assert_eq!(list_hook_commands(&engine), ["another"]);
     assert_eq!(engine.files(), [project.path().join("hooks.json")]);
 }
 
 #[test]
 fn a_named_file_that_is_removed_takes_its_hooks_with_it_and_says_so() {
-    let project = Project::new().file("hooks.json", r#"[{"event": "BeforeTool", "command": "one"}]"#);
-    let (engine, _) = project
-        .builder()
-        .files([ConfigFile::new(project.path().join("hooks.json"))])
-        .load();
-    assert_eq!(commands(&engine), ["one"]);
+    let project = TestProject::new().with_file("hooks.json", r#"[{"event": "BeforeTool", "command": "one"}]"#);
+    let (engine, _) = project.engine_builder().files([ConfigFile::new(project.path().join("hooks.json"))]).load();
+    assert_eq!(list_hook_commands(&engine), ["one"]);
     fs::remove_file(project.path().join("hooks.json")).unwrap();
     let diagnostics = engine.reload_if_changed().unwrap();
-    assert!(
-        diagnostics.len() == 1 && diagnostics[0].message == "does not exist",
-        "{diagnostics:?}"
-    );
-    assert_eq!(commands(&engine), Vec::<String>::new());
+    assert!(diagnostics.len() == 1 && diagnostics[0].message == "does not exist", "{diagnostics:?}");
+    assert_eq!(list_hook_commands(&engine), Vec::<String>::new());
 }
 
 #[test]
 fn a_half_saved_file_keeps_its_switches_too() {
     let guarded = json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}}).to_string();
-    let project = Project::new()
-        .file(".claude/settings.json", &guarded)
-        .file(".claude/settings.local.json", r#"{"disableAllHooks": true}"#);
+    let project = TestProject::new()
+        .with_file(".claude/settings.json", &guarded)
+        .with_file(".claude/settings.local.json", r#"{"disableAllHooks": true}"#);
     let (engine, _) = Engine::builder().project(project.path()).load();
     assert!(engine.hooks()[0].disabled.is_some());
-    project.write(".claude/settings.local.json", r#"{"disableAllHooks": tr"#);
+    project.write_file(".claude/settings.local.json", r#"{"disableAllHooks": tr"#);
     assert_eq!(engine.reload().len(), 1);
     assert!(engine.hooks()[0].disabled.is_some());
 }
 
 #[test]
 fn no_secret_of_the_environment_shows_in_a_debug_print() {
-    let project = Project::new();
+    let project = TestProject::new();
     let builder = Engine::builder().project(project.path()).env([("TOKEN", "s3cret")]);
     assert!(!format!("{builder:?}").contains("s3cret"));
     let (engine, _) = builder.load();

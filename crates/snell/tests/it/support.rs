@@ -10,45 +10,41 @@ use snell::{Engine, EngineBuilder, Event, EventName, HookRun, Outcome, Verdict};
 use tempfile::TempDir;
 
 /// A project of a test's own.
-pub struct Project {
+pub struct TestProject {
     root: TempDir,
 }
 
-impl Project {
+impl TestProject {
     pub fn new() -> Self {
-        Self {
-            root: tempfile::tempdir().unwrap(),
-        }
+        Self { root: tempfile::tempdir().unwrap() }
     }
 
     /// A project with one native hook for PreToolUse.
     pub fn with_hook(run: &str, more: &str) -> Self {
-        Self::new().hook(run, more)
+        Self::new().add_native_hook(run, more)
     }
 
     /// Adds a native hook for PreToolUse to `snell.toml`; `more` is further keys of it.
-    pub fn hook(self, run: &str, more: &str) -> Self {
+    pub fn add_native_hook(self, run: &str, more: &str) -> Self {
         let path = self.path().join("snell.toml");
         let before = fs::read_to_string(&path).unwrap_or_default();
-        self.file("snell.toml", &(before + &native_hook(run, more)))
+        self.with_file("snell.toml", &(before + &render_native_hook(run, more)))
     }
 
     /// Writes Claude Code's settings with one group of these commands for PreToolUse.
-    pub fn claude_hooks(self, commands: &[&str]) -> Self {
-        let handlers: Vec<Value> = commands
-            .iter()
-            .map(|command| json!({"type": "command", "command": command}))
-            .collect();
+    pub fn with_claude_hooks(self, commands: &[&str]) -> Self {
+        let handlers: Vec<Value> =
+            commands.iter().map(|command| json!({"type": "command", "command": command})).collect();
         let settings = json!({"hooks": {"PreToolUse": [{"hooks": handlers}]}});
-        self.file(".claude/settings.json", &settings.to_string())
+        self.with_file(".claude/settings.json", &settings.to_string())
     }
 
-    pub fn file(self, path: &str, text: &str) -> Self {
-        self.write(path, text);
+    pub fn with_file(self, path: &str, text: &str) -> Self {
+        self.write_file(path, text);
         self
     }
 
-    pub fn write(&self, path: &str, text: &str) {
+    pub fn write_file(&self, path: &str, text: &str) {
         let path = self.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
@@ -58,87 +54,82 @@ impl Project {
         self.root.path()
     }
 
-    pub fn read(&self, path: &str) -> String {
+    pub fn read_file(&self, path: &str) -> String {
         fs::read_to_string(self.path().join(path)).unwrap()
     }
 
-    pub fn exists(&self, path: &str) -> bool {
+    pub fn has_file(&self, path: &str) -> bool {
         self.path().join(path).exists()
     }
 
     /// An engine for the project, in the making. It has no home directory and this process's environment.
-    pub fn builder(&self) -> EngineBuilder {
-        Engine::builder().project(self.path()).env(environment(&[]))
+    pub fn engine_builder(&self) -> EngineBuilder {
+        Engine::builder().project(self.path()).env(build_environment(&[]))
     }
 
     /// An engine for the project, whose files have nothing wrong with them.
-    pub fn engine(&self) -> Engine {
-        let (engine, diagnostics) = self.builder().load();
+    pub fn load_engine(&self) -> Engine {
+        let (engine, diagnostics) = self.engine_builder().load();
         assert_eq!(diagnostics, []);
         engine
     }
 
     /// Fires PreToolUse and answers what became of the only hook.
-    pub async fn outcome(&self) -> Outcome {
-        outcome(&self.engine().fire(tool_call()).await)
+    pub async fn run_only_hook(&self) -> Outcome {
+        expect_single_outcome(&self.load_engine().fire(build_tool_call()).await)
     }
 
     /// Waits until a hook wrote its process id into this file, and answers it.
-    pub async fn pid(&self, path: &str) -> Process {
+    pub async fn wait_for_pid(&self, path: &str) -> HookProcess {
         let path: PathBuf = self.path().join(path);
         let id = wait_until(|| fs::read_to_string(&path).ok().filter(|text| text.ends_with('\n'))).await;
-        Process(id.trim().parse().unwrap())
+        HookProcess(id.trim().parse().unwrap())
     }
 }
 
 /// One `[[hook]]` for PreToolUse.
-pub fn native_hook(run: &str, more: &str) -> String {
+pub fn render_native_hook(run: &str, more: &str) -> String {
     format!("[[hook]]\nevent = \"PreToolUse\"\nrun = '''{run}'''\n{more}\n")
 }
 
 /// This process's environment with these variables in it, and without any depth that a surrounding hook left.
-pub fn environment(more: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
+pub fn build_environment(more: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
     let more = more.iter().map(|(name, value)| (name.into(), value.into()));
-    std::env::vars_os()
-        .filter(|(name, _)| name != "SNELL_DEPTH")
-        .chain(more)
-        .collect()
+    std::env::vars_os().filter(|(name, _)| name != "SNELL_DEPTH").chain(more).collect()
 }
 
-pub fn tool_call() -> Event {
+pub fn build_tool_call() -> Event {
     Event::pre_tool_use("Bash", json!({"command": "ls"}))
 }
 
 /// A tool call whose payload no pipe can hold.
-pub fn large_tool_call() -> Event {
+pub fn build_large_tool_call() -> Event {
     Event::pre_tool_use("Bash", json!({"command": "x".repeat(1024 * 1024)}))
 }
 
-pub fn tool_ran() -> Event {
-    Event::new(EventName::PostToolUse)
-        .with_tool("Bash", json!({"command": "ls"}))
-        .with_tool_output(json!("done"))
+pub fn build_tool_result() -> Event {
+    Event::new(EventName::PostToolUse).with_tool("Bash", json!({"command": "ls"})).with_tool_output(json!("done"))
 }
 
 /// The only hook of a verdict.
-pub fn only(verdict: &Verdict) -> &HookRun {
+pub fn expect_single_run(verdict: &Verdict) -> &HookRun {
     assert_eq!(verdict.hooks.len(), 1, "{verdict:?}");
     &verdict.hooks[0]
 }
 
 /// What the only hook of a verdict produced.
-pub fn outcome(verdict: &Verdict) -> Outcome {
-    only(verdict).outcome.clone().unwrap()
+pub fn expect_single_outcome(verdict: &Verdict) -> Outcome {
+    expect_single_run(verdict).outcome.clone().unwrap()
 }
 
 /// A process that a hook started.
 #[derive(Clone, Copy, Debug)]
-pub struct Process(pub i32);
+pub struct HookProcess(pub i32);
 
-impl Process {
+impl HookProcess {
     /// Whether it still runs. One that ended and was not yet reaped does not.
-    pub fn runs(self) -> bool {
-        state(self.0).is_some_and(|state| !"ZX".contains(state))
+    pub fn is_running(self) -> bool {
+        read_process_state(self.0).is_some_and(|state| !"ZX".contains(state))
     }
 
     pub fn kill(self) {
@@ -148,7 +139,7 @@ impl Process {
 }
 
 /// The state letter of a process: what stands behind its name, which may hold anything.
-pub fn state(pid: i32) -> Option<char> {
+pub fn read_process_state(pid: i32) -> Option<char> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(") ")?.1.chars().next()
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// What an agent was answered.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Answer {
+pub(super) struct DemoAnswer {
     /// It must not go on, and why.
     pub(super) blocked: Option<String>,
     /// Its user must be asked first, and why.
@@ -16,9 +16,9 @@ pub(super) struct Answer {
     pub(super) context: Vec<String>,
 }
 
-impl Answer {
+impl DemoAnswer {
     /// What `snell hook` tells Claude Code. No word means no objection.
-    pub(super) fn to_guest(stdout: &str) -> anyhow::Result<Self> {
+    pub(super) fn from_hook_stdout(stdout: &str) -> anyhow::Result<Self> {
         if stdout.trim().is_empty() {
             return Ok(Self::default());
         }
@@ -36,7 +36,7 @@ impl Answer {
     }
 
     /// What `snell run` tells a host.
-    pub(super) fn to_host(report: &Value) -> Self {
+    pub(super) fn from_run_report(report: &Value) -> Self {
         let reason = || report["reason"].as_str().unwrap_or_default().to_owned();
         let context = report["context"].as_array().into_iter().flatten();
         Self {

@@ -9,7 +9,7 @@ use crate::output;
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 
 /// Opens an address, without waiting for it.
-pub(super) fn open(url: &str) {
+pub(super) fn open_url(url: &str) {
     let started = Command::new(OPENER)
         .arg(url)
         // A browser that it starts is none of ours to end.
@@ -19,8 +19,6 @@ pub(super) fn open(url: &str) {
         .stderr(Stdio::null())
         .spawn();
     if let Err(error) = started {
-        output::note(&format!(
-            "cannot open a browser with {OPENER} ({error}); open {url} yourself"
-        ));
+        output::print_note(&format!("cannot open a browser with {OPENER} ({error}); open {url} yourself"));
     }
 }

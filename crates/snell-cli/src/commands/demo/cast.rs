@@ -2,7 +2,7 @@
 
 use tokio::process::{Child, ChildStdin};
 
-use super::stage::Stage;
+use super::stage::DemoStage;
 use anyhow::Context;
 
 /// The project that has hooks of every system.
@@ -15,7 +15,7 @@ pub(super) const HOST: &str = "lantern";
 
 /// An agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Who {
+pub(super) enum DemoAgent {
     Builder,
     Reviewer,
     Nightly,
@@ -23,7 +23,7 @@ pub(super) enum Who {
 
 /// How an agent reaches Snell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum DemoIntegration {
     /// As Claude Code does: it calls `snell hook`, and runs what `.claude` says by itself.
     Guest,
     /// As an agent without hooks of its own does: it calls `snell run`, and lets it record what came of it.
@@ -32,36 +32,36 @@ pub(super) enum Way {
 
 /// What an agent is.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct DemoAgentProfile {
     pub(super) name: &'static str,
-    pub(super) way: Way,
+    pub(super) integration: DemoIntegration,
     pub(super) project: &'static str,
     pub(super) role: Option<&'static str>,
     pub(super) mode: &'static str,
 }
 
-impl Who {
+impl DemoAgent {
     pub(super) const ALL: &[Self] = &[Self::Builder, Self::Reviewer, Self::Nightly];
 
-    pub(super) fn part(self) -> &'static Part {
+    pub(super) fn profile(self) -> &'static DemoAgentProfile {
         match self {
-            Self::Builder => &Part {
+            Self::Builder => &DemoAgentProfile {
                 name: "builder",
-                way: Way::Guest,
+                integration: DemoIntegration::Guest,
                 project: LIGHTHOUSE,
                 role: Some("builder"),
                 mode: "interactive",
             },
-            Self::Reviewer => &Part {
+            Self::Reviewer => &DemoAgentProfile {
                 name: "reviewer",
-                way: Way::Host,
+                integration: DemoIntegration::Host,
                 project: LIGHTHOUSE,
                 role: None,
                 mode: "interactive",
             },
-            Self::Nightly => &Part {
+            Self::Nightly => &DemoAgentProfile {
                 name: "nightly",
-                way: Way::Guest,
+                integration: DemoIntegration::Guest,
                 project: HARBOUR,
                 role: None,
                 mode: "background",
@@ -72,22 +72,17 @@ impl Who {
 
 /// The process of an agent. It lives until its standard input is closed, so it cannot outlive us.
 #[derive(Debug)]
-pub(super) struct Body {
+pub(super) struct DemoAgentProcess {
     process: Child,
     _alive: Option<ChildStdin>,
 }
 
-impl Body {
-    pub(super) fn start(stage: &Stage, part: &Part) -> anyhow::Result<Self> {
-        let mut command = stage.command("/bin/sh");
-        command
-            .args(["-c", "read -r nothing", part.name])
-            .current_dir(stage.project(part.project));
+impl DemoAgentProcess {
+    pub(super) fn spawn(stage: &DemoStage, part: &DemoAgentProfile) -> anyhow::Result<Self> {
+        let mut command = stage.isolated_command("/bin/sh");
+        command.args(["-c", "read -r nothing", part.name]).current_dir(stage.project_dir(part.project));
         let mut process = command.spawn().context("cannot start /bin/sh")?;
-        Ok(Self {
-            _alive: process.stdin.take(),
-            process,
-        })
+        Ok(Self { _alive: process.stdin.take(), process })
     }
 
     /// Its number, while it lives.

@@ -4,19 +4,17 @@
 //! each step is whatever `snell hook`, `snell run` and the receiver really answer.
 
 mod answer;
-mod blocks;
+mod blockers;
 mod browser;
-mod calls;
 mod cast;
-mod house;
-mod leftovers;
+pub(crate) mod cleanup;
+mod client;
 mod player;
-mod remains;
+mod receiver;
 mod script;
 mod stage;
-mod staying;
 mod summary;
-mod teller;
+mod terminal;
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -24,28 +22,26 @@ use std::time::Duration;
 use anyhow::Context;
 
 use super::DONE;
+use crate::commands::demo::cleanup::exit_watcher::{DemoExit, DemoExitWatcher};
 use crate::output;
-use calls::Calls;
-use house::House;
-use player::{Pace, Player};
-use stage::Stage;
-use staying::{Ended, Endings};
+use client::DemoClient;
+use player::{DemoPace, DemoPlayer};
+use receiver::DemoReceiver;
+use stage::DemoStage;
 
 /// Threads that serve requests and start processes.
-const WORKERS: usize = 2;
+const WORKER_THREADS: usize = 2;
 
 /// How long a process or a request may take before something is wrong.
-const PATIENCE: Duration = Duration::from_secs(60);
+const STEP_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Watch Snell at work: three agents, their hooks, the guard and the page
 ///
 /// Plays a session of about a minute in a temporary directory, through the real hooks, and shows it on a page whose address
 /// is printed first. It reads and writes nothing of yours, runs no tool, and leaves nothing behind.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  snell demo\n  snell demo --fast | cat\n  snell demo --keep --open\n\n\
-    If a signal ends it before, the exit code is 128 and the signal's number."
-)]
+#[command(after_help = "Examples:\n  snell demo\n  snell demo --fast | cat\n  snell demo --keep --open\n\n\
+    If a signal ends it before, the exit code is 128 and the signal's number.")]
 pub(crate) struct Args {
     /// Play without pauses
     #[arg(long)]
@@ -63,63 +59,68 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKERS)
+        .worker_threads(WORKER_THREADS)
         .enable_all()
         .build()
         .context("cannot start the threads that the demo needs")?;
     let ended = runtime.block_on(async {
         // Whoever ends us from now on finds somebody who clears away.
-        let mut endings = Endings::watch()?;
-        remains::clear(&std::env::temp_dir()).await;
-        let stage = Stage::set_up()?;
-        let ended = on_stage(args, &stage, &mut endings).await;
-        let ended = ended.map_err(|error| stage.explain(error));
-        leftovers::end(stage.data()).await;
-        let cleared = stage.clear().await;
+        let mut endings = DemoExitWatcher::new()?;
+        crate::commands::demo::cleanup::directories::remove_dead_demos(&std::env::temp_dir()).await;
+        let stage = DemoStage::set_up()?;
+        let ended = play_on_stage(args, &stage, &mut endings).await;
+        let ended = ended.map_err(|error| stage.add_disk_full_context(error));
+        crate::commands::demo::cleanup::processes::end_processes(stage.data_dir()).await;
+        let cleared = stage.remove().await;
         ended.and_then(|ended| cleared.map(|()| ended))
     });
     // Whatever has not ended by now is not waited for.
     runtime.shutdown_background();
-    ended.map(Ended::code)
+    ended.map(DemoExit::exit_code)
 }
 
 /// Opens the house, plays, and closes it again, however the play went.
-async fn on_stage(args: &Args, stage: &Stage, endings: &mut Endings) -> anyhow::Result<Ended> {
-    let pace = if args.fast { Pace::Fast } else { Pace::ForPeople };
-    let house = House::open(stage.data(), pace.looks_every()).await?;
+async fn play_on_stage(args: &Args, stage: &DemoStage, endings: &mut DemoExitWatcher) -> anyhow::Result<DemoExit> {
+    let pace = if args.fast { DemoPace::Fast } else { DemoPace::Normal };
+    let house = DemoReceiver::start(stage.data_dir(), pace.poll_interval()).await?;
     let played = tokio::select! {
-        played = perform(args, stage, &house, pace) => played,
-        ended = endings.any() => {
-            house.close().await;
+        played = play_script(args, stage, &house, pace) => played,
+        ended = endings.wait_for_exit() => {
+            house.shut_down().await;
             return Ok(ended);
         }
     };
-    if played.is_ok() && stays(args) {
-        staying::forget_what_was_typed();
-        output::line("");
-        let (url, key) = (house.url(), staying::key());
-        teller::say(&format!("The page stays at {url} until you press {key}."), usize::MAX);
-        endings.any_or_enter().await;
+    if played.is_ok() && is_page_kept_open(args) {
+        crate::commands::demo::cleanup::exit_watcher::discard_typed_input();
+        output::print_line("");
+        let (url, key) = (house.url(), crate::commands::demo::cleanup::exit_watcher::exit_key_name());
+        terminal::print_wrapped(&format!("The page stays at {url} until you press {key}."), usize::MAX);
+        endings.wait_for_exit_or_enter().await;
     }
     // Until now the agents have lived, so that there is something to look at.
-    let ended = played.map(|_| Ended::Played);
-    house.close().await;
+    let ended = played.map(|_| DemoExit::Played);
+    house.shut_down().await;
     ended
 }
 
-async fn perform<'a>(args: &Args, stage: &'a Stage, house: &'a House, pace: Pace) -> anyhow::Result<Player<'a>> {
-    teller::announce(&house.url(), stage);
+async fn play_script<'a>(
+    args: &Args,
+    stage: &'a DemoStage,
+    house: &'a DemoReceiver,
+    pace: DemoPace,
+) -> anyhow::Result<DemoPlayer<'a>> {
+    terminal::print_intro(&house.url(), stage);
     if args.open {
-        browser::open(&house.url());
+        browser::open_url(&house.url());
     }
-    let mut player = Player::new(Calls { stage, house }, pace);
-    player.trust().await?;
-    player.play(script::SCENES).await?;
-    summary::tell(&player, stage, house).await?;
+    let mut player = DemoPlayer::new(DemoClient { stage, receiver: house }, pace);
+    player.trust_project().await?;
+    player.play_scenes(script::SCENES).await?;
+    summary::print_summary(&player, stage, house).await?;
     Ok(player)
 }
 
 /// A person at a terminal wants to look around; a program wants it to end.
-fn stays(args: &Args) -> bool {
+fn is_page_kept_open(args: &Args) -> bool {
     args.keep || (!args.once && output::is_terminal() && std::io::stdin().is_terminal())
 }

@@ -12,22 +12,22 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::cast::{HARBOUR, LIGHTHOUSE};
-use super::remains::{Alive, PREFIX};
+use crate::commands::demo::cleanup::directories::{DIRECTORY_PREFIX, DemoLivenessLock};
 
 /// A file of the project with the hooks. Scripts are those whose name ends in `.sh`.
-struct Prop {
+struct DemoProp {
     path: &'static str,
     text: &'static str,
 }
 
 macro_rules! props {
     ($($path:literal from $file:literal),* $(,)?) => {
-        &[$(Prop { path: $path, text: include_str!(concat!("props/", $file)) }),*]
+        &[$(DemoProp { path: $path, text: include_str!(concat!("props/", $file)) }),*]
     };
 }
 
 /// Hooks of every system, in the places where that system has them.
-const PROPS: &[Prop] = props![
+const PROPS: &[DemoProp] = props![
     "snell.toml" from "snell.toml",
     "hooks/lock-file.sh" from "hooks/lock-file.sh",
     ".wave/settings.json" from "wave.json",
@@ -48,77 +48,61 @@ const PROPS: &[Prop] = props![
 ];
 
 /// A script that does nothing.
-const HARMLESS: &str = "hooks/seen.sh";
+const HARMLESS_SCRIPT: &str = "hooks/seen.sh";
 
 /// What makes a directory a project.
-const MARKER: &str = "package.json";
+const PROJECT_MARKER: &str = "package.json";
 
 /// Of the caller's environment only this gets in: programs must be found.
-const LET_IN: &str = "PATH";
+const INHERITED_VARIABLE: &str = "PATH";
 
 /// With less than this on the disk, it is the disk.
-const LEAST_ROOM_BYTES: u64 = 256 * 1024;
+const MIN_FREE_BYTES: u64 = 256 * 1024;
 
 /// How often the directory is removed again if something was still being written.
 const REMOVE_ATTEMPTS: u32 = 20;
-const REMOVE_AGAIN_AFTER: Duration = Duration::from_millis(100);
+const REMOVE_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The directory. It is removed with this.
 #[derive(Debug)]
-pub(super) struct Stage {
+pub(super) struct DemoStage {
     directory: TempDir,
     /// Its path with all links followed.
     root: PathBuf,
     program: PathBuf,
-    _alive: Alive,
+    _alive: DemoLivenessLock,
 }
 
-impl Stage {
+impl DemoStage {
     /// Makes everything that is there before the play begins.
     pub(super) fn set_up() -> anyhow::Result<Self> {
         let parent = std::env::temp_dir();
-        let advice = || {
-            format!(
-                "cannot use {} for the demo; set TMPDIR to another directory",
-                parent.display()
-            )
-        };
-        let directory = tempfile::Builder::new()
-            .prefix(PREFIX)
-            .tempdir_in(&parent)
-            .with_context(advice)?;
+        let advice = || format!("cannot use {} for the demo; set TMPDIR to another directory", parent.display());
+        let directory = tempfile::Builder::new().prefix(DIRECTORY_PREFIX).tempdir_in(&parent).with_context(advice)?;
         let root = directory.path().canonicalize().with_context(advice)?;
         let program = std::env::current_exe().context("cannot find the path of this program")?;
-        let stage = Self {
-            _alive: Alive::in_directory(&root).with_context(advice)?,
-            directory,
-            root,
-            program,
-        };
-        stage
-            .furnish()
-            .and_then(|()| stage.try_a_script())
-            .with_context(advice)?;
+        let stage = Self { _alive: DemoLivenessLock::acquire(&root).with_context(advice)?, directory, root, program };
+        stage.write_files().and_then(|()| stage.check_scripts_run()).with_context(advice)?;
         Ok(stage)
     }
 
-    fn furnish(&self) -> anyhow::Result<()> {
+    fn write_files(&self) -> anyhow::Result<()> {
         for directory in ["home", "data", "tmp"] {
             fs::create_dir(self.root.join(directory))?;
         }
         for project in [LIGHTHOUSE, HARBOUR] {
-            write(&self.project(project).join(MARKER), "{}\n")?;
+            write_file(&self.project_dir(project).join(PROJECT_MARKER), "{}\n")?;
         }
         for prop in PROPS {
-            write(&self.project(LIGHTHOUSE).join(prop.path), prop.text)?;
+            write_file(&self.project_dir(LIGHTHOUSE).join(prop.path), prop.text)?;
         }
         Ok(())
     }
 
     /// Where scripts cannot be run, or paths cannot be told, hooks would fail without it being any fault of theirs.
-    fn try_a_script(&self) -> anyhow::Result<()> {
+    fn check_scripts_run(&self) -> anyhow::Result<()> {
         ensure!(self.root.to_str().is_some(), "its path is no text");
-        let script = self.project(LIGHTHOUSE).join(HARMLESS);
+        let script = self.project_dir(LIGHTHOUSE).join(HARMLESS_SCRIPT);
         let mut command = std::process::Command::new(&script);
         let ran = command.env_clear().stdin(Stdio::null()).status();
         let ran = ran.with_context(|| format!("cannot run {}", script.display()))?;
@@ -126,13 +110,13 @@ impl Stage {
         Ok(())
     }
 
-    pub(super) fn project(&self, name: &str) -> PathBuf {
+    pub(super) fn project_dir(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 
     /// Where what happens is recorded.
-    pub(super) fn data(&self) -> PathBuf {
-        data_in(&self.root)
+    pub(super) fn data_dir(&self) -> PathBuf {
+        data_dir_in(&self.root)
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -140,19 +124,19 @@ impl Stage {
     }
 
     /// This program, with nothing of its user around it.
-    pub(super) fn snell<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
-        let mut command = self.command(&self.program);
+    pub(super) fn snell_command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = self.isolated_command(&self.program);
         command.args(args);
         command
     }
 
     /// A program with nothing of its user around it, which ends when nobody waits for it any more.
-    pub(super) fn command(&self, program: impl AsRef<OsStr>) -> Command {
+    pub(super) fn isolated_command(&self, program: impl AsRef<OsStr>) -> Command {
         let home = self.root.join("home");
         let mut command = Command::new(program);
         command
             .env_clear()
-            .envs(std::env::var_os(LET_IN).map(|value| (LET_IN, value)))
+            .envs(std::env::var_os(INHERITED_VARIABLE).map(|value| (INHERITED_VARIABLE, value)))
             .env("HOME", &home)
             .env("USER", "demo")
             .env("TMPDIR", self.root.join("tmp"))
@@ -161,7 +145,7 @@ impl Stage {
             .env("XDG_STATE_HOME", home.join(".local/state"))
             .env("XDG_CACHE_HOME", home.join(".cache"))
             .env("XDG_RUNTIME_DIR", self.root.join("tmp"))
-            .env("SNELL_HOME", self.data())
+            .env("SNELL_HOME", self.data_dir())
             // A scribe would outlive the play. Without one, hooks record by themselves.
             .env("SNELL_SCRIBE", "off")
             .current_dir(&self.root)
@@ -175,31 +159,29 @@ impl Stage {
     }
 
     /// Whether there is no room left.
-    pub(super) fn is_full(&self) -> bool {
+    pub(super) fn is_disk_full(&self) -> bool {
         let disk = rustix::fs::statvfs(&self.root);
-        disk.is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < LEAST_ROOM_BYTES)
+        disk.is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < MIN_FREE_BYTES)
     }
 
     /// What went wrong; also that the disk is full, if it is, because what it leads to reads differently each time.
-    pub(super) fn explain(&self, error: anyhow::Error) -> anyhow::Error {
-        if !self.is_full() {
+    pub(super) fn add_disk_full_context(&self, error: anyhow::Error) -> anyhow::Error {
+        if !self.is_disk_full() {
             return error;
         }
         let shown = self.root.display();
-        error.context(format!(
-            "there is no room left for {shown}; set TMPDIR to a directory with more"
-        ))
+        error.context(format!("there is no room left for {shown}; set TMPDIR to a directory with more"))
     }
 
     /// Removes the directory. Something that was ended a moment ago may still have written to it.
-    pub(super) async fn clear(self) -> anyhow::Result<()> {
+    pub(super) async fn remove(self) -> anyhow::Result<()> {
         let path = self.directory.keep();
         let mut removed = fs::remove_dir_all(&path);
         for _ in 0..REMOVE_ATTEMPTS {
             if !path.exists() {
                 return Ok(());
             }
-            tokio::time::sleep(REMOVE_AGAIN_AFTER).await;
+            tokio::time::sleep(REMOVE_RETRY_INTERVAL).await;
             removed = fs::remove_dir_all(&path);
         }
         removed.with_context(|| format!("cannot remove {}; please remove it", path.display()))
@@ -207,16 +189,14 @@ impl Stage {
 }
 
 /// Where what happens is recorded, in a directory of a demo.
-pub(super) fn data_in(root: &Path) -> PathBuf {
+pub(super) fn data_dir_in(root: &Path) -> PathBuf {
     root.join("data")
 }
 
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+fn write_file(path: &Path, text: &str) -> anyhow::Result<()> {
     let written = path.parent().map_or(Ok(()), fs::create_dir_all);
     let written = written.and_then(|()| fs::write(path, text));
     let is_script = path.extension().is_some_and(|extension| extension == "sh");
     let mode = Permissions::from_mode(if is_script { 0o755 } else { 0o644 });
-    written
-        .and_then(|()| fs::set_permissions(path, mode))
-        .with_context(|| format!("cannot write {}", path.display()))
+    written.and_then(|()| fs::set_permissions(path, mode)).with_context(|| format!("cannot write {}", path.display()))
 }

@@ -6,46 +6,38 @@ use anyhow::Context;
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 
-use super::blocks::{self, Blocker, Blocks};
-use super::house::House;
-use super::player::{Deed, Player};
-use super::stage::Stage;
-use super::teller;
-use crate::output::{self, Style, Table, count, in_brief, shortened, styled, wrapped};
+use super::blockers::{self, BlockersByCall, DemoBlocker};
+use super::player::{DemoPlayer, DemoStep};
+use super::receiver::DemoReceiver;
+use super::stage::DemoStage;
+use super::terminal;
+use crate::output::{
+    self, TextStyle, TextTable, apply_style, format_count, shorten_to_one_line, truncate_to_width, wrap_lines,
+};
 
 /// A kind of answer: what it is called, and what is told of it.
-struct Kind {
+struct AnswerCategory {
     name: &'static str,
-    style: Style,
-    detail: fn(&Deed, &Blocks) -> Option<String>,
+    style: TextStyle,
+    detail: fn(&DemoStep, &BlockersByCall) -> Option<String>,
     /// How many lines of a terminal the detail may have.
     lines: usize,
 }
 
-const KINDS: &[Kind] = &[
-    Kind {
-        name: "blocked",
-        style: Style::Red,
-        detail: by_whom_and_why,
-        lines: 3,
-    },
-    Kind {
+const CATEGORIES: &[AnswerCategory] = &[
+    AnswerCategory { name: "blocked", style: TextStyle::Red, detail: describe_block, lines: 3 },
+    AnswerCategory {
         name: "changed",
-        style: Style::Yellow,
-        detail: |deed, _| {
-            deed.answer
-                .changed
-                .as_ref()
-                .map(|input| teller::about(input).to_owned())
-        },
+        style: TextStyle::Yellow,
+        detail: |deed, _| deed.answer.changed.as_ref().map(|input| terminal::principal_argument(input).to_owned()),
         lines: 1,
     },
-    Kind {
+    AnswerCategory {
         name: "context",
-        style: Style::Green,
+        style: TextStyle::Green,
         detail: |deed, _| {
             let context = &deed.answer.context;
-            (!context.is_empty()).then(|| teller::for_people(context))
+            (!context.is_empty()).then(|| terminal::format_context(context))
         },
         lines: 1,
     },
@@ -54,43 +46,45 @@ const KINDS: &[Kind] = &[
 /// What a detail is set in by.
 const INDENT: &str = "         ";
 
-pub(super) async fn tell(player: &Player<'_>, stage: &Stage, house: &House) -> anyhow::Result<()> {
-    let data = stage.data();
-    let blocks = spawn_blocking(move || blocks::look(&data))
-        .await
-        .context("nobody looked")??;
-    let hooks = house.ask("api/hooks?limit=100").await?;
-    let guard = house.ask("api/guard?limit=100").await?;
-    let agents = house.ask("api/agents?ended=true").await?;
-    output::line("");
-    output::heading("What came of it");
-    answers(player, &blocks);
-    output::line("");
-    output::heading("What hooks cost");
-    costs(items(&hooks)).print();
-    output::line("");
-    teller::say(&in_all(player, items(&hooks), items(&guard)), usize::MAX);
-    teller::say(&blocked(&blocks), usize::MAX);
-    teller::say(&waiting(player), usize::MAX);
-    for agent in items(&agents).iter().rev() {
-        teller::say(&standing(agent), STANDING_LINES);
+pub(super) async fn print_summary(
+    player: &DemoPlayer<'_>,
+    stage: &DemoStage,
+    house: &DemoReceiver,
+) -> anyhow::Result<()> {
+    let data = stage.data_dir();
+    let blocks = spawn_blocking(move || blockers::load_blockers(&data)).await.context("nobody looked")??;
+    let hooks = house.get_json("api/hooks?limit=100").await?;
+    let guard = house.get_json("api/guard?limit=100").await?;
+    let agents = house.get_json("api/agents?ended=true").await?;
+    output::print_line("");
+    output::print_heading("What came of it");
+    print_answers(player, &blocks);
+    output::print_line("");
+    output::print_heading("What hooks cost");
+    build_cost_table(page_items(&hooks)).print();
+    output::print_line("");
+    terminal::print_wrapped(&summarize_totals(player, page_items(&hooks), page_items(&guard)), usize::MAX);
+    terminal::print_wrapped(&summarize_blocks(&blocks), usize::MAX);
+    terminal::print_wrapped(&summarize_wait_times(player), usize::MAX);
+    for agent in page_items(&agents).iter().rev() {
+        terminal::print_wrapped(&describe_agent_state(agent), AGENT_STATE_LINES);
     }
     Ok(())
 }
 
 /// In how many lines it is said at most how an agent stands.
-const STANDING_LINES: usize = 2;
+const AGENT_STATE_LINES: usize = 2;
 
-fn items(page: &Value) -> &[Value] {
+fn page_items(page: &Value) -> &[Value] {
     page["items"].as_array().map_or(&[], Vec::as_slice)
 }
 
-fn text<'v>(value: &'v Value, field: &str) -> &'v str {
+fn text_field<'v>(value: &'v Value, field: &str) -> &'v str {
     value[field].as_str().unwrap_or_default()
 }
 
 /// Why something was blocked, in the words of those who did.
-fn by_whom_and_why(deed: &Deed, blocks: &Blocks) -> Option<String> {
+fn describe_block(deed: &DemoStep, blocks: &BlockersByCall) -> Option<String> {
     let reason = deed.answer.blocked.clone()?;
     let by_whom = deed.call.as_ref().and_then(|call| blocks.get(call));
     Some(match by_whom {
@@ -99,77 +93,78 @@ fn by_whom_and_why(deed: &Deed, blocks: &Blocks) -> Option<String> {
     })
 }
 
-fn answers(player: &Player<'_>, blocks: &Blocks) {
-    let width = teller::width().map(|width| width.saturating_sub(INDENT.len()).max(1));
-    for kind in KINDS {
-        for deed in &player.deeds {
+fn print_answers(player: &DemoPlayer<'_>, blocks: &BlockersByCall) {
+    let width = terminal::display_width().map(|width| width.saturating_sub(INDENT.len()).max(1));
+    for kind in CATEGORIES {
+        for deed in &player.steps {
             let Some(detail) = (kind.detail)(deed, blocks) else {
                 continue;
             };
-            let name = styled(&format!("{:8}", kind.name), kind.style);
-            let happened = format!("{}: {}", deed.who, teller::on_one_line(&deed.happened));
-            let happened = width.map_or(happened.clone(), |width| shortened(&happened, width));
-            output::text(&format!("{name} {happened}\n"));
-            for line in wrapped(&teller::on_one_line(&detail), width, kind.lines) {
-                output::faint(&format!("{INDENT}{line}"));
+            let name = apply_style(&format!("{:8}", kind.name), kind.style);
+            let happened = format!("{}: {}", deed.agent, terminal::join_lines(&deed.action));
+            let happened = width.map_or(happened.clone(), |width| truncate_to_width(&happened, width));
+            output::print_text(&format!("{name} {happened}\n"));
+            for line in wrap_lines(&terminal::join_lines(&detail), width, kind.lines) {
+                output::print_faint(&format!("{INDENT}{line}"));
             }
         }
     }
 }
 
-fn costs(hooks: &[Value]) -> Table<6> {
-    let mut table = Table::new(["CONTRACT", "HOOK", "RUNS", "BLOCKED", "MEDIAN", "SLOWEST"], 1).dispensable(&[0, 3]);
+fn build_cost_table(hooks: &[Value]) -> TextTable<6> {
+    let mut table = TextTable::new(["CONTRACT", "HOOK", "RUNS", "BLOCKED", "MEDIAN", "SLOWEST"], 1)
+        .with_dispensable_columns(&[0, 3]);
     for hook in hooks {
-        table.row([
-            text(hook, "contract").to_owned(),
-            in_brief(text(hook, "command"), usize::MAX),
+        table.add_row([
+            text_field(hook, "contract").to_owned(),
+            shorten_to_one_line(text_field(hook, "command"), usize::MAX),
             hook["runs"].to_string(),
             hook["blocks"].to_string(),
-            milliseconds(hook["p50_ms"].as_f64()),
-            milliseconds(hook["max_ms"].as_f64()),
+            format_milliseconds(hook["p50_ms"].as_f64()),
+            format_milliseconds(hook["max_ms"].as_f64()),
         ]);
     }
     table
 }
 
-fn in_all(player: &Player<'_>, hooks: &[Value], guard: &[Value]) -> String {
+fn summarize_totals(player: &DemoPlayer<'_>, hooks: &[Value], guard: &[Value]) -> String {
     let number = |field: &str| hooks.iter().filter_map(|hook| hook[field].as_u64()).sum::<u64>();
     format!(
         "{}, {} runs of {} ({} failed), {} of the guard.",
-        count(player.answered_in.len(), "event"),
+        format_count(player.answer_times.len(), "event"),
         number("runs"),
-        count(hooks.len(), "hook"),
+        format_count(hooks.len(), "hook"),
         number("failures") + number("timeouts"),
-        count(guard.len(), "verdict"),
+        format_count(guard.len(), "verdict"),
     )
 }
 
 /// How much was blocked, and how much of it by whom: the page about the guard shows only what the guard did.
-fn blocked(blocks: &Blocks) -> String {
-    let by = |blocker: &Blocker| {
+fn summarize_blocks(blocks: &BlockersByCall) -> String {
+    let by = |blocker: &DemoBlocker| {
         let number = blocks.values().filter(|by| *by == blocker).count();
         (number > 0).then(|| format!("{number} by {}", blocker.name()))
     };
-    let by: Vec<_> = Blocker::ALL.iter().filter_map(by).collect();
-    format!("{} blocked: {}.", count(blocks.len(), "call"), by.join(", "))
+    let by: Vec<_> = DemoBlocker::ALL.iter().filter_map(by).collect();
+    format!("{} blocked: {}.", format_count(blocks.len(), "call"), by.join(", "))
 }
 
 /// How long agents were held up, from the start of a process to its end.
-fn waiting(player: &Player<'_>) -> String {
-    let mut times = player.answered_in.clone();
+fn summarize_wait_times(player: &DemoPlayer<'_>) -> String {
+    let mut times = player.answer_times.clone();
     times.sort_unstable();
-    let took = |time: Option<&Duration>| milliseconds(time.map(|time| time.as_secs_f64() * 1000.0));
+    let took = |time: Option<&Duration>| format_milliseconds(time.map(|time| time.as_secs_f64() * 1000.0));
     let (half, all) = (took(times.get(times.len() / 2)), took(times.last()));
     format!("Half of the answers were there within {half}, all of them within {all}.")
 }
 
-fn standing(agent: &Value) -> String {
-    let state = text(agent, "state").replace('_', " ");
-    let why = Some(text(agent, "why")).filter(|why| !why.is_empty());
+fn describe_agent_state(agent: &Value) -> String {
+    let state = text_field(agent, "state").replace('_', " ");
+    let why = Some(text_field(agent, "why")).filter(|why| !why.is_empty());
     let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
-    format!("{}: {state}{why}", text(agent, "session_id"))
+    format!("{}: {state}{why}", text_field(agent, "session_id"))
 }
 
-fn milliseconds(number: Option<f64>) -> String {
+fn format_milliseconds(number: Option<f64>) -> String {
     number.map_or_else(|| "-".into(), |number| format!("{number:.1} ms"))
 }

@@ -1,35 +1,32 @@
 //! Looking for words in the documentation.
 
-use super::blocks::{Block, blocks};
-use super::words::plain;
+use super::markdown::{MarkdownBlock, parse_blocks};
+use super::styled_text::strip_markup;
 
 /// So much is shown around what was found.
-const BEFORE: usize = 40;
-const AFTER: usize = 100;
+const EXCERPT_CHARS_BEFORE: usize = 40;
+const EXCERPT_CHARS_AFTER: usize = 100;
 
 /// A place where the words stand.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct DocsSearchHit {
     /// The heading above it.
     pub(super) section: String,
     pub(super) text: String,
 }
 
 /// Where a page says this, whatever the case of its letters.
-pub(super) fn places(page: &str, wanted: &str) -> Vec<Place> {
+pub(super) fn search_markdown(page: &str, wanted: &str) -> Vec<DocsSearchHit> {
     let wanted = wanted.to_lowercase();
     let mut section = String::new();
     let mut found = Vec::new();
-    for block in blocks(page) {
-        if let Block::Heading { text, .. } = &block {
-            section = plain(text);
+    for block in parse_blocks(page) {
+        if let MarkdownBlock::Heading { text, .. } = &block {
+            section = strip_markup(text);
         }
-        for text in texts(&block) {
-            if let Some(text) = around(&text, &wanted) {
-                found.push(Place {
-                    section: section.clone(),
-                    text,
-                });
+        for text in extract_texts(&block) {
+            if let Some(text) = find_excerpt(&text, &wanted) {
+                found.push(DocsSearchHit { section: section.clone(), text });
             }
         }
     }
@@ -37,28 +34,30 @@ pub(super) fn places(page: &str, wanted: &str) -> Vec<Place> {
 }
 
 /// The same in a text for programs, line by line.
-pub(super) fn lines(text: &str, wanted: &str) -> Vec<Place> {
+pub(super) fn search_lines(text: &str, wanted: &str) -> Vec<DocsSearchHit> {
     let wanted = wanted.to_lowercase();
     let lines = text.lines().zip(1..);
     let found = lines.filter_map(|(line, number)| {
-        let text = around(line.trim(), &wanted)?;
+        let text = find_excerpt(line.trim(), &wanted)?;
         let section = format!("line {number}");
-        Some(Place { section, text })
+        Some(DocsSearchHit { section, text })
     });
     found.collect()
 }
 
 /// What a block says: as one text, or line by line where it has lines of its own.
-fn texts(block: &Block) -> Vec<String> {
+fn extract_texts(block: &MarkdownBlock) -> Vec<String> {
     match block {
-        Block::Heading { text, .. } | Block::Paragraph(text) | Block::Item { text, .. } => vec![plain(text)],
-        Block::Code(lines) => lines.clone(),
-        Block::Table(rows) => rows.iter().map(|row| plain(&row.join(" · "))).collect(),
+        MarkdownBlock::Heading { text, .. } | MarkdownBlock::Paragraph(text) | MarkdownBlock::ListItem { text, .. } => {
+            vec![strip_markup(text)]
+        }
+        MarkdownBlock::Code(lines) => lines.clone(),
+        MarkdownBlock::Table(rows) => rows.iter().map(|row| strip_markup(&row.join(" · "))).collect(),
     }
 }
 
 /// The part of a text that has the words in it; nothing if there is none.
-fn around(text: &str, wanted: &str) -> Option<String> {
+fn find_excerpt(text: &str, wanted: &str) -> Option<String> {
     let letters: Vec<_> = text.chars().collect();
     // Some letters become two in lower case, so it is counted in letters of the text itself.
     let begins = |at: &usize| {
@@ -67,21 +66,14 @@ fn around(text: &str, wanted: &str) -> Option<String> {
     };
     let at = (0..letters.len()).find(begins)?;
     let is_blank = |at: &usize| letters[*at] == ' ';
-    let begin = match at.saturating_sub(BEFORE) {
+    let begin = match at.saturating_sub(EXCERPT_CHARS_BEFORE) {
         0 => 0,
         far => (far..at).find(is_blank).map_or(far, |blank| blank + 1),
     };
-    let far = (at + AFTER).min(letters.len());
-    let end = if far == letters.len() {
-        far
-    } else {
-        (at..far).rev().find(is_blank).unwrap_or(far)
-    };
+    let far = (at + EXCERPT_CHARS_AFTER).min(letters.len());
+    let end = if far == letters.len() { far } else { (at..far).rev().find(is_blank).unwrap_or(far) };
     let shown: String = letters[begin..end].iter().collect();
-    let (before, after) = (
-        if begin > 0 { "… " } else { "" },
-        if end < letters.len() { " …" } else { "" },
-    );
+    let (before, after) = (if begin > 0 { "… " } else { "" }, if end < letters.len() { " …" } else { "" });
     Some(format!("{before}{}{after}", shown.trim()))
 }
 
@@ -93,11 +85,8 @@ mod tests {
     fn words_are_found_across_lines_and_shown_with_what_stands_around_them() {
         let page = "# Ever written\n\n## First\n\nNothing is ever\nWritten `here`.\n\n## Second\n\n| a | is ever written |\n|---|---|\n\
                     | x | y |\n\n```\nis ever written twice\n```\n";
-        let found = places(page, "ever WRITTEN");
-        let found: Vec<_> = found
-            .iter()
-            .map(|place| (place.section.as_str(), place.text.as_str()))
-            .collect();
+        let found = search_markdown(page, "ever WRITTEN");
+        let found: Vec<_> = found.iter().map(|place| (place.section.as_str(), place.text.as_str())).collect();
         let expected = [
             ("Ever written", "Ever written"),
             ("First", "Nothing is ever Written `here`."),
@@ -106,7 +95,7 @@ mod tests {
         ];
         assert_eq!(found, expected);
         let long = format!("{}needle {}", "before ".repeat(20), "after ".repeat(40));
-        let text = around(&long, "needle").unwrap();
+        let text = find_excerpt(&long, "needle").unwrap();
         assert!(
             text.starts_with("… before ") && text.contains(" needle after ") && text.ends_with("after …"),
             "{text}"

@@ -3,12 +3,12 @@
 use std::io::IsTerminal;
 
 use anyhow::bail;
-use snell_guard::Verdict;
+use snell_guard::GuardDecision;
 
-use super::call::{Call, Which};
-use super::place::Place;
-use super::wire::Answer;
-use super::{lines, shown};
+use super::call_args::{GuardCallArgs, ToolCallRequest};
+use super::location::GuardLocationArgs;
+use super::wire::GuardAnswerWire;
+use super::{json_lines, render};
 use crate::commands::{BLOCKED, DONE, FAILED};
 use crate::output;
 
@@ -24,58 +24,52 @@ use crate::output;
     snell guard check --project ~/api < calls.jsonl | jq -r .decision")]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: Which,
+    which: GuardCallArgs,
     /// Print JSON, as for calls on stdin
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: GuardLocationArgs,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    match args.which.read()? {
-        Some(call) => one(args, &call),
+    match args.which.parse_call()? {
+        Some(call) => judge_one(args, &call),
         None if std::io::stdin().is_terminal() => bail!(
             "there is no call to judge; name a command (snell guard check 'ls -l'), a tool with --tool and --input, or \
              write a JSON object for each call to stdin"
         ),
-        None => all(args),
+        None => judge_stdin(args),
     }
 }
 
-fn one(args: &Args, call: &Call) -> anyhow::Result<u8> {
-    let mut places = args.place.look_and_tell()?;
-    let (guard, cwd) = places.at(None)?;
+fn judge_one(args: &Args, call: &ToolCallRequest) -> anyhow::Result<u8> {
+    let mut places = args.place.resolve_and_warn_if_off()?;
+    let (guard, cwd) = places.guard_for_cwd(None)?;
     let judgement = guard.judge(&call.tool, &call.input, Some(cwd));
     let written = if args.json {
-        output::json_line(&Answer::of(&judgement))
+        output::print_json_line(&GuardAnswerWire::from_judgement(&judgement))
     } else {
-        output::text(&shown::judged(call, &judgement));
+        output::print_text(&render::render_judgement(call, &judgement));
         Ok(())
     };
     // A denial is one, also for whoever does not hear why.
-    if judgement.decision == Verdict::Deny {
+    if judgement.decision == GuardDecision::Deny {
         if let Err(error) = written {
-            output::error(&error);
+            output::print_error(&error);
         }
         return Ok(BLOCKED);
     }
     written.map(|()| DONE)
 }
 
-fn all(args: &Args) -> anyhow::Result<u8> {
-    let mut places = args.place.look_and_tell()?;
-    let lines::Counted { all, bad } = lines::judge_all(&mut places)?;
+fn judge_stdin(args: &Args) -> anyhow::Result<u8> {
+    let mut places = args.place.resolve_and_warn_if_off()?;
+    let json_lines::JudgedLineCounts { all, bad } = json_lines::judge_lines(&mut places)?;
     if bad == 0 {
         return Ok(DONE);
     }
-    let (are, no_calls) = if bad == 1 {
-        ("is", "no call")
-    } else {
-        ("are", "no calls")
-    };
-    output::note(&format!(
-        "{bad} of {all} lines {are} {no_calls}; the answers in their places say why"
-    ));
+    let (are, no_calls) = if bad == 1 { ("is", "no call") } else { ("are", "no calls") };
+    output::print_note(&format!("{bad} of {all} lines {are} {no_calls}; the answers in their places say why"));
     Ok(FAILED)
 }

@@ -2,17 +2,17 @@
 //! have to be different.
 
 use anyhow::bail;
-use snell_guard::explain::{Consequence, Explanation, Flip, Look, Step};
+use snell_guard::explain::{DecisionFlip, ExplainedEffect, ExplainedStep, GuardExplanation, RuleEvaluation};
 
-use super::call::{Call, Which};
-use super::place::Place;
-use super::wire::Explained;
-use super::{rules, shown};
+use super::call_args::{GuardCallArgs, ToolCallRequest};
+use super::location::GuardLocationArgs;
+use super::wire::GuardExplanationWire;
+use super::{render, rules};
 use crate::commands::DONE;
-use crate::output::{self, Style, harmless, styled};
+use crate::output::{self, TextStyle, apply_style, escape_invisible};
 
 /// What most programs would read, and nobody needs to be told.
-const INHERITED: &str = "what the agent has";
+const INHERITED_STDIN: &str = "what the agent has";
 
 /// Show what the guard reads in a call, which rules look at it, and what would change the verdict
 ///
@@ -23,157 +23,127 @@ const INHERITED: &str = "what the agent has";
     snell guard explain --tool Read --input '{\"file_path\":\".env\"}' --json")]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: Which,
+    which: GuardCallArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: GuardLocationArgs,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let Some(call) = args.which.read()? else {
+    let Some(call) = args.which.parse_call()? else {
         bail!(
             "there is no call to explain; name a command (snell guard explain 'ls -l'), or a tool with --tool and --input"
         );
     };
-    let mut places = args.place.look_and_tell()?;
-    let (guard, cwd) = places.at(None)?;
+    let mut places = args.place.resolve_and_warn_if_off()?;
+    let (guard, cwd) = places.guard_for_cwd(None)?;
     let explanation = guard.explain(&call.tool, &call.input, Some(cwd));
     if args.json {
-        output::json(&Explained::of(&explanation))?;
+        output::print_json(&GuardExplanationWire::from_explanation(&explanation))?;
     } else {
-        output::text(&in_words(&call, &explanation));
+        output::print_text(&render_explanation(&call, &explanation));
     }
     Ok(DONE)
 }
 
-fn in_words(call: &Call, explanation: &Explanation) -> String {
-    let mut text = shown::judged(call, &explanation.judgement);
+fn render_explanation(call: &ToolCallRequest, explanation: &GuardExplanation) -> String {
+    let mut text = render::render_judgement(call, &explanation.judgement);
     for (number, step) in explanation.steps.iter().enumerate() {
         text.push('\n');
-        show_step(number + 1, step, &mut text);
+        render_step(number + 1, step, &mut text);
     }
     if explanation.steps_left_off > 0 {
-        let more = output::count(explanation.steps_left_off, "more program");
+        let more = output::format_count(explanation.steps_left_off, "more program");
         text.push_str(&format!("\n… and {more}\n"));
     }
     if !explanation.effects.is_empty() {
         text.push('\n');
-        show_effects(&explanation.effects, "", &mut text);
+        render_effects(&explanation.effects, "", &mut text);
     }
-    show_flips(&explanation.flips, &mut text);
+    render_flips(&explanation.flips, &mut text);
     text
 }
 
 /// One program that would run.
-fn show_step(number: usize, step: &Step, text: &mut String) {
-    let words: Vec<_> = step
-        .variables
-        .iter()
-        .chain(step.words.iter().map(|word| &word.text))
-        .cloned()
-        .collect();
+fn render_step(number: usize, step: &ExplainedStep, text: &mut String) {
+    let words: Vec<_> = step.variables.iter().chain(step.words.iter().map(|word| &word.text)).cloned().collect();
     let words = words.join(" ");
-    text.push_str(&format!("{number}. {}\n", styled(&harmless(&words), Style::Bold)));
+    text.push_str(&format!("{number}. {}\n", apply_style(&escape_invisible(&words), TextStyle::Bold)));
     let mut row = |title: &str, said: &str| {
         if !said.is_empty() {
-            text.push_str(&format!("   {title:<8} {}\n", harmless(said)));
+            text.push_str(&format!("   {title:<8} {}\n", escape_invisible(said)));
         }
     };
-    row(
-        "written",
-        Some(step.text.trim()).filter(|text| *text != words).unwrap_or_default(),
-    );
+    row("written", Some(step.text.trim()).filter(|text| *text != words).unwrap_or_default());
     row("through", &step.through.join(", "));
     row("in", step.cwd.as_deref().unwrap_or("a directory that cannot be known"));
-    row(
-        "stdin",
-        Some(step.stdin.as_str())
-            .filter(|stdin| *stdin != INHERITED)
-            .unwrap_or_default(),
-    );
-    let circumstances = [
-        (step.privileged, "as another user"),
-        (step.elsewhere, "on another machine or in a container"),
-    ];
-    let circumstances: Vec<_> = circumstances
-        .iter()
-        .filter(|(holds, _)| *holds)
-        .map(|(_, words)| *words)
-        .collect();
+    row("stdin", Some(step.stdin.as_str()).filter(|stdin| *stdin != INHERITED_STDIN).unwrap_or_default());
+    let circumstances =
+        [(step.privileged, "as another user"), (step.elsewhere, "on another machine or in a container")];
+    let circumstances: Vec<_> = circumstances.iter().filter(|(holds, _)| *holds).map(|(_, words)| *words).collect();
     row("runs", &circumstances.join(", "));
     row("allowed", step.allowed_by.as_deref().unwrap_or_default());
-    show_effects(&step.effects, "   ", text);
+    render_effects(&step.effects, "   ", text);
     if step.effects_left_off > 0 {
-        let more = output::count(step.effects_left_off, "more thing");
+        let more = output::format_count(step.effects_left_off, "more thing");
         text.push_str(&format!("   … and {more} that it would do\n"));
     }
 }
 
-fn show_effects(effects: &[Consequence], indent: &str, text: &mut String) {
+fn render_effects(effects: &[ExplainedEffect], indent: &str, text: &mut String) {
     for effect in effects {
         // What only one rule is about has no name but the rule's.
-        let deeper = match happens(effect) {
+        let deeper = match describe_effect(effect) {
             Some(happens) => {
-                text.push_str(&format!("{indent}{}\n", harmless(&happens)));
+                text.push_str(&format!("{indent}{}\n", escape_invisible(&happens)));
                 "   "
             }
             None => "",
         };
         let (matched, others): (Vec<_>, Vec<_>) = effect.rules.iter().partition(|look| look.matched);
         for look in matched {
-            text.push_str(&format!("{indent}{deeper}{}\n", matched_in_words(look)));
+            text.push_str(&format!("{indent}{deeper}{}\n", describe_match(look)));
         }
         if !others.is_empty() {
             let others: Vec<_> = others.iter().map(|look| look.rule).collect();
             let others = format!("no match: {}", others.join(", "));
-            text.push_str(&format!("{indent}{deeper}{}\n", styled(&others, Style::Faint)));
+            text.push_str(&format!("{indent}{deeper}{}\n", apply_style(&others, TextStyle::Faint)));
         }
     }
 }
 
 /// What happens to which place.
-fn happens(effect: &Consequence) -> Option<String> {
+fn describe_effect(effect: &ExplainedEffect) -> Option<String> {
     let target = effect.target.as_deref()?;
-    let place = if effect.place.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", effect.place.join(", "))
-    };
-    let depth = if effect.recursive {
-        ", with all that is in it"
-    } else {
-        ""
-    };
+    let place = if effect.place.is_empty() { String::new() } else { format!(" ({})", effect.place.join(", ")) };
+    let depth = if effect.recursive { ", with all that is in it" } else { "" };
     Some(format!("{} {target}{place}{depth}", effect.does))
 }
 
 /// What a rule that matches does here, and who says so.
-fn matched_in_words(look: &Look) -> String {
-    let verdict = styled(look.verdict.name(), shown::style(look.verdict));
+fn describe_match(look: &RuleEvaluation) -> String {
+    let verdict = apply_style(look.verdict.name(), render::decision_style(look.verdict));
     let locked = if look.locked { ", locked" } else { "" };
     let allowed = match &look.allowed_by {
-        Some(reason) => format!("; does not count here: {}", harmless(reason)),
+        Some(reason) => format!("; does not count here: {}", escape_invisible(reason)),
         None => String::new(),
     };
-    let source = rules::named(look.source);
+    let source = rules::source_name(look.source);
     format!("{verdict} {} ({}, {source}{locked}){allowed}", look.rule, look.tier)
 }
 
-fn show_flips(flips: &[Flip], text: &mut String) {
+fn render_flips(flips: &[DecisionFlip], text: &mut String) {
     if flips.is_empty() {
         return;
     }
-    text.push_str(&format!(
-        "\n{}\n",
-        styled("What would change the verdict:", Style::Bold)
-    ));
+    text.push_str(&format!("\n{}\n", apply_style("What would change the verdict:", TextStyle::Bold)));
     for flip in flips {
-        let decision = styled(flip.decision.name(), shown::style(flip.decision));
-        text.push_str(&format!("  {decision}  {}\n", harmless(&flip.what)));
+        let decision = apply_style(flip.decision.name(), render::decision_style(flip.decision));
+        text.push_str(&format!("  {decision}  {}\n", escape_invisible(&flip.what)));
         for line in flip.then.lines().filter(|line| !line.is_empty()) {
-            text.push_str(&format!("         {}\n", harmless(line)));
+            text.push_str(&format!("         {}\n", escape_invisible(line)));
         }
     }
 }

@@ -1,32 +1,30 @@
 //! `snell guard`: what the guard makes of calls, why, by which rules, and of what was recorded.
 
-mod call;
+mod call_args;
 mod check;
 mod explain;
-mod guards;
-mod in_force;
-mod lines;
-mod place;
+mod json_lines;
+mod location;
+mod policy_lists;
+mod project_guards;
+mod render;
 mod replay;
 mod rules;
-mod shown;
 mod wire;
 
 /// Judge tool calls as the guard does, and see by which rules
 ///
 /// Nothing is run and nothing is changed: the guard reads what a command would do.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  snell guard check 'rm -rf build'\n  snell guard explain 'x=rm; $x -rf ~'\n  \
-    snell guard rules --tier secret\n  snell guard replay --since 7d --preset strict"
-)]
+#[command(after_help = "Examples:\n  snell guard check 'rm -rf build'\n  snell guard explain 'x=rm; $x -rf ~'\n  \
+    snell guard rules --tier secret\n  snell guard replay --since 7d --preset strict")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: GuardCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum GuardCommand {
     Check(check::Args),
     Explain(explain::Args),
     Rules(rules::Args),
@@ -35,9 +33,9 @@ enum Command {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     match &args.command {
-        Command::Check(args) => check::run(args),
-        Command::Explain(args) => explain::run(args),
-        Command::Rules(args) => rules::run(args),
-        Command::Replay(args) => replay::run(args),
+        GuardCommand::Check(args) => check::run(args),
+        GuardCommand::Explain(args) => explain::run(args),
+        GuardCommand::Rules(args) => rules::run(args),
+        GuardCommand::Replay(args) => replay::run(args),
     }
 }

@@ -3,18 +3,18 @@
 use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
-use snell::{GuardAuthor, GuardSettings, Origin, Timestamp, did_you_mean};
-use snell_guard::rules::{Cases, RULES, Rule, Tier};
-use snell_guard::{Preset, Source, Verdict};
+use snell::{GuardAuthor, GuardSettings, SourceLocation, Timestamp, did_you_mean};
+use snell_guard::rules::{GuardRule, RULES, RuleCases, RuleTier};
+use snell_guard::{DecisionSource, GuardDecision, PolicyPreset};
 
-use super::guards::Known;
-use super::in_force::InForce;
-use super::place::Place;
-use super::shown;
-use crate::around;
+use super::location::GuardLocationArgs;
+use super::policy_lists::GuardListsView;
+use super::project_guards::GuardedProject;
+use super::render;
 use crate::commands::DONE;
-use crate::guard::choice;
-use crate::output::{self, Style, Table, styled};
+use crate::env;
+use crate::guard::choice_from_decision;
+use crate::output::{self, TextStyle, TextTable, apply_style};
 
 /// Show the rules, and what each one does here
 ///
@@ -29,34 +29,34 @@ pub(crate) struct Args {
     #[arg(value_name = "RULE")]
     word: Option<String>,
     /// Only rules of this tier
-    #[arg(long, value_name = "TIER", value_parser = tiers())]
+    #[arg(long, value_name = "TIER", value_parser = tier_names())]
     tier: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: GuardLocationArgs,
 }
 
 /// Tiers, gravest first.
-const TIERS: &[Tier] = &[
-    Tier::Catastrophic,
-    Tier::OwnGuard,
-    Tier::Secret,
-    Tier::Privilege,
-    Tier::Process,
-    Tier::Infra,
-    Tier::Destructive,
-    Tier::Style,
+const TIERS: &[RuleTier] = &[
+    RuleTier::Catastrophic,
+    RuleTier::OwnGuard,
+    RuleTier::Secret,
+    RuleTier::Privilege,
+    RuleTier::Process,
+    RuleTier::Infra,
+    RuleTier::Destructive,
+    RuleTier::Style,
 ];
 
-fn tiers() -> PossibleValuesParser {
+fn tier_names() -> PossibleValuesParser {
     TIERS.iter().map(|tier| tier.name()).collect::<Vec<_>>().into()
 }
 
 /// A rule, and what happens here when it matches.
 #[derive(Debug, Serialize)]
-struct RuleView {
+struct GuardRuleView {
     id: &'static str,
     tier: &'static str,
     decision: &'static str,
@@ -68,16 +68,16 @@ struct RuleView {
     reason: String,
     advice: &'static str,
     #[serde(skip)]
-    rule: &'static Rule,
+    rule: &'static GuardRule,
     #[serde(skip)]
-    verdict: Verdict,
+    verdict: GuardDecision,
 }
 
 /// All about one rule, for programs.
 #[derive(Serialize)]
-struct Whole<'a> {
+struct RuleDetailView<'a> {
     #[serde(flatten)]
-    view: &'a RuleView,
+    view: &'a GuardRuleView,
     #[serde(rename = "match")]
     matches: Vec<&'static str>,
     not_match: Vec<&'static str>,
@@ -85,39 +85,37 @@ struct Whole<'a> {
 
 /// Everything, for programs.
 #[derive(Serialize)]
-struct Everything<'a> {
+struct GuardRulesView<'a> {
     preset: &'static str,
     on_failure: &'static str,
-    rules: &'a [RuleView],
+    rules: &'a [GuardRuleView],
     #[serde(flatten)]
-    beside: InForce,
+    beside: GuardListsView,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut places = args.place.look()?;
-    let known = places.here()?;
-    known.tell_if_off();
+    let mut places = args.place.resolve_locations()?;
+    let known = places.default_project()?;
+    known.warn_if_off();
     let policy = &known.guard.policy;
-    if policy.preset == Preset::Audit {
-        output::note("the preset is audit: nothing is stopped, and this is what would be");
+    if policy.preset == PolicyPreset::Audit {
+        output::print_note("the preset is audit: nothing is stopped, and this is what would be");
     }
     let word = args.word.as_deref();
     if let Some(rule) = RULES.iter().find(|rule| Some(rule.id) == word) {
-        return show_one(&RuleView::of(rule, known), args.json);
+        return print_rule(&GuardRuleView::new(rule, known), args.json);
     }
-    let listed = listed(args, known);
+    let listed = select_rules(args, known);
     if let Some(word) = word.filter(|_| listed.is_empty()) {
-        let of_tier = args
-            .tier
-            .as_ref()
-            .map_or_else(String::new, |tier| format!(" of the tier {tier}"));
+        let of_tier = args.tier.as_ref().map_or_else(String::new, |tier| format!(" of the tier {tier}"));
         let near = did_you_mean(word, RULES.iter().map(|rule| rule.id));
         let near = near.map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"));
         bail!("no rule{of_tier} is called \"{word}\" or has that in it{near}; `snell guard rules` shows all of them");
     }
-    let beside = InForce::of(&known.settings.guard, around::now().unwrap_or_else(Timestamp::now));
+    let beside =
+        GuardListsView::from_settings(&known.settings.guard, env::read_clock_override().unwrap_or_else(Timestamp::now));
     if args.json {
-        output::json(&Everything {
+        output::print_json(&GuardRulesView {
             preset: policy.preset.name(),
             on_failure: policy.on_failure.name(),
             rules: &listed,
@@ -125,37 +123,37 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         })?;
         return Ok(DONE);
     }
-    show(&listed);
+    print_rules(&listed);
     if word.is_none() && args.tier.is_none() {
-        beside.show();
+        beside.print();
     }
     Ok(DONE)
 }
 
 /// The rules that are asked for, gravest first.
-fn listed(args: &Args, known: &Known) -> Vec<RuleView> {
+fn select_rules(args: &Args, known: &GuardedProject) -> Vec<GuardRuleView> {
     let word = args.word.as_deref().unwrap_or_default().to_lowercase();
-    let has_word = |rule: &&Rule| {
+    let has_word = |rule: &&GuardRule| {
         let texts = [rule.id, rule.reason, rule.advice];
         texts.iter().any(|text| text.to_lowercase().contains(&word))
     };
-    let of_tier = |rule: &&Rule| args.tier.as_deref().is_none_or(|tier| rule.tier.name() == tier);
+    let of_tier = |rule: &&GuardRule| args.tier.as_deref().is_none_or(|tier| rule.tier.name() == tier);
     let mut rules: Vec<_> = RULES.iter().filter(has_word).filter(of_tier).collect();
     rules.sort_by_key(|rule| (rule.tier, rule.id));
-    rules.into_iter().map(|rule| RuleView::of(rule, known)).collect()
+    rules.into_iter().map(|rule| GuardRuleView::new(rule, known)).collect()
 }
 
-impl RuleView {
-    fn of(rule: &'static Rule, known: &Known) -> Self {
-        let (verdict, source) = known.guard.policy.verdict_with_source(rule);
+impl GuardRuleView {
+    fn new(rule: &'static GuardRule, known: &GuardedProject) -> Self {
+        let (verdict, source) = known.guard.policy.decide_with_source(rule);
         Self {
             id: rule.id,
             tier: rule.tier.name(),
             decision: verdict.name(),
-            source: named(source),
-            origin: written(rule, verdict, source, &known.settings.guard).map(Origin::to_string),
+            source: source_name(source),
+            origin: find_origin(rule, verdict, source, &known.settings.guard).map(SourceLocation::to_string),
             locked: rule.locked,
-            reason: in_general(rule.reason),
+            reason: generalize_reason(rule.reason),
             advice: rule.advice,
             rule,
             verdict,
@@ -163,7 +161,7 @@ impl RuleView {
     }
 
     /// Where the decision comes from, as people read it.
-    fn from(&self) -> String {
+    fn describe_origin(&self) -> String {
         match &self.origin {
             Some(origin) => format!("{} {origin}", self.source),
             None => self.source.to_owned(),
@@ -172,52 +170,57 @@ impl RuleView {
 }
 
 /// Where a decision comes from, as it is told.
-pub(super) fn named(source: Source) -> &'static str {
+pub(super) fn source_name(source: DecisionSource) -> &'static str {
     match source {
-        Source::Rule => "default",
-        Source::Preset => "preset",
-        Source::OnFailure => "on_failure",
-        Source::User => "user",
-        Source::Project => "project",
+        DecisionSource::Rule => "default",
+        DecisionSource::Preset => "preset",
+        DecisionSource::OnFailure => "on_failure",
+        DecisionSource::User => "user",
+        DecisionSource::Project => "project",
     }
 }
 
 /// Where it is written that a rule is decided like this, if it is written anywhere.
-fn written<'a>(rule: &Rule, verdict: Verdict, source: Source, settings: &'a GuardSettings) -> Option<&'a Origin> {
+fn find_origin<'a>(
+    rule: &GuardRule,
+    verdict: GuardDecision,
+    source: DecisionSource,
+    settings: &'a GuardSettings,
+) -> Option<&'a SourceLocation> {
     let chosen = |is_author: fn(GuardAuthor) -> bool| {
         let mut said = settings.rules.iter().rev();
-        let found = said.find(|said| said.rule == rule.id && said.choice == choice(verdict) && is_author(said.author));
+        let found = said.find(|said| {
+            said.rule == rule.id && said.choice == choice_from_decision(verdict) && is_author(said.author)
+        });
         found.map(|said| &said.origin)
     };
     match source {
-        Source::Rule => None,
-        Source::Preset => settings.preset_origin.as_ref(),
-        Source::OnFailure => settings.on_failure_origin.as_ref(),
-        Source::User => chosen(|author| author == GuardAuthor::User),
-        Source::Project => chosen(|author| author != GuardAuthor::User),
+        DecisionSource::Rule => None,
+        DecisionSource::Preset => settings.preset_origin.as_ref(),
+        DecisionSource::OnFailure => settings.on_failure_origin.as_ref(),
+        DecisionSource::User => chosen(|author| author == GuardAuthor::User),
+        DecisionSource::Project => chosen(|author| author != GuardAuthor::User),
     }
 }
 
 /// A reason that is about no call in particular.
-fn in_general(reason: &str) -> String {
-    let text = reason
-        .replace("{target}", "the target")
-        .replace("{program}", "the program")
-        .replace("`{field}`", "a field");
+fn generalize_reason(reason: &str) -> String {
+    let text =
+        reason.replace("{target}", "the target").replace("{program}", "the program").replace("`{field}`", "a field");
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().collect::<String>());
     first.unwrap_or_default() + letters.as_str()
 }
 
-fn show(listed: &[RuleView]) {
-    let mut table = Table::new(["RULE", "TIER", "DECISION", "FROM", "LOCKED", "REASON"], 5);
+fn print_rules(listed: &[GuardRuleView]) {
+    let mut table = TextTable::new(["RULE", "TIER", "DECISION", "FROM", "LOCKED", "REASON"], 5);
     for view in listed {
-        let plain = |text: &str| (text.to_owned(), Style::Plain);
-        table.styled_row([
+        let plain = |text: &str| (text.to_owned(), TextStyle::Plain);
+        table.add_styled_row([
             plain(view.id),
             plain(view.tier),
-            (view.decision.to_owned(), shown::style(view.verdict)),
-            plain(&view.from()),
+            (view.decision.to_owned(), render::decision_style(view.verdict)),
+            plain(&view.describe_origin()),
             plain(if view.locked { "locked" } else { "" }),
             plain(&view.reason),
         ]);
@@ -225,44 +228,39 @@ fn show(listed: &[RuleView]) {
     table.print();
 }
 
-fn show_one(view: &RuleView, json: bool) -> anyhow::Result<u8> {
-    let Cases {
-        matches,
-        not_match,
-        whole_match,
-        whole_not_match,
-    } = view.rule.cases;
-    let whole = Whole {
+fn print_rule(view: &GuardRuleView, json: bool) -> anyhow::Result<u8> {
+    let RuleCases { matches, not_match, whole_match, whole_not_match } = view.rule.cases;
+    let whole = RuleDetailView {
         view,
         matches: [matches, whole_match].concat(),
         not_match: [not_match, whole_not_match].concat(),
     };
     if json {
-        output::json(&whole)?;
+        output::print_json(&whole)?;
         return Ok(DONE);
     }
-    output::heading(view.id);
-    output::line(&view.reason);
-    output::line("");
-    let decision = styled(view.decision, shown::style(view.verdict));
-    let mut text = format!("Tier      {}\nDecision  {decision} ({})\n", view.tier, view.from());
+    output::print_heading(view.id);
+    output::print_line(&view.reason);
+    output::print_line("");
+    let decision = apply_style(view.decision, render::decision_style(view.verdict));
+    let mut text = format!("Tier      {}\nDecision  {decision} ({})\n", view.tier, view.describe_origin());
     if view.locked {
         text.push_str("Locked    a project cannot make it milder, and what `allow` names is judged by it all the same, also in your own file\n");
     }
     text.push_str(&format!("Instead   {}\n", view.advice));
-    output::text(&text);
-    show_cases("It matches:", &whole.matches);
-    show_cases("It does not match:", &whole.not_match);
+    output::print_text(&text);
+    print_cases("It matches:", &whole.matches);
+    print_cases("It does not match:", &whole.not_match);
     Ok(DONE)
 }
 
-fn show_cases(title: &str, cases: &[&str]) {
+fn print_cases(title: &str, cases: &[&str]) {
     if cases.is_empty() {
         return;
     }
-    output::line("");
-    output::heading(title);
+    output::print_line("");
+    output::print_heading(title);
     for case in cases {
-        output::line(&format!("  {case}"));
+        output::print_line(&format!("  {case}"));
     }
 }

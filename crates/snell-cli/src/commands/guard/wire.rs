@@ -5,15 +5,15 @@ use std::ops::Range;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use snell::{MAX_JSON_DEPTH, json_depth, replace_lone_surrogates};
-use snell_guard::{Explanation, Judgement, Verdict};
+use snell::{MAX_JSON_DEPTH, measure_json_depth, replace_lone_surrogates};
+use snell_guard::{GuardDecision, GuardExplanation, GuardJudgement};
 
 /// What a line has to look like, for those who wrote another one.
 const EXAMPLE: &str = r#"write {"tool": "Bash", "input": {"command": "ls"}}"#;
 
 /// A call as a line of JSON tells it. What else an agent sends with it does not matter here.
 #[derive(Debug, Deserialize)]
-pub(super) struct CallWire {
+pub(super) struct GuardCallWire {
     #[serde(alias = "tool_name")]
     pub(super) tool: String,
     #[serde(alias = "tool_input")]
@@ -23,9 +23,9 @@ pub(super) struct CallWire {
     pub(super) cwd: Option<String>,
 }
 
-impl CallWire {
+impl GuardCallWire {
     /// Reads a line; else says what is wrong with it.
-    pub(super) fn read(line: &[u8]) -> Result<Self, String> {
+    pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
         let text = match std::str::from_utf8(line) {
             Ok(text) => text.trim(),
             Err(error) => return Err(format!("it is not UTF-8, from byte {} on", error.valid_up_to() + 1)),
@@ -33,7 +33,7 @@ impl CallWire {
         if !text.starts_with('{') {
             return Err(format!("a call is a JSON object; {EXAMPLE}"));
         }
-        let call: Self = read(text)?;
+        let call: Self = parse_json(text)?;
         match &call.cwd {
             Some(cwd) if !cwd.starts_with('/') => Err(format!("\"cwd\" is {cwd:?}; write an absolute path")),
             _ => Ok(call),
@@ -43,20 +43,20 @@ impl CallWire {
 
 /// Reads JSON as it is read from agents: not too deep, and with each half of a character that was cut in two taken for
 /// a replacement character.
-pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    if json_depth(text) > MAX_JSON_DEPTH {
+pub(super) fn parse_json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    if measure_json_depth(text) > MAX_JSON_DEPTH {
         return Err(format!("it is nested more than {MAX_JSON_DEPTH} levels deep"));
     }
-    strictly(text).or_else(|error| {
+    parse_json_strict(text).or_else(|error| {
         let mended = replace_lone_surrogates(text);
         if mended == text {
-            return Err(in_words(&error));
+            return Err(describe_json_error(&error));
         }
-        strictly(&mended).map_err(|error| in_words(&error))
+        parse_json_strict(&mended).map_err(|error| describe_json_error(&error))
     })
 }
 
-fn strictly<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+fn parse_json_strict<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
     let mut reader = serde_json::Deserializer::from_str(text);
     // How deep it is has been seen to.
     reader.disable_recursion_limit();
@@ -66,7 +66,7 @@ fn strictly<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
 }
 
 /// What is wrong, and in which column. There is only one line.
-fn in_words(error: &serde_json::Error) -> String {
+fn describe_json_error(error: &serde_json::Error) -> String {
     let said = error.to_string();
     let what = said.rsplit_once(" at line ").map_or(said.as_str(), |(what, _)| what);
     format!("{what} (column {})", error.column())
@@ -74,7 +74,7 @@ fn in_words(error: &serde_json::Error) -> String {
 
 /// A judgement as a line of JSON tells it.
 #[derive(Debug, Serialize)]
-pub(super) struct Answer<'a> {
+pub(super) struct GuardAnswerWire<'a> {
     decision: &'static str,
     rule: Option<&'static str>,
     tier: Option<&'static str>,
@@ -89,16 +89,16 @@ pub(super) struct Answer<'a> {
     allowed_by: Option<&'a str>,
 }
 
-impl<'a> Answer<'a> {
-    pub(super) fn of(judgement: &'a Judgement) -> Self {
+impl<'a> GuardAnswerWire<'a> {
+    pub(super) fn from_judgement(judgement: &'a GuardJudgement) -> Self {
         Self {
             decision: judgement.decision.name(),
             rule: judgement.rule,
             tier: judgement.tier.map(|tier| tier.name()),
-            reason: said(&judgement.reason),
-            advice: said(judgement.advice),
+            reason: non_empty(&judgement.reason),
+            advice: non_empty(judgement.advice),
             coverage: judgement.coverage.name(),
-            would: judgement.watched().map(Verdict::name),
+            would: judgement.suppressed_decision().map(GuardDecision::name),
             allowed_by: judgement.allowed_by.as_deref(),
         }
     }
@@ -106,31 +106,27 @@ impl<'a> Answer<'a> {
 
 /// An explanation as JSON tells it: the judgement as it is told without one, where it lies, and what led to it.
 #[derive(Debug, Serialize)]
-pub(super) struct Explained<'a> {
+pub(super) struct GuardExplanationWire<'a> {
     #[serde(flatten)]
-    answer: Answer<'a>,
+    answer: GuardAnswerWire<'a>,
     spans: &'a [Range<usize>],
     #[serde(flatten)]
-    why: &'a Explanation,
+    why: &'a GuardExplanation,
 }
 
-impl<'a> Explained<'a> {
-    pub(super) fn of(why: &'a Explanation) -> Self {
-        Self {
-            answer: Answer::of(&why.judgement),
-            spans: &why.judgement.spans,
-            why,
-        }
+impl<'a> GuardExplanationWire<'a> {
+    pub(super) fn from_explanation(why: &'a GuardExplanation) -> Self {
+        Self { answer: GuardAnswerWire::from_judgement(&why.judgement), spans: &why.judgement.spans, why }
     }
 }
 
-fn said(text: &str) -> Option<&str> {
+fn non_empty(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
 /// What stands in the place of an answer to a line that is no call.
 #[derive(Debug, Serialize)]
-pub(super) struct NoAnswer<'a> {
+pub(super) struct GuardErrorWire<'a> {
     pub(super) error: &'a str,
     pub(super) line: u64,
 }

@@ -7,14 +7,14 @@ use std::io::{self, IsTerminal};
 use snell::Guest;
 
 use super::Args;
-use super::unnamed::is_payload_on_stdin;
+use super::stdin_probe::has_payload_on_stdin;
 use crate::output;
 
 /// An argument that cannot be understood is shown up to this width.
 const MAX_SHOWN_CELLS: usize = 60;
 
 /// Options that every command has.
-const COMMON: &[&str] = &["-h", "--help", "-V", "--version"];
+const COMMON_OPTIONS: &[&str] = &["-h", "--help", "-V", "--version"];
 
 impl Args {
     /// Reads `hook [--agent NAME]` without the parser of command lines, which takes longer than answering. Nothing if it is
@@ -22,14 +22,14 @@ impl Args {
     /// if there is a payload to judge.
     pub(crate) fn parse_quickly(mut words: impl Iterator<Item = OsString>) -> Option<Self> {
         let Some(command) = words.next() else {
-            return is_payload_on_stdin().then(Self::default);
+            return has_payload_on_stdin().then(Self::default);
         };
         if command != "hook" {
             return None;
         }
         let mut args = Self::default();
         while let Some(word) = words.next() {
-            if COMMON.iter().any(|option| word == *option) {
+            if COMMON_OPTIONS.iter().any(|option| word == *option) {
                 return None;
             }
             match word.to_str().map(|word| (word, word.strip_prefix("--agent="))) {
@@ -40,7 +40,7 @@ impl Args {
                 Some((_, Some(name))) => args.set_agent(name),
                 _ => args.mistakes.push(format!(
                     "\"{}\" is no argument of `snell hook`",
-                    output::in_brief(&word.to_string_lossy(), MAX_SHOWN_CELLS)
+                    output::shorten_to_one_line(&word.to_string_lossy(), MAX_SHOWN_CELLS)
                 )),
             }
         }
@@ -48,13 +48,13 @@ impl Args {
     }
 
     fn set_agent(&mut self, name: &str) {
-        if Guest::by_name(name).is_some() {
+        if Guest::find_by_name(name).is_some() {
             self.agent = Some(name.to_owned());
         } else {
-            let known: Vec<_> = Guest::all().iter().map(|guest| guest.name).collect();
+            let known: Vec<_> = Guest::all_guests().iter().map(|guest| guest.name).collect();
             self.mistakes.push(format!(
                 "--agent names \"{}\", which is none of: {}",
-                output::in_brief(name, MAX_SHOWN_CELLS),
+                output::shorten_to_one_line(name, MAX_SHOWN_CELLS),
                 known.join(", ")
             ));
         }

@@ -4,29 +4,30 @@ use std::path::{Path, PathBuf};
 
 use snell::Event;
 
-use crate::around::{Around, directory_from};
-use crate::caller::Caller;
-use crate::guard::tidy;
+use crate::env::caller::CallerEnv;
+use crate::env::{ConfigArgs, read_dir_variable};
+use crate::guard::normalize_path;
 
 /// Set by Claude Code and others for their hooks. The settings of a project can set it too.
-const VARIABLE: &str = "CLAUDE_PROJECT_DIR";
+const PROJECT_DIR_VARIABLE: &str = "CLAUDE_PROJECT_DIR";
 
-pub(super) fn of(event: &Event) -> PathBuf {
+pub(super) fn find_event_project(event: &Event) -> PathBuf {
     let cwd = event.cwd.as_deref().unwrap_or(Path::new("/"));
-    let home = || Around::of(None, None).home();
-    let named = directory_from(VARIABLE).filter(|named| is_credible(named, cwd, home().as_deref()));
+    let home = || ConfigArgs::new(None, None).home_dir();
+    let named =
+        read_dir_variable(PROJECT_DIR_VARIABLE).filter(|named| is_credible_project(named, cwd, home().as_deref()));
     let named = named.or_else(|| event.project_dir.clone());
-    named.unwrap_or_else(|| Caller::project_at(cwd))
+    named.unwrap_or_else(|| CallerEnv::find_project(cwd))
 }
 
 /// Whether a directory that the variable names can be the project of an agent that works in `cwd`. In its project an agent may
 /// delete files, so the variable must not make one of any directory. It can be the project if
 /// - `cwd` lies in it, and the home directory does not, or
 /// - it has `.git` or `snell.toml`.
-fn is_credible(named: &Path, cwd: &Path, home: Option<&Path>) -> bool {
-    let holds = |outer: &Path, inner: &Path| Path::new(&tidy(inner)).starts_with(tidy(outer));
+fn is_credible_project(named: &Path, cwd: &Path, home: Option<&Path>) -> bool {
+    let holds = |outer: &Path, inner: &Path| Path::new(&normalize_path(inner)).starts_with(normalize_path(outer));
     let is_around_agent = |named: &Path, cwd: &Path| holds(named, cwd) && !home.is_some_and(|home| holds(named, home));
-    if is_around_agent(named, cwd) || Caller::is_marked(named) {
+    if is_around_agent(named, cwd) || CallerEnv::has_project_marker(named) {
         return true;
     }
     // Agents name a project behind a symlink in both ways.
@@ -46,15 +47,7 @@ mod tests {
     fn a_project_is_around_the_agent_or_has_the_marks_of_one() {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().canonicalize().unwrap();
-        for made in [
-            "docs",
-            "plain/sub",
-            "mono/.git",
-            "mono/part",
-            "me/proj",
-            "dotfiles/.git",
-            "dotfiles/x",
-        ] {
+        for made in ["docs", "plain/sub", "mono/.git", "mono/part", "me/proj", "dotfiles/.git", "dotfiles/x"] {
             fs::create_dir_all(root.join(made)).unwrap();
         }
         std::os::unix::fs::symlink(root.join("plain"), root.join("link")).unwrap();
@@ -81,12 +74,7 @@ mod tests {
         ];
         for (named, cwd, home, expected) in cases {
             let [at, cwd, home] = [named, cwd, home].map(|path| root.join(path));
-            assert_eq!(
-                is_credible(&at, &cwd, Some(&home)),
-                expected,
-                "{named} {}",
-                cwd.display()
-            );
+            assert_eq!(is_credible_project(&at, &cwd, Some(&home)), expected, "{named} {}", cwd.display());
         }
     }
 }

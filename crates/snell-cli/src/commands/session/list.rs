@@ -4,10 +4,10 @@ use snell::Timestamp;
 use snell_store::{SessionFilter, SessionRow};
 
 use crate::commands::DONE;
-use crate::memory::{self, Memory};
-use crate::output::{self, Table};
-use crate::times::how_long;
-use crate::whose::project_name;
+use crate::output::time::format_elapsed;
+use crate::output::{self, TextTable};
+use crate::record::open_store::{self, StoreHandle};
+use crate::session_arg::project_name;
 
 /// How much of a status is shown.
 const STATUS_SHOWN: usize = 60;
@@ -30,42 +30,34 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut memory = Memory::find()?;
-    let sessions = look(args, &mut memory)?;
+    let mut memory = StoreHandle::open()?;
+    let sessions = load_sessions(args, &mut memory)?;
     if args.json {
-        output::json(&sessions)?;
+        output::print_json(&sessions)?;
     } else if sessions.is_empty() {
-        output::line(nothing(args, &mut memory)?);
+        output::print_line(explain_empty_list(args, &mut memory)?);
     } else {
-        shown(&sessions, memory.now()).print();
+        build_session_table(&sessions, memory.now()).print();
     }
     Ok(DONE)
 }
 
-fn look(args: &Args, memory: &mut Memory) -> anyhow::Result<Vec<SessionRow>> {
-    if memory.is_blank() {
+fn load_sessions(args: &Args, memory: &mut StoreHandle) -> anyhow::Result<Vec<SessionRow>> {
+    if memory.has_no_records() {
         return Ok(Vec::new());
     }
     let now = memory.now();
-    let filter = SessionFilter {
-        ended_too: args.all,
-        limit: args.limit,
-        ..SessionFilter::default()
-    };
-    memory.ask(|store| {
-        memory::look_after(store, now)?;
-        store.session_rows(&filter)
+    let filter = SessionFilter { ended_too: args.all, limit: args.limit, ..SessionFilter::default() };
+    memory.query(|store| {
+        open_store::reconcile_agents(store, now)?;
+        store.list_sessions(&filter)
     })
 }
 
 /// Why there is nothing to show.
-fn nothing(args: &Args, memory: &mut Memory) -> anyhow::Result<&'static str> {
-    let any = SessionFilter {
-        ended_too: true,
-        limit: Some(1),
-        ..SessionFilter::default()
-    };
-    let ended = !args.all && !memory.is_blank() && !memory.ask(|store| store.session_rows(&any))?.is_empty();
+fn explain_empty_list(args: &Args, memory: &mut StoreHandle) -> anyhow::Result<&'static str> {
+    let any = SessionFilter { ended_too: true, limit: Some(1), ..SessionFilter::default() };
+    let ended = !args.all && !memory.has_no_records() && !memory.query(|store| store.list_sessions(&any))?.is_empty();
     Ok(if ended {
         "No session is open. `snell session list --all` shows those that have ended."
     } else {
@@ -74,38 +66,29 @@ fn nothing(args: &Args, memory: &mut Memory) -> anyhow::Result<&'static str> {
 }
 
 /// What is left out first on a narrow terminal: mode, role, context, project.
-const DISPENSABLE: &[usize] = &[3, 2, 6, 1];
+const DISPENSABLE_COLUMNS: &[usize] = &[3, 2, 6, 1];
 
-fn shown(sessions: &[SessionRow], now: Timestamp) -> Table<8> {
-    let titles = [
-        "SESSION",
-        "PROJECT",
-        "ROLE",
-        "MODE",
-        "STATE",
-        "STATUS",
-        "CONTEXT",
-        "LAST SEEN",
-    ];
-    let mut table = Table::new(titles, 5).dispensable(DISPENSABLE);
+fn build_session_table(sessions: &[SessionRow], now: Timestamp) -> TextTable<8> {
+    let titles = ["SESSION", "PROJECT", "ROLE", "MODE", "STATE", "STATUS", "CONTEXT", "LAST SEEN"];
+    let mut table = TextTable::new(titles, 5).with_dispensable_columns(DISPENSABLE_COLUMNS);
     for session in sessions {
         let told = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".into());
-        table.row([
+        table.add_row([
             session.session_id.clone(),
             project_name(&session.project_path),
             told(&session.role),
             told(&session.mode),
-            state(session),
-            output::in_brief(session.status_text.as_deref().unwrap_or("-"), STATUS_SHOWN),
-            context(session.context_percent),
-            format!("{} ago", how_long(session.last_seen_at, now)),
+            format_session_state(session),
+            output::shorten_to_one_line(session.status_text.as_deref().unwrap_or("-"), STATUS_SHOWN),
+            format_context_percent(session.context_percent),
+            format!("{} ago", format_elapsed(session.last_seen_at, now)),
         ]);
     }
     table
 }
 
 /// The state, and the tool that it is about.
-pub(super) fn state(session: &SessionRow) -> String {
+pub(super) fn format_session_state(session: &SessionRow) -> String {
     match &session.current_tool {
         Some(tool) if session.current_state == "tool_active" => format!("{} {tool}", session.current_state),
         _ => session.current_state.clone(),
@@ -113,6 +96,6 @@ pub(super) fn state(session: &SessionRow) -> String {
 }
 
 /// How full the context is.
-pub(super) fn context(percent: Option<f64>) -> String {
+pub(super) fn format_context_percent(percent: Option<f64>) -> String {
     percent.map_or_else(|| "-".into(), |percent| format!("{percent:.0} %"))
 }

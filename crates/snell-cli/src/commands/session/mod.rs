@@ -15,11 +15,11 @@ mod status;
     snell session status \"migrating the users table\"\n  snell session ping \"all tests pass\"")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: SessionCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+enum SessionCommand {
     Show(show::Args),
     List(list::Args),
     Status(status::Args),
@@ -28,9 +28,9 @@ enum Command {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     match &args.command {
-        Command::Show(args) => show::run(args),
-        Command::List(args) => list::run(args),
-        Command::Status(args) => status::run(args),
-        Command::Ping(args) => ping::run(args),
+        SessionCommand::Show(args) => show::run(args),
+        SessionCommand::List(args) => list::run(args),
+        SessionCommand::Status(args) => status::run(args),
+        SessionCommand::Ping(args) => ping::run(args),
     }
 }

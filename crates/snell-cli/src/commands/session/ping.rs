@@ -1,9 +1,9 @@
 //! `snell session ping`: a session gives a sign of itself.
 
 use crate::commands::DONE;
-use crate::memory::Memory;
 use crate::output;
-use crate::whose::Whose;
+use crate::record::open_store::StoreHandle;
+use crate::session_arg::SessionSelector;
 
 /// Note that a session has given a sign of itself
 ///
@@ -18,16 +18,16 @@ pub(crate) struct Args {
     #[arg(value_name = "MESSAGE")]
     message: Vec<String>,
     #[command(flatten)]
-    whose: Whose,
+    whose: SessionSelector,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut memory = Memory::find_to_note()?;
-    let session = args.whose.find(&mut memory)?;
+    let mut memory = StoreHandle::open_for_writing()?;
+    let session = args.whose.resolve(&mut memory)?;
     let message = args.message.join(" ");
     let message = Some(message.trim()).filter(|message| !message.is_empty());
     let now = memory.now();
-    memory.tell(|store| store.ping(session.conversation_id, message, now))?;
-    output::line(&format!("{} has given a sign of itself.", session.session_id));
+    memory.write_with_retry(|store| store.record_ping(session.conversation_id, message, now))?;
+    output::print_line(&format!("{} has given a sign of itself.", session.session_id));
     Ok(DONE)
 }

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 use snell::Timestamp;
-use snell_store::{MissionView, SessionRow, Worker};
+use snell_store::{MissionView, SessionRow, SessionWorker};
 
-use super::list::{context, state};
+use super::list::{format_context_percent, format_session_state};
 use crate::commands::{DONE, worker};
-use crate::memory::{self, Memory};
-use crate::output::{self, Table};
-use crate::times::{how_long, shown};
-use crate::whose::Whose;
+use crate::output::time::{format_elapsed, format_time};
+use crate::output::{self, TextTable};
+use crate::record::open_store::{self, StoreHandle};
+use crate::session_arg::SessionSelector;
 
 /// Show what is known of one session, with its mission and its workers
 #[derive(Debug, clap::Args)]
@@ -19,7 +19,7 @@ pub(crate) struct Args {
     #[arg(value_name = "ID", conflicts_with = "session")]
     id: Option<String>,
     #[command(flatten)]
-    whose: Whose,
+    whose: SessionSelector,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -27,70 +27,65 @@ pub(crate) struct Args {
 
 /// A session with what hangs on it, for programs.
 #[derive(Serialize)]
-struct Whole {
+struct SessionDetailView {
     #[serde(flatten)]
     session: SessionRow,
     mission: Option<MissionView>,
-    workers: Vec<Worker>,
+    workers: Vec<SessionWorker>,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
-    let mut memory = Memory::find()?;
+    let mut memory = StoreHandle::open()?;
     let now = memory.now();
-    if !memory.is_blank() {
-        memory.ask(|store| memory::look_after(store, now))?;
+    if !memory.has_no_records() {
+        memory.query(|store| open_store::reconcile_agents(store, now))?;
     }
     let session = match &args.id {
-        Some(id) => Whose::named(Some(id)).find(&mut memory)?,
-        None => args.whose.find(&mut memory)?,
+        Some(id) => SessionSelector::from_id(Some(id)).resolve(&mut memory)?,
+        None => args.whose.resolve(&mut memory)?,
     };
-    let (mission, workers) = memory.ask(|store| {
-        let mission = store.mission_of(&session)?;
-        Ok((mission, store.workers_of(session.conversation_id)?))
+    let (mission, workers) = memory.query(|store| {
+        let mission = store.find_session_mission(&session)?;
+        Ok((mission, store.list_workers(session.conversation_id)?))
     })?;
-    let whole = Whole {
-        session,
-        mission,
-        workers,
-    };
+    let whole = SessionDetailView { session, mission, workers };
     if args.json {
-        output::json(&whole)?;
+        output::print_json(&whole)?;
     } else {
-        print(&whole, now);
+        print_session(&whole, now);
     }
     Ok(DONE)
 }
 
-fn print(whole: &Whole, now: Timestamp) {
+fn print_session(whole: &SessionDetailView, now: Timestamp) {
     let session = &whole.session;
-    let moment = |time: Option<Timestamp>| time.map(|time| format!("{} ({} ago)", shown(time), how_long(time, now)));
+    let moment =
+        |time: Option<Timestamp>| time.map(|time| format!("{} ({} ago)", format_time(time), format_elapsed(time, now)));
     let since = |text: &Option<String>, time: Option<Timestamp>| {
         let said = text.clone()?;
-        Some(time.map_or(said.clone(), |time| format!("{said} (set {} ago)", how_long(time, now))))
+        Some(time.map_or(said.clone(), |time| format!("{said} (set {} ago)", format_elapsed(time, now))))
     };
     let ended = moment(session.ended_at).map(|time| match &session.end_reason {
         Some(reason) => format!("{time}: {reason}"),
         None => time,
     });
     let mission = whole.mission.as_ref().map(|mission| match mission.linked_at {
-        Some(time) => format!("{} (since {})", mission.mission_execution_id, shown(time)),
+        Some(time) => format!("{} (since {})", mission.mission_execution_id, format_time(time)),
         None => mission.mission_execution_id.clone(),
     });
-    let told = u8::try_from(session.context_warning_level)
-        .ok()
-        .filter(|level| *level > 0);
+    let told = u8::try_from(session.context_warning_level).ok().filter(|level| *level > 0);
     let lines = [
         ("session", Some(session.session_id.clone())),
         ("project", Some(session.project_path.clone())),
         ("agent", Some(session.agent_id.to_string())),
-        ("state", Some(state(session))),
+        ("state", Some(format_session_state(session))),
         ("status", since(&session.status_text, session.status_set_at)),
         ("role", session.role.clone()),
         ("mode", session.mode.clone()),
         ("mission", mission),
         ("model", session.model.clone()),
         ("permissions", session.permission_mode.clone()),
-        ("context", session.context_percent.map(|percent| context(Some(percent)))),
+        ("context", session.context_percent.map(|percent| format_context_percent(Some(percent)))),
         ("warned at", told.map(|level| format!("{level} %"))),
         ("tmux pane", session.tmux_pane.clone()),
         ("began", moment(Some(session.started_at))),
@@ -100,12 +95,12 @@ fn print(whole: &Whole, now: Timestamp) {
     ];
     for (name, value) in lines {
         if let Some(value) = value {
-            output::line(&format!("{name:<12} {value}"));
+            output::print_line(&format!("{name:<12} {value}"));
         }
     }
     if !whole.workers.is_empty() {
-        output::line("");
-        let table: Table<6> = worker::table(&whole.workers, now);
+        output::print_line("");
+        let table: TextTable<6> = worker::build_worker_table(&whole.workers, now);
         table.print();
     }
 }

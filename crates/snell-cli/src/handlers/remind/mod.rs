@@ -4,31 +4,32 @@
 //! Nothing here looks anywhere: what is known of the session is asked for beforehand, and what the agent was told is
 //! recorded afterwards, so that it is told once.
 
-mod level;
+mod context_threshold;
 mod wake_up;
 
 use jiff::SignedDuration;
-use snell::{EventName, Message};
-use snell_store::{Facts, Inquiry, Reminded};
+use snell::{AgentMessage, EventName};
+use snell_store::{RemindersShown, SessionSnapshot, SnapshotQuery};
 
-use super::{Mode, Occasion};
-use level::Step;
+use super::{HandlerContext, SessionMode};
+use context_threshold::ThresholdStep;
 
 /// What an agent is told with a prompt when a threshold is crossed, the lowest first. There is no message for the last two.
-const WITH_PROMPT: [Message; 2] = [Message::PromptNotice, Message::PromptWarning];
+const PROMPT_MESSAGES: [AgentMessage; 2] = [AgentMessage::PromptNotice, AgentMessage::PromptWarning];
 /// The same when it stops.
-const AT_STOP: [Message; 4] = [Message::MemoryCheck, Message::Reset, Message::Urgent, Message::Critical];
+const STOP_MESSAGES: [AgentMessage; 4] =
+    [AgentMessage::MemoryCheck, AgentMessage::Reset, AgentMessage::Urgent, AgentMessage::Critical];
 
 /// What the agent is told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reminder {
+pub(crate) struct AgentReminder {
     pub(crate) texts: Vec<String>,
     /// The same, for the record.
-    pub(crate) reminded: Reminded,
+    pub(crate) record: RemindersShown,
 }
 
 /// What must be known of the session; nothing if there is nothing to be reminded of.
-pub(super) fn inquiry(occasion: &Occasion<'_>) -> Option<Inquiry> {
+pub(super) fn build_snapshot_query(occasion: &HandlerContext<'_>) -> Option<SnapshotQuery> {
     let event = occasion.event;
     let counts = match event.name {
         EventName::UserPromptSubmit => true,
@@ -40,36 +41,36 @@ pub(super) fn inquiry(occasion: &Occasion<'_>) -> Option<Inquiry> {
         return None;
     }
     let launcher = occasion.sender.launcher_session_id.iter();
-    Some(Inquiry {
+    Some(SnapshotQuery {
         session_ids: launcher.chain(&event.session_id).cloned().collect(),
         own_session_id: event.session_id.clone(),
         transcript_path: event.transcript_path.clone(),
         context_window: occasion.settings.context_window,
-        workers: is_wake_up(occasion),
+        workers: is_wake_up_prompt(occasion),
     })
 }
 
 /// What the agent is told, from what is known of its session. Without that, nothing could be told once.
-pub(super) fn reminder(occasion: &Occasion<'_>, facts: Option<&Facts>) -> Reminder {
-    let mut reminder = Reminder::default();
+pub(super) fn build_reminder(occasion: &HandlerContext<'_>, facts: Option<&SessionSnapshot>) -> AgentReminder {
+    let mut reminder = AgentReminder::default();
     let messages = &occasion.settings.messages;
     match (&occasion.event.name, facts) {
         (EventName::UserPromptSubmit, Some(facts)) => {
-            add_level(&mut reminder, occasion, facts, &WITH_PROMPT);
-            add_status(&mut reminder, occasion, facts);
-            if is_wake_up(occasion) {
-                add_workers(&mut reminder, occasion, facts);
+            add_context_level(&mut reminder, occasion, facts, &PROMPT_MESSAGES);
+            add_status_request(&mut reminder, occasion, facts);
+            if is_wake_up_prompt(occasion) {
+                add_finished_workers(&mut reminder, occasion, facts);
             }
         }
         // It was woken for this, so it must hear something.
-        (EventName::UserPromptSubmit, None) if is_wake_up(occasion) => {
-            reminder.texts.extend(messages.say(Message::WorkersUnknown));
+        (EventName::UserPromptSubmit, None) if is_wake_up_prompt(occasion) => {
+            reminder.texts.extend(messages.render_message(AgentMessage::WorkersUnknown));
         }
         (EventName::Stop, Some(facts)) => {
-            add_level(&mut reminder, occasion, facts, &AT_STOP);
-            if occasion.mode() == Mode::Background && !facts.pinged && !facts.ping_reminded {
-                reminder.texts.extend(messages.say(Message::Ping));
-                reminder.reminded.ping = true;
+            add_context_level(&mut reminder, occasion, facts, &STOP_MESSAGES);
+            if occasion.session_mode() == SessionMode::Background && !facts.pinged && !facts.ping_reminded {
+                reminder.texts.extend(messages.render_message(AgentMessage::Ping));
+                reminder.record.ping = true;
             }
         }
         _ => {}
@@ -78,62 +79,61 @@ pub(super) fn reminder(occasion: &Occasion<'_>, facts: Option<&Facts>) -> Remind
 }
 
 /// Whether this prompt is the one by which an agent is woken. Sessions in the background are not.
-fn is_wake_up(occasion: &Occasion<'_>) -> bool {
+fn is_wake_up_prompt(occasion: &HandlerContext<'_>) -> bool {
     let prompt = occasion.event.prompt.as_deref().unwrap_or_default();
     occasion.event.name == EventName::UserPromptSubmit
-        && occasion.mode() != Mode::Background
-        && wake_up::is_trigger(prompt, &occasion.settings.messages.wake_up())
+        && occasion.session_mode() != SessionMode::Background
+        && wake_up::is_wake_up_trigger(prompt, &occasion.settings.messages.wake_up_prompt())
 }
 
-fn add_level(reminder: &mut Reminder, occasion: &Occasion<'_>, facts: &Facts, messages: &[Message]) {
-    let thresholds = occasion.settings.remind.thresholds(occasion.mode().name());
+fn add_context_level(
+    reminder: &mut AgentReminder,
+    occasion: &HandlerContext<'_>,
+    facts: &SessionSnapshot,
+    messages: &[AgentMessage],
+) {
+    let thresholds = occasion.settings.remind.thresholds(occasion.session_mode().name());
     let at_stop = occasion.event.name == EventName::Stop;
     let told = if at_stop { facts.stop_level } else { facts.prompt_level };
     let Some(percent) = facts.context_percent else {
         return;
     };
-    let level = match level::step(percent, told, &thresholds[..messages.len()]) {
-        Step::Stay => return,
-        Step::Rise { index, level } => {
-            let message = occasion.settings.messages.say_percent(messages[index], level);
+    let level = match context_threshold::next_threshold_step(percent, told, &thresholds[..messages.len()]) {
+        ThresholdStep::Stay => return,
+        ThresholdStep::Rise { index, level } => {
+            let message = occasion.settings.messages.render_percent(messages[index], level);
             reminder.texts.extend(message);
             level
         }
-        Step::Fall { level } => level,
+        ThresholdStep::Fall { level } => level,
     };
-    let slot = if at_stop {
-        &mut reminder.reminded.stop_level
-    } else {
-        &mut reminder.reminded.prompt_level
-    };
+    let slot = if at_stop { &mut reminder.record.stop_level } else { &mut reminder.record.prompt_level };
     *slot = Some(level);
 }
 
-fn add_status(reminder: &mut Reminder, occasion: &Occasion<'_>, facts: &Facts) {
+fn add_status_request(reminder: &mut AgentReminder, occasion: &HandlerContext<'_>, facts: &SessionSnapshot) {
     let Some(started_at) = facts.started_at else {
         return;
     };
     let age = occasion.now.duration_since(started_at);
     let is_due = age >= SignedDuration::try_from(occasion.settings.remind.status_after()).unwrap_or(age);
     if is_due && facts.status_text.is_none() && !facts.status_reminded {
-        reminder
-            .texts
-            .extend(occasion.settings.messages.say(Message::SetStatus));
-        reminder.reminded.status = true;
+        reminder.texts.extend(occasion.settings.messages.render_message(AgentMessage::SetStatus));
+        reminder.record.status = true;
     }
 }
 
-fn add_workers(reminder: &mut Reminder, occasion: &Occasion<'_>, facts: &Facts) {
+fn add_finished_workers(reminder: &mut AgentReminder, occasion: &HandlerContext<'_>, facts: &SessionSnapshot) {
     let messages = &occasion.settings.messages;
     if facts.workers.is_empty() {
-        reminder.texts.extend(messages.say(Message::NoWorkers));
+        reminder.texts.extend(messages.render_message(AgentMessage::NoWorkers));
         return;
     }
-    let (list, told) = wake_up::list(&facts.workers);
-    let heading = messages.say_count(Message::WorkersDone, told.len());
+    let (list, told) = wake_up::format_worker_list(&facts.workers);
+    let heading = messages.render_count(AgentMessage::WorkersDone, told.len());
     let parts: Vec<_> = heading.into_iter().chain([list]).collect();
     reminder.texts.push(parts.join("\n\n"));
-    reminder.reminded.workers = told;
+    reminder.record.workers = told;
 }
 
 #[cfg(test)]

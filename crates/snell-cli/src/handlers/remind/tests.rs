@@ -1,34 +1,37 @@
 use serde_json::json;
-use snell::{Event, Settings, Timestamp};
-use snell_store::Sender;
+use snell::{Event, SnellSettings, Timestamp};
+use snell_store::EventSender;
 
 use super::*;
 
 const START: &str = "2026-03-01T10:00:00Z";
 
-fn told(event: &str, mode: Option<&str>, fields: serde_json::Value, facts: Option<Facts>, minutes: i64) -> Reminder {
+fn remind_with(
+    event: &str,
+    mode: Option<&str>,
+    fields: serde_json::Value,
+    facts: Option<SessionSnapshot>,
+    minutes: i64,
+) -> AgentReminder {
     let (event, _) = Event::from_json(Some(event), fields.to_string().as_bytes()).unwrap();
-    let sender = Sender {
-        mode: mode.map(str::to_owned),
-        ..Sender::default()
-    };
+    let sender = EventSender { mode: mode.map(str::to_owned), ..EventSender::default() };
     let start: Timestamp = START.parse().unwrap();
-    let occasion = Occasion {
-        unread: None,
+    let occasion = HandlerContext {
+        decode_problem: None,
         event: &event,
         sender: &sender,
         project: std::path::Path::new("/"),
-        settings: &Settings::default(),
+        settings: &SnellSettings::default(),
         now: start + SignedDuration::from_mins(minutes),
     };
-    reminder(&occasion, facts.as_ref())
+    build_reminder(&occasion, facts.as_ref())
 }
 
-fn facts(percent: f64) -> Facts {
-    Facts {
+fn sample_snapshot(percent: f64) -> SessionSnapshot {
+    SessionSnapshot {
         started_at: Some(START.parse().unwrap()),
         context_percent: Some(percent),
-        ..Facts::default()
+        ..SessionSnapshot::default()
     }
 }
 
@@ -44,30 +47,21 @@ fn without_knowing_the_session_nothing_is_told_but_to_whom_was_woken() {
         ("UserPromptSubmit", None, &wake, 1),
     ];
     for (event, mode, fields, expected) in cases {
-        let reminder = told(event, mode, fields.clone(), None, 60);
+        let reminder = remind_with(event, mode, fields.clone(), None, 60);
         assert_eq!(reminder.texts.len(), expected, "{event} {mode:?}");
-        assert!(reminder.reminded.is_nothing());
+        assert!(reminder.record.is_empty());
     }
 }
 
 #[test]
 fn a_prompt_and_a_stop_have_levels_of_their_own() {
-    let prompt = told(
-        "UserPromptSubmit",
-        None,
-        json!({"prompt": "hello"}),
-        Some(facts(97.0)),
-        0,
-    );
-    assert_eq!(prompt.reminded.prompt_level, Some(80));
-    assert_eq!(prompt.reminded.stop_level, None);
-    let known = Facts {
-        prompt_level: 80,
-        ..facts(97.0)
-    };
-    let stop = told("Stop", None, json!({}), Some(known), 0);
+    let prompt = remind_with("UserPromptSubmit", None, json!({"prompt": "hello"}), Some(sample_snapshot(97.0)), 0);
+    assert_eq!(prompt.record.prompt_level, Some(80));
+    assert_eq!(prompt.record.stop_level, None);
+    let known = SessionSnapshot { prompt_level: 80, ..sample_snapshot(97.0) };
+    let stop = remind_with("Stop", None, json!({}), Some(known), 0);
     assert_eq!(stop.texts, ["[CLAUDE OS SYS: WARNING]: Context at 95% - CRITICAL"]);
-    assert_eq!(stop.reminded.stop_level, Some(95));
+    assert_eq!(stop.record.stop_level, Some(95));
 }
 
 #[test]
@@ -82,14 +76,14 @@ fn who_goes_on_because_of_a_hook_is_not_asked_about() {
     ];
     for (name, fields, expected) in cases {
         let (event, _) = Event::from_json(Some(name), fields.to_string().as_bytes()).unwrap();
-        let occasion = Occasion {
-            unread: None,
+        let occasion = HandlerContext {
+            decode_problem: None,
             event: &event,
-            sender: &Sender::default(),
+            sender: &EventSender::default(),
             project: std::path::Path::new("/"),
-            settings: &Settings::default(),
+            settings: &SnellSettings::default(),
             now: START.parse().unwrap(),
         };
-        assert_eq!(inquiry(&occasion).is_some(), expected, "{name} {fields}");
+        assert_eq!(build_snapshot_query(&occasion).is_some(), expected, "{name} {fields}");
     }
 }

@@ -2,26 +2,23 @@
 
 use serde_json::{Value, json};
 
-use super::{answered, before_bash, command, project, specific};
+use super::{build_command_hook, build_specific_output, create_project, run_bash_call, run_with_answers};
 
-fn denying(reason: &str) -> Value {
-    deciding("deny", reason)
+fn build_denial(reason: &str) -> Value {
+    build_decision("deny", reason)
 }
 
-fn deciding(decision: &str, reason: &str) -> Value {
-    specific(
-        "PreToolUse",
-        json!({"permissionDecision": decision, "permissionDecisionReason": reason}),
-    )
+fn build_decision(decision: &str, reason: &str) -> Value {
+    build_specific_output("PreToolUse", json!({"permissionDecision": decision, "permissionDecisionReason": reason}))
 }
 
 /// A hook with a deadline that a busy machine does not miss, unless it is meant to.
-fn patient(line: &str) -> Value {
+fn build_timed_hook(line: &str) -> Value {
     let timeout = if line.contains("sleep") { 0.5 } else { 20.0 };
     json!({"type": "command", "command": line, "timeout": timeout})
 }
 
-struct Case {
+struct ExitCodeCase {
     command: String,
     status: &'static str,
     reason: Option<&'static str>,
@@ -31,56 +28,29 @@ struct Case {
 
 #[test]
 fn the_exit_code_and_the_json_decide_together() {
-    let deny = format!("printf '%s' '{}'", denying("json says no"));
-    let allow = format!("printf '%s' '{}'", deciding("allow", "json says yes"));
-    let silent = format!(
-        "printf '%s' '{}'",
-        specific("PreToolUse", json!({"permissionDecision": "allow"}))
-    );
-    let case = |command: String, status, reason, told| Case {
-        command,
-        status,
-        reason,
-        told,
-    };
+    let deny = format!("printf '%s' '{}'", build_denial("json says no"));
+    let allow = format!("printf '%s' '{}'", build_decision("allow", "json says yes"));
+    let silent =
+        format!("printf '%s' '{}'", build_specific_output("PreToolUse", json!({"permissionDecision": "allow"})));
+    let case = |command: String, status, reason, told| ExitCodeCase { command, status, reason, told };
     let cases = [
         case("exit 0".into(), "ok", None, None),
         case("echo text; exit 0".into(), "ok", None, None),
         case(format!("{deny}; exit 0"), "blocked", Some("json says no"), None),
-        case(
-            format!("printf '  \\n '; {deny}"),
-            "blocked",
-            Some("json says no"),
-            None,
-        ),
+        case(format!("printf '  \\n '; {deny}"), "blocked", Some("json says no"), None),
         // Some shells and editors put a mark before the text.
-        case(
-            format!("printf '\\357\\273\\277'; {deny}"),
-            "blocked",
-            Some("json says no"),
-            None,
-        ),
+        case(format!("printf '\\357\\273\\277'; {deny}"), "blocked", Some("json says no"), None),
         case(format!("echo text; {deny}"), "ok", None, None),
         case("echo '{\"decision\": '".into(), "failed", None, Some("JSON")),
         // What cannot be read may have been a "no": it must not pass in silence.
-        case(
-            "echo '{\"decision\":\"Block\"}'".into(),
-            "failed",
-            None,
-            Some("\"decision\""),
-        ),
+        case("echo '{\"decision\":\"Block\"}'".into(), "failed", None, Some("\"decision\"")),
         case(
             "echo '{\"hookSpecificOutput\":{\"permissionDecision\":\"block\"}}'".into(),
             "failed",
             None,
             Some("\"permissionDecision\""),
         ),
-        case(
-            "echo '{\"hookSpecificOutput\":[]}'".into(),
-            "failed",
-            None,
-            Some("\"hookSpecificOutput\""),
-        ),
+        case("echo '{\"hookSpecificOutput\":[]}'".into(), "failed", None, Some("\"hookSpecificOutput\"")),
         case(
             "printf '{\"decision\":\"block\",\"reason\":\"'; head -c 1048576 /dev/zero | tr '\\0' x; printf '\"}'"
                 .into(),
@@ -90,36 +60,11 @@ fn the_exit_code_and_the_json_decide_together() {
         ),
         // 2 blocks, whatever the JSON says; it lends its reason where it has one.
         case("echo stderr >&2; exit 2".into(), "blocked", Some("stderr"), None),
-        case(
-            "echo stdout; echo stderr >&2; exit 2".into(),
-            "blocked",
-            Some("stderr"),
-            None,
-        ),
-        case(
-            format!("{allow}; echo stderr >&2; exit 2"),
-            "blocked",
-            Some("json says yes"),
-            None,
-        ),
-        case(
-            format!("{silent}; echo stderr >&2; exit 2"),
-            "blocked",
-            Some("stderr"),
-            None,
-        ),
-        case(
-            format!("{deny}; echo stderr >&2; exit 2"),
-            "blocked",
-            Some("json says no"),
-            None,
-        ),
-        case(
-            "echo '{\"dec'; echo stderr >&2; exit 2".into(),
-            "blocked",
-            Some("stderr"),
-            None,
-        ),
+        case("echo stdout; echo stderr >&2; exit 2".into(), "blocked", Some("stderr"), None),
+        case(format!("{allow}; echo stderr >&2; exit 2"), "blocked", Some("json says yes"), None),
+        case(format!("{silent}; echo stderr >&2; exit 2"), "blocked", Some("stderr"), None),
+        case(format!("{deny}; echo stderr >&2; exit 2"), "blocked", Some("json says no"), None),
+        case("echo '{\"dec'; echo stderr >&2; exit 2".into(), "blocked", Some("stderr"), None),
         // Any other code: JSON alone decides and no error is shown; without it the action proceeds.
         case(format!("{deny}; exit 1"), "blocked", Some("json says no"), None),
         case(format!("{deny}; exit 127"), "blocked", Some("json says no"), None),
@@ -133,15 +78,9 @@ fn the_exit_code_and_the_json_decide_together() {
         case(format!("{deny}; kill -TERM $$"), "failed", None, Some("signal 15")),
         case(format!("{deny}; sleep 30"), "timed_out", None, Some("timed out")),
     ];
-    for Case {
-        command: line,
-        status,
-        reason,
-        told,
-    } in cases
-    {
-        let handler = patient(&line);
-        let ran = before_bash(&project("PreToolUse", &json!([handler])));
+    for ExitCodeCase { command: line, status, reason, told } in cases {
+        let handler = build_timed_hook(&line);
+        let ran = run_bash_call(&create_project("PreToolUse", &json!([handler])));
         assert_eq!(ran.statuses(), [status], "{line}");
         let blocked = reason.is_some();
         assert_eq!(ran.code, if blocked { 2 } else { 0 }, "{line}");
@@ -149,10 +88,7 @@ fn the_exit_code_and_the_json_decide_together() {
         assert_eq!(ran.json()["reason"].as_str(), reason, "{line}");
         let messages = ran.messages();
         assert_eq!(messages.len(), usize::from(told.is_some()), "{line}: {messages:?}");
-        assert!(
-            told.is_none_or(|told| messages[0].contains(told)),
-            "{line}: {messages:?}"
-        );
+        assert!(told.is_none_or(|told| messages[0].contains(told)), "{line}: {messages:?}");
     }
 }
 
@@ -165,8 +101,8 @@ fn the_end_of_a_process_is_reported_as_it_was() {
         ("sleep 30", json!([null, null, false, true])),
     ];
     for (line, expected) in cases {
-        let handler = patient(line);
-        let hook = before_bash(&project("PreToolUse", &json!([handler]))).hooks().remove(0);
+        let handler = build_timed_hook(line);
+        let hook = run_bash_call(&create_project("PreToolUse", &json!([handler]))).hooks().remove(0);
         let end = json!([hook["exit_code"], hook["signal"], hook["success"], hook["timed_out"]]);
         assert_eq!(end, expected, "{line}");
     }
@@ -174,7 +110,7 @@ fn the_end_of_a_process_is_reported_as_it_was() {
 
 #[test]
 fn a_hook_that_blocks_in_silence_is_named() {
-    let ran = before_bash(&project("PreToolUse", &json!([command("exit 2")])));
+    let ran = run_bash_call(&create_project("PreToolUse", &json!([build_command_hook("exit 2")])));
     assert_eq!(ran.code, 2);
     assert!(ran.reason().contains("exit 2"), "{}", ran.reason());
 }
@@ -194,20 +130,17 @@ fn plain_text_is_context_only_where_a_session_or_a_prompt_begins() {
         ("SessionEnd", false),
     ];
     for (event, is_context) in cases {
-        let sandbox = project(event, &json!([command("printf 'two\\nlines\\n'")]));
-        let ran = sandbox.run(event, &json!({"tool_name": "Bash"}));
+        let sandbox = create_project(event, &json!([build_command_hook("printf 'two\\nlines\\n'")]));
+        let ran = sandbox.run_event(event, &json!({"tool_name": "Bash"}));
         let expected: &[&str] = if is_context { &["two\nlines"] } else { &[] };
         assert_eq!(ran.context(), expected, "{event}");
         assert_eq!(ran.messages(), [""; 0], "{event}");
     }
     for event in ["SessionStart", "UserPromptSubmit"] {
-        let ran = project(event, &json!([command("echo text; exit 1")])).run(event, &json!({}));
-        assert_eq!(
-            ran.context(),
-            [""; 0],
-            "{event}: the text of a hook that failed is no context"
-        );
-        let ran = project(event, &json!([command("echo '{\"half an answer'")])).run(event, &json!({}));
+        let ran = create_project(event, &json!([build_command_hook("echo text; exit 1")])).run_event(event, &json!({}));
+        assert_eq!(ran.context(), [""; 0], "{event}: the text of a hook that failed is no context");
+        let ran = create_project(event, &json!([build_command_hook("echo '{\"half an answer'")]))
+            .run_event(event, &json!({}));
         assert_eq!(
             (ran.context(), ran.statuses()),
             (vec![], vec!["failed".to_owned()]),
@@ -245,23 +178,16 @@ const BLOCKED: &[(&str, &str)] = &[
 #[test]
 fn blocking_means_on_each_event_what_it_can() {
     for (event, means) in BLOCKED {
-        for line in [
-            "echo the reason >&2; exit 2",
-            "echo '{\"decision\":\"block\",\"reason\":\"the reason\"}'",
-        ] {
-            let sandbox = project(event, &json!([command(line)]));
-            let ran = sandbox.run(event, &json!({"tool_name": "Bash", "file_path": "/x"}));
+        for line in ["echo the reason >&2; exit 2", "echo '{\"decision\":\"block\",\"reason\":\"the reason\"}'"] {
+            let sandbox = create_project(event, &json!([build_command_hook(line)]));
+            let ran = sandbox.run_event(event, &json!({"tool_name": "Bash", "file_path": "/x"}));
             let blocked = *means == "block";
             assert_eq!(ran.code, if blocked { 2 } else { 0 }, "{event}: {line}");
-            assert_eq!(
-                ran.decision(),
-                if blocked { "block" } else { "allow" },
-                "{event}: {line}"
-            );
+            assert_eq!(ran.decision(), if blocked { "block" } else { "allow" }, "{event}: {line}");
             if blocked {
                 assert_eq!(ran.reason(), "the reason", "{event}: {line}");
             } else {
-                assert_eq!(ran.texts(means), ["the reason"], "{event}: {line}");
+                assert_eq!(ran.string_list(means), ["the reason"], "{event}: {line}");
             }
         }
     }
@@ -278,7 +204,7 @@ fn permission_decisions_before_a_tool() {
         ("perhaps", 0, "allow", "failed"),
     ];
     for (word, code, decision, status) in cases {
-        let ran = answered("PreToolUse", &[deciding(word, "why")]);
+        let ran = run_with_answers("PreToolUse", &[build_decision(word, "why")]);
         assert_eq!((ran.code, ran.decision().as_str()), (code, decision), "{word}");
         assert_eq!(ran.statuses(), [status], "{word}");
         assert_eq!(ran.reason(), if word == "perhaps" { "" } else { "why" }, "{word}");
@@ -288,29 +214,24 @@ fn permission_decisions_before_a_tool() {
 #[test]
 fn the_old_words_still_count_before_a_tool() {
     let cases = [
-        (
-            json!({"decision": "approve", "reason": "old yes"}),
-            0,
-            "allow",
-            "old yes",
-        ),
+        (json!({"decision": "approve", "reason": "old yes"}), 0, "allow", "old yes"),
         (json!({"decision": "block", "reason": "old no"}), 2, "block", "old no"),
         (
-            json!({"decision": "approve", "hookSpecificOutput": denying("new no")["hookSpecificOutput"]}),
+            json!({"decision": "approve", "hookSpecificOutput": build_denial("new no")["hookSpecificOutput"]}),
             2,
             "block",
             "new no",
         ),
         (
             json!({"decision": "block", "reason": "old no",
-                   "hookSpecificOutput": deciding("allow", "new yes")["hookSpecificOutput"]}),
+                   "hookSpecificOutput": build_decision("allow", "new yes")["hookSpecificOutput"]}),
             2,
             "block",
             "old no",
         ),
     ];
     for (answer, code, decision, reason) in cases {
-        let ran = answered("PreToolUse", std::slice::from_ref(&answer));
+        let ran = run_with_answers("PreToolUse", std::slice::from_ref(&answer));
         assert_eq!((ran.code, ran.decision().as_str()), (code, decision), "{answer}");
         assert_eq!(ran.reason(), reason, "{answer}");
     }
@@ -318,14 +239,11 @@ fn the_old_words_still_count_before_a_tool() {
 
 #[test]
 fn deny_beats_ask_beats_allow_whatever_the_order() {
-    let opinions = [deciding("allow", "a"), deciding("ask", "b"), denying("c"), json!({})];
+    let opinions = [build_decision("allow", "a"), build_decision("ask", "b"), build_denial("c"), json!({})];
     let strength = |index: usize| [1, 2, 3, 0][index];
     for first in 0..opinions.len() {
         for second in 0..opinions.len() {
-            let ran = answered(
-                "PreToolUse",
-                &[opinions[first].clone(), in_other_words(&opinions[second], second)],
-            );
+            let ran = run_with_answers("PreToolUse", &[opinions[first].clone(), with_salt(&opinions[second], second)]);
             let expected = ["allow", "allow", "ask", "block"][strength(first).max(strength(second))];
             assert_eq!(ran.decision(), expected, "{first} then {second}");
         }
@@ -333,7 +251,7 @@ fn deny_beats_ask_beats_allow_whatever_the_order() {
 }
 
 /// The same answer in other words, because a hook found twice runs once.
-fn in_other_words(answer: &Value, salt: usize) -> Value {
+fn with_salt(answer: &Value, salt: usize) -> Value {
     let mut answer = answer.clone();
     answer["ignored"] = salt.into();
     answer
@@ -341,13 +259,13 @@ fn in_other_words(answer: &Value, salt: usize) -> Value {
 
 #[test]
 fn all_reasons_for_the_decision_are_told_in_configured_order() {
-    let ran = answered(
+    let ran = run_with_answers(
         "PreToolUse",
         &[
-            deciding("ask", "no matter"),
-            denying("first"),
-            deciding("allow", "x"),
-            denying("second"),
+            build_decision("ask", "no matter"),
+            build_denial("first"),
+            build_decision("allow", "x"),
+            build_denial("second"),
         ],
     );
     assert_eq!(ran.reason(), "first\nsecond");
@@ -356,21 +274,12 @@ fn all_reasons_for_the_decision_are_told_in_configured_order() {
 
 #[test]
 fn an_answer_for_another_event_is_left_out_and_said_so() {
-    let ran = answered(
-        "PreToolUse",
-        &[specific("PostToolUse", json!({"permissionDecision": "deny"}))],
-    );
+    let ran =
+        run_with_answers("PreToolUse", &[build_specific_output("PostToolUse", json!({"permissionDecision": "deny"}))]);
     assert_eq!(ran.code, 0);
-    assert!(
-        ran.warnings().iter().any(|warning| warning.contains("PostToolUse")),
-        "{:?}",
-        ran.warnings()
-    );
+    assert!(ran.warnings().iter().any(|warning| warning.contains("PostToolUse")), "{:?}", ran.warnings());
     // The name is required and often forgotten; a deny must not be lost to that.
-    let ran = answered(
-        "PreToolUse",
-        &[json!({"hookSpecificOutput": {"permissionDecision": "deny"}})],
-    );
+    let ran = run_with_answers("PreToolUse", &[json!({"hookSpecificOutput": {"permissionDecision": "deny"}})]);
     assert_eq!(ran.code, 2);
 }
 
@@ -389,33 +298,25 @@ fn ending_the_turn_beats_every_decision() {
         ("Notification", 0, "allow"),
     ];
     for (event, code, decision) in cases {
-        let ran = answered(event, std::slice::from_ref(&stop));
+        let ran = run_with_answers(event, std::slice::from_ref(&stop));
         assert_eq!((ran.code, ran.decision().as_str()), (code, decision), "{event}");
         assert_eq!(ran.json()["stop"], "enough", "{event}");
         let told = ran.reason() == "enough" || ran.messages() == ["enough"];
         assert!(told, "{event}: the user is told why: {}", ran.stdout);
     }
-    let yes = deciding("allow", "yes");
-    assert_eq!(answered("PreToolUse", &[yes, stop.clone()]).code, 2);
+    let yes = build_decision("allow", "yes");
+    assert_eq!(run_with_answers("PreToolUse", &[yes, stop.clone()]).code, 2);
     let go_on = json!({"decision": "block", "reason": "go on"});
     for answers in [[go_on.clone(), stop.clone()], [stop, go_on]] {
-        let ran = answered("Stop", &answers);
-        assert_eq!(
-            (ran.code, ran.json()["stop"].as_str()),
-            (0, Some("enough")),
-            "{answers:?}"
-        );
+        let ran = run_with_answers("Stop", &answers);
+        assert_eq!((ran.code, ran.json()["stop"].as_str()), (0, Some("enough")), "{answers:?}");
     }
 }
 
 #[test]
 fn going_on_is_the_default() {
-    for answer in [
-        json!({"continue": true}),
-        json!({"continue": "false"}),
-        json!({"stopReason": "unused"}),
-    ] {
-        let ran = answered("PreToolUse", std::slice::from_ref(&answer));
+    for answer in [json!({"continue": true}), json!({"continue": "false"}), json!({"stopReason": "unused"})] {
+        let ran = run_with_answers("PreToolUse", std::slice::from_ref(&answer));
         assert_eq!((ran.code, &ran.json()["stop"]), (0, &Value::Null), "{answer}");
     }
 }
@@ -429,27 +330,16 @@ fn fields_of_the_wrong_type_are_told_of() {
             json!({"decision": "nah"}),
             "\"decision\" is \"nah\"; it must be \"block\" or \"deny\", \"approve\" or \"allow\"",
         ),
-        (
-            json!({"permissionDecision": "deny"}),
-            "belongs into \"hookSpecificOutput\"",
-        ),
-        (
-            json!({"hookSpecificOutput": {"updatedInput": "x"}}),
-            "\"updatedInput\" must be an object",
-        ),
-        (
-            json!({"hookSpecificOutput": {"additionalContext": 5}}),
-            "\"additionalContext\" must be a string",
-        ),
+        (json!({"permissionDecision": "deny"}), "belongs into \"hookSpecificOutput\""),
+        (json!({"hookSpecificOutput": {"updatedInput": "x"}}), "\"updatedInput\" must be an object"),
+        (json!({"hookSpecificOutput": {"additionalContext": 5}}), "\"additionalContext\" must be a string"),
     ];
     for (answer, fault) in cases {
-        let sandbox = project("PreToolUse", &json!([command("cat answer")])).file("answer", &answer.to_string());
-        let ran = sandbox.run("PreToolUse", &json!({"tool_name": "Bash"}));
+        let sandbox = create_project("PreToolUse", &json!([build_command_hook("cat answer")]))
+            .file("answer", &answer.to_string());
+        let ran = sandbox.run_event("PreToolUse", &json!({"tool_name": "Bash"}));
         assert_eq!((ran.code, ran.statuses()), (0, vec!["failed".to_owned()]), "{answer}");
         let messages = ran.messages();
-        assert!(
-            messages.len() == 1 && messages[0].contains(fault),
-            "{answer}: {messages:?}"
-        );
+        assert!(messages.len() == 1 && messages[0].contains(fault), "{answer}: {messages:?}");
     }
 }

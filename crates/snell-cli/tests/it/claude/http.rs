@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{before_bash, command, specific};
+use super::{build_command_hook, build_specific_output, run_bash_call};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::{Ran, Sandbox, start, wait_until};
+use crate::support::{CliOutput, CliSandbox, spawn_with_stdin, wait_until};
 
 /// A request as it arrived.
-struct Request {
+struct HttpHookRequest {
     line: String,
     /// Names in lower case.
     headers: BTreeMap<String, String>,
@@ -23,13 +23,13 @@ struct Request {
 }
 
 /// A server that gives every request the same answer and keeps what it was asked.
-struct Server {
+struct HttpHookServer {
     address: SocketAddr,
-    requests: mpsc::Receiver<Request>,
+    requests: mpsc::Receiver<HttpHookRequest>,
 }
 
-impl Server {
-    fn answering(status: u16, body: &str) -> Self {
+impl HttpHookServer {
+    fn with_answer(status: u16, body: &str) -> Self {
         let length = body.len();
         let head = format!("HTTP/1.1 {status} Answer\r\ncontent-length: {length}\r\nlocation: /elsewhere");
         Self::start(Some(format!("{head}\r\nconnection: close\r\n\r\n{body}")))
@@ -48,7 +48,9 @@ impl Server {
             for stream in listener.incoming() {
                 let (sender, answer) = (sender.clone(), answer.clone());
                 // A client that goes away is no fault of the server.
-                thread::spawn(move || stream.ok().and_then(|stream| serve(stream, answer.as_deref(), &sender)));
+                thread::spawn(move || {
+                    stream.ok().and_then(|stream| serve_connection(stream, answer.as_deref(), &sender))
+                });
             }
         });
         Self { address, requests }
@@ -58,16 +60,16 @@ impl Server {
         format!("http://{}/hook?a=1", self.address)
     }
 
-    fn request(&self) -> Request {
+    fn next_request(&self) -> HttpHookRequest {
         self.requests.recv_timeout(Duration::from_secs(10)).unwrap()
     }
 
-    fn was_asked(&self) -> bool {
+    fn has_request(&self) -> bool {
         self.requests.try_recv().is_ok()
     }
 }
 
-fn serve(stream: TcpStream, answer: Option<&str>, sender: &mpsc::Sender<Request>) -> Option<()> {
+fn serve_connection(stream: TcpStream, answer: Option<&str>, sender: &mpsc::Sender<HttpHookRequest>) -> Option<()> {
     let mut reader = BufReader::new(stream);
     let mut lines = Vec::new();
     loop {
@@ -88,13 +90,7 @@ fn serve(stream: TcpStream, answer: Option<&str>, sender: &mpsc::Sender<Request>
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     let body = String::from_utf8(body).ok()?;
-    sender
-        .send(Request {
-            line: lines[0].clone(),
-            headers,
-            body,
-        })
-        .ok()?;
+    sender.send(HttpHookRequest { line: lines[0].clone(), headers, body }).ok()?;
     match answer {
         Some(answer) => reader.get_mut().write_all(answer.as_bytes()).ok(),
         // Until the client hangs up.
@@ -102,20 +98,20 @@ fn serve(stream: TcpStream, answer: Option<&str>, sender: &mpsc::Sender<Request>
     }
 }
 
-fn project(handler: &Value) -> Sandbox {
-    super::project("PreToolUse", &json!([handler]))
+fn create_http_project(handler: &Value) -> CliSandbox {
+    super::create_project("PreToolUse", &json!([handler]))
 }
 
-fn hook(url: &str) -> Value {
+fn build_http_hook(url: &str) -> Value {
     json!({"type": "http", "url": url})
 }
 
 #[test]
 fn the_event_is_posted_as_json() {
-    let server = Server::answering(200, "");
-    let ran = before_bash(&project(&hook(&server.url())));
+    let server = HttpHookServer::with_answer(200, "");
+    let ran = run_bash_call(&create_http_project(&build_http_hook(&server.url())));
     assert_eq!((ran.code, ran.statuses()), (0, vec!["ok".to_owned()]));
-    let request = server.request();
+    let request = server.next_request();
     assert_eq!(request.line, "POST /hook?a=1 HTTP/1.1");
     assert_eq!(request.headers["content-type"], "application/json");
     let body: Value = serde_json::from_str(&request.body).unwrap();
@@ -126,14 +122,14 @@ fn the_event_is_posted_as_json() {
 
 #[test]
 fn headers_name_only_variables_that_are_listed() {
-    let server = Server::answering(200, "");
-    let mut handler = hook(&server.url());
+    let server = HttpHookServer::with_answer(200, "");
+    let mut handler = build_http_hook(&server.url());
     handler["headers"] =
         json!({"Authorization": "Bearer $TOKEN", "X-Both": "${TOKEN}/$OTHER/$UNSET.", "X-Plain": "5$"});
     handler["allowedEnvVars"] = json!(["TOKEN", "UNSET"]);
-    let sandbox = project(&handler).env("TOKEN", "t0ken").env("OTHER", "secret");
-    before_bash(&sandbox);
-    let request = server.request();
+    let sandbox = create_http_project(&handler).env("TOKEN", "t0ken").env("OTHER", "secret");
+    run_bash_call(&sandbox);
+    let request = server.next_request();
     assert_eq!(request.headers["authorization"], "Bearer t0ken");
     assert_eq!(request.headers["x-both"], "t0ken//.");
     assert_eq!(request.headers["x-plain"], "5$");
@@ -141,35 +137,27 @@ fn headers_name_only_variables_that_are_listed() {
 
 #[test]
 fn settings_may_narrow_the_variables_that_hooks_name() {
-    let server = Server::answering(200, "");
-    let mut handler = hook(&server.url());
+    let server = HttpHookServer::with_answer(200, "");
+    let mut handler = build_http_hook(&server.url());
     handler["headers"] = json!({"X-A": "a$A", "X-B": "b$B"});
     handler["allowedEnvVars"] = json!(["A", "B"]);
     let settings = json!({"httpHookAllowedEnvVars": ["B"], "hooks": {"PreToolUse": [{"hooks": [handler]}]}});
-    let sandbox = Sandbox::new()
-        .file(".claude/settings.json", &settings.to_string())
-        .env("A", "1")
-        .env("B", "2");
-    before_bash(&sandbox);
-    let request = server.request();
-    assert_eq!(
-        (request.headers["x-a"].as_str(), request.headers["x-b"].as_str()),
-        ("a", "b2")
-    );
+    let sandbox = CliSandbox::new().file(".claude/settings.json", &settings.to_string()).env("A", "1").env("B", "2");
+    run_bash_call(&sandbox);
+    let request = server.next_request();
+    assert_eq!((request.headers["x-a"].as_str(), request.headers["x-b"].as_str()), ("a", "b2"));
 }
 
 /// What comes of a tool call when the server answers so.
-fn answered(status: u16, body: &str) -> Ran {
-    before_bash(&project(&hook(&Server::answering(status, body).url())))
+fn run_with_http_answer(status: u16, body: &str) -> CliOutput {
+    run_bash_call(&create_http_project(&build_http_hook(&HttpHookServer::with_answer(status, body).url())))
 }
 
 #[test]
 fn the_body_decides_and_a_status_never_blocks() {
-    let deny = specific(
-        "PreToolUse",
-        json!({"permissionDecision": "deny", "permissionDecisionReason": "no"}),
-    )
-    .to_string();
+    let deny =
+        build_specific_output("PreToolUse", json!({"permissionDecision": "deny", "permissionDecisionReason": "no"}))
+            .to_string();
     let marked = format!("\u{feff}{deny}");
     let cases = [
         (200, "", "ok", 0),
@@ -188,14 +176,10 @@ fn the_body_decides_and_a_status_never_blocks() {
         (500, deny.as_str(), "failed", 0),
     ];
     for (status, body, expected, code) in cases {
-        let ran = answered(status, body);
+        let ran = run_with_http_answer(status, body);
         assert_eq!(ran.statuses(), [expected], "{status} {body}");
         assert_eq!(ran.code, code, "{status} {body}");
-        assert_eq!(
-            ran.messages().len(),
-            usize::from(expected == "failed"),
-            "{status} {body}"
-        );
+        assert_eq!(ran.messages().len(), usize::from(expected == "failed"), "{status} {body}");
         assert_eq!(ran.reason(), if code == 2 { "no" } else { "" }, "{status} {body}");
     }
 }
@@ -203,7 +187,7 @@ fn the_body_decides_and_a_status_never_blocks() {
 #[test]
 fn a_body_that_is_not_json_is_told_to_be_no_answer() {
     for body in ["fine", "[]", "<html>", "{\"decision\": \"blo"] {
-        let ran = answered(200, body);
+        let ran = run_with_http_answer(200, body);
         assert_eq!((ran.code, ran.statuses()), (0, vec!["failed".to_owned()]), "{body}");
         let messages = ran.messages();
         assert!(
@@ -215,45 +199,42 @@ fn a_body_that_is_not_json_is_told_to_be_no_answer() {
 
 #[test]
 fn the_json_of_a_body_means_what_it_means_on_stdout() {
-    let ran = answered(
+    let ran = run_with_http_answer(
         200,
         &json!({"systemMessage": "m", "hookSpecificOutput": {
             "hookEventName": "PreToolUse", "updatedInput": {"command": "x"}, "additionalContext": "c"}})
         .to_string(),
     );
-    assert_eq!(
-        (ran.messages(), ran.context()),
-        (vec!["m".to_owned()], vec!["c".to_owned()])
-    );
+    assert_eq!((ran.messages(), ran.context()), (vec!["m".to_owned()], vec!["c".to_owned()]));
     assert_eq!(ran.json()["tool_input"], json!({"command": "x"}));
 }
 
 #[test]
 fn a_refused_connection_is_an_error_that_blocks_nothing() {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let ran = before_bash(&project(&hook(&format!("http://{address}/"))));
+    let ran = run_bash_call(&create_http_project(&build_http_hook(&format!("http://{address}/"))));
     assert_eq!((ran.code, ran.statuses()), (0, vec!["failed".to_owned()]));
     assert_eq!(ran.messages().len(), 1);
 }
 
 #[test]
 fn a_server_that_says_nothing_ends_at_the_timeout() {
-    let server = Server::silent();
-    let mut handler = hook(&server.url());
+    let server = HttpHookServer::silent();
+    let mut handler = build_http_hook(&server.url());
     handler["timeout"] = json!(1);
-    let ran = before_bash(&project(&handler));
-    server.request();
+    let ran = run_bash_call(&create_http_project(&handler));
+    server.next_request();
     assert_eq!((ran.code, ran.statuses()), (0, vec!["timed_out".to_owned()]));
     assert_eq!(ran.hooks()[0]["timed_out"], true);
 }
 
 #[test]
 fn being_told_to_end_does_not_wait_for_an_answer() {
-    let server = Server::silent();
+    let server = HttpHookServer::silent();
     // Were the answer waited for, this would take the ten minutes that are the default.
-    let sandbox = project(&hook(&server.url()));
-    let mut snell = start(&mut sandbox.command(&["run", "PreToolUse"]), r#"{"tool_name": "Bash"}"#);
-    server.request();
+    let sandbox = create_http_project(&build_http_hook(&server.url()));
+    let mut snell = spawn_with_stdin(&mut sandbox.command(&["run", "PreToolUse"]), r#"{"tool_name": "Bash"}"#);
+    server.next_request();
     kill_process(Pid::from_child(&snell), Signal::TERM).unwrap();
     let ended = wait_until(|| snell.try_wait().unwrap());
     assert_eq!(ended.code(), Some(1));
@@ -261,12 +242,12 @@ fn being_told_to_end_does_not_wait_for_an_answer() {
 
 #[test]
 fn http_hooks_and_commands_run_together() {
-    let server = Server::silent();
-    let mut handler = hook(&server.url());
+    let server = HttpHookServer::silent();
+    let mut handler = build_http_hook(&server.url());
     handler["timeout"] = json!(1);
-    let ran = before_bash(&super::project(
+    let ran = run_bash_call(&super::create_project(
         "PreToolUse",
-        &json!([handler, command("echo no >&2; exit 2")]),
+        &json!([handler, build_command_hook("echo no >&2; exit 2")]),
     ));
     assert_eq!(ran.statuses(), ["timed_out", "blocked"]);
     assert_eq!(ran.reason(), "no");
@@ -274,7 +255,7 @@ fn http_hooks_and_commands_run_together() {
 
 #[test]
 fn only_allowed_addresses_are_asked() {
-    let server = Server::answering(200, "");
+    let server = HttpHookServer::with_answer(200, "");
     let port = server.address.port();
     let cases = [
         (json!([format!("http://127.0.0.1:{port}/*")]), true),
@@ -290,12 +271,11 @@ fn only_allowed_addresses_are_asked() {
         (json!([7, "http://127.0.0.1:*"]), true),
     ];
     for (allowed, asked) in cases {
-        let settings =
-            json!({"allowedHttpHookUrls": allowed, "hooks": {"PreToolUse": [{"hooks": [hook(&server.url())]}]}});
-        let sandbox = Sandbox::new().file(".claude/settings.json", &settings.to_string());
-        let ran = before_bash(&sandbox);
+        let settings = json!({"allowedHttpHookUrls": allowed, "hooks": {"PreToolUse": [{"hooks": [build_http_hook(&server.url())]}]}});
+        let sandbox = CliSandbox::new().file(".claude/settings.json", &settings.to_string());
+        let ran = run_bash_call(&sandbox);
         assert_eq!(ran.statuses(), [if asked { "ok" } else { "skipped" }], "{allowed}");
-        assert_eq!(server.was_asked(), asked, "{allowed}");
+        assert_eq!(server.has_request(), asked, "{allowed}");
         let why = ran.hooks()[0]["why"].as_str().unwrap_or_default().to_owned();
         assert_eq!(why.contains("allowedHttpHookUrls"), !asked, "{allowed}: {why}");
     }
@@ -304,36 +284,35 @@ fn only_allowed_addresses_are_asked() {
 #[test]
 fn http_hooks_are_not_allowed_where_a_session_begins() {
     for event in ["SessionStart", "Setup"] {
-        let server = Server::answering(200, "");
-        let sandbox = super::project(event, &json!([hook(&server.url()), command("echo ran > log")]));
-        let ran = sandbox.run(event, &json!({"source": "startup"}));
-        let warnings = ran.warnings();
-        assert!(
-            warnings.len() == 1 && warnings[0].contains("error: http hooks"),
-            "{event}: {warnings:?}"
+        let server = HttpHookServer::with_answer(200, "");
+        let sandbox = super::create_project(
+            event,
+            &json!([build_http_hook(&server.url()), build_command_hook("echo ran > log")]),
         );
+        let ran = sandbox.run_event(event, &json!({"source": "startup"}));
+        let warnings = ran.warnings();
+        assert!(warnings.len() == 1 && warnings[0].contains("error: http hooks"), "{event}: {warnings:?}");
         assert_eq!(ran.statuses(), ["ok"], "{event}");
-        assert!(!server.was_asked(), "{event}");
+        assert!(!server.has_request(), "{event}");
     }
 }
 
 #[test]
 fn an_if_counts_for_http_hooks_too() {
-    let server = Server::answering(200, "");
-    let mut handler = hook(&server.url());
+    let server = HttpHookServer::with_answer(200, "");
+    let mut handler = build_http_hook(&server.url());
     handler["if"] = json!("Bash(git *)");
-    let ran = before_bash(&project(&handler));
-    assert!(ran.hooks().is_empty() && !server.was_asked());
+    let ran = run_bash_call(&create_http_project(&handler));
+    assert!(ran.hooks().is_empty() && !server.has_request());
 }
 
 #[test]
 fn an_address_that_stands_in_several_files_is_asked_once() {
-    let server = Server::answering(200, "");
-    let settings = json!({"hooks": {"PreToolUse": [{"hooks": [hook(&server.url())]}]}}).to_string();
-    let sandbox = Sandbox::new()
-        .file(".claude/settings.json", &settings)
-        .file(".claude/settings.local.json", &settings);
-    assert_eq!(before_bash(&sandbox).statuses(), ["ok", "skipped"]);
-    server.request();
-    assert!(!server.was_asked());
+    let server = HttpHookServer::with_answer(200, "");
+    let settings = json!({"hooks": {"PreToolUse": [{"hooks": [build_http_hook(&server.url())]}]}}).to_string();
+    let sandbox =
+        CliSandbox::new().file(".claude/settings.json", &settings).file(".claude/settings.local.json", &settings);
+    assert_eq!(run_bash_call(&sandbox).statuses(), ["ok", "skipped"]);
+    server.next_request();
+    assert!(!server.has_request());
 }

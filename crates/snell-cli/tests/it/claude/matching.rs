@@ -2,21 +2,19 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Ran, Sandbox};
+use crate::support::{CliOutput, CliSandbox};
 
 /// What comes of an event when its only hook has this matcher.
-fn with_matcher(matcher: Option<&str>, event: &str, payload: &Value) -> Ran {
+fn run_with_matcher(matcher: Option<&str>, event: &str, payload: &Value) -> CliOutput {
     let mut group = json!({"hooks": [{"type": "command", "command": "true"}]});
     if let Some(matcher) = matcher {
         group["matcher"] = matcher.into();
     }
-    Sandbox::new()
-        .hooks(".claude/settings.json", &json!({event: [group]}))
-        .run(event, payload)
+    CliSandbox::new().hooks(".claude/settings.json", &json!({event: [group]})).run_event(event, payload)
 }
 
-fn matches(matcher: Option<&str>, event: &str, payload: &Value) -> bool {
-    !with_matcher(matcher, event, payload).hooks().is_empty()
+fn is_matched(matcher: Option<&str>, event: &str, payload: &Value) -> bool {
+    !run_with_matcher(matcher, event, payload).hooks().is_empty()
 }
 
 #[test]
@@ -53,11 +51,7 @@ fn a_matcher_is_everything_a_list_of_names_or_a_regular_expression() {
     ];
     for (matcher, tool, expected) in cases {
         let payload = json!({"tool_name": tool});
-        assert_eq!(
-            matches(matcher, "PreToolUse", &payload),
-            expected,
-            "{matcher:?} on {tool}"
-        );
+        assert_eq!(is_matched(matcher, "PreToolUse", &payload), expected, "{matcher:?} on {tool}");
     }
 }
 
@@ -97,9 +91,9 @@ fn each_event_has_its_own_thing_to_match() {
             (format!("^{}$", &value[1..]), false),
         ];
         for (matcher, expected) in expectations {
-            assert_eq!(matches(Some(&matcher), event, &payload), expected, "{event}: {matcher}");
+            assert_eq!(is_matched(Some(&matcher), event, &payload), expected, "{event}: {matcher}");
         }
-        assert!(matches(None, event, &json!({})), "{event}: no matcher asks for nothing");
+        assert!(is_matched(None, event, &json!({})), "{event}: no matcher asks for nothing");
     }
 }
 
@@ -115,11 +109,7 @@ fn a_changed_file_is_matched_by_its_name_alone() {
     ];
     for (matcher, path, expected) in cases {
         let payload = json!({"file_path": path, "event": "change"});
-        assert_eq!(
-            matches(Some(matcher), "FileChanged", &payload),
-            expected,
-            "{matcher} on {path}"
-        );
+        assert_eq!(is_matched(Some(matcher), "FileChanged", &payload), expected, "{matcher} on {path}");
     }
 }
 
@@ -138,45 +128,40 @@ fn an_event_with_nothing_to_match_ignores_the_matcher_and_says_so() {
         "WorktreeRemove",
     ];
     for event in events {
-        let ran = with_matcher(Some("Bash"), event, &json!({"tool_name": "Read"}));
+        let ran = run_with_matcher(Some("Bash"), event, &json!({"tool_name": "Read"}));
         assert_eq!(ran.statuses(), ["ok"], "{event}");
         let warnings = ran.warnings();
-        assert!(
-            warnings.len() == 1 && warnings[0].contains("matcher"),
-            "{event}: {warnings:?}"
-        );
+        assert!(warnings.len() == 1 && warnings[0].contains("matcher"), "{event}: {warnings:?}");
     }
 }
 
 #[test]
 fn a_matcher_that_is_no_regular_expression_costs_only_its_group() {
     let hook = json!([{"type": "command", "command": "echo ran >> log"}]);
-    let sandbox = Sandbox::new().hooks(
+    let sandbox = CliSandbox::new().hooks(
         ".claude/settings.json",
         &json!({"PreToolUse": [{"matcher": "Bash(", "hooks": hook}, {"matcher": "Bash", "hooks": hook}]}),
     );
-    let ran = super::before_bash(&sandbox);
+    let ran = super::run_bash_call(&sandbox);
     assert_eq!(sandbox.read("log"), "ran\n");
     let warnings = ran.warnings();
-    assert!(
-        warnings.len() == 1 && warnings[0].contains("error: \"matcher\""),
-        "{warnings:?}"
-    );
+    assert!(warnings.len() == 1 && warnings[0].contains("error: \"matcher\""), "{warnings:?}");
 }
 
 #[test]
 fn an_event_may_be_fired_under_any_of_its_names() {
     for fired in ["PreToolUse", "BeforeTool", "pre-tool-use"] {
-        let sandbox = super::project("PreToolUse", &json!([super::command("cat > in.json")]));
-        sandbox.run(fired, &json!({"tool_name": "Bash"}));
+        let sandbox = super::create_project("PreToolUse", &json!([super::build_command_hook("cat > in.json")]));
+        sandbox.run_event(fired, &json!({"tool_name": "Bash"}));
         assert_eq!(sandbox.read_json("in.json")["hook_event_name"], "PreToolUse", "{fired}");
     }
 }
 
 /// Whether a hook with this `if` takes part.
-fn passes(rule: &str, event: &str, tool: &str, input: &Value) -> bool {
+fn is_rule_passed(rule: &str, event: &str, tool: &str, input: &Value) -> bool {
     let handler = json!({"type": "command", "command": "true", "if": rule});
-    let ran = super::project(event, &json!([handler])).run(event, &json!({"tool_name": tool, "tool_input": input}));
+    let ran = super::create_project(event, &json!([handler]))
+        .run_event(event, &json!({"tool_name": tool, "tool_input": input}));
     !ran.hooks().is_empty()
 }
 
@@ -205,11 +190,7 @@ fn an_if_looks_at_every_part_of_a_command() {
         ("Bash(git push *)", "git \"unfinished", true),
     ];
     for (rule, line, expected) in cases {
-        assert_eq!(
-            passes(rule, "PreToolUse", "Bash", &json!({"command": line})),
-            expected,
-            "{rule} on {line}"
-        );
+        assert_eq!(is_rule_passed(rule, "PreToolUse", "Bash", &json!({"command": line})), expected, "{rule} on {line}");
     }
 }
 
@@ -222,60 +203,32 @@ fn an_if_names_a_tool_and_its_argument() {
         ("Edit(src/**)", "Edit", json!({"file_path": "docs/b.rs"}), false),
         ("Bash(git *)", "Read", json!({"command": "git push"}), false),
         // A call that does not say which file it is about may be about any.
-        (
-            "Edit(*.env)",
-            "apply_patch",
-            json!({"patch": "*** Begin Patch\n*** Update File: .env\n"}),
-            true,
-        ),
+        ("Edit(*.env)", "apply_patch", json!({"patch": "*** Begin Patch\n*** Update File: .env\n"}), true),
         ("Edit(*.env)", "apply_patch", json!({"file_path": "a.rs"}), false),
-        (
-            "WebFetch(domain:example.com)",
-            "WebFetch",
-            json!({"url": "https://example.com/x"}),
-            true,
-        ),
-        (
-            "WebFetch(domain:example.com)",
-            "WebFetch",
-            json!({"url": "https://example.org/x"}),
-            false,
-        ),
+        ("WebFetch(domain:example.com)", "WebFetch", json!({"url": "https://example.com/x"}), true),
+        ("WebFetch(domain:example.com)", "WebFetch", json!({"url": "https://example.org/x"}), false),
     ];
     for (rule, tool, input, expected) in cases {
-        assert_eq!(
-            passes(rule, "PreToolUse", tool, &input),
-            expected,
-            "{rule} on {tool} {input}"
-        );
+        assert_eq!(is_rule_passed(rule, "PreToolUse", tool, &input), expected, "{rule} on {tool} {input}");
     }
 }
 
 #[test]
 fn an_if_counts_on_tool_events_and_keeps_a_hook_from_every_other() {
     let input = json!({"command": "git push"});
-    for event in [
-        "PreToolUse",
-        "PostToolUse",
-        "PostToolUseFailure",
-        "PermissionRequest",
-        "PermissionDenied",
-    ] {
-        assert!(passes("Bash(git *)", event, "Bash", &input), "{event}");
-        assert!(!passes("Bash(npm *)", event, "Bash", &input), "{event}");
+    for event in ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied"] {
+        assert!(is_rule_passed("Bash(git *)", event, "Bash", &input), "{event}");
+        assert!(!is_rule_passed("Bash(npm *)", event, "Bash", &input), "{event}");
     }
     for event in ["SessionStart", "Stop", "UserPromptSubmit", "Notification"] {
         let handler = json!({"type": "command", "command": "true", "if": "Bash"});
-        let sandbox = super::project(event, &json!([handler]));
+        let sandbox = super::create_project(event, &json!([handler]));
         // Nor does it help that a host sends the tool that it used last.
         for payload in [json!({}), json!({"tool_name": "Bash", "tool_input": input})] {
-            let ran = sandbox.run(event, &payload);
+            let ran = sandbox.run_event(event, &payload);
             assert!(ran.hooks().is_empty(), "{event} {payload}");
             let warnings = ran.warnings();
-            assert!(
-                warnings.len() == 1 && warnings[0].contains("\"if\""),
-                "{event} {payload}: {warnings:?}"
-            );
+            assert!(warnings.len() == 1 && warnings[0].contains("\"if\""), "{event} {payload}: {warnings:?}");
         }
     }
 }
@@ -291,10 +244,10 @@ fn an_if_understands_a_relative_directory_as_one_of_the_project() {
     ];
     for (rule, file, expected) in cases {
         let handler = json!({"type": "command", "command": "true", "if": rule});
-        let sandbox = super::project("PreToolUse", &json!([handler])).file("sub/.keep", "");
+        let sandbox = super::create_project("PreToolUse", &json!([handler])).file("sub/.keep", "");
         let file = file.replace("{project}", sandbox.project().to_str().unwrap());
         let payload = json!({"cwd": "sub", "tool_name": "Edit", "tool_input": {"file_path": file}});
-        let ran = sandbox.run("PreToolUse", &payload);
+        let ran = sandbox.run_event("PreToolUse", &payload);
         assert_eq!(!ran.hooks().is_empty(), expected, "{rule} on {file}");
     }
 }

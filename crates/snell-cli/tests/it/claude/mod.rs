@@ -11,38 +11,36 @@ mod settings;
 
 use serde_json::{Value, json};
 
-use crate::support::{Ran, Sandbox};
+use crate::support::{CliOutput, CliSandbox};
 
 /// A project with these handlers for an event, for whatever it is about.
-fn project(event: &str, handlers: &Value) -> Sandbox {
-    Sandbox::new().hooks(".claude/settings.json", &json!({event: [{"hooks": handlers}]}))
+fn create_project(event: &str, handlers: &Value) -> CliSandbox {
+    CliSandbox::new().hooks(".claude/settings.json", &json!({event: [{"hooks": handlers}]}))
 }
 
-fn command(line: &str) -> Value {
+fn build_command_hook(line: &str) -> Value {
     json!({"type": "command", "command": line})
 }
 
 /// A hook that prints this answer.
-fn saying(answer: &Value) -> Value {
-    command(&format!("printf '%s' '{answer}'"))
+fn build_printing_hook(answer: &Value) -> Value {
+    build_command_hook(&format!("printf '%s' '{answer}'"))
 }
 
 /// What comes of an event whose hooks give these answers.
-fn answered(event: &str, answers: &[Value]) -> Ran {
-    let handlers: Vec<_> = answers.iter().map(saying).collect();
-    project(event, &json!(handlers)).run(event, &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}))
+fn run_with_answers(event: &str, answers: &[Value]) -> CliOutput {
+    let handlers: Vec<_> = answers.iter().map(build_printing_hook).collect();
+    create_project(event, &json!(handlers))
+        .run_event(event, &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}))
 }
 
 /// An answer that speaks for its event.
-fn specific(event: &str, mut fields: Value) -> Value {
+fn build_specific_output(event: &str, mut fields: Value) -> Value {
     fields["hookEventName"] = event.into();
     json!({"hookSpecificOutput": fields})
 }
 
 /// `snell run` for a call of Bash.
-fn before_bash(sandbox: &Sandbox) -> Ran {
-    sandbox.run(
-        "PreToolUse",
-        &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s1"}),
-    )
+fn run_bash_call(sandbox: &CliSandbox) -> CliOutput {
+    sandbox.run_event("PreToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s1"}))
 }

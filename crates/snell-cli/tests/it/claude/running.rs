@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{before_bash, command, project};
-use crate::support::{Ran, Sandbox, start};
+use super::{build_command_hook, create_project, run_bash_call};
+use crate::support::{CliOutput, CliSandbox, spawn_with_stdin};
 
 #[test]
 fn all_hooks_of_an_event_run_together() {
@@ -12,18 +12,18 @@ fn all_hooks_of_an_event_run_together() {
     let handlers: Vec<_> = (1..=16)
         .map(|own| json!({"type": "command", "command": format!("touch here-{own}; {wait}"), "timeout": 20}))
         .collect();
-    let ran = before_bash(&project("PreToolUse", &json!(handlers)));
+    let ran = run_bash_call(&create_project("PreToolUse", &json!(handlers)));
     assert_eq!(ran.statuses(), ["ok"; 16]);
 }
 
 #[test]
 fn more_hooks_than_the_system_has_room_for_wait_their_turn_and_none_is_lost() {
-    let mut handlers: Vec<_> = (0..100).map(|own| command(&format!("sleep 0.02; : {own}"))).collect();
-    handlers.insert(50, command("echo no >&2; exit 2"));
-    let sandbox = project("PreToolUse", &json!(handlers));
+    let mut handlers: Vec<_> = (0..100).map(|own| build_command_hook(&format!("sleep 0.02; : {own}"))).collect();
+    handlers.insert(50, build_command_hook("echo no >&2; exit 2"));
+    let sandbox = create_project("PreToolUse", &json!(handlers));
     let payload = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}).to_string();
     let mut limited = sandbox.shell("ulimit -n 96; exec \"$0\" \"$@\"", &["run", "PreToolUse"]);
-    let ran: Ran = start(&mut limited, &payload).wait_with_output().unwrap().into();
+    let ran: CliOutput = spawn_with_stdin(&mut limited, &payload).wait_with_output().unwrap().into();
     assert_eq!((ran.code, ran.reason().as_str()), (2, "no"));
     let mut expected = vec!["ok"; 101];
     expected[50] = "blocked";
@@ -36,54 +36,48 @@ fn results_stand_in_configured_order_whatever_finished_first() {
     let handlers: Vec<_> = (0..5)
         .map(|own| {
             let before = own + 1;
-            let wait = if own == 4 {
-                String::new()
-            } else {
-                format!("while ! test -e over-{before}; do sleep 0.01; done;")
-            };
-            command(&format!("{wait} touch over-{own}; echo reason {own} >&2; exit 2"))
+            let wait =
+                if own == 4 { String::new() } else { format!("while ! test -e over-{before}; do sleep 0.01; done;") };
+            build_command_hook(&format!("{wait} touch over-{own}; echo reason {own} >&2; exit 2"))
         })
         .collect();
-    let ran = before_bash(&project("PreToolUse", &json!(handlers)));
-    let heard: Vec<_> = ran
-        .hooks()
-        .iter()
-        .map(|hook| hook["stderr"].as_str().unwrap().trim().to_owned())
-        .collect();
+    let ran = run_bash_call(&create_project("PreToolUse", &json!(handlers)));
+    let heard: Vec<_> = ran.hooks().iter().map(|hook| hook["stderr"].as_str().unwrap().trim().to_owned()).collect();
     assert_eq!(heard, ["reason 0", "reason 1", "reason 2", "reason 3", "reason 4"]);
     assert_eq!(ran.reason(), heard.join("\n"));
 }
 
 #[test]
 fn one_that_fails_or_blocks_does_not_keep_the_others_from_running() {
-    let ran = before_bash(&project(
+    let ran = run_bash_call(&create_project(
         "PreToolUse",
         &json!([
-            command("exit 1"),
-            command("echo no >&2; exit 2"),
-            command("kill -9 $$"),
-            command("echo ran")
+            build_command_hook("exit 1"),
+            build_command_hook("echo no >&2; exit 2"),
+            build_command_hook("kill -9 $$"),
+            build_command_hook("echo ran")
         ]),
     ));
     assert_eq!(ran.statuses(), ["failed", "blocked", "failed", "ok"]);
     assert_eq!((ran.code, ran.reason().as_str()), (2, "no"));
 }
 
-fn settings(handlers: &Value) -> String {
+fn render_settings(handlers: &Value) -> String {
     json!({"hooks": {"PreToolUse": [{"hooks": handlers}]}}).to_string()
 }
 
 #[test]
 fn a_hook_that_stands_in_several_files_runs_once() {
-    let same = settings(&json!([command("echo same >> log")]));
-    let sandbox = Sandbox::new()
-        .home_file(".claude/settings.json", &same)
-        .file(".claude/settings.json", &same)
-        .file(
+    let same = render_settings(&json!([build_command_hook("echo same >> log")]));
+    let sandbox =
+        CliSandbox::new().home_file(".claude/settings.json", &same).file(".claude/settings.json", &same).file(
             ".claude/settings.local.json",
-            &settings(&json!([command("echo same >> log"), command("echo other >> log2")])),
+            &render_settings(&json!([
+                build_command_hook("echo same >> log"),
+                build_command_hook("echo other >> log2")
+            ])),
         );
-    let ran = before_bash(&sandbox);
+    let ran = run_bash_call(&sandbox);
     assert_eq!(sandbox.read("log"), "same\n");
     assert_eq!(sandbox.read("log2"), "other\n");
     assert_eq!(ran.statuses(), ["ok", "skipped", "skipped", "ok"]);
@@ -93,7 +87,7 @@ fn a_hook_that_stands_in_several_files_runs_once() {
 
 #[test]
 fn hooks_that_differ_in_what_they_do_are_not_the_same() {
-    let sandbox = project(
+    let sandbox = create_project(
         "PreToolUse",
         &json!([
             {"type": "command", "command": "./log.sh", "args": ["a"]},
@@ -103,51 +97,44 @@ fn hooks_that_differ_in_what_they_do_are_not_the_same() {
         ]),
     )
     .script("log.sh", "echo \"[$*]\" > run-$$");
-    let ran = before_bash(&sandbox);
+    let ran = run_bash_call(&sandbox);
     assert_eq!(ran.statuses(), ["ok"; 4]);
 }
 
 #[test]
 fn a_hook_found_under_two_matchers_runs_once_and_under_one_that_does_not_match_not_at_all() {
-    let hook = json!([command("echo ran >> log")]);
-    let sandbox = Sandbox::new().hooks(
+    let hook = json!([build_command_hook("echo ran >> log")]);
+    let sandbox = CliSandbox::new().hooks(
         ".claude/settings.json",
         &json!({"PreToolUse": [
             {"matcher": "Read", "hooks": hook}, {"matcher": "Bash", "hooks": hook}, {"matcher": "*", "hooks": hook},
         ]}),
     );
-    let ran = before_bash(&sandbox);
+    let ran = run_bash_call(&sandbox);
     assert_eq!(sandbox.read("log"), "ran\n");
     assert_eq!(ran.statuses(), ["ok", "skipped"]);
 }
 
 #[test]
 fn files_are_read_from_the_user_to_the_local_one_and_all_of_them_count() {
-    let deny = |reason: &str| settings(&json!([command(&format!("echo {reason} >&2; exit 2"))]));
-    let sandbox = Sandbox::new()
+    let deny = |reason: &str| render_settings(&json!([build_command_hook(&format!("echo {reason} >&2; exit 2"))]));
+    let sandbox = CliSandbox::new()
         .file(".claude/settings.local.json", &deny("local"))
         .file(".claude/settings.json", &deny("project"))
         .home_file(".claude/settings.json", &deny("user"));
-    let ran = before_bash(&sandbox);
+    let ran = run_bash_call(&sandbox);
     assert_eq!(ran.reason(), "user\nproject\nlocal");
     let sources: Vec<_> = ran.hooks().iter().map(|hook| hook["source"].clone()).collect();
-    assert_eq!(
-        sources,
-        [
-            "~/.claude/settings.json",
-            ".claude/settings.json",
-            ".claude/settings.local.json"
-        ]
-    );
+    assert_eq!(sources, ["~/.claude/settings.json", ".claude/settings.json", ".claude/settings.local.json"]);
 }
 
 #[test]
 fn at_the_end_of_a_session_all_hooks_share_a_second_and_a_half() {
-    let ran = project(
+    let ran = create_project(
         "SessionEnd",
-        &json!([command("sleep 30"), command("true"), command("sleep 31")]),
+        &json!([build_command_hook("sleep 30"), build_command_hook("true"), build_command_hook("sleep 31")]),
     )
-    .run("SessionEnd", &json!({"reason": "other"}));
+    .run_event("SessionEnd", &json!({"reason": "other"}));
     assert_eq!(ran.statuses(), ["timed_out", "ok", "timed_out"]);
     assert_eq!(ran.code, 0);
     let messages = ran.messages();
@@ -161,52 +148,40 @@ fn at_the_end_of_a_session_all_hooks_share_a_second_and_a_half() {
 #[test]
 fn a_hook_that_nobody_awaits_does_not_share_the_time_at_the_end_of_a_session() {
     // Longer than the usual budget: in it, it would be cut.
-    let sandbox = project(
-        "SessionEnd",
-        &json!([{"type": "command", "command": "sleep 1.8; echo whole", "async": true}]),
-    );
-    assert_eq!(
-        sandbox.run("SessionEnd", &json!({"reason": "other"})).statuses(),
-        ["started"]
-    );
-    let outcome = &sandbox.background_outcomes(1)[0];
-    assert_eq!(
-        (&outcome["status"], &outcome["stdout"]),
-        (&json!("ok"), &json!("whole\n"))
-    );
+    let sandbox =
+        create_project("SessionEnd", &json!([{"type": "command", "command": "sleep 1.8; echo whole", "async": true}]));
+    assert_eq!(sandbox.run_event("SessionEnd", &json!({"reason": "other"})).statuses(), ["started"]);
+    let outcome = &sandbox.wait_for_background_outcomes(1)[0];
+    assert_eq!((&outcome["status"], &outcome["stdout"]), (&json!("ok"), &json!("whole\n")));
 }
 
 #[test]
 fn the_longest_written_timeout_raises_the_shared_budget() {
     // Longer than the usual budget: without the neighbour's timeout it would be cut.
-    let slow = command("sleep 1.8");
+    let slow = build_command_hook("sleep 1.8");
     let generous = json!({"type": "command", "command": "true", "timeout": 20});
-    let ran = project("SessionEnd", &json!([slow, generous])).run("SessionEnd", &json!({"reason": "other"}));
+    let ran =
+        create_project("SessionEnd", &json!([slow, generous])).run_event("SessionEnd", &json!({"reason": "other"}));
     assert_eq!(ran.statuses(), ["ok", "ok"]);
     let short = json!({"type": "command", "command": "sleep 30", "timeout": 0.2});
-    let ran = project("SessionEnd", &json!([short, generous])).run("SessionEnd", &json!({"reason": "other"}));
+    let ran =
+        create_project("SessionEnd", &json!([short, generous])).run_event("SessionEnd", &json!({"reason": "other"}));
     assert_eq!(ran.statuses(), ["timed_out", "ok"], "a hook's own timeout still counts");
 }
 
 #[test]
 fn a_variable_sets_the_shared_budget() {
     // Longer than the usual budget again.
-    let sandbox =
-        project("SessionEnd", &json!([command("sleep 1.8")])).env("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", "20000");
-    let ran = sandbox.run("SessionEnd", &json!({"reason": "other"}));
+    let sandbox = create_project("SessionEnd", &json!([build_command_hook("sleep 1.8")]))
+        .env("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", "20000");
+    let ran = sandbox.run_event("SessionEnd", &json!({"reason": "other"}));
     assert_eq!(ran.statuses(), ["ok"]);
     // It may be less than usual, and less than a file says.
-    for handler in [
-        command("sleep 30"),
-        json!({"type": "command", "command": "sleep 30", "timeout": 20}),
-    ] {
-        let sandbox = project("SessionEnd", &json!([handler])).env("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", "300");
-        let ran = sandbox.run("SessionEnd", &json!({"reason": "other"}));
+    for handler in [build_command_hook("sleep 30"), json!({"type": "command", "command": "sleep 30", "timeout": 20})] {
+        let sandbox =
+            create_project("SessionEnd", &json!([handler])).env("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", "300");
+        let ran = sandbox.run_event("SessionEnd", &json!({"reason": "other"}));
         assert_eq!(ran.statuses(), ["timed_out"], "{handler}");
-        assert!(
-            ran.messages()[0].ends_with("timed out after 300ms"),
-            "{:?}",
-            ran.messages()
-        );
+        assert!(ran.messages()[0].ends_with("timed out after 300ms"), "{:?}", ran.messages());
     }
 }

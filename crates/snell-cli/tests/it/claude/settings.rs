@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{before_bash, command};
-use crate::support::Sandbox;
+use super::{build_command_hook, run_bash_call};
+use crate::support::CliSandbox;
 
 /// A settings file with one hook, and the switch as given.
-fn file(name: &str, disable: Option<bool>) -> String {
-    let mut file = json!({"hooks": {"PreToolUse": [{"hooks": [command(&format!("echo {name} >> log-{name}"))]}]}});
+fn render_settings_file(name: &str, disable: Option<bool>) -> String {
+    let mut file =
+        json!({"hooks": {"PreToolUse": [{"hooks": [build_command_hook(&format!("echo {name} >> log-{name}"))]}]}});
     if let Some(disable) = disable {
         file["disableAllHooks"] = Value::Bool(disable);
     }
@@ -29,11 +30,11 @@ fn the_local_file_overrules_the_projects_which_overrules_the_users() {
         (Some(true), Some(true), Some(false), true),
     ];
     for (user, project, local, run) in cases {
-        let sandbox = Sandbox::new()
-            .home_file(".claude/settings.json", &file("user", user))
-            .file(".claude/settings.json", &file("project", project))
-            .file(".claude/settings.local.json", &file("local", local));
-        let ran = before_bash(&sandbox);
+        let sandbox = CliSandbox::new()
+            .home_file(".claude/settings.json", &render_settings_file("user", user))
+            .file(".claude/settings.json", &render_settings_file("project", project))
+            .file(".claude/settings.local.json", &render_settings_file("local", local));
+        let ran = run_bash_call(&sandbox);
         let case = format!("user {user:?}, project {project:?}, local {local:?}");
         // A hook that is switched off is still told of, with the reason.
         let expected = if run { "ok" } else { "skipped" };
@@ -53,20 +54,15 @@ fn a_switch_that_is_on_is_told_of_at_its_place() {
     let text = "{\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"true\"}]}]},\n  \
                 \"disableAllHooks\": true\n}";
     for (written, place) in [("true", Some("3:22")), ("false", None)] {
-        let sandbox = Sandbox::new().file(
-            ".claude/settings.json",
-            &text.replace("true\n}", &format!("{written}\n}}")),
-        );
-        let warnings = before_bash(&sandbox).warnings();
-        let lint = sandbox.snell(&["lint"], "");
+        let sandbox =
+            CliSandbox::new().file(".claude/settings.json", &text.replace("true\n}", &format!("{written}\n}}")));
+        let warnings = run_bash_call(&sandbox).warnings();
+        let lint = sandbox.run_snell(&["lint"], "");
         assert_eq!(lint.code, 0, "{written}: it is no error");
         match place {
             Some(place) => {
                 let begin = format!(".claude/settings.json:{place}: warning: \"disableAllHooks\" switches off");
-                assert!(
-                    warnings.len() == 1 && warnings[0].starts_with(&begin),
-                    "{written}: {warnings:?}"
-                );
+                assert!(warnings.len() == 1 && warnings[0].starts_with(&begin), "{written}: {warnings:?}");
                 assert!(lint.stdout.starts_with(&begin), "{written}: {}", lint.stdout);
             }
             None => {
@@ -79,49 +75,43 @@ fn a_switch_that_is_on_is_told_of_at_its_place() {
 
 #[test]
 fn the_switch_is_claudes_and_stops_no_other_contract() {
-    let sandbox = Sandbox::new()
-        .file(".claude/settings.json", &file("claude", Some(true)))
+    let sandbox = CliSandbox::new()
+        .file(".claude/settings.json", &render_settings_file("claude", Some(true)))
         .hooks(
             ".wave/settings.json",
-            &json!({"PreToolUse": [{"matcher": "*", "hooks": [command("echo wave no >&2; exit 2")]}]}),
+            &json!({"PreToolUse": [{"matcher": "*", "hooks": [build_command_hook("echo wave no >&2; exit 2")]}]}),
         )
-        .file(
-            "snell.toml",
-            "[[hook]]\nevent = 'PreToolUse'\nrun = 'echo native no >&2; exit 2'\n",
-        );
-    let ran = before_bash(&sandbox);
+        .file("snell.toml", "[[hook]]\nevent = 'PreToolUse'\nrun = 'echo native no >&2; exit 2'\n");
+    let ran = run_bash_call(&sandbox);
     assert_eq!((ran.code, ran.reason().as_str()), (2, "native no\nwave no"));
 }
 
 #[test]
 fn a_switch_of_the_wrong_type_is_reported_and_switches_nothing_off() {
-    let text = file("project", None).replacen('{', "{\"disableAllHooks\": \"true\",", 1);
-    let sandbox = Sandbox::new().file(".claude/settings.json", &text);
-    let ran = before_bash(&sandbox);
+    let text = render_settings_file("project", None).replacen('{', "{\"disableAllHooks\": \"true\",", 1);
+    let sandbox = CliSandbox::new().file(".claude/settings.json", &text);
+    let ran = run_bash_call(&sandbox);
     assert_eq!(ran.statuses(), ["ok"]);
     assert!(ran.warnings()[0].contains("disableAllHooks"), "{:?}", ran.warnings());
 }
 
 #[test]
 fn a_settings_file_may_have_comments_and_is_reported_when_it_cannot_be_read() {
-    let sandbox = Sandbox::new().file(
+    let sandbox = CliSandbox::new().file(
         ".claude/settings.json",
         r#"{
             // guards
             "hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "exit 2"},],}]},
         }"#,
     );
-    let ran = before_bash(&sandbox);
+    let ran = run_bash_call(&sandbox);
     assert_eq!(ran.code, 2);
     assert_eq!(ran.hooks()[0]["line"], 3);
-    let sandbox = Sandbox::new()
+    let sandbox = CliSandbox::new()
         .file(".claude/settings.json", "{\"hooks\": ")
-        .file(".claude/settings.local.json", &file("local", None));
-    let ran = before_bash(&sandbox);
+        .file(".claude/settings.local.json", &render_settings_file("local", None));
+    let ran = run_bash_call(&sandbox);
     assert_eq!(ran.statuses(), ["ok"], "the other file works");
     let warnings = ran.warnings();
-    assert!(
-        warnings.len() == 1 && warnings[0].starts_with(".claude/settings.json:1:"),
-        "{warnings:?}"
-    );
+    assert!(warnings.len() == 1 && warnings[0].starts_with(".claude/settings.json:1:"), "{warnings:?}");
 }

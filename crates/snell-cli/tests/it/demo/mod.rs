@@ -1,9 +1,9 @@
 //! `snell demo`: everything it promises to show is shown, by the receiver and in the terminal, and nothing of it stays.
 
-mod ended;
-mod shown;
+mod failures;
+mod interruption;
+mod output;
 mod terminal;
-mod trouble;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -12,80 +12,77 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::Sandbox;
+use crate::support::CliSandbox;
 
 /// A place for demos, and a user who must not notice them.
-struct Theatre {
-    sandbox: Sandbox,
+struct DemoSandbox {
+    sandbox: CliSandbox,
 }
 
 /// A demo that is being played.
-struct Demo {
+struct DemoProcess {
     process: Child,
     stdout: Option<BufReader<ChildStdout>>,
 }
 
 /// How a demo ended.
 #[derive(Debug)]
-struct End {
+struct DemoProcessExit {
     code: Option<i32>,
     stderr: String,
 }
 
-impl Theatre {
+impl DemoSandbox {
     fn new() -> Self {
-        Self::around(Sandbox::new())
+        Self::with_sandbox(CliSandbox::new())
     }
 
-    fn around(sandbox: Sandbox) -> Self {
+    fn with_sandbox(sandbox: CliSandbox) -> Self {
         let theatre = Self { sandbox };
-        fs::create_dir(theatre.tmp()).unwrap();
+        fs::create_dir(theatre.temp_dir()).unwrap();
         theatre
     }
 
     /// Where the demo may make a directory.
-    fn tmp(&self) -> PathBuf {
+    fn temp_dir(&self) -> PathBuf {
         self.sandbox.project().join("tmp")
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    fn demo_command(&self, args: &[&str]) -> Command {
         let mut command = self.sandbox.command(&["demo"]);
-        command.args(args).env("TMPDIR", self.tmp());
+        command.args(args).env("TMPDIR", self.temp_dir());
         command
     }
 
-    fn start(&self, args: &[&str]) -> Demo {
-        let mut command = self.command(args);
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+    fn spawn_demo(&self, args: &[&str]) -> DemoProcess {
+        let mut command = self.demo_command(args);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let stdout = process.stdout.take().map(BufReader::new);
-        Demo { process, stdout }
+        DemoProcess { process, stdout }
     }
 
     /// Neither a file nor a process of it is left, and its user's directories are as they were: empty.
     #[track_caller]
-    fn is_as_before(&self) {
-        assert_eq!(names(&self.tmp()), [""; 0]);
-        assert_eq!(names(&self.sandbox.project()), ["tmp"]);
-        assert_eq!(names(&self.sandbox.home()), [""; 0]);
-        assert_eq!(names(&self.sandbox.data()), [""; 0]);
-        let left = self.processes();
+    fn assert_nothing_left(&self) {
+        assert_eq!(list_names(&self.temp_dir()), [""; 0]);
+        assert_eq!(list_names(&self.sandbox.project()), ["tmp"]);
+        assert_eq!(list_names(&self.sandbox.home()), [""; 0]);
+        assert_eq!(list_names(&self.sandbox.data()), [""; 0]);
+        let left = self.list_processes();
         assert!(left.is_empty(), "{left:?}");
     }
 
     /// Every process that has to do with the place for demos: by its environment, its directory or its command line.
-    fn processes(&self) -> Vec<String> {
-        let tmp = self.tmp().into_os_string().into_encoded_bytes();
+    fn list_processes(&self) -> Vec<String> {
+        let tmp = self.temp_dir().into_os_string().into_encoded_bytes();
         let mentions = |bytes: &[u8]| bytes.windows(tmp.len()).any(|window| window == tmp);
         let listed = fs::read_dir("/proc").into_iter().flatten().flatten();
         let processes = listed.map(|entry| entry.path());
         let ours = processes.filter(|process| {
             let read = |name: &str| fs::read(process.join(name)).unwrap_or_default();
             let cwd = fs::read_link(process.join("cwd")).unwrap_or_default();
-            mentions(&read("environ")) || mentions(&read("cmdline")) || cwd.starts_with(self.tmp())
+            mentions(&read("environ")) || mentions(&read("cmdline")) || cwd.starts_with(self.temp_dir())
         });
         ours.map(|process| fs::read_to_string(process.join("stat")).unwrap_or_default())
             .filter(|stat| !stat.is_empty())
@@ -93,7 +90,7 @@ impl Theatre {
     }
 }
 
-impl Demo {
+impl DemoProcess {
     /// The next lines, up to the first that has this in it.
     #[track_caller]
     fn read_until(&mut self, sign: &str) -> String {
@@ -105,34 +102,31 @@ impl Demo {
         text
     }
 
-    fn signal(&self, signal: Signal) {
+    fn send_signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.process), signal).unwrap();
     }
 
     /// Everything that is still said, and how it ends.
-    fn end(mut self) -> (String, End) {
+    fn read_to_end(mut self) -> (String, DemoProcessExit) {
         let mut text = String::new();
         self.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-        (text, self.wait())
+        (text, self.wait_for_exit())
     }
 
     /// Nobody reads any more; how it ends.
-    fn unheard(mut self) -> End {
+    fn close_and_wait(mut self) -> DemoProcessExit {
         drop(self.stdout.take());
-        self.wait()
+        self.wait_for_exit()
     }
 
-    fn wait(&mut self) -> End {
+    fn wait_for_exit(&mut self) -> DemoProcessExit {
         let mut stderr = String::new();
         self.process.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-        End {
-            code: self.process.wait().unwrap().code(),
-            stderr,
-        }
+        DemoProcessExit { code: self.process.wait().unwrap().code(), stderr }
     }
 }
 
-impl Drop for Demo {
+impl Drop for DemoProcess {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -140,11 +134,9 @@ impl Drop for Demo {
 }
 
 /// The names in a directory, sorted.
-fn names(directory: &Path) -> Vec<String> {
+fn list_names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).unwrap();
-    let mut names: Vec<_> = entries
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }

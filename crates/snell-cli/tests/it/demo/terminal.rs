@@ -4,34 +4,36 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-use super::{Theatre, names};
-use crate::support::{skipped, start, wait_until};
+use super::{DemoSandbox, list_names};
+use crate::support::{report_skipped, spawn_with_stdin, wait_until};
 
 /// A demo at a terminal of so many columns; nothing if there is no way to get one here.
-fn at_a_terminal(theatre: &Theatre, columns: usize, args: &str, variables: &[(&str, &str)]) -> Option<Command> {
+fn build_terminal_command(
+    theatre: &DemoSandbox,
+    columns: usize,
+    args: &str,
+    variables: &[(&str, &str)],
+) -> Option<Command> {
     let has_script = Command::new("script").arg("--version").output();
     if !has_script.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
-        skipped("there is no util-linux script");
+        report_skipped("there is no util-linux script");
         return None;
     }
     let line = format!("exec script --quiet --return --command \"stty cols {columns}; exec $0 demo {args}\" /dev/null");
     let mut command = theatre.sandbox.shell(&line, &[]);
-    command
-        .env("TERM", "xterm")
-        .env("TMPDIR", theatre.tmp())
-        .envs(variables.iter().copied());
+    command.env("TERM", "xterm").env("TMPDIR", theatre.temp_dir()).envs(variables.iter().copied());
     Some(command)
 }
 
 /// What it shows, and how it ends, if this is typed.
-fn shown(command: &mut Command, typed: &str) -> (Option<i32>, String) {
-    let output = start(command, typed).wait_with_output().unwrap();
+fn run_with_input(command: &mut Command, typed: &str) -> (Option<i32>, String) {
+    let output = spawn_with_stdin(command, typed).wait_with_output().unwrap();
     (output.status.code(), String::from_utf8(output.stdout).unwrap())
 }
 
 /// What it shows, and how it ends, if Enter is pressed as soon as it plays, and again once it asks for that. The page must be
 /// there when it is pressed again.
-fn entered_twice(command: &mut Command) -> (Option<i32>, String) {
+fn press_enter_twice(command: &mut Command) -> (Option<i32>, String) {
     let mut terminal = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut keys = terminal.stdin.take().unwrap();
     let mut screen = BufReader::new(terminal.stdout.take().unwrap());
@@ -44,10 +46,7 @@ fn entered_twice(command: &mut Command) -> (Option<i32>, String) {
     read_until(&mut text, "Snell's page: http");
     keys.write_all(b"\n").unwrap();
     read_until(&mut text, "until you press Enter.");
-    let page = text
-        .split_whitespace()
-        .find(|word| word.starts_with("http://"))
-        .unwrap();
+    let page = text.split_whitespace().find(|word| word.starts_with("http://")).unwrap();
     let address = page.trim_start_matches("http://").trim_end_matches('/');
     TcpStream::connect(address).unwrap();
     assert!(terminal.try_wait().unwrap().is_none(), "{text}");
@@ -59,11 +58,11 @@ fn entered_twice(command: &mut Command) -> (Option<i32>, String) {
 #[test]
 fn at_a_terminal_it_stays_until_enter_with_lines_that_fit() {
     for columns in [40, 80] {
-        let theatre = Theatre::new();
-        let Some(mut command) = at_a_terminal(&theatre, columns, "--fast", &[("NO_COLOR", "1")]) else {
+        let theatre = DemoSandbox::new();
+        let Some(mut command) = build_terminal_command(&theatre, columns, "--fast", &[("NO_COLOR", "1")]) else {
             return;
         };
-        let (code, text) = entered_twice(&mut command);
+        let (code, text) = press_enter_twice(&mut command);
         assert_eq!(code, Some(0), "{text}");
         // A path is not broken, so that it can be copied.
         let wide: Vec<_> = text
@@ -73,32 +72,29 @@ fn at_a_terminal_it_stays_until_enter_with_lines_that_fit() {
         assert!(wide.is_empty(), "{wide:#?}");
         let costs = text.lines().skip_while(|line| !line.contains("SLOWEST")).skip(1);
         let costs: Vec<_> = costs.map(str::trim_end).take_while(|line| !line.is_empty()).collect();
-        assert!(
-            !costs.is_empty() && costs.iter().all(|line| line.ends_with(" ms")),
-            "{costs:#?}"
-        );
+        assert!(!costs.is_empty() && costs.iter().all(|line| line.ends_with(" ms")), "{costs:#?}");
         assert!(!text.contains("\u{1b}["), "{text}");
-        theatre.is_as_before();
+        theatre.assert_nothing_left();
     }
 }
 
 #[test]
 fn colours_are_for_terminals() {
-    let theatre = Theatre::new();
-    let Some(mut command) = at_a_terminal(&theatre, 80, "--fast --once", &[]) else {
+    let theatre = DemoSandbox::new();
+    let Some(mut command) = build_terminal_command(&theatre, 80, "--fast --once", &[]) else {
         return;
     };
-    let (code, text) = shown(&mut command, "");
+    let (code, text) = run_with_input(&mut command, "");
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("\u{1b}[31mblocked"), "{text}");
     assert!(!text.contains("The page stays"), "{text}");
-    theatre.is_as_before();
+    theatre.assert_nothing_left();
 }
 
 #[test]
 fn a_terminal_that_is_closed_ends_it() {
-    let theatre = Theatre::new();
-    let Some(mut command) = at_a_terminal(&theatre, 80, "", &[]) else {
+    let theatre = DemoSandbox::new();
+    let Some(mut command) = build_terminal_command(&theatre, 80, "", &[]) else {
         return;
     };
     let mut terminal = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -106,6 +102,6 @@ fn a_terminal_that_is_closed_ends_it() {
     assert!(lines.map(Result::unwrap).any(|line| line.contains("starts")));
     terminal.kill().unwrap();
     terminal.wait().unwrap();
-    wait_until(|| (names(&theatre.tmp()).is_empty() && theatre.processes().is_empty()).then_some(()));
-    theatre.is_as_before();
+    wait_until(|| (list_names(&theatre.temp_dir()).is_empty() && theatre.list_processes().is_empty()).then_some(()));
+    theatre.assert_nothing_left();
 }

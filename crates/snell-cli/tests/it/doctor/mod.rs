@@ -1,6 +1,6 @@
 //! `snell doctor`: what it finds, what it proves, and that it leaves nothing behind.
 
-mod harmless;
+mod read_only;
 mod receiver;
 
 use std::fs;
@@ -9,58 +9,52 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::install::Home;
-use crate::support::{Ran, start};
+use crate::install::InstallHome;
+use crate::support::{CliOutput, spawn_with_stdin};
 
 /// The findings, as `check level what | remedy`.
-fn findings(ran: &Ran) -> Vec<String> {
+fn list_findings(ran: &CliOutput) -> Vec<String> {
     let json = ran.json();
-    let found: Vec<_> = json["findings"].as_array().unwrap().iter().map(in_words).collect();
+    let found: Vec<_> = json["findings"].as_array().unwrap().iter().map(format_finding).collect();
     let is_faulty = |one: &String| one.contains(" warning ") || one.contains(" problem ");
     assert_eq!(json["healthy"] == true, !found.iter().any(is_faulty), "{found:#?}");
     assert_eq!(ran.code, i32::from(json["healthy"] == false), "{found:#?}");
     found
 }
 
-fn in_words(finding: &Value) -> String {
+fn format_finding(finding: &Value) -> String {
     let text = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
-    format!(
-        "{} {} {} | {}",
-        text("check"),
-        text("level"),
-        text("what"),
-        text("remedy")
-    )
+    format!("{} {} {} | {}", text("check"), text("level"), text("what"), text("remedy"))
 }
 
 /// Asks the doctor, and answers what was found.
-fn ask(home: &Home) -> Vec<String> {
-    findings(&home.snell(&["doctor", "--json"]))
+fn run_doctor(home: &InstallHome) -> Vec<String> {
+    list_findings(&home.run_snell(&["doctor", "--json"]))
 }
 
 /// Everything that needs attention.
-fn faults(home: &Home) -> Vec<String> {
-    let mut found = ask(home);
+fn list_faults(home: &InstallHome) -> Vec<String> {
+    let mut found = run_doctor(home);
     found.retain(|one| one.contains(" warning ") || one.contains(" problem "));
     found
 }
 
 /// A home in which it is installed, and `snell` is in PATH.
-fn healthy() -> Home {
-    let home = Home::with("{\n  \"model\": \"opus\"\n}\n").with_program_in_path();
-    home.done(&["install", "claude"]);
+fn create_healthy_home() -> InstallHome {
+    let home = InstallHome::with_settings("{\n  \"model\": \"opus\"\n}\n").with_program_in_path();
+    home.run_successfully(&["install", "claude"]);
     home
 }
 
 #[test]
 fn people_see_that_all_is_well() {
-    let home = healthy();
-    let ran = home.done(&["doctor"]);
+    let home = create_healthy_home();
+    let ran = home.run_successfully(&["doctor"]);
     let root = home.sandbox.home().parent().unwrap().display().to_string();
     let shown = ran.stdout.replace(&root, "~");
     // Whether a receiver runs here is not up to the test.
     let lines = shown.lines().filter(|line| !line.starts_with("Receiver"));
-    let shown: Vec<_> = lines.map(without_duration).collect();
+    let shown: Vec<_> = lines.map(mask_duration).collect();
     insta::assert_snapshot!(shown.join("\n"), @r#"
     Program        ok       ~/home/bin/snell, version 0.1.0
     Settings       ok       ~/home/.claude/settings.json (user): snell hook on 29 events
@@ -80,19 +74,19 @@ fn people_see_that_all_is_well() {
 #[test]
 fn entries_of_snell_itself_do_not_count_as_hooks() {
     let other = "{\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"true\"}]}]}\n}\n";
-    let home = Home::with(other).with_program_in_path();
-    let counted = |home: &Home| {
-        let found = ask(home);
+    let home = InstallHome::with_settings(other).with_program_in_path();
+    let counted = |home: &InstallHome| {
+        let found = run_doctor(home);
         let line = found.into_iter().find(|one| one.starts_with("Configuration ok "));
         line.unwrap().replace(", and nothing is wrong with them | ", "")
     };
     assert_eq!(counted(&home), "Configuration ok 1 hook in 1 file");
-    home.done(&["install", "claude"]);
+    home.run_successfully(&["install", "claude"]);
     assert_eq!(counted(&home), "Configuration ok 1 hook beside Snell's own in 1 file");
 }
 
 /// A line without how long its proof took.
-fn without_duration(line: &str) -> String {
+fn mask_duration(line: &str) -> String {
     let Some((before, after)) = line.split_once(" ms;") else {
         return line.to_owned();
     };
@@ -102,31 +96,27 @@ fn without_duration(line: &str) -> String {
 
 #[test]
 fn what_is_wrong_is_found_and_what_to_do_is_said() {
-    type Harm = fn(&Home);
-    let cases: [(&str, Harm, &str); 18] = [
+    type InstallationFault = fn(&InstallHome);
+    let cases: [(&str, InstallationFault, &str); 18] = [
         (
             "an event is missing",
             |home| {
-                let text = home.text();
+                let text = home.read_settings();
                 let kept = text.lines().filter(|line| !line.contains("\"PreCompact\""));
-                fs::write(
-                    home.settings(),
-                    kept.map(|line| format!("{line}\n")).collect::<String>(),
-                )
-                .unwrap();
+                fs::write(home.settings_path(), kept.map(|line| format!("{line}\n")).collect::<String>()).unwrap();
             },
             "Settings warning ~/.claude/settings.json (user): snell hook on 28 events, and not on: PreCompact | run: snell install claude",
         ),
         (
             "the program is gone",
-            |home| replace(home, "/bin/snell\"", "/gone/snell\""),
+            |home| replace_in_settings(home, "/bin/snell\"", "/gone/snell\""),
             "Settings problem ~/.claude/settings.json:4: ~/gone/snell is not there, so nothing is told | run: snell install claude",
         ),
         (
             "the program cannot be run",
             |home| {
-                let other = other_program(home, "exit 0", 0o644);
-                replace(
+                let other = write_other_program(home, "exit 0", 0o644);
+                replace_in_settings(
                     home,
                     &format!("{}/bin/snell\"", home.sandbox.home().display()),
                     &format!("{other}\""),
@@ -137,8 +127,8 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
         (
             "another program is registered",
             |home| {
-                let other = other_program(home, "exit 0", 0o755);
-                replace(
+                let other = write_other_program(home, "exit 0", 0o755);
+                replace_in_settings(
                     home,
                     &format!("{}/bin/snell\"", home.sandbox.home().display()),
                     &format!("{other}\""),
@@ -149,8 +139,8 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
         (
             "what is registered fails",
             |home| {
-                let other = other_program(home, "echo broken >&2; exit 3", 0o755);
-                replace(
+                let other = write_other_program(home, "echo broken >&2; exit 3", 0o755);
+                replace_in_settings(
                     home,
                     &format!("{}/bin/snell\"", home.sandbox.home().display()),
                     &format!("{other}\""),
@@ -161,8 +151,8 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
         (
             "what is registered records nothing",
             |home| {
-                let other = other_program(home, "exit 0", 0o755);
-                replace(
+                let other = write_other_program(home, "exit 0", 0o755);
+                replace_in_settings(
                     home,
                     &format!("{}/bin/snell\"", home.sandbox.home().display()),
                     &format!("{other}\""),
@@ -172,24 +162,18 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
         ),
         (
             "hooks are switched off",
-            |home| replace(home, "\"opus\"", "\"opus\", \"disableAllHooks\": true"),
+            |home| replace_in_settings(home, "\"opus\"", "\"opus\", \"disableAllHooks\": true"),
             "Switches problem ~/.claude/settings.json:2: \"disableAllHooks\" switches all hooks off, Snell's too | remove it, or write false",
         ),
         (
             "the settings lead Snell elsewhere",
-            |home| {
-                replace(
-                    home,
-                    "\"opus\"",
-                    "\"opus\", \"env\": {\"XDG_CONFIG_HOME\": \"/elsewhere\"}",
-                )
-            },
+            |home| replace_in_settings(home, "\"opus\"", "\"opus\", \"env\": {\"XDG_CONFIG_HOME\": \"/elsewhere\"}"),
             "Environment problem ~/.claude/settings.json:2 (user): \"env\" sets XDG_CONFIG_HOME to \"/elsewhere\": Snell looks there for your snell.toml | remove it, unless you set it yourself",
         ),
         (
             "a project sets variables of shells",
             |home| {
-                write(
+                write_file(
                     &home.sandbox.project().join(".claude/settings.json"),
                     "{\n  \"env\": {\n    \"BASH_ENV\": \"./x.sh\"\n  }\n}\n",
                 );
@@ -198,26 +182,26 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
         ),
         (
             "a file means nothing",
-            |home| write(&home.sandbox.project().join(".claude/settings.json"), "{\n  oops"),
+            |home| write_file(&home.sandbox.project().join(".claude/settings.json"), "{\n  oops"),
             "Settings problem ~project/.claude/settings.json:2:3: is not valid JSON",
         ),
         (
             "two files call it",
-            |home| drop(home.done(&["install", "claude", "--project", "--force"])),
+            |home| drop(home.run_successfully(&["install", "claude", "--project", "--force"])),
             "Settings warning ~/.claude/settings.json and ~project/.claude/settings.json call Snell, so events may be told twice | remove all but one: snell uninstall claude; or snell uninstall claude --project",
         ),
         (
             "one file calls it both ways",
             |home| {
                 let handler = "{\"type\": \"command\", \"command\": \"~/.claude/hooks/notify-headspace.sh stop\"}";
-                replace(home, "\"Stop\": [", &format!("\"Stop\": [{{\"hooks\": [{handler}]}}, "));
+                replace_in_settings(home, "\"Stop\": [", &format!("\"Stop\": [{{\"hooks\": [{handler}]}}, "));
             },
             "Settings warning ~/.claude/settings.json calls Snell both ways, so events are told twice | run: snell install claude",
         ),
         (
             "an event is told only sometimes",
             |home| {
-                replace(
+                replace_in_settings(
                     home,
                     "\"PreToolUse\": [{\"hooks\": [{",
                     "\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": [{\"if\": \"Bash(git *)\", \"async\": true, ",
@@ -228,25 +212,20 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
         (
             "PATH has another one",
             |home| {
-                fs::write(home.first_in_path(), "#!/bin/sh\n").unwrap();
-                fs::set_permissions(home.first_in_path(), fs::Permissions::from_mode(0o755)).unwrap();
+                fs::write(home.shadowing_program_path(), "#!/bin/sh\n").unwrap();
+                fs::set_permissions(home.shadowing_program_path(), fs::Permissions::from_mode(0o755)).unwrap();
             },
             "Program warning `snell` in PATH is another program: ~/path/snell | remove one of them",
         ),
         (
             "the project is not trusted",
-            |home| {
-                write(
-                    &home.sandbox.project().join("snell.toml"),
-                    "[[hook]]\nevent = 'Stop'\nrun = 'true'\n",
-                )
-            },
+            |home| write_file(&home.sandbox.project().join("snell.toml"), "[[hook]]\nevent = 'Stop'\nrun = 'true'\n"),
             "Memory warning snell.toml is not trusted, so its hook does not run in agents | look at it, then run: snell trust",
         ),
         (
             "the configuration is wrong",
             |home| {
-                write(
+                write_file(
                     &home.sandbox.home().join(".config/snell/snell.toml"),
                     "[[hook]]\nevent = 'Stopp'\nrun = 'true'\n",
                 )
@@ -256,8 +235,8 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
         (
             "a page of the database is damaged",
             |home| {
-                home.sandbox.tell("11:00:00", "SessionStart", serde_json::json!({}));
-                let database = home.sandbox.hold_database("PRAGMA wal_checkpoint(TRUNCATE)");
+                home.sandbox.send_hook_event("11:00:00", "SessionStart", serde_json::json!({}));
+                let database = home.sandbox.open_database_with("PRAGMA wal_checkpoint(TRUNCATE)");
                 let page = "SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'hook_runs' LIMIT 1";
                 let page: u32 = database.query_row(page, [], |row| row.get(0)).unwrap();
                 let size: u32 = database.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
@@ -272,17 +251,17 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
         (
             "a damaged database lies about",
             |home| {
-                home.sandbox.tell("11:00:00", "SessionStart", serde_json::json!({}));
+                home.sandbox.send_hook_event("11:00:00", "SessionStart", serde_json::json!({}));
                 fs::write(home.sandbox.data().join("snell.db.damaged-20260301T120000"), "x").unwrap();
             },
             "Memory warning a damaged database was set aside:",
         ),
     ];
     for (name, harm, expected) in cases {
-        let home = healthy();
-        assert_eq!(faults(&home), [""; 0], "{name}");
+        let home = create_healthy_home();
+        assert_eq!(list_faults(&home), [""; 0], "{name}");
         harm(&home);
-        let found = faults(&home);
+        let found = list_faults(&home);
         let (project, own) = (home.sandbox.project(), home.sandbox.home());
         let shown: Vec<_> = found
             .iter()
@@ -292,39 +271,36 @@ fn what_is_wrong_is_found_and_what_to_do_is_said() {
                     .replace(home.sandbox.data().to_str().unwrap(), "~data")
             })
             .collect();
-        assert!(
-            shown.iter().any(|one| one.contains(expected)),
-            "{name}: expected {expected}\n{shown:#?}"
-        );
+        assert!(shown.iter().any(|one| one.contains(expected)), "{name}: expected {expected}\n{shown:#?}");
     }
 }
 
-fn replace(home: &Home, from: &str, to: &str) {
-    assert!(home.text().contains(from), "{from} is not in {}", home.text());
-    fs::write(home.settings(), home.text().replace(from, to)).unwrap();
+fn replace_in_settings(home: &InstallHome, from: &str, to: &str) {
+    assert!(home.read_settings().contains(from), "{from} is not in {}", home.read_settings());
+    fs::write(home.settings_path(), home.read_settings().replace(from, to)).unwrap();
 }
 
-fn write(path: &Path, text: &str) {
+fn write_file(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }
 
 /// Another program that is called `snell`.
-fn other_program(home: &Home, body: &str, mode: u32) -> String {
+fn write_other_program(home: &InstallHome, body: &str, mode: u32) -> String {
     let path = home.sandbox.home().join("other/snell");
-    write(&path, &format!("#!/bin/sh\n{body}\n"));
+    write_file(&path, &format!("#!/bin/sh\n{body}\n"));
     fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     path.to_str().unwrap().to_owned()
 }
 
 #[test]
 fn what_is_worth_knowing_is_said_and_is_no_fault() {
-    type Change = fn(&Home);
-    let cases: [(&str, Change, &str); 3] = [
+    type NoteworthyChange = fn(&InstallHome);
+    let cases: [(&str, NoteworthyChange, &str); 3] = [
         (
             "other tools",
             |home| {
-                replace(
+                replace_in_settings(
                     home,
                     "\"Stop\": [",
                     "\"Stop\": [\n\"/my/script.sh\", {\"hooks\": [{\"type\": \"http\", \"url\": \"http://x\"}]}, ",
@@ -340,97 +316,65 @@ fn what_is_worth_knowing_is_said_and_is_no_fault() {
         (
             "a shell in between",
             |home| {
-                let exec = format!(
-                    "\"{}\", \"args\": [\"hook\", \"--agent\", \"claude\"]",
-                    home.program().display()
-                );
-                replace(
-                    home,
-                    &exec,
-                    &format!("\"{} hook --agent claude\"", home.program().display()),
-                );
+                let exec =
+                    format!("\"{}\", \"args\": [\"hook\", \"--agent\", \"claude\"]", home.program_path().display());
+                replace_in_settings(home, &exec, &format!("\"{} hook --agent claude\"", home.program_path().display()));
             },
             "called by a shell, which doubles what it costs",
         ),
     ];
     for (name, change, expected) in cases {
-        let home = healthy();
+        let home = create_healthy_home();
         change(&home);
-        assert_eq!(faults(&home), [""; 0], "{name}");
+        assert_eq!(list_faults(&home), [""; 0], "{name}");
         let own = home.sandbox.home();
-        let shown: Vec<_> = ask(&home)
-            .iter()
-            .map(|one| one.replace(own.to_str().unwrap(), "~"))
-            .collect();
-        assert!(
-            shown.iter().any(|one| one.contains(expected)),
-            "{name}: expected {expected}\n{shown:#?}"
-        );
+        let shown: Vec<_> = run_doctor(&home).iter().map(|one| one.replace(own.to_str().unwrap(), "~")).collect();
+        assert!(shown.iter().any(|one| one.contains(expected)), "{name}: expected {expected}\n{shown:#?}");
     }
 }
 
 #[test]
 fn a_program_that_is_not_in_path_works_all_the_same() {
-    let home = healthy();
-    let mut command = home.command(&["doctor", "--json"]);
+    let home = create_healthy_home();
+    let mut command = home.snell_command(&["doctor", "--json"]);
     command.env("PATH", "/usr/bin:/bin");
-    let ran: Ran = start(&mut command, "").wait_with_output().unwrap().into();
-    let found = findings(&ran);
+    let ran: CliOutput = spawn_with_stdin(&mut command, "").wait_with_output().unwrap().into();
+    let found = list_findings(&ran);
     assert_eq!(ran.code, 0, "{found:#?}");
-    assert!(
-        found
-            .iter()
-            .any(|one| one.contains("Program note no `snell` is in PATH")),
-        "{found:#?}"
-    );
+    assert!(found.iter().any(|one| one.contains("Program note no `snell` is in PATH")), "{found:#?}");
 }
 
 #[test]
 fn where_the_agent_is_and_snell_is_not_that_is_said() {
-    let home = Home::new();
-    assert_eq!(faults(&home), [""; 0]);
-    assert!(
-        ask(&home)
-            .iter()
-            .any(|one| one.contains("Claude Code has not been used here"))
-    );
-    let home = Home::with("{}");
+    let home = InstallHome::new();
+    assert_eq!(list_faults(&home), [""; 0]);
+    assert!(run_doctor(&home).iter().any(|one| one.contains("Claude Code has not been used here")));
+    let home = InstallHome::with_settings("{}");
     assert_eq!(
-        faults(&home),
+        list_faults(&home),
         ["Settings warning Snell is not installed in Claude Code | run: snell install claude"]
     );
 }
 
 #[test]
 fn a_directory_that_the_agent_does_not_trust_is_told_of() {
-    let home = healthy();
+    let home = create_healthy_home();
     let project = home.sandbox.project();
-    let held_back = |home: &Home| {
-        ask(home)
-            .iter()
-            .any(|one| one.starts_with("Switches note Claude Code runs no hooks in"))
+    let held_back = |home: &InstallHome| {
+        run_doctor(home).iter().any(|one| one.starts_with("Switches note Claude Code runs no hooks in"))
     };
     assert!(!held_back(&home));
     let parent = project.parent().unwrap();
     let cases = [
         (serde_json::json!({"projects": {}}), true),
-        (
-            serde_json::json!({"projects": {project.to_str().unwrap(): {"hasTrustDialogAccepted": false}}}),
-            true,
-        ),
-        (
-            serde_json::json!({"projects": {project.to_str().unwrap(): {"hasTrustDialogAccepted": true}}}),
-            false,
-        ),
-        (
-            serde_json::json!({"projects": {parent.to_str().unwrap(): {"hasTrustDialogAccepted": true}}}),
-            false,
-        ),
+        (serde_json::json!({"projects": {project.to_str().unwrap(): {"hasTrustDialogAccepted": false}}}), true),
+        (serde_json::json!({"projects": {project.to_str().unwrap(): {"hasTrustDialogAccepted": true}}}), false),
+        (serde_json::json!({"projects": {parent.to_str().unwrap(): {"hasTrustDialogAccepted": true}}}), false),
         (serde_json::json!([]), false),
     ];
     for (noted, expected) in cases {
-        write(&home.sandbox.home().join(".claude.json"), &noted.to_string());
+        write_file(&home.sandbox.home().join(".claude.json"), &noted.to_string());
         assert_eq!(held_back(&home), expected, "{noted}");
-        assert_eq!(faults(&home), [""; 0]);
+        assert_eq!(list_faults(&home), [""; 0]);
     }
 }

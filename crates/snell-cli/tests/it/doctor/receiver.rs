@@ -6,13 +6,13 @@ use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::thread;
 
-use super::{ask, faults, findings, healthy, write};
-use crate::install::Home;
-use crate::install::script::Receiver;
-use crate::support::{Ran, start};
+use super::{create_healthy_home, list_faults, list_findings, run_doctor, write_file};
+use crate::install::InstallHome;
+use crate::install::notify_script::ScriptReceiver;
+use crate::support::{CliOutput, spawn_with_stdin};
 
 /// A server that answers every request for these paths.
-fn server(answers: &'static [(&'static str, u16, &'static str)]) -> String {
+fn spawn_stub_server(answers: &'static [(&'static str, u16, &'static str)]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     thread::spawn(move || {
@@ -24,10 +24,7 @@ fn server(answers: &'static [(&'static str, u16, &'static str)]) -> String {
             let (code, body) = found.map_or((404, ""), |(_, code, body)| (*code, *body));
             let code = if request.contains("Bearer sesame") { 200 } else { code };
             let length = body.len();
-            let _ = write!(
-                stream,
-                "HTTP/1.1 {code} X\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
-            );
+            let _ = write!(stream, "HTTP/1.1 {code} X\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}");
         }
     });
     url
@@ -36,65 +33,50 @@ fn server(answers: &'static [(&'static str, u16, &'static str)]) -> String {
 #[test]
 fn the_receiver_is_asked_how_it_is() {
     const STATUS: &str = r#"{"enabled":true,"mode":"hooks_active","last_event_ago":12.4}"#;
-    let gone = format!(
-        "http://{}",
-        TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
-    );
-    let silent = Receiver::silent();
+    let gone = format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
+    let silent = ScriptReceiver::silent();
     let cases = [
         (
-            server(&[("/healthz", 200, "ok\n"), ("/hook/status", 200, STATUS)]),
+            spawn_stub_server(&[("/healthz", 200, "ok\n"), ("/hook/status", 200, STATUS)]),
             "ok",
             ": hooks active, last event 12s ago",
         ),
         (
-            server(&[
+            spawn_stub_server(&[
                 ("/healthz", 200, "ok"),
-                (
-                    "/hook/status",
-                    200,
-                    r#"{"enabled":false,"mode":"polling_fallback","last_event_ago":null}"#,
-                ),
+                ("/hook/status", 200, r#"{"enabled":false,"mode":"polling_fallback","last_event_ago":null}"#),
             ]),
             "ok",
             ": polling fallback, and takes no events",
         ),
         (
-            server(&[("/healthz", 200, "ok"), ("/hook/status", 401, STATUS)]),
+            spawn_stub_server(&[("/healthz", 200, "ok"), ("/hook/status", 401, STATUS)]),
             "warning",
             "the token is missing | write the file that holds its token into your snell.toml",
         ),
         (
-            server(&[("/healthz", 401, "")]),
+            spawn_stub_server(&[("/healthz", 401, "")]),
             "warning",
             "the token is missing | write the file that holds its token into your snell.toml",
         ),
         (
-            server(&[
+            spawn_stub_server(&[
                 ("/healthz", 200, "ok"),
-                (
-                    "/hook/status",
-                    200,
-                    r#"{"enabled":true,"mode":"hooks_active","config":{"access":"this_user"}}"#,
-                ),
+                ("/hook/status", 200, r#"{"enabled":true,"mode":"hooks_active","config":{"access":"this_user"}}"#),
             ]),
             "ok",
             ": hooks active; other users of this machine are refused",
         ),
         (
-            server(&[
+            spawn_stub_server(&[
                 ("/healthz", 200, "ok"),
-                (
-                    "/hook/status",
-                    200,
-                    r#"{"enabled":true,"mode":"hooks_active","config":{"access":"token"}}"#,
-                ),
+                ("/hook/status", 200, r#"{"enabled":true,"mode":"hooks_active","config":{"access":"token"}}"#),
             ]),
             "ok",
             ": hooks active; everyone who shows the token can use it",
         ),
         (
-            server(&[
+            spawn_stub_server(&[
                 ("/healthz", 200, "ok"),
                 (
                     "/hook/status",
@@ -106,33 +88,29 @@ fn the_receiver_is_asked_how_it_is() {
             ": hooks active; it also serves connections whose user is not known | remove `unknown_senders",
         ),
         (
-            server(&[
+            spawn_stub_server(&[
                 ("/healthz", 200, "ok"),
-                (
-                    "/hook/status",
-                    200,
-                    r#"{"enabled":true,"mode":"hooks_active","config":{"access":"any_user"}}"#,
-                ),
+                ("/hook/status", 200, r#"{"enabled":true,"mode":"hooks_active","config":{"access":"any_user"}}"#),
             ]),
             "warning",
             "every user of this machine can use it, because this system does not tell users apart | use a token",
         ),
         (
-            server(&[
+            spawn_stub_server(&[
                 ("/healthz", 200, "ok"),
                 ("/hook/status", 403, r#"{"status":"error","message":"ask its owner"}"#),
             ]),
             "warning",
             "refuses the events of this machine: ask its owner | do as it says",
         ),
-        (server(&[]), "warning", "it answers 404, and is no receiver of Snell's"),
+        (spawn_stub_server(&[]), "warning", "it answers 404, and is no receiver of Snell's"),
         (
-            server(&[("/", 200, "<h1>Welcome</h1>")]),
+            spawn_stub_server(&[("/", 200, "<h1>Welcome</h1>")]),
             "warning",
             "something else answers there, and is no receiver of Snell's",
         ),
         (
-            server(&[("/healthz", 200, "ok"), ("/hook/status", 200, "{\"status\": \"ok\"}")]),
+            spawn_stub_server(&[("/healthz", 200, "ok"), ("/hook/status", 200, "{\"status\": \"ok\"}")]),
             "warning",
             "it says nothing about its status, and is no receiver of Snell's",
         ),
@@ -140,39 +118,28 @@ fn the_receiver_is_asked_how_it_is() {
         (silent.url(), "warning", "and does not answer"),
     ];
     for (url, level, expected) in cases {
-        let home = healthy();
-        write(
-            &home.sandbox.home().join(".config/snell/snell.toml"),
-            &format!("[server]\nurl = '{url}'\n"),
-        );
-        let found = ask(&home);
+        let home = create_healthy_home();
+        write_file(&home.sandbox.home().join(".config/snell/snell.toml"), &format!("[server]\nurl = '{url}'\n"));
+        let found = run_doctor(&home);
         let about: Vec<_> = found.iter().filter(|one| one.starts_with("Receiver")).collect();
         assert_eq!(about.len(), 1, "{found:#?}");
-        assert!(
-            about[0].starts_with(&format!("Receiver {level} {url}")) && about[0].contains(expected),
-            "{about:?}"
-        );
+        assert!(about[0].starts_with(&format!("Receiver {level} {url}")) && about[0].contains(expected), "{about:?}");
     }
-    let home = healthy();
-    let url = server(&[("/healthz", 200, "ok"), ("/hook/status", 401, STATUS)]);
+    let home = create_healthy_home();
+    let url = spawn_stub_server(&[("/healthz", 200, "ok"), ("/hook/status", 401, STATUS)]);
     let token = home.sandbox.home().join("token");
-    write(&token, "sesame\n");
+    write_file(&token, "sesame\n");
     fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
     let settings = format!("[server]\nurl = '{url}'\ntoken_file = 'token'\n");
-    write(&home.sandbox.home().join(".config/snell/snell.toml"), &settings);
+    write_file(&home.sandbox.home().join(".config/snell/snell.toml"), &settings);
     let open = "its token is not used: the token file";
-    let found = ask(&home);
-    assert!(
-        found
-            .iter()
-            .any(|one| one.contains(open) && one.contains("run: chmod 600")),
-        "{found:#?}"
-    );
+    let found = run_doctor(&home);
+    assert!(found.iter().any(|one| one.contains(open) && one.contains("run: chmod 600")), "{found:#?}");
     fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
-    assert!(ask(&home).iter().any(|one| one.contains("hooks active")));
+    assert!(run_doctor(&home).iter().any(|one| one.contains("hooks active")));
     // What is there already need not be written.
-    write(&token, "please\n");
-    let found = ask(&home);
+    write_file(&token, "please\n");
+    let found = run_doctor(&home);
     let file = token.display();
     let wrong =
         format!("the token in {file} is wrong | write the token that the receiver was started with into {file}");
@@ -181,11 +148,11 @@ fn the_receiver_is_asked_how_it_is() {
 
 #[test]
 fn a_receiver_that_is_refused_is_reported_and_its_password_is_not_shown() {
-    let home = Home::new().with_program_in_path();
-    home.done(&["install", "claude", "--notify", "--url", "http://tower:7433"]);
-    let script = fs::read_to_string(home.script()).unwrap();
-    fs::write(home.script(), script.replace("http://tower", "http://me:secret@tower")).unwrap();
-    let found = faults(&home);
+    let home = InstallHome::new().with_program_in_path();
+    home.run_successfully(&["install", "claude", "--notify", "--url", "http://tower:7433"]);
+    let script = fs::read_to_string(home.notify_script_path()).unwrap();
+    fs::write(home.notify_script_path(), script.replace("http://tower", "http://me:secret@tower")).unwrap();
+    let found = list_faults(&home);
     assert_eq!(found.len(), 2, "{found:#?}");
     assert!(
         found[0].starts_with(
@@ -203,41 +170,26 @@ fn a_receiver_that_is_refused_is_reported_and_its_password_is_not_shown() {
 #[test]
 fn a_machine_that_only_forwards_is_shown_what_arrives_and_its_receiver_hears_nothing() {
     for names_receiver in [true, false] {
-        let receiver = Receiver::new();
-        let home = Home::new().with_program_in_path();
+        let receiver = ScriptReceiver::new();
+        let home = InstallHome::new().with_program_in_path();
         let url = receiver.url();
         let options: &[&str] = if names_receiver { &["--url", &url] } else { &[] };
-        home.done(&[&["install", "claude", "--notify"], options].concat());
+        home.run_successfully(&[&["install", "claude", "--notify"], options].concat());
         // What the program itself forwards is told elsewhere; without it the script does.
-        fs::remove_file(home.program()).unwrap();
+        fs::remove_file(home.program_path()).unwrap();
         symlink(env!("CARGO_BIN_EXE_snell"), home.sandbox.home().join("snell")).unwrap();
         let mut command = home.sandbox.program(home.sandbox.home().join("snell"));
-        command
-            .args(["doctor", "--json"])
-            .env("CLAUDE_HEADSPACE_TMUX_SESSION", "main")
-            .env("SNELL_URL", &url);
-        let ran: Ran = start(&mut command, "").wait_with_output().unwrap().into();
-        let found = findings(&ran);
+        command.args(["doctor", "--json"]).env("CLAUDE_HEADSPACE_TMUX_SESSION", "main").env("SNELL_URL", &url);
+        let ran: CliOutput = spawn_with_stdin(&mut command, "").wait_with_output().unwrap().into();
+        let found = list_findings(&ran);
         let proof = found
             .iter()
             .find(|one| one.starts_with("Proof ok Notification by"))
             .unwrap_or_else(|| panic!("{found:#?}"));
-        assert!(
-            proof.contains("; arrived as POST /hook/notification with tmux_session, session_id,"),
-            "{proof}"
-        );
-        let stood_in_for = if names_receiver {
-            url.as_str()
-        } else {
-            "the usual receiver"
-        };
+        assert!(proof.contains("; arrived as POST /hook/notification with tmux_session, session_id,"), "{proof}");
+        let stood_in_for = if names_receiver { url.as_str() } else { "the usual receiver" };
         assert!(proof.contains(&format!("stood in for {stood_in_for} |")), "{proof}");
-        assert!(
-            found
-                .iter()
-                .any(|one| one.contains("which is not there; it makes do with curl")),
-            "{found:#?}"
-        );
-        assert!(!receiver.has_more());
+        assert!(found.iter().any(|one| one.contains("which is not there; it makes do with curl")), "{found:#?}");
+        assert!(!receiver.has_request());
     }
 }

@@ -1,31 +1,31 @@
 //! Examples of the documentation: what is typed after `$ ` is typed, and what stands below it is what comes.
 
-mod compared;
+mod comparison;
 mod hosts;
 mod scenes;
 
 use std::process::Stdio;
 
-use super::{pages, root};
-use crate::support::{Ran, Sandbox, skipped, start};
-use compared::{difference, normal};
-use scenes::{NOT_PLAYED, Need, SCENES, Scene, Served};
+use super::{find_repository_root, read_pages};
+use crate::support::{CliOutput, CliSandbox, report_skipped, spawn_with_stdin};
+use comparison::{describe_difference, normalize_text};
+use scenes::{ExampleScene, ExampleServer, NOT_PLAYED, SCENES, SceneRequirement};
 
 /// A line that is typed, and what comes of it.
-struct Step {
+struct ConsoleStep {
     typed: String,
     expected: Vec<String>,
 }
 
 /// An example: what stands in one block of a page.
-struct Example {
+struct ConsoleExample {
     page: String,
     /// The heading under which it stands.
     heading: String,
-    steps: Vec<Step>,
+    steps: Vec<ConsoleStep>,
 }
 
-impl Example {
+impl ConsoleExample {
     /// Whether there is a reason not to play it.
     fn is_excused(&self) -> bool {
         NOT_PLAYED.iter().any(|excuse| self.is_excused_by(excuse))
@@ -37,58 +37,54 @@ impl Example {
 }
 
 /// The blocks of a page that are written in this language.
-pub fn blocks(text: &str, language: &str) -> Vec<String> {
-    headed_blocks(text, language).map(|(_, block)| block).collect()
+pub fn list_code_blocks(text: &str, language: &str) -> Vec<String> {
+    list_headed_blocks(text, language).map(|(_, block)| block).collect()
 }
 
 /// The same, each with the heading under which it stands.
-fn headed_blocks(text: &str, language: &str) -> impl Iterator<Item = (String, String)> {
+fn list_headed_blocks(text: &str, language: &str) -> impl Iterator<Item = (String, String)> {
     let open = format!("```{language}");
     let (mut heading, mut block) = (String::new(), None::<(bool, String)>);
-    text.lines()
-        .filter_map(move |line| match (&mut block, line.starts_with("```")) {
-            (None, true) => {
-                block = Some((line == open, String::new()));
-                None
+    text.lines().filter_map(move |line| match (&mut block, line.starts_with("```")) {
+        (None, true) => {
+            block = Some((line == open, String::new()));
+            None
+        }
+        (None, false) => {
+            if line.starts_with('#') {
+                line.trim_start_matches('#').trim().clone_into(&mut heading);
             }
-            (None, false) => {
-                if line.starts_with('#') {
-                    line.trim_start_matches('#').trim().clone_into(&mut heading);
-                }
-                None
-            }
-            (Some(_), true) => {
-                let (wanted, text) = block.take()?;
-                wanted.then(|| (heading.clone(), text))
-            }
-            (Some((_, text)), false) => {
-                *text += line;
-                text.push('\n');
-                None
-            }
-        })
+            None
+        }
+        (Some(_), true) => {
+            let (wanted, text) = block.take()?;
+            wanted.then(|| (heading.clone(), text))
+        }
+        (Some((_, text)), false) => {
+            *text += line;
+            text.push('\n');
+            None
+        }
+    })
 }
 
-fn examples() -> Vec<Example> {
+fn read_examples() -> Vec<ConsoleExample> {
     let mut found = Vec::new();
-    for page in pages() {
-        found.extend(headed_blocks(&page.text, "console").map(|(heading, block)| Example {
+    for page in read_pages() {
+        found.extend(list_headed_blocks(&page.text, "console").map(|(heading, block)| ConsoleExample {
             page: page.name.clone(),
             heading,
-            steps: steps(&block),
+            steps: parse_steps(&block),
         }));
     }
     found
 }
 
-fn steps(block: &str) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::new();
+fn parse_steps(block: &str) -> Vec<ConsoleStep> {
+    let mut steps: Vec<ConsoleStep> = Vec::new();
     for line in block.lines() {
         match (line.strip_prefix("$ "), steps.last_mut()) {
-            (Some(typed), _) => steps.push(Step {
-                typed: typed.to_owned(),
-                expected: Vec::new(),
-            }),
+            (Some(typed), _) => steps.push(ConsoleStep { typed: typed.to_owned(), expected: Vec::new() }),
             (None, Some(step)) => step.expected.push(line.to_owned()),
             (None, None) => panic!("an example begins with what is typed: {block}"),
         }
@@ -100,94 +96,82 @@ fn steps(block: &str) -> Vec<Step> {
 const MARK: &str = "\u{1}the end of a step\u{1}";
 
 /// Types the lines of an example into one shell, and answers what came of each.
-fn typed(scene: &Scene, sandbox: &Sandbox, port: Option<u16>, example: &Example) -> Vec<Vec<String>> {
+fn run_example(
+    scene: &ExampleScene,
+    sandbox: &CliSandbox,
+    port: Option<u16>,
+    example: &ConsoleExample,
+) -> Vec<Vec<String>> {
     let mut script = String::new();
     for step in &example.steps {
         let typed = match port {
             Some(port) => step.typed.replace(":7433", &format!(":{port}")),
             None => step.typed.clone(),
         };
-        script += &format!("{}\nprintf '%s\\n' '{MARK}'\n", scene.real(sandbox, &typed));
+        script += &format!("{}\nprintf '%s\\n' '{MARK}'\n", scene.to_real_text(sandbox, &typed));
     }
     let mut command = sandbox.program("/bin/sh");
     if let Some(port) = port {
         command.env("SNELL_URL", format!("http://127.0.0.1:{port}"));
     }
-    let output = command
-        .args(["-c", &format!("exec 2>&1\n{script}")])
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let text = normal(&scene.shown(sandbox, port, &String::from_utf8(output.stdout).unwrap()));
-    let mut parts: Vec<_> = text
-        .split(&format!("{MARK}\n"))
-        .map(|part| part.lines().map(str::to_owned).collect())
-        .collect();
+    let output = command.args(["-c", &format!("exec 2>&1\n{script}")]).stdin(Stdio::null()).output().unwrap();
+    let text = normalize_text(&scene.to_page_text(sandbox, port, &String::from_utf8(output.stdout).unwrap()));
+    let mut parts: Vec<_> =
+        text.split(&format!("{MARK}\n")).map(|part| part.lines().map(str::to_owned).collect()).collect();
     parts.truncate(example.steps.len());
     parts
 }
 
 /// Plays all examples of a scene, one after the other, and answers where something else came.
-fn play(scene: &Scene, examples: &[&Example]) -> Vec<String> {
+fn play_scene(scene: &ExampleScene, examples: &[&ConsoleExample]) -> Vec<String> {
     let mut differences = Vec::new();
-    if let Some(missing) = scene.needs.iter().find_map(Need::missing) {
-        skipped(&format!("{}: {missing}", scene.page));
+    if let Some(missing) = scene.needs.iter().find_map(SceneRequirement::describe_missing) {
+        report_skipped(&format!("{}: {missing}", scene.page));
         return differences;
     }
-    let sandbox = scene.sandbox();
-    let mut receiver: Option<Served> = None;
+    let sandbox = scene.create_sandbox();
+    let mut receiver: Option<ExampleServer> = None;
     for example in examples {
         if example.steps[0].typed == "snell serve" {
-            let (served, line) = Served::start(&sandbox);
-            let line = normal(&scene.shown(&sandbox, Some(served.port), &line));
-            differences.extend(difference(&example.page, &example.steps[0], &[line]));
+            let (served, line) = ExampleServer::start(&sandbox);
+            let line = normalize_text(&scene.to_page_text(&sandbox, Some(served.port), &line));
+            differences.extend(describe_difference(&example.page, &example.steps[0], &[line]));
             receiver = Some(served);
             continue;
         }
         let port = receiver.as_ref().map(|served| served.port);
-        let came = typed(scene, &sandbox, port, example);
+        let came = run_example(scene, &sandbox, port, example);
         let steps = example.steps.iter().zip(&came);
-        differences.extend(steps.filter_map(|(step, came)| difference(&example.page, step, came)));
+        differences.extend(steps.filter_map(|(step, came)| describe_difference(&example.page, step, came)));
     }
     differences
 }
 
 #[test]
 fn every_example_is_as_it_is_written() {
-    let examples = examples();
+    let examples = read_examples();
     let mut differences = Vec::new();
     for scene in SCENES {
         for heading in scene.under {
-            let stands = |example: &Example| example.page == scene.page && example.heading == *heading;
-            assert!(
-                examples.iter().any(stands),
-                "{} has no example under {heading:?}",
-                scene.page
-            );
+            let stands = |example: &ConsoleExample| example.page == scene.page && example.heading == *heading;
+            assert!(examples.iter().any(stands), "{} has no example under {heading:?}", scene.page);
         }
-        let its: Vec<_> = examples.iter().filter(|example| scene.has(example)).collect();
-        differences.extend(play(scene, &its));
+        let its: Vec<_> = examples.iter().filter(|example| scene.contains_example(example)).collect();
+        differences.extend(play_scene(scene, &its));
     }
-    assert!(
-        differences.is_empty(),
-        "something else comes than is written:\n\n{}",
-        differences.join("\n")
-    );
+    assert!(differences.is_empty(), "something else comes than is written:\n\n{}", differences.join("\n"));
 }
 
 /// What is not played says why, so that nothing is left out by accident.
 #[test]
 fn every_example_is_played_or_has_a_reason_not_to_be() {
-    let examples = examples();
-    let is_left_out = |example: &&Example| !example.is_excused() && !SCENES.iter().any(|scene| scene.has(example));
+    let examples = read_examples();
+    let is_left_out = |example: &&ConsoleExample| {
+        !example.is_excused() && !SCENES.iter().any(|scene| scene.contains_example(example))
+    };
     let left_out = examples.iter().filter(is_left_out);
-    let left_out: Vec<_> = left_out
-        .map(|example| (&example.page, &example.steps[0].typed))
-        .collect();
-    assert!(
-        left_out.is_empty(),
-        "put them into a scene, or say why not: {left_out:#?}"
-    );
+    let left_out: Vec<_> = left_out.map(|example| (&example.page, &example.steps[0].typed)).collect();
+    assert!(left_out.is_empty(), "put them into a scene, or say why not: {left_out:#?}");
     for excuse in NOT_PLAYED {
         let is_needed = examples.iter().any(|example| example.is_excused_by(excuse));
         assert!(is_needed, "there is no such example any more: {excuse:?}");
@@ -195,49 +179,37 @@ fn every_example_is_played_or_has_a_reason_not_to_be() {
 }
 
 /// Runs lines of shell from a page as they are written, in which `snell` is the program.
-fn run_lines(sandbox: &Sandbox, lines: &str) -> Ran {
+fn run_lines(sandbox: &CliSandbox, lines: &str) -> CliOutput {
     let line = format!("snell() {{ \"$0\" \"$@\"; }}\n{lines}");
-    start(&mut sandbox.shell(&line, &[]), "")
-        .wait_with_output()
-        .unwrap()
-        .into()
+    spawn_with_stdin(&mut sandbox.shell(&line, &[]), "").wait_with_output().unwrap().into()
 }
 
 /// The block of shell on a page that has these words in it.
-fn lines_with(page: &str, words: &str) -> String {
-    let page = std::fs::read_to_string(root().join(page)).unwrap();
-    let block = blocks(&page, "sh").into_iter().find(|block| block.contains(words));
+fn find_shell_block(page: &str, words: &str) -> String {
+    let page = std::fs::read_to_string(find_repository_root().join(page)).unwrap();
+    let block = list_code_blocks(&page, "sh").into_iter().find(|block| block.contains(words));
     block.unwrap()
 }
 
 #[test]
 fn what_the_readme_says_about_hosts_can_be_typed_as_it_is() {
-    let sandbox = Sandbox::recording();
-    let ran = run_lines(&sandbox, &lines_with("README.md", "snell run PreToolUse --guard"));
-    assert!(
-        !ran.stderr.contains("snell:") && !ran.stderr.contains("event.json"),
-        "{ran:?}"
-    );
-    let verdicts: Vec<_> = ran
-        .stdout
-        .lines()
-        .filter(|line| line.starts_with("{\"event\""))
-        .collect();
+    let sandbox = CliSandbox::with_frozen_clock();
+    let ran = run_lines(&sandbox, &find_shell_block("README.md", "snell run PreToolUse --guard"));
+    assert!(!ran.stderr.contains("snell:") && !ran.stderr.contains("event.json"), "{ran:?}");
+    let verdicts: Vec<_> = ran.stdout.lines().filter(|line| line.starts_with("{\"event\"")).collect();
     assert_eq!(verdicts.len(), 2, "{ran:?}");
     assert!(verdicts[1].contains("\"decision\":\"block\""), "{}", verdicts[1]);
-    assert!(sandbox.snell(&["log"], "").stdout.contains("PreToolUse"));
+    assert!(sandbox.run_snell(&["log"], "").stdout.contains("PreToolUse"));
 }
 
 #[test]
 fn what_is_said_about_completions_works_in_an_empty_home() {
-    let sandbox = Sandbox::new();
-    let ran = run_lines(&sandbox, &lines_with("docs/commands.md", "snell completions bash"));
+    let sandbox = CliSandbox::new();
+    let ran = run_lines(&sandbox, &find_shell_block("docs/commands.md", "snell completions bash"));
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    for file in [
-        ".local/share/bash-completion/completions/snell",
-        ".zfunc/_snell",
-        ".config/fish/completions/snell.fish",
-    ] {
+    for file in
+        [".local/share/bash-completion/completions/snell", ".zfunc/_snell", ".config/fish/completions/snell.fish"]
+    {
         let script = std::fs::read_to_string(sandbox.home().join(file)).unwrap();
         assert!(script.contains("snell"), "{file}");
     }
@@ -246,16 +218,13 @@ fn what_is_said_about_completions_works_in_an_empty_home() {
 /// The lines of the demo in the README come, in this order; it shows some of them, cut to a width, and numbers differ.
 #[test]
 fn the_demo_tells_what_the_readme_shows_of_it() {
-    let sandbox = Sandbox::new();
-    let told = sandbox.snell(&["demo", "--fast", "--once"], "").stdout;
-    let mut told = told.lines().map(compared::without_numbers);
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    let block = blocks(&readme, "text")
-        .into_iter()
-        .find(|block| block.starts_with("Snell's page"))
-        .unwrap();
-    for line in block.lines().map(compared::without_numbers) {
-        let comes = told.any(|told| compared::fits(&line, &told));
+    let sandbox = CliSandbox::new();
+    let told = sandbox.run_snell(&["demo", "--fast", "--once"], "").stdout;
+    let mut told = told.lines().map(comparison::zero_numbers);
+    let readme = std::fs::read_to_string(find_repository_root().join("README.md")).unwrap();
+    let block = list_code_blocks(&readme, "text").into_iter().find(|block| block.starts_with("Snell's page")).unwrap();
+    for line in block.lines().map(comparison::zero_numbers) {
+        let comes = told.any(|told| comparison::matches_line(&line, &told));
         assert!(comes, "the demo does not tell this, or not in this order: {line}");
     }
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::{Page, pages, root};
-use crate::support::Sandbox;
+use super::{DocumentationPage, find_repository_root, read_pages};
+use crate::support::CliSandbox;
 
 /// Where the links of a page lead, without those in code and those to other places than this repository.
-fn links(page: &Page) -> Vec<String> {
+fn list_links(page: &DocumentationPage) -> Vec<String> {
     let mut found = Vec::new();
-    for line in prose(&page.text) {
-        let line = without_code(line);
+    for line in iter_prose_lines(&page.text) {
+        let line = strip_code(line);
         for part in line.split("](").skip(1) {
             let target = part.split(')').next().unwrap_or_default();
             if !target.contains("://") && !target.starts_with("mailto:") {
@@ -21,7 +21,7 @@ fn links(page: &Page) -> Vec<String> {
 }
 
 /// The lines of a page that are no code.
-fn prose(text: &str) -> impl Iterator<Item = &str> {
+fn iter_prose_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut in_code = false;
     text.lines().filter(move |line| {
         let fence = line.trim_start().starts_with("```");
@@ -31,13 +31,13 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A line without what stands between backquotes.
-fn without_code(line: &str) -> String {
+fn strip_code(line: &str) -> String {
     line.split('`').step_by(2).collect::<Vec<_>>().join("`")
 }
 
 /// The anchors of a page: its headings as GitHub and others name them.
-fn anchors(text: &str) -> BTreeSet<String> {
-    prose(text)
+fn list_anchors(text: &str) -> BTreeSet<String> {
+    iter_prose_lines(text)
         .filter(|line| line.starts_with('#'))
         .map(|line| {
             let heading = line.trim_start_matches('#').trim().to_lowercase();
@@ -50,9 +50,9 @@ fn anchors(text: &str) -> BTreeSet<String> {
 #[test]
 fn every_link_and_every_anchor_leads_somewhere() {
     let mut looked_at = 0;
-    for page in pages() {
-        let place = root().join(&page.name);
-        for link in links(&page) {
+    for page in read_pages() {
+        let place = find_repository_root().join(&page.name);
+        for link in list_links(&page) {
             looked_at += 1;
             let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
             let target = match file {
@@ -62,11 +62,7 @@ fn every_link_and_every_anchor_leads_somewhere() {
             assert!(target.exists(), "{}: {link} leads nowhere", page.name);
             if !anchor.is_empty() {
                 let text = std::fs::read_to_string(&target).unwrap();
-                assert!(
-                    anchors(&text).contains(anchor),
-                    "{}: {link} has no such heading",
-                    page.name
-                );
+                assert!(list_anchors(&text).contains(anchor), "{}: {link} has no such heading", page.name);
             }
         }
     }
@@ -77,17 +73,17 @@ fn every_link_and_every_anchor_leads_somewhere() {
 fn an_anchor_is_made_as_readers_of_markdown_make_it() {
     let text = "# The page\n```\n# no heading\n```\n## `on_failure` and \"why\"\n### Two ways, one end\n";
     let expected = ["the-page", "on_failure-and-why", "two-ways-one-end"];
-    assert_eq!(anchors(text), expected.map(str::to_owned).into());
+    assert_eq!(list_anchors(text), expected.map(str::to_owned).into());
 }
 
 /// A page that nobody can find is not read.
 #[test]
 fn every_page_of_docs_is_listed_in_the_readme_and_shown_by_the_binary() {
-    let sandbox = Sandbox::new();
-    let topics = sandbox.snell(&["docs"], "").stdout;
-    let pages = pages();
+    let sandbox = CliSandbox::new();
+    let topics = sandbox.run_snell(&["docs"], "").stdout;
+    let pages = read_pages();
     let readme = pages.iter().find(|page| page.name == "README.md").unwrap();
-    let listed = links(readme);
+    let listed = list_links(readme);
     for page in &pages {
         let Some(file) = page.name.strip_prefix("docs/") else {
             continue;

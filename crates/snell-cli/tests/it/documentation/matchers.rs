@@ -4,26 +4,26 @@ use std::fs;
 
 use serde_json::json;
 
-use super::reference::section;
-use super::root;
-use super::works::{Written, project};
-use crate::support::Sandbox;
+use super::capability_tables::{HookSpec, create_project};
+use super::find_repository_root;
+use super::reference::find_section;
+use crate::support::CliSandbox;
 
 /// A row: matchers that mean the same, calls that they match, and calls that they do not.
-struct Row {
+struct MatcherTableRow {
     matchers: Vec<String>,
     matches: Vec<String>,
     misses: Vec<String>,
 }
 
 /// What stands in backquotes in a cell, as it is meant: a table writes `\|` for a bar.
-fn quoted(cell: &str) -> Vec<String> {
+fn list_quoted(cell: &str) -> Vec<String> {
     let cell = cell.replace("\\|", "|");
     cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 /// The rows of the tables in a section whose head ends like this: what is matched, and what is not.
-fn rows(section: &str, head: &str) -> Vec<Row> {
+fn parse_matcher_rows(section: &str, head: &str) -> Vec<MatcherTableRow> {
     let mut found = Vec::new();
     let mut in_table = false;
     for line in section.lines() {
@@ -34,10 +34,10 @@ fn rows(section: &str, head: &str) -> Vec<Row> {
         if let ([_, matchers, matches, misses, _], true, false) = (&cells[..], in_table, is_head) {
             let everything = matches.trim() == "everything";
             let anything = || vec!["Anything".to_owned()];
-            found.push(Row {
-                matchers: quoted(matchers).iter().map(|text| unquoted(text)).collect(),
-                matches: if everything { anything() } else { quoted(matches) },
-                misses: quoted(misses),
+            found.push(MatcherTableRow {
+                matchers: list_quoted(matchers).iter().map(|text| strip_quotes(text)).collect(),
+                matches: if everything { anything() } else { list_quoted(matches) },
+                misses: list_quoted(misses),
             });
         }
     }
@@ -45,13 +45,13 @@ fn rows(section: &str, head: &str) -> Vec<Row> {
 }
 
 /// A text without the quotes that a file has around it.
-fn unquoted(text: &str) -> String {
+fn strip_quotes(text: &str) -> String {
     let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     inner.unwrap_or(text).to_owned()
 }
 
 /// The tool and the input that a text of a row means: a tool's name, or what a matcher with parentheses looks at.
-fn call(matcher: &str, text: &str) -> (String, String) {
+fn parse_row_call(matcher: &str, text: &str) -> (String, String) {
     match matcher.split_once('(') {
         Some((tool @ ("Bash" | "Read" | "WebFetch" | "*"), _)) if !matcher.starts_with('^') => {
             let tool = if tool == "*" { "Bash" } else { tool };
@@ -62,22 +62,22 @@ fn call(matcher: &str, text: &str) -> (String, String) {
     }
 }
 
-fn fires(sandbox: &Sandbox, matcher: &str, text: &str) -> bool {
-    let (tool, input) = call(matcher, text);
+fn is_hook_fired(sandbox: &CliSandbox, matcher: &str, text: &str) -> bool {
+    let (tool, input) = parse_row_call(matcher, text);
     let args = ["explain", "PreToolUse", "--tool", &tool, "--input", &input, "--json"];
-    let told = sandbox.snell(&args, "").json();
+    let told = sandbox.run_snell(&args, "").json();
     told.as_array().unwrap().iter().any(|hook| hook["fires"] == true)
 }
 
 /// Writes a hook with each matcher of the rows, and asks whether it would run.
-fn assert_true(contract: &str, rows: &[Row], hook: fn(&str) -> Written<'_>) {
+fn assert_rows_hold(contract: &str, rows: &[MatcherTableRow], hook: fn(&str) -> HookSpec<'_>) {
     assert!(rows.len() > 3, "{contract}");
     for row in rows {
         for matcher in &row.matchers {
-            let sandbox = project(contract, &["PreToolUse"], &hook(matcher));
+            let sandbox = create_project(contract, &["PreToolUse"], &hook(matcher));
             for (texts, expected) in [(&row.matches, true), (&row.misses, false)] {
                 for text in texts {
-                    let fires = fires(&sandbox, matcher, text);
+                    let fires = is_hook_fired(&sandbox, matcher, text);
                     assert_eq!(fires, expected, "{contract}: {matcher:?} and {text:?}");
                 }
             }
@@ -87,46 +87,30 @@ fn assert_true(contract: &str, rows: &[Row], hook: fn(&str) -> Written<'_>) {
 
 #[test]
 fn every_row_about_matchers_is_true() {
-    let page = fs::read_to_string(root().join("docs/contracts.md")).unwrap();
+    let page = fs::read_to_string(find_repository_root().join("docs/contracts.md")).unwrap();
     for contract in ["snell", "wave", "microai", "claude", "whale"] {
-        let rows = rows(section(&page, contract).unwrap(), "| matches | does not match |");
-        assert_true(contract, &rows, |matcher| Written {
-            matcher: Some(matcher),
-            ..Written::default()
-        });
+        let rows = parse_matcher_rows(find_section(&page, contract).unwrap(), "| matches | does not match |");
+        assert_rows_hold(contract, &rows, |matcher| HookSpec { matcher: Some(matcher), ..HookSpec::default() });
     }
 }
 
 /// Those about files say in words which file is meant, and have tests of their own.
 #[test]
 fn every_row_about_rules_for_commands_and_addresses_is_true() {
-    let page = fs::read_to_string(root().join("docs/contracts.md")).unwrap();
-    let mut rows = rows(section(&page, "claude").unwrap(), "| covers | does not cover |");
+    let page = fs::read_to_string(find_repository_root().join("docs/contracts.md")).unwrap();
+    let mut rows = parse_matcher_rows(find_section(&page, "claude").unwrap(), "| covers | does not cover |");
     let is_tried = |rule: &String| ["Bash", "WebFetch", "mcp__"].iter().any(|tool| rule.starts_with(tool));
     rows.retain(|row| row.matchers.iter().all(is_tried));
-    assert_true("claude", &rows, |rule| Written {
-        rule: Some(rule),
-        ..Written::default()
-    });
+    assert_rows_hold("claude", &rows, |rule| HookSpec { rule: Some(rule), ..HookSpec::default() });
 }
 
 #[test]
 fn a_row_is_read_as_it_is_shown() {
     let table = "| matcher | matches | does not match |\n|---|---|---|\n| absent, `\"\"` | everything | |\n\
                  | `\"A\\|B\"`, `\"A, B\"` | `A`, `B` | `AB` |\n\n| `x` | `y` | `z` |\n";
-    let rows = rows(table, "| matches | does not match |");
-    let read: Vec<_> = rows
-        .iter()
-        .map(|row| (&row.matchers[..], &row.matches[..], &row.misses[..]))
-        .collect();
+    let rows = parse_matcher_rows(table, "| matches | does not match |");
+    let read: Vec<_> = rows.iter().map(|row| (&row.matchers[..], &row.matches[..], &row.misses[..])).collect();
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     assert_eq!(read[0], (&texts(&[""])[..], &texts(&["Anything"])[..], &texts(&[])[..]));
-    assert_eq!(
-        read[1],
-        (
-            &texts(&["A|B", "A, B"])[..],
-            &texts(&["A", "B"])[..],
-            &texts(&["AB"])[..]
-        )
-    );
+    assert_eq!(read[1], (&texts(&["A|B", "A, B"])[..], &texts(&["A", "B"])[..], &texts(&["AB"])[..]));
 }

@@ -1,56 +1,53 @@
 //! What the documentation says is true: links lead somewhere, tables are made by driving the product, examples are run,
 //! and tests that are named are there.
 
+mod capability_tables;
+mod data_dir_files;
 mod examples;
-mod files;
 mod links;
 mod matchers;
 mod promises;
 mod reference;
-mod works;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The root of the repository.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .canonicalize()
-        .unwrap()
+fn find_repository_root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
 /// A page that people read.
-struct Page {
+struct DocumentationPage {
     /// From the root: `docs/guard.md`.
     name: String,
     text: String,
 }
 
 /// Every page: those at the root, those in `docs`, and those of single crates.
-fn pages() -> Vec<Page> {
-    let root = root();
-    let crates = directories(&root.join("crates"));
+fn read_pages() -> Vec<DocumentationPage> {
+    let root = find_repository_root();
+    let crates = list_directories(&root.join("crates"));
     let places = [root.clone(), root.join("docs")].into_iter().chain(crates);
-    let mut pages: Vec<_> = places.flat_map(|place| files_ending(&place, ".md")).collect();
+    let mut pages: Vec<_> = places.flat_map(|place| list_files_ending(&place, ".md")).collect();
     pages.sort();
-    let page = |path: PathBuf| Page {
+    let page = |path: PathBuf| DocumentationPage {
         name: path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(),
         text: fs::read_to_string(&path).unwrap(),
     };
     pages.into_iter().map(page).collect()
 }
 
-fn directories(place: &Path) -> Vec<PathBuf> {
-    entries(place).into_iter().filter(|path| path.is_dir()).collect()
+fn list_directories(place: &Path) -> Vec<PathBuf> {
+    list_entries(place).into_iter().filter(|path| path.is_dir()).collect()
 }
 
-fn files_ending(place: &Path, end: &str) -> Vec<PathBuf> {
+fn list_files_ending(place: &Path, end: &str) -> Vec<PathBuf> {
     let has_it = |path: &PathBuf| path.is_file() && path.to_str().is_some_and(|path| path.ends_with(end));
-    entries(place).into_iter().filter(has_it).collect()
+    list_entries(place).into_iter().filter(has_it).collect()
 }
 
-fn entries(place: &Path) -> Vec<PathBuf> {
+fn list_entries(place: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(place).unwrap();
     entries.map(|entry| entry.unwrap().path()).collect()
 }

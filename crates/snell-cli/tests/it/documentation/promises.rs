@@ -4,52 +4,50 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use super::{directories, files_ending, root};
+use super::{find_repository_root, list_directories, list_files_ending};
 
 /// The page on which promises stand, each with its proof.
 const PAGE: &str = "SECURITY.md";
 
 /// A test by its path: where its module stands, and what it is called.
-type Test = (String, String);
+type TestPath = (String, String);
 
 /// Every test of the workspace: `crate::module::module`, and its name.
-fn tests() -> BTreeSet<Test> {
+fn list_tests() -> BTreeSet<TestPath> {
     let mut found = BTreeSet::new();
-    for package in directories(&root().join("crates")) {
+    for package in list_directories(&find_repository_root().join("crates")) {
         let name = package.file_name().unwrap().to_str().unwrap().to_owned();
-        for (place, prefix) in [
-            ("src", name.clone()),
-            ("tests/it", name.clone()),
-            ("tests/browser", format!("{name}::browser")),
-        ] {
-            collect(&package.join(place), &prefix, &mut found);
+        for (place, prefix) in
+            [("src", name.clone()), ("tests/it", name.clone()), ("tests/browser", format!("{name}::browser"))]
+        {
+            collect_tests(&package.join(place), &prefix, &mut found);
         }
     }
     found
 }
 
 /// The tests in a directory of modules, and below it.
-fn collect(place: &Path, module: &str, found: &mut BTreeSet<Test>) {
+fn collect_tests(place: &Path, module: &str, found: &mut BTreeSet<TestPath>) {
     if !place.is_dir() {
         return;
     }
-    for file in files_ending(place, ".rs") {
+    for file in list_files_ending(place, ".rs") {
         let name = file.file_stem().unwrap().to_str().unwrap();
         let module = match name {
             "mod" | "main" | "lib" => module.to_owned(),
             name => format!("{module}::{name}"),
         };
         let text = fs::read_to_string(&file).unwrap();
-        found.extend(named(&text).map(|test| (module.clone(), test)));
+        found.extend(list_test_names(&text).map(|test| (module.clone(), test)));
     }
-    for directory in directories(place) {
+    for directory in list_directories(place) {
         let name = directory.file_name().unwrap().to_str().unwrap();
-        collect(&directory, &format!("{module}::{name}"), found);
+        collect_tests(&directory, &format!("{module}::{name}"), found);
     }
 }
 
 /// The functions of a source that stand below an attribute that makes them tests.
-fn named(text: &str) -> impl Iterator<Item = String> {
+fn list_test_names(text: &str) -> impl Iterator<Item = String> {
     let mut marked = false;
     text.lines().filter_map(move |line| {
         let line = line.trim();
@@ -61,7 +59,7 @@ fn named(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// What stands in backquotes in the last column of the rows of tables, and looks like the path of a test.
-fn claimed(page: &str) -> Vec<Test> {
+fn list_claimed_tests(page: &str) -> Vec<TestPath> {
     let rows = page.lines().filter(|line| line.starts_with('|'));
     let proofs = rows.filter_map(|row| row.trim_end_matches('|').rsplit_once('|').map(|(_, proof)| proof));
     let quoted = proofs.flat_map(|proof| proof.split('`').skip(1).step_by(2));
@@ -73,45 +71,32 @@ fn claimed(page: &str) -> Vec<Test> {
 
 #[test]
 fn every_test_that_proves_a_promise_is_there() {
-    let page = fs::read_to_string(root().join(PAGE)).unwrap();
-    let tests = tests();
-    let claimed = claimed(&page);
+    let page = fs::read_to_string(find_repository_root().join(PAGE)).unwrap();
+    let tests = list_tests();
+    let claimed = list_claimed_tests(&page);
     assert!(claimed.len() > 20, "only {} tests are named in {PAGE}", claimed.len());
     let missing: Vec<_> = claimed.iter().filter(|claim| !tests.contains(claim)).collect();
-    assert!(
-        missing.is_empty(),
-        "{PAGE} names tests that are not there: {missing:#?}"
-    );
+    assert!(missing.is_empty(), "{PAGE} names tests that are not there: {missing:#?}");
 }
 
 /// A promise without a proof is a wish.
 #[test]
 fn every_promise_names_a_test() {
-    let page = fs::read_to_string(root().join(PAGE)).unwrap();
-    let (_, promises) = page
-        .split_once("\n## What is promised\n")
-        .expect("the section is there");
+    let page = fs::read_to_string(find_repository_root().join(PAGE)).unwrap();
+    let (_, promises) = page.split_once("\n## What is promised\n").expect("the section is there");
     let promises = promises.split("\n## ").next().unwrap();
-    let rows = promises
-        .lines()
-        .filter(|line| line.starts_with("| ") && !line.starts_with("| promise"));
+    let rows = promises.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| promise"));
     for row in rows {
-        assert!(!claimed(row).is_empty(), "no test is named: {row}");
+        assert!(!list_claimed_tests(row).is_empty(), "no test is named: {row}");
     }
 }
 
 #[test]
 fn a_test_is_found_by_its_module_and_its_name_and_nothing_else_is_one() {
     let text = "#[test]\nfn one() {\n}\nfn helper() {}\n/// Why.\n#[tokio::test(flavor = \"x\")]\nasync fn two() {}\n";
-    assert_eq!(named(text).collect::<Vec<_>>(), ["one", "two"]);
-    let here = (
-        "snell-cli::documentation::promises".to_owned(),
-        "every_promise_names_a_test".to_owned(),
-    );
-    assert!(tests().contains(&here));
-    let claims = claimed("| a `b` | `x::y::z`, `v::w` |\n|---|---|\ntext `n::o`\n");
-    assert_eq!(
-        claims,
-        [("x::y", "z"), ("v", "w")].map(|(a, b)| (a.to_owned(), b.to_owned()))
-    );
+    assert_eq!(list_test_names(text).collect::<Vec<_>>(), ["one", "two"]);
+    let here = ("snell-cli::documentation::promises".to_owned(), "every_promise_names_a_test".to_owned());
+    assert!(list_tests().contains(&here));
+    let claims = list_claimed_tests("| a `b` | `x::y::z`, `v::w` |\n|---|---|\ntext `n::o`\n");
+    assert_eq!(claims, [("x::y", "z"), ("v", "w")].map(|(a, b)| (a.to_owned(), b.to_owned())));
 }

@@ -4,29 +4,27 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::install::Home;
+use crate::install::InstallHome;
 
 /// What the doctor finds about the guard, and what it proves of it.
-fn findings(home: &Home) -> Vec<String> {
-    let json = home.snell(&["doctor", "--json"]).json();
+fn list_guard_findings(home: &InstallHome) -> Vec<String> {
+    let json = home.run_snell(&["doctor", "--json"]).json();
     let found = json["findings"].as_array().unwrap().iter();
     let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
     let words = found.map(|one| {
         let [check, level, what, remedy] = ["check", "level", "what", "remedy"].map(|key| text(one, key));
         format!("{check} {level} {what} | {remedy}")
     });
-    words
-        .filter(|one| one.starts_with("Guard ") || one.contains("PreToolUse"))
-        .collect()
+    words.filter(|one| one.starts_with("Guard ") || one.contains("PreToolUse")).collect()
 }
 
-fn installed() -> Home {
-    let home = Home::with("{}").with_program_in_path();
-    home.done(&["install", "claude"]);
+fn create_installed_home() -> InstallHome {
+    let home = InstallHome::with_settings("{}").with_program_in_path();
+    home.run_successfully(&["install", "claude"]);
     home
 }
 
-fn configure(home: &Home, text: &str) {
+fn write_user_config(home: &InstallHome, text: &str) {
     let directory = home.sandbox.home().join(".config/snell");
     fs::create_dir_all(&directory).unwrap();
     fs::write(directory.join("snell.toml"), text).unwrap();
@@ -34,7 +32,7 @@ fn configure(home: &Home, text: &str) {
 
 #[test]
 fn the_doctor_proves_that_what_is_registered_says_no() {
-    let found = findings(&installed());
+    let found = list_guard_findings(&create_installed_home());
     let proof = found.iter().find(|one| one.starts_with("Proof ")).unwrap();
     assert!(
         proof.starts_with("Proof ok PreToolUse by ")
@@ -43,49 +41,40 @@ fn the_doctor_proves_that_what_is_registered_says_no() {
         "{found:#?}"
     );
     let guard = found.iter().find(|one| one.starts_with("Guard ")).unwrap();
-    assert!(
-        guard.starts_with("Guard ok it judges every tool call by the preset standard; "),
-        "{guard}"
-    );
+    assert!(guard.starts_with("Guard ok it judges every tool call by the preset standard; "), "{guard}");
 }
 
 #[test]
 fn a_guard_that_nobody_asks_is_not_said_to_judge() {
-    let of_the_guard = |home: &Home| {
-        findings(home)
-            .into_iter()
-            .find(|one| one.starts_with("Guard "))
-            .unwrap()
-    };
-    let home = Home::new();
+    let of_the_guard =
+        |home: &InstallHome| list_guard_findings(home).into_iter().find(|one| one.starts_with("Guard ")).unwrap();
+    let home = InstallHome::new();
     let none = "Guard note it judges no tool call, because no agent calls Snell;";
     assert!(of_the_guard(&home).starts_with(none), "{}", of_the_guard(&home));
-    let ran = home.snell(&["doctor"]);
+    let ran = home.run_snell(&["doctor"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     let last = ran.stdout.lines().last().unwrap();
     assert!(
         last.starts_with("Nothing is wrong, but no agent calls Snell yet.") && last.ends_with("snell install claude"),
         "{last}"
     );
-    let home = Home::with("{}").with_program_in_path();
-    home.done(&["install", "claude", "--notify"]);
+    let home = InstallHome::with_settings("{}").with_program_in_path();
+    home.run_successfully(&["install", "claude", "--notify"]);
     let told = "Guard note it judges no tool call, because Snell is only told what happens;";
     assert!(of_the_guard(&home).starts_with(told), "{}", of_the_guard(&home));
 }
 
 #[test]
 fn a_program_that_lets_everything_pass_is_found() {
-    let home = installed();
+    let home = create_installed_home();
     let other = home.sandbox.home().join("other");
     fs::create_dir(&other).unwrap();
     let program = other.join("snell");
     fs::write(&program, "#!/bin/sh\ncat > /dev/null\n").unwrap();
     fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let settings = home
-        .text()
-        .replace(home.program().to_str().unwrap(), program.to_str().unwrap());
-    fs::write(home.settings(), settings).unwrap();
-    let found = findings(&home);
+    let settings = home.read_settings().replace(home.program_path().to_str().unwrap(), program.to_str().unwrap());
+    fs::write(home.settings_path(), settings).unwrap();
+    let found = list_guard_findings(&home);
     assert!(
         found
             .iter()
@@ -96,17 +85,14 @@ fn a_program_that_lets_everything_pass_is_found() {
 
 #[test]
 fn hooks_of_the_project_do_not_hear_of_the_proof() {
-    let home = installed();
+    let home = create_installed_home();
     let mark = home.sandbox.home().join("called");
     let hook = format!("[[hook]]\nevent = 'PreToolUse'\nrun = 'touch {}'\n", mark.display());
     fs::write(home.sandbox.project().join("snell.toml"), &hook).unwrap();
-    configure(&home, &hook);
-    home.done(&["trust"]);
-    let found = findings(&home);
-    assert!(
-        found.iter().any(|one| one.starts_with("Proof ok PreToolUse by ")),
-        "{found:#?}"
-    );
+    write_user_config(&home, &hook);
+    home.run_successfully(&["trust"]);
+    let found = list_guard_findings(&home);
+    assert!(found.iter().any(|one| one.starts_with("Proof ok PreToolUse by ")), "{found:#?}");
     assert!(!mark.exists());
 }
 
@@ -139,10 +125,10 @@ fn what_is_not_as_it_should_be_is_told() {
              remove it, or write a later day",
         ),
     ];
-    let home = installed();
+    let home = create_installed_home();
     for (text, expected) in cases {
-        configure(&home, text);
-        let found = findings(&home);
+        write_user_config(&home, text);
+        let found = list_guard_findings(&home);
         assert!(found.iter().any(|one| one == expected), "{text}: {found:#?}");
     }
 }

@@ -2,31 +2,28 @@
 
 use serde_json::{Value, json};
 
-use super::{are_told, bash, call, configured, verdicts};
-use crate::hook::saying;
-use crate::support::Sandbox;
+use super::{assert_judgements, create_configured_sandbox, judge_bash, judge_call, list_stored_verdicts};
+use crate::hook::render_answering_hook;
+use crate::support::CliSandbox;
 
 #[test]
 fn what_must_not_happen_is_denied_with_a_reason_and_what_to_do_instead() {
-    let sandbox = Sandbox::recording();
-    let told = bash(&sandbox, "git push --force origin main");
-    assert_eq!(told.in_short(), "deny git.push-force");
+    let sandbox = CliSandbox::with_frozen_clock();
+    let told = judge_bash(&sandbox, "git push --force origin main");
+    assert_eq!(told.summarize(), "deny git.push-force");
     assert_eq!(
         told.message,
         "Snell: the guard said no to this (git.push-force); to look closer: snell guard explain 'git push --force origin \
          main'"
     );
     // The reason comes first, then the advice, and nothing else is said to the model.
-    assert!(
-        told.reason.starts_with("git push would ") && told.reason.contains("git pull --rebase"),
-        "{told:?}"
-    );
+    assert!(told.reason.starts_with("git push would ") && told.reason.contains("git pull --rebase"), "{told:?}");
     assert!(!told.reason.contains("snell guard explain"), "{told:?}");
     assert_eq!(told.stderr, "");
 }
 
 /// The line by which people are to look closer, run by a shell as they would paste it.
-fn pasted(sandbox: &Sandbox, message: &str) -> String {
+fn run_pasted_command(sandbox: &CliSandbox, message: &str) -> String {
     let (_, line) = message.split_once("to look closer: ").unwrap();
     let program = sandbox.command(&[]).get_program().to_owned();
     let ran = sandbox
@@ -40,7 +37,7 @@ fn pasted(sandbox: &Sandbox, message: &str) -> String {
 
 #[test]
 fn the_line_to_look_closer_with_works_when_it_is_pasted() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     let calls = [
         ("Bash", json!({"command": "git push --force"})),
         ("Bash", json!({"command": "echo \"it's $HOME\" `x` > /etc/hosts # ü"})),
@@ -53,10 +50,10 @@ fn the_line_to_look_closer_with_works_when_it_is_pasted() {
         ("Bash", json!({"command": "ls\nrm -rf /"})),
     ];
     for (tool, input) in calls {
-        let told = call(&sandbox, tool, input.clone());
-        let said = told.in_short();
+        let told = judge_call(&sandbox, tool, input.clone());
+        let said = told.summarize();
         let rule = said.split(' ').nth(1).unwrap();
-        let shown = pasted(&sandbox, &told.message);
+        let shown = run_pasted_command(&sandbox, &told.message);
         // A judgement is told with its rule, and what was recorded with what was called.
         let expected = if shown.starts_with('{') { "\"tool_input\"" } else { rule };
         assert!(shown.contains(expected), "{tool} {input}: {shown}");
@@ -65,27 +62,21 @@ fn the_line_to_look_closer_with_works_when_it_is_pasted() {
 
 #[test]
 fn nothing_that_is_not_seen_is_told_as_it_is() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     for unseen in ['\u{202e}', '\u{2066}', '\u{200b}', '\u{feff}'] {
-        let told = bash(&sandbox, &format!("rm -rf '/etc/a{unseen}b'"));
-        assert_eq!(told.in_short(), "deny files.delete-system", "{told:?}");
-        assert!(
-            !told.reason.contains(unseen) && !told.message.contains(unseen),
-            "{told:?}"
-        );
-        assert!(
-            told.reason.contains(&format!("/etc/a{}b", unseen.escape_unicode())),
-            "{told:?}"
-        );
+        let told = judge_bash(&sandbox, &format!("rm -rf '/etc/a{unseen}b'"));
+        assert_eq!(told.summarize(), "deny files.delete-system", "{told:?}");
+        assert!(!told.reason.contains(unseen) && !told.message.contains(unseen), "{told:?}");
+        assert!(told.reason.contains(&format!("/etc/a{}b", unseen.escape_unicode())), "{told:?}");
     }
-    let log = sandbox.snell(&["log", "--verdict", "block"], "").stdout;
+    let log = sandbox.run_snell(&["log", "--verdict", "block"], "").stdout;
     assert!(log.contains("\\u{202e}") && !log.contains('\u{202e}'), "{log}");
 }
 
 #[test]
 fn calls_are_told_apart_by_what_they_would_do() {
-    are_told(
-        &Sandbox::recording(),
+    assert_judgements(
+        &CliSandbox::with_frozen_clock(),
         &[
             ("ls -l", ""),
             ("git commit -m 'never run rm -rf / or sudo'", ""),
@@ -101,43 +92,27 @@ fn calls_are_told_apart_by_what_they_would_do() {
 
 #[test]
 fn every_kind_of_tool_is_judged() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     let cases = [
         ("Read", json!({"file_path": "src/main.rs"}), ""),
         ("Read", json!({"file_path": "~/.ssh/id_rsa"}), "deny secret.read"),
-        (
-            "Write",
-            json!({"file_path": "/etc/passwd", "content": ""}),
-            "deny files.write-system",
-        ),
+        ("Write", json!({"file_path": "/etc/passwd", "content": ""}), "deny files.write-system"),
         ("Write", json!({"file_path": "notes.md", "content": "rm -rf /"}), ""),
-        (
-            "Edit",
-            json!({"file_path": ".env", "old_string": "a", "new_string": "b"}),
-            "deny secret.write",
-        ),
-        (
-            "mcp__shell__run",
-            json!({"command": "rm -rf /"}),
-            "deny files.delete-root",
-        ),
-        (
-            "mcp__github__delete_repository",
-            json!({"owner": "ann", "repo": "app"}),
-            "deny infra.tool-destroy",
-        ),
+        ("Edit", json!({"file_path": ".env", "old_string": "a", "new_string": "b"}), "deny secret.write"),
+        ("mcp__shell__run", json!({"command": "rm -rf /"}), "deny files.delete-root"),
+        ("mcp__github__delete_repository", json!({"owner": "ann", "repo": "app"}), "deny infra.tool-destroy"),
         ("TodoWrite", json!({"todos": [{"content": "rm -rf /"}]}), ""),
         ("SomethingNew", json!({"anything": ["at", "all"]}), ""),
     ];
     for (tool, input, expected) in cases {
-        let told = call(&sandbox, tool, input.clone());
-        assert_eq!(told.in_short(), expected, "{tool} {input}: {told:?}");
+        let told = judge_call(&sandbox, tool, input.clone());
+        assert_eq!(told.summarize(), expected, "{tool} {input}: {told:?}");
     }
 }
 
 #[test]
 fn input_that_makes_no_sense_is_asked_about_and_breaks_nothing() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     let cases = [
         (json!(null), "ask guard.unread"),
         (json!(7), "ask guard.unread"),
@@ -150,113 +125,89 @@ fn input_that_makes_no_sense_is_asked_about_and_breaks_nothing() {
         (json!({"command": ["rm", "-rf", "/"]}), "deny files.delete-root"),
     ];
     for (input, expected) in cases {
-        let told = call(&sandbox, "Bash", input.clone());
-        assert_eq!(told.in_short(), expected, "{input}: {told:?}");
+        let told = judge_call(&sandbox, "Bash", input.clone());
+        assert_eq!(told.summarize(), expected, "{input}: {told:?}");
     }
 }
 
 #[test]
 fn what_is_nested_too_deeply_is_not_let_through_in_silence() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     let deep = (0..400).fold(json!("deep"), |inner, _| json!([inner]));
-    let told = call(&sandbox, "Bash", json!({"command": "ls", "more": deep}));
-    assert_eq!(told.in_short(), "ask guard.unread");
+    let told = judge_call(&sandbox, "Bash", json!({"command": "ls", "more": deep}));
+    assert_eq!(told.summarize(), "ask guard.unread");
     assert!(told.reason.contains("nested more than 256 levels deep"), "{told:?}");
-    let told = call(&sandbox, "Bash", json!({"command": "rm -rf /", "more": deep}));
-    assert_eq!(told.in_short(), "deny files.delete-root guard.unread");
+    let told = judge_call(&sandbox, "Bash", json!({"command": "rm -rf /", "more": deep}));
+    assert_eq!(told.summarize(), "deny files.delete-root guard.unread");
     assert_eq!(
-        verdicts(&sandbox),
-        [
-            "ask guard.unread self",
-            "deny files.delete-root catastrophic",
-            "ask guard.unread self"
-        ]
+        list_stored_verdicts(&sandbox),
+        ["ask guard.unread self", "deny files.delete-root catastrophic", "ask guard.unread self"]
     );
 }
 
 #[test]
 fn ten_megabytes_are_judged() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     let content = "x".repeat(10 << 20);
-    let told = call(&sandbox, "Write", json!({"file_path": "big.txt", "content": content}));
-    assert_eq!(told.in_short(), "");
-    let told = call(
-        &sandbox,
-        "Write",
-        json!({"file_path": "/etc/passwd", "content": content}),
-    );
-    assert_eq!(told.in_short(), "deny files.write-system");
+    let told = judge_call(&sandbox, "Write", json!({"file_path": "big.txt", "content": content}));
+    assert_eq!(told.summarize(), "");
+    let told = judge_call(&sandbox, "Write", json!({"file_path": "/etc/passwd", "content": content}));
+    assert_eq!(told.summarize(), "deny files.write-system");
     // Whatever the limit of a command is: what follows megabytes is not let through unseen.
-    let told = bash(&sandbox, &format!("echo {content}; rm -rf /"));
-    let said = told.in_short();
+    let told = judge_bash(&sandbox, &format!("echo {content}; rm -rf /"));
+    let said = told.summarize();
     assert!(said == "ask guard.limit" || said == "deny files.delete-root", "{said}");
 }
 
 #[test]
 fn a_request_for_permission_is_denied_and_never_asked_about_twice() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     let request = |command: &str| {
         let payload = json!({"tool_name": "Bash", "tool_input": {"command": command}});
-        sandbox.tell("12:00:00", "PermissionRequest", payload)
+        sandbox.send_hook_event("12:00:00", "PermissionRequest", payload)
     };
     let denied = request("rm -rf /").json();
     let decision = &denied["hookSpecificOutput"]["decision"];
     assert_eq!(decision["behavior"], "deny", "{denied}");
     assert!(denied["systemMessage"].as_str().unwrap().contains("files.delete-root"));
     // The user is being asked already, so there is nothing to add.
-    request("git push --force-with-lease").is_silent();
+    request("git push --force-with-lease").assert_silent();
     assert_eq!(
-        verdicts(&sandbox),
+        list_stored_verdicts(&sandbox),
         ["deny files.delete-root catastrophic", "ask git.push-with-lease style"]
     );
 }
 
 #[test]
 fn events_that_are_about_no_call_to_come_are_not_judged() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     let tool = json!({"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}});
     for event in ["PostToolUse", "PostToolUseFailure", "Notification", "SessionStart"] {
-        sandbox.tell("12:00:00", event, tool.clone()).is_silent();
+        sandbox.send_hook_event("12:00:00", event, tool.clone()).assert_silent();
     }
-    assert_eq!(verdicts(&sandbox), Vec::<String>::new());
+    assert_eq!(list_stored_verdicts(&sandbox), Vec::<String>::new());
 }
 
 #[test]
 fn what_a_hook_changes_is_judged_as_well() {
-    let changing = |input: Value| saying("PreToolUse", &json!({"tool_input": input}));
+    let changing = |input: Value| render_answering_hook("PreToolUse", &json!({"tool_input": input}));
     let cases = [
         // A hook must not be able to slip something in.
         ("ls", changing(json!({"command": "rm -rf /"})), "deny files.delete-root"),
-        (
-            "ls",
-            changing(json!({"command": "git push --force-with-lease"})),
-            "ask git.push-with-lease",
-        ),
+        ("ls", changing(json!({"command": "git push --force-with-lease"})), "ask git.push-with-lease"),
         // What was denied stays denied, whatever a hook makes of it.
         ("rm -rf /", changing(json!({"command": "ls"})), "deny files.delete-root"),
-        (
-            "git push --force",
-            changing(json!({"command": "rm -rf /"})),
-            "deny git.push-force files.delete-root",
-        ),
+        ("git push --force", changing(json!({"command": "rm -rf /"})), "deny git.push-force files.delete-root"),
         // The same is not said twice.
-        (
-            "rm -rf /",
-            changing(json!({"command": "rm -rf / "})),
-            "deny files.delete-root",
-        ),
+        ("rm -rf /", changing(json!({"command": "rm -rf / "})), "deny files.delete-root"),
         // A hook that allows does not overrule the guard.
-        (
-            "rm -rf /",
-            saying("PreToolUse", &json!({"decision": "allow"})),
-            "deny files.delete-root",
-        ),
+        ("rm -rf /", render_answering_hook("PreToolUse", &json!({"decision": "allow"})), "deny files.delete-root"),
         ("ls", changing(json!({"command": "ls -l"})), ""),
     ];
     for (command, hook, expected) in cases {
-        let sandbox = configured(&hook);
-        let told = bash(&sandbox, command);
-        assert_eq!(told.in_short(), expected, "{command} {hook}: {told:?}");
+        let sandbox = create_configured_sandbox(&hook);
+        let told = judge_bash(&sandbox, command);
+        assert_eq!(told.summarize(), expected, "{command} {hook}: {told:?}");
     }
 }
 
@@ -266,14 +217,15 @@ fn a_no_is_told_even_if_hooks_are_ended() {
 
     use rustix::process::{Pid, Signal, kill_process};
 
-    use crate::support::{start, wait_until};
+    use crate::support::{spawn_with_stdin, wait_until};
 
-    let sandbox = configured("[[hook]]\nevent = 'PreToolUse'\nrun = 'touch began; sleep 60'\ntimeout = '70s'\n");
+    let sandbox =
+        create_configured_sandbox("[[hook]]\nevent = 'PreToolUse'\nrun = 'touch began; sleep 60'\ntimeout = '70s'\n");
     let payload = json!({
         "session_id": "s", "hook_event_name": "PreToolUse", "cwd": sandbox.project(),
         "tool_name": "Bash", "tool_input": {"command": "rm -rf /"},
     });
-    let mut child = start(&mut sandbox.command(&["hook"]), &payload.to_string());
+    let mut child = spawn_with_stdin(&mut sandbox.command(&["hook"]), &payload.to_string());
     wait_until(|| sandbox.exists("began").then_some(()));
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     let mut said = String::new();

@@ -2,20 +2,20 @@
 
 mod doctor;
 mod hook;
-mod links;
-mod own;
-mod recorded;
+mod recording;
 mod run;
+mod self_protection;
 mod settings;
-mod unread;
+mod symlinks;
+mod unreadable_calls;
 
 use serde_json::{Value, json};
 
-use crate::support::{Ran, Sandbox};
+use crate::support::{CliOutput, CliSandbox};
 
 /// What an agent was told about a call.
 #[derive(Debug)]
-struct Told {
+struct GuardHookReply {
     /// `deny`, `ask`, or nothing.
     decision: Option<String>,
     /// What the model reads.
@@ -25,8 +25,8 @@ struct Told {
     stderr: String,
 }
 
-impl From<Ran> for Told {
-    fn from(ran: Ran) -> Self {
+impl From<CliOutput> for GuardHookReply {
+    fn from(ran: CliOutput) -> Self {
         assert_eq!(ran.code, 0, "{ran:?}");
         let answer = if ran.stdout.is_empty() { json!({}) } else { ran.json() };
         let specific = &answer["hookSpecificOutput"];
@@ -40,19 +40,15 @@ impl From<Ran> for Told {
     }
 }
 
-impl Told {
+impl GuardHookReply {
     /// The decision and the rule, as `deny git.push-force`; nothing if the agent was told nothing.
     #[track_caller]
-    fn in_short(&self) -> String {
+    fn summarize(&self) -> String {
         let Some(decision) = &self.decision else {
             assert_eq!(self.message, "", "{self:?}");
             return String::new();
         };
-        let lines: Vec<_> = self
-            .message
-            .lines()
-            .filter(|line| line.starts_with("Snell: the guard "))
-            .collect();
+        let lines: Vec<_> = self.message.lines().filter(|line| line.starts_with("Snell: the guard ")).collect();
         let rules = lines.iter().filter_map(|line| line.split(['(', ')']).nth(1));
         let rules: Vec<_> = rules.collect();
         assert!(!rules.is_empty() && !self.reason.is_empty(), "{self:?}");
@@ -61,32 +57,32 @@ impl Told {
 }
 
 /// A call of a tool, as Claude Code tells it before it happens.
-fn call(sandbox: &Sandbox, tool: &str, input: Value) -> Told {
+fn judge_call(sandbox: &CliSandbox, tool: &str, input: Value) -> GuardHookReply {
     let payload = json!({"tool_name": tool, "tool_input": input});
-    sandbox.tell("12:00:00", "PreToolUse", payload).into()
+    sandbox.send_hook_event("12:00:00", "PreToolUse", payload).into()
 }
 
 /// A shell command, as Claude Code tells it.
-fn bash(sandbox: &Sandbox, command: &str) -> Told {
-    call(sandbox, "Bash", json!({"command": command}))
+fn judge_bash(sandbox: &CliSandbox, command: &str) -> GuardHookReply {
+    judge_call(sandbox, "Bash", json!({"command": command}))
 }
 
 /// A sandbox in which the user's own file says this.
-fn configured(text: &str) -> Sandbox {
-    Sandbox::recording().home_file(".config/snell/snell.toml", text)
+fn create_configured_sandbox(text: &str) -> CliSandbox {
+    CliSandbox::with_frozen_clock().home_file(".config/snell/snell.toml", text)
 }
 
 /// What is said about each of these commands.
 #[track_caller]
-fn are_told(sandbox: &Sandbox, cases: &[(&str, &str)]) {
+fn assert_judgements(sandbox: &CliSandbox, cases: &[(&str, &str)]) {
     for (command, expected) in cases {
-        let told = bash(sandbox, command);
-        assert_eq!(told.in_short(), *expected, "{command}: {told:?}");
+        let told = judge_bash(sandbox, command);
+        assert_eq!(told.summarize(), *expected, "{command}: {told:?}");
     }
 }
 
 /// What the database keeps of what the guard said, in the order in which it was said.
-fn verdicts(sandbox: &Sandbox) -> Vec<String> {
+fn list_stored_verdicts(sandbox: &CliSandbox) -> Vec<String> {
     let database = rusqlite::Connection::open(sandbox.database()).unwrap();
     let sql = "SELECT decision || ' ' || rule || ' ' || tier FROM guard_verdicts ORDER BY guard_verdict_id";
     let mut statement = database.prepare(sql).unwrap();

@@ -2,29 +2,23 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Ran, Sandbox};
+use crate::support::{CliOutput, CliSandbox};
 
-fn run(sandbox: &Sandbox, args: &[&str], command: &str) -> Ran {
+fn run_bash_call(sandbox: &CliSandbox, args: &[&str], command: &str) -> CliOutput {
     let payload = json!({"tool_name": "Bash", "tool_input": {"command": command}});
-    sandbox.snell(&[&["run", "PreToolUse"], args].concat(), &payload.to_string())
+    sandbox.run_snell(&[&["run", "PreToolUse"], args].concat(), &payload.to_string())
 }
 
 #[test]
 fn the_report_says_what_the_guard_said() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     let cases = [
         ("ls", 0, "allow", "allow", Value::Null),
-        (
-            "git push --force-with-lease",
-            0,
-            "ask",
-            "ask",
-            json!("git.push-with-lease"),
-        ),
+        ("git push --force-with-lease", 0, "ask", "ask", json!("git.push-with-lease")),
         ("rm -rf /", 2, "block", "deny", json!("files.delete-root")),
     ];
     for (command, code, decision, said, rule) in cases {
-        let ran = run(&sandbox, &["--guard"], command);
+        let ran = run_bash_call(&sandbox, &["--guard"], command);
         let json = ran.json();
         let guard = &json["guard"];
         assert_eq!(
@@ -33,18 +27,10 @@ fn the_report_says_what_the_guard_said() {
             "{command}: {ran:?}"
         );
         let keys: Vec<_> = guard.as_object().unwrap().keys().collect();
-        assert_eq!(
-            keys,
-            ["decision", "would", "rule", "tier", "reason", "advice"],
-            "{command}"
-        );
+        assert_eq!(keys, ["decision", "would", "rule", "tier", "reason", "advice"], "{command}");
         assert_eq!(guard["reason"].is_string(), !rule.is_null(), "{command}");
         if !rule.is_null() {
-            let whole = format!(
-                "{} {}",
-                guard["reason"].as_str().unwrap(),
-                guard["advice"].as_str().unwrap()
-            );
+            let whole = format!("{} {}", guard["reason"].as_str().unwrap(), guard["advice"].as_str().unwrap());
             assert_eq!(ran.reason(), whole, "{command}");
         }
     }
@@ -52,51 +38,42 @@ fn the_report_says_what_the_guard_said() {
 
 #[test]
 fn where_the_guard_only_watches_the_report_says_what_it_would_have_said() {
-    let sandbox = Sandbox::recording().home_file(".config/snell/snell.toml", "[guard]\npreset = 'audit'\n");
-    for (command, would) in [
-        ("ls", Value::Null),
-        ("git push --force-with-lease", json!("ask")),
-        ("rm -rf /", json!("deny")),
-    ] {
-        let ran = run(&sandbox, &["--guard"], command);
+    let sandbox = CliSandbox::with_frozen_clock().home_file(".config/snell/snell.toml", "[guard]\npreset = 'audit'\n");
+    for (command, would) in
+        [("ls", Value::Null), ("git push --force-with-lease", json!("ask")), ("rm -rf /", json!("deny"))]
+    {
+        let ran = run_bash_call(&sandbox, &["--guard"], command);
         assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"), "{command}: {ran:?}");
         let guard = &ran.json()["guard"];
-        assert_eq!(
-            (&guard["decision"], &guard["would"]),
-            (&json!("allow"), &would),
-            "{command}"
-        );
+        assert_eq!((&guard["decision"], &guard["would"]), (&json!("allow"), &would), "{command}");
     }
-    let ran = run(&Sandbox::recording(), &["--guard"], "rm -rf /");
-    assert_eq!(
-        ran.json()["guard"]["would"],
-        Value::Null,
-        "it was denied, and not only watched"
-    );
+    let ran = run_bash_call(&CliSandbox::with_frozen_clock(), &["--guard"], "rm -rf /");
+    assert_eq!(ran.json()["guard"]["would"], Value::Null, "it was denied, and not only watched");
 }
 
 #[test]
 fn nobody_is_judged_who_did_not_ask_for_it() {
-    let ran = run(&Sandbox::recording(), &[], "rm -rf /");
+    let ran = run_bash_call(&CliSandbox::with_frozen_clock(), &[], "rm -rf /");
     assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"));
     assert!(ran.json().get("guard").is_none(), "{ran:?}");
 }
 
 #[test]
 fn an_event_that_is_about_no_call_to_come_is_not_judged() {
-    let ran = Sandbox::recording().snell(&["run", "PostToolUse", "--guard"], "{\"tool_name\": \"Bash\"}");
+    let ran =
+        CliSandbox::with_frozen_clock().run_snell(&["run", "PostToolUse", "--guard"], "{\"tool_name\": \"Bash\"}");
     assert_eq!(ran.code, 0);
     assert!(ran.json().get("guard").is_none(), "{ran:?}");
 }
 
 #[test]
 fn hooks_run_as_well_and_what_they_change_is_judged_again() {
-    let sandbox = Sandbox::recording().file(
+    let sandbox = CliSandbox::with_frozen_clock().file(
         "snell.toml",
         "[[hook]]\nevent = 'PreToolUse'\nmodify = true\nrun = '''echo ran > ran; \
          echo '{\"tool_input\": {\"command\": \"rm -rf /\"}}' '''\n",
     );
-    let ran = run(&sandbox, &["--guard"], "ls");
+    let ran = run_bash_call(&sandbox, &["--guard"], "ls");
     assert_eq!((ran.code, ran.decision().as_str()), (2, "block"), "{ran:?}");
     assert_eq!(ran.json()["guard"]["rule"], "files.delete-root");
     assert_eq!(ran.statuses(), ["ok"]);
@@ -105,16 +82,13 @@ fn hooks_run_as_well_and_what_they_change_is_judged_again() {
 
 #[test]
 fn settings_count_and_so_does_being_asked_for_it() {
-    let strict = Sandbox::recording().file("snell.toml", "[guard]\npreset = 'strict'\n");
-    assert_eq!(run(&strict, &["--guard"], "git push --force-with-lease").code, 2);
+    let strict = CliSandbox::with_frozen_clock().file("snell.toml", "[guard]\npreset = 'strict'\n");
+    assert_eq!(run_bash_call(&strict, &["--guard"], "git push --force-with-lease").code, 2);
     // Whoever writes it on the command line wants it, although it is off where Snell is a guest.
-    let off = Sandbox::recording().home_file(".config/snell/snell.toml", "[handlers]\nguard = false\n");
-    assert_eq!(run(&off, &["--guard"], "rm -rf /").code, 2);
+    let off = CliSandbox::with_frozen_clock().home_file(".config/snell/snell.toml", "[handlers]\nguard = false\n");
+    assert_eq!(run_bash_call(&off, &["--guard"], "rm -rf /").code, 2);
     // A project whose trust is required and missing has no say that makes things milder.
-    let project = Sandbox::recording().file("snell.toml", "[guard.rules]\n'git.push-force' = 'allow'\n");
-    assert_eq!(run(&project, &["--guard"], "git push --force").code, 0);
-    assert_eq!(
-        run(&project, &["--guard", "--require-trust"], "git push --force").code,
-        2
-    );
+    let project = CliSandbox::with_frozen_clock().file("snell.toml", "[guard.rules]\n'git.push-force' = 'allow'\n");
+    assert_eq!(run_bash_call(&project, &["--guard"], "git push --force").code, 0);
+    assert_eq!(run_bash_call(&project, &["--guard", "--require-trust"], "git push --force").code, 2);
 }

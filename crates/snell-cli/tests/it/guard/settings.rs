@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::{are_told, bash, call, configured, verdicts};
-use crate::support::{Sandbox, start};
+use super::{assert_judgements, create_configured_sandbox, judge_bash, judge_call, list_stored_verdicts};
+use crate::support::{CliSandbox, spawn_with_stdin};
 
 const FORCE: &str = "git push --force";
 const LEASE: &str = "git push --force-with-lease";
@@ -11,22 +11,19 @@ const ROOT: &str = "rm -rf /";
 
 #[test]
 fn the_guard_can_be_switched_off_by_its_user_alone() {
-    are_told(&configured("[handlers]\nguard = false\n"), &[(ROOT, "")]);
-    let project = Sandbox::recording().file("snell.toml", "[handlers]\nguard = false\n");
-    project.snell(&["trust"], "");
-    are_told(&project, &[(ROOT, "deny files.delete-root")]);
+    assert_judgements(&create_configured_sandbox("[handlers]\nguard = false\n"), &[(ROOT, "")]);
+    let project = CliSandbox::with_frozen_clock().file("snell.toml", "[handlers]\nguard = false\n");
+    project.run_snell(&["trust"], "");
+    assert_judgements(&project, &[(ROOT, "deny files.delete-root")]);
 }
 
 #[test]
 fn audit_judges_and_records_and_says_nothing() {
-    let sandbox = configured("[guard]\npreset = 'audit'\n");
-    are_told(&sandbox, &[(ROOT, ""), (LEASE, ""), ("ls", "")]);
+    let sandbox = create_configured_sandbox("[guard]\npreset = 'audit'\n");
+    assert_judgements(&sandbox, &[(ROOT, ""), (LEASE, ""), ("ls", "")]);
     assert_eq!(
-        verdicts(&sandbox),
-        [
-            "allow files.delete-root catastrophic",
-            "allow git.push-with-lease style"
-        ]
+        list_stored_verdicts(&sandbox),
+        ["allow files.delete-root catastrophic", "allow git.push-with-lease style"]
     );
     let database = rusqlite::Connection::open(sandbox.database()).unwrap();
     let would = database
@@ -41,28 +38,20 @@ fn audit_judges_and_records_and_says_nothing() {
 
 #[test]
 fn strict_denies_what_others_ask_about_and_asks_about_what_cannot_be_known() {
-    are_told(
-        &configured("[guard]\npreset = 'strict'\n"),
-        &[
-            (LEASE, "deny git.push-with-lease"),
-            ("$TOOL build", "ask guard.unclear"),
-            ("ls", ""),
-        ],
+    assert_judgements(
+        &create_configured_sandbox("[guard]\npreset = 'strict'\n"),
+        &[(LEASE, "deny git.push-with-lease"), ("$TOOL build", "ask guard.unclear"), ("ls", "")],
     );
-    are_told(&Sandbox::recording(), &[("$TOOL build", "")]);
+    assert_judgements(&CliSandbox::with_frozen_clock(), &[("$TOOL build", "")]);
 }
 
 #[test]
 fn the_user_chooses_for_every_rule_also_for_locked_ones() {
-    are_told(
-        &configured(
+    assert_judgements(
+        &create_configured_sandbox(
             "[guard.rules]\n\"git.push-force\" = \"allow\"\ngit.push-with-lease = \"deny\"\n\"process.power\" = \"ask\"\n",
         ),
-        &[
-            (FORCE, ""),
-            (LEASE, "deny git.push-with-lease"),
-            ("shutdown -h now", "ask process.power"),
-        ],
+        &[(FORCE, ""), (LEASE, "deny git.push-with-lease"), ("shutdown -h now", "ask process.power")],
     );
 }
 
@@ -71,9 +60,9 @@ fn a_project_counts_if_it_is_trusted_and_else_only_where_it_is_stricter() {
     let text = "[guard]\nprotect = ['infra/prod']\nsecrets = ['vault']\n[guard.rules]\n\"git.push-force\" = \"allow\"\n\
         \"git.push-with-lease\" = \"deny\"\n\"files.delete-root\" = \"allow\"\n\
         [[guard.allow]]\ncommand = \"sudo ls\"\nreason = \"it is ours\"\n";
-    let sandbox = Sandbox::recording().file("snell.toml", text);
+    let sandbox = CliSandbox::with_frozen_clock().file("snell.toml", text);
     // The user is told once that the file is not trusted.
-    bash(&sandbox, "ls");
+    judge_bash(&sandbox, "ls");
     let always = [
         (LEASE, "deny git.push-with-lease"),
         (ROOT, "deny files.delete-root"),
@@ -81,28 +70,15 @@ fn a_project_counts_if_it_is_trusted_and_else_only_where_it_is_stricter() {
         ("cat vault/key", "deny protected.look"),
         ("rm infra/dev/main.tf", ""),
     ];
-    are_told(&sandbox, &always);
-    are_told(
-        &sandbox,
-        &[(FORCE, "deny git.push-force"), ("sudo ls", "deny privilege.raise")],
-    );
-    assert_eq!(sandbox.snell(&["trust"], "").code, 0);
-    are_told(&sandbox, &always);
-    are_told(
-        &sandbox,
-        &[
-            (FORCE, ""),
-            ("sudo ls", ""),
-            ("sudo ls; rm -rf /", "deny files.delete-root"),
-        ],
-    );
+    assert_judgements(&sandbox, &always);
+    assert_judgements(&sandbox, &[(FORCE, "deny git.push-force"), ("sudo ls", "deny privilege.raise")]);
+    assert_eq!(sandbox.run_snell(&["trust"], "").code, 0);
+    assert_judgements(&sandbox, &always);
+    assert_judgements(&sandbox, &[(FORCE, ""), ("sudo ls", ""), ("sudo ls; rm -rf /", "deny files.delete-root")]);
     // Every change ends it.
     let sandbox = sandbox.file("snell.toml", &format!("{text}# changed\n"));
-    bash(&sandbox, "ls");
-    are_told(
-        &sandbox,
-        &[(FORCE, "deny git.push-force"), (LEASE, "deny git.push-with-lease")],
-    );
+    judge_bash(&sandbox, "ls");
+    assert_judgements(&sandbox, &[(FORCE, "deny git.push-force"), (LEASE, "deny git.push-with-lease")]);
 }
 
 #[test]
@@ -110,22 +86,15 @@ fn whoever_trusts_a_project_sees_what_it_wants_of_the_guard() {
     let text = "[guard.rules]\n\"git.push-force\" = \"allow\"\n\n[[guard.allow]]\ncommand = \"sudo make load\"\n\
         reason = \"the driver\"\nuntil = 2027-01-31\n\n[guard]\npreset = \"strict\"\nprotect = [\"infra\"]\n\
         secrets = [\"vault\"]\n";
-    let sandbox = configured("[guard.rules]\n\"git.clean\" = \"ask\"\n").file("snell.toml", text);
-    let told = bash(&sandbox, "ls").message;
-    assert!(
-        told.contains("is not trusted, so nothing in it counts but what makes the guard stricter"),
-        "{told}"
-    );
-    let shown = sandbox.snell(&["trust"], "").stdout;
+    let sandbox = create_configured_sandbox("[guard.rules]\n\"git.clean\" = \"ask\"\n").file("snell.toml", text);
+    let told = judge_bash(&sandbox, "ls").message;
+    assert!(told.contains("is not trusted, so nothing in it counts but what makes the guard stricter"), "{told}");
+    let shown = sandbox.run_snell(&["trust"], "").stdout;
     let project = sandbox.project().display().to_string();
     // How wide a column is depends on where the test runs.
     let columns = shown.replace(&project, "PROJECT");
     let rows = columns.lines().map(|line| {
-        let cells: Vec<_> = line
-            .split("  ")
-            .map(str::trim)
-            .filter(|cell| !cell.is_empty())
-            .collect();
+        let cells: Vec<_> = line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
         cells.join(" | ")
     });
     insta::assert_snapshot!(rows.collect::<Vec<_>>().join("\n"), @"
@@ -139,7 +108,7 @@ fn whoever_trusts_a_project_sees_what_it_wants_of_the_guard() {
     Trusted in PROJECT, as long as they stay as they are:
     snell.toml: 0 hooks
     ");
-    let json = sandbox.snell(&["trust", "--json"], "").json();
+    let json = sandbox.run_snell(&["trust", "--json"], "").json();
     assert_eq!(
         json["guard"],
         json!([
@@ -157,36 +126,29 @@ fn whoever_trusts_a_project_sees_what_it_wants_of_the_guard() {
 
 #[test]
 fn a_project_is_strict_or_says_nothing() {
-    for (preset, expected) in [
-        ("strict", "deny git.push-with-lease"),
-        ("audit", "ask git.push-with-lease"),
-    ] {
-        let sandbox = Sandbox::recording().file("snell.toml", &format!("[guard]\npreset = '{preset}'\n"));
-        bash(&sandbox, "ls");
-        are_told(&sandbox, &[(LEASE, expected)]);
-        assert_eq!(sandbox.snell(&["trust"], "").code, 0);
-        are_told(&sandbox, &[(LEASE, expected)]);
+    for (preset, expected) in [("strict", "deny git.push-with-lease"), ("audit", "ask git.push-with-lease")] {
+        let sandbox = CliSandbox::with_frozen_clock().file("snell.toml", &format!("[guard]\npreset = '{preset}'\n"));
+        judge_bash(&sandbox, "ls");
+        assert_judgements(&sandbox, &[(LEASE, expected)]);
+        assert_eq!(sandbox.run_snell(&["trust"], "").code, 0);
+        assert_judgements(&sandbox, &[(LEASE, expected)]);
     }
 }
 
 #[test]
 fn the_users_word_counts_before_a_projects_unless_that_is_stricter() {
-    let sandbox = configured("[guard.rules]\n\"git.push-force\" = \"deny\"\n\"git.push-with-lease\" = \"allow\"\n")
-        .file(
-            "snell.toml",
-            "[guard.rules]\n\"git.push-force\" = \"allow\"\n\"git.push-with-lease\" = \"ask\"\n",
-        );
-    assert_eq!(sandbox.snell(&["trust"], "").code, 0);
-    are_told(
-        &sandbox,
-        &[(FORCE, "deny git.push-force"), (LEASE, "ask git.push-with-lease")],
-    );
+    let sandbox = create_configured_sandbox(
+        "[guard.rules]\n\"git.push-force\" = \"deny\"\n\"git.push-with-lease\" = \"allow\"\n",
+    )
+    .file("snell.toml", "[guard.rules]\n\"git.push-force\" = \"allow\"\n\"git.push-with-lease\" = \"ask\"\n");
+    assert_eq!(sandbox.run_snell(&["trust"], "").code, 0);
+    assert_judgements(&sandbox, &[(FORCE, "deny git.push-force"), (LEASE, "ask git.push-with-lease")]);
 }
 
 #[test]
 fn paths_of_the_user_begin_at_home() {
-    let sandbox = configured("[guard]\nprotect = ['~/notes', 'plans/*.md']\nsecrets = ['~/vault']\n");
-    are_told(
+    let sandbox = create_configured_sandbox("[guard]\nprotect = ['~/notes', 'plans/*.md']\nsecrets = ['~/vault']\n");
+    assert_judgements(
         &sandbox,
         &[
             ("echo x > ~/notes/a.txt", "deny protected.change"),
@@ -196,19 +158,16 @@ fn paths_of_the_user_begin_at_home() {
         ],
     );
     let notes = sandbox.home().join("notes/a.txt");
-    let told = call(&sandbox, "Write", json!({"file_path": notes, "content": "x"}));
-    assert_eq!(told.in_short(), "deny protected.change");
+    let told = judge_call(&sandbox, "Write", json!({"file_path": notes, "content": "x"}));
+    assert_eq!(told.summarize(), "deny protected.change");
     let vault = sandbox.home().join("vault/key");
-    assert_eq!(
-        call(&sandbox, "Read", json!({"file_path": vault})).in_short(),
-        "deny protected.look"
-    );
-    assert_eq!(call(&sandbox, "Read", json!({"file_path": notes})).in_short(), "");
+    assert_eq!(judge_call(&sandbox, "Read", json!({"file_path": vault})).summarize(), "deny protected.look");
+    assert_eq!(judge_call(&sandbox, "Read", json!({"file_path": notes})).summarize(), "");
 }
 
 #[test]
 fn an_allowed_command_is_allowed_until_the_end_of_its_last_day() {
-    let sandbox = configured(
+    let sandbox = create_configured_sandbox(
         "[[guard.allow]]\ncommand = \"sudo systemctl restart nginx\"\nreason = \"the dev box needs it\"\nuntil = \
          \"2926-03-01\"\n",
     );
@@ -219,39 +178,27 @@ fn an_allowed_command_is_allowed_until_the_end_of_its_last_day() {
         });
         let mut hook = sandbox.command(&["hook"]);
         hook.env("SNELL_NOW", time);
-        let ran: crate::support::Ran = start(&mut hook, &payload.to_string())
-            .wait_with_output()
-            .unwrap()
-            .into();
-        super::Told::from(ran).in_short()
+        let ran: crate::support::CliOutput =
+            spawn_with_stdin(&mut hook, &payload.to_string()).wait_with_output().unwrap().into();
+        super::GuardHookReply::from(ran).summarize()
     };
     let restart = "sudo systemctl restart nginx";
     assert_eq!(at("2926-03-01T23:59:59Z", restart), "");
     assert_eq!(at("2926-03-02T00:00:00Z", restart), "deny privilege.raise");
-    assert_eq!(
-        at("2926-03-01T12:00:00Z", "sudo systemctl restart nginx; rm -rf /"),
-        "deny files.delete-root"
-    );
-    assert_eq!(
-        at("2926-03-01T12:00:00Z", "sudo systemctl stop nginx"),
-        "deny privilege.raise"
-    );
+    assert_eq!(at("2926-03-01T12:00:00Z", "sudo systemctl restart nginx; rm -rf /"), "deny files.delete-root");
+    assert_eq!(at("2926-03-01T12:00:00Z", "sudo systemctl stop nginx"), "deny privilege.raise");
 }
 
 #[test]
 fn a_failure_means_what_the_user_says() {
-    for (choice, expected) in [
-        ("ask", "ask guard.unread"),
-        ("deny", "deny guard.unread"),
-        ("allow", ""),
-    ] {
-        let sandbox = configured(&format!("[guard]\non_failure = '{choice}'\n"));
-        assert_eq!(call(&sandbox, "Bash", json!({})).in_short(), expected);
+    for (choice, expected) in [("ask", "ask guard.unread"), ("deny", "deny guard.unread"), ("allow", "")] {
+        let sandbox = create_configured_sandbox(&format!("[guard]\non_failure = '{choice}'\n"));
+        assert_eq!(judge_call(&sandbox, "Bash", json!({})).summarize(), expected);
     }
     // What a project says about it has no effect, trusted or not.
-    let sandbox = Sandbox::recording().file("snell.toml", "[guard]\non_failure = 'allow'\n");
-    sandbox.snell(&["trust"], "");
-    assert_eq!(call(&sandbox, "Bash", json!({})).in_short(), "ask guard.unread");
+    let sandbox = CliSandbox::with_frozen_clock().file("snell.toml", "[guard]\non_failure = 'allow'\n");
+    sandbox.run_snell(&["trust"], "");
+    assert_eq!(judge_call(&sandbox, "Bash", json!({})).summarize(), "ask guard.unread");
 }
 
 #[test]
@@ -268,26 +215,27 @@ fn a_file_that_cannot_be_read_never_opens_the_guard() {
         "\u{0}",
     ];
     for text in broken {
-        let sandbox = configured(text);
-        let told = bash(&sandbox, ROOT);
+        let sandbox = create_configured_sandbox(text);
+        let told = judge_bash(&sandbox, ROOT);
         assert_eq!(told.decision.as_deref(), Some("deny"), "{text}: {told:?}");
         assert!(told.message.contains("(files.delete-root)"), "{text}: {told:?}");
     }
     // What can be read counts.
-    let sandbox =
-        configured("[guard]\npreset = 'strikt'\nprotect = [7, '~/notes']\n[guard.rules]\n'git.push-force' = 'ask'\n");
-    assert_eq!(bash(&sandbox, FORCE).decision.as_deref(), Some("ask"));
-    assert_eq!(bash(&sandbox, "rm ~/notes/a").decision.as_deref(), Some("deny"));
+    let sandbox = create_configured_sandbox(
+        "[guard]\npreset = 'strikt'\nprotect = [7, '~/notes']\n[guard.rules]\n'git.push-force' = 'ask'\n",
+    );
+    assert_eq!(judge_bash(&sandbox, FORCE).decision.as_deref(), Some("ask"));
+    assert_eq!(judge_bash(&sandbox, "rm ~/notes/a").decision.as_deref(), Some("deny"));
 }
 
 #[test]
 fn lint_tells_rules_that_nobody_knows_and_what_is_over() {
-    let sandbox = configured(
+    let sandbox = create_configured_sandbox(
         "[guard.rules]\n\"git.force-push\" = \"deny\"\n\"git.push-force\" = \"ask\"\n\"banana\" = \"ask\"\n\n\
          [[guard.allow]]\ncommand = \"make deploy\"\nreason = \"spring\"\nuntil = 2026-02-28\n",
     )
     .file("snell.toml", "[guard.rules]\n\"git.cleen\" = \"allow\"\n");
-    let ran = sandbox.snell(&["lint"], "");
+    let ran = sandbox.run_snell(&["lint"], "");
     assert_eq!(ran.code, 0, "{ran:?}");
     insta::assert_snapshot!(ran.stdout + &ran.stderr, @r#"
     ~/.config/snell/snell.toml:2:1: warning: the guard has no rule "git.force-push" (did you mean "git.push-force"?), so this has no effect; `snell guard rules` shows all
@@ -300,24 +248,21 @@ fn lint_tells_rules_that_nobody_knows_and_what_is_over() {
 
 #[test]
 fn whoever_cannot_have_their_settings_is_told_so_wherever_they_look() {
-    let sandbox = configured("[guard]\npreset = \"strict\"\nprotect = [\n");
+    let sandbox = create_configured_sandbox("[guard]\npreset = \"strict\"\nprotect = [\n");
     let expected = "the guard judges by its defaults, because this file is not valid TOML";
-    let lint = sandbox.snell(&["lint"], "");
-    assert!(
-        lint.code == 1 && lint.stdout.contains(&format!("warning: {expected}")),
-        "{lint:?}"
-    );
-    let status = sandbox.snell(&["status"], "");
+    let lint = sandbox.run_snell(&["lint"], "");
+    assert!(lint.code == 1 && lint.stdout.contains(&format!("warning: {expected}")), "{lint:?}");
+    let status = sandbox.run_snell(&["status"], "");
     assert!(status.code == 1 && status.stdout.contains(expected), "{status:?}");
-    let doctor = sandbox.snell(&["doctor"], "");
+    let doctor = sandbox.run_snell(&["doctor"], "");
     assert!(doctor.stdout.contains(expected), "{doctor:?}");
     // It does not count, and that is told.
-    let told = bash(&sandbox, LEASE);
-    assert_eq!(told.in_short(), "ask git.push-with-lease");
+    let told = judge_bash(&sandbox, LEASE);
+    assert_eq!(told.summarize(), "ask git.push-with-lease");
     assert!(told.message.contains("is not valid TOML"), "{told:?}");
-    let sound = configured("[guard]\npreset = \"strict\"\n");
+    let sound = create_configured_sandbox("[guard]\npreset = \"strict\"\n");
     for command in ["lint", "status", "doctor"] {
-        let ran = sound.snell(&[command], "");
+        let ran = sound.run_snell(&[command], "");
         assert!(!ran.stdout.contains("judges by its defaults"), "{command}: {ran:?}");
     }
 }
@@ -332,8 +277,8 @@ fn entries_and_choices_that_have_no_effect_are_found_and_told_in_their_order() {
         [[guard.allow]]\ncommand = \"sudo reboot\"\nreason = \"over\"\nuntil = \"2026-01-01\"\n\
         [guard.rules]\n\"git.push-froce\" = \"ask\"\n\"files.delete-root\" = \"ask\"\n";
     let project = "[guard.rules]\n\"git.push-force\" = \"allow\"\n\"files.delete-root\" = \"ask\"\n";
-    let sandbox = configured(own).file("snell.toml", project);
-    let lint = sandbox.snell(&["lint"], "");
+    let sandbox = create_configured_sandbox(own).file("snell.toml", project);
+    let lint = sandbox.run_snell(&["lint"], "");
     assert_eq!(lint.code, 0, "{lint:?}");
     insta::assert_snapshot!(lint.stdout, @r#"
     ~/.config/snell/snell.toml:2:11: warning: "sudo ls | wc" must be one simple command, with words in quotes where needed, so it lets nothing through; write one command as it is typed, without pipes and variables
@@ -359,19 +304,13 @@ fn a_pattern_whose_commands_are_all_minded_by_a_locked_rule_is_found() {
         ("make **", None),
     ] {
         let own = format!("[[guard.allow]]\ncommand = \"{pattern}\"\nreason = \"the build\"\n");
-        let lint = configured(&own).snell(&["lint"], "").stdout;
+        let lint = create_configured_sandbox(&own).run_snell(&["lint"], "").stdout;
         let found = lint.contains("does not let through what it seems to");
         assert_eq!(found, minded_by.is_some(), "{pattern}: {lint}");
         if let Some(rule) = minded_by {
-            assert!(
-                lint.contains(&format!("{rule} minds it, and holds for allowed commands")),
-                "{lint}"
-            );
-            let shown = configured(&own).snell(&["guard", "rules", rule], "").stdout;
-            assert!(
-                shown.contains("what `allow` names is judged by it all the same"),
-                "{shown}"
-            );
+            assert!(lint.contains(&format!("{rule} minds it, and holds for allowed commands")), "{lint}");
+            let shown = create_configured_sandbox(&own).run_snell(&["guard", "rules", rule], "").stdout;
+            assert!(shown.contains("what `allow` names is judged by it all the same"), "{shown}");
         }
     }
 }

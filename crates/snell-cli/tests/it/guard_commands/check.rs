@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::support::Sandbox;
+use crate::support::CliSandbox;
 
 #[test]
 fn a_denied_command_is_shown_with_its_place_the_reason_and_what_to_do_instead() {
-    let ran = Sandbox::new().snell(&["guard", "check", "cd / && rm -rf etc; echo 'rm -rf /'"], "");
+    let ran = CliSandbox::new().run_snell(&["guard", "check", "cd / && rm -rf etc; echo 'rm -rf /'"], "");
     assert_eq!((ran.code, ran.stderr.as_str()), (2, ""));
     insta::assert_snapshot!(ran.stdout, @"
     deny  files.delete-system (catastrophic)
@@ -25,20 +25,20 @@ fn the_exit_code_tells_what_snell_run_would() {
         ("history -c", 0, "ask"),
         ("git commit -m 'sudo rm -rf /'", 0, "allow"),
     ];
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     for (command, code, decision) in cases {
-        let ran = sandbox.snell(&["guard", "check", command], "");
+        let ran = sandbox.run_snell(&["guard", "check", command], "");
         assert_eq!(ran.code, code, "{command}: {ran:?}");
         assert!(ran.stdout.starts_with(decision), "{command}: {}", ran.stdout);
-        let ran = sandbox.snell(&["guard", "check", command, "--json"], "");
+        let ran = sandbox.run_snell(&["guard", "check", command, "--json"], "");
         assert_eq!((ran.code, ran.decision().as_str()), (code, decision), "{command}");
     }
 }
 
 #[test]
 fn a_program_hears_of_every_field_whether_it_says_something_or_not() {
-    let sandbox = Sandbox::new();
-    let json = |command: &str| sandbox.snell(&["guard", "check", "--json", command], "").stdout;
+    let sandbox = CliSandbox::new();
+    let json = |command: &str| sandbox.run_snell(&["guard", "check", "--json", command], "").stdout;
     assert_eq!(
         json("ls"),
         "{\"decision\":\"allow\",\"rule\":null,\"tier\":null,\"reason\":null,\"advice\":null,\"coverage\":\"full\"}\n"
@@ -48,39 +48,29 @@ fn a_program_hears_of_every_field_whether_it_says_something_or_not() {
     assert_eq!(denied["tier"], "catastrophic");
     assert_eq!(denied["coverage"], "partial");
     for field in ["reason", "advice"] {
-        assert!(
-            denied[field].as_str().is_some_and(|text| text.ends_with('.')),
-            "{denied}"
-        );
+        assert!(denied[field].as_str().is_some_and(|text| text.ends_with('.')), "{denied}");
     }
 }
 
 #[test]
 fn other_tools_are_judged_by_their_input() {
-    let sandbox = Sandbox::new();
-    let check = |tool: &str, input: &str| sandbox.snell(&["guard", "check", "--tool", tool, "--input", input], "");
+    let sandbox = CliSandbox::new();
+    let check = |tool: &str, input: &str| sandbox.run_snell(&["guard", "check", "--tool", tool, "--input", input], "");
     let ran = check("Write", r#"{"file_path": "/etc/passwd", "content": "x"}"#);
     assert_eq!(ran.code, 2);
     assert!(ran.stdout.contains("\n  Write /etc/passwd\n"), "{}", ran.stdout);
-    assert_eq!(
-        check("Write", r#"{"file_path": "src/main.rs", "content": "x"}"#).code,
-        0
-    );
+    assert_eq!(check("Write", r#"{"file_path": "src/main.rs", "content": "x"}"#).code, 0);
     assert_eq!(check("TodoWrite", "null").code, 0);
     let ran = check("Bash", "{");
     assert_eq!(ran.code, 1);
-    assert!(
-        ran.stderr.starts_with("snell: --input is not JSON: EOF"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.starts_with("snell: --input is not JSON: EOF"), "{}", ran.stderr);
 }
 
 #[test]
 fn where_a_command_would_run_decides_what_it_would_do() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     let decision = |args: &[&str]| {
-        let ran = sandbox.snell(&[&["guard", "check", "--json"], args].concat(), "");
+        let ran = sandbox.run_snell(&[&["guard", "check", "--json"], args].concat(), "");
         ran.decision()
     };
     let rows: &[(&[&str], &str)] = &[
@@ -88,14 +78,8 @@ fn where_a_command_would_run_decides_what_it_would_do() {
         (&["rm -rf ../home"], "deny"),
         (&["rm -rf etc", "--cwd", "/home/nobody/../.."], "deny"),
         (&["rm -rf build", "--cwd", "/srv/app", "--project", "/srv/app"], "allow"),
-        (
-            &["rm -rf build", "--cwd", "/srv/app/", "--project", "/srv/x/../app"],
-            "allow",
-        ),
-        (
-            &["rm -rf build", "--cwd", "/srv/app", "--project", "/srv/other"],
-            "deny",
-        ),
+        (&["rm -rf build", "--cwd", "/srv/app/", "--project", "/srv/x/../app"], "allow"),
+        (&["rm -rf build", "--cwd", "/srv/app", "--project", "/srv/other"], "deny"),
         (&["rm -rf ../app", "--cwd", "/srv/app", "--project", "/srv/app"], "deny"),
         // Nobody's project, whoever is started there.
         (&["rm -rf lib", "--cwd", "/usr"], "deny"),
@@ -109,18 +93,15 @@ fn where_a_command_would_run_decides_what_it_would_do() {
     for (args, expected) in rows {
         assert_eq!(decision(args), *expected, "{args:?}");
     }
-    let ran = sandbox.snell(&["guard", "check", "ls", "--project", "/srv/app"], "");
-    assert_eq!(
-        ran.stderr,
-        "snell: /srv/app is no directory; it is taken for a project without settings\n"
-    );
+    let ran = sandbox.run_snell(&["guard", "check", "ls", "--project", "/srv/app"], "");
+    assert_eq!(ran.stderr, "snell: /srv/app is no directory; it is taken for a project without settings\n");
 }
 
 #[test]
 fn a_preset_can_be_tried_out() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     let check =
-        |preset: &str, command: &str| sandbox.snell(&["guard", "check", "--json", "--preset", preset, command], "");
+        |preset: &str, command: &str| sandbox.run_snell(&["guard", "check", "--json", "--preset", preset, command], "");
     assert_eq!(check("standard", "$X build").decision(), "allow");
     assert_eq!(check("strict", "$X build").decision(), "ask");
     assert_eq!(check("strict", "history -c").decision(), "deny");
@@ -128,18 +109,13 @@ fn a_preset_can_be_tried_out() {
     assert_eq!((audited.code, audited.decision().as_str()), (0, "allow"));
     assert_eq!(audited.json()["would"], "deny");
     assert_eq!(audited.json()["rule"], "files.delete-root");
-    let ran = sandbox.snell(&["guard", "check", "--preset", "audit", "rm -rf /"], "");
-    assert!(
-        ran.stdout
-            .contains("Audit     the preset only watches; otherwise: deny"),
-        "{}",
-        ran.stdout
-    );
+    let ran = sandbox.run_snell(&["guard", "check", "--preset", "audit", "rm -rf /"], "");
+    assert!(ran.stdout.contains("Audit     the preset only watches; otherwise: deny"), "{}", ran.stdout);
 }
 
 #[test]
 fn nothing_in_a_command_steers_a_terminal() {
-    let ran = Sandbox::new().snell(&["guard", "check", "rm -rf / \u{1b}[2J\u{202e}\r"], "");
+    let ran = CliSandbox::new().run_snell(&["guard", "check", "rm -rf / \u{1b}[2J\u{202e}\r"], "");
     assert_eq!(ran.code, 2);
     let steers = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
     assert!(!ran.stdout.contains(steers), "{:?}", ran.stdout);
@@ -153,7 +129,7 @@ fn a_name_with_what_nobody_sees_is_not_told_as_another_name() {
         ("rm -rf /etc/EF", "/etc/EF belongs"),
     ];
     for (command, expected) in cases {
-        let ran = Sandbox::new().snell(&["guard", "check", "--json", command], "");
+        let ran = CliSandbox::new().run_snell(&["guard", "check", "--json", command], "");
         let reason = ran.json()["reason"].as_str().unwrap().to_owned();
         assert!(reason.starts_with(expected), "{command}: {reason}");
     }
@@ -161,7 +137,7 @@ fn a_name_with_what_nobody_sees_is_not_told_as_another_name() {
 
 #[test]
 fn a_mistake_is_no_denial() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     let cases: &[&[&str]] = &[
         &["guard"],
         &["guard", "chekc"],
@@ -179,9 +155,9 @@ fn a_mistake_is_no_denial() {
         &["guard", "explain", "--tool", "Bash"],
     ];
     // Something must be recorded, so that filters are looked at.
-    sandbox.tell("10:00:00", "SessionStart", json!({}));
+    sandbox.send_hook_event("10:00:00", "SessionStart", json!({}));
     for args in cases {
-        let ran = sandbox.snell(args, "");
+        let ran = sandbox.run_snell(args, "");
         assert_eq!(ran.code, 1, "{args:?}: {ran:?}");
         assert!(!ran.stderr.is_empty(), "{args:?}");
         assert_eq!(ran.stdout, "", "{args:?}");
@@ -190,14 +166,10 @@ fn a_mistake_is_no_denial() {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    for command in [
-        &["guard"][..],
-        &["guard", "check"],
-        &["guard", "explain"],
-        &["guard", "rules"],
-        &["guard", "replay"],
-    ] {
-        let ran = Sandbox::new().snell(&[command, &["--help"]].concat(), "");
+    for command in
+        [&["guard"][..], &["guard", "check"], &["guard", "explain"], &["guard", "rules"], &["guard", "replay"]]
+    {
+        let ran = CliSandbox::new().run_snell(&[command, &["--help"]].concat(), "");
         assert_eq!(ran.code, 0, "{command:?}");
         assert!(ran.stdout.contains("Example"), "{command:?}: {}", ran.stdout);
     }

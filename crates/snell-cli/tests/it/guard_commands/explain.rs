@@ -4,31 +4,17 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
-use crate::support::Sandbox;
+use crate::support::CliSandbox;
 
 #[test]
 fn people_see_how_a_command_is_read_and_what_would_flip_the_verdict() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     let command = "x=rm; sudo $x -rf /srv/old && make | tee b";
-    let ran = sandbox.snell(
-        &[
-            "guard",
-            "explain",
-            command,
-            "--cwd",
-            "/srv/app",
-            "--project",
-            "/srv/app",
-        ],
-        "",
-    );
+    let ran = sandbox.run_snell(&["guard", "explain", command, "--cwd", "/srv/app", "--project", "/srv/app"], "");
     assert_eq!(ran.code, 0);
     // Which rules there are changes more often than how they are told.
     let (others, told): (Vec<_>, Vec<_>) = ran.stdout.lines().partition(|line| line.contains("no match: "));
-    assert!(
-        others.len() == 2 && others[0].contains("files.delete-root"),
-        "{others:?}"
-    );
+    assert!(others.len() == 2 && others[0].contains("files.delete-root"), "{others:?}");
     insta::assert_snapshot!(told.join("\n"), @"
     deny  files.delete-system (catastrophic)
       x=rm; sudo $x -rf /srv/old && make | tee b
@@ -65,27 +51,13 @@ fn people_see_how_a_command_is_read_and_what_would_flip_the_verdict() {
 
 #[test]
 fn programs_see_all_of_it() {
-    let sandbox = Sandbox::new();
-    let json = sandbox
-        .snell(&["guard", "explain", "--json", "cd / && env A=b rm -rf $X/etc etc"], "")
-        .json();
-    assert_eq!(
-        (&json["decision"], &json["rule"]),
-        (&json!("deny"), &json!("files.delete-system"))
-    );
-    let step = &json["steps"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|step| step["words"][0]["text"] == "rm")
-        .unwrap()
-        .clone();
+    let sandbox = CliSandbox::new();
+    let json = sandbox.run_snell(&["guard", "explain", "--json", "cd / && env A=b rm -rf $X/etc etc"], "").json();
+    assert_eq!((&json["decision"], &json["rule"]), (&json!("deny"), &json!("files.delete-system")));
+    let step = &json["steps"].as_array().unwrap().iter().find(|step| step["words"][0]["text"] == "rm").unwrap().clone();
     assert_eq!(step["through"], json!(["env"]));
     assert_eq!(step["cwd"], "/");
-    assert_eq!(
-        (&step["words"][2]["known"], &step["words"][3]["text"]),
-        (&json!(false), &json!("etc"))
-    );
+    assert_eq!((&step["words"][2]["known"], &step["words"][3]["text"]), (&json!(false), &json!("etc")));
     let effects = step["effects"].as_array().unwrap();
     let deleted = effects.iter().find(|effect| effect["target"] == "/etc").unwrap();
     let looks = deleted["rules"].as_array().unwrap();
@@ -99,24 +71,17 @@ fn programs_see_all_of_it() {
 
 #[test]
 fn every_change_that_is_offered_changes_the_verdict() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     let mut tried = 0;
-    for command in [
-        "rm -rf / x; ls",
-        "sudo make install",
-        "git push --force origin main",
-        "cat ~/.ssh/id_rsa | wc -l",
-    ] {
-        let explained = sandbox.snell(&["guard", "explain", "--json", command], "").json();
+    for command in ["rm -rf / x; ls", "sudo make install", "git push --force origin main", "cat ~/.ssh/id_rsa | wc -l"]
+    {
+        let explained = sandbox.run_snell(&["guard", "explain", "--json", command], "").json();
         let before = &explained["decision"];
         let flips = explained["flips"].as_array().unwrap();
         assert!(!flips.is_empty(), "{command}");
-        for flip in flips
-            .iter()
-            .filter(|flip| flip["change"] == "word" || flip["change"] == "command")
-        {
+        for flip in flips.iter().filter(|flip| flip["change"] == "word" || flip["change"] == "command") {
             let changed = flip["then"].as_str().unwrap();
-            let after = sandbox.snell(&["guard", "check", "--json", changed], "").decision();
+            let after = sandbox.run_snell(&["guard", "check", "--json", changed], "").decision();
             assert_eq!(flip["decision"], after.as_str(), "{command}: {changed}");
             assert_ne!(*before, after.as_str(), "{command}: {changed}");
             tried += 1;
@@ -127,22 +92,12 @@ fn every_change_that_is_offered_changes_the_verdict() {
 
 #[test]
 fn what_is_explained_is_what_check_decides() {
-    let sandbox = Sandbox::new();
-    let commands = [
-        "ls",
-        "rm -rf /",
-        "history -c",
-        "eval \"$X\"",
-        "git commit -m 'rm -rf /'",
-        "echo 'unclosed",
-    ];
+    let sandbox = CliSandbox::new();
+    let commands = ["ls", "rm -rf /", "history -c", "eval \"$X\"", "git commit -m 'rm -rf /'", "echo 'unclosed"];
     for preset in ["standard", "strict", "audit"] {
         for command in commands {
-            let ask = |what: &str| {
-                sandbox
-                    .snell(&["guard", what, "--json", "--preset", preset, command], "")
-                    .json()
-            };
+            let ask =
+                |what: &str| sandbox.run_snell(&["guard", what, "--json", "--preset", preset, command], "").json();
             let (checked, explained) = (ask("check"), ask("explain"));
             for (field, value) in checked.as_object().unwrap() {
                 assert_eq!(*value, explained[field], "{field} of {command} under {preset}");
@@ -154,20 +109,15 @@ fn what_is_explained_is_what_check_decides() {
 
 #[test]
 fn a_file_behind_a_link_is_explained_where_it_is() {
-    let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", "[guard]\n");
+    let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", "[guard]\n");
     symlink(sandbox.home().join(".config/snell"), sandbox.project().join("conf")).unwrap();
     let input = json!({"file_path": sandbox.project().join("conf/snell.toml"), "content": ""}).to_string();
     let args = ["--tool", "Write", "--input", &input];
-    let checked = sandbox.snell(&[&["guard", "check"][..], &args].concat(), "");
+    let checked = sandbox.run_snell(&[&["guard", "check"][..], &args].concat(), "");
     assert_eq!(checked.code, 2, "{checked:?}");
-    let explained = sandbox
-        .snell(&[&["guard", "explain", "--json"][..], &args].concat(), "")
-        .json();
+    let explained = sandbox.run_snell(&[&["guard", "explain", "--json"][..], &args].concat(), "").json();
     assert_eq!(explained["decision"], "deny", "{explained}");
-    assert_eq!(
-        explained["effects"][0]["target"],
-        sandbox.home().join(".config/snell/snell.toml").to_str().unwrap()
-    );
+    assert_eq!(explained["effects"][0]["target"], sandbox.home().join(".config/snell/snell.toml").to_str().unwrap());
 }
 
 #[test]
@@ -184,25 +134,18 @@ fn settings_that_are_offered_can_be_put_into_a_file_and_do_what_is_said() {
     let mut tried = 0;
     for command in commands {
         let input = json!({ "command": command }).to_string();
-        let judged = |sandbox: &Sandbox, what: &str| {
+        let judged = |sandbox: &CliSandbox, what: &str| {
             let args = ["guard", what, "--json", "--tool", "Bash", "--input", &input];
-            sandbox.snell(&args, "").json()
+            sandbox.run_snell(&args, "").json()
         };
-        let explained = judged(&Sandbox::new(), "explain");
+        let explained = judged(&CliSandbox::new(), "explain");
         let of_settings = |flip: &&Value| ["rule", "allowed", "preset"].iter().any(|kind| flip["change"] == *kind);
         for flip in explained["flips"].as_array().unwrap().iter().filter(of_settings) {
             let settings = flip["then"].as_str().unwrap();
-            let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", settings);
-            assert_eq!(
-                judged(&sandbox, "check")["decision"],
-                flip["decision"],
-                "{command:?}: {settings}"
-            );
-            let lint = sandbox.snell(&["lint"], "");
-            assert!(
-                lint.stdout.starts_with("No problems"),
-                "{command:?}: {settings}: {lint:?}"
-            );
+            let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", settings);
+            assert_eq!(judged(&sandbox, "check")["decision"], flip["decision"], "{command:?}: {settings}");
+            let lint = sandbox.run_snell(&["lint"], "");
+            assert!(lint.stdout.starts_with("No problems"), "{command:?}: {settings}: {lint:?}");
             tried += 1;
         }
     }

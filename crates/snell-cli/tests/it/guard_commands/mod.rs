@@ -1,8 +1,8 @@
 //! `snell guard …`: what people and programs are told about calls, rules, and what was recorded.
 
 mod check;
+mod check_stdin;
 mod explain;
-mod lines;
+mod output_errors;
 mod replay;
 mod rules;
-mod unwritten;

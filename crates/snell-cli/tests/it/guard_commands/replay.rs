@@ -2,28 +2,24 @@
 
 use serde_json::{Value, json};
 use snell::{Event, Timestamp};
-use snell_store::{GuardVerdict, Judgement, Observation, Sender, Store};
+use snell_store::{DecisionRecord, EventRecord, EventSender, GuardVerdictRecord, Store};
 
-use crate::support::{Ran, Sandbox};
+use crate::support::{CliOutput, CliSandbox};
 
 /// A recorded call, and what the guard said about it.
-struct Made<'a> {
+struct RecordedBashCall<'a> {
     session: &'a str,
     input: Value,
     said: Option<(&'a str, &'a str)>,
 }
 
-fn bash<'a>(command: &str, said: Option<(&'a str, &'a str)>) -> Made<'a> {
-    Made {
-        session: "session-one",
-        input: json!({ "command": command }),
-        said,
-    }
+fn build_bash_call<'a>(command: &str, said: Option<(&'a str, &'a str)>) -> RecordedBashCall<'a> {
+    RecordedBashCall { session: "session-one", input: json!({ "command": command }), said }
 }
 
 /// A sandbox in which these calls were recorded, a second apart from ten o'clock on.
-fn recorded(calls: &[Made<'_>]) -> Sandbox {
-    let sandbox = Sandbox::recording();
+fn record_calls(calls: &[RecordedBashCall<'_>]) -> CliSandbox {
+    let sandbox = CliSandbox::with_frozen_clock();
     let mut store = Store::open(&sandbox.database()).unwrap().store;
     for (number, call) in calls.iter().enumerate() {
         let at: Timestamp = format!("2026-03-01T10:00:{number:02}Z").parse().unwrap();
@@ -34,18 +30,11 @@ fn recorded(calls: &[Made<'_>]) -> Sandbox {
             "tool_input": call.input,
         });
         let (event, _) = Event::from_object(Some("PreToolUse"), payload.as_object().unwrap().clone()).unwrap();
-        let mut observation = Observation::new(&event, at);
-        observation.sender = Sender {
-            product: Some("claude".into()),
-            ..Sender::default()
-        };
-        observation.judgement = Some(Judgement {
-            guard: call
-                .said
-                .iter()
-                .map(|(decision, rule)| verdict(decision, rule))
-                .collect(),
-            ..Judgement::default()
+        let mut observation = EventRecord::new(&event, at);
+        observation.sender = EventSender { product: Some("claude".into()), ..EventSender::default() };
+        observation.judgement = Some(DecisionRecord {
+            guard: call.said.iter().map(|(decision, rule)| build_guard_verdict(decision, rule)).collect(),
+            ..DecisionRecord::default()
         });
         store.ingest(observation).unwrap();
     }
@@ -53,8 +42,8 @@ fn recorded(calls: &[Made<'_>]) -> Sandbox {
     sandbox
 }
 
-fn verdict(decision: &str, rule: &str) -> GuardVerdict {
-    GuardVerdict {
+fn build_guard_verdict(decision: &str, rule: &str) -> GuardVerdictRecord {
+    GuardVerdictRecord {
         decision: decision.into(),
         would: None,
         rule: rule.into(),
@@ -65,42 +54,36 @@ fn verdict(decision: &str, rule: &str) -> GuardVerdict {
     }
 }
 
-fn lines(ran: &Ran) -> Vec<Value> {
+fn parse_json_lines(ran: &CliOutput) -> Vec<Value> {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    ran.stdout
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// One call for each way in which a verdict can turn, and some that stay.
-fn every_turn() -> Sandbox {
-    recorded(&[
-        bash("ls", None),
-        bash("rm -rf /", Some(("deny", "files.delete-root"))),
-        bash("rm -rf /", None),
-        bash("rm -rf ~", Some(("allow", "files.delete-home"))),
-        bash("rm -rf /", Some(("ask", "old.rule"))),
-        bash("history -c", None),
-        bash("history -c", Some(("deny", "self.cover-tracks"))),
-        bash("ls -l", Some(("ask", "old.rule"))),
-        bash("pwd", Some(("deny", "other.rule"))),
+fn record_every_change() -> CliSandbox {
+    record_calls(&[
+        build_bash_call("ls", None),
+        build_bash_call("rm -rf /", Some(("deny", "files.delete-root"))),
+        build_bash_call("rm -rf /", None),
+        build_bash_call("rm -rf ~", Some(("allow", "files.delete-home"))),
+        build_bash_call("rm -rf /", Some(("ask", "old.rule"))),
+        build_bash_call("history -c", None),
+        build_bash_call("history -c", Some(("deny", "self.cover-tracks"))),
+        build_bash_call("ls -l", Some(("ask", "old.rule"))),
+        build_bash_call("pwd", Some(("deny", "other.rule"))),
     ])
 }
 
 #[test]
 fn before_anything_happened_it_says_so() {
-    let ran = Sandbox::recording().snell(&["guard", "replay"], "");
-    assert_eq!(
-        (ran.code, ran.stdout.as_str()),
-        (0, "0 recorded calls: nothing would change.\n")
-    );
+    let ran = CliSandbox::with_frozen_clock().run_snell(&["guard", "replay"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "0 recorded calls: nothing would change.\n"));
     assert_eq!(ran.stderr, "snell: nothing has been recorded yet\n");
 }
 
 #[test]
 fn people_see_what_would_change_and_how_often() {
-    let ran = every_turn().snell(&["guard", "replay"], "");
+    let ran = record_every_change().run_snell(&["guard", "replay"], "");
     assert_eq!(ran.stderr, "");
     insta::assert_snapshot!(ran.stdout, @"
     10:00:08    1  project        deny -> allow  other.rule                Bash pwd
@@ -122,29 +105,14 @@ fn people_see_what_would_change_and_how_often() {
 
 #[test]
 fn programs_see_each_change_then_and_now_and_the_counts_at_the_end() {
-    let sandbox = every_turn();
-    let changed = lines(&sandbox.snell(&["guard", "replay", "--json"], ""));
+    let sandbox = record_every_change();
+    let changed = parse_json_lines(&sandbox.run_snell(&["guard", "replay", "--json"], ""));
     let turns: Vec<_> = changed[..changed.len() - 1]
         .iter()
         .map(|line| format!("{} {}", line["was"]["decision"], line["now"]["decision"]).replace('"', ""))
         .collect();
-    assert_eq!(
-        turns,
-        [
-            "deny allow",
-            "ask allow",
-            "deny ask",
-            "allow ask",
-            "ask deny",
-            "allow deny",
-            "allow deny"
-        ]
-    );
-    assert!(
-        changed[..7]
-            .iter()
-            .all(|line| line["type"] == "call" && line["changed"] == true)
-    );
+    assert_eq!(turns, ["deny allow", "ask allow", "deny ask", "allow ask", "ask deny", "allow deny", "allow deny"]);
+    assert!(changed[..7].iter().all(|line| line["type"] == "call" && line["changed"] == true));
     assert_eq!(changed[0]["was"]["rule"], "other.rule");
     assert_eq!(changed[6]["input"]["command"], "rm -rf /");
     assert_eq!(changed[6]["now"]["rule"], "files.delete-root");
@@ -155,19 +123,19 @@ fn programs_see_each_change_then_and_now_and_the_counts_at_the_end() {
         summary["changed"]["newly_denied"],
         json!({"calls": 2, "rules": {"files.delete-home": 1, "files.delete-root": 1}})
     );
-    let all = lines(&sandbox.snell(&["guard", "replay", "--json", "--all"], ""));
+    let all = parse_json_lines(&sandbox.run_snell(&["guard", "replay", "--json", "--all"], ""));
     assert_eq!(all.len(), 10);
     assert_eq!(all[8]["changed"], false);
 }
 
 #[test]
 fn a_preset_can_be_tried_out_on_what_was_recorded() {
-    let sandbox = recorded(&[
-        bash("$X build", None),
-        bash("rm -rf /", Some(("deny", "files.delete-root"))),
+    let sandbox = record_calls(&[
+        build_bash_call("$X build", None),
+        build_bash_call("rm -rf /", Some(("deny", "files.delete-root"))),
     ]);
     let counts = |args: &[&str]| {
-        let lines = lines(&sandbox.snell(&[&["guard", "replay", "--json"], args].concat(), ""));
+        let lines = parse_json_lines(&sandbox.run_snell(&[&["guard", "replay", "--json"], args].concat(), ""));
         lines.last().unwrap()["changed"].clone()
     };
     assert_eq!(counts(&[]), json!({}));
@@ -177,9 +145,9 @@ fn a_preset_can_be_tried_out_on_what_was_recorded() {
 
 #[test]
 fn filters_find_the_calls_that_they_name() {
-    let mut calls = [bash("ls", None), bash("pwd", None), bash("make", None)];
+    let mut calls = [build_bash_call("ls", None), build_bash_call("pwd", None), build_bash_call("make", None)];
     calls[2].session = "another";
-    let sandbox = recorded(&calls);
+    let sandbox = record_calls(&calls);
     let project = sandbox.project();
     let project = project.to_str().unwrap();
     let cases: &[(&[&str], u64)] = &[
@@ -196,79 +164,61 @@ fn filters_find_the_calls_that_they_name() {
         (&["--project", "."], 3),
     ];
     for (args, expected) in cases {
-        let lines = lines(&sandbox.snell(&[&["guard", "replay", "--json"], *args].concat(), ""));
+        let lines = parse_json_lines(&sandbox.run_snell(&[&["guard", "replay", "--json"], *args].concat(), ""));
         assert_eq!(lines.last().unwrap()["calls"], *expected, "{args:?}");
     }
-    let ran = sandbox.snell(&["guard", "replay", "--project", "/"], "");
-    assert_eq!(
-        (ran.code, ran.stderr.as_str()),
-        (1, "snell: nothing was recorded in the project /\n")
-    );
+    let ran = sandbox.run_snell(&["guard", "replay", "--project", "/"], "");
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, "snell: nothing was recorded in the project /\n"));
 }
 
 #[test]
 fn what_was_not_recorded_whole_is_told() {
     let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
     let long = format!("echo {}; rm -rf /", "x ".repeat(100_000));
-    let sandbox = recorded(&[
-        bash(&format!("GITHUB_TOKEN={token} rm -rf /"), None),
-        bash(&long, None),
-        bash("ls", None),
+    let sandbox = record_calls(&[
+        build_bash_call(&format!("GITHUB_TOKEN={token} rm -rf /"), None),
+        build_bash_call(&long, None),
+        build_bash_call("ls", None),
     ]);
-    let json = lines(&sandbox.snell(&["guard", "replay", "--json", "--all"], ""));
-    let losses: Vec<_> = json[..3]
-        .iter()
-        .map(|line| (&line["masked"], &line["shortened"]))
-        .collect();
+    let json = parse_json_lines(&sandbox.run_snell(&["guard", "replay", "--json", "--all"], ""));
+    let losses: Vec<_> = json[..3].iter().map(|line| (&line["masked"], &line["shortened"])).collect();
     let (yes, no) = (&json!(true), &json!(false));
     assert_eq!(losses, [(no, no), (no, yes), (yes, no)]);
-    let ran = sandbox.snell(&["guard", "replay"], "");
-    assert!(
-        ran.stdout.contains("(recorded with secrets masked)\n"),
-        "{}",
-        ran.stdout
-    );
+    let ran = sandbox.run_snell(&["guard", "replay"], "");
+    assert!(ran.stdout.contains("(recorded with secrets masked)\n"), "{}", ran.stdout);
     assert!(ran.stdout.contains("(recorded shortened)\n"), "{}", ran.stdout);
-    assert!(
-        ran.stdout
-            .contains("2 were not recorded whole (secrets masked: 1, shortened: 1)"),
-        "{}",
-        ran.stdout
-    );
+    assert!(ran.stdout.contains("2 were not recorded whole (secrets masked: 1, shortened: 1)"), "{}", ran.stdout);
 }
 
 #[test]
 fn more_calls_than_are_held_at_once_are_judged_to_the_last() {
-    let sandbox = recorded(&[bash("rm -rf /", None)]);
+    let sandbox = record_calls(&[build_bash_call("rm -rf /", None)]);
     let copies = "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) ";
-    sandbox.hold_database(&format!(
+    sandbox.open_database_with(&format!(
         "INSERT INTO events (id, event_id, agent_id, conversation_id, name, tool, state, correlation, at) \
          {copies} SELECT i, 'copy-' || i, agent_id, conversation_id, name, tool, state, correlation, at FROM n, events WHERE id = 1; \
          INSERT INTO payloads (id, payload) {copies} SELECT i, payload FROM n, payloads WHERE id = 1;"
     ));
-    let lines = lines(&sandbox.snell(&["guard", "replay", "--json"], ""));
+    let lines = parse_json_lines(&sandbox.run_snell(&["guard", "replay", "--json"], ""));
     assert_eq!(lines.len(), 1001);
     assert_eq!(lines[1000]["changed"]["newly_denied"]["calls"], 1000);
 }
 
 #[test]
 fn what_agents_were_told_is_compared_with_what_they_would_be_told_today() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     let call = |command: &str| json!({"tool_name": "Bash", "tool_input": {"command": command}});
-    let told = sandbox.tell("10:00:00", "PreToolUse", call("git push --force origin main"));
+    let told = sandbox.send_hook_event("10:00:00", "PreToolUse", call("git push --force origin main"));
     assert!(told.stdout.contains("deny"), "{told:?}");
-    sandbox.tell("10:00:01", "PreToolUse", call("history -c"));
-    sandbox.tell("10:00:02", "PreToolUse", call("cargo test"));
-    let ran = sandbox.snell(&["guard", "replay"], "");
-    assert_eq!(
-        (ran.stdout.as_str(), ran.stderr.as_str()),
-        ("3 recorded calls: nothing would change.\n", "")
-    );
+    sandbox.send_hook_event("10:00:01", "PreToolUse", call("history -c"));
+    sandbox.send_hook_event("10:00:02", "PreToolUse", call("cargo test"));
+    let ran = sandbox.run_snell(&["guard", "replay"], "");
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("3 recorded calls: nothing would change.\n", ""));
     let sandbox = sandbox.home_file(
         ".config/snell/snell.toml",
         "[guard.rules]\n\"git.push-force\" = \"allow\"\n\"self.cover-tracks\" = \"deny\"\n",
     );
-    let ran = sandbox.snell(&["guard", "replay"], "");
+    let ran = sandbox.run_snell(&["guard", "replay"], "");
     insta::assert_snapshot!(ran.stdout, @"
     10:00:01    1  project         ask -> deny   self.cover-tracks         Bash history -c
     10:00:00    1  project        deny -> allow  git.push-force            Bash git push --force origin main
@@ -280,31 +230,28 @@ fn what_agents_were_told_is_compared_with_what_they_would_be_told_today() {
 
 #[test]
 fn calls_are_judged_for_the_project_of_their_agent() {
-    let sandbox = Sandbox::recording().file("snell.toml", "[guard.rules]\n\"git.push-force\" = \"ask\"\n");
-    assert_eq!(sandbox.snell(&["trust"], "").code, 0);
+    let sandbox = CliSandbox::with_frozen_clock().file("snell.toml", "[guard.rules]\n\"git.push-force\" = \"ask\"\n");
+    assert_eq!(sandbox.run_snell(&["trust"], "").code, 0);
     let call = json!({"tool_name": "Bash", "tool_input": {"command": "git push --force"}});
-    sandbox.tell("10:00:00", "PreToolUse", call.clone());
+    sandbox.send_hook_event("10:00:00", "PreToolUse", call.clone());
     // Wherever the agent has gone since, it works on the same project, and that one's file counts.
     let mut elsewhere = call;
     elsewhere["cwd"] = json!("/usr");
     elsewhere["tool_input"]["command"] = json!("rm -rf lib; git push --force");
-    sandbox.tell("10:00:01", "PreToolUse", elsewhere);
+    sandbox.send_hook_event("10:00:01", "PreToolUse", elsewhere);
     let mut command = sandbox.command(&["guard", "replay", "--all", "--json"]);
-    let ran: Ran = command.current_dir(sandbox.home()).output().unwrap().into();
-    let lines = lines(&ran);
-    let now: Vec<_> = lines[..2]
-        .iter()
-        .map(|line| line["now"]["rule"].as_str().unwrap())
-        .collect();
+    let ran: CliOutput = command.current_dir(sandbox.home()).output().unwrap().into();
+    let lines = parse_json_lines(&ran);
+    let now: Vec<_> = lines[..2].iter().map(|line| line["now"]["rule"].as_str().unwrap()).collect();
     assert_eq!(now, ["files.delete-system", "git.push-force"]);
     assert_eq!(lines[1]["now"]["decision"], "ask");
 }
 
 #[test]
 fn a_time_that_is_none_is_a_mistake_also_before_anything_is_recorded() {
-    let sandbox = Sandbox::recording();
+    let sandbox = CliSandbox::with_frozen_clock();
     for option in ["--since", "--until"] {
-        let ran = sandbox.snell(&["guard", "replay", option, "x"], "");
+        let ran = sandbox.run_snell(&["guard", "replay", option, "x"], "");
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{option}");
         assert!(ran.stderr.contains(option), "{ran:?}");
     }

@@ -2,82 +2,63 @@
 
 use serde_json::Value;
 
-use crate::support::Sandbox;
+use crate::support::CliSandbox;
 
-fn rules(args: &[&str]) -> Vec<Value> {
-    let ran = Sandbox::new().snell(&[&["guard", "rules", "--json"], args].concat(), "");
+fn list_rules(args: &[&str]) -> Vec<Value> {
+    let ran = CliSandbox::new().run_snell(&[&["guard", "rules", "--json"], args].concat(), "");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     ran.json()["rules"].as_array().unwrap().clone()
 }
 
-fn ids(rules: &[Value]) -> Vec<&str> {
+fn list_rule_ids(rules: &[Value]) -> Vec<&str> {
     rules.iter().map(|rule| rule["id"].as_str().unwrap()).collect()
 }
 
 #[test]
 fn people_see_a_line_for_every_rule() {
-    let ran = Sandbox::new().snell(&["guard", "rules", "push"], "");
+    let ran = CliSandbox::new().run_snell(&["guard", "rules", "push"], "");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     let title = ran.stdout.lines().next().unwrap();
     let titles: Vec<_> = title.split_whitespace().collect();
     assert_eq!(titles, ["RULE", "TIER", "DECISION", "FROM", "LOCKED", "REASON"]);
-    let row = ran
-        .stdout
-        .lines()
-        .find(|line| line.starts_with("git.push-force "))
-        .unwrap();
+    let row = ran.stdout.lines().find(|line| line.starts_with("git.push-force ")).unwrap();
     let row: Vec<_> = row.split_whitespace().take(4).collect();
     assert_eq!(row, ["git.push-force", "destructive", "deny", "default"]);
 }
 
 #[test]
 fn programs_see_what_is_in_force() {
-    let all = rules(&[]);
+    let all = list_rules(&[]);
     assert!(all.len() >= 100, "{}", all.len());
-    let known = ids(&all);
-    assert!(
-        known.contains(&"files.delete-root") && known.contains(&"guard.failure"),
-        "{known:?}"
-    );
+    let known = list_rule_ids(&all);
+    assert!(known.contains(&"files.delete-root") && known.contains(&"guard.failure"), "{known:?}");
     for rule in &all {
         for field in ["tier", "decision", "source", "reason", "advice"] {
-            assert!(
-                rule[field].as_str().is_some_and(|text| !text.is_empty()),
-                "{field} of {rule}"
-            );
+            assert!(rule[field].as_str().is_some_and(|text| !text.is_empty()), "{field} of {rule}");
         }
         assert!(!rule["reason"].as_str().unwrap().contains('{'), "{rule}");
         assert!(rule["locked"].is_boolean() && rule["origin"].is_null(), "{rule}");
     }
-    let ran = Sandbox::new().snell(&["guard", "rules", "--json", "--preset", "strict"], "");
+    let ran = CliSandbox::new().run_snell(&["guard", "rules", "--json", "--preset", "strict"], "");
     assert_eq!(ran.json()["preset"], "strict");
     let clear = |rule: &&Value| rule["id"] == "guard.unclear";
-    let strict = ran.json()["rules"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(clear)
-        .unwrap()
-        .clone();
-    assert_eq!(
-        (&strict["decision"], &strict["source"]),
-        (&"ask".into(), &"preset".into())
-    );
+    let strict = ran.json()["rules"].as_array().unwrap().iter().find(clear).unwrap().clone();
+    assert_eq!((&strict["decision"], &strict["source"]), (&"ask".into(), &"preset".into()));
 }
 
 #[test]
 fn rules_are_found_by_tier_and_by_word() {
-    let secret = rules(&["--tier", "secret"]);
+    let secret = list_rules(&["--tier", "secret"]);
     assert!(!secret.is_empty() && secret.iter().all(|rule| rule["tier"] == "secret"));
-    let pushes = rules(&["PUSH", "--tier", "destructive"]);
-    assert!(ids(&pushes).contains(&"git.push-force"), "{:?}", ids(&pushes));
-    assert!(pushes.len() < 20, "{:?}", ids(&pushes));
+    let pushes = list_rules(&["PUSH", "--tier", "destructive"]);
+    assert!(list_rule_ids(&pushes).contains(&"git.push-force"), "{:?}", list_rule_ids(&pushes));
+    assert!(pushes.len() < 20, "{:?}", list_rule_ids(&pushes));
 }
 
 #[test]
 fn one_rule_is_shown_with_its_cases() {
-    let sandbox = Sandbox::new();
-    let ran = sandbox.snell(&["guard", "rules", "self.cover-tracks"], "");
+    let sandbox = CliSandbox::new();
+    let ran = sandbox.run_snell(&["guard", "rules", "self.cover-tracks"], "");
     insta::assert_snapshot!(ran.stdout, @"
     self.cover-tracks
     The program would remove the record of what was run.
@@ -94,9 +75,7 @@ fn one_rule_is_shown_with_its_cases() {
       history
       history 20
     ");
-    let json = sandbox
-        .snell(&["guard", "rules", "self.cover-tracks", "--json"], "")
-        .json();
+    let json = sandbox.run_snell(&["guard", "rules", "self.cover-tracks", "--json"], "").json();
     assert_eq!(json["match"][0], "history -c");
     assert_eq!(json["not_match"][0], "history");
     assert_eq!(json["decision"], "ask");
@@ -104,7 +83,7 @@ fn one_rule_is_shown_with_its_cases() {
 
 #[test]
 fn where_a_decision_is_written_is_told() {
-    let sandbox = Sandbox::recording()
+    let sandbox = CliSandbox::with_frozen_clock()
         .home_file(
             ".config/snell/snell.toml",
             "[guard]\npreset = \"strict\"\non_failure = \"deny\"\nprotect = [\"~/notes\"]\nsecrets = [\"~/vault\"]\n\n\
@@ -114,12 +93,9 @@ fn where_a_decision_is_written_is_told() {
              [[guard.allow]]\ncommand = \"sudo reboot\"\nreason = \"once\"\nuntil = \"2026-01-31\"\n",
         )
         .file("snell.toml", "[guard.rules]\n\"git.reset-hard\" = \"ask\"\n");
-    assert_eq!(sandbox.snell(&["trust"], "").code, 0);
-    let json = sandbox.snell(&["guard", "rules", "--json"], "").json();
-    assert_eq!(
-        (&json["preset"], &json["on_failure"]),
-        (&"strict".into(), &"deny".into())
-    );
+    assert_eq!(sandbox.run_snell(&["trust"], "").code, 0);
+    let json = sandbox.run_snell(&["guard", "rules", "--json"], "").json();
+    assert_eq!((&json["preset"], &json["on_failure"]), (&"strict".into(), &"deny".into()));
     let rules = json["rules"].as_array().unwrap();
     let told = |id: &str| {
         let rule = rules.iter().find(|rule| rule["id"] == id).unwrap();
@@ -132,53 +108,29 @@ fn where_a_decision_is_written_is_told() {
     assert_eq!(told("guard.limit"), format!("deny on_failure {own}:3"));
     assert_eq!(told("self.cover-tracks"), format!("deny preset {own}:2"));
     assert_eq!(told("files.delete-root"), "deny default -");
-    assert_eq!(
-        json["protect"][0]["path"],
-        sandbox.home().join("notes").to_str().unwrap()
-    );
+    assert_eq!(json["protect"][0]["path"], sandbox.home().join("notes").to_str().unwrap());
     assert_eq!(json["allow"][0]["expired"], false);
     assert_eq!(json["allow"][1]["expired"], true);
 
-    let ran = sandbox.snell(&["guard", "rules"], "");
-    let shown: Vec<Vec<_>> = ran
-        .stdout
-        .lines()
-        .map(|line| line.split_whitespace().collect())
-        .collect();
+    let ran = sandbox.run_snell(&["guard", "rules"], "");
+    let shown: Vec<Vec<_>> = ran.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     let begins = |words: &[&str]| shown.iter().any(|line| line.starts_with(words));
-    let row = [
-        "git.push-force",
-        "destructive",
-        "allow",
-        "user",
-        "~/.config/snell/snell.toml:8",
-    ];
+    let row = ["git.push-force", "destructive", "allow", "user", "~/.config/snell/snell.toml:8"];
     assert!(begins(&row), "{}", ran.stdout);
     assert!(begins(&["MUST", "NOT", "BE", "READ", "FROM"]), "{}", ran.stdout);
-    assert!(
-        begins(&["sudo", "reboot", "once", "2026-01-31", "(over)"]),
-        "{}",
-        ran.stdout
-    );
+    assert!(begins(&["sudo", "reboot", "once", "2026-01-31", "(over)"]), "{}", ran.stdout);
     // A preset that is only tried out is written nowhere.
     let args = ["guard", "rules", "guard.unclear", "--json", "--preset", "standard"];
-    let json = sandbox.snell(&args, "").json();
-    assert_eq!(
-        (&json["decision"], &json["source"]),
-        (&"allow".into(), &"preset".into())
-    );
+    let json = sandbox.run_snell(&args, "").json();
+    assert_eq!((&json["decision"], &json["source"]), (&"allow".into(), &"preset".into()));
     assert_eq!(json["origin"], Value::Null);
 }
 
 #[test]
 fn a_guard_that_nobody_asks_is_told() {
-    let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", "[handlers]\nguard = false\n");
-    for args in [
-        &["guard", "rules", "push"][..],
-        &["guard", "check", "rm -rf /"],
-        &["guard", "explain", "ls"],
-    ] {
-        let ran = sandbox.snell(args, "");
+    let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", "[handlers]\nguard = false\n");
+    for args in [&["guard", "rules", "push"][..], &["guard", "check", "rm -rf /"], &["guard", "explain", "ls"]] {
+        let ran = sandbox.run_snell(args, "");
         assert_eq!(
             ran.stderr,
             "snell: the guard is switched off ([handlers] in your snell.toml); agents' calls are not judged\n",
@@ -189,19 +141,15 @@ fn a_guard_that_nobody_asks_is_told() {
 
 #[test]
 fn settings_that_cannot_be_read_are_told_and_the_guard_goes_on() {
-    let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", "[guard\n");
-    let ran = sandbox.snell(&["guard", "check", "rm -rf /"], "");
+    let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", "[guard\n");
+    let ran = sandbox.run_snell(&["guard", "check", "rm -rf /"], "");
     assert_eq!(ran.code, 2);
-    assert!(
-        ran.stderr.starts_with("snell: ~/.config/snell/snell.toml:1:"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.starts_with("snell: ~/.config/snell/snell.toml:1:"), "{}", ran.stderr);
 }
 
 #[test]
 fn an_id_that_is_not_quite_right_is_put_right() {
-    let ran = Sandbox::new().snell(&["guard", "rules", "git.push-forse"], "");
+    let ran = CliSandbox::new().run_snell(&["guard", "rules", "git.push-forse"], "");
     assert_eq!(ran.code, 1);
     assert_eq!(
         ran.stderr,
@@ -212,14 +160,11 @@ fn an_id_that_is_not_quite_right_is_put_right() {
 
 #[test]
 fn a_tier_that_there_is_not_and_one_without_such_rules_are_told() {
-    let sandbox = Sandbox::new();
-    let unknown = sandbox.snell(&["guard", "rules", "--tier", "x"], "");
+    let sandbox = CliSandbox::new();
+    let unknown = sandbox.run_snell(&["guard", "rules", "--tier", "x"], "");
     assert_eq!(unknown.code, 1);
-    assert!(
-        unknown.stderr.contains("possible values: catastrophic, self, secret"),
-        "{unknown:?}"
-    );
-    let none = sandbox.snell(&["guard", "rules", "push", "--tier", "secret"], "");
+    assert!(unknown.stderr.contains("possible values: catastrophic, self, secret"), "{unknown:?}");
+    let none = sandbox.run_snell(&["guard", "rules", "push", "--tier", "secret"], "");
     assert_eq!(none.code, 1);
     assert_eq!(
         none.stderr,

@@ -11,8 +11,8 @@ use std::process::{Command, Output, Stdio};
 use rustix::fs::{CWD, FileType, Mode as FileMode, mknodat};
 use serde_json::{Value, json};
 
-use super::{Mode, Watched};
-use crate::support::{Ran, Sandbox, start, wait_until};
+use super::{HookSandbox, RecordingMode};
+use crate::support::{CliOutput, CliSandbox, spawn_with_stdin, wait_until};
 
 /// Every variable that is read on the way to a verdict, and some that are not.
 const VARIABLES: &[&str] = &[
@@ -58,7 +58,7 @@ const VARIABLES: &[&str] = &[
 const MAX_VARIABLE_BYTES: usize = 128 * 1024 - 1;
 
 /// Where something could be made, it is made in the sandbox.
-fn values(variable: &str, sandbox: &Sandbox) -> Vec<Option<OsString>> {
+fn build_variable_values(variable: &str, sandbox: &CliSandbox) -> Vec<Option<OsString>> {
     let missing = sandbox.home().join("missing/directory");
     let not_text = sandbox.home().join(OsStr::from_bytes(b"\xff\xfe"));
     let fifo = sandbox.home().join("fifo");
@@ -88,14 +88,14 @@ fn values(variable: &str, sandbox: &Sandbox) -> Vec<Option<OsString>> {
     texts.chain(paths).chain(others).collect()
 }
 
-fn payload(watched: &Watched, command: &str) -> Value {
+fn build_bash_payload(watched: &HookSandbox, command: &str) -> Value {
     let input = json!({"tool_name": "Bash", "tool_input": {"command": command}, "transcript_path": "/t.jsonl"});
-    watched.payload("s1", "PreToolUse", input)
+    watched.build_payload("s1", "PreToolUse", input)
 }
 
 /// Starts a hook with this call on its standard input, and answers how it ended.
-fn ended(command: &mut Command, payload: &Value) -> Output {
-    start(command, &payload.to_string()).wait_with_output().unwrap()
+fn run_to_end(command: &mut Command, payload: &Value) -> Output {
+    spawn_with_stdin(command, &payload.to_string()).wait_with_output().unwrap()
 }
 
 fn is_denied(output: &Output) -> bool {
@@ -107,35 +107,33 @@ fn is_denied(output: &Output) -> bool {
 #[test]
 fn no_value_of_a_variable_keeps_a_call_from_being_judged() {
     for variable in VARIABLES {
-        let watched = Watched::new(Mode::Alone);
-        let values = values(variable, &watched.sandbox);
-        let payload = payload(&watched, "rm -rf ~/");
+        let watched = HookSandbox::new(RecordingMode::Alone);
+        let values = build_variable_values(variable, &watched.sandbox);
+        let payload = build_bash_payload(&watched, "rm -rf ~/");
         for value in &values {
             let mut command = watched.sandbox.command(&["hook", "--agent", "claude"]);
             match value {
                 Some(value) => command.env(variable, value),
                 None => command.env_remove(variable),
             };
-            let output = ended(&mut command, &payload);
-            let shown = value
-                .as_ref()
-                .map(|value| value.to_string_lossy().chars().take(40).collect::<String>());
+            let output = run_to_end(&mut command, &payload);
+            let shown = value.as_ref().map(|value| value.to_string_lossy().chars().take(40).collect::<String>());
             assert!(is_denied(&output), "{variable} = {shown:?}: {output:?}");
         }
         // Where it leads elsewhere, or is stored by another process, the database here does not have it.
         if !["SNELL_HOME", "SNELL_SCRIBE"].contains(variable) {
-            assert_eq!(watched.count("events"), values.len() as i64, "{variable}");
+            assert_eq!(watched.count_rows("events"), values.len() as i64, "{variable}");
         }
     }
 }
 
 #[test]
 fn a_clock_that_cannot_be_used_is_told_once_in_each_session_and_the_real_one_counts() {
-    let watched = Watched::new(Mode::Alone);
+    let watched = HookSandbox::new(RecordingMode::Alone);
     for session in ["s1", "s2"] {
         for is_first in [true, false] {
-            let payload = watched.payload(session, "UserPromptSubmit", json!({"prompt": "Go on"}));
-            let ran = watched.hook_from(&[("SNELL_NOW", "2026-02-30T00:00:00Z")], &payload);
+            let payload = watched.build_payload(session, "UserPromptSubmit", json!({"prompt": "Go on"}));
+            let ran = watched.run_hook_with_env(&[("SNELL_NOW", "2026-02-30T00:00:00Z")], &payload);
             assert_eq!(ran.code, 0, "{ran:?}");
             assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
             assert!(ran.stderr.contains("SNELL_NOW is \"2026-02-30T00:00:00Z\""), "{ran:?}");
@@ -144,7 +142,7 @@ fn a_clock_that_cannot_be_used_is_told_once_in_each_session_and_the_real_one_cou
     }
     let last_year = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(24 * 365);
     let recent = format!("events WHERE at > {}", last_year.as_millisecond());
-    assert_eq!(watched.count(&recent), 4);
+    assert_eq!(watched.count_rows(&recent), 4);
 }
 
 #[test]
@@ -171,15 +169,15 @@ fn no_argument_keeps_a_call_from_being_judged() {
         (&[hook, &enormous], 1),
     ];
     for (arguments, mistakes) in cases {
-        let watched = Watched::new(Mode::Alone);
+        let watched = HookSandbox::new(RecordingMode::Alone);
         let mut command = watched.sandbox.command(&[]);
-        let output = ended(command.args(*arguments), &payload(&watched, "rm -rf ~"));
+        let output = run_to_end(command.args(*arguments), &build_bash_payload(&watched, "rm -rf ~"));
         assert!(is_denied(&output), "{output:?}");
-        let ran = Ran::from(output);
+        let ran = CliOutput::from(output);
         assert_eq!(ran.stderr.lines().count(), *mistakes, "{ran:?}");
         assert!(ran.stderr.len() < 400, "{ran:?}");
-        assert_eq!(watched.count("events"), 1, "{ran:?}");
-        let harmless = ended(command.args(*arguments), &payload(&watched, "ls"));
+        assert_eq!(watched.count_rows("events"), 1, "{ran:?}");
+        let harmless = run_to_end(command.args(*arguments), &build_bash_payload(&watched, "ls"));
         assert_eq!(harmless.status.code(), Some(0), "{harmless:?}");
     }
 }
@@ -201,40 +199,28 @@ fn no_form_of_a_payload_keeps_a_call_from_being_judged() {
         json!({"tool_input": "rm -rf ~/"}),
     ];
     for fields in cases {
-        let watched = Watched::new(Mode::Alone);
-        let mut payload = payload(&watched, "rm -rf ~/");
-        payload
-            .as_object_mut()
-            .unwrap()
-            .extend(fields.as_object().unwrap().clone());
+        let watched = HookSandbox::new(RecordingMode::Alone);
+        let mut payload = build_bash_payload(&watched, "rm -rf ~/");
+        payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         for arguments in [&["hook", "--agent", "claude"][..], &["hook"]] {
-            let output = ended(&mut watched.sandbox.command(arguments), &payload);
+            let output = run_to_end(&mut watched.sandbox.command(arguments), &payload);
             assert!(is_denied(&output), "{fields} {arguments:?}: {output:?}");
         }
     }
-    for input in [
-        json!(7),
-        json!({"command": 7}),
-        json!({"command": ["rm", 7]}),
-        json!({}),
-    ] {
-        let watched = Watched::new(Mode::Alone);
+    for input in [json!(7), json!({"command": 7}), json!({"command": ["rm", 7]}), json!({})] {
+        let watched = HookSandbox::new(RecordingMode::Alone);
         let fields = json!({"tool_name": "Bash", "tool_input": input});
-        let ran = watched.hook(&watched.payload("s1", "PreToolUse", fields));
-        assert_eq!(
-            ran.json()["hookSpecificOutput"]["permissionDecision"],
-            "ask",
-            "{input}: {ran:?}"
-        );
+        let ran = watched.run_hook(&watched.build_payload("s1", "PreToolUse", fields));
+        assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "ask", "{input}: {ran:?}");
     }
 }
 
 #[test]
 fn a_person_at_a_terminal_is_told_of_a_mistake_in_the_arguments() {
-    let sandbox = Sandbox::new();
-    let help = sandbox.snell(&["hook", "--help"], "{\"hook_event_name\": \"Stop\"}");
+    let sandbox = CliSandbox::new();
+    let help = sandbox.run_snell(&["hook", "--help"], "{\"hook_event_name\": \"Stop\"}");
     assert!(help.code == 0 && help.stdout.contains("Usage: snell hook"), "{help:?}");
-    if let Some((shown, is_success)) = sandbox.ended_at_a_terminal(100, "hook --unknown") {
+    if let Some((shown, is_success)) = sandbox.try_run_in_terminal(100, "hook --unknown") {
         assert!(shown.contains("unexpected argument") && !is_success, "{shown}");
     }
 }
@@ -255,25 +241,25 @@ fn no_descriptor_and_no_directory_keeps_a_call_from_being_judged() {
         ("mkdir gone; cd gone; rmdir ../gone; exec \"$0\" \"$@\"", true),
     ];
     for (line, is_read) in cases {
-        let watched = Watched::new(Mode::Alone);
+        let watched = HookSandbox::new(RecordingMode::Alone);
         let mut command = watched.sandbox.shell(line, &["hook", "--agent", "claude"]);
-        let output = ended(&mut command, &payload(&watched, "rm -rf ~"));
+        let output = run_to_end(&mut command, &build_bash_payload(&watched, "rm -rf ~"));
         assert!(is_denied(&output), "{line}: {output:?}");
         assert_eq!(output.status.success(), is_read, "{line}: {output:?}");
-        assert_eq!(watched.count("events"), 1, "{line}");
+        assert_eq!(watched.count_rows("events"), 1, "{line}");
     }
 }
 
 #[test]
 fn a_payload_that_comes_late_is_judged_although_standard_input_does_not_block() {
-    let watched = Watched::new(Mode::Alone);
-    let payload = payload(&watched, "rm -rf ~").to_string();
+    let watched = HookSandbox::new(RecordingMode::Alone);
+    let payload = build_bash_payload(&watched, "rm -rf ~").to_string();
     // How much of it is there when the hook starts to read.
     for early in [0, 100] {
         let (theirs, mut ours) = UnixStream::pair().unwrap();
         theirs.set_nonblocking(true).unwrap();
         ours.write_all(&payload.as_bytes()[..early]).unwrap();
-        let mut command = watched.command();
+        let mut command = watched.hook_command();
         command.stdin(OwnedFd::from(theirs)).stdout(Stdio::piped());
         let child = command.spawn().unwrap();
         drop(command);
@@ -287,10 +273,7 @@ fn a_payload_that_comes_late_is_judged_although_standard_input_does_not_block() 
 
 /// Whether each thread of this process waits, or the process has ended.
 fn is_waiting(pid: u32) -> bool {
-    let threads = fs::read_dir(format!("/proc/{pid}/task"))
-        .into_iter()
-        .flatten()
-        .flatten();
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let stats = threads.filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok());
     let is_idle = |stat: String| stat.contains(") S ") || stat.contains(") Z ");
     stats.into_iter().all(is_idle)
@@ -298,21 +281,19 @@ fn is_waiting(pid: u32) -> bool {
 
 #[test]
 fn a_full_standard_error_does_not_hold_up_the_answer() {
-    let watched = Watched::new(Mode::Alone);
+    let watched = HookSandbox::new(RecordingMode::Alone);
     let (unread, mut full) = std::io::pipe().unwrap();
     rustix::io::ioctl_fionbio(&full, true).unwrap();
     while full.write(&[b'x'; 4096]).is_ok() {}
     while full.write(b"x").is_ok() {}
     rustix::io::ioctl_fionbio(&full, false).unwrap();
-    let mut command = watched.command();
+    let mut command = watched.hook_command();
     command.env("SNELL_NOW", "x").arg("unknown");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(full);
     let mut child = command.spawn().unwrap();
     drop(command);
     let mut stdin = child.stdin.take().unwrap();
-    stdin
-        .write_all(payload(&watched, "rm -rf ~").to_string().as_bytes())
-        .unwrap();
+    stdin.write_all(build_bash_payload(&watched, "rm -rf ~").to_string().as_bytes()).unwrap();
     drop(stdin);
     wait_until(|| child.try_wait().unwrap());
     drop(unread);
@@ -325,12 +306,12 @@ fn hooks_that_are_ended_before_they_have_spoken_leave_a_question() {
     use rustix::process::{Pid, Signal, kill_process};
 
     let hook = "[[hook]]\nevent = 'PreToolUse'\nrun = 'touch began; sleep 60'\ntimeout = '70s'\n";
-    let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", hook);
-    let watched = Watched::with(Mode::Alone, sandbox);
-    let child = start(&mut watched.command(), &payload(&watched, "ls").to_string());
+    let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", hook);
+    let watched = HookSandbox::with_sandbox(RecordingMode::Alone, sandbox);
+    let child = spawn_with_stdin(&mut watched.hook_command(), &build_bash_payload(&watched, "ls").to_string());
     watched.sandbox.wait_for_file("began");
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
-    let ran = Ran::from(child.wait_with_output().unwrap());
+    let ran = CliOutput::from(child.wait_with_output().unwrap());
     assert_eq!(ran.json()["hookSpecificOutput"]["permissionDecision"], "ask", "{ran:?}");
-    assert_eq!(watched.count("events"), 1);
+    assert_eq!(watched.count_rows("events"), 1);
 }

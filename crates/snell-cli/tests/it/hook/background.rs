@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Mode, Watched};
+use super::{HookSandbox, RecordingMode};
 use crate::support::wait_until;
 
 const HOOKS: &str = r#"
@@ -19,11 +19,11 @@ run = "echo broken >&2; exit 3"
 
 #[test]
 fn a_background_hook_that_has_ended_no_longer_says_that_its_outcome_is_to_come() {
-    for mode in [Mode::Alone, Mode::WithScribe] {
-        let watched = Watched::with_hooks(mode, HOOKS);
-        watched.event("s1", "Stop", json!({}));
+    for mode in [RecordingMode::Alone, RecordingMode::WithDaemon] {
+        let watched = HookSandbox::with_user_config(mode, HOOKS);
+        watched.send_silent_event("s1", "Stop", json!({}));
         let runs = wait_until(|| {
-            let runs = watched.rows("SELECT status, exit_code, why FROM hook_runs ORDER BY line");
+            let runs = watched.query_rows("SELECT status, exit_code, why FROM hook_runs ORDER BY line");
             runs.iter().all(|run| run["status"] != "started").then_some(runs)
         });
         let [well, badly] = &runs[..] else {

@@ -5,8 +5,8 @@ use std::fs;
 
 use serde_json::json;
 
-use super::{Mode, Watched, open, rows, saying};
-use crate::support::{skipped, start};
+use super::{HookSandbox, RecordingMode, open_read_only, render_answering_hook, select_rows};
+use crate::support::{report_skipped, spawn_with_stdin};
 
 /// Events in all, and how many hooks record side by side.
 const EVENTS: usize = 120;
@@ -27,36 +27,29 @@ const STORY: &str = r#"
 
 #[test]
 fn hooks_that_say_nothing_on_a_full_disk_have_stored_their_events() {
-    for mode in [Mode::WithScribe, Mode::Hurried] {
+    for mode in [RecordingMode::WithDaemon, RecordingMode::Hurried] {
         // With an answer for the agent, each event is also in a note of its own.
-        for hooks in [String::new(), saying("PreToolUse", &json!({"message": "Noted."}))] {
-            is_counted(&Watched::with_hooks(mode, &hooks), &format!("{mode:?} {hooks:?}"));
+        for hooks in [String::new(), render_answering_hook("PreToolUse", &json!({"message": "Noted."}))] {
+            check_events_on_full_disk(&HookSandbox::with_user_config(mode, &hooks), &format!("{mode:?} {hooks:?}"));
         }
     }
 }
 
-fn is_counted(watched: &Watched, about: &str) {
+fn check_events_on_full_disk(watched: &HookSandbox, about: &str) {
     let project = watched.sandbox.project();
     fs::create_dir_all(watched.sandbox.data()).unwrap();
     fs::create_dir(project.join("said")).unwrap();
     let tool = json!({"tool_name": "Bash", "tool_use_id": "NUMBER", "tool_input": {"command": "echo event-NUMBER-"}});
-    fs::write(
-        project.join("payload"),
-        watched.payload("s1", "PreToolUse", tool).to_string(),
-    )
-    .unwrap();
+    fs::write(project.join("payload"), watched.build_payload("s1", "PreToolUse", tool).to_string()).unwrap();
     let mut command = watched.sandbox.shell("exec unshare -m sh -c \"$SCRIPT\" \"$0\"", &[]);
-    command
-        .env("SCRIPT", STORY)
-        .env("EVENTS", EVENTS.to_string())
-        .env("SIDES", SIDE_BY_SIDE.to_string());
-    let output = start(&mut command, "").wait_with_output().unwrap();
+    command.env("SCRIPT", STORY).env("EVENTS", EVENTS.to_string()).env("SIDES", SIDE_BY_SIDE.to_string());
+    let output = spawn_with_stdin(&mut command, "").wait_with_output().unwrap();
     if output.status.code() == Some(77) || String::from_utf8_lossy(&output.stderr).contains("unshare:") {
-        return skipped(&format!("not everybody may mount a disk: {output:?}"));
+        return report_skipped(&format!("not everybody may mount a disk: {output:?}"));
     }
     assert!(output.status.success(), "{about}: {output:?}");
-    let database = open(&project.join("copy/snell.db"));
-    let stored = rows(&database, "SELECT tool_use_id FROM events");
+    let database = open_read_only(&project.join("copy/snell.db"));
+    let stored = select_rows(&database, "SELECT tool_use_id FROM events");
     let stored: BTreeSet<_> = stored.iter().filter_map(|row| row["tool_use_id"].as_str()).collect();
     let read = |number: usize, kind: &str| watched.sandbox.read(&format!("said/{number}.{kind}"));
     let (mut silent, mut missing) = (0, Vec::new());
@@ -73,8 +66,5 @@ fn is_counted(watched: &Watched, about: &str) {
         }
     }
     assert!(silent < EVENTS, "{about}: the disk was not full");
-    assert!(
-        missing.is_empty(),
-        "{about}: {silent} were silent; missing: {missing:?}"
-    );
+    assert!(missing.is_empty(), "{about}: {silent} were silent; missing: {missing:?}");
 }

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::{Mode, Watched};
-use crate::support::{Ran, Sandbox, skipped, start};
+use super::{HookSandbox, RecordingMode};
+use crate::support::{CliOutput, CliSandbox, report_skipped, spawn_with_stdin};
 
 /// Signals whose default action ends a process that was not asked to end.
 const UNSOLICITED: &[Signal] = &[
@@ -31,34 +31,34 @@ const UNSOLICITED: &[Signal] = &[
 const WITHOUT_CHILDREN: &str =
     "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])";
 
-fn payload(watched: &Watched, command: &str) -> String {
+fn render_bash_payload(watched: &HookSandbox, command: &str) -> String {
     let input = json!({"tool_name": "Bash", "tool_input": {"command": command}, "transcript_path": "/t.jsonl"});
-    watched.payload("s1", "PreToolUse", input).to_string()
+    watched.build_payload("s1", "PreToolUse", input).to_string()
 }
 
 /// `snell hook` below a bash that runs this first.
-fn after(watched: &Watched, preparation: &str) -> Command {
+fn build_prepared_command(watched: &HookSandbox, preparation: &str) -> Command {
     let mut command = watched.sandbox.program("bash");
     let line = format!("{preparation} && exec \"$0\" hook --agent claude");
     command.args(["-c", &line, env!("CARGO_BIN_EXE_snell")]);
     command
 }
 
-fn decision(ran: &Ran) -> Value {
+fn read_permission_decision(ran: &CliOutput) -> Value {
     ran.json()["hookSpecificOutput"]["permissionDecision"].clone()
 }
 
-fn is_lacking(program: &str) -> bool {
+fn is_program_missing(program: &str) -> bool {
     let lacks = Command::new(program).arg("--version").output().is_err();
     if lacks {
-        skipped(&format!("there is no {program}"));
+        report_skipped(&format!("there is no {program}"));
     }
     lacks
 }
 
 #[test]
 fn a_denied_call_stays_denied_under_every_limit() {
-    if is_lacking("bash") {
+    if is_program_missing("bash") {
         return;
     }
     let nested = format!("{}rm -rf ~{}", "( ".repeat(60), " )".repeat(60));
@@ -78,17 +78,15 @@ fn a_denied_call_stays_denied_under_every_limit() {
     ];
     for (limit, is_recorded) in cases {
         for command in ["rm -rf ~", nested.as_str()] {
-            let watched = Watched::new(Mode::Alone);
-            let mut limited = after(&watched, &format!("ulimit {limit}"));
-            let ran = Ran::from(
-                start(&mut limited, &payload(&watched, command))
-                    .wait_with_output()
-                    .unwrap(),
+            let watched = HookSandbox::new(RecordingMode::Alone);
+            let mut limited = build_prepared_command(&watched, &format!("ulimit {limit}"));
+            let ran = CliOutput::from(
+                spawn_with_stdin(&mut limited, &render_bash_payload(&watched, command)).wait_with_output().unwrap(),
             );
             assert_eq!(ran.code, 0, "{limit}: {ran:?}");
-            assert_eq!(decision(&ran), "deny", "{limit}: {ran:?}");
+            assert_eq!(read_permission_decision(&ran), "deny", "{limit}: {ran:?}");
             if is_recorded {
-                assert_eq!(watched.count("events"), 1, "{limit}: {ran:?}");
+                assert_eq!(watched.count_rows("events"), 1, "{limit}: {ran:?}");
             } else {
                 assert!(ran.stderr.contains("cannot record"), "{limit}: {ran:?}");
             }
@@ -98,13 +96,13 @@ fn a_denied_call_stays_denied_under_every_limit() {
 
 #[test]
 fn a_payload_with_too_many_values_takes_bounded_memory_and_is_judged_or_asked_about() {
-    if is_lacking("bash") {
+    if is_program_missing("bash") {
         return;
     }
-    let watched = Watched::new(Mode::Alone);
-    let call = payload(&watched, "rm -rf ~");
+    let watched = HookSandbox::new(RecordingMode::Alone);
+    let call = render_bash_payload(&watched, "rm -rf ~");
     let members = call.strip_prefix('{').unwrap();
-    let harmless = payload(&watched, "ls");
+    let harmless = render_bash_payload(&watched, "ls");
     let zeros = "0,".repeat(4_000_000);
     let many_members = "\"a\":0,".repeat(700_000);
     let input = format!("\"command\":\"rm -rf ~\",\"x\":[{zeros}0]");
@@ -112,71 +110,55 @@ fn a_payload_with_too_many_values_takes_bounded_memory_and_is_judged_or_asked_ab
     let cases = [
         ("blanks before the payload", format!("{too_much}{call}"), "ask"),
         ("before the call", format!("{{\"x\":[{zeros}0],{members}"), "deny"),
-        (
-            "a harmless call",
-            format!("{{\"x\":[{zeros}0],{}", &harmless[1..]),
-            "ask",
-        ),
+        ("a harmless call", format!("{{\"x\":[{zeros}0],{}", &harmless[1..]), "ask"),
         ("in the call", call.replace("\"command\":\"rm -rf ~\"", &input), "ask"),
         ("members of the payload", format!("{{{many_members}{members}"), "ask"),
-        (
-            "objects",
-            format!("{{\"x\":[{}{{}}],{members}", "{},".repeat(2_000_000)),
-            "deny",
-        ),
+        ("objects", format!("{{\"x\":[{}{{}}],{members}", "{},".repeat(2_000_000)), "deny"),
     ];
     for (what, text, expected) in cases {
-        let mut limited = after(&watched, "ulimit -v 600000");
-        let ran = Ran::from(start(&mut limited, &text).wait_with_output().unwrap());
-        assert_eq!((ran.code, decision(&ran)), (0, expected.into()), "{what}: {ran:?}");
+        let mut limited = build_prepared_command(&watched, "ulimit -v 600000");
+        let ran = CliOutput::from(spawn_with_stdin(&mut limited, &text).wait_with_output().unwrap());
+        assert_eq!((ran.code, read_permission_decision(&ran)), (0, expected.into()), "{what}: {ran:?}");
     }
-    assert_eq!(watched.count("events"), 6);
+    assert_eq!(watched.count_rows("events"), 6);
 }
 
 #[test]
 fn a_large_payload_with_an_ordinary_number_of_values_is_read_in_full() {
-    let watched = Watched::new(Mode::Alone);
+    let watched = HookSandbox::new(RecordingMode::Alone);
     let text = "A line, with [brackets], {braces} and \"quotes\".\n".repeat(100_000);
     let input = json!({"file_path": "notes.txt", "content": text});
-    let write = watched.payload("s1", "PreToolUse", json!({"tool_name": "Write", "tool_input": input}));
-    let rows: Vec<Value> = (0..5_000)
-        .map(|row| json!({"id": row, "text": "x".repeat(380)}))
-        .collect();
+    let write = watched.build_payload("s1", "PreToolUse", json!({"tool_name": "Write", "tool_input": input}));
+    let rows: Vec<Value> = (0..5_000).map(|row| json!({"id": row, "text": "x".repeat(380)})).collect();
     let fields = json!({"tool_name": "Query", "tool_input": {"q": "all"}, "tool_response": {"rows": rows}});
-    let response = watched.payload("s1", "PostToolUse", fields);
+    let response = watched.build_payload("s1", "PostToolUse", fields);
     for payload in [write, response] {
-        watched.hook(&payload).is_silent();
+        watched.run_hook(&payload).assert_silent();
     }
-    assert_eq!(watched.count("events"), 2);
+    assert_eq!(watched.count_rows("events"), 2);
 }
 
 #[test]
 fn few_descriptors_cost_hooks_their_say_and_neither_a_no_nor_a_question() {
-    if is_lacking("bash") {
+    if is_program_missing("bash") {
         return;
     }
     let hook = "[[hook]]\nevent = 'PreToolUse'\nrun = 'exit 0'\non_failure = 'block'\ntimeout = '1s'\n";
     for descriptors in 4..=12 {
-        let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", hook);
-        let watched = Watched::with(Mode::Alone, sandbox);
+        let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", hook);
+        let watched = HookSandbox::with_sandbox(RecordingMode::Alone, sandbox);
         let told = |command: &str| {
-            let mut limited = after(&watched, &format!("ulimit -n {descriptors}"));
-            Ran::from(
-                start(&mut limited, &payload(&watched, command))
-                    .wait_with_output()
-                    .unwrap(),
+            let mut limited = build_prepared_command(&watched, &format!("ulimit -n {descriptors}"));
+            CliOutput::from(
+                spawn_with_stdin(&mut limited, &render_bash_payload(&watched, command)).wait_with_output().unwrap(),
             )
         };
         let denied = told("rm -rf ~");
-        assert_eq!(
-            (denied.code, decision(&denied)),
-            (0, "deny".into()),
-            "{descriptors}: {denied:?}"
-        );
+        assert_eq!((denied.code, read_permission_decision(&denied)), (0, "deny".into()), "{descriptors}: {denied:?}");
         let fine = told("ls");
         let is_heard = fine.stdout.is_empty() && fine.stderr.is_empty();
         assert!(
-            is_heard || ["ask", "deny"].map(Value::from).contains(&decision(&fine)),
+            is_heard || ["ask", "deny"].map(Value::from).contains(&read_permission_decision(&fine)),
             "{descriptors}: {fine:?}"
         );
     }
@@ -184,35 +166,33 @@ fn few_descriptors_cost_hooks_their_say_and_neither_a_no_nor_a_question() {
 
 #[test]
 fn an_answer_that_does_not_fit_into_a_limited_file_is_an_exit_code() {
-    if is_lacking("bash") {
+    if is_program_missing("bash") {
         return;
     }
-    let watched = Watched::new(Mode::Alone);
+    let watched = HookSandbox::new(RecordingMode::Alone);
     let answer = File::create(watched.sandbox.home().join("answer")).unwrap();
-    let mut limited = after(&watched, "ulimit -f 0");
+    let mut limited = build_prepared_command(&watched, "ulimit -f 0");
     limited.stdin(Stdio::piped()).stdout(answer).stderr(Stdio::piped());
     let mut child = limited.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    std::io::Write::write_all(&mut stdin, payload(&watched, "rm -rf ~").as_bytes()).unwrap();
+    std::io::Write::write_all(&mut stdin, render_bash_payload(&watched, "rm -rf ~").as_bytes()).unwrap();
     drop(stdin);
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(2));
 }
 
 #[test]
 fn a_hook_under_a_limit_leaves_no_scribe_that_has_it() {
-    if is_lacking("bash") {
+    if is_program_missing("bash") {
         return;
     }
     for limit in ["-f 0", "-n 16"] {
-        let watched = Watched::new(Mode::WithScribe);
-        let mut limited = after(&watched, &format!("ulimit {limit}"));
-        start(&mut limited, &payload(&watched, "rm -rf ~"))
-            .wait_with_output()
-            .unwrap();
-        assert_eq!(watched.scribe(), None, "{limit}");
+        let watched = HookSandbox::new(RecordingMode::WithDaemon);
+        let mut limited = build_prepared_command(&watched, &format!("ulimit {limit}"));
+        spawn_with_stdin(&mut limited, &render_bash_payload(&watched, "rm -rf ~")).wait_with_output().unwrap();
+        assert_eq!(watched.find_daemon_pid(), None, "{limit}");
         let before = if limit == "-f 0" { 0 } else { 1 };
-        watched.prompt("s1", "Go on");
-        assert_eq!(watched.count("events"), before + 1, "{limit}");
+        watched.send_prompt("s1", "Go on");
+        assert_eq!(watched.count_rows("events"), before + 1, "{limit}");
     }
 }
 
@@ -220,39 +200,33 @@ fn a_hook_under_a_limit_leaves_no_scribe_that_has_it() {
 fn a_signal_that_asks_for_nothing_ends_no_hook() {
     let hook = "[[hook]]\nevent = 'PreToolUse'\nrun = 'touch began; until test -e go; do sleep 0.01; done'\n";
     for &signal in UNSOLICITED {
-        let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", hook);
-        let watched = Watched::with(Mode::Alone, sandbox);
-        let child = start(&mut watched.command(), &payload(&watched, "rm -rf ~"));
+        let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", hook);
+        let watched = HookSandbox::with_sandbox(RecordingMode::Alone, sandbox);
+        let child = spawn_with_stdin(&mut watched.hook_command(), &render_bash_payload(&watched, "rm -rf ~"));
         watched.sandbox.wait_for_file("began");
         kill_process(Pid::from_child(&child), signal).unwrap();
         fs::write(watched.sandbox.project().join("go"), "").unwrap();
-        let ran = Ran::from(child.wait_with_output().unwrap());
-        assert_eq!((ran.code, decision(&ran)), (0, "deny".into()), "{signal:?}: {ran:?}");
-        assert_eq!(watched.count("events"), 1, "{signal:?}");
+        let ran = CliOutput::from(child.wait_with_output().unwrap());
+        assert_eq!((ran.code, read_permission_decision(&ran)), (0, "deny".into()), "{signal:?}: {ran:?}");
+        assert_eq!(watched.count_rows("events"), 1, "{signal:?}");
     }
 }
 
 #[test]
 fn hooks_are_started_with_the_default_actions_of_signals() {
-    if is_lacking("bash") || !fs::exists("/proc/self/status").unwrap_or_default() {
+    if is_program_missing("bash") || !fs::exists("/proc/self/status").unwrap_or_default() {
         return;
     }
     let hook =
         "[[hook]]\nevent = 'PreToolUse'\nrun = 'grep ^Sig /proc/self/status > status.new; mv status.new status'\n";
-    let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", hook);
-    let watched = Watched::with(Mode::Alone, sandbox);
-    let mut ignoring = after(
-        &watched,
-        "trap '' XFSZ XCPU ALRM VTALRM PROF USR1 USR2 IO PIPE TRAP STKFLT PWR",
-    );
-    start(&mut ignoring, &payload(&watched, "ls"))
-        .wait_with_output()
-        .unwrap();
+    let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", hook);
+    let watched = HookSandbox::with_sandbox(RecordingMode::Alone, sandbox);
+    let mut ignoring =
+        build_prepared_command(&watched, "trap '' XFSZ XCPU ALRM VTALRM PROF USR1 USR2 IO PIPE TRAP STKFLT PWR");
+    spawn_with_stdin(&mut ignoring, &render_bash_payload(&watched, "ls")).wait_with_output().unwrap();
     let status = watched.sandbox.read("status");
     // The test itself may have inherited more ignored signals.
-    let mask = UNSOLICITED
-        .iter()
-        .fold(0, |mask, signal| mask | 1_u64 << (signal.as_raw() - 1));
+    let mask = UNSOLICITED.iter().fold(0, |mask, signal| mask | 1_u64 << (signal.as_raw() - 1));
     for kind in ["SigBlk:", "SigIgn:", "SigCgt:"] {
         let signals = status.lines().find_map(|line| line.strip_prefix(kind)).unwrap();
         assert_eq!(u64::from_str_radix(signals.trim(), 16).unwrap() & mask, 0, "{status}");
@@ -261,25 +235,16 @@ fn hooks_are_started_with_the_default_actions_of_signals() {
 
 #[test]
 fn the_exit_code_of_a_hook_counts_although_the_agent_ignores_its_children() {
-    if is_lacking("python3") {
+    if is_program_missing("python3") {
         return;
     }
     let hook = "[[hook]]\nevent = 'PreToolUse'\nrun = 'echo no >&2; exit 2'\n";
-    let sandbox = Sandbox::new().home_file(".config/snell/snell.toml", hook);
-    let watched = Watched::with(Mode::Alone, sandbox);
+    let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", hook);
+    let watched = HookSandbox::with_sandbox(RecordingMode::Alone, sandbox);
     let mut ignoring = watched.sandbox.program("python3");
-    ignoring.args([
-        "-c",
-        WITHOUT_CHILDREN,
-        env!("CARGO_BIN_EXE_snell"),
-        "hook",
-        "--agent",
-        "claude",
-    ]);
-    let ran = Ran::from(
-        start(&mut ignoring, &payload(&watched, "ls"))
-            .wait_with_output()
-            .unwrap(),
+    ignoring.args(["-c", WITHOUT_CHILDREN, env!("CARGO_BIN_EXE_snell"), "hook", "--agent", "claude"]);
+    let ran = CliOutput::from(
+        spawn_with_stdin(&mut ignoring, &render_bash_payload(&watched, "ls")).wait_with_output().unwrap(),
     );
-    assert_eq!(decision(&ran), "deny", "{ran:?}");
+    assert_eq!(read_permission_decision(&ran), "deny", "{ran:?}");
 }

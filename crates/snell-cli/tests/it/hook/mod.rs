@@ -1,24 +1,24 @@
 //! `snell hook` as agents call it: what it answers, and what is kept of it.
 
+mod agent_identity;
 mod always_judged;
 mod answers;
 mod background;
+mod concurrent_agents;
+mod daemon;
+mod env_tampering;
+mod failures;
 mod full_disk;
 mod killed;
-mod known;
 mod limits;
-mod many_writers;
+mod missed_endings;
 mod removed_log;
-mod scribe;
 mod secrets;
 mod sequences;
-pub mod slow;
-mod softening;
-mod strangers;
-mod stuck;
+pub mod slow_hooks;
 mod terminal;
-mod trouble;
-mod unnamed;
+mod unsupported_agents;
+mod without_arguments;
 
 use std::fs;
 use std::io::{Read, Write};
@@ -31,14 +31,14 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Map, Value, json};
 
-use crate::support::{Ran, Sandbox, start, wait_until};
+use crate::support::{CliOutput, CliSandbox, spawn_with_stdin, wait_until};
 
 /// How hooks record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum RecordingMode {
     /// One process keeps the database open for them. They wait for it, however crowded the machine is: tests run side by
     /// side.
-    WithScribe,
+    WithDaemon,
     /// The same, as it is for users: on a crowded machine they do not wait.
     Hurried,
     /// Each by itself.
@@ -46,90 +46,87 @@ pub enum Mode {
 }
 
 /// Lets a story happen in both modes.
-fn in_both_modes(story: impl Fn(&Watched)) {
-    for mode in [Mode::Alone, Mode::WithScribe] {
-        story(&Watched::new(mode));
+fn run_in_both_modes(story: impl Fn(&HookSandbox)) {
+    for mode in [RecordingMode::Alone, RecordingMode::WithDaemon] {
+        story(&HookSandbox::new(mode));
     }
 }
 
 /// A project in which agents call `snell hook`.
-pub struct Watched {
-    pub sandbox: Sandbox,
-    mode: Mode,
+pub struct HookSandbox {
+    pub sandbox: CliSandbox,
+    mode: RecordingMode,
 }
 
-impl Watched {
-    fn new(mode: Mode) -> Self {
-        Self::with(mode, Sandbox::new())
+impl HookSandbox {
+    fn new(mode: RecordingMode) -> Self {
+        Self::with_sandbox(mode, CliSandbox::new())
     }
 
-    pub fn with(mode: Mode, sandbox: Sandbox) -> Self {
+    pub fn with_sandbox(mode: RecordingMode, sandbox: CliSandbox) -> Self {
         let sandbox = sandbox.file(".git/HEAD", "ref: refs/heads/main\n");
         let sandbox = match mode {
-            Mode::WithScribe => sandbox.env("SNELL_SCRIBE", "wait"),
-            Mode::Hurried => sandbox.env("SNELL_SCRIBE", "on"),
-            Mode::Alone => sandbox.env("SNELL_SCRIBE", "off"),
+            RecordingMode::WithDaemon => sandbox.env("SNELL_SCRIBE", "wait"),
+            RecordingMode::Hurried => sandbox.env("SNELL_SCRIBE", "on"),
+            RecordingMode::Alone => sandbox.env("SNELL_SCRIBE", "off"),
         };
         Self { sandbox, mode }
     }
 
-    /// As [`Watched::with`], with this `snell.toml` of the user.
-    fn with_hooks(mode: Mode, text: &str) -> Self {
-        Self::with(mode, Sandbox::new().home_file(".config/snell/snell.toml", text))
+    /// As [`HookSandbox::with_sandbox`], with this `snell.toml` of the user.
+    fn with_user_config(mode: RecordingMode, text: &str) -> Self {
+        Self::with_sandbox(mode, CliSandbox::new().home_file(".config/snell/snell.toml", text))
     }
 
     /// What Claude Code sends for an event of a session.
-    pub fn payload(&self, session: &str, event: &str, fields: Value) -> Value {
+    pub fn build_payload(&self, session: &str, event: &str, fields: Value) -> Value {
         let mut payload = json!({
             "session_id": session,
             "cwd": self.sandbox.project().to_str().unwrap(),
             "permission_mode": "default",
             "hook_event_name": event,
         });
-        payload.as_object_mut().unwrap().extend(object(fields));
+        payload.as_object_mut().unwrap().extend(into_json_object(fields));
         payload
     }
 
-    pub fn command(&self) -> Command {
+    pub fn hook_command(&self) -> Command {
         self.sandbox.command(&["hook"])
     }
 
-    fn hook(&self, payload: &Value) -> Ran {
-        self.hook_from(&[], payload)
+    fn run_hook(&self, payload: &Value) -> CliOutput {
+        self.run_hook_with_env(&[], payload)
     }
 
-    /// As [`Watched::hook`], with these variables.
-    pub fn hook_from(&self, variables: &[(&str, &str)], payload: &Value) -> Ran {
-        let mut command = self.command();
+    /// As [`HookSandbox::run_hook`], with these variables.
+    pub fn run_hook_with_env(&self, variables: &[(&str, &str)], payload: &Value) -> CliOutput {
+        let mut command = self.hook_command();
         command.envs(variables.iter().copied());
-        start(&mut command, &payload.to_string())
-            .wait_with_output()
-            .unwrap()
-            .into()
+        spawn_with_stdin(&mut command, &payload.to_string()).wait_with_output().unwrap().into()
     }
 
     /// An event to which there is nothing to say.
-    fn event(&self, session: &str, event: &str, fields: Value) {
-        self.hook(&self.payload(session, event, fields)).is_silent();
+    fn send_silent_event(&self, session: &str, event: &str, fields: Value) {
+        self.run_hook(&self.build_payload(session, event, fields)).assert_silent();
     }
 
     /// A prompt, to which there is nothing to say.
-    fn prompt(&self, session: &str, text: &str) {
-        self.event(session, "UserPromptSubmit", json!({"prompt": text}));
+    fn send_prompt(&self, session: &str, text: &str) {
+        self.send_silent_event(session, "UserPromptSubmit", json!({"prompt": text}));
     }
 
-    pub fn database(&self) -> PathBuf {
+    pub fn database_path(&self) -> PathBuf {
         self.sandbox.data().join("snell.db")
     }
 
     /// What the database answers, as objects.
-    pub fn rows(&self, sql: &str) -> Vec<Value> {
-        self.settle();
-        rows(&open(&self.database()), sql)
+    pub fn query_rows(&self, sql: &str) -> Vec<Value> {
+        self.wait_until_stored();
+        select_rows(&open_read_only(&self.database_path()), sql)
     }
 
     /// Waits until the scribe, if there is one, has stored what it was handed: on a crowded machine hooks do not.
-    fn settle(&self) {
+    fn wait_until_stored(&self) {
         if let Ok(mut scribe) = UnixStream::connect(self.sandbox.data().join("scribe.sock")) {
             scribe.write_all(b"\"settle\"").unwrap();
             scribe.shutdown(Shutdown::Write).unwrap();
@@ -138,24 +135,24 @@ impl Watched {
     }
 
     /// The only value of the only row.
-    fn value(&self, sql: &str) -> Value {
-        let rows = self.rows(sql);
+    fn query_value(&self, sql: &str) -> Value {
+        let rows = self.query_rows(sql);
         assert_eq!(rows.len(), 1, "{sql}: {rows:?}");
         rows[0].as_object().unwrap().values().next().unwrap().clone()
     }
 
-    fn count(&self, of: &str) -> i64 {
-        self.value(&format!("SELECT count(*) FROM {of}")).as_i64().unwrap()
+    fn count_rows(&self, of: &str) -> i64 {
+        self.query_value(&format!("SELECT count(*) FROM {of}")).as_i64().unwrap()
     }
 
     /// The states of all agents, with their tools, in the order in which they were first seen.
-    pub fn states(&self) -> Vec<String> {
+    pub fn list_agent_states(&self) -> Vec<String> {
         let sql = "SELECT state || coalesce(' ' || current_tool, '') AS state FROM agents ORDER BY agent_id";
-        texts(&self.rows(sql))
+        extract_first_column(&self.query_rows(sql))
     }
 
     /// How many notes wait.
-    fn pending(&self) -> usize {
+    fn count_pending(&self) -> usize {
         let entries = fs::read_dir(self.sandbox.data().join("pending"));
         entries.map_or(0, |entries| {
             let names = entries.flatten().map(|entry| entry.file_name());
@@ -164,7 +161,7 @@ impl Watched {
     }
 
     /// The process that keeps the database of this sandbox open, if there is one.
-    pub fn scribe(&self) -> Option<u32> {
+    pub fn find_daemon_pid(&self) -> Option<u32> {
         let mut line = env!("CARGO_BIN_EXE_snell").as_bytes().to_vec();
         line.extend(b"\0scribe\0");
         line.extend(self.sandbox.data().as_os_str().as_encoded_bytes());
@@ -175,46 +172,37 @@ impl Watched {
     }
 
     /// Waits until a scribe takes requests. There is none in the other mode.
-    pub fn wait_for_scribe(&self) {
-        if self.mode != Mode::Alone {
+    pub fn wait_for_daemon(&self) {
+        if self.mode != RecordingMode::Alone {
             let socket = self.sandbox.data().join("scribe.sock");
             wait_until(|| std::os::unix::net::UnixStream::connect(&socket).ok());
         }
     }
 }
 
-impl Ran {
+impl CliOutput {
     /// The agent was not bothered.
     #[track_caller]
-    pub fn is_silent(&self) {
+    pub fn assert_silent(&self) {
         assert_eq!((self.code, self.stdout.as_str(), self.stderr.as_str()), (0, "", ""));
     }
 
     /// Something went wrong, and the agent was told nothing; its user may read one line.
     #[track_caller]
-    pub fn is_trouble(&self) -> &str {
+    pub fn expect_single_warning(&self) -> &str {
         assert_eq!((self.code, self.stdout.as_str()), (0, ""), "{self:?}");
         assert_eq!(self.stderr.lines().count(), 1, "{self:?}");
-        assert!(
-            self.stderr.starts_with("snell: ") && self.stderr.ends_with('\n'),
-            "{self:?}"
-        );
+        assert!(self.stderr.starts_with("snell: ") && self.stderr.ends_with('\n'), "{self:?}");
         &self.stderr
     }
 }
 
 /// A process that lives until the test lets go of it, as an agent would.
-pub struct Living(Child);
+pub struct AgentStandIn(Child);
 
-impl Living {
+impl AgentStandIn {
     pub fn new() -> Self {
-        Self(
-            Command::new("cat")
-                .stdin(Stdio::piped())
-                .stdout(Stdio::null())
-                .spawn()
-                .unwrap(),
-        )
+        Self(Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap())
     }
 
     pub fn pid(&self) -> String {
@@ -222,7 +210,7 @@ impl Living {
     }
 }
 
-impl Drop for Living {
+impl Drop for AgentStandIn {
     fn drop(&mut self) {
         drop(self.0.stdin.take());
         self.0.wait().unwrap();
@@ -230,13 +218,13 @@ impl Drop for Living {
 }
 
 /// The database, to be read only: even closing it must change nothing.
-fn open(path: &std::path::Path) -> Connection {
+fn open_read_only(path: &std::path::Path) -> Connection {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     connection.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
     connection
 }
 
-fn rows(connection: &Connection, sql: &str) -> Vec<Value> {
+fn select_rows(connection: &Connection, sql: &str) -> Vec<Value> {
     let mut statement = connection.prepare(sql).unwrap();
     let names: Vec<_> = statement.column_names().map(str::to_owned).collect();
     let mut rows = statement.query([]).unwrap();
@@ -258,21 +246,12 @@ fn rows(connection: &Connection, sql: &str) -> Vec<Value> {
 }
 
 /// The first column of each row.
-pub fn texts(rows: &[Value]) -> Vec<String> {
-    let first = |row: &Value| {
-        row.as_object()
-            .unwrap()
-            .values()
-            .next()
-            .unwrap()
-            .as_str()
-            .unwrap()
-            .to_owned()
-    };
+pub fn extract_first_column(rows: &[Value]) -> Vec<String> {
+    let first = |row: &Value| row.as_object().unwrap().values().next().unwrap().as_str().unwrap().to_owned();
     rows.iter().map(first).collect()
 }
 
-fn object(value: Value) -> Map<String, Value> {
+fn into_json_object(value: Value) -> Map<String, Value> {
     let Value::Object(object) = value else {
         panic!("{value} is no object");
     };
@@ -280,6 +259,6 @@ fn object(value: Value) -> Map<String, Value> {
 }
 
 /// A `[[hook]]` for this event that says this.
-pub fn saying(event: &str, answer: &Value) -> String {
+pub fn render_answering_hook(event: &str, answer: &Value) -> String {
     format!("[[hook]]\nevent = \"{event}\"\nmodify = true\nrun = '''printf '%s' '{answer}' '''\n")
 }

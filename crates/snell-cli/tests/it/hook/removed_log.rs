@@ -5,8 +5,8 @@ use std::fs::{self, OpenOptions};
 use rusqlite::Connection;
 use serde_json::json;
 
-use super::{Mode, Watched};
-use crate::support::start;
+use super::{HookSandbox, RecordingMode};
+use crate::support::spawn_with_stdin;
 
 /// How often files are removed, with so many events before each time.
 const ROUNDS: usize = 24;
@@ -26,20 +26,21 @@ const WAYS: &[(&[&str], Option<&str>, usize)] = &[
 #[test]
 fn a_log_that_is_removed_under_the_scribe_loses_no_event_and_is_reported() {
     for (removed, past, lost) in WAYS {
-        let watched = Watched::new(Mode::WithScribe);
+        let watched = HookSandbox::new(RecordingMode::WithDaemon);
         let about = format!("{removed:?} {past:?}");
-        watched.prompt("s0", "first");
-        watched.wait_for_scribe();
+        watched.send_prompt("s0", "first");
+        watched.wait_for_daemon();
         let mut sent = 1;
         let mut said = String::new();
         for round in 0..ROUNDS {
             for event in 0..EVENTS {
-                let payload = watched.payload("s0", "UserPromptSubmit", json!({"prompt": format!("{round} {event}")}));
-                let mut command = watched.command();
+                let payload =
+                    watched.build_payload("s0", "UserPromptSubmit", json!({"prompt": format!("{round} {event}")}));
+                let mut command = watched.hook_command();
                 if let (Some(way), 0) = (past, event) {
                     command.env("SNELL_SCRIBE", way);
                 }
-                let output = start(&mut command, &payload.to_string()).wait_with_output().unwrap();
+                let output = spawn_with_stdin(&mut command, &payload.to_string()).wait_with_output().unwrap();
                 assert!(output.status.success(), "{about}: {output:?}");
                 said.push_str(&String::from_utf8_lossy(&output.stderr));
                 sent += 1;
@@ -49,14 +50,11 @@ fn a_log_that_is_removed_under_the_scribe_loses_no_event_and_is_reported() {
                 let _ = fs::remove_file(watched.sandbox.data().join(name));
             }
         }
-        watched.settle();
+        watched.wait_until_stored();
         // What had to wait on disk is taken in by whoever looks.
-        watched.sandbox.snell(&["log"], "");
-        let stored = usize::try_from(watched.count("events")).unwrap();
-        assert!(
-            stored <= sent && stored + lost * ROUNDS >= sent,
-            "{about}: {stored} of {sent}: {said}"
-        );
+        watched.sandbox.run_snell(&["log"], "");
+        let stored = usize::try_from(watched.count_rows("events")).unwrap();
+        assert!(stored <= sent && stored + lost * ROUNDS >= sent, "{about}: {stored} of {sent}: {said}");
         assert!(said.contains("while it was in use"), "{about}: {said}");
         let aside = fs::read_dir(watched.sandbox.data()).unwrap().flatten();
         let aside = aside.filter(|entry| entry.file_name().to_string_lossy().contains("damaged"));
@@ -77,35 +75,35 @@ const SHORTENINGS: &[(&str, u64, bool, &str)] = &[
 #[test]
 fn a_file_that_is_shortened_under_the_scribe_loses_no_event_and_is_reported() {
     for (name, length, is_folded_in, report) in SHORTENINGS {
-        let watched = Watched::new(Mode::WithScribe);
+        let watched = HookSandbox::new(RecordingMode::WithDaemon);
         let about = format!("{name} {length} {is_folded_in}");
         // The first hook records by itself, so the scribe has no copy of its event.
-        watched.prompt("first", "first");
-        watched.wait_for_scribe();
+        watched.send_prompt("first", "first");
+        watched.wait_for_daemon();
         for event in 0..EVENTS {
-            watched.prompt("s0", &format!("before {event}"));
+            watched.send_prompt("s0", &format!("before {event}"));
         }
         if *is_folded_in {
-            let other = Connection::open(watched.database()).unwrap();
+            let other = Connection::open(watched.database_path()).unwrap();
             let fold = "PRAGMA wal_checkpoint(TRUNCATE)";
             let busy: i64 = other.query_row(fold, [], |row| row.get(0)).unwrap();
             assert_eq!(busy, 0, "{about}");
         }
         // A log that was emptied is no damage.
-        watched.prompt("s0", "folded in or not");
+        watched.send_prompt("s0", "folded in or not");
         let file = OpenOptions::new().write(true).open(watched.sandbox.data().join(name));
         file.unwrap().set_len(*length).unwrap();
         let mut said = String::new();
         for event in 0..EVENTS {
-            let payload = watched.payload("s0", "UserPromptSubmit", json!({"prompt": format!("after {event}")}));
-            let ran = watched.hook(&payload);
+            let payload = watched.build_payload("s0", "UserPromptSubmit", json!({"prompt": format!("after {event}")}));
+            let ran = watched.run_hook(&payload);
             assert_eq!(ran.code, 0, "{about}: {ran:?}");
             said.push_str(&ran.stderr);
         }
         let is_reported = said.contains("was shortened while it was in use") && said.contains(report);
         assert!(is_reported && said.lines().count() == 1, "{about}: {said}");
-        let stored = usize::try_from(watched.count("events")).unwrap();
+        let stored = usize::try_from(watched.count_rows("events")).unwrap();
         assert!(stored > 2 * EVENTS, "{about}: {stored}: {said}");
-        assert_eq!(watched.value("PRAGMA integrity_check"), "ok", "{about}");
+        assert_eq!(watched.query_value("PRAGMA integrity_check"), "ok", "{about}");
     }
 }

@@ -11,34 +11,34 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use snell_store::{Store, Which};
+use snell_store::{ReconcileScope, Store};
 
-use super::{Living, Mode, Watched, texts};
+use super::{AgentStandIn, HookSandbox, RecordingMode, extract_first_column};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Step {
+struct SequenceStep {
     ends: Option<String>,
     #[serde(default)]
     transcript: BTreeMap<String, Vec<Value>>,
     #[serde(default)]
     env: BTreeMap<String, String>,
-    #[serde(default = "only_one")]
+    #[serde(default = "default_process_name")]
     process: String,
     payload: Option<Value>,
     #[serde(default)]
     reconcile: bool,
     #[serde(default)]
-    expect: Expected,
+    expect: SequenceExpectation,
 }
 
-fn only_one() -> String {
+fn default_process_name() -> String {
     "claude".into()
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Expected {
+struct SequenceExpectation {
     /// Why it is expected, for people.
     #[serde(rename = "note")]
     _note: Option<String>,
@@ -50,7 +50,7 @@ struct Expected {
     correlation: Option<String>,
     state: Option<String>,
     /// The current tool; null if there is none.
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, deserialize_with = "deserialize_present")]
     tool: Option<Option<String>>,
     source: Option<String>,
     confidence: Option<String>,
@@ -63,77 +63,68 @@ struct Expected {
     turns: Option<Vec<String>>,
 }
 
-fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Option<String>>, D::Error> {
+fn deserialize_present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Option<String>>, D::Error> {
     Deserialize::deserialize(value).map(Some)
 }
 
 #[test]
 fn every_recorded_sequence_is_understood() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/sequences");
-    let mut files: Vec<_> = fs::read_dir(directory)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut files: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     assert!(files.len() >= 10);
     let mut wrong = Vec::new();
     for file in &files {
-        for mode in [Mode::Alone, Mode::WithScribe] {
-            replay(file, mode, &mut wrong);
+        for mode in [RecordingMode::Alone, RecordingMode::WithDaemon] {
+            replay_sequence(file, mode, &mut wrong);
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-fn replay(file: &Path, mode: Mode, wrong: &mut Vec<String>) {
+fn replay_sequence(file: &Path, mode: RecordingMode, wrong: &mut Vec<String>) {
     // What agents are told about themselves has tests of its own.
-    let watched = Watched::with_hooks(mode, "[handlers]\nremind = false\n");
-    let mut processes: BTreeMap<String, Living> = BTreeMap::new();
+    let watched = HookSandbox::with_user_config(mode, "[handlers]\nremind = false\n");
+    let mut processes: BTreeMap<String, AgentStandIn> = BTreeMap::new();
     let mut pids: BTreeMap<String, String> = BTreeMap::new();
-    let text = fs::read_to_string(file)
-        .unwrap()
-        .replace("{project}", watched.sandbox.project().to_str().unwrap());
+    let text = fs::read_to_string(file).unwrap().replace("{project}", watched.sandbox.project().to_str().unwrap());
     for (number, line) in (1..).zip(text.lines()) {
         let name = file.file_name().unwrap().to_string_lossy();
         let place = format!("{name}:{number} ({mode:?})");
-        let step: Step = serde_json::from_str(line).unwrap_or_else(|error| panic!("{place}: {error}"));
+        let step: SequenceStep = serde_json::from_str(line).unwrap_or_else(|error| panic!("{place}: {error}"));
         for (path, lines) in &step.transcript {
             let mut file = fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
             lines.iter().for_each(|line| writeln!(file, "{line}").unwrap());
         }
         if let Some(payload) = &step.payload {
             let pid = pids.entry(step.process.clone()).or_insert_with(|| {
-                let process = Living::new();
+                let process = AgentStandIn::new();
                 let pid = process.pid();
                 processes.insert(step.process.clone(), process);
                 pid
             });
-            let mut variables: Vec<_> = step
-                .env
-                .iter()
-                .map(|(name, value)| (name.as_str(), value.as_str()))
-                .collect();
+            let mut variables: Vec<_> = step.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             variables.push(("CLAUDE_PID", pid.as_str()));
-            watched.hook_from(&variables, payload).is_silent();
+            watched.run_hook_with_env(&variables, payload).assert_silent();
         }
         if let Some(process) = &step.ends {
             processes.remove(process);
         }
         if step.reconcile {
-            let mut store = Store::open(&watched.database()).unwrap().store;
-            store.reconcile(Which::All, snell::Timestamp::now()).unwrap();
+            let mut store = Store::open(&watched.database_path()).unwrap().store;
+            store.reconcile_agents(ReconcileScope::All, snell::Timestamp::now()).unwrap();
         }
-        for fault in step.expect.faults(&watched) {
+        for fault in step.expect.list_mismatches(&watched) {
             wrong.push(format!("{place}: {fault}"));
         }
     }
 }
 
-impl Expected {
-    fn faults(&self, watched: &Watched) -> Vec<String> {
-        let event = &watched.rows("SELECT agent_id, correlation, state FROM events ORDER BY id DESC LIMIT 1")[0];
+impl SequenceExpectation {
+    fn list_mismatches(&self, watched: &HookSandbox) -> Vec<String> {
+        let event = &watched.query_rows("SELECT agent_id, correlation, state FROM events ORDER BY id DESC LIMIT 1")[0];
         let agent_id = event["agent_id"].as_i64().unwrap();
-        let agent = &watched.rows(&format!("SELECT * FROM agents WHERE agent_id = {agent_id}"))[0];
+        let agent = &watched.query_rows(&format!("SELECT * FROM agents WHERE agent_id = {agent_id}"))[0];
         let mut faults = Vec::new();
         let mut check = |what: &str, expected: Option<&str>, found: &Value| {
             if let Some(expected) = expected
@@ -144,11 +135,7 @@ impl Expected {
         };
         let number = |number: Option<i64>| number.map(|number| number.to_string());
         check("agent", number(self.agent).as_deref(), &agent_id.to_string().into());
-        check(
-            "agents",
-            number(self.agents).as_deref(),
-            &watched.count("agents").to_string().into(),
-        );
+        check("agents", number(self.agents).as_deref(), &watched.count_rows("agents").to_string().into());
         check("state", self.state.as_deref(), &agent["state"]);
         check("source", self.source.as_deref(), &agent["state_source"]);
         check("confidence", self.confidence.as_deref(), &agent["confidence"]);
@@ -159,20 +146,14 @@ impl Expected {
             let found = agent["current_tool"].as_str().unwrap_or("none");
             check("tool", Some(tool.as_deref().unwrap_or("none")), &found.into());
         }
-        if let Some(why) = self
-            .why
-            .as_deref()
-            .filter(|why| !agent["why"].as_str().unwrap().contains(*why))
-        {
+        if let Some(why) = self.why.as_deref().filter(|why| !agent["why"].as_str().unwrap().contains(*why)) {
             check("why", Some(why), &agent["why"]);
         }
-        let states = watched.rows(
+        let states = watched.query_rows(
             "SELECT session_id, current_state || coalesce(' ' || end_reason, '') AS state FROM sessions ORDER BY 1",
         );
-        let states: Map<_, _> = states
-            .iter()
-            .map(|row| (row["session_id"].as_str().unwrap().to_owned(), row["state"].clone()))
-            .collect();
+        let states: Map<_, _> =
+            states.iter().map(|row| (row["session_id"].as_str().unwrap().to_owned(), row["state"].clone())).collect();
         for (session, state) in &self.sessions {
             check(session, Some(state), states.get(session).unwrap_or(&Value::Null));
         }
@@ -180,7 +161,7 @@ impl Expected {
             let sql = format!(
                 "SELECT actor || ' ' || intent || ': ' || text AS said FROM turns WHERE agent_id = {agent_id} ORDER BY turn_id"
             );
-            let said = texts(&watched.rows(&sql));
+            let said = extract_first_column(&watched.query_rows(&sql));
             check("what was said", Some(&turns.join(" | ")), &said.join(" | ").into());
         }
         faults

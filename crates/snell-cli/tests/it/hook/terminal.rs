@@ -4,46 +4,37 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::{Mode, Watched};
-use crate::support::start;
+use super::{HookSandbox, RecordingMode};
+use crate::support::spawn_with_stdin;
 
 /// What a command shows on a terminal; nothing if there is no way to get one here.
-fn on_a_terminal(watched: &Watched, args: &str) -> Option<String> {
+fn run_in_terminal(watched: &HookSandbox, args: &str) -> Option<String> {
     let has_script = Command::new("script").arg("--version").output();
     if !has_script.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
         return None;
     }
     let line = format!("exec script --quiet --return --command \"$0 {args}\" /dev/null </dev/null");
     let mut command = watched.sandbox.shell(&line, &[]);
-    let output = start(command.env("TERM", "xterm"), "").wait_with_output().unwrap();
+    let output = spawn_with_stdin(command.env("TERM", "xterm"), "").wait_with_output().unwrap();
     assert!(output.status.success(), "{args}: {output:?}");
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
 #[test]
 fn nothing_that_an_agent_was_told_steers_a_terminal() {
-    const STEERING: [char; 8] = [
-        '\u{7}', '\u{7f}', '\u{9b}', '\u{200f}', '\u{2028}', '\u{202e}', '\u{2066}', '\u{2069}',
-    ];
-    let watched = Watched::new(Mode::Alone);
+    const STEERING: [char; 8] =
+        ['\u{7}', '\u{7f}', '\u{9b}', '\u{200f}', '\u{2028}', '\u{202e}', '\u{2066}', '\u{2069}'];
+    let watched = HookSandbox::new(RecordingMode::Alone);
     let hostile: String = STEERING.iter().flat_map(|c| ['x', *c]).collect();
-    watched.event("s1", "SessionStart", json!({"source": "startup"}));
-    watched.prompt("s1", &format!("{hostile} is in \u{1b}[31mhere"));
-    watched.event(
+    watched.send_silent_event("s1", "SessionStart", json!({"source": "startup"}));
+    watched.send_prompt("s1", &format!("{hostile} is in \u{1b}[31mhere"));
+    watched.send_silent_event(
         "s1",
         "Notification",
         json!({"notification_type": "permission_prompt", "message": hostile}),
     );
-    for args in [
-        "log --json",
-        "log",
-        "agents --json",
-        "agents",
-        "export s1",
-        "status --json",
-        "status",
-    ] {
-        let Some(shown) = on_a_terminal(&watched, args) else {
+    for args in ["log --json", "log", "agents --json", "agents", "export s1", "status --json", "status"] {
+        let Some(shown) = run_in_terminal(&watched, args) else {
             return;
         };
         assert!(!shown.is_empty(), "{args}");
@@ -58,9 +49,9 @@ fn nothing_that_an_agent_was_told_steers_a_terminal() {
 
 #[test]
 fn json_that_nobody_looks_at_is_as_it_was() {
-    let watched = Watched::new(Mode::Alone);
-    watched.prompt("s1", "x\u{9b}\u{202e}");
-    let ran = watched.sandbox.snell(&["log", "--json"], "");
+    let watched = HookSandbox::new(RecordingMode::Alone);
+    watched.send_prompt("s1", "x\u{9b}\u{202e}");
+    let ran = watched.sandbox.run_snell(&["log", "--json"], "");
     assert_eq!(ran.json()["payload"]["prompt"], "x\u{9b}\u{202e}");
     assert!(ran.stdout.contains('\u{202e}'), "{ran:?}");
 }

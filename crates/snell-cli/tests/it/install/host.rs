@@ -2,30 +2,30 @@
 
 use serde_json::json;
 
-use super::Home;
+use super::InstallHome;
 
 const HOOK: &str = "[[hook]]\nevent = 'PreToolUse'\nrun = 'echo ran >> ran'\n";
 
 #[test]
 fn a_host_does_not_run_what_an_agent_is_told_to_call() {
     for way in [&["install", "claude"][..], &["install", "claude", "--notify"]] {
-        let home = Home::with("{}").with_program_in_path();
-        home.done(way);
+        let home = InstallHome::with_settings("{}").with_program_in_path();
+        home.run_successfully(way);
         let sandbox = &home.sandbox;
         std::fs::write(sandbox.project().join("snell.toml"), HOOK).unwrap();
         let call = json!({"tool_name": "Read", "session_id": "s1"});
-        let ran = sandbox.run("PreToolUse", &call);
+        let ran = sandbox.run_event("PreToolUse", &call);
         assert_eq!((ran.code, ran.hooks().len()), (0, 1), "{way:?}: {ran:?}");
         assert_eq!(sandbox.read("ran"), "ran\n", "{way:?}");
         assert!(!sandbox.database().exists(), "{way:?}");
 
-        let listed = sandbox.snell(&["list"], "");
+        let listed = sandbox.run_snell(&["list"], "");
         assert_eq!(listed.stdout.lines().count(), 2, "{way:?}: {listed:?}");
         let note = "snell: ~/.claude/settings.json calls Snell itself, ";
         let notes = listed.stderr.lines().filter(|line| line.starts_with(note)).count();
         assert_eq!(notes, 1, "{way:?}: {listed:?}");
 
-        let explained = sandbox.snell(&["explain", "PreToolUse", "--tool", "Read"], "").stdout;
+        let explained = sandbox.run_snell(&["explain", "PreToolUse", "--tool", "Read"], "").stdout;
         assert!(explained.contains(": 1 of "), "{way:?}: {explained}");
         let why = "it is Snell itself, which only Claude Code calls";
         assert_eq!(explained.matches(why).count(), 1, "{way:?}: {explained}");
@@ -34,15 +34,10 @@ fn a_host_does_not_run_what_an_agent_is_told_to_call() {
 
 #[test]
 fn somebody_elses_hook_of_a_like_name_runs() {
-    let sandbox = crate::support::Sandbox::new()
-        .script("snell-hook", "echo ran >> ran\n")
-        .hooks(
-            ".claude/settings.json",
-            &json!({"Stop": [{"hooks": [{"type": "command", "command": "./snell-hook hook"}]}]}),
-        );
-    let ran = sandbox.run("Stop", &json!({}));
-    assert_eq!(
-        (ran.statuses(), sandbox.read("ran").as_str()),
-        (vec!["ok".to_owned()], "ran\n")
+    let sandbox = crate::support::CliSandbox::new().script("snell-hook", "echo ran >> ran\n").hooks(
+        ".claude/settings.json",
+        &json!({"Stop": [{"hooks": [{"type": "command", "command": "./snell-hook hook"}]}]}),
     );
+    let ran = sandbox.run_event("Stop", &json!({}));
+    assert_eq!((ran.statuses(), sandbox.read("ran").as_str()), (vec!["ok".to_owned()], "ran\n"));
 }

@@ -8,126 +8,87 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use super::{Home, look, tree};
-use crate::support::{Ran, start};
+use super::{InstallHome, list_tree, snapshot_file};
+use crate::support::{CliOutput, spawn_with_stdin};
 
 /// It fails, says this, and leaves everything as it was.
-fn refuses(home: &Home, command: &mut Command, message: &str) {
-    let before = tree(&home.sandbox.home());
-    let looked = home.settings().is_file().then(|| look(&home.settings()));
-    let ran: Ran = start(command, "").wait_with_output().unwrap().into();
+fn assert_refused_unchanged(home: &InstallHome, command: &mut Command, message: &str) {
+    let before = list_tree(&home.sandbox.home());
+    let looked = home.settings_path().is_file().then(|| snapshot_file(&home.settings_path()));
+    let ran: CliOutput = spawn_with_stdin(command, "").wait_with_output().unwrap().into();
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{message}: {ran:?}");
     let said = ran.stderr.replace(home.sandbox.home().to_str().unwrap(), "~");
-    assert!(
-        said.starts_with("snell: ") && said.contains(message),
-        "expected {message}: {said}"
-    );
+    assert!(said.starts_with("snell: ") && said.contains(message), "expected {message}: {said}");
     assert_eq!(said.lines().count(), 1, "{said}");
-    assert_eq!(tree(&home.sandbox.home()), before, "{message}");
-    assert_eq!(
-        home.settings().is_file().then(|| look(&home.settings())),
-        looked,
-        "{message}"
-    );
+    assert_eq!(list_tree(&home.sandbox.home()), before, "{message}");
+    assert_eq!(home.settings_path().is_file().then(|| snapshot_file(&home.settings_path())), looked, "{message}");
 }
 
 #[test]
 fn a_file_that_cannot_take_entries_is_left_alone() {
     let cases = [
-        (
-            "{\n  \"model\": \"opus\",,\n}",
-            "~/.claude/settings.json:2:19: is not valid JSON",
-        ),
+        ("{\n  \"model\": \"opus\",,\n}", "~/.claude/settings.json:2:19: is not valid JSON"),
         ("{\n  \"a\": 1\n", "~/.claude/settings.json:1:1: is not valid JSON"),
         ("nonsense", "~/.claude/settings.json:1:1: is not valid JSON"),
         ("{'a': 1}", "~/.claude/settings.json:1:2: is not valid JSON"),
         ("{} {}", "settings.json:1:4: is not valid JSON"),
         ("[]", "settings.json:1:1: the file must be an object, not an array"),
-        (
-            "\u{feff}[]",
-            "settings.json:1:1: the file must be an object, not an array",
-        ),
-        (
-            "{\"hooks\": []}",
-            "settings.json:1:11: \"hooks\" must be an object, not an array",
-        ),
-        (
-            "{\"ü\": 1,\n \"hooks\": \"no\"}",
-            "settings.json:2:11: \"hooks\" must be an object, not a text",
-        ),
-        (
-            "{\"hooks\": {\r\n\"Stop\": {}}}",
-            "settings.json:2:9: \"Stop\" must be an array, not an object",
-        ),
+        ("\u{feff}[]", "settings.json:1:1: the file must be an object, not an array"),
+        ("{\"hooks\": []}", "settings.json:1:11: \"hooks\" must be an object, not an array"),
+        ("{\"ü\": 1,\n \"hooks\": \"no\"}", "settings.json:2:11: \"hooks\" must be an object, not a text"),
+        ("{\"hooks\": {\r\n\"Stop\": {}}}", "settings.json:2:9: \"Stop\" must be an array, not an object"),
     ];
     for (text, message) in cases {
-        let home = Home::with(text);
-        for args in [
-            &["install", "claude"][..],
-            &["install", "claude", "--notify"],
-            &["install", "claude", "--dry-run"],
-        ] {
-            refuses(&home, &mut home.command(args), message);
+        let home = InstallHome::with_settings(text);
+        for args in
+            [&["install", "claude"][..], &["install", "claude", "--notify"], &["install", "claude", "--dry-run"]]
+        {
+            assert_refused_unchanged(&home, &mut home.snell_command(args), message);
         }
     }
     let deep = format!("{{\"a\": {}}}", "[".repeat(100_000));
-    let home = Home::with(&deep);
-    refuses(&home, &mut home.command(&["install", "claude"]), "is not valid JSON");
-    refuses(&home, &mut home.command(&["uninstall", "claude"]), "is not valid JSON");
+    let home = InstallHome::with_settings(&deep);
+    assert_refused_unchanged(&home, &mut home.snell_command(&["install", "claude"]), "is not valid JSON");
+    assert_refused_unchanged(&home, &mut home.snell_command(&["uninstall", "claude"]), "is not valid JSON");
 }
 
 #[test]
 fn what_is_no_text_file_is_left_alone() {
-    type Prepare = fn(&Path);
-    let cases: [(Prepare, &str); 6] = [
-        (
-            |path| fs::write(path, b"{\"a\":\n\"\xff\"}").unwrap(),
-            "settings.json:2:2: is not UTF-8 text",
-        ),
+    type SettingsFileObstacle = fn(&Path);
+    let cases: [(SettingsFileObstacle, &str); 6] = [
+        (|path| fs::write(path, b"{\"a\":\n\"\xff\"}").unwrap(), "settings.json:2:2: is not UTF-8 text"),
         (
             |path| fs::create_dir(path).unwrap(),
             "cannot use ~/.claude/settings.json: it is a directory, not a regular file",
         ),
-        (
-            |path| symlink("nowhere.json", path).unwrap(),
-            "is a link to nowhere.json, which is not there",
-        ),
-        (
-            |path| symlink("settings.json", path).unwrap(),
-            "cannot use ~/.claude/settings.json",
-        ),
-        (
-            |path| symlink("/dev/full", path).unwrap(),
-            "it is a character device, not a regular file",
-        ),
-        (
-            |path| fs::write(path, vec![b' '; 5 * 1024 * 1024]).unwrap(),
-            "is too large to be a settings file",
-        ),
+        (|path| symlink("nowhere.json", path).unwrap(), "is a link to nowhere.json, which is not there"),
+        (|path| symlink("settings.json", path).unwrap(), "cannot use ~/.claude/settings.json"),
+        (|path| symlink("/dev/full", path).unwrap(), "it is a character device, not a regular file"),
+        (|path| fs::write(path, vec![b' '; 5 * 1024 * 1024]).unwrap(), "is too large to be a settings file"),
     ];
     for (prepare, message) in cases {
-        let home = Home::new();
-        fs::create_dir(home.settings().parent().unwrap()).unwrap();
-        prepare(&home.settings());
-        refuses(&home, &mut home.command(&["install", "claude"]), message);
-        refuses(&home, &mut home.command(&["uninstall", "claude"]), message);
+        let home = InstallHome::new();
+        fs::create_dir(home.settings_path().parent().unwrap()).unwrap();
+        prepare(&home.settings_path());
+        assert_refused_unchanged(&home, &mut home.snell_command(&["install", "claude"]), message);
+        assert_refused_unchanged(&home, &mut home.snell_command(&["uninstall", "claude"]), message);
     }
-    let home = Home::new();
+    let home = InstallHome::new();
     fs::write(home.sandbox.home().join(".claude"), "a file").unwrap();
-    refuses(
+    assert_refused_unchanged(
         &home,
-        &mut home.command(&["install", "claude"]),
+        &mut home.snell_command(&["install", "claude"]),
         "cannot use ~/.claude/settings.json",
     );
 }
 
 #[test]
 fn a_file_that_may_not_be_written_is_left_alone() {
-    let home = Home::with("{}");
-    fs::set_permissions(home.settings(), fs::Permissions::from_mode(0o444)).unwrap();
-    refuses(
+    let home = InstallHome::with_settings("{}");
+    fs::set_permissions(home.settings_path(), fs::Permissions::from_mode(0o444)).unwrap();
+    assert_refused_unchanged(
         &home,
-        &mut home.command(&["install", "claude"]),
+        &mut home.snell_command(&["install", "claude"]),
         "may not be written; if that is not on purpose, run: chmod u+w",
     );
 }
@@ -136,20 +97,17 @@ fn a_file_that_may_not_be_written_is_left_alone() {
 fn a_directory_that_may_not_be_written_is_left_alone() {
     const NOBODY: u32 = 65_534;
     for closed in [".claude", "data"] {
-        let home = Home::with("{}");
-        let mut command = home.command(&["install", "claude"]);
+        let home = InstallHome::with_settings("{}");
+        let mut command = home.snell_command(&["install", "claude"]);
         if rustix::process::geteuid().is_root() {
-            let probe = Command::new(env!("CARGO_BIN_EXE_snell"))
-                .arg("--version")
-                .uid(NOBODY)
-                .output();
+            let probe = Command::new(env!("CARGO_BIN_EXE_snell")).arg("--version").uid(NOBODY).output();
             if probe.is_err() {
                 // A program in a directory that others may not enter cannot be tried this way.
                 return;
             }
             let root = home.sandbox.home().parent().unwrap().to_owned();
             fs::set_permissions(&root, fs::Permissions::from_mode(0o755)).unwrap();
-            for (path, _) in tree(&root) {
+            for (path, _) in list_tree(&root) {
                 std::os::unix::fs::lchown(path, Some(NOBODY), Some(NOBODY)).unwrap();
             }
             command.uid(NOBODY).gid(NOBODY);
@@ -159,11 +117,9 @@ fn a_directory_that_may_not_be_written_is_left_alone() {
             _ => home.sandbox.home().join(closed),
         };
         fs::set_permissions(&directory, fs::Permissions::from_mode(0o500)).unwrap();
-        refuses(&home, &mut command, "Permission denied");
+        assert_refused_unchanged(&home, &mut command, "Permission denied");
         fs::set_permissions(&directory, fs::Permissions::from_mode(0o700)).unwrap();
-        let left = tree(&home.sandbox.data())
-            .into_iter()
-            .filter(|(path, _)| path.extension().is_some());
+        let left = list_tree(&home.sandbox.data()).into_iter().filter(|(path, _)| path.extension().is_some());
         assert_eq!(left.count(), 0, "what was not installed is not remembered");
     }
 }
@@ -173,31 +129,25 @@ fn a_full_disk_changes_nothing() {
     // Without the signal a write beyond the limit fails as on a full disk.
     let line = "trap '' XFSZ; ulimit -f 0; exec \"$@\"";
     for args in [&["install", "claude"][..], &["install", "claude", "--notify"]] {
-        let home = Home::with("{\"model\": \"opus\"}");
+        let home = InstallHome::with_settings("{\"model\": \"opus\"}");
         let mut command = home.sandbox.program("/bin/sh");
-        command.args(["-c", line, "sh"]).arg(home.program()).args(args);
-        refuses(&home, &mut command, "File too large");
+        command.args(["-c", line, "sh"]).arg(home.program_path()).args(args);
+        assert_refused_unchanged(&home, &mut command, "File too large");
     }
-    let home = Home::with("{\"model\": \"opus\"}");
-    home.done(&["install", "claude"]);
+    let home = InstallHome::with_settings("{\"model\": \"opus\"}");
+    home.run_successfully(&["install", "claude"]);
     let mut command = home.sandbox.program("/bin/sh");
-    command
-        .args(["-c", line, "sh"])
-        .arg(home.program())
-        .args(["uninstall", "claude"]);
-    refuses(&home, &mut command, "File too large");
-    home.done(&["uninstall", "claude"]);
-    assert_eq!(home.text(), "{\"model\": \"opus\"}");
+    command.args(["-c", line, "sh"]).arg(home.program_path()).args(["uninstall", "claude"]);
+    assert_refused_unchanged(&home, &mut command, "File too large");
+    home.run_successfully(&["uninstall", "claude"]);
+    assert_eq!(home.read_settings(), "{\"model\": \"opus\"}");
 }
 
 #[test]
 fn mistakes_on_the_command_line_are_said() {
-    let home = Home::new();
+    let home = InstallHome::new();
     let cases = [
-        (
-            &["install", "codex"][..],
-            "Snell cannot be installed in \"codex\" yet; it can in: claude",
-        ),
+        (&["install", "codex"][..], "Snell cannot be installed in \"codex\" yet; it can in: claude"),
         (&["uninstall", "cursor"], "it can in: claude"),
         (
             &["install", "claude", "--notify", "--url", "tower"],
@@ -207,31 +157,22 @@ fn mistakes_on_the_command_line_are_said() {
             &["install", "claude", "--notify", "--url", "http://me:secret@tower"],
             "--url holds a user's name or password",
         ),
-        (
-            &["install", "claude", "--notify", "--url", "http://tower?x=1"],
-            "--url has a part after its path",
-        ),
-        (
-            &["install", "claude", "--notify", "--url", "http://"],
-            "--url has no host that can be understood",
-        ),
-        (
-            &["install", "claude", "--project", "/nowhere"],
-            "the project /nowhere is not a directory",
-        ),
+        (&["install", "claude", "--notify", "--url", "http://tower?x=1"], "--url has a part after its path"),
+        (&["install", "claude", "--notify", "--url", "http://"], "--url has no host that can be understood"),
+        (&["install", "claude", "--project", "/nowhere"], "the project /nowhere is not a directory"),
     ];
     for (args, message) in cases {
-        refuses(&home, &mut home.command(args), message);
+        assert_refused_unchanged(&home, &mut home.snell_command(args), message);
     }
-    let ran = home.snell(&["install", "claude", "--url", "http://x"]);
+    let ran = home.run_snell(&["install", "claude", "--url", "http://x"]);
     assert!(ran.code == 1 && ran.stderr.contains("--notify"), "{ran:?}");
-    let mut homeless = home.command(&["install", "claude"]);
+    let mut homeless = home.snell_command(&["install", "claude"]);
     homeless.env_remove("HOME");
-    refuses(&home, &mut homeless, "HOME says nothing");
+    assert_refused_unchanged(&home, &mut homeless, "HOME says nothing");
     for args in [&["install", "claude"][..], &["uninstall", "claude"]] {
-        let mut relative = home.command(args);
+        let mut relative = home.snell_command(args);
         relative.env("CLAUDE_CONFIG_DIR", "somewhere/here");
-        refuses(
+        assert_refused_unchanged(
             &home,
             &mut relative,
             "CLAUDE_CONFIG_DIR is \"somewhere/here\"; write an absolute path, or unset it",
@@ -241,7 +182,7 @@ fn mistakes_on_the_command_line_are_said() {
 
 #[test]
 fn a_program_whose_path_is_no_text_is_not_registered() {
-    let home = Home::with("{}");
+    let home = InstallHome::with_settings("{}");
     let directory = home.sandbox.home().join(OsStr::from_bytes(b"b\xffn"));
     fs::create_dir(&directory).unwrap();
     let program = directory.join("snell");
@@ -250,10 +191,10 @@ fn a_program_whose_path_is_no_text_is_not_registered() {
         .unwrap();
     let mut command = home.sandbox.program(OsStr::new(&program));
     command.args(["install", "claude"]);
-    let ran: Ran = start(&mut command, "").wait_with_output().unwrap().into();
+    let ran: CliOutput = spawn_with_stdin(&mut command, "").wait_with_output().unwrap().into();
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.stderr.contains("is not UTF-8 text"), "{ran:?}");
-    assert_eq!(home.text(), "{}");
+    assert_eq!(home.read_settings(), "{}");
 }
 
 #[test]
@@ -261,10 +202,10 @@ fn a_file_of_somebody_else_stays_his() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
-    let home = Home::with("{}");
-    chown(home.settings(), Some(65_534), Some(65_534)).unwrap();
-    home.done(&["install", "claude"]);
-    let metadata = fs::metadata(home.settings()).unwrap();
+    let home = InstallHome::with_settings("{}");
+    chown(home.settings_path(), Some(65_534), Some(65_534)).unwrap();
+    home.run_successfully(&["install", "claude"]);
+    let metadata = fs::metadata(home.settings_path()).unwrap();
     use std::os::unix::fs::MetadataExt;
     assert_eq!((metadata.uid(), metadata.gid()), (65_534, 65_534));
 }

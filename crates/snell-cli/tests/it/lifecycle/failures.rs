@@ -8,10 +8,10 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::context::{TODAY, loaded};
-use super::{INFO, Stage, WARNING, at, saying};
-use crate::hook::Mode;
-use crate::support::{Ran, Sandbox, start, wait_until};
+use super::context::{TODAY, render_loaded_context};
+use super::{INFO, LifecycleSandbox, WARNING, format_time, render_context_answer};
+use crate::hook::RecordingMode;
+use crate::support::{CliOutput, CliSandbox, spawn_with_stdin, wait_until};
 
 const TRIGGER: &str = "[CLAUDE OS SYS: NOTIFICATION]: Workers complete";
 
@@ -20,7 +20,7 @@ const UNKNOWN_WORKERS: &str = "[CLAUDE OS SYS: INFO]: Which workers have finishe
 
 /// Every event of the lifecycle, with what is said about it although the database is out of order. What is said to whom
 /// was woken depends on whether it can be read; a scribe may find out too late.
-fn events(can_be_read: Option<bool>) -> Vec<(&'static str, Value, Vec<String>)> {
+fn list_events(can_be_read: Option<bool>) -> Vec<(&'static str, Value, Vec<String>)> {
     let tool = json!({"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "make"}});
     let nothing = || vec![String::new()];
     let woken = match can_be_read {
@@ -28,8 +28,8 @@ fn events(can_be_read: Option<bool>) -> Vec<(&'static str, Value, Vec<String>)> 
         Some(false) => &[UNKNOWN_WORKERS],
         None => &[NO_WORKERS, UNKNOWN_WORKERS],
     };
-    let woken = woken.iter().map(|text| saying("UserPromptSubmit", text)).collect();
-    let files = saying("SessionStart", &loaded(&[TODAY]));
+    let woken = woken.iter().map(|text| render_context_answer("UserPromptSubmit", text)).collect();
+    let files = render_context_answer("SessionStart", &render_loaded_context(&[TODAY]));
     vec![
         ("SessionStart", json!({"source": "resume"}), vec![files]),
         ("UserPromptSubmit", json!({"prompt": "Go."}), nothing()),
@@ -42,153 +42,141 @@ fn events(can_be_read: Option<bool>) -> Vec<(&'static str, Value, Vec<String>)> 
 }
 
 /// A way in which the memory of Snell is out of order.
-struct Trouble {
+struct DatabaseOutage {
     what: &'static str,
-    mode: Mode,
+    mode: RecordingMode,
     /// Makes it so for as long as the answer is held.
-    cause: fn(&Stage) -> Box<dyn Any>,
+    cause: fn(&LifecycleSandbox) -> Box<dyn Any>,
     /// Not certain where a scribe is asked, who may be too slow.
     can_be_read: Option<bool>,
     /// How many lines are told of it.
     lines: RangeInclusive<usize>,
 }
 
-fn trouble(what: &'static str, cause: fn(&Stage) -> Box<dyn Any>) -> Trouble {
-    Trouble {
-        what,
-        mode: Mode::Alone,
-        cause,
-        can_be_read: Some(false),
-        lines: 1..=1,
-    }
+fn build_outage(what: &'static str, cause: fn(&LifecycleSandbox) -> Box<dyn Any>) -> DatabaseOutage {
+    DatabaseOutage { what, mode: RecordingMode::Alone, cause, can_be_read: Some(false), lines: 1..=1 }
 }
 
 /// The scribe of a test, which does nothing until this is dropped.
-struct Stopped(String);
+struct SuspendedDaemon(String);
 
-impl Stopped {
+impl SuspendedDaemon {
     fn new(pid: u32) -> Self {
         let stopped = Self(pid.to_string());
-        assert!(
-            Command::new("kill")
-                .args(["-STOP", &stopped.0])
-                .status()
-                .unwrap()
-                .success()
-        );
+        assert!(Command::new("kill").args(["-STOP", &stopped.0]).status().unwrap().success());
         stopped
     }
 }
 
-impl Drop for Stopped {
+impl Drop for SuspendedDaemon {
     fn drop(&mut self) {
         let _ = Command::new("kill").args(["-CONT", &self.0]).status();
     }
 }
 
 /// With a file that the next start gives.
-fn with_today(stage: Stage) -> Stage {
+fn with_today_file(stage: LifecycleSandbox) -> LifecycleSandbox {
     let desktop = stage.sandbox().project().join("Desktop");
     fs::create_dir(&desktop).unwrap();
     fs::write(desktop.join("TODAY.md"), "today\n").unwrap();
     stage
 }
 
-fn remove_database(stage: &Stage) {
+fn remove_database(stage: &LifecycleSandbox) {
     for name in ["snell.db", "snell.db-wal", "snell.db-shm"] {
         let _ = fs::remove_file(stage.sandbox().data().join(name));
     }
 }
 
-fn troubles() -> Vec<Trouble> {
+fn list_outages() -> Vec<DatabaseOutage> {
     vec![
-        Trouble {
+        DatabaseOutage {
             can_be_read: Some(true),
             lines: 0..=0,
-            ..trouble("missing", |stage| {
+            ..build_outage("missing", |stage| {
                 remove_database(stage);
                 Box::new(())
             })
         },
-        Trouble {
+        DatabaseOutage {
             can_be_read: Some(true),
             lines: 0..=0,
-            ..trouble("missing with all that is around it", |stage| {
+            ..build_outage("missing with all that is around it", |stage| {
                 fs::remove_dir_all(stage.sandbox().data()).unwrap();
                 Box::new(())
             })
         },
-        Trouble {
+        DatabaseOutage {
             can_be_read: Some(true),
-            ..trouble("written to by another process", |stage| {
-                Box::new(stage.sandbox().hold_database("BEGIN EXCLUSIVE"))
+            ..build_outage("written to by another process", |stage| {
+                Box::new(stage.sandbox().open_database_with("BEGIN EXCLUSIVE"))
             })
         },
-        Trouble {
+        DatabaseOutage {
             can_be_read: None,
-            mode: Mode::WithScribe,
+            mode: RecordingMode::WithDaemon,
             lines: 0..=1,
-            ..trouble("written to by another process, with a scribe", |stage| {
-                stage.watched.wait_for_scribe();
-                Box::new(stage.sandbox().hold_database("BEGIN EXCLUSIVE"))
+            ..build_outage("written to by another process, with a scribe", |stage| {
+                stage.watched.wait_for_daemon();
+                Box::new(stage.sandbox().open_database_with("BEGIN EXCLUSIVE"))
             })
         },
-        trouble("locked by another process", |stage| {
+        build_outage("locked by another process", |stage| {
             let sql = "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE mine (it); COMMIT";
-            Box::new(stage.sandbox().hold_database(sql))
+            Box::new(stage.sandbox().open_database_with(sql))
         }),
         // It is moved aside, and another one begun.
-        Trouble {
+        DatabaseOutage {
             can_be_read: Some(true),
-            ..trouble("garbage", |stage| {
+            ..build_outage("garbage", |stage| {
                 remove_database(stage);
-                fs::write(stage.watched.database(), "garbage ".repeat(2000)).unwrap();
+                fs::write(stage.watched.database_path(), "garbage ".repeat(2000)).unwrap();
                 Box::new(())
             })
         },
-        Trouble {
+        DatabaseOutage {
             can_be_read: None,
-            mode: Mode::WithScribe,
+            mode: RecordingMode::WithDaemon,
             lines: 0..=1,
-            ..trouble("turned into garbage before the eyes of the scribe", |stage| {
-                stage.watched.wait_for_scribe();
+            ..build_outage("turned into garbage before the eyes of the scribe", |stage| {
+                stage.watched.wait_for_daemon();
                 // The log is folded in, as it is after a while: else it would mend the file.
-                drop(stage.sandbox().hold_database("PRAGMA wal_checkpoint = TRUNCATE"));
-                fs::write(stage.watched.database(), "garbage ".repeat(2000)).unwrap();
+                drop(stage.sandbox().open_database_with("PRAGMA wal_checkpoint = TRUNCATE"));
+                fs::write(stage.watched.database_path(), "garbage ".repeat(2000)).unwrap();
                 Box::new(())
             })
         },
-        trouble("a directory in its place", |stage| {
+        build_outage("a directory in its place", |stage| {
             remove_database(stage);
-            fs::create_dir(stage.watched.database()).unwrap();
+            fs::create_dir(stage.watched.database_path()).unwrap();
             Box::new(())
         }),
-        trouble("a device in its place", |stage| {
+        build_outage("a device in its place", |stage| {
             remove_database(stage);
-            symlink("/dev/full", stage.watched.database()).unwrap();
+            symlink("/dev/full", stage.watched.database_path()).unwrap();
             Box::new(())
         }),
-        trouble("of a later version", |stage| {
-            Box::new(stage.sandbox().hold_database("PRAGMA user_version = 999"))
+        build_outage("of a later version", |stage| {
+            Box::new(stage.sandbox().open_database_with("PRAGMA user_version = 999"))
         }),
-        trouble("a file in place of its directory", |stage| {
+        build_outage("a file in place of its directory", |stage| {
             fs::remove_dir_all(stage.sandbox().data()).unwrap();
             fs::write(stage.sandbox().data(), "").unwrap();
             Box::new(())
         }),
-        trouble("where nothing can be made", |stage| {
+        build_outage("where nothing can be made", |stage| {
             fs::remove_dir_all(stage.sandbox().data()).unwrap();
             symlink("/proc/nowhere/at/all", stage.sandbox().data()).unwrap();
             Box::new(())
         }),
-        Trouble {
+        DatabaseOutage {
             can_be_read: Some(false),
-            mode: Mode::WithScribe,
+            mode: RecordingMode::WithDaemon,
             lines: 0..=1,
-            ..trouble("with a scribe that does not answer", |stage| {
-                stage.watched.wait_for_scribe();
-                let pid = wait_until(|| stage.watched.scribe());
-                Box::new(Stopped::new(pid))
+            ..build_outage("with a scribe that does not answer", |stage| {
+                stage.watched.wait_for_daemon();
+                let pid = wait_until(|| stage.watched.find_daemon_pid());
+                Box::new(SuspendedDaemon::new(pid))
             })
         },
     ]
@@ -197,23 +185,21 @@ fn troubles() -> Vec<Trouble> {
 #[test]
 fn no_event_is_held_up_by_a_database_that_cannot_be_used() {
     std::thread::scope(|scope| {
-        for trouble in troubles() {
+        for trouble in list_outages() {
             scope.spawn(move || {
-                for (event, fields, expected) in events(trouble.can_be_read) {
+                for (event, fields, expected) in list_events(trouble.can_be_read) {
                     let what = format!("{}: {event} {fields}", trouble.what);
-                    let stage = with_today(Stage::recording(trouble.mode, Sandbox::new()).begin());
+                    let stage = with_today_file(
+                        LifecycleSandbox::with_recording_mode(trouble.mode, CliSandbox::new()).begin_session(),
+                    );
                     let cause = (trouble.cause)(&stage);
-                    let ran = stage.tell("12:00:30", event, fields);
+                    let ran = stage.send_event("12:00:30", event, fields);
                     drop(cause);
                     assert_eq!(ran.code, 0, "{what}: {}", ran.stderr);
                     assert!(expected.contains(&ran.stdout), "{what}: {}", ran.stdout);
                     let lines = ran.stderr.lines().count();
                     assert!(trouble.lines.contains(&lines), "{what}: {}", ran.stderr);
-                    assert!(
-                        ran.stderr.is_empty() || ran.stderr.starts_with("snell: "),
-                        "{what}: {}",
-                        ran.stderr
-                    );
+                    assert!(ran.stderr.is_empty() || ran.stderr.starts_with("snell: "), "{what}: {}", ran.stderr);
                 }
             });
         }
@@ -224,16 +210,14 @@ fn no_event_is_held_up_by_a_database_that_cannot_be_used() {
 fn no_event_is_held_up_by_a_disk_on_which_nothing_fits() {
     // What a file may hold at most, in blocks; without the signal a write beyond it fails as on a full disk.
     for blocks in [0, 8] {
-        for (event, fields, expected) in events(Some(false)) {
-            let stage = with_today(Stage::new().begin());
+        for (event, fields, expected) in list_events(Some(false)) {
+            let stage = with_today_file(LifecycleSandbox::new().begin_session());
             let line = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
             let mut command = stage.sandbox().shell(&line, &["hook"]);
-            command.env("SNELL_NOW", at("12:00:30"));
-            let payload = stage.watched.payload("s1", event, fields);
-            let ran: Ran = start(&mut command, &payload.to_string())
-                .wait_with_output()
-                .unwrap()
-                .into();
+            command.env("SNELL_NOW", format_time("12:00:30"));
+            let payload = stage.watched.build_payload("s1", event, fields);
+            let ran: CliOutput =
+                spawn_with_stdin(&mut command, &payload.to_string()).wait_with_output().unwrap().into();
             assert_eq!(ran.code, 0, "{blocks}: {event}: {}", ran.stderr);
             assert!(expected.contains(&ran.stdout), "{blocks}: {event}: {}", ran.stdout);
             assert_eq!(ran.stderr.lines().count(), 1, "{blocks}: {event}: {}", ran.stderr);
@@ -243,56 +227,46 @@ fn no_event_is_held_up_by_a_disk_on_which_nothing_fits() {
 
 #[test]
 fn messages_are_judged_whatever_is_wrong_with_the_database() {
-    for trouble in troubles() {
-        let stage = Stage::recording(trouble.mode, Sandbox::new()).begin();
+    for trouble in list_outages() {
+        let stage = LifecycleSandbox::with_recording_mode(trouble.mode, CliSandbox::new()).begin_session();
         let cause = (trouble.cause)(&stage);
         let send = json!({
             "tool_name": "mcp__gmail__send_email", "tool_use_id": "t1", "tool_input": {"to": "eve@example.com"},
         });
-        let ran = stage.tell("12:00:30", "PreToolUse", send);
+        let ran = stage.send_event("12:00:30", "PreToolUse", send);
         drop(cause);
         let output = &ran.json()["hookSpecificOutput"];
-        assert_eq!(
-            (ran.code, &output["permissionDecision"]),
-            (0, &json!("deny")),
-            "{}",
-            trouble.what
-        );
-        assert!(
-            trouble.lines.contains(&ran.stderr.lines().count()),
-            "{}: {}",
-            trouble.what,
-            ran.stderr
-        );
+        assert_eq!((ran.code, &output["permissionDecision"]), (0, &json!("deny")), "{}", trouble.what);
+        assert!(trouble.lines.contains(&ran.stderr.lines().count()), "{}: {}", trouble.what, ran.stderr);
     }
 }
 
 #[test]
 fn what_could_not_be_told_is_told_once_the_database_can_be_read_again() {
-    let stage = Stage::new().launched(&[("CLAUDE_SESSION_MODE", "background")]).begin();
-    stage.fills("12:00:10", 85.0);
+    let stage = LifecycleSandbox::new().with_launcher_env(&[("CLAUDE_SESSION_MODE", "background")]).begin_session();
+    stage.fill_context("12:00:10", 85.0);
     let sql = "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE mine (it); COMMIT";
-    let holder = stage.sandbox().hold_database(sql);
-    stage.prompt("12:00:20", "Go.").is_trouble();
-    stage.stop("12:00:30").is_trouble();
+    let holder = stage.sandbox().open_database_with(sql);
+    stage.send_prompt("12:00:20", "Go.").expect_single_warning();
+    stage.send_stop("12:00:30").expect_single_warning();
     drop(holder);
     let prompt = format!("{WARNING}Context at 80% - Write reset notes and prepare to transition");
-    stage.prompt("12:00:40", "Go.").tells("UserPromptSubmit", &prompt);
+    stage.send_prompt("12:00:40", "Go.").assert_context_answer("UserPromptSubmit", &prompt);
     let stop = format!("{WARNING}Context at 80%\n{INFO}Reminder - Ping before ending");
-    stage.stop("12:00:50").tells("Stop", &stop);
-    assert_eq!(stage.watched.rows("SELECT * FROM events").len(), 5, "nothing is lost");
+    stage.send_stop("12:00:50").assert_context_answer("Stop", &stop);
+    assert_eq!(stage.watched.query_rows("SELECT * FROM events").len(), 5, "nothing is lost");
 }
 
 #[test]
 fn what_was_told_while_nothing_could_be_written_is_not_told_again() {
-    let stage = Stage::new().begin();
-    assert_eq!(stage.snell("12:00:05", &["worker", "done", "build"], "").code, 0);
-    stage.fills("12:00:10", 85.0);
-    let holder = stage.sandbox().hold_database("BEGIN IMMEDIATE");
-    let first = [stage.prompt("12:00:20", TRIGGER), stage.stop("12:00:21")];
-    let again = [stage.prompt("12:00:22", TRIGGER), stage.stop("12:00:23")];
+    let stage = LifecycleSandbox::new().begin_session();
+    assert_eq!(stage.run_snell("12:00:05", &["worker", "done", "build"], "").code, 0);
+    stage.fill_context("12:00:10", 85.0);
+    let holder = stage.sandbox().open_database_with("BEGIN IMMEDIATE");
+    let first = [stage.send_prompt("12:00:20", TRIGGER), stage.send_stop("12:00:21")];
+    let again = [stage.send_prompt("12:00:22", TRIGGER), stage.send_stop("12:00:23")];
     drop(holder);
-    let later = [stage.prompt("12:00:30", TRIGGER), stage.stop("12:00:31")];
+    let later = [stage.send_prompt("12:00:30", TRIGGER), stage.send_stop("12:00:31")];
     let all: Vec<_> = [first, again, later].into_iter().flatten().collect();
     for text in ["- build: done", "80% - Write reset notes", "Context at 80%\""] {
         let told = all.iter().filter(|ran| ran.stdout.contains(text)).count();

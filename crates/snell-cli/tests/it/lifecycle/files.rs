@@ -5,9 +5,9 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
-use super::context::{TODAY, auto_include, loaded, role, start_as};
-use super::{Stage, saying};
-use crate::support::Sandbox;
+use super::context::{TODAY, create_role_sandbox, render_auto_include, render_loaded_context, start_session_as};
+use super::{LifecycleSandbox, render_context_answer};
+use crate::support::CliSandbox;
 
 const START: &str = "SessionStart";
 
@@ -31,18 +31,20 @@ fn the_project_that_a_session_is_about_is_filled_in() {
     for (variable, payload, expected) in cases {
         let what = format!("{variable:?} {payload}");
         let entries = ["${PROJECT_PATH}/CLAUDE.md", "\"${PROJECT_PATH}/**/SYSTEM-SPEC.md\""];
-        let sandbox = role("project", &auto_include(&entries))
+        let sandbox = create_role_sandbox("project", &render_auto_include(&entries))
             .file("work/alpha/CLAUDE.md", "about alpha")
             .file("work/alpha/a/b/SYSTEM-SPEC.md", "deep")
             .file("work/[x]*/CLAUDE.md", "strange")
             .file("work/xyz/CLAUDE.md", "not meant")
             .file("work/xyz/SYSTEM-SPEC.md", "not meant");
-        let stage = Stage::with(sandbox).launched(&[("CLAUDE_SESSION_ROLE", "project")]);
+        let stage = LifecycleSandbox::with_sandbox(sandbox).with_launcher_env(&[("CLAUDE_SESSION_ROLE", "project")]);
         let variables: Vec<_> = variable.map(|path| ("PROJECT_PATH", path)).into_iter().collect();
         let fields = json!({"source": "startup", "project_path": payload});
-        stage
-            .tell_with("12:00:00", &variables, START, fields)
-            .tells_in(&what, START, &loaded(&expected));
+        stage.send_event_with_env("12:00:00", &variables, START, fields).assert_context_answer_in(
+            &what,
+            START,
+            &render_loaded_context(&expected),
+        );
     }
 }
 
@@ -50,33 +52,21 @@ fn the_project_that_a_session_is_about_is_filled_in() {
 fn the_project_that_a_session_is_about_may_lie_anywhere() {
     for inside in [true, false] {
         let entries = ["${PROJECT_PATH}/CLAUDE.md", "\"${PROJECT_PATH}/**/SYSTEM-SPEC.md\""];
-        let sandbox = role("project", &auto_include(&entries));
-        let root = if inside {
-            sandbox.project()
-        } else {
-            sandbox.data().parent().unwrap().to_owned()
-        };
+        let sandbox = create_role_sandbox("project", &render_auto_include(&entries));
+        let root = if inside { sandbox.project() } else { sandbox.data().parent().unwrap().to_owned() };
         let place = root.join("else where/beta");
         fs::create_dir_all(place.join("docs")).unwrap();
         fs::write(place.join("CLAUDE.md"), "about beta").unwrap();
         fs::write(place.join("docs/SYSTEM-SPEC.md"), "spec").unwrap();
-        let stage = Stage::with(sandbox).launched(&[
-            ("CLAUDE_SESSION_ROLE", "project"),
-            ("PROJECT_PATH", place.to_str().unwrap()),
-        ]);
-        let shown = if inside {
-            "else where/beta".to_owned()
-        } else {
-            place.display().to_string()
-        };
-        let headings = [
-            format!("CLAUDE.MD ({shown}/CLAUDE.md)"),
-            format!("SYSTEM-SPEC.MD ({shown}/docs/SYSTEM-SPEC.md)"),
-        ];
-        stage.tell("12:00:00", START, json!({"source": "startup"})).tells_in(
+        let stage = LifecycleSandbox::with_sandbox(sandbox)
+            .with_launcher_env(&[("CLAUDE_SESSION_ROLE", "project"), ("PROJECT_PATH", place.to_str().unwrap())]);
+        let shown = if inside { "else where/beta".to_owned() } else { place.display().to_string() };
+        let headings =
+            [format!("CLAUDE.MD ({shown}/CLAUDE.md)"), format!("SYSTEM-SPEC.MD ({shown}/docs/SYSTEM-SPEC.md)")];
+        stage.send_event("12:00:00", START, json!({"source": "startup"})).assert_context_answer_in(
             &shown,
             START,
-            &loaded(&[TODAY, (&headings[0], "about beta"), (&headings[1], "spec")]),
+            &render_loaded_context(&[TODAY, (&headings[0], "about beta"), (&headings[1], "spec")]),
         );
     }
 }
@@ -84,27 +74,21 @@ fn the_project_that_a_session_is_about_may_lie_anywhere() {
 #[test]
 fn what_lies_outside_of_the_project_is_left_out_unless_the_user_allows_it() {
     for allowed in [false, true] {
-        let sandbox = role(
-            "chief",
-            &auto_include(&["~/private/key.md", "link.md", "../elsewhere/*.md"]),
-        )
-        .home_file("private/key.md", "secret");
+        let sandbox =
+            create_role_sandbox("chief", &render_auto_include(&["~/private/key.md", "link.md", "../elsewhere/*.md"]))
+                .home_file("private/key.md", "secret");
         let elsewhere = sandbox.project().parent().unwrap().join("elsewhere");
         fs::create_dir(&elsewhere).unwrap();
         fs::write(elsewhere.join("other.md"), "secret").unwrap();
         symlink(sandbox.home().join("private/key.md"), sandbox.project().join("link.md")).unwrap();
         let allow = format!("[context]\nallow = [\"private\", \"{}\"]\n", elsewhere.display());
-        let sandbox = if allowed {
-            sandbox.home_file(".config/snell/snell.toml", &allow)
-        } else {
-            sandbox
-        };
-        let ran = start_as(&Stage::with(sandbox), "chief");
+        let sandbox = if allowed { sandbox.home_file(".config/snell/snell.toml", &allow) } else { sandbox };
+        let ran = start_session_as(&LifecycleSandbox::with_sandbox(sandbox), "chief");
         if allowed {
             assert_eq!(ran.stderr, "");
             assert_eq!(ran.stdout.matches("secret").count(), 2, "{}", ran.stdout);
         } else {
-            assert_eq!(ran.stdout, saying(START, &loaded(&[TODAY])));
+            assert_eq!(ran.stdout, render_context_answer(START, &render_loaded_context(&[TODAY])));
             assert_eq!(ran.stderr.lines().count(), 3, "{}", ran.stderr);
             for line in ran.stderr.lines() {
                 assert!(line.contains("outside of the project, so it is left out"), "{line}");
@@ -125,48 +109,42 @@ fn a_large_file_is_cut_after_a_line_and_that_is_said() {
         ("[context]\nmax_all = \"50B\"\n", 9, 3),
     ];
     for (settings, lines, shown) in cases {
-        let sandbox = Sandbox::new()
+        let sandbox = CliSandbox::new()
             .file("Desktop/TODAY.md", &line.repeat(lines))
             .home_file(".config/snell/snell.toml", settings);
         let mut content = line.repeat(shown).trim_end().to_owned();
         if shown < lines {
             content += &format!("\n[cut: the first {} of {} bytes are shown]", shown * 16, lines * 16);
         }
-        Stage::with(sandbox)
-            .tell("12:00:00", START, json!({"source": "startup"}))
-            .tells_in(&format!("{settings} {lines}"), START, &loaded(&[(TODAY.0, &content)]));
+        LifecycleSandbox::with_sandbox(sandbox)
+            .send_event("12:00:00", START, json!({"source": "startup"}))
+            .assert_context_answer_in(
+                &format!("{settings} {lines}"),
+                START,
+                &render_loaded_context(&[(TODAY.0, &content)]),
+            );
     }
 }
 
 #[test]
 fn what_does_not_fit_any_more_is_named() {
-    let sandbox = role("chief", &auto_include(&["a.md", "b.md"]))
+    let sandbox = create_role_sandbox("chief", &render_auto_include(&["a.md", "b.md"]))
         .file("a.md", "0123456789\n")
         .file("b.md", "b\n")
         .home_file(".config/snell/snell.toml", "[context]\nmax_all = \"10B\"\n");
     let expected = format!(
         "{}\n\n[not loaded, because all files together may have 10 bytes: b.md]",
-        loaded(&[TODAY, ("A.MD (a.md)", "0123\n[cut: the first 4 of 11 bytes are shown]")])
+        render_loaded_context(&[TODAY, ("A.MD (a.md)", "0123\n[cut: the first 4 of 11 bytes are shown]")])
     );
-    start_as(&Stage::with(sandbox), "chief").tells(START, &expected);
+    start_session_as(&LifecycleSandbox::with_sandbox(sandbox), "chief").assert_context_answer(START, &expected);
 }
 
 #[test]
 fn a_file_that_is_no_text_does_not_break_the_answer() {
-    let sandbox = Sandbox::new().file("Desktop/MEMORY.md", "memory\n");
-    fs::write(
-        sandbox.project().join("Desktop/TODAY.md"),
-        b"\xef\xbb\xbfa\xff\x00\x1b[2Jb\r\n\r\n",
-    )
-    .unwrap();
-    let ran = Stage::with(sandbox).tell("12:00:00", START, json!({"source": "startup"}));
-    let context = ran.json()["hookSpecificOutput"]["additionalContext"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    assert!(
-        context.contains("## TODAY.MD (daily memory)\na\u{fffd}\u{1b}[2Jb\n\n## MEMORY.MD"),
-        "{context:?}"
-    );
+    let sandbox = CliSandbox::new().file("Desktop/MEMORY.md", "memory\n");
+    fs::write(sandbox.project().join("Desktop/TODAY.md"), b"\xef\xbb\xbfa\xff\x00\x1b[2Jb\r\n\r\n").unwrap();
+    let ran = LifecycleSandbox::with_sandbox(sandbox).send_event("12:00:00", START, json!({"source": "startup"}));
+    let context = ran.json()["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned();
+    assert!(context.contains("## TODAY.MD (daily memory)\na\u{fffd}\u{1b}[2Jb\n\n## MEMORY.MD"), "{context:?}");
     assert_eq!((ran.code, ran.stdout.lines().count()), (0, 1));
 }

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{bash, project_with};
+use super::{build_bash_call, create_project_with};
 
 /// Whether a hook with this matcher runs for this call.
-fn fires(matcher: &str, payload: &Value) -> bool {
-    let sandbox = project_with("PreToolUse", &json!([{"matcher": matcher, "command": "touch ran"}]));
-    let ran = sandbox.run("PreToolUse", payload);
+fn is_hook_run(matcher: &str, payload: &Value) -> bool {
+    let sandbox = create_project_with("PreToolUse", &json!([{"matcher": matcher, "command": "touch ran"}]));
+    let ran = sandbox.run_event("PreToolUse", payload);
     assert_eq!(ran.code, 0, "{matcher}");
     sandbox.exists("ran")
 }
@@ -25,22 +25,15 @@ fn a_name_means_that_tool_and_a_star_means_all() {
         ("Read", "Write", false),
     ];
     for (matcher, tool, expected) in cases {
-        assert_eq!(
-            fires(matcher, &json!({ "tool_name": tool })),
-            expected,
-            "{matcher} on {tool}"
-        );
+        assert_eq!(is_hook_run(matcher, &json!({ "tool_name": tool })), expected, "{matcher} on {tool}");
     }
 }
 
 #[test]
 fn an_entry_without_a_matcher_means_every_tool() {
-    let sandbox = project_with("PreToolUse", &json!([{"command": "echo $TOOL_NAME >> tools.txt"}]));
+    let sandbox = create_project_with("PreToolUse", &json!([{"command": "echo $TOOL_NAME >> tools.txt"}]));
     for tool in ["Bash", "Read"] {
-        assert_eq!(
-            sandbox.run("PreToolUse", &json!({ "tool_name": tool })).warnings(),
-            [""; 0]
-        );
+        assert_eq!(sandbox.run_event("PreToolUse", &json!({ "tool_name": tool })).warnings(), [""; 0]);
     }
     assert_eq!(sandbox.read("tools.txt"), "Bash\nRead\n");
 }
@@ -67,7 +60,7 @@ fn a_pattern_in_parentheses_is_held_against_the_command() {
         ("Bash(*)", "anything", true),
     ];
     for (matcher, command, expected) in cases {
-        assert_eq!(fires(matcher, &bash(command)), expected, "{matcher} on {command:?}");
+        assert_eq!(is_hook_run(matcher, &build_bash_call(command)), expected, "{matcher} on {command:?}");
     }
 }
 
@@ -84,46 +77,16 @@ fn each_tool_has_one_argument_that_counts() {
         ("WebFetch(x)", "WebFetch", json!({"prompt": "y", "url": "x"}), true),
         ("WebSearch(x)", "WebSearch", json!({"query": "x"}), true),
         // Any other tool: the first of command, file_path, path, url, pattern, query.
-        (
-            "Other(c)",
-            "Other",
-            json!({"query": "q", "command": "c", "file_path": "f"}),
-            true,
-        ),
-        (
-            "Other(f)",
-            "Other",
-            json!({"url": "u", "path": "p", "file_path": "f"}),
-            true,
-        ),
-        (
-            "Other(p)",
-            "Other",
-            json!({"pattern": "g", "url": "u", "path": "p"}),
-            true,
-        ),
-        (
-            "Other(u)",
-            "Other",
-            json!({"query": "q", "pattern": "g", "url": "u"}),
-            true,
-        ),
+        ("Other(c)", "Other", json!({"query": "q", "command": "c", "file_path": "f"}), true),
+        ("Other(f)", "Other", json!({"url": "u", "path": "p", "file_path": "f"}), true),
+        ("Other(p)", "Other", json!({"pattern": "g", "url": "u", "path": "p"}), true),
+        ("Other(u)", "Other", json!({"query": "q", "pattern": "g", "url": "u"}), true),
         ("Other(g)", "Other", json!({"query": "q", "pattern": "g"}), true),
         ("Other(q)", "Other", json!({"query": "q"}), true),
         ("Other(q)", "Other", json!({"query": "q", "pattern": "g"}), false),
         // The text of the JSON is never looked at.
-        (
-            "Write(git:*)",
-            "Write",
-            json!({"file_path": "a", "content": "git push"}),
-            false,
-        ),
-        (
-            "Bash(*git*)",
-            "Bash",
-            json!({"command": "ls", "description": "git"}),
-            false,
-        ),
+        ("Write(git:*)", "Write", json!({"file_path": "a", "content": "git push"}), false),
+        ("Bash(*git*)", "Bash", json!({"command": "ls", "description": "git"}), false),
         ("Bash({*)", "Bash", json!({"command": "ls"}), false),
         ("Bash(x)", "Bash", json!({}), false),
         // Some agents send a command as a list of words.
@@ -132,7 +95,7 @@ fn each_tool_has_one_argument_that_counts() {
     ];
     for (matcher, tool, input, expected) in cases {
         let payload = json!({"tool_name": tool, "tool_input": input});
-        assert_eq!(fires(matcher, &payload), expected, "{matcher} on {payload}");
+        assert_eq!(is_hook_run(matcher, &payload), expected, "{matcher} on {payload}");
     }
 }
 
@@ -156,11 +119,7 @@ fn a_domain_is_the_host_that_the_address_really_leads_to() {
     ];
     for (domain, url, expected) in cases {
         let payload = json!({"tool_name": "WebFetch", "tool_input": {"url": url}});
-        assert_eq!(
-            fires(&format!("WebFetch(domain:{domain})"), &payload),
-            expected,
-            "{domain} on {url}"
-        );
+        assert_eq!(is_hook_run(&format!("WebFetch(domain:{domain})"), &payload), expected, "{domain} on {url}");
     }
 }
 
@@ -175,8 +134,8 @@ fn after_a_tool_the_same_matchers_count_however_the_tool_went() {
     for (event, mut payload, command, expected) in cases {
         payload["tool_name"] = "Bash".into();
         payload["tool_input"] = json!({ "command": command });
-        let sandbox = project_with("PostToolUse", &json!([{"matcher": "Bash(git:*)", "command": "true"}]));
-        let statuses = sandbox.run(event, &payload).statuses();
+        let sandbox = create_project_with("PostToolUse", &json!([{"matcher": "Bash(git:*)", "command": "true"}]));
+        let statuses = sandbox.run_event(event, &payload).statuses();
         assert_eq!(statuses == ["started"], expected, "{event} {payload}: {statuses:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{before, before_bash, project, saying};
+use super::{create_project, render_printing_hook, render_tool_hook, run_bash_call};
 
 #[test]
 fn the_canonical_event_stands_on_stdin() {
@@ -18,29 +18,16 @@ fn the_canonical_event_stands_on_stdin() {
             "PostToolUse",
             json!({"tool_name": "Bash", "tool_input": {}, "tool_response": {"a": [1]}, "tool_success": false}),
         ),
-        (
-            "UserPrompt",
-            "UserPromptSubmit",
-            json!({"prompt": "two\nlines", "user_name": "u", "agent_name": "a"}),
-        ),
-        (
-            "SessionStart",
-            "SessionStart",
-            json!({"source": "resume", "model": "m", "platform": "p"}),
-        ),
+        ("UserPrompt", "UserPromptSubmit", json!({"prompt": "two\nlines", "user_name": "u", "agent_name": "a"})),
+        ("SessionStart", "SessionStart", json!({"source": "resume", "model": "m", "platform": "p"})),
         ("SessionEnd", "SessionEnd", json!({"reason": "clear"})),
         ("Notification", "Notification", json!({"message": "hello"})),
-        (
-            "Stop",
-            "Stop",
-            json!({"stop_hook_active": true, "something_else": {"kept": true}}),
-        ),
+        ("Stop", "Stop", json!({"stop_hook_active": true, "something_else": {"kept": true}})),
     ];
     for (fired, canonical, payload) in cases {
-        let sandbox = project(&format!(
-            "[[hook]]\nevent = '{canonical}'\nrun = 'cat > $SNELL_PROJECT_DIR/in.json'\n"
-        ));
-        sandbox.run(fired, &payload);
+        let sandbox =
+            create_project(&format!("[[hook]]\nevent = '{canonical}'\nrun = 'cat > $SNELL_PROJECT_DIR/in.json'\n"));
+        sandbox.run_event(fired, &payload);
         let told = sandbox.read_json("in.json");
         assert_eq!(told["event"], canonical, "{fired}");
         for (key, value) in payload.as_object().unwrap() {
@@ -64,21 +51,17 @@ fn variables_say_what_the_event_is_about() {
             json!({"tool_name": "Edit", "tool_input": {"file_path": "/a b.rs"}}),
             ["PostToolUse", "Edit", "/a b.rs", "unset", "unset", "unset"],
         ),
-        (
-            "AfterAgent",
-            json!({"session_id": "s2"}),
-            ["Stop", "unset", "unset", "unset", "s2", "unset"],
-        ),
+        ("AfterAgent", json!({"session_id": "s2"}), ["Stop", "unset", "unset", "unset", "s2", "unset"]),
     ];
     for (event, payload, [name, tool, file, command, session, agent]) in cases {
         // A variable of an outer hook must not be taken for this event's.
-        let sandbox = project(&format!("[[hook]]\nevent = '{event}'\nrun = '''{script}'''\n"))
+        let sandbox = create_project(&format!("[[hook]]\nevent = '{event}'\nrun = '''{script}'''\n"))
             .env("SNELL_FILE", "stale")
             .env("SNELL_COMMAND", "stale")
             .env("SNELL_SESSION_ID", "stale")
             .env("SNELL_TOOL", "stale")
             .env("SNELL_AGENT", "stale");
-        sandbox.run(event, &payload);
+        sandbox.run_event(event, &payload);
         let project = sandbox.project();
         let expected = format!(
             "EVENT={name}\nTOOL={tool}\nFILE={file}\nCOMMAND={command}\nPROJECT_DIR={}\nSESSION_ID={session}\n\
@@ -91,12 +74,9 @@ fn variables_say_what_the_event_is_about() {
 
 #[test]
 fn a_value_in_a_variable_never_becomes_shell_code() {
-    let sandbox = project(&before("run = 'printf %s \"$SNELL_COMMAND\" > log'"));
+    let sandbox = create_project(&render_tool_hook("run = 'printf %s \"$SNELL_COMMAND\" > log'"));
     let nasty = "\"; touch injected; $(touch injected) `touch injected` '";
-    sandbox.run(
-        "PreToolUse",
-        &json!({"tool_name": "Bash", "tool_input": {"command": nasty}}),
-    );
+    sandbox.run_event("PreToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": nasty}}));
     assert_eq!(sandbox.read("log"), nasty);
     assert!(!sandbox.exists("injected"));
 }
@@ -104,12 +84,9 @@ fn a_value_in_a_variable_never_becomes_shell_code() {
 #[test]
 fn a_command_that_the_environment_cannot_take_is_cut_told_of_and_put_whole_into_a_file() {
     let line = "printf %s \"$SNELL_COMMAND\" > value; cp \"$SNELL_COMMAND_FILE\" whole";
-    let sandbox = project(&before(&format!("run = '{line}'")));
+    let sandbox = create_project(&render_tool_hook(&format!("run = '{line}'")));
     let long = "x".repeat(200_000);
-    let ran = sandbox.run(
-        "PreToolUse",
-        &json!({"tool_name": "Bash", "tool_input": {"command": long}}),
-    );
+    let ran = sandbox.run_event("PreToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": long}}));
     assert_eq!(ran.statuses(), ["ok"]);
     assert!(sandbox.read("whole") == long, "the file must hold all of it");
     assert!(sandbox.read("value").len() < 131_072);
@@ -128,25 +105,18 @@ fn exit_2_blocks_with_stderr_whatever_stdout_says() {
         ("echo no >&2; exit 2", "no"),
         ("echo ignored; echo no >&2; exit 2", "no"),
         ("echo '{\"decision\":\"allow\"}'; echo no >&2; exit 2", "no"),
-        (
-            "echo '{\"decision\":\"allow\",\"reason\":\"from json\"}'; exit 2",
-            "from json",
-        ),
+        ("echo '{\"decision\":\"allow\",\"reason\":\"from json\"}'; exit 2", "from json"),
         ("echo '{\"decis'; echo no >&2; exit 2", "no"),
     ];
     for (command, reason) in cases {
-        let ran = before_bash(&project(&before(&format!("run = '''{command}'''"))));
+        let ran = run_bash_call(&create_project(&render_tool_hook(&format!("run = '''{command}'''"))));
         assert_eq!((ran.code, ran.decision().as_str()), (2, "block"), "{command}");
         assert_eq!(ran.reason(), reason, "{command}");
         assert_eq!(ran.statuses(), ["blocked"], "{command}");
     }
-    let ran = before_bash(&project(&before("run = 'exit 2'")));
+    let ran = run_bash_call(&create_project(&render_tool_hook("run = 'exit 2'")));
     assert_eq!(ran.code, 2);
-    assert!(
-        ran.reason().contains("exit 2"),
-        "a silent hook is named: {}",
-        ran.reason()
-    );
+    assert!(ran.reason().contains("exit 2"), "a silent hook is named: {}", ran.reason());
 }
 
 #[test]
@@ -155,18 +125,12 @@ fn a_json_answer_decides() {
         (json!({}), 0, "allow", "", "ok"),
         (json!({"decision": "allow", "reason": "fine"}), 0, "allow", "fine", "ok"),
         (json!({"decision": "ask", "reason": "sure?"}), 0, "ask", "sure?", "ok"),
-        (
-            json!({"decision": "block", "reason": "no"}),
-            2,
-            "block",
-            "no",
-            "blocked",
-        ),
+        (json!({"decision": "block", "reason": "no"}), 2, "block", "no", "blocked"),
         (json!({"decision": null}), 0, "allow", "", "ok"),
         (json!({"unknown": "key"}), 0, "allow", "", "ok"),
     ];
     for (answer, code, decision, reason, status) in cases {
-        let ran = before_bash(&project(&saying("PreToolUse", &answer.to_string(), 0)));
+        let ran = run_bash_call(&create_project(&render_printing_hook("PreToolUse", &answer.to_string(), 0)));
         assert_eq!((ran.code, ran.decision().as_str()), (code, decision), "{answer}");
         assert_eq!(ran.reason(), reason, "{answer}");
         assert_eq!(ran.statuses(), [status], "{answer}");
@@ -177,7 +141,7 @@ fn a_json_answer_decides() {
 fn a_byte_order_mark_does_not_hide_an_answer() {
     for mark in ["\u{feff}", "\n\u{feff}", "\u{feff} "] {
         let answer = format!("{mark}{}", json!({"decision": "block", "reason": "no"}));
-        let ran = before_bash(&project(&saying("PreToolUse", &answer, 0)));
+        let ran = run_bash_call(&create_project(&render_printing_hook("PreToolUse", &answer, 0)));
         assert_eq!((ran.code, ran.reason().as_str()), (2, "no"), "{mark:?}");
     }
 }
@@ -186,7 +150,8 @@ fn a_byte_order_mark_does_not_hide_an_answer() {
 fn a_json_answer_tells_the_model_and_the_user() {
     for event in ["PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "Stop"] {
         let answer = json!({"context": "for the model", "message": "for the user"});
-        let ran = project(&saying(event, &answer.to_string(), 0)).run(event, &json!({"tool_name": "Bash"}));
+        let ran = create_project(&render_printing_hook(event, &answer.to_string(), 0))
+            .run_event(event, &json!({"tool_name": "Bash"}));
         assert_eq!(ran.context(), ["for the model"], "{event}");
         assert_eq!(ran.messages(), ["for the user"], "{event}");
         assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"), "{event}");
@@ -205,19 +170,16 @@ fn plain_output_is_context_where_a_session_or_a_prompt_begins() {
         ("SessionEnd", false),
     ];
     for (event, expected) in cases {
-        let ran = project(&saying(event, "two\nlines\n", 0)).run(event, &json!({"tool_name": "Bash"}));
+        let ran = create_project(&render_printing_hook(event, "two\nlines\n", 0))
+            .run_event(event, &json!({"tool_name": "Bash"}));
         let context = ran.context();
         assert_eq!(context == ["two\nlines"], expected, "{event}: {context:?}");
         assert_eq!(context.is_empty(), !expected, "{event}: {context:?}");
         assert_eq!(ran.statuses(), ["ok"], "{event}");
     }
     for event in ["SessionStart", "UserPromptSubmit"] {
-        let ran = project(&saying(event, "half a text", 1)).run(event, &json!({}));
-        assert_eq!(
-            ran.context(),
-            [""; 0],
-            "{event}: the output of a failed hook is no context"
-        );
+        let ran = create_project(&render_printing_hook(event, "half a text", 1)).run_event(event, &json!({}));
+        assert_eq!(ran.context(), [""; 0], "{event}: the output of a failed hook is no context");
     }
 }
 
@@ -226,31 +188,24 @@ fn changes_compose_and_each_hook_sees_what_was_before_it() {
     let append = |letter: char| {
         let answer = format!(r#"{{"tool_input":{{"command":"\1{letter}"}}}}"#);
         let line = format!(r#"sed 's/.*"command":"\([a-z]*\)".*/{answer}/'"#);
-        before(&format!("modify = true\nrun = '''{line} '''"))
+        render_tool_hook(&format!("modify = true\nrun = '''{line} '''"))
     };
-    let sandbox = project(&format!(
-        "{}{}{}",
-        append('a'),
-        append('b'),
-        before("run = 'cat > seen.json'")
-    ));
-    let ran = sandbox.run(
-        "PreToolUse",
-        &json!({"tool_name": "Bash", "tool_input": {"command": "x"}}),
-    );
+    let sandbox =
+        create_project(&format!("{}{}{}", append('a'), append('b'), render_tool_hook("run = 'cat > seen.json'")));
+    let ran = sandbox.run_event("PreToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": "x"}}));
     assert_eq!(ran.json()["tool_input"], json!({"command": "xab"}));
     assert_eq!(sandbox.read_json("seen.json")["tool_input"], json!({"command": "xab"}));
 }
 
 #[test]
 fn hooks_run_in_order_and_a_block_does_not_keep_the_next_from_running() {
-    let sandbox = project(&format!(
+    let sandbox = create_project(&format!(
         "{}{}{}",
-        before("run = 'sleep 0.2; echo first >> log; echo one >&2; exit 2'"),
-        before("run = 'echo second >> log'"),
-        before("run = 'echo third >> log; echo three >&2; exit 2'"),
+        render_tool_hook("run = 'sleep 0.2; echo first >> log; echo one >&2; exit 2'"),
+        render_tool_hook("run = 'echo second >> log'"),
+        render_tool_hook("run = 'echo third >> log; echo three >&2; exit 2'"),
     ));
-    let ran = before_bash(&sandbox);
+    let ran = run_bash_call(&sandbox);
     assert_eq!(sandbox.read("log"), "first\nsecond\nthird\n");
     assert_eq!(ran.statuses(), ["blocked", "ok", "blocked"]);
     assert_eq!(ran.reason(), "one\nthree");
@@ -259,11 +214,7 @@ fn hooks_run_in_order_and_a_block_does_not_keep_the_next_from_running() {
 #[test]
 fn a_block_changes_nothing_where_nothing_can_be_blocked() {
     let refusals = ["exit 2 after stderr", "json", "fail closed"];
-    for (event, heard_as) in [
-        ("PostToolUse", "context"),
-        ("SessionStart", "messages"),
-        ("Notification", "messages"),
-    ] {
+    for (event, heard_as) in [("PostToolUse", "context"), ("SessionStart", "messages"), ("Notification", "messages")] {
         for refusal in refusals {
             let line = match refusal {
                 "json" => "run = '''echo '{\"decision\":\"block\",\"reason\":\"too late\"}' '''",
@@ -271,13 +222,10 @@ fn a_block_changes_nothing_where_nothing_can_be_blocked() {
                 _ => "run = 'echo too late >&2; exit 2'",
             };
             let text = format!("[[hook]]\nevent = '{event}'\n{line}\n");
-            let ran = project(&text).run(event, &json!({"tool_name": "Bash"}));
+            let ran = create_project(&text).run_event(event, &json!({"tool_name": "Bash"}));
             assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"), "{event} {refusal}");
-            let heard = ran.texts(heard_as);
-            assert!(
-                heard.len() == 1 && heard[0].ends_with("too late"),
-                "{event} {refusal}: {heard:?}"
-            );
+            let heard = ran.string_list(heard_as);
+            assert!(heard.len() == 1 && heard[0].ends_with("too late"), "{event} {refusal}: {heard:?}");
             assert_eq!(ran.json()["reason"], Value::Null, "{event} {refusal}");
         }
     }
@@ -288,7 +236,8 @@ fn after_a_tool_an_objection_is_for_the_model_and_an_allow_is_nothing() {
     let cases = [("ask", vec!["sure?"]), ("block", vec!["sure?"]), ("allow", vec![])];
     for (decision, context) in cases {
         let answer = json!({"decision": decision, "reason": "sure?"}).to_string();
-        let ran = project(&saying("PostToolUse", &answer, 0)).run("PostToolUse", &json!({"tool_name": "Bash"}));
+        let ran = create_project(&render_printing_hook("PostToolUse", &answer, 0))
+            .run_event("PostToolUse", &json!({"tool_name": "Bash"}));
         assert_eq!((ran.code, ran.decision().as_str()), (0, "allow"), "{decision}");
         assert_eq!(ran.json()["reason"], Value::Null, "{decision}");
         assert_eq!(
@@ -301,20 +250,15 @@ fn after_a_tool_an_objection_is_for_the_model_and_an_allow_is_nothing() {
 
 #[test]
 fn what_a_hook_took_out_of_an_output_is_gone_for_the_next() {
-    let redact = saying("PostToolUse", &json!({"tool_output": "clean"}).to_string(), 0) + "modify = true\n";
+    let redact =
+        render_printing_hook("PostToolUse", &json!({"tool_output": "clean"}).to_string(), 0) + "modify = true\n";
     // A host may call the output by either name.
     for name in ["tool_output", "tool_response"] {
-        let sandbox = project(&format!(
-            "{redact}[[hook]]\nevent = 'PostToolUse'\nrun = 'cat > in.json'\n"
-        ));
-        let ran = sandbox.run("PostToolUse", &json!({"tool_name": "Bash", name: "a secret"}));
+        let sandbox = create_project(&format!("{redact}[[hook]]\nevent = 'PostToolUse'\nrun = 'cat > in.json'\n"));
+        let ran = sandbox.run_event("PostToolUse", &json!({"tool_name": "Bash", name: "a secret"}));
         assert_eq!(ran.json()["tool_output"], "clean", "{name}");
         let told = sandbox.read_json("in.json");
-        assert_eq!(
-            (&told["tool_response"], told.get("tool_output")),
-            (&json!("clean"), None),
-            "{name}"
-        );
+        assert_eq!((&told["tool_response"], told.get("tool_output")), (&json!("clean"), None), "{name}");
         assert!(!sandbox.read("in.json").contains("a secret"), "{name}");
     }
 }
@@ -322,21 +266,16 @@ fn what_a_hook_took_out_of_an_output_is_gone_for_the_next() {
 #[test]
 fn a_change_that_is_no_object_is_not_passed_on() {
     let answer = json!({"tool_input": "text"}).to_string();
-    let hook = saying("PreToolUse", &answer, 0) + "modify = true\n";
-    let ran = before_bash(&project(&hook));
+    let hook = render_printing_hook("PreToolUse", &answer, 0) + "modify = true\n";
+    let ran = run_bash_call(&create_project(&hook));
     assert_eq!(ran.json()["tool_input"], Value::Null);
 }
 
 #[test]
 fn an_unknown_key_in_an_answer_is_told_of() {
-    let sandbox = crate::support::Sandbox::new().file(
-        "snell.toml",
-        "[[hook]]\nevent = \"PreToolUse\"\nrun = 'echo \"{\\\"decison\\\":\\\"block\\\"}\"'\n",
-    );
-    let ran = sandbox.run("PreToolUse", &json!({"tool_name": "Bash"}));
+    let sandbox = crate::support::CliSandbox::new()
+        .file("snell.toml", "[[hook]]\nevent = \"PreToolUse\"\nrun = 'echo \"{\\\"decison\\\":\\\"block\\\"}\"'\n");
+    let ran = sandbox.run_event("PreToolUse", &json!({"tool_name": "Bash"}));
     let warnings = ran.warnings();
-    assert!(
-        warnings.len() == 1 && warnings[0].contains("\"decison\" (did you mean \"decision\"?)"),
-        "{warnings:?}"
-    );
+    assert!(warnings.len() == 1 && warnings[0].contains("\"decison\" (did you mean \"decision\"?)"), "{warnings:?}");
 }

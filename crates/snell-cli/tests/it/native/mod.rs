@@ -5,26 +5,23 @@ mod keys;
 
 use serde_json::json;
 
-use crate::support::{Ran, Sandbox};
+use crate::support::{CliOutput, CliSandbox};
 
 /// A project with this `snell.toml`.
-fn project(text: &str) -> Sandbox {
-    Sandbox::new().file("snell.toml", text)
+fn create_project(text: &str) -> CliSandbox {
+    CliSandbox::new().file("snell.toml", text)
 }
 
 /// A `[[hook]]` for PreToolUse with these lines.
-fn before(lines: &str) -> String {
+fn render_tool_hook(lines: &str) -> String {
     format!("[[hook]]\nevent = \"PreToolUse\"\n{lines}\n")
 }
 
 /// A `[[hook]]` for this event that prints this text and exits with this code.
-fn saying(event: &str, text: &str, code: i32) -> String {
+fn render_printing_hook(event: &str, text: &str, code: i32) -> String {
     format!("[[hook]]\nevent = \"{event}\"\nrun = '''printf '%s' '{text}'; exit {code}'''\n")
 }
 
-fn before_bash(sandbox: &Sandbox) -> Ran {
-    sandbox.run(
-        "PreToolUse",
-        &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s1"}),
-    )
+fn run_bash_call(sandbox: &CliSandbox) -> CliOutput {
+    sandbox.run_event("PreToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s1"}))
 }

@@ -5,51 +5,44 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use super::receiver::{Mood, Receiver, nobody};
-use super::{notify, waiting};
-use crate::support::{Sandbox, wait_until};
+use super::receiver::{NotifyReceiver, ReceiverBehavior, find_unused_address};
+use super::{read_waiting_bodies, send_prompt_notification};
+use crate::support::{CliSandbox, wait_until};
 
 /// A project whose user sends events to this receiver.
-fn sending_to(url: &str, more: &str) -> Sandbox {
+fn create_forwarding_sandbox(url: &str, more: &str) -> CliSandbox {
     let settings = format!("[server]\nurl = \"{url}\"\n{more}\n");
-    Sandbox::recording().home_file(".config/snell/snell.toml", &settings)
+    CliSandbox::with_frozen_clock().home_file(".config/snell/snell.toml", &settings)
 }
 
-fn stored(receiver: &Receiver, number: usize) -> Vec<Value> {
-    wait_until(|| Some(receiver.stored()).filter(|stored| stored.len() >= number))
+fn wait_for_stored(receiver: &NotifyReceiver, number: usize) -> Vec<Value> {
+    wait_until(|| Some(receiver.unique_events()).filter(|stored| stored.len() >= number))
 }
 
 #[test]
 fn every_event_is_sent_with_its_sender_and_what_was_decided() {
-    let receiver = Receiver::new();
+    let receiver = NotifyReceiver::new();
     let guard = "token_file = \"token\"\n[[hook]]\nevent = \"PreToolUse\"\nrun = \"echo not today >&2; exit 2\"";
-    let sandbox = sending_to(&receiver.url(), guard)
+    let sandbox = create_forwarding_sandbox(&receiver.url(), guard)
         .secret_home_file("token", "mine")
         .env("CLAUDE_SESSION_ROLE", "worker")
         .env("TMUX_PANE", "%3");
-    sandbox.tell("09:00:00", "SessionStart", json!({"source": "startup"}));
-    let blocked = sandbox.tell(
+    sandbox.send_hook_event("09:00:00", "SessionStart", json!({"source": "startup"}));
+    let blocked = sandbox.send_hook_event(
         "10:00:00",
         "PreToolUse",
         json!({"tool_name": "Bash", "tool_input": {"command": "git push"}}),
     );
     assert!(blocked.stdout.contains("not today"), "{blocked:?}");
-    sandbox.tell("11:00:00", "SubagentStop", json!({}));
-    let bodies = stored(&receiver, 3);
+    sandbox.send_hook_event("11:00:00", "SubagentStop", json!({}));
+    let bodies = wait_for_stored(&receiver, 3);
     let lines: Vec<_> = receiver.requests().iter().map(|request| request.line.clone()).collect();
     let routes = ["session-start", "pre-tool-use", "event"].map(|route| format!("POST /hook/{route} HTTP/1.1"));
     assert_eq!(lines, routes);
     let tokens = receiver.requests();
-    assert!(
-        tokens
-            .iter()
-            .all(|request| request.headers["authorization"] == "Bearer mine")
-    );
+    assert!(tokens.iter().all(|request| request.headers["authorization"] == "Bearer mine"));
     let [start, tool, other] = bodies.try_into().unwrap();
-    assert_eq!(
-        (&start["source"], &start["tmux_pane"]),
-        (&json!("startup"), &json!("%3"))
-    );
+    assert_eq!((&start["source"], &start["tmux_pane"]), (&json!("startup"), &json!("%3")));
     assert_eq!(start["timestamp"], "2026-03-01T09:00:00Z");
     assert_eq!(start["snell"]["sender"]["product"], "claude");
     assert_eq!(start["snell"]["sender"]["role"], "worker");
@@ -62,98 +55,69 @@ fn every_event_is_sent_with_its_sender_and_what_was_decided() {
     // It is the same event here and there.
     let database = rusqlite::Connection::open(sandbox.database()).unwrap();
     let mut statement = database.prepare("SELECT event_id FROM events ORDER BY id").unwrap();
-    let ids: Vec<String> = statement
-        .query_map([], |row| row.get(0))
-        .unwrap()
-        .map(Result::unwrap)
-        .collect();
-    assert_eq!(
-        [&start, &tool, &other].map(|body| body["event_id"].as_str().unwrap().to_owned()),
-        ids[..]
-    );
+    let ids: Vec<String> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    assert_eq!([&start, &tool, &other].map(|body| body["event_id"].as_str().unwrap().to_owned()), ids[..]);
 }
 
 #[test]
 fn a_hook_does_not_send_with_a_token_that_others_can_read() {
-    let [receiver, witness] = [Receiver::new(), Receiver::new()];
-    let sandbox = sending_to(&receiver.url(), "token_file = \"token\"").open_home_file("token", "mine");
-    sandbox.tell("09:00:00", "SessionStart", json!({"source": "startup"}));
-    sandbox.tell("10:00:00", "Stop", json!({}));
+    let [receiver, witness] = [NotifyReceiver::new(), NotifyReceiver::new()];
+    let sandbox = create_forwarding_sandbox(&receiver.url(), "token_file = \"token\"").open_home_file("token", "mine");
+    sandbox.send_hook_event("09:00:00", "SessionStart", json!({"source": "startup"}));
+    sandbox.send_hook_event("10:00:00", "Stop", json!({}));
     // One process delivers everything, in order and for all receivers. So when what was put behind these two has come to its
     // own receiver, they have been tried.
-    notify(&sandbox, &witness.url(), "behind them").says_nothing();
-    stored(&witness, 1);
+    send_prompt_notification(&sandbox, &witness.url(), "behind them").assert_no_warning();
+    wait_for_stored(&witness, 1);
     assert!(receiver.requests().is_empty(), "{:?}", receiver.requests());
     // Whoever delivers takes a letter away once it is answered, which is a moment after it has come.
-    wait_until(|| (waiting(&sandbox).len() == 2).then_some(()));
+    wait_until(|| (read_waiting_bodies(&sandbox).len() == 2).then_some(()));
     // It was for the token alone that they waited.
     let token = sandbox.home().join("token");
     fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
-    stored(&receiver, 2);
+    wait_for_stored(&receiver, 2);
     let requests = receiver.requests();
-    let shown: Vec<_> = requests
-        .iter()
-        .map(|request| &request.headers["authorization"])
-        .collect();
+    let shown: Vec<_> = requests.iter().map(|request| &request.headers["authorization"]).collect();
     assert_eq!(shown, ["Bearer mine", "Bearer mine"]);
 }
 
 #[test]
 fn what_a_host_has_recorded_is_sent_as_well() {
-    let receiver = Receiver::new();
-    let sandbox = sending_to(&receiver.url(), "");
+    let receiver = NotifyReceiver::new();
+    let sandbox = create_forwarding_sandbox(&receiver.url(), "");
     let payload = json!({"session_id": "s1", "agent_name": "lantern", "prompt": "Go."}).to_string();
-    assert_eq!(sandbox.snell(&["run", "UserPromptSubmit"], &payload).code, 0);
-    assert_eq!(
-        sandbox.snell(&["run", "UserPromptSubmit", "--record"], &payload).code,
-        0
-    );
-    let [sent] = stored(&receiver, 1).try_into().unwrap();
-    assert_eq!(
-        (&sent["prompt"], &sent["snell"]["sender"]["product"]),
-        (&json!("Go."), &json!("lantern"))
-    );
+    assert_eq!(sandbox.run_snell(&["run", "UserPromptSubmit"], &payload).code, 0);
+    assert_eq!(sandbox.run_snell(&["run", "UserPromptSubmit", "--record"], &payload).code, 0);
+    let [sent] = wait_for_stored(&receiver, 1).try_into().unwrap();
+    assert_eq!((&sent["prompt"], &sent["snell"]["sender"]["product"]), (&json!("Go."), &json!("lantern")));
 }
 
 #[test]
 fn a_hook_does_not_wait_for_a_receiver_that_hangs() {
-    let receiver = Receiver::in_mood(Mood::IsSilent);
-    let sandbox = sending_to(&receiver.url(), "");
-    sandbox.tell("09:00:00", "SessionStart", json!({}));
+    let receiver = NotifyReceiver::with_behavior(ReceiverBehavior::IsSilent);
+    let sandbox = create_forwarding_sandbox(&receiver.url(), "");
+    sandbox.send_hook_event("09:00:00", "SessionStart", json!({}));
     wait_until(|| (!receiver.requests().is_empty()).then_some(()));
     // The forwarder waits for an answer, and hooks do not wait for the forwarder.
     for second in 0..5 {
-        sandbox.tell(
-            &format!("09:00:0{second}"),
-            "UserPromptSubmit",
-            json!({"prompt": second.to_string()}),
-        );
+        sandbox.send_hook_event(&format!("09:00:0{second}"), "UserPromptSubmit", json!({"prompt": second.to_string()}));
     }
-    assert_eq!(receiver.stored().len(), 1);
-    assert_eq!(waiting(&sandbox).len(), 6);
+    assert_eq!(receiver.unique_events().len(), 1);
+    assert_eq!(read_waiting_bodies(&sandbox).len(), 6);
 }
 
 #[test]
 fn what_could_not_be_sent_is_shown_and_sent_when_the_receiver_is_back() {
-    let address = nobody();
+    let address = find_unused_address();
     let url = format!("http://{address}");
-    let sandbox = sending_to(&url, "");
+    let sandbox = create_forwarding_sandbox(&url, "");
     for second in 0..3 {
-        sandbox.tell(
-            &format!("11:58:0{second}"),
-            "UserPromptSubmit",
-            json!({"prompt": second.to_string()}),
-        );
+        sandbox.send_hook_event(&format!("11:58:0{second}"), "UserPromptSubmit", json!({"prompt": second.to_string()}));
     }
-    let shown = sandbox.snell(&["status"], "");
+    let shown = sandbox.run_snell(&["status"], "");
     assert_eq!(shown.code, 0, "{shown:?}");
-    assert!(
-        shown
-            .stdout
-            .contains(&format!("To be sent     3 events to {url}, since 2m\n")),
-        "{shown:?}"
-    );
-    let outbox = &sandbox.snell(&["status", "--json"], "").json()["outbox"];
+    assert!(shown.stdout.contains(&format!("To be sent     3 events to {url}, since 2m\n")), "{shown:?}");
+    let outbox = &sandbox.run_snell(&["status", "--json"], "").json()["outbox"];
     let receivers = json!([{"url": url, "waiting": 3, "since": "2026-03-01T11:58:00Z"}]);
     assert_eq!((&outbox["receivers"], &outbox["refused"]), (&receivers, &json!([])));
     // After a while, somebody should look.
@@ -161,64 +125,61 @@ fn what_could_not_be_sent_is_shown_and_sent_when_the_receiver_is_back() {
     let later = later.env("SNELL_NOW", "2026-03-01T12:30:00Z").output().unwrap();
     let later = String::from_utf8(later.stdout).unwrap();
     assert!(later.contains(&format!("3 events cannot be sent to {url}")), "{later}");
-    let receiver = Receiver::at(address, Mood::Answers(200));
-    assert_eq!(stored(&receiver, 3).len(), 3);
-    assert_eq!(receiver.prompts(), ["0", "1", "2"]);
-    wait_until(|| waiting(&sandbox).is_empty().then_some(()));
-    assert!(!sandbox.snell(&["status"], "").stdout.contains("To be sent"));
+    let receiver = NotifyReceiver::bind(address, ReceiverBehavior::Answers(200));
+    assert_eq!(wait_for_stored(&receiver, 3).len(), 3);
+    assert_eq!(receiver.unique_prompts(), ["0", "1", "2"]);
+    wait_until(|| read_waiting_bodies(&sandbox).is_empty().then_some(()));
+    assert!(!sandbox.run_snell(&["status"], "").stdout.contains("To be sent"));
 }
 
 #[test]
 fn what_was_refused_needs_attention() {
-    let receiver = Receiver::in_mood(Mood::Answers(400));
-    let sandbox = sending_to(&receiver.url(), "");
-    sandbox.tell("11:59:00", "SessionStart", json!({}));
-    wait_until(|| (super::files(&sandbox, "refused").len() == 1).then_some(()));
-    let shown = sandbox.snell(&["status"], "");
+    let receiver = NotifyReceiver::with_behavior(ReceiverBehavior::Answers(400));
+    let sandbox = create_forwarding_sandbox(&receiver.url(), "");
+    sandbox.send_hook_event("11:59:00", "SessionStart", json!({}));
+    wait_until(|| (super::list_outbox_files(&sandbox, "refused").len() == 1).then_some(()));
+    let shown = sandbox.run_snell(&["status"], "");
     assert_eq!(shown.code, 1);
-    assert!(
-        shown.stdout.contains("1 event in ") && shown.stdout.contains("refused by their receiver"),
-        "{shown:?}"
-    );
+    assert!(shown.stdout.contains("1 event in ") && shown.stdout.contains("refused by their receiver"), "{shown:?}");
 }
 
 #[test]
 fn events_that_come_one_after_the_other_arrive_in_order_and_one_forwarder_is_enough() {
-    let receiver = Receiver::new();
-    let sandbox = sending_to(&receiver.url(), "");
+    let receiver = NotifyReceiver::new();
+    let sandbox = create_forwarding_sandbox(&receiver.url(), "");
     for number in 0..30 {
-        sandbox.tell("10:00:00", "UserPromptSubmit", json!({"prompt": number.to_string()}));
+        sandbox.send_hook_event("10:00:00", "UserPromptSubmit", json!({"prompt": number.to_string()}));
     }
-    stored(&receiver, 30);
+    wait_for_stored(&receiver, 30);
     let expected: Vec<_> = (0..30).map(|number: u32| number.to_string()).collect();
-    assert_eq!(receiver.prompts(), expected);
+    assert_eq!(receiver.unique_prompts(), expected);
     assert_eq!(receiver.requests().len(), 30);
     let data = sandbox.data();
-    let forwarders = forwarders_of(data.to_str().unwrap());
+    let forwarders = list_forwarder_pids(data.to_str().unwrap());
     assert_eq!(forwarders.len(), 1, "{forwarders:?}");
 }
 
 #[test]
 fn a_forwarder_that_is_killed_is_replaced_and_nothing_is_lost() {
-    let receiver = Receiver::in_mood(Mood::IsSilent);
-    let sandbox = sending_to(&receiver.url(), "");
+    let receiver = NotifyReceiver::with_behavior(ReceiverBehavior::IsSilent);
+    let sandbox = create_forwarding_sandbox(&receiver.url(), "");
     let data = sandbox.data();
     for number in 0..3 {
-        sandbox.tell("10:00:00", "UserPromptSubmit", json!({"prompt": number.to_string()}));
-        let pid = wait_until(|| forwarders_of(data.to_str().unwrap()).first().copied());
+        sandbox.send_hook_event("10:00:00", "UserPromptSubmit", json!({"prompt": number.to_string()}));
+        let pid = wait_until(|| list_forwarder_pids(data.to_str().unwrap()).first().copied());
         wait_until(|| (receiver.requests().len() > number).then_some(()));
         let pid = rustix::process::Pid::from_raw(pid).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-        wait_until(|| forwarders_of(data.to_str().unwrap()).is_empty().then_some(()));
+        wait_until(|| list_forwarder_pids(data.to_str().unwrap()).is_empty().then_some(()));
     }
-    receiver.is_now(Mood::Answers(200));
-    sandbox.tell("10:00:00", "UserPromptSubmit", json!({"prompt": "3"}));
-    stored(&receiver, 4);
-    assert_eq!(receiver.prompts(), ["0", "1", "2", "3"]);
+    receiver.set_behavior(ReceiverBehavior::Answers(200));
+    sandbox.send_hook_event("10:00:00", "UserPromptSubmit", json!({"prompt": "3"}));
+    wait_for_stored(&receiver, 4);
+    assert_eq!(receiver.unique_prompts(), ["0", "1", "2", "3"]);
 }
 
 /// The processes that forward for this directory.
-fn forwarders_of(data: &str) -> Vec<i32> {
+fn list_forwarder_pids(data: &str) -> Vec<i32> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     let is_one = |pid: &i32| {
@@ -231,23 +192,20 @@ fn forwarders_of(data: &str) -> Vec<i32> {
 
 #[test]
 fn nothing_is_sent_unless_its_user_wants_that() {
-    let receiver = Receiver::new();
+    let receiver = NotifyReceiver::new();
     let url = receiver.url();
     let settings = format!("[server]\nurl = \"{url}\"\n");
     let rows = [
-        ("nobody said so", Sandbox::recording()),
-        ("recording is off", sending_to(&url, "[handlers]\ntrack = false")),
-        (
-            "only the project says so",
-            Sandbox::recording().file("snell.toml", &settings),
-        ),
+        ("nobody said so", CliSandbox::with_frozen_clock()),
+        ("recording is off", create_forwarding_sandbox(&url, "[handlers]\ntrack = false")),
+        ("only the project says so", CliSandbox::with_frozen_clock().file("snell.toml", &settings)),
         (
             "it is no address",
-            Sandbox::recording().home_file(".config/snell/snell.toml", "[server]\nurl = \"box\"\n"),
+            CliSandbox::with_frozen_clock().home_file(".config/snell/snell.toml", "[server]\nurl = \"box\"\n"),
         ),
     ];
     for (case, sandbox) in rows {
-        sandbox.tell("09:00:00", "SessionStart", json!({}));
+        sandbox.send_hook_event("09:00:00", "SessionStart", json!({}));
         assert!(!sandbox.data().join("outbox").exists(), "{case}");
     }
     assert!(receiver.requests().is_empty());
@@ -255,11 +213,11 @@ fn nothing_is_sent_unless_its_user_wants_that() {
 
 #[test]
 fn a_notifier_leaves_its_event_to_the_forwarder_that_is_at_work() {
-    let receiver = Receiver::new();
-    let sandbox = sending_to(&receiver.url(), "");
-    sandbox.tell("09:00:00", "UserPromptSubmit", json!({"prompt": "told"}));
-    stored(&receiver, 1);
-    super::notify(&sandbox, &receiver.url(), "notified").says_nothing();
-    stored(&receiver, 2);
-    assert_eq!(receiver.prompts(), ["told", "notified"]);
+    let receiver = NotifyReceiver::new();
+    let sandbox = create_forwarding_sandbox(&receiver.url(), "");
+    sandbox.send_hook_event("09:00:00", "UserPromptSubmit", json!({"prompt": "told"}));
+    wait_for_stored(&receiver, 1);
+    super::send_prompt_notification(&sandbox, &receiver.url(), "notified").assert_no_warning();
+    wait_for_stored(&receiver, 2);
+    assert_eq!(receiver.unique_prompts(), ["told", "notified"]);
 }

@@ -14,7 +14,7 @@ use crate::support::wait_until;
 
 /// What a receiver does with a request that it has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mood {
+pub enum ReceiverBehavior {
     /// It answers with this status.
     Answers(u16),
     /// It takes its time for each event, and takes it.
@@ -31,7 +31,7 @@ pub enum Mood {
 
 /// A request as it arrived.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct ReceivedRequest {
     /// The method and the path.
     pub line: String,
     /// Names in lower case.
@@ -40,38 +40,35 @@ pub struct Request {
 }
 
 /// A receiver on a port of its own.
-pub struct Receiver {
+pub struct NotifyReceiver {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<NotifyReceiverState>,
 }
 
-struct Shared {
-    mood: Mutex<Mood>,
-    requests: Mutex<Vec<Request>>,
+struct NotifyReceiverState {
+    mood: Mutex<ReceiverBehavior>,
+    requests: Mutex<Vec<ReceivedRequest>>,
     gone: AtomicBool,
 }
 
-impl Receiver {
-    pub fn in_mood(mood: Mood) -> Self {
-        Self::at("127.0.0.1:0".parse().unwrap(), mood)
+impl NotifyReceiver {
+    pub fn with_behavior(mood: ReceiverBehavior) -> Self {
+        Self::bind("127.0.0.1:0".parse().unwrap(), mood)
     }
 
     pub fn new() -> Self {
-        Self::in_mood(Mood::Answers(200))
+        Self::with_behavior(ReceiverBehavior::Answers(200))
     }
 
     /// A receiver at an address at which nobody is.
-    pub fn at(address: SocketAddr, mood: Mood) -> Self {
+    pub fn bind(address: SocketAddr, mood: ReceiverBehavior) -> Self {
         let listener = wait_until(|| TcpListener::bind(address).ok());
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(NotifyReceiverState {
             mood: Mutex::new(mood),
             requests: Mutex::default(),
             gone: AtomicBool::new(false),
         });
-        let receiver = Self {
-            address: listener.local_addr().unwrap(),
-            shared: Arc::clone(&shared),
-        };
+        let receiver = Self { address: listener.local_addr().unwrap(), shared: Arc::clone(&shared) };
         thread::spawn(move || {
             for stream in listener.incoming() {
                 if shared.gone.load(Ordering::Relaxed) {
@@ -79,7 +76,7 @@ impl Receiver {
                 }
                 let shared = Arc::clone(&shared);
                 // A client that goes away is no fault of the receiver.
-                thread::spawn(move || stream.ok().and_then(|stream| shared.serve(stream)));
+                thread::spawn(move || stream.ok().and_then(|stream| shared.serve_connection(stream)));
             }
         });
         receiver
@@ -89,34 +86,29 @@ impl Receiver {
         format!("http://{}", self.address)
     }
 
-    pub fn is_now(&self, mood: Mood) {
+    pub fn set_behavior(&self, mood: ReceiverBehavior) {
         *self.shared.mood.lock().unwrap() = mood;
     }
 
-    pub fn requests(&self) -> Vec<Request> {
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
         self.shared.requests.lock().unwrap().clone()
     }
 
     /// What it would have stored: every event once, by its id, in the order in which they came.
-    pub fn stored(&self) -> Vec<Value> {
+    pub fn unique_events(&self) -> Vec<Value> {
         let mut seen = BTreeSet::new();
         let bodies = self.requests().into_iter().map(|request| request.body);
-        bodies
-            .filter(|body| seen.insert(body["event_id"].as_str().unwrap().to_owned()))
-            .collect()
+        bodies.filter(|body| seen.insert(body["event_id"].as_str().unwrap().to_owned())).collect()
     }
 
     /// The prompts of what it would have stored.
-    pub fn prompts(&self) -> Vec<String> {
-        let stored = self.stored();
-        stored
-            .iter()
-            .map(|body| body["prompt"].as_str().unwrap().to_owned())
-            .collect()
+    pub fn unique_prompts(&self) -> Vec<String> {
+        let stored = self.unique_events();
+        stored.iter().map(|body| body["prompt"].as_str().unwrap().to_owned()).collect()
     }
 
     /// Ends it: from now on, nobody listens at its address.
-    pub fn end(self) -> SocketAddr {
+    pub fn shut_down(self) -> SocketAddr {
         self.shared.gone.store(true, Ordering::Relaxed);
         // It looks when somebody comes.
         let _ = TcpStream::connect(self.address);
@@ -126,25 +118,25 @@ impl Receiver {
 }
 
 /// An address at which nobody is.
-pub fn nobody() -> SocketAddr {
-    Receiver::new().end()
+pub fn find_unused_address() -> SocketAddr {
+    NotifyReceiver::new().shut_down()
 }
 
-impl Shared {
+impl NotifyReceiverState {
     /// Serves a connection until the client hangs up.
-    fn serve(&self, stream: TcpStream) -> Option<()> {
+    fn serve_connection(&self, stream: TcpStream) -> Option<()> {
         let mut reader = BufReader::new(stream);
         loop {
-            let request = read(&mut reader)?;
+            let request = read_request(&mut reader)?;
             let mood = *self.mood.lock().unwrap();
             self.requests.lock().unwrap().push(request);
             let stream = reader.get_mut();
             match mood {
-                Mood::IsSlow => {
+                ReceiverBehavior::IsSlow => {
                     thread::sleep(Duration::from_millis(300));
                     stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").ok()?;
                 }
-                Mood::Answers(status) => {
+                ReceiverBehavior::Answers(status) => {
                     let body = format!("{{\"status\":\"told {status}\"}}");
                     let length = body.len();
                     let answer = format!(
@@ -152,22 +144,22 @@ impl Shared {
                     );
                     stream.write_all(answer.as_bytes()).ok()?;
                 }
-                Mood::IsSilent => return reader.read(&mut [0]).ok().map(drop),
-                Mood::Dribbles => {
+                ReceiverBehavior::IsSilent => return reader.read(&mut [0]).ok().map(drop),
+                ReceiverBehavior::Dribbles => {
                     stream.write_all(b"HTTP/1.1 200 OK\r\n").ok()?;
                     loop {
                         stream.write_all(b"x-more: y\r\n").ok()?;
                         thread::sleep(Duration::from_millis(50));
                     }
                 }
-                Mood::HangsUp => return None,
-                Mood::TalksNonsense => return stream.write_all(b"220 mail.example ready\r\n").ok(),
+                ReceiverBehavior::HangsUp => return None,
+                ReceiverBehavior::TalksNonsense => return stream.write_all(b"220 mail.example ready\r\n").ok(),
             }
         }
     }
 }
 
-fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
+fn read_request(reader: &mut BufReader<TcpStream>) -> Option<ReceivedRequest> {
     let mut lines = Vec::new();
     loop {
         let mut line = String::new();
@@ -186,9 +178,5 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
         .collect();
     let mut body = vec![0; headers.get("content-length")?.parse().ok()?];
     reader.read_exact(&mut body).ok()?;
-    Some(Request {
-        line: lines[0].clone(),
-        headers,
-        body: serde_json::from_slice(&body).ok()?,
-    })
+    Some(ReceivedRequest { line: lines[0].clone(), headers, body: serde_json::from_slice(&body).ok()? })
 }

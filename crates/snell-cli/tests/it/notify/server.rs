@@ -6,19 +6,19 @@ use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 
-use super::receiver::nobody;
-use super::{files, notify, notify_with, waiting};
-use crate::support::{Sandbox, wait_until};
+use super::receiver::find_unused_address;
+use super::{list_outbox_files, read_waiting_bodies, run_notify, send_prompt_notification};
+use crate::support::{CliSandbox, wait_until};
 
 /// A receiver that ends with the test.
-struct Server {
+struct NotifyTargetServer {
     child: Child,
     url: String,
 }
 
-impl Server {
+impl NotifyTargetServer {
     /// Starts the receiver of a sandbox, and waits until it listens.
-    fn start(sandbox: &Sandbox, address: &str) -> Self {
+    fn start(sandbox: &CliSandbox, address: &str) -> Self {
         let mut child = sandbox
             .command(&["serve", "--addr", address, "--log", "off"])
             .stdin(Stdio::null())
@@ -26,15 +26,13 @@ impl Server {
             .spawn()
             .unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.trim_end().strip_prefix("Snell listens on ").unwrap().to_owned();
         Self { child, url }
     }
 }
 
-impl Drop for Server {
+impl Drop for NotifyTargetServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -42,58 +40,42 @@ impl Drop for Server {
 }
 
 /// What a sandbox has recorded, the oldest first.
-fn log(sandbox: &Sandbox) -> Vec<Value> {
-    let ran = sandbox.snell(&["log", "--json", "--limit", "500"], "");
-    let mut entries: Vec<Value> = ran
-        .stdout
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+fn read_log(sandbox: &CliSandbox) -> Vec<Value> {
+    let ran = sandbox.run_snell(&["log", "--json", "--limit", "500"], "");
+    let mut entries: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     entries.reverse();
     entries
 }
 
-fn field(entries: &[Value], pointer: &str) -> Vec<Value> {
-    entries
-        .iter()
-        .map(|entry| entry.pointer(pointer).cloned().unwrap_or_default())
-        .collect()
+fn select_field(entries: &[Value], pointer: &str) -> Vec<Value> {
+    entries.iter().map(|entry| entry.pointer(pointer).cloned().unwrap_or_default()).collect()
 }
 
 #[test]
 fn the_receiver_takes_whatever_is_forwarded() {
-    let there = Sandbox::new();
-    let server = Server::start(&there, "127.0.0.1:0");
-    let here = Sandbox::new().env("TMUX_PANE", "%5");
+    let there = CliSandbox::new();
+    let server = NotifyTargetServer::start(&there, "127.0.0.1:0");
+    let here = CliSandbox::new().env("TMUX_PANE", "%5");
     let nested = (0..200).fold(json!(1), |inner, _| json!([inner]));
     let texts: Vec<_> = (0..40).map(|_| "y".repeat(30_000)).collect();
     let rows = [
         ("session-start", json!({"source": "startup"})),
         ("UserPromptSubmit", json!({"prompt": "Go."})),
-        (
-            "BeforeTool",
-            json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}),
-        ),
-        (
-            "PermissionRequest",
-            json!({"tool_name": "Bash", "tool_input": {"nested": nested}}),
-        ),
+        ("BeforeTool", json!({"tool_name": "Bash", "tool_input": {"command": "ls"}})),
+        ("PermissionRequest", json!({"tool_name": "Bash", "tool_input": {"nested": nested}})),
         ("PostToolUse", json!({"tool_name": "Read", "tool_response": texts})),
         ("SubagentStop", json!({})),
         ("TeammateIdle", json!({"hook_event_name": "SomethingElse"})),
-        (
-            "notification",
-            json!({"message": "…", "notification_type": "idle_prompt"}),
-        ),
+        ("notification", json!({"message": "…", "notification_type": "idle_prompt"})),
         ("stop", json!({"last_assistant_message": "Done."})),
         ("SessionEnd", json!({"reason": "exit"})),
     ];
     for (event, mut payload) in rows {
         payload["session_id"] = json!("s1");
-        notify_with(&here, &[event, "--url", &server.url], &payload.to_string()).says_nothing();
+        run_notify(&here, &[event, "--url", &server.url], &payload.to_string()).assert_no_warning();
     }
-    assert_eq!((waiting(&here).len(), files(&here, "refused").len()), (0, 0));
-    let entries = log(&there);
+    assert_eq!((read_waiting_bodies(&here).len(), list_outbox_files(&here, "refused").len()), (0, 0));
+    let entries = read_log(&there);
     let expected = [
         "SessionStart",
         "UserPromptSubmit",
@@ -106,13 +88,10 @@ fn the_receiver_takes_whatever_is_forwarded() {
         "Stop",
         "SessionEnd",
     ];
-    assert_eq!(field(&entries, "/event"), expected);
-    assert_eq!(field(&entries, "/agent_id"), [1; 10]);
-    let agents = there.snell(&["agents", "--all", "--json"], "").json();
-    assert_eq!(
-        (&agents[0]["tmux_pane"], &agents[0]["state"]),
-        (&json!("%5"), &json!("ended"))
-    );
+    assert_eq!(select_field(&entries, "/event"), expected);
+    assert_eq!(select_field(&entries, "/agent_id"), [1; 10]);
+    let agents = there.run_snell(&["agents", "--all", "--json"], "").json();
+    assert_eq!((&agents[0]["tmux_pane"], &agents[0]["state"]), (&json!("%5"), &json!("ended")));
 }
 
 /// The fields of which the receiver asks that they are something.
@@ -146,10 +125,10 @@ const FIELDS: &[&str] = &[
 
 #[test]
 fn the_receiver_takes_an_event_whatever_its_fields_are() {
-    let there = Sandbox::new();
-    let server = Server::start(&there, "127.0.0.1:0");
+    let there = CliSandbox::new();
+    let server = NotifyTargetServer::start(&there, "127.0.0.1:0");
     let settings = format!("[server]\nurl = \"{}\"\n", server.url);
-    let here = Sandbox::recording()
+    let here = CliSandbox::with_frozen_clock()
         .home_file(".config/snell/snell.toml", &settings)
         .env("CLAUDE_SESSION_ID", "launched");
     let values = [
@@ -167,15 +146,15 @@ fn the_receiver_takes_an_event_whatever_its_fields_are() {
     for (number, value) in values.iter().enumerate() {
         let mut payload: Value = FIELDS.iter().map(|field| (*field, value.clone())).collect();
         payload["n"] = json!(number);
-        notify_with(&here, &["PreToolUse"], &payload.to_string()).says_nothing();
+        run_notify(&here, &["PreToolUse"], &payload.to_string()).assert_no_warning();
         payload["hook_event_name"] = json!("PostToolUse");
         payload["event_id"] = json!(format!("hook-{number}"));
-        let ran = here.snell(&["hook", "--agent", "claude"], &payload.to_string());
+        let ran = here.run_snell(&["hook", "--agent", "claude"], &payload.to_string());
         assert_eq!(ran.code, 0, "{value}: {ran:?}");
     }
-    let entries = wait_until(|| Some(log(&there)).filter(|entries| entries.len() == 2 * values.len()));
-    wait_until(|| waiting(&here).is_empty().then_some(()));
-    assert!(files(&here, "refused").is_empty());
+    let entries = wait_until(|| Some(read_log(&there)).filter(|entries| entries.len() == 2 * values.len()));
+    wait_until(|| read_waiting_bodies(&here).is_empty().then_some(()));
+    assert!(list_outbox_files(&here, "refused").is_empty());
     let list: Vec<_> = entries.iter().filter(|entry| entry["payload"]["n"] == 8).collect();
     assert_eq!(list.len(), 2);
     for entry in list {
@@ -186,38 +165,34 @@ fn the_receiver_takes_an_event_whatever_its_fields_are() {
 
 #[test]
 fn what_a_hook_decided_elsewhere_is_recorded_here() {
-    let there = Sandbox::new();
-    let server = Server::start(&there, "127.0.0.1:0");
+    let there = CliSandbox::new();
+    let server = NotifyTargetServer::start(&there, "127.0.0.1:0");
     let settings = format!(
         "[server]\nurl = \"{}\"\n[[hook]]\nevent = \"PreToolUse\"\nrun = \"echo not today >&2; exit 2\"\n",
         server.url
     );
-    let here = Sandbox::recording().home_file(".config/snell/snell.toml", &settings);
-    here.tell("09:00:00", "SessionStart", json!({"source": "startup"}));
-    here.tell(
-        "09:00:01",
-        "PreToolUse",
-        json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}),
-    );
-    let entries = wait_until(|| Some(log(&there)).filter(|entries| entries.len() == 2));
-    assert_eq!(field(&entries, "/decision"), [Value::Null, json!("block")]);
-    assert_eq!(field(&entries, "/reason"), [Value::Null, json!("not today")]);
-    assert_eq!(field(&entries, "/at"), field(&log(&here), "/at"));
+    let here = CliSandbox::with_frozen_clock().home_file(".config/snell/snell.toml", &settings);
+    here.send_hook_event("09:00:00", "SessionStart", json!({"source": "startup"}));
+    here.send_hook_event("09:00:01", "PreToolUse", json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}));
+    let entries = wait_until(|| Some(read_log(&there)).filter(|entries| entries.len() == 2));
+    assert_eq!(select_field(&entries, "/decision"), [Value::Null, json!("block")]);
+    assert_eq!(select_field(&entries, "/reason"), [Value::Null, json!("not today")]);
+    assert_eq!(select_field(&entries, "/at"), select_field(&read_log(&here), "/at"));
 }
 
 #[test]
 fn a_server_that_starts_takes_what_waits_for_it() {
-    let sandbox = Sandbox::new();
-    let address: SocketAddr = nobody();
+    let sandbox = CliSandbox::new();
+    let address: SocketAddr = find_unused_address();
     let url = format!("http://{address}");
     for prompt in ["1", "2", "3"] {
-        notify(&sandbox, &url, prompt).says("cannot be reached");
+        send_prompt_notification(&sandbox, &url, prompt).assert_warning_contains("cannot be reached");
     }
-    notify(&sandbox, "http://elsewhere.invalid", "not for it");
-    let server = Server::start(&sandbox, &address.to_string());
+    send_prompt_notification(&sandbox, "http://elsewhere.invalid", "not for it");
+    let server = NotifyTargetServer::start(&sandbox, &address.to_string());
     assert_eq!(server.url, url);
-    wait_until(|| (waiting(&sandbox).len() == 1).then_some(()));
-    assert_eq!(field(&log(&sandbox), "/payload/prompt"), ["1", "2", "3"]);
-    notify(&sandbox, &url, "4").says_nothing();
-    assert_eq!(field(&log(&sandbox), "/payload/prompt"), ["1", "2", "3", "4"]);
+    wait_until(|| (read_waiting_bodies(&sandbox).len() == 1).then_some(()));
+    assert_eq!(select_field(&read_log(&sandbox), "/payload/prompt"), ["1", "2", "3"]);
+    send_prompt_notification(&sandbox, &url, "4").assert_no_warning();
+    assert_eq!(select_field(&read_log(&sandbox), "/payload/prompt"), ["1", "2", "3", "4"]);
 }

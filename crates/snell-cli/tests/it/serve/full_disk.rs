@@ -8,31 +8,31 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use serde_json::{Value, json};
 
-use super::{Receiver, is_sound, texts, try_to_tell};
-use crate::support::{Sandbox, skipped, wait_until};
+use super::{ServeProcess, assert_database_intact, query_texts, try_send_event};
+use crate::support::{CliSandbox, report_skipped, wait_until};
 
 /// More events than fit anywhere here.
 const MANY: usize = 2000;
 
 /// A disk that can be filled.
-trait Disk {
-    fn fill(&self);
+trait FillableDisk {
+    fn fill_up(&self);
     fn make_room(&self);
     /// Copies the database, once nobody uses it any more, to where SQLite can open it.
-    fn copy(&self, to: &Path);
+    fn copy_database(&self, to: &Path);
 }
 
 /// A small disk of the server's own. Others find it by a directory that they hold open.
-struct Small(File);
+struct SmallDisk(File);
 
-impl Small {
+impl SmallDisk {
     fn path(&self, name: &str) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd())).join(name)
     }
 }
 
-impl Disk for Small {
-    fn fill(&self) {
+impl FillableDisk for SmallDisk {
+    fn fill_up(&self) {
         let mut filler = File::create(self.path("filler")).unwrap();
         let mut zeros: &[u8] = &[0; 8 * 1024 * 1024];
         assert!(std::io::copy(&mut zeros, &mut filler).is_err());
@@ -42,7 +42,7 @@ impl Disk for Small {
         fs::remove_file(self.path("filler")).unwrap();
     }
 
-    fn copy(&self, to: &Path) {
+    fn copy_database(&self, to: &Path) {
         for name in ["snell.db", "snell.db-wal"] {
             if self.path(name).exists() {
                 fs::copy(self.path(name), to.join(name)).unwrap();
@@ -52,53 +52,50 @@ impl Disk for Small {
 }
 
 /// A limit for the length of the files that the server writes.
-struct Limited {
+struct FileSizeLimit {
     server: Pid,
     data: PathBuf,
 }
 
-impl Limited {
-    fn limit(&self, bytes: Option<u64>) {
-        let limit = Rlimit {
-            current: bytes,
-            maximum: None,
-        };
+impl FileSizeLimit {
+    fn set_limit(&self, bytes: Option<u64>) {
+        let limit = Rlimit { current: bytes, maximum: None };
         prlimit(Some(self.server), Resource::Fsize, limit).unwrap();
     }
 }
 
-impl Disk for Limited {
-    fn fill(&self) {
+impl FillableDisk for FileSizeLimit {
+    fn fill_up(&self) {
         let log = fs::metadata(self.data.join("snell.db-wal")).map_or(0, |log| log.len());
-        self.limit(Some(log + 8192));
+        self.set_limit(Some(log + 8192));
     }
 
     fn make_room(&self) {
-        self.limit(None);
+        self.set_limit(None);
     }
 
-    fn copy(&self, to: &Path) {
+    fn copy_database(&self, to: &Path) {
         assert_eq!(to, self.data);
     }
 }
 
 /// An event that takes some room.
-fn event(number: usize) -> Value {
+fn build_large_event(number: usize) -> Value {
     json!({"session_id": "s1", "cwd": "/", "event_id": number.to_string(), "prompt": "x".repeat(4000)})
 }
 
 /// Tells events from this number on until one is refused; answers its number.
-fn tell_until_refused(receiver: &Receiver, from: usize) -> usize {
+fn send_until_refused(receiver: &ServeProcess, from: usize) -> usize {
     let is_refused = |number: &usize| {
-        let answer = try_to_tell(&receiver.address, "stop", &event(*number)).unwrap();
+        let answer = try_send_event(&receiver.address, "stop", &build_large_event(*number)).unwrap();
         answer.status != 200
     };
     (from..MANY).find(is_refused).expect("the disk is not full")
 }
 
 #[track_caller]
-fn is_refused(receiver: &Receiver, number: usize) {
-    let answer = try_to_tell(&receiver.address, "stop", &event(number)).unwrap();
+fn assert_refused(receiver: &ServeProcess, number: usize) {
+    let answer = try_send_event(&receiver.address, "stop", &build_large_event(number)).unwrap();
     assert_eq!(answer.status, 503, "{answer:?}");
     let again_in: u32 = answer.header("retry-after").unwrap().parse().unwrap();
     assert!((1..60).contains(&again_in), "{answer:?}");
@@ -110,68 +107,65 @@ fn is_refused(receiver: &Receiver, number: usize) {
     );
 }
 
-fn story(sandbox: &Sandbox, receiver: Receiver, disk: &dyn Disk) {
+fn run_full_disk_story(sandbox: &CliSandbox, receiver: ServeProcess, disk: &dyn FillableDisk) {
     let mut acknowledged: BTreeSet<_> = (0..20).collect();
     for number in &acknowledged {
-        receiver.tell("stop", &event(*number));
+        receiver.send_event("stop", &build_large_event(*number));
     }
     let mut next = 20;
     // Whatever was made of the first time must not keep the second one from passing.
     for _ in 0..2 {
-        disk.fill();
-        let refused = tell_until_refused(&receiver, next);
+        disk.fill_up();
+        let refused = send_until_refused(&receiver, next);
         acknowledged.extend(next..refused);
         for number in [refused, refused + 1, refused] {
-            is_refused(&receiver, number);
+            assert_refused(&receiver, number);
         }
-        assert_eq!(receiver.agent("s1").unwrap()["state"], "idle");
-        let newest = receiver.page("/api/events?limit=1")["items"][0]["id"].take();
+        assert_eq!(receiver.find_agent("s1").unwrap()["state"], "idle");
+        let newest = receiver.get_json("/api/events?limit=1")["items"][0]["id"].take();
         assert_eq!(newest, json!(acknowledged.len()), "nothing that was refused is shown");
         for path in ["/api/agents/1/turns", "/hook/status", "/api/hooks"] {
-            receiver.page(path);
+            receiver.get_json(path);
         }
-        assert!(receiver.ask("GET /healthz", "").starts_with("HTTP/1.1 200"));
-        let mut stream = receiver.listen("");
+        assert!(receiver.send_request("GET /healthz", "").starts_with("HTTP/1.1 200"));
+        let mut stream = receiver.open_stream("");
 
         disk.make_room();
         let told = wait_until(|| {
-            let answer = try_to_tell(&receiver.address, "stop", &event(refused)).unwrap();
+            let answer = try_send_event(&receiver.address, "stop", &build_large_event(refused)).unwrap();
             (answer.status == 200).then(|| answer.json())
         });
         assert_eq!(told["duplicate"], false, "what was refused was not stored");
         acknowledged.insert(refused);
-        stream.next_of("card_refresh");
+        stream.next_data_of("card_refresh");
         next = refused + 2;
     }
-    let (code, said) = receiver.end(Signal::TERM);
+    let (code, said) = receiver.stop_with_signal(Signal::TERM);
     assert_eq!(code, Some(0), "{said}");
-    disk.copy(&sandbox.data());
+    disk.copy_database(&sandbox.data());
     let database = sandbox.database();
-    let stored = texts(&database, "SELECT event_id FROM events").into_iter();
+    let stored = query_texts(&database, "SELECT event_id FROM events").into_iter();
     let stored: BTreeSet<usize> = stored.map(|id| id.parse().unwrap()).collect();
     assert_eq!(stored, acknowledged);
-    is_sound(&database);
+    assert_database_intact(&database);
 }
 
 #[test]
 fn a_small_disk_that_is_full_refuses_events_until_there_is_room() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).unwrap();
     let script = r#"mount -t tmpfs -o size=2m none "$DISK" && exec "$0" serve --addr 127.0.0.1:0 --log off"#;
     let mut command = sandbox.shell("exec unshare -m sh -c \"$SCRIPT\" \"$0\"", &[]);
-    command
-        .env("SCRIPT", script)
-        .env("DISK", &disk)
-        .env("SNELL_HOME", &disk);
-    match Receiver::run(&mut command) {
+    command.env("SCRIPT", script).env("DISK", &disk).env("SNELL_HOME", &disk);
+    match ServeProcess::spawn(&mut command) {
         Ok(receiver) => {
             let seen_by_it = format!("/proc/{}/root{}", receiver.process.id(), disk.display());
-            let held = Small(File::open(seen_by_it).unwrap());
-            story(&sandbox, receiver, &held);
+            let held = SmallDisk(File::open(seen_by_it).unwrap());
+            run_full_disk_story(&sandbox, receiver, &held);
         }
         Err(said) if said.contains("mount:") || said.contains("unshare:") => {
-            skipped(&format!("not everybody may mount a disk: {said}"));
+            report_skipped(&format!("not everybody may mount a disk: {said}"));
         }
         Err(said) => panic!("{said}"),
     }
@@ -179,35 +173,29 @@ fn a_small_disk_that_is_full_refuses_events_until_there_is_room() {
 
 #[test]
 fn files_that_may_not_grow_refuse_events_until_they_may() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     // A process is killed for writing more than it may, unless it says that it would rather be told.
     let line = "trap '' XFSZ; exec \"$0\" \"$@\"";
     let mut command = sandbox.shell(line, &["serve", "--addr", "127.0.0.1:0", "--log", "off"]);
-    let receiver = Receiver::run(&mut command).unwrap();
-    let disk = Limited {
-        server: Pid::from_child(&receiver.process),
-        data: sandbox.data(),
-    };
-    story(&sandbox, receiver, &disk);
+    let receiver = ServeProcess::spawn(&mut command).unwrap();
+    let disk = FileSizeLimit { server: Pid::from_child(&receiver.process), data: sandbox.data() };
+    run_full_disk_story(&sandbox, receiver, &disk);
 }
 
 #[test]
 fn a_server_that_finds_its_disk_full_says_where_and_what_to_do() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     let disk = sandbox.home().join("disk");
     fs::create_dir(&disk).unwrap();
     let script = r#"mount -t tmpfs -o size=1m none "$DISK" || exit 77
         head -c 2m /dev/zero 2>/dev/null >"$DISK/filler"
         exec "$0" serve --addr 127.0.0.1:0 --log off"#;
     let mut command = sandbox.shell("exec unshare -m sh -c \"$SCRIPT\" \"$0\"", &[]);
-    command
-        .env("SCRIPT", script)
-        .env("DISK", &disk)
-        .env("SNELL_HOME", &disk);
-    match Receiver::run(&mut command) {
+    command.env("SCRIPT", script).env("DISK", &disk).env("SNELL_HOME", &disk);
+    match ServeProcess::spawn(&mut command) {
         Ok(_) => panic!("it runs on a full disk"),
         Err(said) if said.contains("mount:") || said.contains("unshare:") => {
-            skipped(&format!("not everybody may mount a disk: {said}"));
+            report_skipped(&format!("not everybody may mount a disk: {said}"));
         }
         Err(said) => {
             let (database, disk) = (disk.join("snell.db"), disk.display());

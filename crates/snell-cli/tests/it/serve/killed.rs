@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::stream::Stream;
-use super::{Receiver, count, is_sound, select, texts, try_to_tell};
-use crate::support::Sandbox;
+use super::stream::EventStreamClient;
+use super::{ServeProcess, assert_database_intact, count_rows, query_rows, query_texts, try_send_event};
+use crate::support::CliSandbox;
 
 const KILLED: usize = 20;
 const CLIENTS: usize = 6;
@@ -20,7 +20,7 @@ const CLIENTS: usize = 6;
 const HANGS: Duration = Duration::from_secs(120);
 
 /// What clients and listeners share while servers come and go.
-struct Story {
+struct ServerRestartStory {
     address: String,
     /// Nobody begins another event any more.
     is_over: AtomicBool,
@@ -32,8 +32,8 @@ struct Story {
     began: Instant,
 }
 
-impl Story {
-    fn at(address: String) -> Self {
+impl ServerRestartStory {
+    fn new(address: String) -> Self {
         Self {
             address,
             is_over: AtomicBool::new(false),
@@ -44,13 +44,13 @@ impl Story {
         }
     }
 
-    fn goes_on(&self) {
+    fn check_progress(&self) {
         assert!(self.began.elapsed() < HANGS, "it hangs");
         thread::yield_now();
     }
 
     /// Tells one event after the other, each until somebody has taken it.
-    fn tell(&self, client: usize, cwd: &str) {
+    fn send_events(&self, client: usize, cwd: &str) {
         let routes = ["user-prompt-submit", "pre-tool-use", "post-tool-use", "stop"];
         for number in 0.. {
             if self.is_over.load(Ordering::Relaxed) {
@@ -60,12 +60,12 @@ impl Story {
             let event = json!({"session_id": format!("s{client}"), "cwd": cwd, "event_id": event_id,
                 "prompt": event_id, "tool_name": "Bash", "tool_input": {"command": "ls"}});
             loop {
-                match try_to_tell(&self.address, routes[number % routes.len()], &event) {
+                match try_send_event(&self.address, routes[number % routes.len()], &event) {
                     Ok(answer) if answer.status == 200 => break,
                     Ok(answer) => assert_eq!(answer.status, 503, "{answer:?}"),
                     Err(_) => {}
                 }
-                self.goes_on();
+                self.check_progress();
             }
             self.acknowledged.lock().unwrap().insert(event_id);
             self.acknowledgements.fetch_add(1, Ordering::Relaxed);
@@ -73,18 +73,18 @@ impl Story {
     }
 
     /// Listens, and comes back as often as it is cut off, until it has heard the last change.
-    fn listen(&self) -> Vec<(i64, String)> {
+    fn collect_changes(&self) -> Vec<(i64, String)> {
         let mut heard = vec![(0, String::new())];
         loop {
             let seen = heard[heard.len() - 1].0;
             if seen >= self.last_change.load(Ordering::Relaxed) {
                 return heard.split_off(1);
             }
-            self.goes_on();
-            let Ok(mut stream) = Stream::open(&self.address, "", Some(seen)) else {
+            self.check_progress();
+            let Ok(mut stream) = EventStreamClient::open(&self.address, "", Some(seen)) else {
                 continue;
             };
-            while let Ok(Some(next)) = stream.heard() {
+            while let Ok(Some(next)) = stream.read_event() {
                 assert_ne!(next.event, "gap", "after {seen}: {}", next.data);
                 heard.push((next.id, next.event));
                 if next.id >= self.last_change.load(Ordering::Relaxed) {
@@ -95,94 +95,83 @@ impl Story {
     }
 
     /// Waits until so many more events were acknowledged.
-    fn await_more(&self, more: usize) {
+    fn wait_for_acknowledgements(&self, more: usize) {
         let enough = self.acknowledgements.load(Ordering::Relaxed) + more;
         while self.acknowledgements.load(Ordering::Relaxed) < enough {
-            self.goes_on();
+            self.check_progress();
         }
     }
 
     /// A server at the same address as ever. For a moment somebody else may have it.
-    fn serve(&self, sandbox: &Sandbox) -> Receiver {
+    fn spawn_server(&self, sandbox: &CliSandbox) -> ServeProcess {
         loop {
             let mut command = sandbox.command(&["serve", "--addr", &self.address, "--log", "off"]);
-            match Receiver::run(&mut command) {
+            match ServeProcess::spawn(&mut command) {
                 Ok(receiver) => return receiver,
                 Err(said) => assert!(said.contains("is in use"), "{said}"),
             }
-            self.goes_on();
+            self.check_progress();
         }
     }
 }
 
 #[test]
 fn what_was_acknowledged_is_there_once_and_whoever_listens_misses_nothing() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     let database = sandbox.database();
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let story = Story::at(free.to_string());
+    let story = ServerRestartStory::new(free.to_string());
     let (story, sandbox) = (&story, &sandbox);
     let heard = thread::scope(|scope| {
         let clients: Vec<_> = (0..CLIENTS)
             .map(|client| {
                 let cwd = sandbox.project().join(client.to_string());
-                scope.spawn(move || story.tell(client, cwd.to_str().unwrap()))
+                scope.spawn(move || story.send_events(client, cwd.to_str().unwrap()))
             })
             .collect();
-        let listener = scope.spawn(|| story.listen());
+        let listener = scope.spawn(|| story.collect_changes());
         for number in 0..KILLED {
-            let receiver = story.serve(sandbox);
+            let receiver = story.spawn_server(sandbox);
             // Sometimes at once, sometimes when everybody is busy; and not always at the same point of a request.
-            story.await_more([0, 1, 90, 13, 200][number % 5]);
+            story.wait_for_acknowledgements([0, 1, 90, 13, 200][number % 5]);
             thread::sleep(Duration::from_micros(number as u64 * 7919 % 3001));
             drop(receiver);
         }
-        let _last = story.serve(sandbox);
-        story.await_more(20);
+        let _last = story.spawn_server(sandbox);
+        story.wait_for_acknowledgements(20);
         story.is_over.store(true, Ordering::Relaxed);
         for client in clients {
             client.join().unwrap();
         }
-        let newest = select(&database, "SELECT max(change_id) FROM changes", [], |row| row.get(0))[0];
+        let newest = query_rows(&database, "SELECT max(change_id) FROM changes", [], |row| row.get(0))[0];
         story.last_change.store(newest, Ordering::Relaxed);
         // Somebody waits for what comes after the last: it is told one more.
         let event = json!({"session_id": "s0", "event_id": "last"});
-        try_to_tell(&story.address, "notification", &event).unwrap();
+        try_send_event(&story.address, "notification", &event).unwrap();
         listener.join().unwrap()
     });
     let mut acknowledged = story.acknowledged.lock().unwrap().clone();
     acknowledged.insert("last".to_owned());
-    let stored = texts(&database, "SELECT event_id FROM events ORDER BY event_id");
-    assert_eq!(
-        stored,
-        acknowledged.iter().cloned().collect::<Vec<_>>(),
-        "acknowledged and stored"
-    );
+    let stored = query_texts(&database, "SELECT event_id FROM events ORDER BY event_id");
+    assert_eq!(stored, acknowledged.iter().cloned().collect::<Vec<_>>(), "acknowledged and stored");
     // What follows from an event has happened once, too.
-    let said = texts(&database, "SELECT text FROM turns WHERE actor = 'USER' ORDER BY text");
+    let said = query_texts(&database, "SELECT text FROM turns WHERE actor = 'USER' ORDER BY text");
     let prompts = acknowledged.iter().filter(|id| is_prompt(id)).cloned();
     assert_eq!(said, prompts.collect::<Vec<_>>());
-    assert_eq!(count(&database, "agents"), CLIENTS as i64);
+    assert_eq!(count_rows(&database, "agents"), CLIENTS as i64);
     let newest = story.last_change.load(Ordering::Relaxed);
-    let changes = select(
+    let changes = query_rows(
         &database,
         "SELECT change_id, kind FROM changes WHERE change_id <= ?1 ORDER BY change_id",
         [newest],
         |row| Ok((row.get(0)?, row.get(1)?)),
     );
-    assert!(
-        heard.starts_with(&changes),
-        "{} heard, {} there",
-        heard.len(),
-        changes.len()
-    );
-    is_sound(&database);
+    assert!(heard.starts_with(&changes), "{} heard, {} there", heard.len(), changes.len());
+    assert_database_intact(&database);
 }
 
 /// Every fourth event of a client.
 fn is_prompt(event_id: &str) -> bool {
-    let number = event_id
-        .split_once('-')
-        .and_then(|(_, number)| number.parse::<usize>().ok());
+    let number = event_id.split_once('-').and_then(|(_, number)| number.parse::<usize>().ok());
     number.is_some_and(|number| number % 4 == 0)
 }

@@ -9,17 +9,17 @@ use serde_json::Value;
 use super::PATIENCE;
 
 /// Somebody who listens.
-pub struct Stream(BufReader<TcpStream>);
+pub struct EventStreamClient(BufReader<TcpStream>);
 
 /// Something that was heard.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Heard {
+pub struct StreamedEvent {
     pub id: i64,
     pub event: String,
     pub data: Value,
 }
 
-impl Stream {
+impl EventStreamClient {
     /// Listens as somebody who has seen everything up to a change, or who wants to hear what comes.
     pub fn open(address: &str, query: &str, seen: Option<i64>) -> io::Result<Self> {
         let mut stream = TcpStream::connect(address)?;
@@ -40,7 +40,7 @@ impl Stream {
     }
 
     /// The next event, without comments; nothing if the stream has ended. What it broke off in the middle of was not heard.
-    pub fn heard(&mut self) -> io::Result<Option<Heard>> {
+    pub fn read_event(&mut self) -> io::Result<Option<StreamedEvent>> {
         let began = Instant::now();
         // The signs of life that come while nothing happens would let it wait for ever.
         while began.elapsed() < PATIENCE {
@@ -57,7 +57,7 @@ impl Stream {
             }
             let field = |name: &str| lines.iter().find_map(|line| line.strip_prefix(name));
             if let Some(data) = field("data: ") {
-                return Ok(Some(Heard {
+                return Ok(Some(StreamedEvent {
                     id: field("id: ").unwrap().parse().unwrap(),
                     event: field("event: ").unwrap().to_owned(),
                     data: serde_json::from_str(data).unwrap(),
@@ -68,19 +68,19 @@ impl Stream {
     }
 
     /// The next event, which must come.
-    pub fn next(&mut self) -> Heard {
-        self.heard().unwrap().expect("the stream has ended")
+    pub fn next_event(&mut self) -> StreamedEvent {
+        self.read_event().unwrap().expect("the stream has ended")
     }
 
     /// The data of the next event of this kind; others are passed over.
-    pub fn next_of(&mut self, event: &str) -> Value {
-        self.find(|heard| heard.event == event).data
+    pub fn next_data_of(&mut self, event: &str) -> Value {
+        self.find_event(|heard| heard.event == event).data
     }
 
     /// The first event that is so; others are passed over.
-    pub fn find(&mut self, is_it: impl Fn(&Heard) -> bool) -> Heard {
+    pub fn find_event(&mut self, is_it: impl Fn(&StreamedEvent) -> bool) -> StreamedEvent {
         loop {
-            let heard = self.next();
+            let heard = self.next_event();
             if is_it(&heard) {
                 return heard;
             }

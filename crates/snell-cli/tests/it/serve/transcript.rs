@@ -7,57 +7,50 @@ use std::path::PathBuf;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::support::Sandbox;
+use crate::support::CliSandbox;
 
 /// The transcript of a session.
-pub struct Transcript {
+pub struct TranscriptFixture {
     pub path: PathBuf,
     session: String,
     cwd: PathBuf,
 }
 
-impl Transcript {
+impl TranscriptFixture {
     /// An empty one, where Claude Code keeps those of the sandbox's project.
-    pub fn new(sandbox: &Sandbox, session: &str) -> Self {
+    pub fn new(sandbox: &CliSandbox, session: &str) -> Self {
         let directory = sandbox.home().join(".claude/projects/-project");
         fs::create_dir_all(&directory).unwrap();
         let path = directory.join(format!("{session}.jsonl"));
         fs::write(&path, "").unwrap();
-        Self {
-            path,
-            session: session.to_owned(),
-            cwd: sandbox.project(),
-        }
+        Self { path, session: session.to_owned(), cwd: sandbox.project() }
     }
 
     /// What hooks say of the session.
-    pub fn payload(&self, more: Value) -> Value {
+    pub fn build_payload(&self, more: Value) -> Value {
         let mut payload = json!({"session_id": self.session, "cwd": self.cwd, "transcript_path": self.path});
-        payload
-            .as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         payload
     }
 
     /// The user says something; answers when that was.
-    pub fn prompt(&self, text: &str, at: Timestamp) -> Timestamp {
-        self.append("user", &json!({"role": "user", "content": text}), at)
+    pub fn append_prompt(&self, text: &str, at: Timestamp) -> Timestamp {
+        self.append_message("user", &json!({"role": "user", "content": text}), at)
     }
 
     /// The agent says its last words of a turn; answers when that was.
-    pub fn last_words(&self, text: &str, at: Timestamp) -> Timestamp {
-        self.words(text, "end_turn", at)
+    pub fn append_final_answer(&self, text: &str, at: Timestamp) -> Timestamp {
+        self.append_answer(text, "end_turn", at)
     }
 
     /// The agent says something, and this is why it then stops.
-    pub fn words(&self, text: &str, stop_reason: &str, at: Timestamp) -> Timestamp {
+    pub fn append_answer(&self, text: &str, stop_reason: &str, at: Timestamp) -> Timestamp {
         let content = [json!({"type": "text", "text": text})];
         let message = json!({"role": "assistant", "content": content, "stop_reason": stop_reason});
-        self.append("assistant", &message, at)
+        self.append_message("assistant", &message, at)
     }
 
-    fn append(&self, kind: &str, message: &Value, at: Timestamp) -> Timestamp {
+    fn append_message(&self, kind: &str, message: &Value, at: Timestamp) -> Timestamp {
         let line = json!({"type": kind, "sessionId": self.session, "cwd": self.cwd, "timestamp": at.to_string(),
             "message": message});
         let mut file = OpenOptions::new().append(true).open(&self.path).unwrap();
@@ -67,10 +60,10 @@ impl Transcript {
 }
 
 /// Now, as precisely as Claude Code writes it.
-pub fn now() -> Timestamp {
+pub fn read_current_time() -> Timestamp {
     Timestamp::from_millisecond(Timestamp::now().as_millisecond()).unwrap()
 }
 
 pub fn seconds_ago(seconds: i64) -> Timestamp {
-    now() - SignedDuration::from_secs(seconds)
+    read_current_time() - SignedDuration::from_secs(seconds)
 }

@@ -11,17 +11,17 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{ANYWHERE, Answer, Receiver};
-use crate::support::{Sandbox, skipped, wait_until};
+use super::{ANYWHERE, ServeProcess, ServeResponse};
+use crate::support::{CliSandbox, report_skipped, wait_until};
 
 const OWNER: u32 = 64_001;
 const ANOTHER: u32 = 64_002;
 const ROOT: u32 = 0;
 
 /// A receiver of `OWNER`, whose `[server]` says this.
-fn receiver_of_owner(sandbox: &Sandbox, settings: &str) -> Option<Receiver> {
+fn start_as_owner(sandbox: &CliSandbox, settings: &str) -> Option<ServeProcess> {
     if !rustix::process::geteuid().is_root() {
-        skipped("only root can act as other users");
+        report_skipped("only root can act as other users");
         return None;
     }
     let root = sandbox.home().parent().unwrap().to_owned();
@@ -35,16 +35,13 @@ fn receiver_of_owner(sandbox: &Sandbox, settings: &str) -> Option<Receiver> {
         chown(directory, Some(OWNER), Some(OWNER)).unwrap();
     }
     let mut command = sandbox.program(&program);
-    command
-        .arg("serve")
-        .args(ANYWHERE)
-        .args(["--poll-silent", "20ms", "--silent-after", "100ms"]);
+    command.arg("serve").args(ANYWHERE).args(["--poll-silent", "20ms", "--silent-after", "100ms"]);
     command.uid(OWNER).gid(OWNER);
-    Some(Receiver::run(&mut command).unwrap_or_else(|said| panic!("{said}")))
+    Some(ServeProcess::spawn(&mut command).unwrap_or_else(|said| panic!("{said}")))
 }
 
 /// Sends a request as a user of the machine.
-fn send_as(user: u32, receiver: &Receiver, head: &str, body: &str) -> Answer {
+fn send_as_user(user: u32, receiver: &ServeProcess, head: &str, body: &str) -> ServeResponse {
     let (host, port) = receiver.address.rsplit_once(':').unwrap();
     let mut client = Command::new("bash")
         .args(["-c", &format!("exec 3<>/dev/tcp/{host}/{port}; cat >&3; cat <&3")])
@@ -63,16 +60,16 @@ fn send_as(user: u32, receiver: &Receiver, head: &str, body: &str) -> Answer {
     client.stdin.take().unwrap().write_all(request.as_bytes()).unwrap();
     let output = client.wait_with_output().unwrap();
     let told = String::from_utf8(output.stdout).unwrap();
-    Answer::parse(&told).unwrap_or_else(|| panic!("{told}"))
+    ServeResponse::parse(&told).unwrap_or_else(|| panic!("{told}"))
 }
 
-fn socket_of(sandbox: &Sandbox, session: &str) -> PathBuf {
+fn build_socket_path(sandbox: &CliSandbox, session: &str) -> PathBuf {
     sandbox.home().join(format!("{session}.sock"))
 }
 
 /// An event that claims as much about this machine as an event can.
-fn event_with_claims(sandbox: &Sandbox, session: &str) -> Value {
-    let socket = socket_of(sandbox, session);
+fn build_claiming_event(sandbox: &CliSandbox, session: &str) -> Value {
+    let socket = build_socket_path(sandbox, session);
     json!({
         "session_id": session,
         "cwd": sandbox.project().join("below"),
@@ -92,8 +89,8 @@ fn event_with_claims(sandbox: &Sandbox, session: &str) -> Value {
 
 #[test]
 fn only_the_user_of_a_receiver_can_use_it_without_a_token() {
-    let sandbox = Sandbox::new();
-    let Some(receiver) = receiver_of_owner(&sandbox, "") else {
+    let sandbox = CliSandbox::new();
+    let Some(receiver) = start_as_owner(&sandbox, "") else {
         return;
     };
     let rows = [
@@ -102,34 +99,29 @@ fn only_the_user_of_a_receiver_can_use_it_without_a_token() {
         (ROOT, 403, "the user of this connection is not known"),
     ];
     for (user, status, said) in rows {
-        let answer = send_as(user, &receiver, "GET /hook/status", "");
+        let answer = send_as_user(user, &receiver, "GET /hook/status", "");
         assert_eq!(answer.status, status, "{user}: {answer:?}");
         assert!(answer.body.contains(said), "{user}: {answer:?}");
         let event = json!({"session_id": format!("of-{user}"), "cwd": "/"}).to_string();
-        let answer = send_as(user, &receiver, "POST /hook/session-start", &event);
+        let answer = send_as_user(user, &receiver, "POST /hook/session-start", &event);
         assert_eq!(answer.status, status, "{user}: {answer:?}");
     }
-    let agents = send_as(OWNER, &receiver, "GET /api/agents", "").json();
-    let sessions: Vec<_> = agents["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|agent| &agent["session_id"])
-        .collect();
+    let agents = send_as_user(OWNER, &receiver, "GET /api/agents", "").json();
+    let sessions: Vec<_> = agents["items"].as_array().unwrap().iter().map(|agent| &agent["session_id"]).collect();
     assert_eq!(sessions, [&json!(format!("of-{OWNER}"))]);
 }
 
 #[test]
 fn an_unknown_user_makes_the_receiver_look_at_nothing() {
-    let sandbox = Sandbox::new();
+    let sandbox = CliSandbox::new();
     let settings = "[server]\nunknown_senders = \"accept\"\n";
-    let Some(receiver) = receiver_of_owner(&sandbox, settings) else {
+    let Some(receiver) = start_as_owner(&sandbox, settings) else {
         return;
     };
-    assert_eq!(send_as(ANOTHER, &receiver, "GET /hook/status", "").status, 403);
+    assert_eq!(send_as_user(ANOTHER, &receiver, "GET /hook/status", "").status, 403);
     let secret = sandbox.home().join("secret.jsonl");
     let listeners = ["unknown", "own"].map(|session| {
-        let socket = socket_of(&sandbox, session);
+        let socket = build_socket_path(&sandbox, session);
         let listener = UnixListener::bind(&socket).unwrap();
         listener.set_nonblocking(true).unwrap();
         chown(&socket, Some(OWNER), Some(OWNER)).unwrap();
@@ -142,11 +134,11 @@ fn an_unknown_user_makes_the_receiver_look_at_nothing() {
         });
         fs::write(&secret, format!("{entry}\n")).unwrap();
         chown(&secret, Some(OWNER), Some(OWNER)).unwrap();
-        let claims = event_with_claims(&sandbox, session);
-        let answer = send_as(user, &receiver, "POST /hook/stop", &claims.to_string());
+        let claims = build_claiming_event(&sandbox, session);
+        let answer = send_as_user(user, &receiver, "POST /hook/stop", &claims.to_string());
         assert_eq!(answer.status, 200, "{answer:?}");
         let id = answer.json()["agent_id"].clone();
-        let page = |path: &str| send_as(OWNER, &receiver, &format!("GET {path}"), "").json();
+        let page = |path: &str| send_as_user(OWNER, &receiver, &format!("GET {path}"), "").json();
         let turns = page(&format!("/api/agents/{id}/turns")).to_string();
         let agent = page(&format!("/api/agents/{id}"));
         let events = page("/api/events").to_string();
@@ -156,11 +148,7 @@ fn an_unknown_user_makes_the_receiver_look_at_nothing() {
             assert_eq!(agent["tmux_pane"], "%1", "{agent}");
         } else {
             assert!(!turns.contains("a secret"), "{turns}");
-            assert_eq!(
-                (&agent["tmux_pane"], &agent["pid"]),
-                (&Value::Null, &Value::Null),
-                "{agent}"
-            );
+            assert_eq!((&agent["tmux_pane"], &agent["pid"]), (&Value::Null, &Value::Null), "{agent}");
             assert!(events.contains("unknown"), "{events}");
         }
     }

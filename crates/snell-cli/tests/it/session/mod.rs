@@ -1,19 +1,19 @@
 //! `snell session`: which session is meant, what is said about it, what is shown of it.
 
-mod said;
-mod shown;
-mod which;
+mod list;
+mod selector;
+mod status;
 
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Ran, Sandbox, start};
+use crate::support::{CliOutput, CliSandbox, spawn_with_stdin};
 
 /// A process that an agent could be, and that is not above the test's calls.
-struct Bystander(Child);
+struct BystanderProcess(Child);
 
-impl Bystander {
+impl BystanderProcess {
     fn new() -> Self {
         let mut command = Command::new("cat");
         command.stdin(Stdio::piped()).stdout(Stdio::null());
@@ -25,7 +25,7 @@ impl Bystander {
     }
 }
 
-impl Drop for Bystander {
+impl Drop for BystanderProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -33,39 +33,32 @@ impl Drop for Bystander {
 }
 
 /// Runs `snell` in the project with these variables.
-fn snell(sandbox: &Sandbox, variables: &[(&str, &str)], args: &[&str]) -> Ran {
+fn run_snell_with_env(sandbox: &CliSandbox, variables: &[(&str, &str)], args: &[&str]) -> CliOutput {
     let mut command = sandbox.command(args);
     command.envs(variables.iter().copied());
-    start(&mut command, "").wait_with_output().unwrap().into()
+    spawn_with_stdin(&mut command, "").wait_with_output().unwrap().into()
 }
 
 /// Tells of a session that begins in this directory of the home directory, with these variables.
-fn begins(sandbox: &Sandbox, session: &str, directory: &str, variables: &[(&str, &str)]) {
+fn begin_session(sandbox: &CliSandbox, session: &str, directory: &str, variables: &[(&str, &str)]) {
     let cwd = sandbox.home().join(directory);
     std::fs::create_dir_all(&cwd).unwrap();
     let payload = json!({"session_id": session, "hook_event_name": "SessionStart", "source": "startup", "cwd": cwd});
     let mut command = sandbox.command(&["hook"]);
     command.envs(variables.iter().copied());
-    let ran: Ran = start(&mut command, &payload.to_string())
-        .wait_with_output()
-        .unwrap()
-        .into();
+    let ran: CliOutput = spawn_with_stdin(&mut command, &payload.to_string()).wait_with_output().unwrap().into();
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{session}");
 }
 
 /// What the database says, as one text.
-fn asked(sandbox: &Sandbox, sql: &str) -> Option<String> {
-    let database = sandbox.hold_database("");
-    database
-        .query_row(sql, [], |row| row.get::<_, Option<String>>(0))
-        .unwrap()
+fn query_text(sandbox: &CliSandbox, sql: &str) -> Option<String> {
+    let database = sandbox.open_database_with("");
+    database.query_row(sql, [], |row| row.get::<_, Option<String>>(0)).unwrap()
 }
 
 /// What those who watch were told last.
-fn told_last(sandbox: &Sandbox) -> Value {
-    let data = asked(
-        sandbox,
-        "SELECT json_set(data, '$.kind', kind) FROM changes ORDER BY change_id DESC LIMIT 1",
-    );
+fn read_last_change(sandbox: &CliSandbox) -> Value {
+    let data =
+        query_text(sandbox, "SELECT json_set(data, '$.kind', kind) FROM changes ORDER BY change_id DESC LIMIT 1");
     serde_json::from_str(&data.unwrap()).unwrap()
 }

@@ -12,60 +12,53 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use serde_json::json;
 
-use crate::support::{Ran, Sandbox, start};
+use crate::support::{CliOutput, CliSandbox, spawn_with_stdin};
 
 /// A command that takes longer hangs, however busy the machine is.
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// Something else than a file. The answer is held for as long as the test needs it.
-type Maker = fn(&Path) -> Option<File>;
+type SpecialFileMaker = fn(&Path) -> Option<File>;
 
-const KINDS: &[(&str, Maker)] = &[
+const KINDS: &[(&str, SpecialFileMaker)] = &[
     ("a FIFO", |path| {
-        fifo(path);
+        make_fifo(path);
         None
     }),
     ("a FIFO with a writer that writes nothing", |path| {
-        fifo(path);
+        make_fifo(path);
         // To read as well, because a writer alone would wait for a reader.
         let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
         let mut options = File::options();
-        Some(
-            options
-                .read(true)
-                .write(true)
-                .custom_flags(nonblocking)
-                .open(path)
-                .unwrap(),
-        )
+        Some(options.read(true).write(true).custom_flags(nonblocking).open(path).unwrap())
     }),
-    ("/dev/zero", |path| link("/dev/zero", path)),
-    ("/dev/full", |path| link("/dev/full", path)),
-    ("/proc/kmsg", |path| link("/proc/kmsg", path)),
+    ("/dev/zero", |path| make_symlink("/dev/zero", path)),
+    ("/dev/full", |path| make_symlink("/dev/full", path)),
+    ("/proc/kmsg", |path| make_symlink("/proc/kmsg", path)),
     ("a directory", |path| {
         fs::create_dir(path).unwrap();
         None
     }),
-    ("a dangling symlink", |path| link("/nowhere/at/all", path)),
+    ("a dangling symlink", |path| make_symlink("/nowhere/at/all", path)),
     ("a socket", |path| {
         UnixListener::bind(path).unwrap();
         None
     }),
 ];
 
-fn fifo(path: &Path) {
+fn make_fifo(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
 }
 
-fn link(target: &str, path: &Path) -> Option<File> {
+fn make_symlink(target: &str, path: &Path) -> Option<File> {
     symlink(target, path).unwrap();
     None
 }
 
 /// Runs a command to its end, which must come in time.
 #[track_caller]
-fn run_in_time(command: &mut Command, stdin: &str, about: &str) -> Ran {
-    let mut child = start(command, stdin);
+fn run_in_time(command: &mut Command, stdin: &str, about: &str) -> CliOutput {
+    let mut child = spawn_with_stdin(command, stdin);
     let began = Instant::now();
     while child.try_wait().unwrap().is_none() {
         if began.elapsed() > DEADLINE {
@@ -79,15 +72,15 @@ fn run_in_time(command: &mut Command, stdin: &str, about: &str) -> Ran {
 }
 
 /// Puts each kind at each path, and calls what hooks and people call. Answers nothing: the output must name the path.
-fn try_all(paths: &[&str], kinds: &[(&str, Maker)], scribe: &str) {
+fn try_every_kind(paths: &[&str], kinds: &[(&str, SpecialFileMaker)], scribe: &str) {
     for path in paths {
         for (what, make) in kinds {
-            let sandbox = Sandbox::new().env("SNELL_SCRIBE", scribe).file(".git/HEAD", "");
+            let sandbox = CliSandbox::new().env("SNELL_SCRIBE", scribe).file(".git/HEAD", "");
             // There is something to look at, and every directory is there.
-            let ran = hook(&sandbox, "UserPromptSubmit", "first");
+            let ran = run_hook(&sandbox, "UserPromptSubmit", "first");
             assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
-            let place = place_of(&sandbox, path);
-            clear(&place);
+            let place = resolve_path(&sandbox, path);
+            clear_path(&place);
             // In one step, because a scribe may put its own file there.
             let made = sandbox.data().join("made");
             let held = make(&made);
@@ -96,7 +89,7 @@ fn try_all(paths: &[&str], kinds: &[(&str, Maker)], scribe: &str) {
             let mut said = String::new();
             for command in ["denied", "start", "status", "log", "lint", "list", "doctor"] {
                 let about = format!("{command} with {about}");
-                let ran = call(&sandbox, command, &about);
+                let ran = run_checked_command(&sandbox, command, &about);
                 said.push_str(&format!("{command}: {}{}\n", ran.stdout, ran.stderr));
             }
             // The name, because what was put aside is elsewhere by now.
@@ -107,20 +100,17 @@ fn try_all(paths: &[&str], kinds: &[(&str, Maker)], scribe: &str) {
     }
 }
 
-fn call(sandbox: &Sandbox, command: &str, about: &str) -> Ran {
+fn run_checked_command(sandbox: &CliSandbox, command: &str, about: &str) -> CliOutput {
     match command {
         "denied" => {
-            let ran = hook(sandbox, "PreToolUse", about);
+            let ran = run_hook(sandbox, "PreToolUse", about);
             let decision = ran.json()["hookSpecificOutput"]["permissionDecision"].clone();
             // A guard whose file cannot be read asks.
-            assert!(
-                ran.code == 0 && (decision == "deny" || decision == "ask"),
-                "{about}: {ran:?}"
-            );
+            assert!(ran.code == 0 && (decision == "deny" || decision == "ask"), "{about}: {ran:?}");
             ran
         }
         "start" => {
-            let ran = hook(sandbox, "SessionStart", about);
+            let ran = run_hook(sandbox, "SessionStart", about);
             assert_eq!(ran.code, 0, "{about}: {ran:?}");
             ran
         }
@@ -129,7 +119,7 @@ fn call(sandbox: &Sandbox, command: &str, about: &str) -> Ran {
 }
 
 /// What Claude Code sends. The tool call is one that the guard denies.
-fn hook(sandbox: &Sandbox, event: &str, about: &str) -> Ran {
+fn run_hook(sandbox: &CliSandbox, event: &str, about: &str) -> CliOutput {
     let payload = json!({
         "session_id": "s1",
         "hook_event_name": event,
@@ -143,7 +133,7 @@ fn hook(sandbox: &Sandbox, event: &str, about: &str) -> Ran {
     run_in_time(&mut command, &payload.to_string(), about)
 }
 
-fn place_of(sandbox: &Sandbox, path: &str) -> PathBuf {
+fn resolve_path(sandbox: &CliSandbox, path: &str) -> PathBuf {
     let (root, rest) = path.split_once(':').unwrap();
     let root = match root {
         "project" => sandbox.project(),
@@ -154,7 +144,7 @@ fn place_of(sandbox: &Sandbox, path: &str) -> PathBuf {
 }
 
 /// Removes whatever is there, and makes the directories above it.
-fn clear(place: &Path) {
+fn clear_path(place: &Path) {
     fs::create_dir_all(place.parent().unwrap()).unwrap();
     match fs::symlink_metadata(place) {
         Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(place).unwrap(),
@@ -171,18 +161,13 @@ fn no_kind_of_file_in_place_of_a_configuration_blocks_a_command() {
         "home:.config/snell/snell.toml",
         "home:.claude/settings.json",
     ];
-    try_all(&paths, KINDS, "off");
+    try_every_kind(&paths, KINDS, "off");
 }
 
 #[test]
 fn no_kind_of_file_in_place_of_the_database_blocks_a_command() {
-    let paths = [
-        "data:snell.db",
-        "data:snell.db-wal",
-        "data:snell.db-shm",
-        "data:snell.db-journal",
-    ];
-    try_all(&paths, KINDS, "off");
+    let paths = ["data:snell.db", "data:snell.db-wal", "data:snell.db-shm", "data:snell.db-journal"];
+    try_every_kind(&paths, KINDS, "off");
 }
 
 #[test]
@@ -194,61 +179,40 @@ fn no_kind_of_file_in_a_queue_blocks_a_command() {
         "data:outbox/order",
         "data:outbox/lock",
     ];
-    try_all(&paths, KINDS, "off");
+    try_every_kind(&paths, KINDS, "off");
 }
 
 #[test]
 fn no_kind_of_file_in_place_of_locks_and_marks_blocks_a_command() {
-    let paths = [
-        "data:snell.db.lock",
-        "data:scribe.lock",
-        "data:scribe.trouble",
-        "data:trust.json",
-        "data:trust.lock",
-    ];
-    try_all(&paths, KINDS, "off");
+    let paths = ["data:snell.db.lock", "data:scribe.lock", "data:scribe.trouble", "data:trust.json", "data:trust.lock"];
+    try_every_kind(&paths, KINDS, "off");
 }
 
 #[test]
 fn no_kind_of_file_in_place_of_a_directory_or_a_socket_blocks_a_command() {
-    let is_other = |kind: &&(&str, Maker)| kind.0 != "a directory" && kind.0 != "a socket";
+    let is_other = |kind: &&(&str, SpecialFileMaker)| kind.0 != "a directory" && kind.0 != "a socket";
     let kinds: Vec<_> = KINDS.iter().filter(is_other).copied().collect();
-    let paths = [
-        "data:pending",
-        "data:handed",
-        "data:outbox",
-        "data:told",
-        "data:scribe.sock",
-        "data:snell.sock",
-    ];
-    try_all(&paths, &kinds, "off");
+    let paths = ["data:pending", "data:handed", "data:outbox", "data:told", "data:scribe.sock", "data:snell.sock"];
+    try_every_kind(&paths, &kinds, "off");
 }
 
 #[test]
 fn with_a_scribe_no_kind_of_file_blocks_a_hook() {
-    let paths = [
-        "data:snell.db",
-        "data:snell.db-wal",
-        "data:scribe.lock",
-        "data:handed/0.jsonl",
-    ];
+    let paths = ["data:snell.db", "data:snell.db-wal", "data:scribe.lock", "data:handed/0.jsonl"];
     let kinds = [KINDS[0], KINDS[2], KINDS[4]];
-    try_all(&paths, &kinds, "on");
+    try_every_kind(&paths, &kinds, "on");
 }
 
 #[test]
 fn a_server_says_which_file_it_cannot_use() {
     for path in ["data:snell.db", "data:snell.db-wal", "data:snell.sock.lock"] {
         for (what, make) in KINDS {
-            let sandbox = Sandbox::new();
-            let place = place_of(&sandbox, path);
+            let sandbox = CliSandbox::new();
+            let place = resolve_path(&sandbox, path);
             let held = make(&place);
             let about = format!("serve with {what} as {path}");
             let ran = run_in_time(&mut sandbox.command(&["serve", "--addr", "127.0.0.1:0"]), "", &about);
-            assert!(
-                ran.code != 0 && ran.stderr.contains(place.to_str().unwrap()),
-                "{about}: {ran:?}"
-            );
+            assert!(ran.code != 0 && ran.stderr.contains(place.to_str().unwrap()), "{about}: {ran:?}");
             drop(held);
         }
     }
@@ -256,15 +220,15 @@ fn a_server_says_which_file_it_cannot_use() {
 
 #[test]
 fn a_socket_that_accepts_nobody_does_not_block_a_hook() {
-    let sandbox = Sandbox::new().env("SNELL_SCRIBE", "wait").file(".git/HEAD", "");
+    let sandbox = CliSandbox::new().env("SNELL_SCRIBE", "wait").file(".git/HEAD", "");
     let socket = sandbox.data().join("scribe.sock");
     let listener = UnixListener::bind(&socket).unwrap();
     rustix::net::listen(&listener, 0).unwrap();
     // One waits to be accepted, so there is no room for another.
     let _waiting = UnixStream::connect(&socket).unwrap();
     let about = "a full backlog";
-    call(&sandbox, "denied", about);
+    run_checked_command(&sandbox, "denied", about);
     for command in ["start", "status", "log", "doctor"] {
-        call(&sandbox, command, about);
+        run_checked_command(&sandbox, command, about);
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::{SETTINGS, hooks, project_with};
-use crate::support::Sandbox;
+use super::{SETTINGS, build_hooks, create_project_with};
+use crate::support::CliSandbox;
 
 /// The "Configuration Example" of the document, letter by letter.
 const EXAMPLE: &str = r#"{
@@ -37,8 +37,8 @@ const EXAMPLE: &str = r#"{
 }"#;
 
 /// A project with the document's example, and stand-ins for the programs that it calls.
-fn example() -> Sandbox {
-    let sandbox = Sandbox::new()
+fn create_example_project() -> CliSandbox {
+    let sandbox = CliSandbox::new()
         .file(SETTINGS, EXAMPLE)
         .script("bin/eslint", "echo eslint \"$@\" >> log.txt")
         .script("bin/prettier", "echo prettier \"$@\" >> log.txt")
@@ -46,66 +46,43 @@ fn example() -> Sandbox {
             ".wave/validate-prompt.sh",
             "if grep -q '\"prompt\": \".*password'; then echo 'no passwords in prompts' >&2; exit 2; fi",
         );
-    let path = format!(
-        "{}:{}",
-        sandbox.project().join("bin").display(),
-        std::env::var("PATH").unwrap()
-    );
+    let path = format!("{}:{}", sandbox.project().join("bin").display(), std::env::var("PATH").unwrap());
     sandbox.env("PATH", &path)
 }
 
 #[test]
 fn the_documents_example_lints_and_formats_after_an_edit() {
-    let sandbox = example();
-    let ran = sandbox.run("PostToolUse", &json!({"tool_name": "Edit"}));
+    let sandbox = create_example_project();
+    let ran = sandbox.run_event("PostToolUse", &json!({"tool_name": "Edit"}));
     assert_eq!((ran.code, ran.warnings()), (0, vec![]));
     let src = sandbox.project().canonicalize().unwrap().join("src");
     assert_eq!(
         sandbox.read("log.txt"),
         format!("eslint --fix {}\nprettier --write {}\n", src.display(), src.display())
     );
-    let ran = sandbox.run("PostToolUse", &json!({"tool_name": "Read"}));
+    let ran = sandbox.run_event("PostToolUse", &json!({"tool_name": "Read"}));
     assert_eq!(ran.statuses(), [""; 0], "the matcher is Edit|Write");
 }
 
 #[test]
 fn the_documents_example_validates_prompts() {
-    let cases = [
-        ("Fix the bug", 0, "allow", ""),
-        ("my password is x", 2, "block", "no passwords in prompts"),
-    ];
+    let cases = [("Fix the bug", 0, "allow", ""), ("my password is x", 2, "block", "no passwords in prompts")];
     for (prompt, code, decision, reason) in cases {
-        let ran = example().run("UserPromptSubmit", &json!({ "prompt": prompt }));
-        assert_eq!(
-            (ran.code, ran.decision().as_str(), ran.reason().as_str()),
-            (code, decision, reason),
-            "{prompt}"
-        );
+        let ran = create_example_project().run_event("UserPromptSubmit", &json!({ "prompt": prompt }));
+        assert_eq!((ran.code, ran.decision().as_str(), ran.reason().as_str()), (code, decision, reason), "{prompt}");
     }
 }
 
 #[test]
 fn the_homes_hooks_run_first_then_the_projects_then_the_local_ones() {
-    let sandbox = Sandbox::new()
-        .hooks(
-            ".wave/settings.local.json",
-            &hooks("Stop", &["echo local >> order.txt"]),
-        )
-        .hooks(
-            SETTINGS,
-            &hooks("Stop", &["echo project >> order.txt", "echo second >> order.txt"]),
-        )
-        .home_file(
-            SETTINGS,
-            &json!({"hooks": hooks("Stop", &["echo home >> order.txt"])}).to_string(),
-        );
-    let ran = sandbox.run("Stop", &json!({}));
+    let sandbox = CliSandbox::new()
+        .hooks(".wave/settings.local.json", &build_hooks("Stop", &["echo local >> order.txt"]))
+        .hooks(SETTINGS, &build_hooks("Stop", &["echo project >> order.txt", "echo second >> order.txt"]))
+        .home_file(SETTINGS, &json!({"hooks": build_hooks("Stop", &["echo home >> order.txt"])}).to_string());
+    let ran = sandbox.run_event("Stop", &json!({}));
     assert_eq!(sandbox.read("order.txt"), "home\nproject\nsecond\nlocal\n");
     let sources: Vec<_> = ran.hooks().iter().map(|hook| hook["source"].clone()).collect();
-    assert_eq!(
-        sources,
-        ["~/.wave/settings.json", SETTINGS, SETTINGS, ".wave/settings.local.json"]
-    );
+    assert_eq!(sources, ["~/.wave/settings.json", SETTINGS, SETTINGS, ".wave/settings.local.json"]);
     assert!(ran.hooks().iter().all(|hook| hook["contract"] == "wave"));
 }
 
@@ -138,15 +115,11 @@ fn a_matcher_is_a_name_a_list_or_a_wildcard_whatever_its_case() {
     ];
     for (matcher, tool, expected) in cases {
         for event in ["PreToolUse", "PostToolUse"] {
-            let mut hooks = hooks(event, &["touch ran"]);
+            let mut hooks = build_hooks(event, &["touch ran"]);
             hooks[event][0]["matcher"] = matcher.into();
-            let sandbox = Sandbox::new().hooks(SETTINGS, &hooks);
-            let ran = sandbox.run(event, &json!({ "tool_name": tool }));
-            assert_eq!(
-                sandbox.exists("ran"),
-                expected,
-                "{matcher:?} on {tool} at {event}: {ran:?}"
-            );
+            let sandbox = CliSandbox::new().hooks(SETTINGS, &hooks);
+            let ran = sandbox.run_event(event, &json!({ "tool_name": tool }));
+            assert_eq!(sandbox.exists("ran"), expected, "{matcher:?} on {tool} at {event}: {ran:?}");
         }
     }
 }
@@ -165,8 +138,8 @@ fn a_tool_event_needs_a_matcher_and_its_absence_is_reported_where_it_is() {
   }}
 }}"#
         );
-        let sandbox = Sandbox::new().file(SETTINGS, &text);
-        let ran = sandbox.run(event, &json!({"tool_name": "Read"}));
+        let sandbox = CliSandbox::new().file(SETTINGS, &text);
+        let ran = sandbox.run_event(event, &json!({"tool_name": "Read"}));
         assert_eq!(
             ran.warnings(),
             [format!(
@@ -176,33 +149,28 @@ fn a_tool_event_needs_a_matcher_and_its_absence_is_reported_where_it_is() {
         );
         assert!(!sandbox.exists("without"), "{event}");
         assert!(sandbox.exists("empty") && sandbox.exists("star"), "{event}");
-        let lint = sandbox.snell(&["lint"], "");
+        let lint = sandbox.run_snell(&["lint"], "");
         assert_eq!(lint.code, 1, "{event}");
-        assert!(
-            format!("{}{}", lint.stdout, lint.stderr).contains(".wave/settings.json:4:7"),
-            "{lint:?}"
-        );
+        assert!(format!("{}{}", lint.stdout, lint.stderr).contains(".wave/settings.json:4:7"), "{lint:?}");
     }
 }
 
 #[test]
 fn a_matcher_where_there_is_no_tool_is_warned_of_and_ignored() {
     for event in ["UserPromptSubmit", "Stop"] {
-        let mut hooks = hooks(event, &["touch ran"]);
+        let mut hooks = build_hooks(event, &["touch ran"]);
         hooks[event][0]["matcher"] = "Bash".into();
-        let sandbox = Sandbox::new().hooks(SETTINGS, &hooks);
-        let ran = sandbox.run(event, &json!({}));
+        let sandbox = CliSandbox::new().hooks(SETTINGS, &hooks);
+        let ran = sandbox.run_event(event, &json!({}));
         let warnings = ran.warnings();
         assert_eq!(warnings.len(), 1, "{event}: {warnings:?}");
         assert!(warnings[0].starts_with(".wave/settings.json:1:"), "{warnings:?}");
         assert!(
-            warnings[0].ends_with(&format!(
-                "warning: \"matcher\" has no meaning for {event}; it is ignored"
-            )),
+            warnings[0].ends_with(&format!("warning: \"matcher\" has no meaning for {event}; it is ignored")),
             "{warnings:?}"
         );
         assert!(sandbox.exists("ran"), "{event}");
-        assert_eq!(sandbox.snell(&["lint"], "").code, 0, "{event}: a warning is no error");
+        assert_eq!(sandbox.run_snell(&["lint"], "").code, 0, "{event}: a warning is no error");
     }
 }
 
@@ -210,46 +178,19 @@ fn a_matcher_where_there_is_no_tool_is_warned_of_and_ignored() {
 fn a_bad_entry_is_reported_with_its_place_and_its_neighbours_run() {
     let cases = [
         (r#"{"matcher": "*", "hooks": []}"#, "has no hooks"),
-        (
-            r#"{"matcher": "*", "hooks": {}}"#,
-            "\"hooks\" must be an array, not an object",
-        ),
-        (
-            r#"{"matcher": "*", "hooks": [{"command": "touch bad"}]}"#,
-            "a hook has no \"type\"",
-        ),
+        (r#"{"matcher": "*", "hooks": {}}"#, "\"hooks\" must be an array, not an object"),
+        (r#"{"matcher": "*", "hooks": [{"command": "touch bad"}]}"#, "a hook has no \"type\""),
         (
             r#"{"matcher": "*", "hooks": [{"type": "prompt", "command": "touch bad"}]}"#,
             "\"type\" must be \"command\", not \"prompt\"",
         ),
-        (
-            r#"{"matcher": "*", "hooks": [{"type": "comand", "command": "touch bad"}]}"#,
-            "(did you mean \"command\"?)",
-        ),
-        (
-            r#"{"matcher": "*", "hooks": [{"type": 1, "command": "touch bad"}]}"#,
-            "\"type\" must be \"command\"",
-        ),
-        (
-            r#"{"matcher": "*", "hooks": [{"type": "command"}]}"#,
-            "a command hook has no \"command\"",
-        ),
-        (
-            r#"{"matcher": "*", "hooks": [{"type": "command", "command": ""}]}"#,
-            "\"command\" is empty",
-        ),
-        (
-            r#"{"matcher": "*", "hooks": [{"type": "command", "command": " "}]}"#,
-            "\"command\" is empty",
-        ),
-        (
-            r#"{"matcher": "*", "hooks": [{"type": "command", "command": 5}]}"#,
-            "\"command\" must be a string",
-        ),
-        (
-            r#"{"matcher": "*", "hooks": ["touch bad"]}"#,
-            "a hook must be an object, not a string",
-        ),
+        (r#"{"matcher": "*", "hooks": [{"type": "comand", "command": "touch bad"}]}"#, "(did you mean \"command\"?)"),
+        (r#"{"matcher": "*", "hooks": [{"type": 1, "command": "touch bad"}]}"#, "\"type\" must be \"command\""),
+        (r#"{"matcher": "*", "hooks": [{"type": "command"}]}"#, "a command hook has no \"command\""),
+        (r#"{"matcher": "*", "hooks": [{"type": "command", "command": ""}]}"#, "\"command\" is empty"),
+        (r#"{"matcher": "*", "hooks": [{"type": "command", "command": " "}]}"#, "\"command\" is empty"),
+        (r#"{"matcher": "*", "hooks": [{"type": "command", "command": 5}]}"#, "\"command\" must be a string"),
+        (r#"{"matcher": "*", "hooks": ["touch bad"]}"#, "a hook must be an object, not a string"),
         (
             r#"{"matcher": 5, "hooks": [{"type": "command", "command": "touch bad"}]}"#,
             "\"matcher\" must be a string, not a number",
@@ -260,18 +201,12 @@ fn a_bad_entry_is_reported_with_its_place_and_its_neighbours_run() {
     for (entry, message) in cases {
         let good = r#"{"matcher": "*", "hooks": [{"type": "command", "command": "echo good >> good.txt"}]}"#;
         let text = format!("{{\"hooks\": {{\"PreToolUse\": [\n{good},\n{entry},\n{good}]}}}}");
-        let sandbox = Sandbox::new().file(SETTINGS, &text);
-        let ran = sandbox.run("PreToolUse", &json!({"tool_name": "Bash"}));
+        let sandbox = CliSandbox::new().file(SETTINGS, &text);
+        let ran = sandbox.run_event("PreToolUse", &json!({"tool_name": "Bash"}));
         let warnings = ran.warnings();
         assert_eq!(warnings.len(), 1, "{entry}: {warnings:?}");
-        assert!(
-            warnings[0].starts_with(".wave/settings.json:3:"),
-            "{entry}: {warnings:?}"
-        );
-        assert!(
-            warnings[0].contains(" error: ") && warnings[0].contains(message),
-            "{entry}: {warnings:?}"
-        );
+        assert!(warnings[0].starts_with(".wave/settings.json:3:"), "{entry}: {warnings:?}");
+        assert!(warnings[0].contains(" error: ") && warnings[0].contains(message), "{entry}: {warnings:?}");
         assert_eq!(sandbox.read("good.txt"), "good\ngood\n", "{entry}");
         assert!(!sandbox.exists("bad"), "{entry}");
     }
@@ -279,7 +214,7 @@ fn a_bad_entry_is_reported_with_its_place_and_its_neighbours_run() {
 
 #[test]
 fn one_bad_command_of_a_group_leaves_the_others_of_the_group() {
-    let sandbox = Sandbox::new().hooks(
+    let sandbox = CliSandbox::new().hooks(
         SETTINGS,
         &json!({"Stop": [{"hooks": [
             {"type": "command", "command": "echo 1 >> good.txt"},
@@ -287,40 +222,28 @@ fn one_bad_command_of_a_group_leaves_the_others_of_the_group() {
             {"type": "command", "command": "echo 2 >> good.txt"},
         ]}]}),
     );
-    assert_eq!(sandbox.run("Stop", &json!({})).warnings().len(), 1);
+    assert_eq!(sandbox.run_event("Stop", &json!({})).warnings().len(), 1);
     assert_eq!(sandbox.read("good.txt"), "1\n2\n");
 }
 
 #[test]
 fn an_event_that_nobody_knows_is_an_error_with_a_suggestion() {
     let cases = [
-        (
-            "PreToolUSe",
-            "unknown event \"PreToolUSe\" (did you mean \"PreToolUse\"?)",
-        ),
-        (
-            "postToolUse",
-            "unknown event \"postToolUse\" (did you mean \"PostToolUse\"?)",
-        ),
+        ("PreToolUSe", "unknown event \"PreToolUSe\" (did you mean \"PreToolUse\"?)"),
+        ("postToolUse", "unknown event \"postToolUse\" (did you mean \"PostToolUse\"?)"),
         ("UserPromptSubmitt", "(did you mean \"UserPromptSubmit\"?)"),
         ("Banana", "write one of SessionStart, UserPromptSubmit"),
     ];
     for (name, message) in cases {
-        let mut all = hooks("Stop", &["touch good"]);
-        all[name] = hooks("PreToolUse", &["touch bad"])["PreToolUse"].clone();
-        let sandbox = Sandbox::new().hooks(SETTINGS, &all);
-        let warnings = sandbox.run("Stop", &json!({})).warnings();
+        let mut all = build_hooks("Stop", &["touch good"]);
+        all[name] = build_hooks("PreToolUse", &["touch bad"])["PreToolUse"].clone();
+        let sandbox = CliSandbox::new().hooks(SETTINGS, &all);
+        let warnings = sandbox.run_event("Stop", &json!({})).warnings();
         assert_eq!(warnings.len(), 1, "{name}: {warnings:?}");
-        assert!(
-            warnings[0].starts_with(".wave/settings.json:1:"),
-            "{name}: {warnings:?}"
-        );
-        assert!(
-            warnings[0].contains(" error: ") && warnings[0].contains(message),
-            "{name}: {warnings:?}"
-        );
+        assert!(warnings[0].starts_with(".wave/settings.json:1:"), "{name}: {warnings:?}");
+        assert!(warnings[0].contains(" error: ") && warnings[0].contains(message), "{name}: {warnings:?}");
         assert!(sandbox.exists("good"), "{name}");
-        sandbox.run(name, &json!({"tool_name": "Bash"}));
+        sandbox.run_event(name, &json!({"tool_name": "Bash"}));
         assert!(!sandbox.exists("bad"), "{name} is not loaded");
     }
 }
@@ -345,8 +268,8 @@ fn every_event_that_snell_knows_may_stand_in_a_wave_file_under_any_of_its_names(
             "PreToolUse" | "AfterTool" | "PermissionRequest" => json!({"matcher": "", "hooks": hooks}),
             _ => json!({ "hooks": hooks }),
         };
-        let sandbox = Sandbox::new().hooks(SETTINGS, &json!({ written: [group] }));
-        let ran = sandbox.run(fired, &json!({"tool_name": "Bash"}));
+        let sandbox = CliSandbox::new().hooks(SETTINGS, &json!({ written: [group] }));
+        let ran = sandbox.run_event(fired, &json!({"tool_name": "Bash"}));
         assert_eq!(ran.warnings(), [""; 0], "{written}");
         assert!(sandbox.exists("ran"), "{written} at {fired}");
     }
@@ -354,21 +277,21 @@ fn every_event_that_snell_knows_may_stand_in_a_wave_file_under_any_of_its_names(
 
 #[test]
 fn comments_and_trailing_commas_are_fine() {
-    let sandbox = Sandbox::new().file(
+    let sandbox = CliSandbox::new().file(
         SETTINGS,
         "// why\n{\"hooks\": {\"Stop\": [/* here */ {\"hooks\": [\n\
          {\"type\": \"command\", \"command\": \"touch ran\",}, // last\n],},],},}\n",
     );
-    assert_eq!(sandbox.run("Stop", &json!({})).warnings(), [""; 0]);
+    assert_eq!(sandbox.run_event("Stop", &json!({})).warnings(), [""; 0]);
     assert!(sandbox.exists("ran"));
 }
 
 #[test]
 fn a_file_that_cannot_be_read_as_json_is_reported_and_the_others_work() {
-    let sandbox = project_with("Stop", &["touch project"])
+    let sandbox = create_project_with("Stop", &["touch project"])
         .file(".wave/settings.local.json", "{\"hooks\": {\n  \"Stop\": [}\n}")
-        .home_file(SETTINGS, &json!({"hooks": hooks("Stop", &["touch home"])}).to_string());
-    let ran = sandbox.run("Stop", &json!({}));
+        .home_file(SETTINGS, &json!({"hooks": build_hooks("Stop", &["touch home"])}).to_string());
+    let ran = sandbox.run_event("Stop", &json!({}));
     assert_eq!(ran.code, 0);
     let warnings = ran.warnings();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
@@ -380,14 +303,14 @@ fn a_file_that_cannot_be_read_as_json_is_reported_and_the_others_work() {
 #[test]
 fn other_keys_of_the_file_belong_to_the_agent() {
     for text in ["{}", r#"{"theme": "dark", "model": 7}"#, r#"{"hooks": {}}"#] {
-        let ran = Sandbox::new().file(SETTINGS, text).run("Stop", &json!({}));
+        let ran = CliSandbox::new().file(SETTINGS, text).run_event("Stop", &json!({}));
         assert_eq!((ran.code, ran.warnings(), ran.hooks()), (0, vec![], vec![]), "{text}");
     }
 }
 
 #[test]
 fn an_entry_of_another_shape_keeps_the_rules_of_its_shape() {
-    let sandbox = Sandbox::new().script("check.sh", "touch script").hooks(
+    let sandbox = CliSandbox::new().script("check.sh", "touch script").hooks(
         SETTINGS,
         &json!({"PreToolUse": [
             {"matcher": "Bash", "hooks": [{"type": "command", "command": "touch group"}]},
@@ -395,10 +318,7 @@ fn an_entry_of_another_shape_keeps_the_rules_of_its_shape() {
             "check.sh",
         ]}),
     );
-    let ran = sandbox.run(
-        "PreToolUse",
-        &json!({"tool_name": "Bash", "tool_input": {"command": "git x"}}),
-    );
+    let ran = sandbox.run_event("PreToolUse", &json!({"tool_name": "Bash", "tool_input": {"command": "git x"}}));
     let contracts: Vec<_> = ran.hooks().iter().map(|hook| hook["contract"].clone()).collect();
     assert_eq!(contracts, ["wave", "microai", "claude-os"]);
     assert!(sandbox.exists("group") && sandbox.exists("flat") && sandbox.exists("script"));

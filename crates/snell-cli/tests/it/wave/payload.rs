@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{SETTINGS, hooks, project_with};
-use crate::support::Sandbox;
+use super::{SETTINGS, build_hooks, create_project_with};
+use crate::support::CliSandbox;
 
 /// The four "Event-Specific Schemas" of the document, letter by letter.
 const EXAMPLES: [(&str, &str); 4] = [
@@ -68,15 +68,15 @@ const EXAMPLES: [(&str, &str); 4] = [
 ];
 
 /// The project as a hook is told it.
-fn real(path: &Path) -> String {
+fn canonicalize_path(path: &Path) -> String {
     path.canonicalize().unwrap().display().to_string()
 }
 
 #[test]
 fn each_event_reaches_the_hook_as_the_document_prints_it() {
     for (event, example) in EXAMPLES {
-        let sandbox = project_with(event, &["cat > in.json"]);
-        let ran = sandbox.snell(&["run", event], example);
+        let sandbox = create_project_with(event, &["cat > in.json"]);
+        let ran = sandbox.run_snell(&["run", event], example);
         assert_eq!(ran.code, 0, "{event}: {ran:?}");
         // Wave itself sends the prompt under a second name.
         let expected = example.replace(
@@ -93,28 +93,18 @@ fn the_object_has_no_keys_but_the_documents() {
         "session_id": "s", "transcript_path": "/t.json", "cwd": "/", "tool_name": "Bash", "tool_input": {"a": [1, {}]},
         "model": "m", "permission_mode": "plan", "user_name": "u", "agent_name": "a", "platform": "p", "extra": 1,
     });
-    let sandbox = project_with("PreToolUse", &["cat > in.json"]);
-    sandbox.run("PreToolUse", &payload);
+    let sandbox = create_project_with("PreToolUse", &["cat > in.json"]);
+    sandbox.run_event("PreToolUse", &payload);
     let received = sandbox.read_json("in.json");
     let keys: Vec<_> = received.as_object().unwrap().keys().collect();
-    assert_eq!(
-        keys,
-        [
-            "session_id",
-            "transcript_path",
-            "cwd",
-            "hook_event_name",
-            "tool_name",
-            "tool_input"
-        ]
-    );
+    assert_eq!(keys, ["session_id", "transcript_path", "cwd", "hook_event_name", "tool_name", "tool_input"]);
     assert_eq!(received["tool_input"], payload["tool_input"]);
 }
 
 #[test]
 fn missing_data_never_stops_the_payload() {
-    let sandbox = Sandbox::new();
-    let project = real(&sandbox.project());
+    let sandbox = CliSandbox::new();
+    let project = canonicalize_path(&sandbox.project());
     let home = sandbox.home().display().to_string();
     let minimal = |id: &str, transcript: &str, event: &str| {
         let mut object = json!({ "session_id": id, "transcript_path": transcript });
@@ -138,8 +128,8 @@ fn missing_data_never_stops_the_payload() {
     ];
     let mut sandbox = sandbox;
     for (event, payload, expected) in cases {
-        sandbox = sandbox.hooks(SETTINGS, &hooks(event, &["cat > in.json"]));
-        let ran = sandbox.snell(&["run", event], payload);
+        sandbox = sandbox.hooks(SETTINGS, &build_hooks(event, &["cat > in.json"]));
+        let ran = sandbox.run_snell(&["run", event], payload);
         assert_eq!(ran.statuses(), ["ok"], "{event} {payload}: {ran:?}");
         assert_eq!(sandbox.read_json("in.json"), expected, "{event} {payload}");
     }
@@ -155,8 +145,8 @@ fn the_event_keeps_its_canonical_name_whatever_the_host_calls_it() {
         ("Stop", "stop"),
     ];
     for (event, fired) in cases {
-        let sandbox = project_with(event, &["cat > in.json; echo $HOOK_EVENT > event.txt"]);
-        sandbox.run(fired, &json!({"hook_event_name": fired, "tool_name": "Bash"}));
+        let sandbox = create_project_with(event, &["cat > in.json; echo $HOOK_EVENT > event.txt"]);
+        sandbox.run_event(fired, &json!({"hook_event_name": fired, "tool_name": "Bash"}));
         assert_eq!(sandbox.read_json("in.json")["hook_event_name"], event, "{fired}");
         assert_eq!(sandbox.read("event.txt").trim(), event, "{fired}");
     }
@@ -172,12 +162,12 @@ fn the_variables_tell_project_event_and_tool_and_nothing_of_an_outer_hook() {
     ];
     for (event, payload, tool) in cases {
         let command = r#"printf '%s\n' "$WAVE_PROJECT_DIR" "$HOOK_EVENT" "${HOOK_TOOL_NAME-unset}" > variables.txt"#;
-        let sandbox = project_with(event, &[command])
+        let sandbox = create_project_with(event, &[command])
             .env("WAVE_PROJECT_DIR", "/outer")
             .env("HOOK_EVENT", "Outer")
             .env("HOOK_TOOL_NAME", "Outer");
-        sandbox.run(event, &payload);
-        let project = real(&sandbox.project());
+        sandbox.run_event(event, &payload);
+        let project = canonicalize_path(&sandbox.project());
         let expected = format!("{project}\n{event}\n{}\n", tool.unwrap_or("unset"));
         assert_eq!(sandbox.read("variables.txt"), expected, "{event}");
     }
@@ -185,26 +175,26 @@ fn the_variables_tell_project_event_and_tool_and_nothing_of_an_outer_hook() {
 
 #[test]
 fn the_project_directory_is_absolute_however_it_was_named() {
-    let sandbox = Sandbox::new().file(
+    let sandbox = CliSandbox::new().file(
         &format!("inner/{SETTINGS}"),
-        &json!({"hooks": hooks("Stop", &["echo \"$WAVE_PROJECT_DIR\" > dir.txt"])}).to_string(),
+        &json!({"hooks": build_hooks("Stop", &["echo \"$WAVE_PROJECT_DIR\" > dir.txt"])}).to_string(),
     );
     for named in ["inner", "./inner", "../project/inner"] {
-        let ran = sandbox.snell(&["run", "Stop", "--project", named], "{}");
+        let ran = sandbox.run_snell(&["run", "Stop", "--project", named], "{}");
         assert_eq!(ran.statuses(), ["ok"], "{named}: {ran:?}");
         let told = sandbox.read("inner/dir.txt");
         assert!(told.starts_with('/'), "{named}: {told}");
-        let expected = real(&sandbox.project().join("inner"));
-        assert_eq!(real(Path::new(told.trim_end())), expected, "{named}: {told}");
+        let expected = canonicalize_path(&sandbox.project().join("inner"));
+        assert_eq!(canonicalize_path(Path::new(told.trim_end())), expected, "{named}: {told}");
     }
 }
 
 #[test]
 fn the_hook_runs_in_the_project_wherever_the_event_happened() {
     for cwd in ["/", "/nowhere/at/all"] {
-        let sandbox = project_with("PreToolUse", &["pwd -P > cwd.txt; cat > in.json"]);
-        sandbox.run("PreToolUse", &json!({"tool_name": "Bash", "cwd": cwd}));
-        assert_eq!(sandbox.read("cwd.txt").trim_end(), real(&sandbox.project()), "{cwd}");
+        let sandbox = create_project_with("PreToolUse", &["pwd -P > cwd.txt; cat > in.json"]);
+        sandbox.run_event("PreToolUse", &json!({"tool_name": "Bash", "cwd": cwd}));
+        assert_eq!(sandbox.read("cwd.txt").trim_end(), canonicalize_path(&sandbox.project()), "{cwd}");
         assert_eq!(sandbox.read_json("in.json")["cwd"], cwd);
     }
 }
@@ -221,9 +211,9 @@ fn no_value_of_an_event_becomes_shell_code() {
     ];
     for text in hostile {
         let command = "cat > in.json; printf %s \"$HOOK_TOOL_NAME\" > tool.txt";
-        let sandbox = project_with("PreToolUse", &[command]);
+        let sandbox = create_project_with("PreToolUse", &[command]);
         let payload = json!({"session_id": text, "tool_name": text, "tool_input": {text: text}});
-        let ran = sandbox.run("PreToolUse", &payload);
+        let ran = sandbox.run_event("PreToolUse", &payload);
         assert_eq!(ran.statuses(), ["ok"], "{text}");
         assert_eq!(sandbox.read("tool.txt"), text);
         let received = sandbox.read_json("in.json");
@@ -231,8 +221,8 @@ fn no_value_of_an_event_becomes_shell_code() {
         assert_eq!(received["session_id"], text);
         assert!(!sandbox.exists("canary"), "{text}");
 
-        let sandbox = project_with("UserPromptSubmit", &["cat > in.json"]);
-        sandbox.run("UserPromptSubmit", &json!({ "prompt": text }));
+        let sandbox = create_project_with("UserPromptSubmit", &["cat > in.json"]);
+        sandbox.run_event("UserPromptSubmit", &json!({ "prompt": text }));
         assert_eq!(sandbox.read_json("in.json")["prompt"], text);
         assert!(!sandbox.exists("canary"), "{text}");
     }
@@ -241,17 +231,11 @@ fn no_value_of_an_event_becomes_shell_code() {
 #[test]
 fn a_tool_name_that_the_kernel_would_refuse_does_not_cost_the_run() {
     let name = "x".repeat(200_000);
-    let sandbox = project_with(
-        "PreToolUse",
-        &["cat > in.json; printf %s \"$HOOK_TOOL_NAME\" > tool.txt"],
-    );
-    let ran = sandbox.run("PreToolUse", &json!({ "tool_name": name }));
+    let sandbox = create_project_with("PreToolUse", &["cat > in.json; printf %s \"$HOOK_TOOL_NAME\" > tool.txt"]);
+    let ran = sandbox.run_event("PreToolUse", &json!({ "tool_name": name }));
     assert_eq!(ran.statuses(), ["ok"]);
     assert!(sandbox.read("tool.txt").starts_with(&name[..100_000]));
-    assert!(
-        sandbox.read_json("in.json")["tool_name"] == name.as_str(),
-        "standard input has no such limit"
-    );
+    assert!(sandbox.read_json("in.json")["tool_name"] == name.as_str(), "standard input has no such limit");
 }
 
 #[test]
@@ -267,15 +251,12 @@ fn no_name_of_a_project_directory_becomes_shell_code() {
     ];
     for name in hostile {
         let command = "printf %s \"$WAVE_PROJECT_DIR\" > \"$WAVE_PROJECT_DIR\"/dir.txt; cat > in.json";
-        let text = json!({"hooks": hooks("Stop", &[command])}).to_string();
-        let sandbox = Sandbox::new().file(&format!("{name}/{SETTINGS}"), &text);
+        let text = json!({"hooks": build_hooks("Stop", &[command])}).to_string();
+        let sandbox = CliSandbox::new().file(&format!("{name}/{SETTINGS}"), &text);
         let project = sandbox.project().join(name);
-        let ran = sandbox.snell(&["run", "Stop", "--project", project.to_str().unwrap()], "{}");
+        let ran = sandbox.run_snell(&["run", "Stop", "--project", project.to_str().unwrap()], "{}");
         assert_eq!(ran.statuses(), ["ok"], "{name}: {ran:?}");
-        assert_eq!(
-            fs::read_to_string(project.join("dir.txt")).unwrap(),
-            project.to_str().unwrap()
-        );
+        assert_eq!(fs::read_to_string(project.join("dir.txt")).unwrap(), project.to_str().unwrap());
         let received: Value = serde_json::from_str(&fs::read_to_string(project.join("in.json")).unwrap()).unwrap();
         assert_eq!(received["cwd"], project.to_str().unwrap());
         assert!(!sandbox.exists("canary") && !project.join("canary").exists(), "{name}");
@@ -288,12 +269,12 @@ fn a_hook_that_closes_its_standard_input_or_never_reads_it_is_no_failure() {
     let large = "x".repeat(2_000_000);
     let payload = json!({"tool_name": "Write", "tool_input": {"content": large}});
     for command in ["exec 0<&-; echo done", "echo done", "head -c 10 > /dev/null; echo done"] {
-        let ran = project_with("PreToolUse", &[command]).run("PreToolUse", &payload);
+        let ran = create_project_with("PreToolUse", &[command]).run_event("PreToolUse", &payload);
         assert_eq!((ran.code, ran.statuses()), (0, vec!["ok".to_owned()]), "{command}");
         assert_eq!(ran.hooks()[0]["stdout"], "done\n", "{command}");
         assert_eq!(ran.messages(), [""; 0], "{command}");
     }
-    let sandbox = project_with("PreToolUse", &["cat > in.json"]);
-    sandbox.run("PreToolUse", &payload);
+    let sandbox = create_project_with("PreToolUse", &["cat > in.json"]);
+    sandbox.run_event("PreToolUse", &payload);
     assert_eq!(sandbox.read_json("in.json")["tool_input"], payload["tool_input"]);
 }

@@ -2,10 +2,10 @@
 
 use serde_json::Value as Json;
 
-use super::named::{Named, words};
+use super::tool_name::{McpToolName, split_identifier};
 
 /// Where a tool for several things is told which of them to do.
-const ACTION: &[&str] = &[
+const ACTION_KEYS: &[&str] = &[
     "action",
     "operation",
     "op",
@@ -21,7 +21,7 @@ const ACTION: &[&str] = &[
     "requesttype",
 ];
 /// Where such a tool is told what to do it to.
-const KIND: &[&str] = &[
+const RESOURCE_KIND_KEYS: &[&str] = &[
     "kind",
     "resource",
     "resourcetype",
@@ -36,85 +36,74 @@ const KIND: &[&str] = &[
 
 /// A text of the input.
 #[derive(Clone, Copy)]
-pub(super) struct Leaf<'a> {
+pub(super) struct InputLeaf<'a> {
     /// The nearest key above it.
     pub(super) key: &'a str,
     pub(super) text: &'a str,
 }
 
 /// What a tool is asked to do.
-pub(super) struct Request<'a> {
-    named: &'a Named,
+pub(super) struct McpRequest<'a> {
+    tool_name: &'a McpToolName,
     pub(super) input: &'a Json,
-    pub(super) leaves: Vec<Leaf<'a>>,
+    pub(super) leaves: Vec<InputLeaf<'a>>,
     /// The words of the action that the input names, if it names one.
     pub(super) action: Vec<String>,
     /// The words of the kind of thing that the input names.
     pub(super) kind: Vec<String>,
 }
 
-impl<'a> Request<'a> {
-    pub(super) fn new(named: &'a Named, input: &'a Json) -> Self {
-        let leaves = leaves(input);
+impl<'a> McpRequest<'a> {
+    pub(super) fn new(tool_name: &'a McpToolName, input: &'a Json) -> Self {
+        let leaves = collect_leaves(input);
         let one_word = |keys: &[&str]| {
-            let said = leaves
-                .iter()
-                .find(|leaf| is_key(leaf.key, keys) && is_identifier(leaf.text));
-            said.map(|leaf| words(leaf.text)).unwrap_or_default()
+            let said = leaves.iter().find(|leaf| is_key_named(leaf.key, keys) && is_identifier(leaf.text));
+            said.map(|leaf| split_identifier(leaf.text)).unwrap_or_default()
         };
-        Self {
-            named,
-            input,
-            action: one_word(ACTION),
-            kind: one_word(KIND),
-            leaves,
-        }
+        Self { tool_name, input, action: one_word(ACTION_KEYS), kind: one_word(RESOURCE_KIND_KEYS), leaves }
     }
 
     /// The words of the tool's name.
-    pub(super) fn tool(&self) -> &'a [String] {
-        &self.named.tool
+    pub(super) fn tool_words(&self) -> &'a [String] {
+        &self.tool_name.tool
     }
 
     /// Whether the server's name holds one of these words.
-    pub(super) fn serves(&self, names: &[&str]) -> bool {
-        self.named.server.iter().any(|word| names.contains(&word.as_str()))
+    pub(super) fn has_server_word(&self, names: &[&str]) -> bool {
+        self.tool_name.server.iter().any(|word| names.contains(&word.as_str()))
     }
 
     /// Whether the tool's name holds one of these words.
-    pub(super) fn says(&self, names: &[&str]) -> bool {
-        self.named.tool.iter().any(|word| names.contains(&word.as_str()))
+    pub(super) fn has_tool_word(&self, names: &[&str]) -> bool {
+        self.tool_name.tool.iter().any(|word| names.contains(&word.as_str()))
     }
 
     /// Whether the tool's name or the action that it is told holds one of these words.
-    pub(super) fn does(&self, names: &[&str]) -> bool {
-        self.says(names) || self.action.iter().any(|word| names.contains(&word.as_str()))
+    pub(super) fn has_action_word(&self, names: &[&str]) -> bool {
+        self.has_tool_word(names) || self.action.iter().any(|word| names.contains(&word.as_str()))
     }
 
     /// Whether server or tool are about one of these.
     pub(super) fn is_about(&self, names: &[&str]) -> bool {
-        self.serves(names) || self.says(names)
+        self.has_server_word(names) || self.has_tool_word(names)
     }
 
     /// The texts at these keys, wherever they stand.
-    pub(super) fn texts(&self, keys: &[&str]) -> Vec<&'a str> {
-        let at = |leaf: &&Leaf<'a>| is_key(leaf.key, keys);
+    pub(super) fn find_texts(&self, keys: &[&str]) -> Vec<&'a str> {
+        let at = |leaf: &&InputLeaf<'a>| is_key_named(leaf.key, keys);
         self.leaves.iter().filter(at).map(|leaf| leaf.text).collect()
     }
 
     /// The first text at one of these keys.
-    pub(super) fn text(&self, keys: &[&str]) -> Option<&'a str> {
-        self.leaves
-            .iter()
-            .find(|leaf| is_key(leaf.key, keys))
-            .map(|leaf| leaf.text)
+    pub(super) fn find_text(&self, keys: &[&str]) -> Option<&'a str> {
+        self.leaves.iter().find(|leaf| is_key_named(leaf.key, keys)).map(|leaf| leaf.text)
     }
 
     /// The first value at one of these keys.
-    pub(super) fn value(&self, keys: &[&str]) -> Option<&'a Json> {
+    pub(super) fn find_value(&self, keys: &[&str]) -> Option<&'a Json> {
         let mut found = None;
-        walk(self.input, |key, value| {
-            if found.is_none() && is_key(key, keys) {
+        walk_json(self.input, |key, value| {
+            if found.is_none() && is_key_named(key, keys) {
                 found = Some(value);
             }
         });
@@ -122,8 +111,8 @@ impl<'a> Request<'a> {
     }
 
     /// Whether one of these is said to be so.
-    pub(super) fn flag(&self, keys: &[&str]) -> bool {
-        self.value(keys).is_some_and(|value| match value {
+    pub(super) fn has_flag(&self, keys: &[&str]) -> bool {
+        self.find_value(keys).is_some_and(|value| match value {
             Json::Bool(so) => *so,
             Json::String(text) => matches!(text.to_ascii_lowercase().as_str(), "true" | "yes" | "1"),
             _ => false,
@@ -131,41 +120,29 @@ impl<'a> Request<'a> {
     }
 
     /// Whether nothing would really happen.
-    pub(super) fn is_dry(&self) -> bool {
-        let told = self
-            .text(&["dryrun"])
-            .is_some_and(|text| matches!(text, "client" | "server" | "All"));
-        told || self.flag(&[
-            "dryrun",
-            "dry",
-            "preview",
-            "previewonly",
-            "whatif",
-            "checkonly",
-            "validateonly",
-        ])
+    pub(super) fn is_dry_run(&self) -> bool {
+        let told = self.find_text(&["dryrun"]).is_some_and(|text| matches!(text, "client" | "server" | "All"));
+        told || self.has_flag(&["dryrun", "dry", "preview", "previewonly", "whatif", "checkonly", "validateonly"])
     }
 }
 
 /// Whether a key is one of these names, which are in small letters without anything between their words.
-pub(super) fn is_key(key: &str, names: &[&str]) -> bool {
-    names.iter().any(|name| plain(key).eq(name.bytes()))
+pub(super) fn is_key_named(key: &str, names: &[&str]) -> bool {
+    names.iter().any(|name| normalize_key(key).eq(name.bytes()))
 }
 
 /// Whether a key ends with one of these names: `cli_command` ends with `command`.
-pub(super) fn ends_with(key: &str, names: &[&str]) -> bool {
+pub(super) fn has_key_suffix(key: &str, names: &[&str]) -> bool {
     let ends = |name: &str| {
-        let mut letters = plain(key).rev();
+        let mut letters = normalize_key(key).rev();
         name.bytes().rev().all(|letter| letters.next() == Some(letter))
     };
     names.iter().any(|name| ends(name))
 }
 
 /// A key's letters, small.
-fn plain(key: &str) -> impl DoubleEndedIterator<Item = u8> + '_ {
-    key.bytes()
-        .filter(u8::is_ascii_alphanumeric)
-        .map(|letter| letter.to_ascii_lowercase())
+fn normalize_key(key: &str) -> impl DoubleEndedIterator<Item = u8> + '_ {
+    key.bytes().filter(u8::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase())
 }
 
 fn is_identifier(text: &str) -> bool {
@@ -173,18 +150,18 @@ fn is_identifier(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_NAME && text.chars().all(|c| c.is_alphanumeric() || "_-./:".contains(c))
 }
 
-fn leaves(input: &Json) -> Vec<Leaf<'_>> {
+fn collect_leaves(input: &Json) -> Vec<InputLeaf<'_>> {
     let mut leaves = Vec::new();
-    walk(input, |key, value| {
+    walk_json(input, |key, value| {
         if let Json::String(text) = value {
-            leaves.push(Leaf { key, text });
+            leaves.push(InputLeaf { key, text });
         }
     });
     leaves
 }
 
 /// Every value with the nearest key above it, in order. Without recursion: input may be nested as deeply as it likes.
-pub(super) fn walk<'a>(input: &'a Json, mut see: impl FnMut(&'a str, &'a Json)) {
+pub(super) fn walk_json<'a>(input: &'a Json, mut see: impl FnMut(&'a str, &'a Json)) {
     let mut rest = vec![("", input)];
     while let Some((key, value)) = rest.pop() {
         see(key, value);

@@ -3,7 +3,7 @@
 include!(concat!(env!("OUT_DIR"), "/tools.rs"));
 
 /// Whether this is surely a server's name. A word that an agent's own tools may begin with is not enough.
-pub(super) fn is_server(word: &str) -> bool {
+pub(super) fn is_server_name(word: &str) -> bool {
     let all = [
         servers::FILES,
         servers::FETCHERS,

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use snell_guard::judge::{Call, Judgement, judge};
-use snell_guard::policy::{Policy, Verdict};
-use snell_guard::syntax::parse;
+use snell_guard::judge::{GuardJudgement, GuardToolCall, judge_call};
+use snell_guard::policy::{GuardDecision, GuardPolicy};
+use snell_shell::parse;
 
-use super::Odd;
-use crate::corpus::world;
+use super::FuzzedCall;
+use crate::corpus::build_corpus_context;
 
 /// What these short calls never take, however busy the machine is.
 const FAR_TOO_LONG: Duration = Duration::from_secs(20);
@@ -33,53 +33,50 @@ const NOTHING: &[(&str, &str)] = &[
     ("if true; then\n", "\nfi"),
 ];
 
-fn judged(odd: &Odd) -> Judgement {
-    let call = Call {
-        tool: &odd.tool,
-        input: &odd.input,
-    };
-    judge(&call, &Policy::default(), &world())
+fn judge_fuzzed(odd: &FuzzedCall) -> GuardJudgement {
+    let call = GuardToolCall { tool: &odd.tool, input: &odd.input };
+    judge_call(&call, &GuardPolicy::default(), &build_corpus_context())
 }
 
 /// What is wrong with the judgement of a call, if something is.
-pub(super) fn fault(odd: &Odd) -> Option<String> {
+pub(super) fn find_fault(odd: &FuzzedCall) -> Option<String> {
     let started = Instant::now();
-    let judgement = judged(odd);
+    let judgement = judge_fuzzed(odd);
     let took = started.elapsed();
     if took > FAR_TOO_LONG {
         return Some(format!("it takes {took:.1?}"));
     }
-    if judged(odd) != judgement {
+    if judge_fuzzed(odd) != judgement {
         return Some("it is judged differently the second time".to_owned());
     }
     let text = odd.input["command"].as_str().filter(|_| odd.tool == "Bash")?;
     if let Some(span) = judgement.spans.iter().find(|span| text.get((*span).clone()).is_none()) {
         return Some(format!("{span:?} is not in the text"));
     }
-    if !is_whole(text) || is_limited(&judgement) {
+    if !is_complete(text) || is_limited(&judgement) {
         return None;
     }
-    surrounded(text, &judgement).or_else(|| followed(text, &judgement))
+    check_surrounded(text, &judgement).or_else(|| check_followed(text, &judgement))
 }
 
 /// Whether bash would read a text to its end and stop there.
-fn is_whole(text: &str) -> bool {
+fn is_complete(text: &str) -> bool {
     parse(text).problems.is_empty() && !text.ends_with('\\') && !text.contains('\0')
 }
 
-fn is_limited(judgement: &Judgement) -> bool {
+fn is_limited(judgement: &GuardJudgement) -> bool {
     judgement.coverage.is_limited() || judgement.rule == Some("guard.limit")
 }
 
 /// What bash ignores changes nothing.
-fn surrounded(text: &str, judgement: &Judgement) -> Option<String> {
+fn check_surrounded(text: &str, judgement: &GuardJudgement) -> Option<String> {
     // Aliases count from the next line on, and not within the same group.
-    if without_quotes(text).contains("alias") {
+    if strip_quotes(text).contains("alias") {
         return None;
     }
     // One of them, so that there is time for more texts.
     let (before, after) = NOTHING[text.len() % NOTHING.len()];
-    let found = judged(&Odd::command(&format!("{before}{text}{after}")));
+    let found = judge_fuzzed(&FuzzedCall::from_command(&format!("{before}{text}{after}")));
     let differs = found.decision != judgement.decision && !is_limited(&found);
     differs.then(|| {
         format!(
@@ -93,8 +90,8 @@ fn surrounded(text: &str, judgement: &Judgement) -> Option<String> {
 }
 
 /// More commands make nothing milder, and what is dangerous is found behind anything that goes on.
-fn followed(text: &str, judgement: &Judgement) -> Option<String> {
-    let found = judged(&Odd::command(&format!("{text}\n{DANGER}")));
+fn check_followed(text: &str, judgement: &GuardJudgement) -> Option<String> {
+    let found = judge_fuzzed(&FuzzedCall::from_command(&format!("{text}\n{DANGER}")));
     if found.decision < judgement.decision {
         return Some(format!(
             "{} ({:?}), but {} with more behind it",
@@ -103,13 +100,13 @@ fn followed(text: &str, judgement: &Judgement) -> Option<String> {
             found.decision.name()
         ));
     }
-    let plain = without_quotes(text);
+    let plain = strip_quotes(text);
     let goes_on = !MAY_NOT_GO_ON.iter().any(|word| plain.contains(word));
-    let missed = goes_on && found.decision != Verdict::Deny && !is_limited(&found);
+    let missed = goes_on && found.decision != GuardDecision::Deny && !is_limited(&found);
     missed.then(|| format!("`{DANGER}` behind it is not seen: {:?}", found.rule))
 }
 
 /// Letters may be quoted one by one.
-fn without_quotes(text: &str) -> String {
+fn strip_quotes(text: &str) -> String {
     text.replace("\\\n", "").replace(['\'', '"', '\\'], "")
 }

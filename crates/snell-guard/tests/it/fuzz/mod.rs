@@ -8,7 +8,7 @@
 //! runs on a stable one makes the same at random.
 
 mod checks;
-mod made;
+mod generator;
 
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -18,16 +18,13 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value as Json, json};
 
-use checks::fault;
-use made::odd;
+use checks::find_fault;
+use generator::any_fuzzed_call;
 
 /// What was found once. A command, or a tool's name and its input.
 const FOUND: &[(&str, &str)] = &[
     // A file that is read into itself grew without end, and one that is written in branches doubled at each.
-    (
-        "Bash",
-        "echo a>f;cat f f f f f f f f>>f;cat f f f f f f f f>>f;cat f f f f f f f f>>f;cat f f f f f f f f>>f",
-    ),
+    ("Bash", "echo a>f;cat f f f f f f f f>>f;cat f f f f f f f f>>f;cat f f f f f f f f>>f;cat f f f f f f f f>>f"),
     ("Bash", "a&&echo b>>f;a&&echo b>>f;a||echo c>f;a&&echo b>>f;a||echo c>f"),
 ];
 
@@ -48,21 +45,18 @@ const FAR_TOO_MUCH_KIB: u64 = 2 << 20;
 
 /// A call that nobody has made yet.
 #[derive(Clone, Debug)]
-struct Odd {
+struct FuzzedCall {
     tool: String,
     input: Json,
 }
 
-impl Odd {
-    fn command(text: &str) -> Self {
-        Self {
-            tool: "Bash".to_owned(),
-            input: json!({ "command": text }),
-        }
+impl FuzzedCall {
+    fn from_command(text: &str) -> Self {
+        Self { tool: "Bash".to_owned(), input: json!({ "command": text }) }
     }
 
     /// As it stands in the table.
-    fn row(&self) -> String {
+    fn to_table_row(&self) -> String {
         match self.input["command"].as_str() {
             Some(text) if self.tool == "Bash" => format!("(\"Bash\", {text:?}),"),
             _ => format!("({:?}, {:?}),", self.tool, self.input.to_string()),
@@ -76,13 +70,13 @@ fn what_was_found_once_is_not_found_again() {
         .iter()
         .filter_map(|(tool, text)| {
             let odd = match *tool {
-                "Bash" => Odd::command(text),
-                _ => Odd {
+                "Bash" => FuzzedCall::from_command(text),
+                _ => FuzzedCall {
                     tool: (*tool).to_owned(),
                     input: serde_json::from_str(text).expect("an input is JSON"),
                 },
             };
-            Some(format!("{}\n{}", odd.row(), fault(&odd)?))
+            Some(format!("{}\n{}", odd.to_table_row(), find_fault(&odd)?))
         })
         .collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
@@ -93,33 +87,33 @@ fn what_was_found_once_is_not_found_again() {
 fn odd_calls_are_judged_as_ordinary_ones_are() {
     let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let findings = match (number("SNELL_FUZZ_SEED"), number("SNELL_FUZZ_SECONDS")) {
-        (Some(seed), None) => Vec::from_iter(finding(seed)),
-        (Some(seed), Some(seconds)) => search(seed, Duration::from_secs(seconds)),
-        (None, Some(seconds)) => search(seed_of_now(), Duration::from_secs(seconds)),
+        (Some(seed), None) => Vec::from_iter(find_for_seed(seed)),
+        (Some(seed), Some(seconds)) => search_findings(seed, Duration::from_secs(seconds)),
+        (None, Some(seconds)) => search_findings(seed_from_clock(), Duration::from_secs(seconds)),
         // Among the other tests, the same ones each time: whoever changes something else is not to be surprised.
-        (None, None) => search(0, USUAL),
+        (None, None) => search_findings(0, USUAL),
     };
     println!("{} findings", findings.len());
     assert!(findings.is_empty(), "\n{}", findings.join("\n"));
 }
 
-fn seed_of_now() -> u64 {
+fn seed_from_clock() -> u64 {
     let since = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or_default() << 20
 }
 
 #[expect(clippy::print_stdout, reason = "says how much was tried")]
-fn search(first: u64, time: Duration) -> Vec<String> {
+fn search_findings(first: u64, time: Duration) -> Vec<String> {
     println!("odd calls from seed {first} on");
     let until = Instant::now() + time;
     let mut findings = Vec::new();
     let mut slowest = (Duration::ZERO, first);
     let mut seed = first;
-    let begun = watch();
+    let begun = spawn_watchdog();
     while Instant::now() < until && findings.len() < MOST_FINDINGS {
         let started = Instant::now();
         let _ = begun.send(seed);
-        if let Some(found) = finding(seed) {
+        if let Some(found) = find_for_seed(seed) {
             println!("{found}");
             findings.push(found);
         }
@@ -127,17 +121,14 @@ fn search(first: u64, time: Duration) -> Vec<String> {
         seed += 1;
     }
     let (longest, which) = slowest;
-    println!(
-        "{} odd calls; the longest took {longest:.1?} (seed {which})",
-        seed - first
-    );
+    println!("{} odd calls; the longest took {longest:.1?} (seed {which})", seed - first);
     findings
 }
 
 /// Who waits for something that never ends can say nothing, nor who takes all memory there is; so another thread looks, and
 /// ends it all.
 #[expect(clippy::print_stderr, reason = "there is nobody left to return to")]
-fn watch() -> mpsc::Sender<u64> {
+fn spawn_watchdog() -> mpsc::Sender<u64> {
     let (begun, told) = mpsc::channel();
     std::thread::spawn(move || {
         let mut last = (Instant::now(), None);
@@ -149,11 +140,8 @@ fn watch() -> mpsc::Sender<u64> {
             }
             let (since, seed) = last;
             let is_endless = since.elapsed() > NEVER;
-            if is_endless || (since.elapsed() > Duration::from_millis(100) && resident_kib() > FAR_TOO_MUCH_KIB) {
-                eprintln!(
-                    "seed {seed:?} {}",
-                    if is_endless { "never ends" } else { "takes all memory" }
-                );
+            if is_endless || (since.elapsed() > Duration::from_millis(100) && read_resident_kib() > FAR_TOO_MUCH_KIB) {
+                eprintln!("seed {seed:?} {}", if is_endless { "never ends" } else { "takes all memory" });
                 std::process::exit(1);
             }
         }
@@ -162,7 +150,7 @@ fn watch() -> mpsc::Sender<u64> {
 }
 
 /// How much memory this process has, where the system tells.
-fn resident_kib() -> u64 {
+fn read_resident_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
@@ -170,17 +158,17 @@ fn resident_kib() -> u64 {
 }
 
 /// What is wrong with the judgement of the call that is made from a number, as a row and a remark.
-fn finding(seed: u64) -> Option<String> {
+fn find_for_seed(seed: u64) -> Option<String> {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let random = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let mut runner = TestRunner::new_with_rng(Config::default(), random);
-    let mut tree = odd().new_tree(&mut runner).expect("a call can be made");
-    let mut worst = (tree.current(), noticed(&tree.current())?);
+    let mut tree = any_fuzzed_call().new_tree(&mut runner).expect("a call can be made");
+    let mut worst = (tree.current(), find_fault_or_panic(&tree.current())?);
     let until = Instant::now() + SHRINKING;
     while Instant::now() < until {
         let call = tree.current();
-        let more = match noticed(&call) {
+        let more = match find_fault_or_panic(&call) {
             Some(why) => {
                 worst = (call, why);
                 tree.simplify()
@@ -192,11 +180,11 @@ fn finding(seed: u64) -> Option<String> {
         }
     }
     let (call, why) = worst;
-    Some(format!("    {} // seed {seed}: {why}", call.row()))
+    Some(format!("    {} // seed {seed}: {why}", call.to_table_row()))
 }
 
 /// What is wrong, also if it ends in a panic.
-fn noticed(call: &Odd) -> Option<String> {
-    let judged = panic::catch_unwind(|| fault(call));
+fn find_fault_or_panic(call: &FuzzedCall) -> Option<String> {
+    let judged = panic::catch_unwind(|| find_fault(call));
     judged.unwrap_or_else(|_| Some("it panics".to_owned()))
 }

@@ -1,12 +1,12 @@
 //! What runs, and in which place.
 
-use snell_guard::invocation::Unknown;
+use snell_guard::invocation::UnknownKind;
 
-use super::{check, check_coverage, found, line, shown};
+use super::{check_coverage, check_invocations, find_invocations, render_invocation, render_value};
 
 #[test]
 fn every_branch_is_followed() {
-    check(&[
+    check_invocations(&[
         ("a && b || c; d", "a ; b ; c ; d"),
         ("if a; then b; elif c; then d; else e; fi", "a ; b ; c ; d ; e"),
         ("case $x in a) b;; *) c;; esac", "b ; c"),
@@ -19,16 +19,10 @@ fn every_branch_is_followed() {
         ("(a; b) | c & d", "a ; b ; c ; d"),
         ("f() { rm x; }; a", "a"),
         ("a && rm() { b; }; rm x", "a ; b ; rm x"),
-        (
-            "f() { rm x; }; builtin eval f; command eval 'g() { rm y; }'; g",
-            "rm x ; rm y",
-        ),
+        ("f() { rm x; }; builtin eval f; command eval 'g() { rm y; }'; g", "rm x ; rm y"),
         ("if a; then f() { b; }; else f() { c; }; fi; f", "a ; b ; c"),
         ("rm() { b; }; command rm x; \\rm y", "rm x ; b"),
-        (
-            "if a; then echo b > s; else echo c > s; fi; sh s",
-            "a ; echo b ; echo c ; sh s ; b ; c",
-        ),
+        ("if a; then echo b > s; else echo c > s; fi; sh s", "a ; echo b ; echo c ; sh s ; b ; c"),
         ("f() { rm $1; }; f x; f y", "rm x ; rm y"),
         ("f() { local x=1; p $x; }; x=2; f; p $x", "p 1 ; p 2"),
         ("f() { x=1; }; f; p $x", "p 1"),
@@ -83,9 +77,9 @@ fn the_directory_is_followed() {
         ("d=/tmp/x; cd \"$d\"; a", "/tmp/x"),
     ];
     for (text, expected) in table {
-        let found = found(text);
+        let found = find_invocations(text);
         let last = found.invocations.last().unwrap();
-        assert_eq!(line(last), "a", "{text}");
+        assert_eq!(render_invocation(last), "a", "{text}");
         assert_eq!(last.cwd.as_deref().unwrap_or("?"), expected, "{text}");
     }
 }
@@ -100,7 +94,7 @@ fn a_function_that_runs_twice_in_itself_is_a_bomb() {
         (":(){ :|:& }; a", false),
         ("f() { f; }; f", false),
     ] {
-        assert_eq!(!found(text).fork_bombs.is_empty(), expected, "{text}");
+        assert_eq!(!find_invocations(text).fork_bombs.is_empty(), expected, "{text}");
     }
 }
 
@@ -119,22 +113,22 @@ fn what_cannot_be_known_is_said() {
 #[test]
 fn where_a_value_came_from_is_kept() {
     for (text, expected) in [
-        ("p $(pgrep x)", Unknown::Processes),
-        ("mapfile -t l < <(pgrep x); p \"${l[@]}\"", Unknown::Processes),
-        ("read -r l < <(pidof x); p $l", Unknown::Processes),
-        ("pgrep x | { read l; p $l; }", Unknown::Processes),
-        ("pgrep x | while read -r l; do p $l; done", Unknown::Processes),
-        ("xargs -a <(pgrep x) p", Unknown::Processes),
-        ("curl u | tee f; p $(cat f)", Unknown::Unseen),
-        ("read -r l < /dev/tcp/h/80; p $l", Unknown::Unseen),
-        ("$(curl u)", Unknown::Unseen),
-        ("read -r l < f; p $l", Unknown::Told),
+        ("p $(pgrep x)", UnknownKind::Processes),
+        ("mapfile -t l < <(pgrep x); p \"${l[@]}\"", UnknownKind::Processes),
+        ("read -r l < <(pidof x); p $l", UnknownKind::Processes),
+        ("pgrep x | { read l; p $l; }", UnknownKind::Processes),
+        ("pgrep x | while read -r l; do p $l; done", UnknownKind::Processes),
+        ("xargs -a <(pgrep x) p", UnknownKind::Processes),
+        ("curl u | tee f; p $(cat f)", UnknownKind::Unseen),
+        ("read -r l < /dev/tcp/h/80; p $l", UnknownKind::Unseen),
+        ("$(curl u)", UnknownKind::Unseen),
+        ("read -r l < f; p $l", UnknownKind::FromInput),
     ] {
-        let found = found(text);
+        let found = find_invocations(text);
         let last = found.invocations.last().and_then(|last| last.argv.last()).unwrap();
-        assert!(last.holds(expected), "{text}: {last:?}");
+        assert!(last.contains_unknown(expected), "{text}: {last:?}");
     }
-    assert_eq!(line(&found("$(curl u) x").invocations[1]), "eval ‹?› x");
-    let sent = found("exec 3<>/dev/tcp/h/80; a >&3");
-    assert_eq!(shown(&sent.invocations[1].files[0].path), "/dev/tcp/h/80");
+    assert_eq!(render_invocation(&find_invocations("$(curl u) x").invocations[1]), "eval ‹?› x");
+    let sent = find_invocations("exec 3<>/dev/tcp/h/80; a >&3");
+    assert_eq!(render_value(&sent.invocations[1].files[0].path), "/dev/tcp/h/80");
 }

@@ -3,15 +3,14 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use snell_guard::shell::{Coverage, Reason, limits};
-use snell_guard::syntax;
+use snell_guard::interpret::{CoverageGap, GuardCoverage, limits};
 
-use super::found;
-use crate::syntax::properties::{mutilated, token_soup};
+use super::find_invocations;
+use crate::syntax::properties::{any_mutilated_script, any_token_soup};
 
 /// Texts that grow when they are followed, and the limit that ends it.
-fn growing() -> Vec<(&'static str, String)> {
-    let many = |text: &str| text.repeat(syntax::limits::TEXT_BYTES / text.len());
+fn list_growing_texts() -> Vec<(&'static str, String)> {
+    let many = |text: &str| text.repeat(snell_shell::limits::TEXT_BYTES / text.len());
     let doubled = |count: usize| format!("x=aaaaaaaa; {} p $x", "x=$x$x;".repeat(count));
     vec![
         ("plain commands", many("rm -rf foo bar\n")),
@@ -19,18 +18,12 @@ fn growing() -> Vec<(&'static str, String)> {
         ("arguments", many("a ")),
         ("one word", many("a")),
         ("assignments", (0..60_000).map(|i| format!("x{i}=a;")).collect()),
-        (
-            "assignments in branches",
-            (0..30_000).map(|i| format!("if a;then x{i}=b;fi;")).collect(),
-        ),
+        ("assignments in branches", (0..30_000).map(|i| format!("if a;then x{i}=b;fi;")).collect()),
         ("conditional assignments", many("a&&x=b;")),
         ("pipes", many("a|")),
         ("pipes of text", many("echo a|cat|")),
         ("doubling", doubled(100)),
-        (
-            "braces",
-            "p {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}\n".repeat(1_000),
-        ),
+        ("braces", "p {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}\n".repeat(1_000)),
         ("ranges", "p {1..1000000} {1..1000000}\n".repeat(1_000)),
         (
             "loops in loops",
@@ -40,49 +33,28 @@ fn growing() -> Vec<(&'static str, String)> {
         ("recursion", "f() { f $1a; f $1b; }; f".into()),
         (
             "functions in functions",
-            (0..5_000)
-                .map(|i| format!("f{}() {{ f{i}; f{i}; }};", i + 1))
-                .chain(["f5000".into()])
-                .collect(),
+            (0..5_000).map(|i| format!("f{}() {{ f{i}; f{i}; }};", i + 1)).chain(["f5000".into()]).collect(),
         ),
         ("readings", many("p ${A:-a}${B:-b}${C:-c}${D:-d}${E:-e}\n")),
-        (
-            "readings within readings",
-            format!("{}x{}", "$(p ${x:-".repeat(40), "})".repeat(40)),
-        ),
-        (
-            "branches that differ",
-            many("if a;then x=$x$RANDOM;else y=$y$x;fi;p $x $y;"),
-        ),
+        ("readings within readings", format!("{}x{}", "$(p ${x:-".repeat(40), "})".repeat(40))),
+        ("branches that differ", many("if a;then x=$x$RANDOM;else y=$y$x;fi;p $x $y;")),
         ("eval", "eval ".repeat(200_000) + "a"),
         ("eval of itself", "x='eval \"$x\"'; eval \"$x\"".into()),
         ("sh -c", many("sh -c 'a';")),
-        (
-            "a script by standard input",
-            format!("bash <<'E'\n{}\nE", "rm x\n".repeat(100_000)),
-        ),
+        ("a script by standard input", format!("bash <<'E'\n{}\nE", "rm x\n".repeat(100_000))),
         ("wrappers", "sudo ".repeat(200_000) + "a"),
         ("xargs", format!("echo {} | xargs -n1 rm", many("a "))),
         ("xargs of xargs", format!("echo a | {} a", "xargs ".repeat(10_000))),
         ("functions", (0..40_000).map(|i| format!("f{i}() {{ a; }};")).collect()),
         ("appending", many("x+=aaaaaaaaaaaaaaaa;")),
         ("arrays", many("x+=(a b c d);")),
-        (
-            "replacing",
-            format!("x={}; {}", "ab".repeat(4_000), "p ${x//a*b/c};".repeat(2_000)),
-        ),
-        (
-            "removing",
-            format!("x={}; {}", "ab".repeat(4_000), "p ${x%%*a*b*c};".repeat(2_000)),
-        ),
+        ("replacing", format!("x={}; {}", "ab".repeat(4_000), "p ${x//a*b/c};".repeat(2_000))),
+        ("removing", format!("x={}; {}", "ab".repeat(4_000), "p ${x%%*a*b*c};".repeat(2_000))),
         ("writing", many("a>>f;echo b>>f;")),
         ("files", (0..30_000).map(|i| format!("echo a>f{i};")).collect()),
         ("substitutions", many("p $(echo a)$(b);")),
         ("nested substitutions", many("$(")),
-        (
-            "here-documents",
-            (0..10_000).map(|i| format!("cat <<M{i}\nx $y\nM{i}\n")).collect(),
-        ),
+        ("here-documents", (0..10_000).map(|i| format!("cat <<M{i}\nx $y\nM{i}\n")).collect()),
         ("redirections", many(">a")),
         ("case", many("case $x in a) b;; esac;")),
         ("arithmetic", many("p $((1+2*3));")),
@@ -95,25 +67,16 @@ fn growing() -> Vec<(&'static str, String)> {
         ("sed", format!("sed '{}' f", "s/a/b/e;".repeat(50_000))),
         ("patterns", many("/*/r?;")),
         ("traps", many("trap 'a' EXIT;")),
-        (
-            "read",
-            format!("while read x; do p $x; done <<'E'\n{}\nE", "a\n".repeat(100_000)),
-        ),
+        ("read", format!("while read x; do p $x; done <<'E'\n{}\nE", "a\n".repeat(100_000))),
         ("printf", format!("x=$(printf '%s\\n' {}); p $x", many("a "))),
-        (
-            "tr",
-            format!(
-                "{} tr a-z b-z",
-                "echo aaaaaaaaaaaaaaaaaaaaaaaaaa | tr a-z b-za | ".repeat(3_000)
-            ),
-        ),
+        ("tr", format!("{} tr a-z b-z", "echo aaaaaaaaaaaaaaaaaaaaaaaaaa | tr a-z b-za | ".repeat(3_000))),
     ]
 }
 
 #[test]
 fn everything_ends_and_says_so() {
-    for (name, text) in growing() {
-        let found = found(&text);
+    for (name, text) in list_growing_texts() {
+        let found = find_invocations(&text);
         assert!(found.invocations.len() <= limits::INVOCATIONS, "{name}");
         assert!(found.steps <= 4 * limits::STEPS, "{name}: {} steps", found.steps);
     }
@@ -147,31 +110,17 @@ fn depth_needs_no_more_stack_than_there_is() {
     let number = format!("$(({}1{}))", "(".repeat(5_000), ")".repeat(5_000));
     for (open, close) in NESTING {
         for depth in [30, 90, 1_000] {
-            found(&format!("{}p {number}{}", open.repeat(depth), close.repeat(depth)));
+            find_invocations(&format!("{}p {number}{}", open.repeat(depth), close.repeat(depth)));
         }
         let inner = format!("{}p {number}{}", open.repeat(60), close.repeat(60)).replace('\'', "");
         let mut text = inner.clone();
         for _ in 0..6 {
-            text = format!(
-                "{}eval '{}'{}",
-                open.repeat(15),
-                text.replace('\'', "'\\''"),
-                close.repeat(15)
-            );
+            text = format!("{}eval '{}'{}", open.repeat(15), text.replace('\'', "'\\''"), close.repeat(15));
         }
-        found(&text);
+        find_invocations(&text);
     }
-    for wrapper in [
-        "sudo ",
-        "env ",
-        "nice ",
-        "command ",
-        "xargs ",
-        "find . -exec ",
-        "git bisect run ",
-        "ssh h ",
-    ] {
-        found(&format!("{}p", wrapper.repeat(1_000)));
+    for wrapper in ["sudo ", "env ", "nice ", "command ", "xargs ", "find . -exec ", "git bisect run ", "ssh h "] {
+        find_invocations(&format!("{}p", wrapper.repeat(1_000)));
     }
 }
 
@@ -179,8 +128,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_text_is_too_odd(text in prop_oneof![mutilated(), token_soup(), any::<String>()]) {
-        let found = found(&text);
+    fn no_text_is_too_odd(text in prop_oneof![any_mutilated_script(), any_token_soup(), any::<String>()]) {
+        let found = find_invocations(&text);
         prop_assert!(found.steps <= 4 * limits::STEPS);
     }
 }
@@ -195,8 +144,8 @@ fn a_passed_limit_is_a_reason() {
         format!("find {} -exec rm {{}} +", "a ".repeat(100)),
         format!("x=aaaaaaaa; {} p $x", "x=$x$x;".repeat(40)),
     ] {
-        let coverage = found(&text).coverage;
-        let limited = matches!(&coverage, Coverage::Partial(reasons) if reasons.iter().any(|reason| matches!(reason, Reason::Limit(_))));
+        let coverage = find_invocations(&text).coverage;
+        let limited = matches!(&coverage, GuardCoverage::Partial(reasons) if reasons.iter().any(|reason| matches!(reason, CoverageGap::Limit(_))));
         assert!(limited, "{}: {coverage:?}", text.get(..40).unwrap_or(&text));
     }
 }
@@ -215,14 +164,14 @@ fn figures() {
         "docker run --rm -v \"$PWD\":/w -w /w node:20 npm test",
     ];
     for text in ordinary {
-        let mut times: Vec<Duration> = (0..10_001).map(|_| time(text)).collect();
+        let mut times: Vec<Duration> = (0..10_001).map(|_| time_analysis(text)).collect();
         times.sort();
         println!("{:>10.2?}  {text:?}", times[5_000]);
     }
-    for (name, text) in growing() {
-        let best = (0..3).map(|_| time(&text)).min().unwrap_or_default();
-        let parsing = (0..3).map(|_| parsing(&text)).min().unwrap_or_default();
-        let found = found(&text);
+    for (name, text) in list_growing_texts() {
+        let best = (0..3).map(|_| time_analysis(&text)).min().unwrap_or_default();
+        let parsing = (0..3).map(|_| time_parsing(&text)).min().unwrap_or_default();
+        let found = find_invocations(&text);
         println!(
             "{best:>10.2?} (parsing {parsing:>10.2?})  {name}: {} steps, {} found, {:?}",
             found.steps,
@@ -232,14 +181,14 @@ fn figures() {
     }
 }
 
-fn time(text: &str) -> Duration {
+fn time_analysis(text: &str) -> Duration {
     let start = Instant::now();
-    drop(std::hint::black_box(found(text)));
+    drop(std::hint::black_box(find_invocations(text)));
     start.elapsed()
 }
 
-fn parsing(text: &str) -> Duration {
+fn time_parsing(text: &str) -> Duration {
     let start = Instant::now();
-    drop(std::hint::black_box(syntax::parse(text)));
+    drop(std::hint::black_box(snell_shell::parse(text)));
     start.elapsed()
 }

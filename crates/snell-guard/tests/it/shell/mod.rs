@@ -1,25 +1,25 @@
 //! A text to the programs that would run.
 
-mod bash;
+mod bash_comparison;
 mod expansion;
 mod flow;
 mod limits;
-mod maker;
-mod unwrap;
+mod script_generator;
+mod wrappers;
 
-use snell_guard::invocation::{Invocation, Part, Value};
-use snell_guard::shell::{Coverage, Found, invocations};
-use snell_guard::{Own, Owned, World};
+use snell_guard::interpret::{GuardCoverage, ShellAnalysis, interpret_script};
+use snell_guard::invocation::{Invocation, SymbolicPart, SymbolicText};
+use snell_guard::{JudgeContext, SelfFile, SelfPath};
 
 /// The world of all cases.
-pub(crate) fn world() -> World {
-    World {
+pub(crate) fn build_shell_context() -> JudgeContext {
+    JudgeContext {
         cwd: "/home/ann/work/app".into(),
         home: "/home/ann".into(),
         user: "ann".into(),
         project: "/home/ann/work/app".into(),
         temp: vec!["/tmp".into(), "/var/tmp".into()],
-        own: vec![Own::new("/home/ann/.snell", Owned::Data)],
+        self_paths: vec![SelfPath::new("/home/ann/.snell", SelfFile::Data)],
         links: Vec::new(),
         ignores_case: false,
         agent_pid: None,
@@ -27,18 +27,18 @@ pub(crate) fn world() -> World {
     }
 }
 
-pub(crate) fn found(text: &str) -> Found {
-    invocations(text, &world())
+pub(crate) fn find_invocations(text: &str) -> ShellAnalysis {
+    interpret_script(text, &build_shell_context())
 }
 
 /// A value as it is written in the tables: what is unknown is `‹?›`, what holds blanks stands in quotes.
-pub(crate) fn shown(value: &Value) -> String {
+pub(crate) fn render_value(value: &SymbolicText) -> String {
     let text: String = value
         .parts
         .iter()
         .map(|part| match part {
-            Part::Text(text) | Part::Pattern(text) => text.as_str(),
-            Part::Unknown(_) => "‹?›",
+            SymbolicPart::Text(text) | SymbolicPart::Pattern(text) => text.as_str(),
+            SymbolicPart::Unknown(_) => "‹?›",
         })
         .collect();
     if text.is_empty() || text.contains([' ', '\n', '\t']) {
@@ -47,17 +47,17 @@ pub(crate) fn shown(value: &Value) -> String {
     text
 }
 
-pub(crate) fn line(invocation: &Invocation) -> String {
-    let words: Vec<String> = invocation.argv.iter().map(shown).collect();
+pub(crate) fn render_invocation(invocation: &Invocation) -> String {
+    let words: Vec<String> = invocation.argv.iter().map(render_value).collect();
     words.join(" ")
 }
 
 /// Texts, and the programs that each leads to, divided by ` ; `.
-pub(crate) fn check(table: &[(&str, &str)]) {
+pub(crate) fn check_invocations(table: &[(&str, &str)]) {
     let mut faults = Vec::new();
     for (text, expected) in table {
-        let found = found(text);
-        let lines: Vec<String> = found.invocations.iter().map(line).collect();
+        let found = find_invocations(text);
+        let lines: Vec<String> = found.invocations.iter().map(render_invocation).collect();
         let lines = lines.join(" ; ");
         if lines != *expected {
             faults.push(format!("{text}\n  expected {expected}\n  found    {lines}"));
@@ -69,7 +69,7 @@ pub(crate) fn check(table: &[(&str, &str)]) {
 /// Texts of which everything that runs is known, or not.
 pub(crate) fn check_coverage(table: &[(&str, bool)]) {
     for (text, full) in table {
-        let coverage = found(text).coverage;
-        assert_eq!(coverage == Coverage::Full, *full, "{text}: {coverage:?}");
+        let coverage = find_invocations(text).coverage;
+        assert_eq!(coverage == GuardCoverage::Full, *full, "{text}: {coverage:?}");
     }
 }

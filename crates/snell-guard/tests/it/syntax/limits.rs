@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use snell_guard::syntax::{ProblemKind, limits, parse, parse_counting};
+use snell_shell::{SyntaxProblemKind, limits, parse, parse_counting_steps};
 
 /// A mebibyte of everything that can be repeated.
-fn worst() -> Vec<(&'static str, String)> {
+fn list_worst_texts() -> Vec<(&'static str, String)> {
     let many = |text: &str| text.repeat(limits::TEXT_BYTES / text.len());
     let documents = |count: usize| -> String {
         let marks: String = (0..count).map(|i| format!(" <<M{i}")).collect();
@@ -37,10 +37,7 @@ fn worst() -> Vec<(&'static str, String)> {
         ("{ ", many("{ ")),
         ("{a,", many("{a,")),
         ("{a,b}", many("{a,b}")),
-        (
-            ",}",
-            format!("{}{}", many("{a,").split_at(300_000).0, many(",}").split_at(300_000).0),
-        ),
+        (",}", format!("{}{}", many("{a,").split_at(300_000).0, many(",}").split_at(300_000).0)),
         ("\"", many("\"")),
         ("\" unclosed", format!("\"{}", many("a "))),
         ("'", many("'")),
@@ -88,13 +85,9 @@ fn worst() -> Vec<(&'static str, String)> {
 
 #[test]
 fn the_worst_texts_take_steps_in_proportion() {
-    for (name, text) in worst() {
-        let (_, steps) = parse_counting(&text);
-        assert!(
-            steps <= 32 * text.len() as u64,
-            "{name}: {steps} steps for {} bytes",
-            text.len()
-        );
+    for (name, text) in list_worst_texts() {
+        let (_, steps) = parse_counting_steps(&text);
+        assert!(steps <= 32 * text.len() as u64, "{name}: {steps} steps for {} bytes", text.len());
     }
 }
 
@@ -128,20 +121,14 @@ const STACK_BYTES: usize = 1 << 20;
 
 #[test]
 fn depth_ends_at_the_limit_with_a_problem_and_on_a_small_stack() {
-    let trial = std::thread::Builder::new()
-        .stack_size(STACK_BYTES)
-        .spawn(nest_everything);
+    let trial = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(nest_everything);
     trial.expect("a thread").join().expect("no overflow");
 }
 
 fn nest_everything() {
     let pairs = NESTING.iter().flat_map(|a| NESTING.iter().map(move |b| (a, b)));
     for ((a, close_a), (b, close_b)) in pairs {
-        let text = format!(
-            "{}x{}",
-            format!("{a}{b}").repeat(200),
-            format!("{close_b}{close_a}").repeat(200)
-        );
+        let text = format!("{}x{}", format!("{a}{b}").repeat(200), format!("{close_b}{close_a}").repeat(200));
         parse(&text);
     }
     for (open, close) in NESTING {
@@ -151,21 +138,15 @@ fn nest_everything() {
         assert!(!parsed.script.items.is_empty(), "{open}");
     }
     let deep = format!("{}a{}", "$(".repeat(1_000), ")".repeat(1_000));
-    assert_eq!(parse(&deep).problems[0].kind, ProblemKind::TooDeep);
+    assert_eq!(parse(&deep).problems[0].kind, SyntaxProblemKind::TooDeep);
 }
 
 #[test]
 fn what_people_write_is_far_from_the_limits() {
-    for (open, close) in NESTING
-        .iter()
-        .filter(|(open, _)| !open.starts_with("cat") && !open.starts_with("[["))
-    {
+    for (open, close) in NESTING.iter().filter(|(open, _)| !open.starts_with("cat") && !open.starts_with("[[")) {
         let text = format!("{}a{}", open.repeat(20), close.repeat(20));
-        let limits: Vec<_> = parse(&text)
-            .problems
-            .into_iter()
-            .filter(|p| p.kind == ProblemKind::TooDeep)
-            .collect();
+        let limits: Vec<_> =
+            parse(&text).problems.into_iter().filter(|p| p.kind == SyntaxProblemKind::TooDeep).collect();
         assert_eq!(limits, [], "{open}");
     }
 }
@@ -175,7 +156,7 @@ fn beyond_a_mebibyte_nothing_is_read() {
     let text = format!("{}\nrm x", "#".repeat(limits::TEXT_BYTES));
     let parsed = parse(&text);
     assert_eq!(parsed.problems.len(), 1);
-    assert_eq!(parsed.problems[0].kind, ProblemKind::TooLong);
+    assert_eq!(parsed.problems[0].kind, SyntaxProblemKind::TooLong);
     assert_eq!(parsed.problems[0].span, limits::TEXT_BYTES..text.len());
 }
 
@@ -191,18 +172,18 @@ fn figures() {
         "find . -name '*.tmp' -print0 | xargs -0 rm -f",
     ];
     for text in ordinary {
-        let mut times: Vec<Duration> = (0..10_001).map(|_| time(text)).collect();
+        let mut times: Vec<Duration> = (0..10_001).map(|_| time_parsing(text)).collect();
         times.sort();
         println!("{:>10.2?}  {text:?}", times[5_000]);
     }
-    for (name, text) in worst() {
-        let best = (0..3).map(|_| time(&text)).min().unwrap_or_default();
+    for (name, text) in list_worst_texts() {
+        let best = (0..3).map(|_| time_parsing(&text)).min().unwrap_or_default();
         println!("{best:>10.2?}  {name}");
     }
 }
 
 /// With the time that it takes to let go of the tree.
-fn time(text: &str) -> Duration {
+fn time_parsing(text: &str) -> Duration {
     let start = Instant::now();
     drop(std::hint::black_box(parse(text)));
     start.elapsed()

@@ -1,9 +1,9 @@
 //! Shell text to a tree.
 
-mod bash;
+mod bash_comparison;
 mod limits;
 mod problems;
 pub(crate) mod properties;
-mod scripts;
+mod tree_walk;
 mod trees;
-mod words;
+mod word_expansion;

@@ -1,6 +1,6 @@
 //! What is wrong with a text, and what is understood all the same.
 
-use snell_guard::syntax::{ProblemKind, parse, show};
+use snell_shell::{SyntaxProblemKind, format_tree, parse};
 
 #[test]
 fn what_is_not_closed_goes_to_the_end() {
@@ -16,14 +16,8 @@ fn what_is_not_closed_goes_to_the_end() {
         ("(a; b", "(subshell [a] [b])\nUnterminated at 0..5, runs until 0"),
         ("{ a; b", "(group [a] [b])\nUnterminated at 0..6, runs until 0"),
         ("if a; then b", "(if [a] then [b])\nUnterminated at 0..12, runs until 0"),
-        (
-            "for x in a; do b",
-            "(for x in a do [b])\nUnterminated at 0..16, runs until 0",
-        ),
-        (
-            "case x in a) b",
-            "(case x (a: [b]))\nUnterminated at 0..14, runs until 0",
-        ),
+        ("for x in a; do b", "(for x in a do [b])\nUnterminated at 0..16, runs until 0"),
+        ("case x in a) b", "(case x (a: [b]))\nUnterminated at 0..14, runs until 0"),
         ("a=(b $(c)", "[a=(b $([c]))]\nUnterminated at 2..9, runs until 0"),
         ("((a", "(arithmetic 'a')\nUnterminated at 0..3, runs until 0"),
         ("[[ -f $(a)", "(test -f $([a]))\nUnterminated at 0..10, runs until 0"),
@@ -32,7 +26,7 @@ fn what_is_not_closed_goes_to_the_end() {
         ("a >", "[a >]\nUnterminated at 2..3, runs until 0"),
     ];
     for (text, tree) in table {
-        assert_eq!(show(&parse(text)), tree, "{text}");
+        assert_eq!(format_tree(&parse(text)), tree, "{text}");
     }
 }
 
@@ -80,14 +74,14 @@ fn what_stands_where_it_cannot_does_not_hide_what_follows() {
     for (text, tree) in table {
         let parsed = parse(text);
         assert!(!parsed.problems.is_empty(), "{text}");
-        let shown = show(&parsed);
+        let shown = format_tree(&parsed);
         assert_eq!(shown.lines().next(), Some(tree), "{text}");
     }
 }
 
 #[test]
 fn each_problem_has_its_kind() {
-    use ProblemKind::{NoEndMark, Unexpected, Unterminated};
+    use SyntaxProblemKind::{NoEndMark, Unexpected, Unterminated};
     let table = [
         ("a 'b", Unterminated),
         ("a )", Unexpected),
@@ -106,7 +100,7 @@ fn each_problem_has_its_kind() {
 #[test]
 fn nul_is_dropped_as_bash_does_and_places_stay_right() {
     let parsed = parse("r\0m \0x; a\0");
-    assert_eq!(show(&parsed), "[rm x] [a]\nUnexpected at 1..2");
+    assert_eq!(format_tree(&parsed), "[rm x] [a]\nUnexpected at 1..2");
     let second = &parsed.script.items[1].pipelines[0].1.commands[0];
     assert_eq!(second.span, 8..9);
 }
@@ -116,6 +110,6 @@ fn places_in_backquotes_and_here_documents_are_those_of_the_text() {
     let text = "a `b \\`c d\\`` <<-E\n\t\tx $(e f)\n\tE\n";
     let parsed = parse(text);
     let mut seen = Vec::new();
-    super::scripts::commands(&parsed.script, &mut |command| seen.push(&text[command.span.clone()]));
+    super::tree_walk::visit_commands(&parsed.script, &mut |command| seen.push(&text[command.span.clone()]));
     assert_eq!(seen, ["a `b \\`c d\\`` <<-E", "b \\`c d\\`", "c d", "e f"]);
 }

@@ -1,9 +1,9 @@
 //! What holds for any text.
 
 use proptest::prelude::*;
-use snell_guard::syntax::{parse, parse_counting};
+use snell_shell::{parse, parse_counting_steps};
 
-use super::scripts::VALID;
+use super::tree_walk::VALID;
 
 /// Pieces of which bash's syntax consists, and some that are nothing.
 pub(crate) const TOKENS: &[&str] = &[
@@ -16,17 +16,13 @@ pub(crate) const TOKENS: &[&str] = &[
 ];
 
 /// Texts of tokens.
-pub(crate) fn token_soup() -> impl Strategy<Value = String> {
+pub(crate) fn any_token_soup() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(TOKENS), 0..40).prop_map(|tokens| tokens.concat())
 }
 
 /// Valid scripts, with a few things done to them.
-pub(crate) fn mutilated() -> impl Strategy<Value = String> {
-    let change = (
-        any::<prop::sample::Index>(),
-        0..3_usize,
-        prop::option::of(prop::sample::select(TOKENS)),
-    );
+pub(crate) fn any_mutilated_script() -> impl Strategy<Value = String> {
+    let change = (any::<prop::sample::Index>(), 0..3_usize, prop::option::of(prop::sample::select(TOKENS)));
     (prop::sample::select(VALID), prop::collection::vec(change, 1..4)).prop_map(|(script, changes)| {
         let mut characters: Vec<char> = script.chars().collect();
         for (place, removed, token) in changes {
@@ -39,7 +35,7 @@ pub(crate) fn mutilated() -> impl Strategy<Value = String> {
 }
 
 fn any_text() -> impl Strategy<Value = String> {
-    prop_oneof![token_soup(), mutilated(), any::<String>()]
+    prop_oneof![any_token_soup(), any_mutilated_script(), any::<String>()]
 }
 
 proptest! {
@@ -48,7 +44,7 @@ proptest! {
     #[test]
     fn places_lie_in_the_text_and_between_characters(text in any_text()) {
         let parsed = parse(&text);
-        for span in spans(&format!("{parsed:?}")) {
+        for span in parse_spans(&format!("{parsed:?}")) {
             prop_assert!(span.0 <= span.1, "{span:?}");
             prop_assert!(text.get(span.0..span.1).is_some(), "{span:?} in {text:?}");
         }
@@ -60,12 +56,12 @@ proptest! {
     #[test]
     fn work_stays_in_proportion_to_the_length(text in any_text(), times in 1..20_usize) {
         let text = text.repeat(times);
-        let steps = parse_counting(&text).1;
+        let steps = parse_counting_steps(&text).1;
         prop_assert!(steps <= 32 * (text.len() as u64 + 1), "{steps} steps for {} bytes", text.len());
     }
 
     #[test]
-    fn a_line_after_a_whole_text_does_not_change_it(text in mutilated()) {
+    fn a_line_after_a_whole_text_does_not_change_it(text in any_mutilated_script()) {
         let before = parse(&text);
         if !before.problems.is_empty() || text.ends_with('\\') {
             return Ok(());
@@ -78,7 +74,7 @@ proptest! {
 }
 
 /// All places in what a tree is printed as.
-fn spans(debug: &str) -> Vec<(usize, usize)> {
+fn parse_spans(debug: &str) -> Vec<(usize, usize)> {
     let numbers = |text: &str| {
         let (start, rest) = text.split_once("..")?;
         let end: String = rest.chars().take_while(char::is_ascii_digit).collect();

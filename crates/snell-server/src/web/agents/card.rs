@@ -2,95 +2,98 @@
 
 use maud::{Markup, html};
 use snell::Timestamp;
-use snell_store::{AgentView, State};
+use snell_store::{AgentState, AgentView};
 
-use crate::web::words::{Name, Telling, confidence, cut, lasting, mark, source, speaker, state as word};
+use crate::web::format::{
+    AgentName, TimeStyle, confidence_label, render_lasting, source_label, speaker_label, state_label, state_symbol,
+    truncate_text,
+};
 
 /// How much of an agent's last words is shown.
-const WORDS_SHOWN: usize = 280;
+const MAX_LAST_WORDS_CHARS: usize = 280;
 
 /// How much of anything else is shown.
-const TEXT_SHOWN: usize = 120;
+const MAX_TEXT_CHARS: usize = 120;
 
 /// From here on a context is nearly full, and from there on it is full, in percent.
-const NEARLY_FULL: f64 = 75.0;
-const FULL: f64 = 90.0;
+const NEARLY_FULL_PERCENT: f64 = 75.0;
+const FULL_PERCENT: f64 = 90.0;
 
 /// The card of an agent.
-pub(super) fn card(agent: &AgentView, now: Timestamp) -> Markup {
+pub(super) fn render_card(agent: &AgentView, now: Timestamp) -> Markup {
     let id = agent.agent_id;
     html! {
         article.card id={ "agent-" (id) } data-state=(agent.state) aria-labelledby={ "name-" (id) }
             data-src={ "/fragments/agents/" (id) } data-when="*" data-agent=(id) data-part=(id) {
             header {
-                h3 id={ "name-" (id) } { a.name id={ "open-" (id) } href={ "/agents/" (id) } { (Name(agent)) } }
-                (state(agent, now))
+                h3 id={ "name-" (id) } { a.name id={ "open-" (id) } href={ "/agents/" (id) } { (AgentName(agent)) } }
+                (render_state(agent, now))
             }
-            (asks(agent))
-            @if let Some(status) = text(agent.status_text.as_deref()) {
-                p.status { bdi { (cut(status, TEXT_SHOWN)) } }
+            (render_question(agent))
+            @if let Some(status) = filter_blank(agent.status_text.as_deref()) {
+                p.status { bdi { (truncate_text(status, MAX_TEXT_CHARS)) } }
             }
-            @if let Some(tool) = text(agent.current_tool.as_deref()) {
-                p.tool { span.label { "tool " } code { (cut(tool, TEXT_SHOWN)) } }
+            @if let Some(tool) = filter_blank(agent.current_tool.as_deref()) {
+                p.tool { span.label { "tool " } code { (truncate_text(tool, MAX_TEXT_CHARS)) } }
             }
-            @if let Some(words) = text(agent.last_words.as_deref()) {
-                p.words { span.label { (speaker(agent)) } bdi { (cut(words, WORDS_SHOWN)) } }
+            @if let Some(words) = filter_blank(agent.last_words.as_deref()) {
+                p.words { span.label { (speaker_label(agent)) } bdi { (truncate_text(words, MAX_LAST_WORDS_CHARS)) } }
             }
-            (facts(agent, Telling::AsOf(now)))
+            (render_facts(agent, TimeStyle::RelativeTo(now)))
         }
     }
 }
 
 /// What an agent waits for, if it does.
-pub(crate) fn asks(agent: &AgentView) -> Markup {
+pub(crate) fn render_question(agent: &AgentView) -> Markup {
     html! {
-        @if agent.state == State::AwaitingInput { p.asks { bdi { (cut(&agent.why, WORDS_SHOWN)) } } }
+        @if agent.state == AgentState::AwaitingInput { p.asks { bdi { (truncate_text(&agent.why, MAX_LAST_WORDS_CHARS)) } } }
     }
 }
 
 /// What an agent is doing; how that is known is told on asking.
-pub(crate) fn state(agent: &AgentView, now: Timestamp) -> Markup {
-    let known = format!("{}, {}", confidence(agent.confidence), source(agent.state_source));
+pub(crate) fn render_state(agent: &AgentView, now: Timestamp) -> Markup {
+    let known = format!("{}, {}", confidence_label(agent.confidence), source_label(agent.state_source));
     html! {
         details.state id={ "state-" (agent.agent_id) } data-state=(agent.state) {
-            summary title={ (cut(&agent.why, TEXT_SHOWN)) " (" (known) ")" } {
-                span.mark aria-hidden="true" { (mark(agent.state)) }
-                " " (word(agent.state))
-                @if agent.state != State::Ended { " " span.since { (lasting(agent.state_since, now)) } }
+            summary title={ (truncate_text(&agent.why, MAX_TEXT_CHARS)) " (" (known) ")" } {
+                span.mark aria-hidden="true" { (state_symbol(agent.state)) }
+                " " (state_label(agent.state))
+                @if agent.state != AgentState::Ended { " " span.since { (render_lasting(agent.state_since, now)) } }
             }
-            p { bdi { (cut(&agent.why, 2 * WORDS_SHOWN)) } }
+            p { bdi { (truncate_text(&agent.why, 2 * MAX_LAST_WORDS_CHARS)) } }
             p.known { "This is " (known) "." }
         }
     }
 }
 
 /// What else is known of an agent, in a line.
-pub(crate) fn facts(agent: &AgentView, telling: Telling) -> Markup {
+pub(crate) fn render_facts(agent: &AgentView, telling: TimeStyle) -> Markup {
     html! {
         p.facts {
-            span.seen { "last active " (telling.ago(agent.last_seen_at)) }
-            @if let Some(percent) = agent.context_percent { " " (context(percent)) }
-            @if let Some(session) = text(agent.tmux_session.as_deref()) {
-                " " span.tmux { span.label { "tmux " } code { (cut(session, TEXT_SHOWN)) } }
+            span.seen { "last active " (telling.render_ago(agent.last_seen_at)) }
+            @if let Some(percent) = agent.context_percent { " " (render_context_meter(percent)) }
+            @if let Some(session) = filter_blank(agent.tmux_session.as_deref()) {
+                " " span.tmux { span.label { "tmux " } code { (truncate_text(session, MAX_TEXT_CHARS)) } }
             }
         }
     }
 }
 
 /// How full a context is. A meter needs no style to be as long as it should.
-fn context(percent: f64) -> Markup {
+fn render_context_meter(percent: f64) -> Markup {
     let percent = percent.clamp(0.0, 100.0);
     let shown = format!("{percent:.0} %");
     html! {
         span.context {
             span.label { "context " }
-            meter min="0" max="100" low=(NEARLY_FULL) high=(FULL) optimum="0" value=(format!("{percent:.1}"))
+            meter min="0" max="100" low=(NEARLY_FULL_PERCENT) high=(FULL_PERCENT) optimum="0" value=(format!("{percent:.1}"))
                 aria-label="context" { (shown) }
             " " (shown)
         }
     }
 }
 
-fn text(text: Option<&str>) -> Option<&str> {
+fn filter_blank(text: Option<&str>) -> Option<&str> {
     text.map(str::trim).filter(|text| !text.is_empty())
 }

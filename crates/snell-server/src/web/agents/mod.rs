@@ -1,8 +1,8 @@
 //! All agents: who needs somebody, and what each is doing.
 
-mod asked;
 mod card;
-mod list;
+mod params;
+mod render;
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use axum::http::Uri;
 use axum::response::Response;
 use maud::{Markup, html};
 use snell::Timestamp;
-use snell_store::{AgentFilter, AgentView, Result, State as AgentState, Store};
+use snell_store::{AgentFilter, AgentState, AgentView, Result, Store};
 
-use super::form::{Form, Told, Trouble, not_followed};
-use super::layout::{Frame, Tab, View, page};
-use super::projects::{Projects, place};
-use super::{Answer, html as answer, look, number_in};
-use crate::app::Shared;
-use crate::error::Refusal;
-use crate::query::{Query, id};
+use super::filter_form::{FilterForm, FormFieldError, FormValues, mark_bad_request};
+use super::layout::{NavTab, PageContent, PageFrame, render_page};
+use super::project_names::{ProjectNames, project_sort_key};
+use super::{PageResult, html_response, load_with_frame, parse_path_id};
+use crate::app_state::SharedAppState;
+use crate::http::errors::HttpError;
+use crate::http::query_params::{QueryParams, parse_id};
 
-use asked::Asked;
+use params::AgentsParams;
 
-pub(super) use card::{asks, facts, state};
+pub(super) use card::{render_facts, render_question, render_state};
 
 /// How many agents are shown that have not ended. Nobody looks at more cards.
 const MAX_AGENTS: u32 = 500;
@@ -32,160 +32,131 @@ const MAX_AGENTS: u32 = 500;
 const MAX_ENDED: u32 = 100;
 
 /// How long an agent is shown that has ended.
-const ENDED_SHOWN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+const ENDED_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// `GET /`
-pub(crate) async fn agents(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
-    let query = Query::read(query.as_deref(), asked::FILTERS)?;
+pub(crate) async fn get_agents_page(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> PageResult {
+    let query = QueryParams::parse(query.as_deref(), params::FILTER_FIELDS)?;
     let now = app.clock.now();
-    let (frame, agents) = look(&app, move |store| Agents::read(store, now)).await?;
-    let told = Told::read(&query, asked::FILTERS);
-    let answer = match Asked::read(&query) {
+    let (frame, agents) = load_with_frame(&app, move |store| AgentsOverview::load(store, now)).await?;
+    let told = FormValues::from_query(&query, params::FILTER_FIELDS);
+    let answer = match AgentsParams::parse(&query) {
         Ok(asked) => {
-            let cards = list::cards(&agents, &asked, now);
-            shown(&frame, &agents, Form::sound(&told), &cards)
+            let cards = render::render_cards(&agents, &asked, now);
+            render_agents_page(&frame, &agents, FilterForm::without_error(&told), &cards)
         }
         Err(refusal) => {
-            let trouble = Trouble::of(refusal, asked::FILTERS)?;
-            let form = Form {
-                told: &told,
-                trouble: Some(&trouble),
-            };
-            not_followed(shown(&frame, &agents, form, &html! {}))
+            let trouble = FormFieldError::from_http_error(refusal, params::FILTER_FIELDS)?;
+            let form = FilterForm { values: &told, error: Some(&trouble) };
+            mark_bad_request(render_agents_page(&frame, &agents, form, &html! {}))
         }
     };
     Ok(answer)
 }
 
-fn shown(frame: &Frame, agents: &Agents, form: Form<'_>, cards: &Markup) -> Response {
+fn render_agents_page(frame: &PageFrame, agents: &AgentsOverview, form: FilterForm<'_>, cards: &Markup) -> Response {
     let main = html! {
         h1 { "Agents" }
         // What comes here is read out; that times pass is not.
-        div aria-live="polite" aria-relevant="additions" { (list::needs(&agents.waiting(), &agents.projects, frame.now)) }
-        (asked::form(form))
+        div aria-live="polite" aria-relevant="additions" { (render::render_waiting_agents(&agents.waiting_agents(), &agents.projects, frame.now)) }
+        (params::render_filter_form(form))
         (cards)
     };
-    let view = View {
-        tab: Some(Tab::Agents),
-        title: "Agents",
-        main,
-    };
-    page(frame, &view)
+    let view = PageContent { tab: Some(NavTab::Agents), title: "Agents", main };
+    render_page(frame, &view)
 }
 
 /// `GET /fragments/needs`
-pub(crate) async fn needs(State(app): State<Shared>) -> Answer {
-    let filter = AgentFilter {
-        state: Some(AgentState::AwaitingInput),
-        limit: Some(MAX_AGENTS),
-        ..AgentFilter::default()
-    };
-    let read = move |store: &mut Store| Ok((store.agents(&filter)?, Projects::read(store)?));
-    let (waiting, projects) = app.readers.ask(read).await?;
-    Ok(answer(list::needs(
-        &in_turn(waiting.iter()),
-        &projects,
-        app.clock.now(),
-    )))
+pub(crate) async fn get_waiting_fragment(State(app): State<SharedAppState>) -> PageResult {
+    let filter =
+        AgentFilter { state: Some(AgentState::AwaitingInput), limit: Some(MAX_AGENTS), ..AgentFilter::default() };
+    let read = move |store: &mut Store| Ok((store.list_agents(&filter)?, ProjectNames::load(store)?));
+    let (waiting, projects) = app.store_pool.with_store(read).await?;
+    Ok(html_response(render::render_waiting_agents(&sort_by_wait(waiting.iter()), &projects, app.clock.now())))
 }
 
 /// `GET /fragments/agents`: all cards as they stand on the page, or only some, one after another.
-pub(crate) async fn cards(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
-    let query = Query::read_with(query.as_deref(), asked::FILTERS, &["only"])?;
-    let (asked, now) = (Asked::read(&query)?, app.clock.now());
+pub(crate) async fn get_cards_fragment(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> PageResult {
+    let query = QueryParams::parse_with(query.as_deref(), params::FILTER_FIELDS, &["only"])?;
+    let (asked, now) = (AgentsParams::parse(&query)?, app.clock.now());
     if let Some(only) = query.text("only") {
-        let wanted = only.split(',').take(MAX_AGENTS as usize).map(id);
+        let wanted = only.split(',').take(MAX_AGENTS as usize).map(parse_id);
         let wanted: Option<Vec<_>> = wanted.collect();
-        let wanted = wanted.ok_or_else(|| Refusal::bad("\"only\" must be numbers of agents: 17,18"))?;
-        let agents = app.readers.ask(move |store| some(store, &wanted)).await?;
-        let wanted = agents.iter().filter(|agent| asked.is_about(agent));
-        return Ok(answer(html! { @for agent in wanted { (card::card(agent, now)) } }));
+        let wanted = wanted.ok_or_else(|| HttpError::bad_request("\"only\" must be numbers of agents: 17,18"))?;
+        let agents = app.store_pool.with_store(move |store| find_agents(store, &wanted)).await?;
+        let wanted = agents.iter().filter(|agent| asked.matches_agent(agent));
+        return Ok(html_response(html! { @for agent in wanted { (card::render_card(agent, now)) } }));
     }
-    let agents = app.readers.ask(move |store| Agents::read(store, now)).await?;
-    Ok(answer(list::cards(&agents, &asked, now)))
+    let agents = app.store_pool.with_store(move |store| AgentsOverview::load(store, now)).await?;
+    Ok(html_response(render::render_cards(&agents, &asked, now)))
 }
 
 /// `GET /fragments/agents/{id}`
-pub(crate) async fn card(State(app): State<Shared>, uri: Uri) -> Answer {
-    let agent_id = number_in(&uri, 3)?;
-    let agent = app.readers.ask(move |store| find(store, agent_id)).await?;
-    let agent = agent.ok_or_else(|| unknown(agent_id))?;
-    Ok(answer(card::card(&agent, app.clock.now())))
+pub(crate) async fn get_card_fragment(State(app): State<SharedAppState>, uri: Uri) -> PageResult {
+    let agent_id = parse_path_id(&uri, 3)?;
+    let agent = app.store_pool.with_store(move |store| find_agent(store, agent_id)).await?;
+    let agent = agent.ok_or_else(|| unknown_agent_error(agent_id))?;
+    Ok(html_response(card::render_card(&agent, app.clock.now())))
 }
 
 /// An agent, whether or not it has ended.
-pub(super) fn find(store: &mut Store, agent_id: i64) -> Result<Option<AgentView>> {
-    let filter = AgentFilter {
-        agent_id: Some(agent_id),
-        ..AgentFilter::default()
-    };
-    Ok(store.agents(&filter)?.pop())
+pub(super) fn find_agent(store: &mut Store, agent_id: i64) -> Result<Option<AgentView>> {
+    let filter = AgentFilter { agent_id: Some(agent_id), ..AgentFilter::default() };
+    Ok(store.list_agents(&filter)?.pop())
 }
 
 /// Those of the agents that there are.
-fn some(store: &mut Store, wanted: &[i64]) -> Result<Vec<AgentView>> {
+fn find_agents(store: &mut Store, wanted: &[i64]) -> Result<Vec<AgentView>> {
     let mut agents = Vec::new();
     for agent_id in wanted {
-        agents.extend(find(store, *agent_id)?);
+        agents.extend(find_agent(store, *agent_id)?);
     }
     Ok(agents)
 }
 
 /// There is no such agent.
-pub(super) fn unknown(agent_id: i64) -> Refusal {
-    Refusal::NotFound(format!("there is no agent {agent_id}"))
+pub(super) fn unknown_agent_error(agent_id: i64) -> HttpError {
+    HttpError::NotFound(format!("there is no agent {agent_id}"))
 }
 
 /// The agents that are shown.
-struct Agents {
+struct AgentsOverview {
     /// By project, and there by their numbers: a card stays in its place whatever its agent does.
-    at_work: Vec<AgentView>,
+    active: Vec<AgentView>,
     /// Whether there are more of these.
-    is_cut: bool,
+    is_truncated: bool,
     /// The latest first.
     ended: Vec<AgentView>,
-    projects: Projects,
+    projects: ProjectNames,
 }
 
-impl Agents {
-    fn read(store: &mut Store, now: Timestamp) -> Result<Self> {
-        let filter = AgentFilter {
-            limit: Some(MAX_AGENTS + 1),
-            ..AgentFilter::default()
-        };
-        let mut at_work = store.agents(&filter)?;
+impl AgentsOverview {
+    fn load(store: &mut Store, now: Timestamp) -> Result<Self> {
+        let filter = AgentFilter { limit: Some(MAX_AGENTS + 1), ..AgentFilter::default() };
+        let mut at_work = store.list_agents(&filter)?;
         let is_cut = at_work.len() > MAX_AGENTS as usize;
         at_work.truncate(MAX_AGENTS as usize);
-        let projects = Projects::read(store)?;
+        let projects = ProjectNames::load(store)?;
         at_work.sort_by_cached_key(|agent| {
-            (
-                place(&agent.project, projects.of_agent(agent)),
-                agent.project_id,
-                agent.agent_id,
-            )
+            (project_sort_key(&agent.project, projects.name_for_agent(agent)), agent.project_id, agent.agent_id)
         });
-        let ended = store.agents(&AgentFilter {
+        let ended = store.list_agents(&AgentFilter {
             state: Some(AgentState::Ended),
-            ended_after: Some(now.checked_sub(ENDED_SHOWN_FOR).unwrap_or(Timestamp::MIN)),
+            ended_after: Some(now.checked_sub(ENDED_WINDOW).unwrap_or(Timestamp::MIN)),
             limit: Some(MAX_ENDED),
             ..AgentFilter::default()
         })?;
-        Ok(Self {
-            at_work,
-            is_cut,
-            ended,
-            projects,
-        })
+        Ok(Self { active: at_work, is_truncated: is_cut, ended, projects })
     }
 
-    fn waiting(&self) -> Vec<&AgentView> {
+    fn waiting_agents(&self) -> Vec<&AgentView> {
         let waits = |agent: &&AgentView| agent.state == AgentState::AwaitingInput;
-        in_turn(self.at_work.iter().filter(waits))
+        sort_by_wait(self.active.iter().filter(waits))
     }
 }
 
 /// Who has waited for longest comes first.
-fn in_turn<'a>(waiting: impl Iterator<Item = &'a AgentView>) -> Vec<&'a AgentView> {
+fn sort_by_wait<'a>(waiting: impl Iterator<Item = &'a AgentView>) -> Vec<&'a AgentView> {
     let mut waiting: Vec<_> = waiting.collect();
     waiting.sort_by_key(|agent| (agent.state_since, agent.agent_id));
     waiting
@@ -193,21 +164,24 @@ fn in_turn<'a>(waiting: impl Iterator<Item = &'a AgentView>) -> Vec<&'a AgentVie
 
 /// Every part that shows something of an agent, for tests.
 #[cfg(test)]
-pub(super) fn rendered(agent: &AgentView, now: Timestamp) -> Vec<(&'static str, maud::Markup)> {
-    let agents = Agents {
-        at_work: vec![agent.clone()],
-        is_cut: true,
+pub(super) fn render_samples(agent: &AgentView, now: Timestamp) -> Vec<(&'static str, maud::Markup)> {
+    let agents = AgentsOverview {
+        active: vec![agent.clone()],
+        is_truncated: true,
         ended: vec![agent.clone()],
-        projects: Projects::default(),
+        projects: ProjectNames::default(),
     };
     vec![
-        ("card", card::card(agent, now)),
-        ("state", state(agent, now)),
-        ("needs", list::needs(&[agent], &Projects::default(), now)),
-        ("cards", list::cards(&agents, &Asked::default(), now)),
+        ("card", card::render_card(agent, now)),
+        ("state", render_state(agent, now)),
+        ("needs", render::render_waiting_agents(&[agent], &ProjectNames::default(), now)),
+        ("cards", render::render_cards(&agents, &AgentsParams::default(), now)),
         (
             "form of agents",
-            asked::form(Form::sound(&Told::with(asked::FILTERS, &agent.why))),
+            params::render_filter_form(FilterForm::without_error(&FormValues::with_all(
+                params::FILTER_FIELDS,
+                &agent.why,
+            ))),
         ),
     ]
 }

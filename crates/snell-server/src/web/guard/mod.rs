@@ -1,26 +1,26 @@
 //! Guard: what it said, by rule and over time, and each verdict with the call that it is about.
 
-mod asked;
-mod list;
-mod sums;
+mod params;
+mod statistics;
+mod verdict_list;
 
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use maud::{Markup, html};
 use snell::Timestamp;
-use snell_store::{GuardEntry, GuardFilter, GuardHour, GuardOutcome, Result, Store};
+use snell_store::{GuardFilter, GuardHour, GuardLogEntry, GuardOutcome, Result, Store};
 
-use super::form::{Form, Told, Trouble, not_followed};
-use super::layout::{Frame, Tab, View, page};
-use super::{Answer, html as answer, look};
-use crate::app::{App, Shared};
-use crate::error::Refusal;
-use crate::query::Query;
+use super::filter_form::{FilterForm, FormFieldError, FormValues, mark_bad_request};
+use super::layout::{NavTab, PageContent, PageFrame, render_page};
+use super::{PageResult, html_response, load_with_frame};
+use crate::app_state::{AppState, SharedAppState};
+use crate::http::errors::HttpError;
+use crate::http::query_params::QueryParams;
 
-use asked::{Asked, form};
-use sums::MONTH;
+use params::{GuardParams, render_filter_form};
+use statistics::MONTH;
 
-pub(super) use list::judged;
+pub(super) use verdict_list::render_verdict;
 
 /// How many verdicts a page lists.
 const MAX_LISTED: u32 = 50;
@@ -29,92 +29,82 @@ const MAX_LISTED: u32 = 50;
 const MAX_COUNTED: u32 = 5_000;
 
 /// What the view shows.
-struct Guard {
+struct GuardOverview {
     /// What was said within a month; about one agent, if one is chosen.
     hours: Vec<GuardHour>,
     /// One more than is shown, if there are more.
-    verdicts: Vec<GuardEntry>,
+    verdicts: Vec<GuardLogEntry>,
     now: Timestamp,
 }
 
-impl Guard {
-    fn read(store: &mut Store, asked: &Asked, now: Timestamp) -> Result<Self> {
-        let filter = GuardFilter {
-            limit: MAX_LISTED + 1,
-            ..asked.filter.clone()
-        };
+impl GuardOverview {
+    fn load(store: &mut Store, asked: &GuardParams, now: Timestamp) -> Result<Self> {
+        let filter = GuardFilter { limit: MAX_LISTED + 1, ..asked.filter.clone() };
         let since = now.checked_sub(MONTH).unwrap_or(Timestamp::MIN);
         Ok(Self {
             hours: match asked.filter.agent_id {
-                Some(agent_id) => store.guard_hours_of(agent_id, since, MAX_COUNTED)?,
-                None => store.guard_hours(since)?,
+                Some(agent_id) => store.list_agent_guard_hours(agent_id, since, MAX_COUNTED)?,
+                None => store.list_guard_hours(since)?,
             },
-            verdicts: store.guard_log(&filter)?,
+            verdicts: store.query_guard_log(&filter)?,
             now,
         })
     }
 
-    fn shown(&self, asked: &Asked) -> Markup {
+    fn render(&self, asked: &GuardParams) -> Markup {
         let is_live = asked.filter.before_id.is_none();
-        let src = is_live.then(|| asked.path("/fragments/guard", None));
+        let src = is_live.then(|| asked.url_for("/fragments/guard", None));
         html! {
             div #guard data-src=[src] data-when=[is_live.then_some("guard_verdict")] {
-                (sums::over_time(&self.hours, asked, self.now))
-                (sums::by_rule(&self.hours, asked, self.now))
-                (list::list(&self.verdicts, MAX_LISTED as usize, asked))
+                (statistics::render_over_time(&self.hours, asked, self.now))
+                (statistics::render_by_rule(&self.hours, asked, self.now))
+                (verdict_list::render_verdict_list(&self.verdicts, MAX_LISTED as usize, asked))
             }
         }
     }
 }
 
 /// `GET /guard`
-pub(crate) async fn guard(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
-    let asked = match Asked::read(query.as_deref()) {
+pub(crate) async fn get_guard_page(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> PageResult {
+    let asked = match GuardParams::parse(query.as_deref()) {
         Ok(asked) => asked,
-        Err(refusal) => return misunderstood(&app, query.as_deref(), refusal).await,
+        Err(refusal) => return respond_invalid_params(&app, query.as_deref(), refusal).await,
     };
     let (now, wanted) = (app.clock.now(), asked.clone());
-    let (frame, guard) = look(&app, move |store| Guard::read(store, &wanted, now)).await?;
+    let (frame, guard) = load_with_frame(&app, move |store| GuardOverview::load(store, &wanted, now)).await?;
     let main = html! {
-        (form(Form::sound(&asked.told), asked.period_told(), &guard.hours))
-        (guard.shown(&asked))
+        (render_filter_form(FilterForm::without_error(&asked.values), asked.period_param(), &guard.hours))
+        (guard.render(&asked))
     };
-    Ok(shown(&frame, &main))
+    Ok(render_guard_page(&frame, &main))
 }
 
 /// The view without verdicts, for a form that cannot be followed.
-async fn misunderstood(app: &App, query: Option<&str>, refusal: Refusal) -> Answer {
-    let trouble = Trouble::of(refusal, asked::FILTERS)?;
-    let query = Query::read_with(query, asked::FILTERS, asked::PLACE)?;
-    let told = Told::read(&query, asked::FILTERS);
+async fn respond_invalid_params(app: &AppState, query: Option<&str>, refusal: HttpError) -> PageResult {
+    let trouble = FormFieldError::from_http_error(refusal, params::FILTER_FIELDS)?;
+    let query = QueryParams::parse_with(query, params::FILTER_FIELDS, params::PAGING_FIELDS)?;
+    let told = FormValues::from_query(&query, params::FILTER_FIELDS);
     let since = app.clock.now().checked_sub(MONTH).unwrap_or(Timestamp::MIN);
-    let (frame, hours) = look(app, move |store| store.guard_hours(since)).await?;
-    let asked = Form {
-        told: &told,
-        trouble: Some(&trouble),
-    };
-    Ok(not_followed(shown(&frame, &form(asked, "", &hours))))
+    let (frame, hours) = load_with_frame(app, move |store| store.list_guard_hours(since)).await?;
+    let asked = FilterForm { values: &told, error: Some(&trouble) };
+    Ok(mark_bad_request(render_guard_page(&frame, &render_filter_form(asked, "", &hours))))
 }
 
-fn shown(frame: &Frame, content: &Markup) -> Response {
-    let view = View {
-        tab: Some(Tab::Guard),
-        title: "Guard",
-        main: html! { h1 { "Guard" } (content) },
-    };
-    page(frame, &view)
+fn render_guard_page(frame: &PageFrame, content: &Markup) -> Response {
+    let view = PageContent { tab: Some(NavTab::Guard), title: "Guard", main: html! { h1 { "Guard" } (content) } };
+    render_page(frame, &view)
 }
 
 /// `GET /fragments/guard`
-pub(crate) async fn verdicts(State(app): State<Shared>, RawQuery(query): RawQuery) -> Answer {
-    let asked = Asked::read(query.as_deref())?;
+pub(crate) async fn get_verdicts_fragment(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> PageResult {
+    let asked = GuardParams::parse(query.as_deref())?;
     let (now, wanted) = (app.clock.now(), asked.clone());
-    let guard = app.readers.ask(move |store| Guard::read(store, &wanted, now)).await?;
-    Ok(answer(guard.shown(&asked)))
+    let guard = app.store_pool.with_store(move |store| GuardOverview::load(store, &wanted, now)).await?;
+    Ok(html_response(guard.render(&asked)))
 }
 
 /// What came of a verdict, as people say it, with a shape for those who do not see its colour.
-pub(super) fn word(outcome: GuardOutcome) -> &'static str {
+pub(super) fn outcome_label(outcome: GuardOutcome) -> &'static str {
     match outcome {
         GuardOutcome::Denied => "✕ blocked",
         GuardOutcome::Asked => "? asked",
@@ -124,7 +114,7 @@ pub(super) fn word(outcome: GuardOutcome) -> &'static str {
     }
 }
 
-pub(super) fn class(outcome: GuardOutcome) -> &'static str {
+pub(super) fn outcome_class(outcome: GuardOutcome) -> &'static str {
     match outcome {
         GuardOutcome::Denied => "bad",
         GuardOutcome::Asked => "warn",
@@ -135,8 +125,8 @@ pub(super) fn class(outcome: GuardOutcome) -> &'static str {
 
 /// The view with this text in all of it, for tests.
 #[cfg(test)]
-pub(super) fn rendered(text: &str, now: Timestamp) -> Vec<(&'static str, Markup)> {
-    let verdict = |number: i64, call: serde_json::Value| GuardEntry {
+pub(super) fn render_samples(text: &str, now: Timestamp) -> Vec<(&'static str, Markup)> {
+    let verdict = |number: i64, call: serde_json::Value| GuardLogEntry {
         guard_verdict_id: number,
         at: now,
         agent_id: Some(7),
@@ -144,9 +134,9 @@ pub(super) fn rendered(text: &str, now: Timestamp) -> Vec<(&'static str, Markup)
         tool: Some(text.to_owned()),
         payload: serde_json::json!({ "tool_input": call }),
         changed_input: (number == 1).then(|| serde_json::json!({ text: text })),
-        verdict: crate::web::hostile::event("PreToolUse", text).guard_verdicts.remove(0),
+        verdict: crate::web::html_injection_tests::sample_event("PreToolUse", text).guard_verdicts.remove(0),
     };
-    let guard = Guard {
+    let guard = GuardOverview {
         hours: vec![GuardHour {
             begins: now,
             rule: text.to_owned(),
@@ -161,9 +151,9 @@ pub(super) fn rendered(text: &str, now: Timestamp) -> Vec<(&'static str, Markup)
         ],
         now,
     };
-    let asked = Asked::with(text);
+    let asked = GuardParams::with_text(text);
     vec![
-        ("guard", guard.shown(&asked)),
-        ("form of the guard", form(Form::sound(&asked.told), "", &guard.hours)),
+        ("guard", guard.render(&asked)),
+        ("form of the guard", render_filter_form(FilterForm::without_error(&asked.values), "", &guard.hours)),
     ]
 }

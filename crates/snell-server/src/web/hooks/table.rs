@@ -3,29 +3,29 @@
 use maud::{Markup, html};
 use snell::Timestamp;
 
-use super::sort::COLUMNS;
-use super::{Asked, Hook, PERIODS};
+use super::columns::COLUMNS;
+use super::{HookUsage, HooksParams, PERIODS};
 
 /// How many hooks are shown.
 const MAX_HOOKS: usize = 200;
 
-pub(super) fn table(hooks: &[Hook], asked: Asked, now: Timestamp) -> Markup {
+pub(super) fn render_hooks_table(hooks: &[HookUsage], asked: HooksParams, now: Timestamp) -> Markup {
     html! {
         section aria-labelledby="hooks-title" {
             h2 #hooks-title { "What they cost in " (asked.period.2) }
-            (periods(asked))
+            (render_periods(asked))
             @if hooks.is_empty() {
                 p.quiet { "No hook has run." }
             } @else {
                 table.costs role="table" {
                     thead role="rowgroup" { tr role="row" { @for column in COLUMNS {
                         @let is_current = column.name == asked.column.name;
-                        @let to = Asked { column, ..asked };
-                        th scope="col" role="columnheader" aria-sort=[is_current.then_some(direction(column.name))] {
-                            a href=(to.path("/hooks")) title=(column.about) { (column.label) }
+                        @let to = HooksParams { column, ..asked };
+                        th scope="col" role="columnheader" aria-sort=[is_current.then_some(sort_direction(column.name))] {
+                            a href=(to.url_for("/hooks")) title=(column.about) { (column.label) }
                         }
                     } } }
-                    tbody role="rowgroup" { @for hook in hooks.iter().take(MAX_HOOKS) { (row(hook, asked, now)) } }
+                    tbody role="rowgroup" { @for hook in hooks.iter().take(MAX_HOOKS) { (render_hook_row(hook, asked, now)) } }
                 }
             }
             @if hooks.len() > MAX_HOOKS {
@@ -35,41 +35,38 @@ pub(super) fn table(hooks: &[Hook], asked: Asked, now: Timestamp) -> Markup {
     }
 }
 
-fn row(hook: &Hook, asked: Asked, now: Timestamp) -> Markup {
+fn render_hook_row(hook: &HookUsage, asked: HooksParams, now: Timestamp) -> Markup {
     let id = hook.stats.hook_id;
     let is_chosen = asked.hook_id == Some(id);
-    let to = Asked {
-        hook_id: (!is_chosen).then_some(id),
-        ..asked
-    };
+    let to = HooksParams { hook_id: (!is_chosen).then_some(id), ..asked };
     html! {
         tr.chosen[is_chosen] role="row" {
             @for column in COLUMNS {
                 @if column.name == "hook" {
                     th role="rowheader" scope="row" {
-                        (column.cell(hook, now)) " "
-                        a href=(to.path("/hooks")) { @if is_chosen { "chart of all" } @else { "chart" } }
+                        (column.render_cell(hook, now)) " "
+                        a href=(to.url_for("/hooks")) { @if is_chosen { "chart of all" } @else { "chart" } }
                     }
                 } @else {
-                    td role="cell" data-label=(column.label) { (column.cell(hook, now)) }
+                    td role="cell" data-label=(column.label) { (column.render_cell(hook, now)) }
                 }
             }
         }
     }
 }
 
-fn periods(asked: Asked) -> Markup {
+fn render_periods(asked: HooksParams) -> Markup {
     html! {
         nav.choice aria-label="Time" {
             @for period in PERIODS {
-                @let to = Asked { period, ..asked };
-                a href=(to.path("/hooks")) aria-current=[(period.0 == asked.period.0).then_some("true")] { (period.2) } " "
+                @let to = HooksParams { period, ..asked };
+                a href=(to.url_for("/hooks")) aria-current=[(period.0 == asked.period.0).then_some("true")] { (period.2) } " "
             }
         }
     }
 }
 
 /// Hooks come in the order of their names, everything else from the greatest on.
-fn direction(column: &str) -> &'static str {
+fn sort_direction(column: &str) -> &'static str {
     if column == "hook" { "ascending" } else { "descending" }
 }

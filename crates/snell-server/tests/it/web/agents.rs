@@ -3,15 +3,15 @@
 use serde_json::json;
 use snell_store::Store;
 
-use super::{between, page, still, waiting};
+use super::{create_waiting_agent, get_page, slice_between, start_with_stopped_clock};
 use crate::support::TestApp;
 
 #[test]
 fn those_who_wait_come_first_with_their_reason_and_how_long() {
-    let app = still();
+    let app = start_with_stopped_clock();
     let since = |session: &str, at: &str, message: &str| {
-        let cwd = app.path().join(session);
-        app.tell(
+        let cwd = app.data_dir().join(session);
+        app.send_event(
             "notification",
             &json!({"session_id": session, "cwd": cwd, "timestamp": at, "message": message,
                 "notification_type": "permission_prompt"}),
@@ -19,32 +19,29 @@ fn those_who_wait_come_first_with_their_reason_and_how_long() {
     };
     since("later", "2026-03-02T11:58:00Z", "May I write?");
     since("sooner", "2026-03-02T09:00:00Z", "May I read?");
-    app.tell("stop", &json!({"session_id": "content", "cwd": app.path().join("c")}));
-    let body = page(&app, "/").body;
+    app.send_event("stop", &json!({"session_id": "content", "cwd": app.data_dir().join("c")}));
+    let body = get_page(&app, "/").body;
     assert!(body.contains("<title>(2) Agents – Snell</title>"), "{body}");
-    let needs = between(&body, "<section class=\"needs\"", "</section>");
+    let needs = slice_between(&body, "<section class=\"needs\"", "</section>");
     let (sooner, later) = (needs.find("May I read?").unwrap(), needs.find("May I write?").unwrap());
     assert!(sooner < later, "who has waited for longest comes first: {needs}");
-    assert!(
-        needs.contains(">3 h</time>") && needs.contains(">2 min</time>"),
-        "{needs}"
-    );
+    assert!(needs.contains(">3 h</time>") && needs.contains(">2 min</time>"), "{needs}");
     assert!(!needs.contains("content"), "{needs}");
     assert!(body.find("class=\"needs\"").unwrap() < body.find("class=\"card\"").unwrap());
-    assert!(between(&body, "id=\"counts\"", "</p>").contains("2 need you"));
+    assert!(slice_between(&body, "id=\"counts\"", "</p>").contains("2 need you"));
 }
 
 #[test]
 fn a_card_tells_what_its_agent_is_doing_and_how_that_is_known() {
-    let app = still();
-    let id = waiting(&app, "0123456789abcdef", "Shall I?");
-    let agent = app.json(&format!("/api/agents/{id}"));
-    let mut store = Store::open(&app.database()).unwrap().store;
-    let conversation = store.whereabouts(id).unwrap().unwrap().conversation_id.unwrap();
+    let app = start_with_stopped_clock();
+    let id = create_waiting_agent(&app, "0123456789abcdef", "Shall I?");
+    let agent = app.get_json(&format!("/api/agents/{id}"));
+    let mut store = Store::open(&app.database_path()).unwrap().store;
+    let conversation = store.find_agent_location(id).unwrap().unwrap().conversation_id.unwrap();
     let at = "2026-03-02T12:00:00Z".parse().unwrap();
     store.set_status(conversation, Some("Mending the till"), at).unwrap();
-    assert!(store.set_context("0123456789abcdef", 81.4, None).unwrap());
-    let card = page(&app, &format!("/fragments/agents/{id}")).body;
+    assert!(store.set_context_usage("0123456789abcdef", 81.4, None).unwrap());
+    let card = get_page(&app, &format!("/fragments/agents/{id}")).body;
     for part in [
         "<code>01234567</code>",
         "data-state=\"awaiting_input\"",
@@ -63,165 +60,129 @@ fn a_card_tells_what_its_agent_is_doing_and_how_that_is_known() {
     }
     assert!(card.contains(agent["why"].as_str().unwrap()), "{card}");
     // It is known by all who ask, also by programs.
-    assert_eq!(
-        app.json(&format!("/api/agents/{id}"))["status_text"],
-        "Mending the till"
-    );
+    assert_eq!(app.get_json(&format!("/api/agents/{id}"))["status_text"], "Mending the till");
 }
 
 #[test]
 fn cards_stand_by_project_and_stay_in_their_places() {
-    let app = still();
+    let app = start_with_stopped_clock();
     for (session, project) in [("a", "zebra"), ("b", "ant"), ("c", "zebra"), ("d", "bee")] {
-        let cwd = app.path().join(project);
-        app.tell(
+        let cwd = app.data_dir().join(project);
+        app.send_event(
             "session-start",
             &json!({"session_id": session, "cwd": cwd, "tmux_pane": format!("%{session}")}),
         );
     }
     let order = |body: &str| {
         let names = body.split("<h2 id=\"project-").skip(1);
-        let projects: Vec<_> = names.map(|rest| between(rest, "<bdi>", "</bdi>").to_owned()).collect();
+        let projects: Vec<_> = names.map(|rest| slice_between(rest, "<bdi>", "</bdi>").to_owned()).collect();
         let cards = body.split("<article class=\"card\" id=\"").skip(1);
         let cards: Vec<_> = cards.map(|rest| rest.split('"').next().unwrap().to_owned()).collect();
         (projects, cards)
     };
-    let before = order(&page(&app, "/").body);
+    let before = order(&get_page(&app, "/").body);
     assert_eq!(before.0, ["<bdi>ant", "<bdi>bee", "<bdi>zebra"]);
     assert_eq!(before.1, ["agent-2", "agent-4", "agent-1", "agent-3"]);
-    app.tell("user-prompt-submit", &json!({"session_id": "c", "prompt": "go"}));
-    assert_eq!(order(&page(&app, "/").body), before);
+    app.send_event("user-prompt-submit", &json!({"session_id": "c", "prompt": "go"}));
+    assert_eq!(order(&get_page(&app, "/").body), before);
 }
 
 #[test]
 fn agents_that_ended_within_a_day_are_folded_away() {
-    let app = still();
+    let app = start_with_stopped_clock();
     let end = |session: &str, at: &str| {
-        let cwd = app.path().join(session);
-        app.tell(
-            "session-start",
-            &json!({"session_id": session, "cwd": cwd, "timestamp": at}),
-        );
-        app.tell(
-            "session-end",
-            &json!({"session_id": session, "timestamp": at, "reason": "logout"}),
-        );
+        let cwd = app.data_dir().join(session);
+        app.send_event("session-start", &json!({"session_id": session, "cwd": cwd, "timestamp": at}));
+        app.send_event("session-end", &json!({"session_id": session, "timestamp": at, "reason": "logout"}));
     };
     end("today", "2026-03-02T11:00:00Z");
     end("lastweek", "2026-02-20T11:00:00Z");
-    let body = page(&app, "/").body;
-    let ended = between(&body, "<details class=\"ended\"", "</ul>");
-    assert!(
-        ended.contains("Ended within a day (1)") && ended.contains("today") && ended.contains("logout"),
-        "{ended}"
-    );
+    let body = get_page(&app, "/").body;
+    let ended = slice_between(&body, "<details class=\"ended\"", "</ul>");
+    assert!(ended.contains("Ended within a day (1)") && ended.contains("today") && ended.contains("logout"), "{ended}");
     assert!(!body.contains("lastweek") && !body.contains("class=\"card\""), "{body}");
     // A page of its own it has all the same.
-    assert!(page(&app, "/agents/2").body.contains("lastweek"));
+    assert!(get_page(&app, "/agents/2").body.contains("lastweek"));
 }
 
 #[test]
 fn without_anybody_the_page_says_what_to_do() {
     let app = TestApp::start();
-    let body = page(&app, "/").body;
-    assert!(
-        body.contains("Nobody waits for you.") && body.contains("snell install"),
-        "{body}"
-    );
+    let body = get_page(&app, "/").body;
+    assert!(body.contains("Nobody waits for you.") && body.contains("snell install"), "{body}");
     assert!(body.contains("<title>Agents – Snell</title>"));
     assert!(body.contains("0 working") && body.contains("0 idle"));
 }
 
 #[test]
 fn some_cards_are_fetched_at_once() {
-    let app = still();
+    let app = start_with_stopped_clock();
     for session in ["s1", "s2", "s3"] {
-        app.begin(session);
+        app.begin_session(session);
     }
-    let some = page(&app, "/fragments/agents?only=3,1,99").body;
+    let some = get_page(&app, "/fragments/agents?only=3,1,99").body;
     assert_eq!(some.matches("<article").count(), 2);
-    let cards = [
-        page(&app, "/fragments/agents/3").body,
-        page(&app, "/fragments/agents/1").body,
-    ];
+    let cards = [get_page(&app, "/fragments/agents/3").body, get_page(&app, "/fragments/agents/1").body];
     assert_eq!(some, cards.concat());
     for wrong in ["x", "1,,2", "1;2", "-1"] {
         let answer = app.get(&format!("/fragments/agents?only={wrong}"));
-        assert_eq!(
-            (answer.status, answer.message().contains("numbers of agents")),
-            (400, true),
-            "{wrong}"
-        );
+        assert_eq!((answer.status, answer.message().contains("numbers of agents")), (400, true), "{wrong}");
     }
 }
 
 #[test]
 fn two_hundred_agents_fit_on_the_page() {
-    let app = still();
+    let app = start_with_stopped_clock();
     for number in 0..200 {
-        app.tell(
+        app.send_event(
             "session-start",
-            &json!({"session_id": format!("s{number}"), "cwd": app.path().join(format!("p{}", number % 20)),
+            &json!({"session_id": format!("s{number}"), "cwd": app.data_dir().join(format!("p{}", number % 20)),
                 "tmux_pane": format!("%{number}")}),
         );
     }
-    let body = page(&app, "/").body;
+    let body = get_page(&app, "/").body;
     assert_eq!(body.matches("<article").count(), 200);
     assert!(body.len() < 400_000, "{}", body.len());
 }
 
 #[test]
 fn a_card_says_who_spoke_last() {
-    let app = still();
+    let app = start_with_stopped_clock();
     let tell = |route: &str, text: &str| {
-        let told = json!({"session_id": "s1", "cwd": app.path(), "prompt": text, "last_assistant_message": text});
-        app.tell(route, &told);
-        page(&app, "/fragments/agents/1").body
+        let told = json!({"session_id": "s1", "cwd": app.data_dir(), "prompt": text, "last_assistant_message": text});
+        app.send_event(route, &told);
+        get_page(&app, "/fragments/agents/1").body
     };
     let asked = tell("user-prompt-submit", "Mend the roof.");
-    assert!(
-        asked.contains("<span class=\"label\">was told </span><bdi>Mend the roof.</bdi>"),
-        "{asked}"
-    );
+    assert!(asked.contains("<span class=\"label\">was told </span><bdi>Mend the roof.</bdi>"), "{asked}");
     let answered = tell("stop", "It is dry.");
-    assert!(
-        answered.contains("<span class=\"label\">said </span><bdi>It is dry.</bdi>"),
-        "{answered}"
-    );
-    assert_eq!(app.json("/api/agents/1")["last_words_by"], "AGENT");
+    assert!(answered.contains("<span class=\"label\">said </span><bdi>It is dry.</bdi>"), "{answered}");
+    assert_eq!(app.get_json("/api/agents/1")["last_words_by"], "AGENT");
 }
 
 #[test]
 fn an_agent_whose_role_is_its_session_is_called_so_once() {
-    let app = still();
+    let app = start_with_stopped_clock();
     let sender = json!({"sender": {"product": "claude", "role": "builder"}});
     for (session, name) in [("builder", "claude builder"), ("b-17", "claude builder b-17")] {
-        let told = app.tell(
-            "stop",
-            &json!({"session_id": session, "cwd": app.path(), "snell": sender}),
-        );
-        let body = page(&app, &format!("/agents/{}", told["agent_id"])).body;
+        let told = app.send_event("stop", &json!({"session_id": session, "cwd": app.data_dir(), "snell": sender}));
+        let body = get_page(&app, &format!("/agents/{}", told["agent_id"])).body;
         assert!(body.contains(&format!("<title>{name} – Snell</title>")), "{body}");
     }
 }
 
 #[test]
 fn why_an_agent_ended_is_said_in_words_beside_what_is_kept() {
-    let app = still();
+    let app = start_with_stopped_clock();
     let cases = [
-        (
-            "prompt_input_exit",
-            "its user left it <code class=\"quiet\">prompt_input_exit</code>",
-        ),
+        ("prompt_input_exit", "its user left it <code class=\"quiet\">prompt_input_exit</code>"),
         ("a new reason", "<code class=\"quiet\">a new reason</code>"),
     ];
     for (reason, shown) in cases {
-        let told = app.tell(
-            "session-end",
-            &json!({"session_id": reason, "cwd": app.path(), "reason": reason}),
-        );
+        let told =
+            app.send_event("session-end", &json!({"session_id": reason, "cwd": app.data_dir(), "reason": reason}));
         for path in ["/".to_owned(), format!("/agents/{}", told["agent_id"])] {
-            let body = page(&app, &path).body;
+            let body = get_page(&app, &path).body;
             assert!(body.contains(shown), "{path}: {body}");
         }
     }
@@ -229,49 +190,49 @@ fn why_an_agent_ended_is_said_in_words_beside_what_is_kept() {
 
 #[test]
 fn names_of_any_length_leave_room_for_the_rest() {
-    let app = still();
+    let app = start_with_stopped_clock();
     let long = "N".repeat(20_000);
     let call = json!({"session_id": "s1", "cwd": format!("/srv/{long}"), "tool_name": long, "tool_use_id": "t1",
         "tool_input": {"command": "ls"}, "snell": {"sender": {"product": long, "role": long}}});
-    app.tell("pre-tool-use", &call);
-    let body = page(&app, "/logging").body;
-    let option = between(&body, "<option value=\"1\"", "</option>");
+    app.send_event("pre-tool-use", &call);
+    let body = get_page(&app, "/logging").body;
+    let option = slice_between(&body, "<option value=\"1\"", "</option>");
     assert!(option.len() < 400, "{} characters", option.len());
-    let body = page(&app, "/agents/1").body;
-    let title = between(&body, "<title>", "</title>");
+    let body = get_page(&app, "/agents/1").body;
+    let title = slice_between(&body, "<title>", "</title>");
     assert!(title.len() < 120, "{title}");
-    let row = between(&body, "class=\"call\"", "</li>");
-    let shown = between(row, "<summary>", "</summary>");
+    let row = slice_between(&body, "class=\"call\"", "</li>");
+    let shown = slice_between(row, "<summary>", "</summary>");
     assert!(shown.len() < 120, "{} characters", shown.len());
     assert!(row.contains(&"N".repeat(5_000)), "all of it is folded");
 }
 
 #[test]
 fn words_are_shown_without_the_blank_lines_before_them() {
-    let app = still();
-    let said = json!({"session_id": "s1", "cwd": app.path(), "last_assistant_message": "\n\n  \nIt is done."});
-    app.tell("stop", &said);
+    let app = start_with_stopped_clock();
+    let said = json!({"session_id": "s1", "cwd": app.data_dir(), "last_assistant_message": "\n\n  \nIt is done."});
+    app.send_event("stop", &said);
     for path in ["/", "/agents/1", "/logging"] {
-        let body = page(&app, path).body;
+        let body = get_page(&app, path).body;
         assert!(body.contains(">It is done.<"), "{path}: {body}");
     }
 }
 
 #[test]
 fn projects_of_one_name_are_told_apart_wherever_they_are_named() {
-    let app = still();
+    let app = start_with_stopped_clock();
     for owner in ["amber", "birch"] {
-        let cwd = app.path().join(owner).join("api");
+        let cwd = app.data_dir().join(owner).join("api");
         std::fs::create_dir_all(&cwd).unwrap();
         let asked =
             json!({"session_id": owner, "cwd": cwd, "message": "May I?", "notification_type": "permission_prompt"});
-        app.tell("notification", &asked);
+        app.send_event("notification", &asked);
         let ended = json!({"session_id": format!("{owner}-old"), "cwd": cwd, "pid": 1});
-        app.tell("session-end", &ended);
+        app.send_event("session-end", &ended);
     }
     let event = "/logging/1";
     for path in ["/", "/fragments/needs", "/logging", "/fragments/log", event] {
-        let body = page(&app, path).body;
+        let body = get_page(&app, path).body;
         assert!(body.contains(">amber/api<"), "{path}: {body}");
         assert!(path == event || body.contains(">birch/api<"), "{path}: {body}");
         assert!(!body.contains(">api<"), "{path}: {body}");
@@ -280,20 +241,14 @@ fn projects_of_one_name_are_told_apart_wherever_they_are_named() {
 
 #[test]
 fn projects_are_in_the_order_of_their_letters_whether_or_not_those_are_small() {
-    let app = still();
+    let app = start_with_stopped_clock();
     for name in ["beta", "Alpha", "Gamma"] {
-        app.tell("stop", &json!({"session_id": name, "cwd": app.path().join(name)}));
+        app.send_event("stop", &json!({"session_id": name, "cwd": app.data_dir().join(name)}));
     }
     for path in ["/", "/logging"] {
-        let body = page(&app, path).body;
-        let place = |name: &str| {
-            body.find(&format!(">{name}<"))
-                .unwrap_or_else(|| panic!("{path}: {name}: {body}"))
-        };
+        let body = get_page(&app, path).body;
+        let place = |name: &str| body.find(&format!(">{name}<")).unwrap_or_else(|| panic!("{path}: {name}: {body}"));
         // The newest event comes first in the log, below the form.
-        assert!(
-            place("Alpha") < place("beta") && place("beta") < place("Gamma"),
-            "{path}"
-        );
+        assert!(place("Alpha") < place("beta") && place("beta") < place("Gamma"), "{path}");
     }
 }

@@ -2,56 +2,34 @@
 
 use serde_json::json;
 
-use super::{still, waiting};
-use crate::support::{Answer, TestApp};
+use super::{create_waiting_agent, start_with_stopped_clock};
+use crate::support::{TestApp, TestResponse};
 
-fn export(app: &TestApp, id: i64) -> Answer {
+fn get_export(app: &TestApp, id: i64) -> TestResponse {
     let path = format!("/agents/{id}/export.html");
-    let answer = app.request("GET", &path).in_one_piece().send();
+    let answer = app.request("GET", &path).without_chunking().send();
     assert_eq!(answer.status, 200, "{}", answer.body);
     answer
 }
 
 #[test]
 fn the_file_needs_nothing_else_and_may_do_nothing() {
-    let app = still();
-    let id = waiting(&app, "s1", "Shall I?");
-    let file = export(&app, id);
+    let app = start_with_stopped_clock();
+    let id = create_waiting_agent(&app, "s1", "Shall I?");
+    let file = get_export(&app, id);
     let named = file.header("content-disposition").unwrap();
     assert_eq!(named, format!("attachment; filename=\"snell-agent-{id}.html\""));
     let body = &file.body;
-    for other in [
-        "<script",
-        "<link",
-        "<img",
-        " src=",
-        "href=\"/assets",
-        "@import",
-        "url(",
-        "<form",
-    ] {
+    for other in ["<script", "<link", "<img", " src=", "href=\"/assets", "@import", "url(", "<form"] {
         assert!(!body.contains(other), "{other}");
     }
-    assert!(
-        body.starts_with("<!DOCTYPE html>") && body.ends_with("</ol></main></body></html>"),
-        "{body}"
-    );
+    assert!(body.starts_with("<!DOCTYPE html>") && body.ends_with("</ol></main></body></html>"), "{body}");
     assert_eq!(body.matches("<style>").count(), 1);
     let in_file = "default-src 'none'; style-src 'sha256-";
     assert!(body.contains(&format!("content=\"{in_file}")), "{body}");
     let policy = file.header("content-security-policy").unwrap();
-    assert!(
-        policy.starts_with(in_file) && policy.ends_with("; frame-ancestors 'none'; sandbox"),
-        "{policy}"
-    );
-    for part in [
-        "SessionStart",
-        "some-rule",
-        "Shall I?",
-        "snell.toml:4",
-        "needs you",
-        "As of",
-    ] {
+    assert!(policy.starts_with(in_file) && policy.ends_with("; frame-ancestors 'none'; sandbox"), "{policy}");
+    for part in ["SessionStart", "some-rule", "Shall I?", "snell.toml:4", "needs you", "As of"] {
         assert!(body.contains(part), "{part}");
     }
 }
@@ -59,18 +37,12 @@ fn the_file_needs_nothing_else_and_may_do_nothing() {
 #[test]
 fn the_file_has_everything_in_order_however_long_it_is() {
     let app = TestApp::start();
-    app.begin("s1");
+    app.begin_session("s1");
     for number in 0..260 {
-        app.tell(
-            "user-prompt-submit",
-            &json!({"session_id": "s1", "prompt": format!("prompt-{number}.")}),
-        );
-        app.tell(
-            "stop",
-            &json!({"session_id": "s1", "last_assistant_message": format!("answer-{number}.")}),
-        );
+        app.send_event("user-prompt-submit", &json!({"session_id": "s1", "prompt": format!("prompt-{number}.")}));
+        app.send_event("stop", &json!({"session_id": "s1", "last_assistant_message": format!("answer-{number}.")}));
     }
-    let body = export(&app, 1).body;
+    let body = get_export(&app, 1).body;
     let timeline = &body[body.find("<ol class=\"timeline\">").unwrap()..];
     let mut reached = 0;
     for number in 0..260 {
@@ -86,16 +58,13 @@ fn the_file_has_everything_in_order_however_long_it_is() {
 #[test]
 fn a_file_that_would_be_too_long_is_cut_and_says_so() {
     let app = TestApp::start();
-    app.begin("s1");
+    app.begin_session("s1");
     // Each of these letters is written as five.
     let long = "&".repeat(60_000);
     for number in 0..130 {
-        app.tell(
-            "user-prompt-submit",
-            &json!({"session_id": "s1", "prompt": format!("{number} {long}")}),
-        );
+        app.send_event("user-prompt-submit", &json!({"session_id": "s1", "prompt": format!("{number} {long}")}));
     }
-    let body = export(&app, 1).body;
+    let body = get_export(&app, 1).body;
     assert!(body.len() < 33 * 1024 * 1024, "{}", body.len());
     assert!(body.contains("The file would become longer than 32 MiB"));
     assert!(body.ends_with("</ol></main></body></html>"));
@@ -103,32 +72,23 @@ fn a_file_that_would_be_too_long_is_cut_and_says_so() {
 
 #[test]
 fn hostile_text_in_a_session_is_shown_and_not_run() {
-    let app = still();
+    let app = start_with_stopped_clock();
     let hostile = "</style></ol><script>alert(1)</script><img src=x onerror=alert(1)>\"'>";
-    let id = waiting(&app, "s1", hostile);
+    let id = create_waiting_agent(&app, "s1", hostile);
     let shown = "&lt;script&gt;alert(1)&lt;/script&gt;";
-    for path in [
-        "/",
-        "/agents/1",
-        "/agents/1/export.html",
-        "/fragments/needs",
-        "/fragments/agents/1/timeline",
-    ] {
+    for path in ["/", "/agents/1", "/agents/1/export.html", "/fragments/needs", "/fragments/agents/1/timeline"] {
         let path = path.replace("agents/1", &format!("agents/{id}"));
-        let body = app.request("GET", &path).in_one_piece().send().body;
+        let body = app.request("GET", &path).without_chunking().send().body;
         assert!(body.contains(shown), "{path}: {body}");
-        assert!(
-            !body.contains("<script>alert") && !body.contains("<img"),
-            "{path}: {body}"
-        );
+        assert!(!body.contains("<script>alert") && !body.contains("<img"), "{path}: {body}");
     }
 }
 
 #[test]
 fn times_in_a_file_are_told_for_good() {
-    let app = still();
-    let id = waiting(&app, "s1", "Shall I?");
-    let body = export(&app, id).body;
+    let app = start_with_stopped_clock();
+    let id = create_waiting_agent(&app, "s1", "Shall I?");
+    let body = get_export(&app, id).body;
     for part in ["last active", "last heard of"] {
         let told = body.split(part).nth(1).unwrap_or_else(|| panic!("{part} in {body}"));
         let told = told.split("</time>").next().unwrap();

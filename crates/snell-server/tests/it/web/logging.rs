@@ -1,35 +1,31 @@
 //! Logging: how the receiver is, the log with its filters, its search and its pages, and one event in full.
 
 use serde_json::json;
-use snell_server::Rhythm;
+use snell_server::PollSchedule;
 
-use super::{between, page, still, stop_clock, waiting};
+use super::{create_waiting_agent, get_page, slice_between, start_with_stopped_clock, stop_clock};
 use crate::support::{TestApp, wait_until};
 
 /// The numbers of the events that a page of the log shows, in its order.
-fn listed(body: &str) -> Vec<i64> {
+fn list_event_ids(body: &str) -> Vec<i64> {
     let rows = body.split("<tr id=\"event-").skip(1);
-    rows.map(|row| row.split('"').next().unwrap().parse().unwrap())
-        .collect()
+    rows.map(|row| row.split('"').next().unwrap().parse().unwrap()).collect()
 }
 
 /// The address of the link with this name.
-fn link(body: &str, name: &str) -> Option<String> {
-    let before = body
-        .split(&format!("\">{name}</a>"))
-        .next()
-        .filter(|before| before.len() < body.len())?;
+fn find_link(body: &str, name: &str) -> Option<String> {
+    let before = body.split(&format!("\">{name}</a>")).next().filter(|before| before.len() < body.len())?;
     let address = before.rsplit("href=\"").next().unwrap();
     Some(address.replace("&amp;", "&"))
 }
 
 /// Tells of so many calls, every tenth of which is about a needle.
-fn call_often(app: &TestApp, calls: usize) {
+fn send_many_calls(app: &TestApp, calls: usize) {
     for number in 1..=calls {
         let word = if number % 10 == 0 { "Needle" } else { "hay" };
-        app.tell(
+        app.send_event(
             "pre-tool-use",
-            &json!({"session_id": "s1", "cwd": app.path(), "tool_name": if number % 2 == 0 { "Bash" } else { "Edit" },
+            &json!({"session_id": "s1", "cwd": app.data_dir(), "tool_name": if number % 2 == 0 { "Bash" } else { "Edit" },
                 "tool_input": {"command": format!("grep {word} {number}")}}),
         );
     }
@@ -37,19 +33,15 @@ fn call_often(app: &TestApp, calls: usize) {
 
 #[test]
 fn the_panel_shows_whether_events_are_taken_which_came_last_and_the_mode() {
-    let app = still();
-    let before = page(&app, "/logging").body;
-    for part in [
-        "● enabled",
-        "polling_fallback",
-        "no hook was ever heard",
-        "none yet",
-        "<dt>Polling interval</dt><dd>2 s</dd>",
-    ] {
+    let app = start_with_stopped_clock();
+    let before = get_page(&app, "/logging").body;
+    for part in
+        ["● enabled", "polling_fallback", "no hook was ever heard", "none yet", "<dt>Polling interval</dt><dd>2 s</dd>"]
+    {
         assert!(before.contains(part), "{part} in {before}");
     }
-    app.begin("s1");
-    let after = page(&app, "/logging").body;
+    app.begin_session("s1");
+    let after = get_page(&app, "/logging").body;
     for part in [
         "hooks_active",
         "agents tell what they do through their hooks",
@@ -61,54 +53,44 @@ fn the_panel_shows_whether_events_are_taken_which_came_last_and_the_mode() {
     ] {
         assert!(after.contains(part), "{part} in {after}");
     }
-    let status = app.json("/hook/status");
-    assert_eq!(
-        (&status["mode"], &status["events_received"]),
-        (&json!("hooks_active"), &json!(1))
-    );
+    let status = app.get_json("/hook/status");
+    assert_eq!((&status["mode"], &status["events_received"]), (&json!("hooks_active"), &json!(1)));
 }
 
 #[test]
 fn a_receiver_that_takes_no_events_says_so() {
-    let app = TestApp::with(|settings| settings.enabled = false);
-    let body = page(&app, "/logging").body;
+    let app = TestApp::with_settings(|settings| settings.enabled = false);
+    let body = get_page(&app, "/logging").body;
     assert!(body.contains("✕ disabled"), "{body}");
-    let mode = between(&body, "<p class=\"mode\">", "</p>");
+    let mode = slice_between(&body, "<p class=\"mode\">", "</p>");
     assert!(mode.contains("takes nothing") && !mode.contains("good"), "{mode}");
 }
 
 #[test]
 fn the_panel_follows_when_hooks_fall_silent() {
-    let app = TestApp::with(|settings| {
-        settings.rhythm = Rhythm {
-            silent_after: std::time::Duration::from_millis(300),
-            ..Rhythm::default()
-        };
+    let app = TestApp::with_settings(|settings| {
+        settings.poll_schedule =
+            PollSchedule { silent_after: std::time::Duration::from_millis(300), ..PollSchedule::default() };
     });
-    app.begin("s1");
+    app.begin_session("s1");
     wait_until(|| {
-        let panel = page(&app, "/fragments/receiver").body;
+        let panel = get_page(&app, "/fragments/receiver").body;
         panel.contains("no hook was heard for 0.3 s").then_some(())
     });
 }
 
 #[test]
 fn each_part_that_changes_is_fetched_as_it_stands_on_the_page() {
-    let app = still();
-    waiting(&app, "s1", "Shall I?");
-    for path in [
-        "/logging",
-        "/hooks",
-        "/guard",
-        "/logging?tool=Bash&q=I%3F",
-        "/hooks?sort=p95",
-        "/guard?rule=some-rule",
-    ] {
-        let view = page(&app, path).body;
+    let app = start_with_stopped_clock();
+    create_waiting_agent(&app, "s1", "Shall I?");
+    for path in
+        ["/logging", "/hooks", "/guard", "/logging?tool=Bash&q=I%3F", "/hooks?sort=p95", "/guard?rule=some-rule"]
+    {
+        let view = get_page(&app, path).body;
         let mut regions = 0;
         for named in view.split(" data-src=\"").skip(1) {
             let address = named.split('"').next().unwrap().replace("&amp;", "&");
-            let fragment = page(&app, &address).body;
+            let fragment = get_page(&app, &address).body;
             let whole = match address.starts_with("/fragments/receiver") {
                 // Its two parts stand apart.
                 true => fragment.split("<dl ").next().unwrap(),
@@ -123,11 +105,11 @@ fn each_part_that_changes_is_fetched_as_it_stands_on_the_page() {
 
 #[test]
 fn the_log_shows_what_happened_the_newest_first() {
-    let app = still();
-    let id = waiting(&app, "s1", "Shall I?");
-    let body = page(&app, "/logging").body;
-    assert_eq!(listed(&body), [5, 4, 3, 2, 1]);
-    let row = between(&body, "<tr id=\"event-3\"", "</tr>");
+    let app = start_with_stopped_clock();
+    let id = create_waiting_agent(&app, "s1", "Shall I?");
+    let body = get_page(&app, "/logging").body;
+    assert_eq!(list_event_ids(&body), [5, 4, 3, 2, 1]);
+    let row = slice_between(&body, "<tr id=\"event-3\"", "</tr>");
     for part in [
         &format!("<a href=\"/agents/{id}\">#{id} <code>s1</code></a>") as &str,
         "<bdi>s1</bdi>",
@@ -142,16 +124,16 @@ fn the_log_shows_what_happened_the_newest_first() {
         assert!(row.contains(part), "{part} in {row}");
     }
     assert!(
-        between(&body, "<tr id=\"event-2\"", "</tr>").contains("Shall I?"),
+        slice_between(&body, "<tr id=\"event-2\"", "</tr>").contains("Shall I?"),
         "a prompt is told in its own words"
     );
 }
 
 #[test]
 fn filters_narrow_the_log_and_stay_in_the_form() {
-    let app = still();
-    waiting(&app, "s1", "one");
-    waiting(&app, "s2", "two");
+    let app = start_with_stopped_clock();
+    create_waiting_agent(&app, "s1", "one");
+    create_waiting_agent(&app, "s2", "two");
     let cases: [(&str, &[i64]); 18] = [
         ("agent_id=%232", &[10, 9, 8, 7, 6]),
         ("agent_id=2", &[10, 9, 8, 7, 6]),
@@ -173,10 +155,10 @@ fn filters_narrow_the_log_and_stay_in_the_form() {
         ("before=4", &[3, 2, 1]),
     ];
     for (query, expected) in cases {
-        let body = page(&app, &format!("/logging?{query}")).body;
-        assert_eq!(listed(&body), expected, "{query}");
+        let body = get_page(&app, &format!("/logging?{query}")).body;
+        assert_eq!(list_event_ids(&body), expected, "{query}");
     }
-    let body = page(&app, "/logging?q=a%22b&tool=Bash&decision=ask&since=2h").body;
+    let body = get_page(&app, "/logging?q=a%22b&tool=Bash&decision=ask&since=2h").body;
     for part in [
         "name=\"q\" value=\"a&quot;b\"",
         "name=\"tool\" value=\"Bash\"",
@@ -201,18 +183,18 @@ fn filters_narrow_the_log_and_stay_in_the_form() {
 #[test]
 fn pages_lead_on_to_everything_once() {
     let app = TestApp::start();
-    call_often(&app, 230);
+    send_many_calls(&app, 230);
     let (mut path, mut all) = ("/logging?tool=Bash&q=grep".to_owned(), Vec::new());
     loop {
-        let body = page(&app, &path).body;
-        all.extend(listed(&body));
-        match link(&body, "Older") {
+        let body = get_page(&app, &path).body;
+        all.extend(list_event_ids(&body));
+        match find_link(&body, "Older") {
             Some(older) => path = older,
             None => break,
         }
         assert!(path.contains("tool=Bash") && path.contains("q=grep"), "{path}");
         // Older pages stay as they are.
-        assert!(!page(&app, &path).body.contains("data-src=\"/fragments/log"), "{path}");
+        assert!(!get_page(&app, &path).body.contains("data-src=\"/fragments/log"), "{path}");
     }
     let expected: Vec<_> = (1..=230).rev().filter(|number| number % 2 == 0).collect();
     assert_eq!(all, expected);
@@ -221,27 +203,24 @@ fn pages_lead_on_to_everything_once() {
 #[test]
 fn a_search_that_stopped_leads_further_back() {
     let app = TestApp::start();
-    call_often(&app, 30);
+    send_many_calls(&app, 30);
     // Eight mebibytes are looked at in one search, so these hide what came before.
     for _ in 0..150 {
-        app.tell(
-            "user-prompt-submit",
-            &json!({"session_id": "s1", "prompt": "x".repeat(60_000)}),
-        );
+        app.send_event("user-prompt-submit", &json!({"session_id": "s1", "prompt": "x".repeat(60_000)}));
     }
-    let first = page(&app, "/logging?q=needle").body;
-    assert_eq!(listed(&first), [0; 0]);
+    let first = get_page(&app, "/logging?q=needle").body;
+    assert_eq!(list_event_ids(&first), [0; 0]);
     assert!(first.contains("Searched down to event"), "{first}");
-    let further = link(&first, "Search further back").unwrap();
-    let second = page(&app, &further).body;
-    assert_eq!(listed(&second), [30, 20, 10]);
-    assert_eq!(link(&second, "Search further back"), None);
+    let further = find_link(&first, "Search further back").unwrap();
+    let second = get_page(&app, &further).body;
+    assert_eq!(list_event_ids(&second), [30, 20, 10]);
+    assert_eq!(find_link(&second, "Search further back"), None);
 }
 
 #[test]
 fn how_much_is_new_is_counted_as_the_log_is_narrowed() {
     let app = TestApp::start();
-    call_often(&app, 130);
+    send_many_calls(&app, 130);
     let cases = [
         ("after=130", "hidden", "0 new"),
         ("after=120", "", "10 new"),
@@ -250,7 +229,7 @@ fn how_much_is_new_is_counted_as_the_log_is_narrowed() {
         ("after=0", "", "more than 100 new"),
     ];
     for (query, hidden, told) in cases {
-        let news = page(&app, &format!("/fragments/log/new?{query}")).body;
+        let news = get_page(&app, &format!("/fragments/log/new?{query}")).body;
         assert!(news.contains(told), "{query}: {news}");
         assert_eq!(news.contains(" hidden>"), !hidden.is_empty(), "{query}: {news}");
     }
@@ -259,9 +238,9 @@ fn how_much_is_new_is_counted_as_the_log_is_narrowed() {
 
 #[test]
 fn one_event_is_shown_in_full() {
-    let app = still();
-    waiting(&app, "s1", "Shall <b>I</b>?");
-    let body = page(&app, "/logging/3").body;
+    let app = start_with_stopped_clock();
+    create_waiting_agent(&app, "s1", "Shall <b>I</b>?");
+    let body = get_page(&app, "/logging/3").body;
     for part in [
         "<h1>Event 3: <code>PreToolUse</code></h1>",
         "✕ blocked",
@@ -275,7 +254,7 @@ fn one_event_is_shown_in_full() {
         assert!(body.contains(part), "{part} in {body}");
     }
     assert!(!body.contains("<b>I"), "{body}");
-    assert_eq!(app.json("/api/events?limit=1&before=4")["items"][0]["id"], 3);
+    assert_eq!(app.get_json("/api/events?limit=1&before=4")["items"][0]["id"], 3);
     for (path, status, message) in [
         ("/logging/99", 404, "There is no event 99."),
         ("/logging/x", 400, "An event is named by its number"),
@@ -289,9 +268,9 @@ fn one_event_is_shown_in_full() {
 
 #[test]
 fn hostile_text_is_shown_and_never_run() {
-    let app = TestApp::with(stop_clock);
+    let app = TestApp::with_settings(stop_clock);
     let text = "\"><script>alert(1)</script><img src=x onerror=alert(1)>";
-    waiting(&app, "s1", text);
+    create_waiting_agent(&app, "s1", text);
     let query = "%22%3E%3Cscript%3Ealert(1)%3C/script%3E";
     let paths = [
         "/logging".to_owned(),
@@ -302,7 +281,7 @@ fn hostile_text_is_shown_and_never_run() {
         format!("/guard?rule={query}&tier={query}"),
     ];
     for path in paths {
-        let body = page(&app, &path).body;
+        let body = get_page(&app, &path).body;
         assert!(!body.contains("<script>") && !body.contains("<img"), "{path}: {body}");
         assert!(body.contains("&lt;script&gt;"), "{path} shows it");
     }

@@ -1,55 +1,52 @@
 //! The page, as a browser without scripts gets it.
 
 mod agents;
-mod calls;
+mod event_details;
 mod export;
 mod forms;
 mod guard;
 mod hooks;
+mod invisible_chars;
 mod logging;
 mod login;
-mod narrowed;
-mod seen;
-mod speed;
-mod telling;
+mod performance;
+mod sightings;
 mod timeline;
-mod unseen;
+mod timeline_filter;
+mod tool_calls;
 mod views;
 
 use serde_json::{Value, json};
-use snell_server::Settings;
+use snell_server::ServeSettings;
 
-use crate::support::{Answer, TestApp};
+use crate::support::{TestApp, TestResponse};
 
 /// A server whose clock stands still, so that the same thing is rendered the same way twice.
-fn still() -> TestApp {
-    TestApp::with(stop_clock)
+fn start_with_stopped_clock() -> TestApp {
+    TestApp::with_settings(stop_clock)
 }
 
-fn stop_clock(settings: &mut Settings) {
+fn stop_clock(settings: &mut ServeSettings) {
     settings.now = Some("2026-03-02T12:00:00Z".parse().unwrap());
 }
 
 /// A page that is there.
-fn page(app: &TestApp, path: &str) -> Answer {
+fn get_page(app: &TestApp, path: &str) -> TestResponse {
     let answer = app.get(path);
     assert_eq!(answer.status, 200, "{path}: {}", answer.body);
     answer
 }
 
 /// An agent that works on something, and waits for an answer.
-fn waiting(app: &TestApp, session: &str, text: &str) -> i64 {
-    let cwd = app.path().join("projects").join(session);
+fn create_waiting_agent(app: &TestApp, session: &str, text: &str) -> i64 {
+    let cwd = app.data_dir().join("projects").join(session);
     let tell = |route: &str, mut body: Value| {
         body["session_id"] = session.into();
         body["cwd"] = json!(cwd);
-        app.tell(route, &body)
+        app.send_event(route, &body)
     };
     let before = "2026-03-02T11:59:59Z";
-    tell(
-        "session-start",
-        json!({"tmux_session": text, "source": text, "timestamp": before}),
-    );
+    tell("session-start", json!({"tmux_session": text, "source": text, "timestamp": before}));
     tell("user-prompt-submit", json!({"prompt": text}));
     let judgement = json!({
         "took_us": 5, "decision": "block", "reason": text,
@@ -64,16 +61,13 @@ fn waiting(app: &TestApp, session: &str, text: &str) -> i64 {
     let mut ended = call;
     ended["duration_ms"] = json!(1234);
     tell("post-tool-use", ended);
-    let told = tell(
-        "notification",
-        json!({"message": text, "notification_type": "permission_prompt"}),
-    );
+    let told = tell("notification", json!({"message": text, "notification_type": "permission_prompt"}));
     assert_eq!(told["state"], "awaiting_input");
     told["agent_id"].as_i64().unwrap()
 }
 
 /// What stands between two marks, the first of which is part of it.
-fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+fn slice_between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     let begin = text.find(from).unwrap_or_else(|| panic!("no {from} in {text}"));
     let end = text[begin..].find(to).unwrap_or_else(|| panic!("no {to} after {from}"));
     &text[begin..begin + end]

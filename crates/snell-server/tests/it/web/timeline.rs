@@ -3,12 +3,12 @@
 use serde_json::json;
 use snell_store::Store;
 
-use super::{between, page, still, waiting};
+use super::{create_waiting_agent, get_page, slice_between, start_with_stopped_clock};
 use crate::support::TestApp;
 
 /// The classes and texts of the rows, the oldest first, without their times.
-pub(super) fn rows(body: &str) -> Vec<(String, String)> {
-    let timeline = between(body, "<ol class=\"timeline\"", "</ol>");
+pub(super) fn parse_timeline_rows(body: &str) -> Vec<(String, String)> {
+    let timeline = slice_between(body, "<ol class=\"timeline\"", "</ol>");
     let row = |row: &str| {
         let class = row.split('"').next().unwrap().to_owned();
         let shown = row.split("</time>").nth(1).unwrap_or_default();
@@ -27,15 +27,15 @@ pub(super) fn rows(body: &str) -> Vec<(String, String)> {
     timeline.split("<li class=\"").skip(1).map(row).collect()
 }
 
-fn classes(body: &str) -> Vec<String> {
-    rows(body).into_iter().map(|(class, _)| class).collect()
+fn list_row_classes(body: &str) -> Vec<String> {
+    parse_timeline_rows(body).into_iter().map(|(class, _)| class).collect()
 }
 
 #[test]
 fn a_timeline_tells_everything_in_order() {
-    let app = still();
-    let id = waiting(&app, "s1", "Shall I?");
-    let found = rows(&page(&app, &format!("/agents/{id}")).body);
+    let app = start_with_stopped_clock();
+    let id = create_waiting_agent(&app, "s1", "Shall I?");
+    let found = parse_timeline_rows(&get_page(&app, &format!("/agents/{id}")).body);
     let expected = [
         ("event", "event SessionStart Shall I?"),
         ("change", "state ○ idle"),
@@ -43,10 +43,7 @@ fn a_timeline_tells_everything_in_order() {
         ("change", "state ○ idle → ▶ working"),
         ("call", "tool Bash Shall I? 1.2 s blocked Shall I?"),
         ("guard", "guard ✕ blocked some-rule t Shall I? Shall I?"),
-        (
-            "hook",
-            "hook failed exit 1 Shall I? 1.5 ms snell.toml:4 (snell) Shall I?errorsShall I?",
-        ),
+        ("hook", "hook failed exit 1 Shall I? 1.5 ms snell.toml:4 (snell) Shall I?errorsShall I?"),
         ("event", "event Notification Shall I?"),
         ("change", "state ▶ working → ▲ needs you"),
     ];
@@ -56,9 +53,9 @@ fn a_timeline_tells_everything_in_order() {
 
 #[test]
 fn a_timeline_is_narrowed_by_kinds() {
-    let app = still();
-    let id = waiting(&app, "s1", "Shall I?");
-    app.tell("stop", &json!({"session_id": "s1", "last_assistant_message": "Done."}));
+    let app = start_with_stopped_clock();
+    let id = create_waiting_agent(&app, "s1", "Shall I?");
+    app.send_event("stop", &json!({"session_id": "s1", "last_assistant_message": "Done."}));
     let cases: [(&str, &[&str]); 8] = [
         ("prompts=1", &["prompt"]),
         ("words=1", &["said"]),
@@ -74,39 +71,34 @@ fn a_timeline_is_narrowed_by_kinds() {
             let of_part = if path == "/agents" { "" } else { "/timeline" };
             let body = app.get(&format!("{path}/{id}{of_part}?{query}")).body;
             assert!(body.contains("<ol class=\"timeline\""), "{query}: {body}");
-            assert_eq!(classes(&body), expected, "{path} {query}");
+            assert_eq!(list_row_classes(&body), expected, "{path} {query}");
         }
     }
-    let body = page(&app, &format!("/agents/{id}?guard=1")).body;
-    let form = between(&body, "<form class=\"filter\" method=\"get\"", "</form>");
+    let body = get_page(&app, &format!("/agents/{id}?guard=1")).body;
+    let form = slice_between(&body, "<form class=\"filter\" method=\"get\"", "</form>");
     assert_eq!(form.matches(" checked").count(), 1, "{form}");
     assert!(form.contains("name=\"guard\" value=\"1\" checked"), "{form}");
     // What is fetched anew is narrowed alike.
-    assert!(
-        body.contains(&format!("data-src=\"/fragments/agents/{id}/timeline?guard=1\"")),
-        "{body}"
-    );
+    assert!(body.contains(&format!("data-src=\"/fragments/agents/{id}/timeline?guard=1\"")), "{body}");
 }
 
 /// All rows' texts, page by page from the newest on, put together as one timeline.
-pub(super) fn all(app: &TestApp, path: &str) -> Vec<(String, String)> {
+pub(super) fn read_whole_timeline(app: &TestApp, path: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut next = path.to_owned();
     for number in 0..100 {
-        let body = page(app, &next).body;
+        let body = get_page(app, &next).body;
         assert_eq!(number > 0, body.contains(">Newest</a>"), "{next}");
         assert_eq!(number == 0, body.contains("id=\"now\""), "{next}");
-        let mut rows = rows(&body);
+        let mut rows = parse_timeline_rows(&body);
         assert!(rows.len() <= 210, "a page has no more: {}", rows.len());
         rows.extend(found);
         found = rows;
-        let older = between(&body, "<a id=\"older\"", "</a>");
+        let older = slice_between(&body, "<a id=\"older\"", "</a>");
         if older.contains(" hidden") {
             return found;
         }
-        next = between(older, "href=\"", "\">")
-            .trim_start_matches("href=\"")
-            .replace("&amp;", "&");
+        next = slice_between(older, "href=\"", "\">").trim_start_matches("href=\"").replace("&amp;", "&");
     }
     panic!("it does not end");
 }
@@ -114,36 +106,20 @@ pub(super) fn all(app: &TestApp, path: &str) -> Vec<(String, String)> {
 #[test]
 fn a_long_timeline_is_read_page_by_page_without_loss_or_repetition() {
     let app = TestApp::start();
-    app.begin("s1");
+    app.begin_session("s1");
     for number in 0..150 {
-        app.tell(
-            "user-prompt-submit",
-            &json!({"session_id": "s1", "prompt": format!("prompt {number}")}),
-        );
-        app.tell(
-            "notification",
-            &json!({"session_id": "s1", "message": format!("message {number}")}),
-        );
-        app.tell(
-            "stop",
-            &json!({"session_id": "s1", "last_assistant_message": format!("answer {number}")}),
-        );
+        app.send_event("user-prompt-submit", &json!({"session_id": "s1", "prompt": format!("prompt {number}")}));
+        app.send_event("notification", &json!({"session_id": "s1", "message": format!("message {number}")}));
+        app.send_event("stop", &json!({"session_id": "s1", "last_assistant_message": format!("answer {number}")}));
     }
     let of = |class: &str, found: &[(String, String)]| -> Vec<String> {
-        found
-            .iter()
-            .filter(|(other, _)| other == class)
-            .map(|(_, text)| text.clone())
-            .collect()
+        found.iter().filter(|(other, _)| other == class).map(|(_, text)| text.clone()).collect()
     };
     let numbered = |text: &str| (0..150).map(|number| format!("{text} {number}")).collect::<Vec<_>>();
-    let whole = all(&app, "/agents/1");
+    let whole = read_whole_timeline(&app, "/agents/1");
     assert_eq!(of("prompt", &whole), numbered("prompt prompt"));
     assert_eq!(of("said", &whole), numbered("agent answer"));
-    let messages: Vec<_> = of("event", &whole)
-        .into_iter()
-        .filter(|text| text.contains("message"))
-        .collect();
+    let messages: Vec<_> = of("event", &whole).into_iter().filter(|text| text.contains("message")).collect();
     assert_eq!(messages, numbered("event Notification message"));
     assert_eq!(of("change", &whole).len(), 301);
     let spoken = |text: &&String| ["prompt", "message", "answer"].iter().any(|word| text.contains(word));
@@ -155,25 +131,16 @@ fn a_long_timeline_is_read_page_by_page_without_loss_or_repetition() {
             format!("agent answer {number}"),
         ]
     });
-    assert!(
-        order.into_iter().eq(expected.collect::<Vec<_>>().iter()),
-        "in the order in which it happened: {whole:?}"
-    );
-    assert_eq!(
-        of("prompt", &all(&app, "/agents/1?prompts=1")),
-        numbered("prompt prompt")
-    );
-    assert_eq!(
-        of("said", &all(&app, "/agents/1?words=1&states=1")),
-        numbered("agent answer")
-    );
-    assert_eq!(all(&app, "/agents/1?guard=1"), [("quiet".to_owned(), String::new())]);
+    assert!(order.into_iter().eq(expected.collect::<Vec<_>>().iter()), "in the order in which it happened: {whole:?}");
+    assert_eq!(of("prompt", &read_whole_timeline(&app, "/agents/1?prompts=1")), numbered("prompt prompt"));
+    assert_eq!(of("said", &read_whole_timeline(&app, "/agents/1?words=1&states=1")), numbered("agent answer"));
+    assert_eq!(read_whole_timeline(&app, "/agents/1?guard=1"), [("quiet".to_owned(), String::new())]);
 }
 
 #[test]
 fn the_end_of_a_call_is_told_where_it_began() {
     let app = TestApp::start();
-    app.begin("s1");
+    app.begin_session("s1");
     let call = |route: &str, id: &str, more: &str| {
         let mut body =
             json!({"session_id": "s1", "tool_name": "Bash", "tool_use_id": id, "tool_input": {"command": id}});
@@ -181,7 +148,7 @@ fn the_end_of_a_call_is_told_where_it_began() {
             body["duration_ms"] = json!(2500);
             body["hook_event_name"] = json!(more);
         }
-        app.tell(route, &body);
+        app.send_event(route, &body);
     };
     call("pre-tool-use", "one", "");
     call("pre-tool-use", "two", "");
@@ -189,39 +156,26 @@ fn the_end_of_a_call_is_told_where_it_began() {
     call("post-tool-use", "unannounced", "PostToolUse");
     call("pre-tool-use", "bad", "");
     call("event", "bad", "PostToolUseFailure");
-    let found: Vec<_> = rows(&page(&app, "/agents/1?tools=1").body)
-        .into_iter()
-        .map(|(_, text)| text)
-        .collect();
+    let found: Vec<_> =
+        parse_timeline_rows(&get_page(&app, "/agents/1?tools=1").body).into_iter().map(|(_, text)| text).collect();
     assert_eq!(
         found,
-        [
-            "tool Bash one 2.5 s",
-            "tool Bash two",
-            "tool Bash unannounced 2.5 s",
-            "tool Bash bad 2.5 s failed"
-        ]
+        ["tool Bash one 2.5 s", "tool Bash two", "tool Bash unannounced 2.5 s", "tool Bash bad 2.5 s failed"]
     );
 }
 
 #[test]
 fn a_long_text_is_folded_and_a_very_long_one_is_whole_in_the_file() {
     let app = TestApp::start();
-    app.begin("s1");
+    app.begin_session("s1");
     let long = |words: usize| format!("begin {}the end", "word ".repeat(words));
-    app.tell("user-prompt-submit", &json!({"session_id": "s1", "prompt": long(500)}));
-    app.tell("user-prompt-submit", &json!({"session_id": "s1", "prompt": long(5000)}));
-    let body = page(&app, "/agents/1?prompts=1").body;
+    app.send_event("user-prompt-submit", &json!({"session_id": "s1", "prompt": long(500)}));
+    app.send_event("user-prompt-submit", &json!({"session_id": "s1", "prompt": long(5000)}));
+    let body = get_page(&app, "/agents/1?prompts=1").body;
     let (folded, cut) = body.split_once("id=\"t2\"").unwrap();
-    assert!(
-        folded.contains("<details class=\"long\"><summary>") && folded.contains("the end</p>"),
-        "{folded}"
-    );
-    assert!(
-        !cut.contains("the end") && cut.contains("The rest is in the exported file."),
-        "{cut}"
-    );
-    let file = app.request("GET", "/agents/1/export.html").in_one_piece().send().body;
+    assert!(folded.contains("<details class=\"long\"><summary>") && folded.contains("the end</p>"), "{folded}");
+    assert!(!cut.contains("the end") && cut.contains("The rest is in the exported file."), "{cut}");
+    let file = app.request("GET", "/agents/1/export.html").without_chunking().send().body;
     let timeline = &file[file.find("class=\"timeline\"").unwrap()..];
     assert_eq!(timeline.matches("the end</p>").count(), 2);
     assert!(!timeline.contains("The rest is"));
@@ -229,24 +183,18 @@ fn a_long_text_is_folded_and_a_very_long_one_is_whole_in_the_file() {
 
 #[test]
 fn the_head_tells_what_is_known_of_an_agent() {
-    let app = still();
-    let id = waiting(&app, "s1", "Shall I?");
-    let mut store = Store::open(&app.database()).unwrap().store;
-    let conversation = store.whereabouts(id).unwrap().unwrap().conversation_id.unwrap();
-    store
-        .set_status(
-            conversation,
-            Some("Mending the till"),
-            "2026-03-02T12:00:00Z".parse().unwrap(),
-        )
-        .unwrap();
-    app.tell(
+    let app = start_with_stopped_clock();
+    let id = create_waiting_agent(&app, "s1", "Shall I?");
+    let mut store = Store::open(&app.database_path()).unwrap().store;
+    let conversation = store.find_agent_location(id).unwrap().unwrap().conversation_id.unwrap();
+    store.set_status(conversation, Some("Mending the till"), "2026-03-02T12:00:00Z".parse().unwrap()).unwrap();
+    app.send_event(
         "event",
         &json!({"session_id": "s1", "hook_event_name": "SubagentStart", "agent_id": "helper-1",
         "agent_type": "Explore"}),
     );
-    let head = page(&app, &format!("/fragments/agents/{id}/head")).body;
-    let project = app.path().join("projects/s1");
+    let head = get_page(&app, &format!("/fragments/agents/{id}/head")).body;
+    let project = app.data_dir().join("projects/s1");
     for part in [
         "Mending the till",
         project.to_str().unwrap(),
@@ -264,48 +212,35 @@ fn the_head_tells_what_is_known_of_an_agent() {
 #[test]
 fn an_older_page_is_not_fetched_anew() {
     let app = TestApp::start();
-    app.begin("s1");
+    app.begin_session("s1");
     for number in 0..150 {
-        app.tell(
-            "notification",
-            &json!({"session_id": "s1", "message": format!("{number}")}),
-        );
+        app.send_event("notification", &json!({"session_id": "s1", "message": format!("{number}")}));
     }
-    let newest = page(&app, "/agents/1").body;
-    assert!(between(&newest, "<ol class=\"timeline\"", ">").contains("data-src"));
-    let older = between(&newest, "<a id=\"older\"", "</a>");
-    let path = between(older, "href=\"", "\">").trim_start_matches("href=\"");
-    let older = page(&app, path).body;
-    assert!(
-        !between(&older, "<ol class=\"timeline\"", ">").contains("data-src"),
-        "{older}"
-    );
+    let newest = get_page(&app, "/agents/1").body;
+    assert!(slice_between(&newest, "<ol class=\"timeline\"", ">").contains("data-src"));
+    let older = slice_between(&newest, "<a id=\"older\"", "</a>");
+    let path = slice_between(older, "href=\"", "\">").trim_start_matches("href=\"");
+    let older = get_page(&app, path).body;
+    assert!(!slice_between(&older, "<ol class=\"timeline\"", ">").contains("data-src"), "{older}");
     assert!(!older.contains("data-before"));
 }
 
 #[test]
 fn an_input_that_a_hook_changed_is_told_as_it_was_and_as_it_became() {
-    let app = still();
+    let app = start_with_stopped_clock();
     let judgement = json!({"took_us": 5, "changed_input": {"command": "rm -i <x>", "token": "ghp_0123456789abcdefghijklmnopqrstuvwxyz"}});
-    let call = json!({"session_id": "s1", "cwd": app.path(), "tool_name": "Bash", "tool_use_id": "c1",
+    let call = json!({"session_id": "s1", "cwd": app.data_dir(), "tool_name": "Bash", "tool_use_id": "c1",
         "tool_input": {"command": "rm <x>", "timeout": 5}, "snell": {"judgement": judgement}});
-    app.tell("pre-tool-use", &call);
+    app.send_event("pre-tool-use", &call);
     let shown = "<code>command</code></dt><dd><del>rm &lt;x&gt;</del><span class=\"arrow\"> → </span><ins>rm -i &lt;x&gt;</ins>";
     for path in ["/agents/1", "/agents/1/export.html", "/logging", "/logging/1"] {
-        let body = app.request("GET", path).in_one_piece().send().body;
-        for part in [
-            "input changed",
-            shown,
-            "<del>5</del><span class=\"arrow\"> → </span><ins>nothing</ins>",
-        ] {
+        let body = app.request("GET", path).without_chunking().send().body;
+        for part in ["input changed", shown, "<del>5</del><span class=\"arrow\"> → </span><ins>nothing</ins>"] {
             assert!(body.contains(part), "{path}: {part} in {body}");
         }
-        assert!(
-            !body.contains("ghp_0123456789abcdef"),
-            "{path}: secrets are masked here, too"
-        );
+        assert!(!body.contains("ghp_0123456789abcdef"), "{path}: secrets are masked here, too");
     }
-    let event = &app.json("/api/events")["items"][0];
+    let event = &app.get_json("/api/events")["items"][0];
     assert_eq!(event["changed_input"]["command"], "rm -i <x>");
     assert_eq!(event["payload"]["tool_input"]["command"], "rm <x>");
 }

@@ -1,18 +1,18 @@
 //! What holds for every view: headers, methods, who may look, what is kept.
 
-use snell_server::{Token, pages};
+use snell_server::{AccessToken, page_routes};
 
-use super::{between, page, still, stop_clock, waiting};
+use super::{create_waiting_agent, get_page, slice_between, start_with_stopped_clock, stop_clock};
 use crate::support::TestApp;
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
     base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /// Every view and every fragment, for an agent that is there.
-fn looked_at() -> Vec<String> {
+fn list_view_paths() -> Vec<String> {
     let is_for_looking = |(method, path): &(&str, &str)| *method == "GET" && !path.starts_with("/assets");
     let concrete = |(_, path): (&str, &str)| path.replace("{id}", "1");
-    let all: Vec<_> = pages().filter(is_for_looking).map(concrete).collect();
+    let all: Vec<_> = page_routes().filter(is_for_looking).map(concrete).collect();
     assert!(all.len() > 8, "{all:?}");
     all
 }
@@ -23,16 +23,12 @@ fn is_page(path: &str) -> bool {
 
 #[test]
 fn every_view_is_html_that_is_complete_without_scripts() {
-    let app = still();
-    waiting(&app, "s1", "Shall I?");
-    for path in looked_at().iter().filter(|path| *path != "/login") {
-        let answer = app.request("GET", path).in_one_piece().send();
+    let app = start_with_stopped_clock();
+    create_waiting_agent(&app, "s1", "Shall I?");
+    for path in list_view_paths().iter().filter(|path| *path != "/login") {
+        let answer = app.request("GET", path).without_chunking().send();
         assert_eq!(answer.status, 200, "{path}");
-        assert_eq!(
-            answer.header("content-type"),
-            Some("text/html; charset=utf-8"),
-            "{path}"
-        );
+        assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"), "{path}");
         assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
         let body = &answer.body;
         for inline in ["<script>", " style=", " onclick", " onload", "javascript:"] {
@@ -54,15 +50,7 @@ fn every_view_is_html_that_is_complete_without_scripts() {
         }
         assert!(!body.contains("<style"), "{path}");
         if is_page(path) {
-            for part in [
-                "<html lang=\"en\">",
-                "<main ",
-                "<nav ",
-                "<header ",
-                "href=\"#main\"",
-                "<title>",
-                "viewport",
-            ] {
+            for part in ["<html lang=\"en\">", "<main ", "<nav ", "<header ", "href=\"#main\"", "<title>", "viewport"] {
                 assert!(body.contains(part), "{path}: {part}");
             }
             assert_eq!(body.matches("<h1").count(), 1, "{path}");
@@ -73,9 +61,9 @@ fn every_view_is_html_that_is_complete_without_scripts() {
 
 #[test]
 fn a_fragment_is_what_its_view_contains() {
-    let app = still();
-    waiting(&app, "s1", "Shall I?");
-    let (all, one) = (page(&app, "/").body, page(&app, "/agents/1").body);
+    let app = start_with_stopped_clock();
+    create_waiting_agent(&app, "s1", "Shall I?");
+    let (all, one) = (get_page(&app, "/").body, get_page(&app, "/agents/1").body);
     let cases = [
         ("/fragments/counts", &all),
         ("/fragments/needs", &all),
@@ -86,7 +74,7 @@ fn a_fragment_is_what_its_view_contains() {
         ("/fragments/agents/1/timeline", &one),
     ];
     for (path, view) in cases {
-        let fragment = page(&app, path).body;
+        let fragment = get_page(&app, path).body;
         assert!(fragment.len() > 60, "{path}: {fragment}");
         assert!(view.contains(&fragment), "{path}: {fragment}");
     }
@@ -94,7 +82,7 @@ fn a_fragment_is_what_its_view_contains() {
     for view in [&all, &one] {
         for named in view.split("data-src=\"").skip(1) {
             let path = named.split('"').next().unwrap();
-            let fragment = page(&app, path).body;
+            let fragment = get_page(&app, path).body;
             let before = view.split(&format!("data-src=\"{path}\"")).next().unwrap();
             let id = before.rsplit("id=\"").next().unwrap().split('"').next().unwrap();
             assert!(fragment.contains(&format!("id=\"{id}\"")), "{path}: {id}");
@@ -104,12 +92,12 @@ fn a_fragment_is_what_its_view_contains() {
 
 #[test]
 fn a_head_is_answered_like_a_look_but_without_a_body() {
-    let app = still();
-    waiting(&app, "s1", "Shall I?");
+    let app = start_with_stopped_clock();
+    create_waiting_agent(&app, "s1", "Shall I?");
     for path in ["/", "/agents/1", "/fragments/agents/1"] {
         let (head, look) = (app.request("HEAD", path).send(), app.get(path));
         assert_eq!((head.status, head.body.as_str()), (200, ""), "{path}");
-        let without_date = |answer: &crate::support::Answer| {
+        let without_date = |answer: &crate::support::TestResponse| {
             let mut headers = answer.headers.clone();
             headers.retain(|(name, _)| name != "date");
             headers
@@ -121,8 +109,8 @@ fn a_head_is_answered_like_a_look_but_without_a_body() {
 #[test]
 fn nothing_but_looking_can_be_done_to_a_view() {
     let app = TestApp::start();
-    app.begin("s1");
-    for path in looked_at().iter().filter(|path| *path != "/login") {
+    app.begin_session("s1");
+    for path in list_view_paths().iter().filter(|path| *path != "/login") {
         for method in ["POST", "PUT", "DELETE", "PATCH"] {
             let answer = app.request(method, path).json("{}").send();
             assert_eq!(answer.status, 405, "{method} {path}");
@@ -135,7 +123,7 @@ fn nothing_but_looking_can_be_done_to_a_view() {
 #[test]
 fn what_is_not_there_is_told_on_a_page_that_leads_on() {
     let app = TestApp::start();
-    app.begin("s1");
+    app.begin_session("s1");
     let cases = [
         ("/agents/99", 404, "There is no agent 99."),
         ("/agents/99/export.html", 404, "There is no agent 99."),
@@ -143,42 +131,23 @@ fn what_is_not_there_is_told_on_a_page_that_leads_on() {
         ("/agents/-1", 400, "An agent is named by its number"),
         ("/agents/99999999999999999999", 400, "An agent is named by its number"),
         ("/agents/1?nonsense=1", 400, "Unknown parameter &quot;nonsense&quot;"),
-        (
-            "/agents/1?before=%3Cscript%3E",
-            400,
-            "&quot;before&quot; is &quot;&lt;script&gt;&quot;",
-        ),
-        (
-            "/agents/1?before=x",
-            400,
-            "it must be as the link &quot;Older&quot; of a page has it",
-        ),
-        (
-            "/logging?before=x",
-            400,
-            "it must be as the link &quot;Older&quot; of a page has it",
-        ),
+        ("/agents/1?before=%3Cscript%3E", 400, "&quot;before&quot; is &quot;&lt;script&gt;&quot;"),
+        ("/agents/1?before=x", 400, "it must be as the link &quot;Older&quot; of a page has it"),
+        ("/logging?before=x", 400, "it must be as the link &quot;Older&quot; of a page has it"),
         ("/?x", 400, "Unknown parameter &quot;x&quot;"),
     ];
     for (path, status, message) in cases {
         let answer = app.get(path);
         assert_eq!(answer.header("referrer-policy"), Some("same-origin"), "{path}");
         assert_eq!(answer.status, status, "{path}");
-        assert_eq!(
-            answer.header("content-type"),
-            Some("text/html; charset=utf-8"),
-            "{path}"
-        );
+        assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"), "{path}");
         assert!(answer.body.contains(message), "{path}: {}", answer.body);
         assert!(answer.body.contains("<a href=\"/\">All agents</a>"), "{path}");
     }
     // Whoever looks with a browser gets a page wherever it ends up; programs get what they can read.
     let lost = app.request("GET", "/no/such/thing");
     let answer = lost.header("Accept: text/html,application/xhtml+xml,*/*;q=0.8").send();
-    assert_eq!(
-        (answer.status, answer.header("content-type")),
-        (404, Some("text/html; charset=utf-8"))
-    );
+    assert_eq!((answer.status, answer.header("content-type")), (404, Some("text/html; charset=utf-8")));
     for part in [
         "There is nothing here.",
         "No page has this address",
@@ -190,11 +159,7 @@ fn what_is_not_there_is_told_on_a_page_that_leads_on() {
     ] {
         assert!(answer.body.contains(part), "{part}: {}", answer.body);
     }
-    assert!(
-        !answer.body.contains("no longer kept"),
-        "nothing ever was there: {}",
-        answer.body
-    );
+    assert!(!answer.body.contains("no longer kept"), "nothing ever was there: {}", answer.body);
     assert_eq!(app.get("/no/such/thing").message(), "there is nothing here");
     assert_eq!(app.get("/fragments/agents/99").message(), "there is no agent 99");
 }
@@ -202,27 +167,24 @@ fn what_is_not_there_is_told_on_a_page_that_leads_on() {
 #[test]
 fn what_the_page_is_made_of_is_kept_for_ever_under_a_name_that_changes_with_it() {
     let app = TestApp::start();
-    let body = page(&app, "/").body;
+    let body = get_page(&app, "/").body;
     let kinds = [
         ("page.css", "text/css; charset=utf-8"),
         ("page.js", "text/javascript; charset=utf-8"),
         ("icon.svg", "image/svg+xml"),
     ];
     for (name, kind) in kinds {
-        let version = between(&body, "/assets/", "/icon.svg").trim_start_matches("/assets/");
+        let version = slice_between(&body, "/assets/", "/icon.svg").trim_start_matches("/assets/");
         let path = format!("/assets/{version}/{name}");
         assert!(body.contains(&path), "{path}");
-        let answer = page(&app, &path);
+        let answer = get_page(&app, &path);
         assert_eq!(answer.header("content-type"), Some(kind));
         let kept = answer.header("cache-control").unwrap();
         assert_eq!(kept, "public, max-age=31536000, immutable");
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
         // A page of an earlier version is served, but nothing is kept under a wrong name.
-        let earlier = page(&app, &format!("/assets/000000000000/{name}"));
-        assert_eq!(
-            (&earlier.body, earlier.header("cache-control")),
-            (&answer.body, Some("no-store"))
-        );
+        let earlier = get_page(&app, &format!("/assets/000000000000/{name}"));
+        assert_eq!((&earlier.body, earlier.header("cache-control")), (&answer.body, Some("no-store")));
     }
     for path in ["/assets/0/nothing.js", "/assets/0/..%2fpage.css", "/assets/0/"] {
         assert_eq!(app.get(path).status, 404, "{path}");
@@ -232,32 +194,20 @@ fn what_the_page_is_made_of_is_kept_for_ever_under_a_name_that_changes_with_it()
 #[test]
 fn pages_of_other_sites_see_nothing_but_a_link_leads_to_a_view() {
     let app = TestApp::start();
-    app.begin("s1");
+    app.begin_session("s1");
     let foreign_page = ["Origin: http://evil.example", "Origin: null"];
-    for path in looked_at() {
+    for path in list_view_paths() {
         for header in foreign_page {
-            assert_eq!(
-                app.request("GET", &path).header(header).send().status,
-                403,
-                "{path} {header}"
-            );
+            assert_eq!(app.request("GET", &path).header(header).send().status, 403, "{path} {header}");
         }
-        assert_eq!(
-            app.request("GET", &path).host("evil.example").send().status,
-            421,
-            "{path}"
-        );
+        assert_eq!(app.request("GET", &path).host("evil.example").send().status, 421, "{path}");
         let from_elsewhere = || app.request("GET", &path).header("Sec-Fetch-Site: cross-site");
         for (mode, dest) in [("no-cors", "script"), ("no-cors", "image"), ("navigate", "iframe")] {
-            let fetched = from_elsewhere()
-                .header(&format!("Sec-Fetch-Mode: {mode}"))
-                .header(&format!("Sec-Fetch-Dest: {dest}"));
+            let fetched =
+                from_elsewhere().header(&format!("Sec-Fetch-Mode: {mode}")).header(&format!("Sec-Fetch-Dest: {dest}"));
             assert_eq!(fetched.send().status, 403, "{path} {dest}");
         }
-        let followed = from_elsewhere()
-            .header("Sec-Fetch-Mode: navigate")
-            .header("Sec-Fetch-Dest: document")
-            .send();
+        let followed = from_elsewhere().header("Sec-Fetch-Mode: navigate").header("Sec-Fetch-Dest: document").send();
         let may = ["/", "/agents/1", "/logging", "/logging/1", "/hooks", "/guard"].contains(&path.as_str());
         assert_eq!(followed.status, if may { 200 } else { 403 }, "{path}");
     }
@@ -265,32 +215,18 @@ fn pages_of_other_sites_see_nothing_but_a_link_leads_to_a_view() {
 
 #[test]
 fn where_there_is_a_token_no_view_is_shown_without() {
-    let app = TestApp::with(|settings| {
+    let app = TestApp::with_settings(|settings| {
         stop_clock(settings);
-        settings.token = Some(Token::of("secret"));
+        settings.token = Some(AccessToken::new("secret"));
     });
-    let with = |path: &str| {
-        app.request("GET", path)
-            .header("Authorization: Bearer secret")
-            .in_one_piece()
-            .send()
-    };
+    let with = |path: &str| app.request("GET", path).header("Authorization: Bearer secret").without_chunking().send();
     let event = app.request("POST", "/hook/stop").header("Authorization: Bearer secret");
-    assert_eq!(
-        event
-            .json(r#"{"session_id":"only-for-me","last_assistant_message":"private"}"#)
-            .send()
-            .status,
-        200
-    );
-    for path in looked_at().iter().filter(|path| *path != "/login") {
+    assert_eq!(event.json(r#"{"session_id":"only-for-me","last_assistant_message":"private"}"#).send().status, 200);
+    for path in list_view_paths().iter().filter(|path| *path != "/login") {
         let answer = app.get(path);
         assert_eq!(answer.status, 401, "{path}");
         assert_eq!(answer.header("www-authenticate"), Some("Bearer"), "{path}");
-        assert!(
-            !answer.body.contains("private") && !answer.body.contains("only-for"),
-            "{path}"
-        );
+        assert!(!answer.body.contains("private") && !answer.body.contains("only-for"), "{path}");
         assert_eq!(answer.body.contains("<form"), is_page(path), "{path}");
         assert_eq!(with(path).status, 200, "{path}");
     }

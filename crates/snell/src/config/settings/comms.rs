@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::values::{in_full, read_text};
-use crate::config::node::{Node, NodeValue};
-use crate::config::reading::{Fields, Reading};
-use crate::contract::{Key, Kind, key};
-use crate::matcher::{Dialect, Glob};
+use super::values::{read_checked_text, resolve_in_home};
+use crate::config::reader::{ConfigReader, ObjectFields};
+use crate::config::spanned::{NodeValue, SpannedNode};
+use crate::contract::{ConfigKey, ConfigValueKind, config_key};
+use crate::matcher::{Glob, GlobDialect};
 
 /// What a tool does with messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,30 +36,26 @@ pub struct CommsSettings {
 }
 
 /// The keys of `[comms]`.
-pub(crate) const COMMS_KEYS: &[Key] = &[
-    key(
+pub(crate) const COMMS_KEYS: &[ConfigKey] = &[
+    config_key(
         "send",
-        Kind::Names,
+        ConfigValueKind::Names,
         "Further tools that send messages: patterns of their whole names, with * and ?.",
     ),
-    key(
+    config_key(
         "draft",
-        Kind::Names,
+        ConfigValueKind::Names,
         "Further tools that only draft them, also if they would count as sending otherwise.",
     ),
-    key(
-        "except",
-        Kind::Names,
-        "Tools that do neither, whatever else is said of them.",
-    ),
-    key(
+    config_key("except", ConfigValueKind::Names, "Tools that do neither, whatever else is said of them."),
+    config_key(
         "recipients",
-        Kind::Names,
+        ConfigValueKind::Names,
         "Further fields of a tool's input that name recipients, at any depth.",
     ),
-    key(
+    config_key(
         "contacts",
-        Kind::Text,
+        ConfigValueKind::Text,
         "The contacts file, TOML or JSON. A relative path begins in the home directory. Default: contacts.toml beside \
          the user's own snell.toml.",
     ),
@@ -67,21 +63,16 @@ pub(crate) const COMMS_KEYS: &[Key] = &[
 
 impl CommsSettings {
     /// What the user says that this tool does; nothing if they say nothing of it.
-    pub fn says(&self, tool: &str) -> Option<MessageUse> {
-        let said = [
-            (&self.except, MessageUse::Nothing),
-            (&self.send, MessageUse::Sends),
-            (&self.draft, MessageUse::Drafts),
-        ];
-        let is_like = |pattern: &String| Glob::new(pattern, Dialect::PLAIN_CASELESS).matches(tool);
+    pub fn classify_tool(&self, tool: &str) -> Option<MessageUse> {
+        let said =
+            [(&self.except, MessageUse::Nothing), (&self.send, MessageUse::Sends), (&self.draft, MessageUse::Drafts)];
+        let is_like = |pattern: &String| Glob::new(pattern, GlobDialect::PLAIN_CASELESS).matches(tool);
         let names_it = |patterns: &[String]| patterns.iter().any(is_like);
-        said.into_iter()
-            .find(|(patterns, _)| names_it(patterns))
-            .map(|(_, said)| said)
+        said.into_iter().find(|(patterns, _)| names_it(patterns)).map(|(_, said)| said)
     }
 
     /// These, and those of an earlier file where these say nothing.
-    pub(super) fn over(self, earlier: Self) -> Self {
+    pub(super) fn merge_over(self, earlier: Self) -> Self {
         let or = |list: Vec<String>, earlier: Vec<String>| if list.is_empty() { earlier } else { list };
         Self {
             send: or(self.send, earlier.send),
@@ -93,55 +84,46 @@ impl CommsSettings {
     }
 
     /// The same, with paths that begin in this home directory in full.
-    pub(super) fn at_home(self, home: Option<&Path>) -> Self {
-        Self {
-            contacts: self.contacts.map(|path| in_full(&path, home)),
-            ..self
-        }
+    pub(super) fn resolve_paths(self, home: Option<&Path>) -> Self {
+        Self { contacts: self.contacts.map(|path| resolve_in_home(&path, home)), ..self }
     }
 }
 
-pub(super) fn read(reading: &mut Reading<'_>, node: &Node) -> CommsSettings {
-    let Some(fields) = reading.object(node, "[comms]") else {
+pub(super) fn read_comms(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> CommsSettings {
+    let Some(fields) = reading.read_object(node, "[comms]") else {
         return CommsSettings::default();
     };
     let known: Vec<_> = COMMS_KEYS.iter().map(|key| key.name).collect();
-    reading.unknown_keys(&fields, &known, "[comms]");
+    reading.warn_of_unknown_keys(&fields, &known, "[comms]");
     CommsSettings {
-        send: read_names(reading, &fields, "send", A_TOOL),
-        draft: read_names(reading, &fields, "draft", A_TOOL),
-        except: read_names(reading, &fields, "except", A_TOOL),
-        recipients: read_names(reading, &fields, "recipients", A_FIELD),
-        contacts: read_text(reading, &fields, "contacts", file).map(PathBuf::from),
+        send: read_names(reading, &fields, "send", TOOL_EXAMPLE),
+        draft: read_names(reading, &fields, "draft", TOOL_EXAMPLE),
+        except: read_names(reading, &fields, "except", TOOL_EXAMPLE),
+        recipients: read_names(reading, &fields, "recipients", FIELD_EXAMPLE),
+        contacts: read_checked_text(reading, &fields, "contacts", check_contacts_path).map(PathBuf::from),
     }
 }
 
-const A_TOOL: &str = "\"mcp__mail__send_*\"";
-const A_FIELD: &str = "\"thread_id\"";
+const TOOL_EXAMPLE: &str = "\"mcp__mail__send_*\"";
+const FIELD_EXAMPLE: &str = "\"thread_id\"";
 
 /// A list of which each item counts by itself: one that is wrong must not cost the others.
-fn read_names(reading: &mut Reading<'_>, fields: &Fields<'_>, key: &str, example: &str) -> Vec<String> {
+fn read_names(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &str, example: &str) -> Vec<String> {
     let Some(node) = fields.get(key) else {
         return Vec::new();
     };
     let NodeValue::Array(items) = &node.value else {
-        let kind = reading.kind(node);
-        reading.error(
-            node.at,
-            format!("\"{key}\" must be an array, not {kind}; write {key} = [{example}]"),
-        );
+        let kind = reading.kind_name(node);
+        reading.add_error(node.offset, format!("\"{key}\" must be an array, not {kind}; write {key} = [{example}]"));
         return Vec::new();
     };
     let mut names = Vec::new();
     for item in items {
-        let Some(name) = reading.as_text(item, key) else {
+        let Some(name) = reading.expect_text(item, key) else {
             continue;
         };
         if name.trim().is_empty() {
-            reading.error(
-                item.at,
-                format!("\"{key}\" has an empty item; write {example}, or remove it"),
-            );
+            reading.add_error(item.offset, format!("\"{key}\" has an empty item; write {example}, or remove it"));
         } else {
             names.push(name.trim().to_owned());
         }
@@ -149,7 +131,7 @@ fn read_names(reading: &mut Reading<'_>, fields: &Fields<'_>, key: &str, example
     names
 }
 
-fn file(text: String) -> Result<String, String> {
+fn check_contacts_path(text: String) -> Result<String, String> {
     if text.trim().is_empty() {
         return Err("is empty; write the path of the contacts file (the default counts now)".into());
     }
@@ -159,20 +141,17 @@ fn file(text: String) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::places::Whose;
-    use crate::config::source::Source;
+    use crate::config::discovery::FileOwner;
+    use crate::config::source::ConfigSource;
 
     #[test]
     fn what_is_wrong_costs_nothing_else_and_is_said() {
         let text =
             "send = \"mcp__x__fly\"\ndraft = [\"mcp__x__note\", 3, \" \"]\ncontacts = \"\"\nrecipient = [\"to\"]\n";
-        let source = Source::of_text("snell.toml".into(), text.into());
-        let mut reading = Reading::new(&source, Whose::User);
-        let settings = read(&mut reading, &Node::from_toml(text).unwrap());
-        let expected = CommsSettings {
-            draft: vec!["mcp__x__note".into()],
-            ..CommsSettings::default()
-        };
+        let source = ConfigSource::from_text("snell.toml".into(), text.into());
+        let mut reading = ConfigReader::new(&source, FileOwner::User);
+        let settings = read_comms(&mut reading, &SpannedNode::from_toml(text).unwrap());
+        let expected = CommsSettings { draft: vec!["mcp__x__note".into()], ..CommsSettings::default() };
         assert_eq!(settings, expected);
         let findings: Vec<_> = reading.diagnostics.iter().map(ToString::to_string).collect();
         let expected = [
@@ -204,9 +183,9 @@ mod tests {
             ("xmcp__pigeon__fly", None),
         ];
         for (tool, expected) in cases {
-            assert_eq!(settings.says(tool), expected, "{tool}");
+            assert_eq!(settings.classify_tool(tool), expected, "{tool}");
         }
-        assert_eq!(CommsSettings::default().says("mcp__mail__send"), None);
+        assert_eq!(CommsSettings::default().classify_tool("mcp__mail__send"), None);
     }
 
     #[test]
@@ -216,11 +195,8 @@ mod tests {
             contacts: Some("earlier".into()),
             ..CommsSettings::default()
         };
-        let later = CommsSettings {
-            contacts: Some("later".into()),
-            ..CommsSettings::default()
-        };
-        let both = later.over(earlier).at_home(Some(Path::new("/home/me")));
+        let later = CommsSettings { contacts: Some("later".into()), ..CommsSettings::default() };
+        let both = later.merge_over(earlier).resolve_paths(Some(Path::new("/home/me")));
         assert_eq!(both.send, ["earlier"]);
         assert_eq!(both.contacts.as_deref(), Some(Path::new("/home/me/later")));
     }

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use super::own;
-use super::values::{below_home, in_full, read_size};
-use crate::config::node::{Node, NodeValue};
-use crate::config::places::Whose;
-use crate::config::reading::{Fields, Reading};
-use crate::contract::{Key, Kind, key};
+use super::get_user_only;
+use super::values::{expand_tilde, read_size, resolve_in_home};
+use crate::config::discovery::FileOwner;
+use crate::config::reader::{ConfigReader, ObjectFields};
+use crate::config::spanned::{NodeValue, SpannedNode};
+use crate::contract::{ConfigKey, ConfigValueKind, config_key};
 
 /// The files that every session gets unless a file says otherwise: where they are in the project, and what they are.
 pub(crate) const CORE_FILES: [(&str, &str); 3] = [
@@ -17,10 +17,10 @@ pub(crate) const CORE_FILES: [(&str, &str); 3] = [
     ("Desktop/SYSTEM-INDEX.md", "complete file"),
 ];
 
-const MAX_FILE: &str = "64KiB";
-const MAX_FILE_BYTES: u64 = 64 * 1024;
-const MAX_ALL: &str = "256KiB";
-const MAX_ALL_BYTES: u64 = 256 * 1024;
+const DEFAULT_MAX_FILE: &str = "64KiB";
+const DEFAULT_MAX_FILE_BYTES: u64 = 64 * 1024;
+const DEFAULT_MAX_ALL: &str = "256KiB";
+const DEFAULT_MAX_ALL_BYTES: u64 = 256 * 1024;
 
 /// A file that every session gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct CoreFile {
     pub about: Option<String>,
     /// Whether it may lie outside of the project. So it may if the user's own file names the very place: by its whole
     /// path, or from the home directory. What is there in a project, behind a relative path, is the project's word.
-    pub anywhere: bool,
+    pub may_be_outside_project: bool,
 }
 
 /// The files whose content an agent gets when its session starts.
@@ -46,26 +46,26 @@ pub struct ContextSettings {
 }
 
 /// The keys of `[context]`.
-pub(crate) const CONTEXT_KEYS: &[Key] = &[
-    key(
+pub(crate) const CONTEXT_KEYS: &[ConfigKey] = &[
+    config_key(
         "core",
-        Kind::CoreFiles,
+        ConfigValueKind::CoreFiles,
         "The files that every session gets: paths, from the project if they are relative, or tables with \"path\" and \
          \"about\".",
     ),
-    key(
+    config_key(
         "max_file",
-        Kind::Size(MAX_FILE),
+        ConfigValueKind::Size(DEFAULT_MAX_FILE),
         "How much of one file an agent gets, with its unit: B, KB, KiB, MB or MiB; 16MiB at most. Default: 64KiB.",
     ),
-    key(
+    config_key(
         "max_all",
-        Kind::Size(MAX_ALL),
+        ConfigValueKind::Size(DEFAULT_MAX_ALL),
         "How much an agent gets of all files together; 16MiB at most. Default: 256KiB.",
     ),
-    key(
+    config_key(
         "allow",
-        Kind::Directories,
+        ConfigValueKind::Directories,
         "Further directories, or single files, from which files may come. A relative path begins in the home directory. \
          Only in the user's own file. Default: none but the project.",
     ),
@@ -73,29 +73,27 @@ pub(crate) const CONTEXT_KEYS: &[Key] = &[
 
 impl ContextSettings {
     /// The files that every session gets, in the order in which it gets them.
-    pub fn core(&self) -> Cow<'_, [CoreFile]> {
+    pub fn core_files(&self) -> Cow<'_, [CoreFile]> {
         let default = |(path, about): &(&str, &str)| CoreFile {
             path: path.into(),
             about: Some((*about).to_owned()),
-            anywhere: false,
+            may_be_outside_project: false,
         };
-        self.core
-            .as_deref()
-            .map_or_else(|| CORE_FILES.iter().map(default).collect(), Cow::Borrowed)
+        self.core.as_deref().map_or_else(|| CORE_FILES.iter().map(default).collect(), Cow::Borrowed)
     }
 
     /// How many bytes of one file an agent gets.
-    pub fn max_file(&self) -> u64 {
-        self.max_file.unwrap_or(MAX_FILE_BYTES)
+    pub fn max_file_bytes(&self) -> u64 {
+        self.max_file.unwrap_or(DEFAULT_MAX_FILE_BYTES)
     }
 
     /// How many bytes it gets of all files together.
-    pub fn max_all(&self) -> u64 {
-        self.max_all.unwrap_or(MAX_ALL_BYTES)
+    pub fn max_total_bytes(&self) -> u64 {
+        self.max_all.unwrap_or(DEFAULT_MAX_ALL_BYTES)
     }
 
     /// What is said, and not only meant by default: each key with its value, for people.
-    pub fn said(&self) -> Vec<(&'static str, String)> {
+    pub fn explicit_entries(&self) -> Vec<(&'static str, String)> {
         let about = |about: &String| format!(" ({about})");
         let file = |file: &CoreFile| {
             let about = file.about.as_ref().map(about).unwrap_or_default();
@@ -106,87 +104,79 @@ impl ContextSettings {
             files => files.iter().map(file).collect(),
         });
         let sizes = [("max_file", self.max_file), ("max_all", self.max_all)];
-        let sizes = sizes
-            .into_iter()
-            .filter_map(|(key, size)| Some((key, format!("{} bytes", size?))));
+        let sizes = sizes.into_iter().filter_map(|(key, size)| Some((key, format!("{} bytes", size?))));
         let places = self.allow.iter().map(|place| ("allow", place.display().to_string()));
         files.into_iter().flatten().chain(sizes).chain(places).collect()
     }
 
     /// Further directories from which files may come, or single files.
-    pub fn allow(&self) -> &[PathBuf] {
+    pub fn allowed_paths(&self) -> &[PathBuf] {
         &self.allow
     }
 
     /// These, and those of an earlier file where these say nothing.
-    pub(super) fn over(self, earlier: Self) -> Self {
+    pub(super) fn merge_over(self, earlier: Self) -> Self {
         Self {
             core: self.core.or(earlier.core),
             max_file: self.max_file.or(earlier.max_file),
             max_all: self.max_all.or(earlier.max_all),
-            allow: if self.allow.is_empty() {
-                earlier.allow
-            } else {
-                self.allow
-            },
+            allow: if self.allow.is_empty() { earlier.allow } else { self.allow },
         }
     }
 
     /// With paths that begin in this home directory in full.
-    pub(super) fn at_home(mut self, home: Option<&Path>) -> Self {
+    pub(super) fn resolve_paths(mut self, home: Option<&Path>) -> Self {
         for file in self.core.iter_mut().flatten() {
-            file.path = below_home(&file.path, home);
+            file.path = expand_tilde(&file.path, home);
         }
         for place in &mut self.allow {
-            *place = in_full(place, home);
+            *place = resolve_in_home(place, home);
         }
         self
     }
 }
 
-pub(super) fn read(reading: &mut Reading<'_>, node: &Node) -> ContextSettings {
-    let Some(fields) = reading.object(node, "[context]") else {
+pub(super) fn read_context(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> ContextSettings {
+    let Some(fields) = reading.read_object(node, "[context]") else {
         return ContextSettings::default();
     };
     let known: Vec<_> = CONTEXT_KEYS.iter().map(|key| key.name).collect();
-    reading.unknown_keys(&fields, &known, "[context]");
+    reading.warn_of_unknown_keys(&fields, &known, "[context]");
     ContextSettings {
         core: read_core(reading, &fields),
-        max_file: read_size(reading, &fields, "max_file", MAX_FILE),
-        max_all: read_size(reading, &fields, "max_all", MAX_ALL),
+        max_file: read_size(reading, &fields, "max_file", DEFAULT_MAX_FILE),
+        max_all: read_size(reading, &fields, "max_all", DEFAULT_MAX_ALL),
         // A project that could say where files may come from could hand any of them to the agent.
-        allow: own(reading, &fields, "allow")
-            .map(|node| read_allow(reading, node))
-            .unwrap_or_default(),
+        allow: get_user_only(reading, &fields, "allow").map(|node| read_allow(reading, node)).unwrap_or_default(),
     }
 }
 
-fn read_core(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Option<Vec<CoreFile>> {
-    let items = reading.array(fields.get("core")?, "\"core\"")?;
+fn read_core(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<Vec<CoreFile>> {
+    let items = reading.read_array(fields.get("core")?, "\"core\"")?;
     Some(items.iter().filter_map(|item| read_core_file(reading, item)).collect())
 }
 
-fn read_core_file(reading: &mut Reading<'_>, item: &Node) -> Option<CoreFile> {
+fn read_core_file(reading: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<CoreFile> {
     let (path, about) = match &item.value {
         NodeValue::String(_) => (read_path(reading, item, "core")?, None),
         NodeValue::Object(_) => {
-            let fields = reading.object(item, "an entry of \"core\"")?;
-            reading.unknown_keys(&fields, &["path", "about"], "an entry of \"core\"");
+            let fields = reading.read_object(item, "an entry of \"core\"")?;
+            reading.warn_of_unknown_keys(&fields, &["path", "about"], "an entry of \"core\"");
             let Some(path) = fields.get("path") else {
                 let message =
                     "an entry of \"core\" has no \"path\"; write {path = \"notes/PLAN.md\", about = \"the plan\"}";
-                reading.error(item.at, message);
+                reading.add_error(item.offset, message);
                 return None;
             };
-            (read_path(reading, path, "path")?, reading.text(&fields, "about"))
+            (read_path(reading, path, "path")?, reading.read_text(&fields, "about"))
         }
         _ => {
-            let kind = reading.kind(item);
+            let kind = reading.kind_name(item);
             let message = format!(
                 "an entry of \"core\" must be a path, not {kind}; write \"notes/PLAN.md\" or {{path = \"notes/PLAN.md\", \
                  about = \"the plan\"}}"
             );
-            reading.error(item.at, message);
+            reading.add_error(item.offset, message);
             return None;
         }
     };
@@ -194,24 +184,21 @@ fn read_core_file(reading: &mut Reading<'_>, item: &Node) -> Option<CoreFile> {
     let about = about.filter(|about| !about.trim().is_empty());
     Some(CoreFile {
         about: about.or_else(|| named().map(|(_, about)| (*about).to_owned())),
-        anywhere: reading.whose == Whose::User && (path.is_absolute() || path.starts_with("~")),
+        may_be_outside_project: reading.owner == FileOwner::User && (path.is_absolute() || path.starts_with("~")),
         path,
     })
 }
 
-fn read_allow(reading: &mut Reading<'_>, node: &Node) -> Vec<PathBuf> {
-    let items = reading.array(node, "\"allow\"").unwrap_or_default();
+fn read_allow(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> Vec<PathBuf> {
+    let items = reading.read_array(node, "\"allow\"").unwrap_or_default();
     let paths = items.iter().filter_map(|item| read_path(reading, item, "allow"));
     paths.collect()
 }
 
-fn read_path(reading: &mut Reading<'_>, node: &Node, key: &str) -> Option<PathBuf> {
-    let text = reading.as_text(node, key)?;
+fn read_path(reading: &mut ConfigReader<'_>, node: &SpannedNode, key: &str) -> Option<PathBuf> {
+    let text = reading.expect_text(node, key)?;
     if text.trim().is_empty() {
-        reading.error(
-            node.at,
-            format!("\"{key}\" holds an empty path; write \"~/notes\" or the like"),
-        );
+        reading.add_error(node.offset, format!("\"{key}\" holds an empty path; write \"~/notes\" or the like"));
         return None;
     }
     Some(text.into())
@@ -221,57 +208,47 @@ fn read_path(reading: &mut Reading<'_>, node: &Node, key: &str) -> Option<PathBu
 mod tests {
     use super::*;
 
-    fn file(path: &str) -> CoreFile {
-        CoreFile {
-            path: path.into(),
-            about: None,
-            anywhere: false,
-        }
+    fn make_core_file(path: &str) -> CoreFile {
+        CoreFile { path: path.into(), about: None, may_be_outside_project: false }
     }
 
     #[test]
     fn of_two_files_the_later_counts_where_it_says_something() {
         let earlier = ContextSettings {
-            core: Some(vec![file("earlier.md")]),
+            core: Some(vec![make_core_file("earlier.md")]),
             max_file: Some(1),
             max_all: None,
             allow: vec!["/earlier".into()],
         };
-        let later = ContextSettings {
-            core: Some(Vec::new()),
-            max_all: Some(2),
-            ..ContextSettings::default()
-        };
-        let both = later.over(earlier);
-        assert!(both.core().is_empty());
-        assert_eq!((both.max_file(), both.max_all()), (1, 2));
-        assert_eq!(both.allow(), [Path::new("/earlier")]);
+        let later = ContextSettings { core: Some(Vec::new()), max_all: Some(2), ..ContextSettings::default() };
+        let both = later.merge_over(earlier);
+        assert!(both.core_files().is_empty());
+        assert_eq!((both.max_file_bytes(), both.max_total_bytes()), (1, 2));
+        assert_eq!(both.allowed_paths(), [Path::new("/earlier")]);
     }
 
     #[test]
     fn without_settings_there_are_three_core_files_in_the_project() {
         let settings = ContextSettings::default();
-        let core = settings.core();
-        let shown: Vec<_> = core
-            .iter()
-            .map(|file| (file.path.to_str(), file.about.as_deref(), file.anywhere))
-            .collect();
+        let core = settings.core_files();
+        let shown: Vec<_> =
+            core.iter().map(|file| (file.path.to_str(), file.about.as_deref(), file.may_be_outside_project)).collect();
         let expected = CORE_FILES.map(|(path, about)| (Some(path), Some(about), false));
         assert_eq!(shown, expected);
-        assert_eq!((settings.max_file(), settings.max_all()), (65536, 262_144));
+        assert_eq!((settings.max_file_bytes(), settings.max_total_bytes()), (65536, 262_144));
     }
 
     #[test]
     fn only_what_begins_in_the_home_directory_is_moved_there() {
         let settings = ContextSettings {
-            core: Some(["~/a.md", "b.md", "/c.md", "~d/e.md"].map(file).into()),
+            core: Some(["~/a.md", "b.md", "/c.md", "~d/e.md"].map(make_core_file).into()),
             allow: ["~/notes", "notes", "/srv"].map(PathBuf::from).into(),
             ..ContextSettings::default()
         };
-        let settings = settings.at_home(Some(Path::new("/home/me")));
-        let core: Vec<_> = settings.core().iter().map(|file| file.path.clone()).collect();
+        let settings = settings.resolve_paths(Some(Path::new("/home/me")));
+        let core: Vec<_> = settings.core_files().iter().map(|file| file.path.clone()).collect();
         assert_eq!(core, ["/home/me/a.md", "b.md", "/c.md", "~d/e.md"].map(PathBuf::from));
         let allow = ["/home/me/notes", "/home/me/notes", "/srv"].map(PathBuf::from);
-        assert_eq!(settings.allow(), allow);
+        assert_eq!(settings.allowed_paths(), allow);
     }
 }

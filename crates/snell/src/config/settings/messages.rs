@@ -1,8 +1,8 @@
 //! `[messages]`: what an agent is told by the built-in handlers, word for word.
 
-use crate::config::node::Node;
-use crate::config::reading::Reading;
-use crate::contract::{Key, Kind, key};
+use crate::config::reader::ConfigReader;
+use crate::config::spanned::SpannedNode;
+use crate::contract::{ConfigKey, ConfigValueKind, config_key};
 
 /// What a message begins with, unless the user says otherwise. `{level}` stands for how grave it is.
 const PREFIX: &str = "[CLAUDE OS SYS: {level}]: ";
@@ -10,7 +10,7 @@ const PREFIX: &str = "[CLAUDE OS SYS: {level}]: ";
 /// Something that an agent is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Message {
+pub enum AgentMessage {
     /// At the start: what follows are files.
     ContextLoaded,
     /// With a prompt: the first threshold of context use is crossed.
@@ -39,31 +39,31 @@ pub enum Message {
     WorkersUnknown,
 }
 
-struct Row {
-    message: Message,
+struct MessageRow {
+    message: AgentMessage,
     level: &'static str,
     text: &'static str,
 }
 
-const fn row(message: Message, level: &'static str, text: &'static str) -> Row {
-    Row { message, level, text }
+const fn message_row(message: AgentMessage, level: &'static str, text: &'static str) -> MessageRow {
+    MessageRow { message, level, text }
 }
 
 /// What each message says, unless the user says otherwise. `{percent}` stands for the threshold, `{count}` for how many.
-const MESSAGES: &[Row] = &[
-    row(Message::ContextLoaded, INFO, texts::CONTEXT_LOADED),
-    row(Message::PromptNotice, INFO, texts::PROMPT_NOTICE),
-    row(Message::PromptWarning, WARNING, texts::PROMPT_WARNING),
-    row(Message::SetStatus, INFO, texts::SET_STATUS),
-    row(Message::MemoryCheck, INFO, texts::MEMORY_CHECK),
-    row(Message::Reset, WARNING, texts::RESET),
-    row(Message::Urgent, WARNING, texts::URGENT),
-    row(Message::Critical, WARNING, texts::CRITICAL),
-    row(Message::Ping, INFO, texts::PING),
-    row(Message::WakeUp, NOTIFICATION, texts::WAKE_UP),
-    row(Message::WorkersDone, INFO, texts::WORKERS_DONE),
-    row(Message::NoWorkers, INFO, texts::NO_WORKERS),
-    row(Message::WorkersUnknown, INFO, texts::WORKERS_UNKNOWN),
+const MESSAGES: &[MessageRow] = &[
+    message_row(AgentMessage::ContextLoaded, INFO, texts::CONTEXT_LOADED),
+    message_row(AgentMessage::PromptNotice, INFO, texts::PROMPT_NOTICE),
+    message_row(AgentMessage::PromptWarning, WARNING, texts::PROMPT_WARNING),
+    message_row(AgentMessage::SetStatus, INFO, texts::SET_STATUS),
+    message_row(AgentMessage::MemoryCheck, INFO, texts::MEMORY_CHECK),
+    message_row(AgentMessage::Reset, WARNING, texts::RESET),
+    message_row(AgentMessage::Urgent, WARNING, texts::URGENT),
+    message_row(AgentMessage::Critical, WARNING, texts::CRITICAL),
+    message_row(AgentMessage::Ping, INFO, texts::PING),
+    message_row(AgentMessage::WakeUp, NOTIFICATION, texts::WAKE_UP),
+    message_row(AgentMessage::WorkersDone, INFO, texts::WORKERS_DONE),
+    message_row(AgentMessage::NoWorkers, INFO, texts::NO_WORKERS),
+    message_row(AgentMessage::WorkersUnknown, INFO, texts::WORKERS_UNKNOWN),
 ];
 
 const INFO: &str = "INFO";
@@ -87,111 +87,107 @@ mod texts {
 }
 
 /// The keys of `[messages]`, in the order of [`MESSAGES`] after the prefix.
-pub(crate) const MESSAGE_KEYS: &[Key] = &[
-    key(
+pub(crate) const MESSAGE_KEYS: &[ConfigKey] = &[
+    config_key(
         "prefix",
-        Kind::Words(PREFIX),
+        ConfigValueKind::Words(PREFIX),
         "What every message begins with. {level} becomes INFO, WARNING or NOTIFICATION.",
     ),
-    key(
-        "context_loaded",
-        Kind::Words(texts::CONTEXT_LOADED),
-        "At the start, before the files.",
-    ),
-    key(
+    config_key("context_loaded", ConfigValueKind::Words(texts::CONTEXT_LOADED), "At the start, before the files."),
+    config_key(
         "prompt_notice",
-        Kind::Words(texts::PROMPT_NOTICE),
+        ConfigValueKind::Words(texts::PROMPT_NOTICE),
         "With a prompt, when the first threshold of context use is crossed. {percent} is the threshold.",
     ),
-    key(
+    config_key(
         "prompt_warning",
-        Kind::Words(texts::PROMPT_WARNING),
+        ConfigValueKind::Words(texts::PROMPT_WARNING),
         "With a prompt, when the second is crossed.",
     ),
-    key(
+    config_key(
         "set_status",
-        Kind::Words(texts::SET_STATUS),
+        ConfigValueKind::Words(texts::SET_STATUS),
         "With a prompt, when the session has no status.",
     ),
-    key(
+    config_key(
         "memory_check",
-        Kind::Words(texts::MEMORY_CHECK),
+        ConfigValueKind::Words(texts::MEMORY_CHECK),
         "When the agent stops and the first threshold is crossed.",
     ),
-    key(
+    config_key(
         "reset",
-        Kind::Words(texts::RESET),
+        ConfigValueKind::Words(texts::RESET),
         "When the agent stops and the second threshold is crossed.",
     ),
-    key(
+    config_key(
         "urgent",
-        Kind::Words(texts::URGENT),
+        ConfigValueKind::Words(texts::URGENT),
         "When the agent stops and the third threshold is crossed.",
     ),
-    key(
+    config_key(
         "critical",
-        Kind::Words(texts::CRITICAL),
+        ConfigValueKind::Words(texts::CRITICAL),
         "When the agent stops and the last threshold is crossed.",
     ),
-    key(
+    config_key(
         "ping",
-        Kind::Words(texts::PING),
+        ConfigValueKind::Words(texts::PING),
         "When an agent in the background stops and has not given a sign of itself.",
     ),
-    key(
+    config_key(
         "wake_up",
-        Kind::Text,
+        ConfigValueKind::Text,
         "The prompt that wakes an agent because its workers have finished. Default: \"Workers complete\".",
     ),
-    key(
+    config_key(
         "workers_done",
-        Kind::Words(texts::WORKERS_DONE),
+        ConfigValueKind::Words(texts::WORKERS_DONE),
         "The answer to that, before the list of workers. {count} is how many there are.",
     ),
-    key(
+    config_key(
         "no_workers",
-        Kind::Words(texts::NO_WORKERS),
+        ConfigValueKind::Words(texts::NO_WORKERS),
         "The answer to that, when no worker has finished.",
     ),
-    key(
+    config_key(
         "workers_unknown",
-        Kind::Words(texts::WORKERS_UNKNOWN),
+        ConfigValueKind::Words(texts::WORKERS_UNKNOWN),
         "The answer to that, when it cannot be known.",
     ),
 ];
 
 /// What agents are told. Only what the user changed is held.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Messages {
+pub struct MessageTemplates {
     changed: Vec<(&'static str, String)>,
 }
 
-impl Messages {
+impl MessageTemplates {
     /// The whole message; nothing if the user has switched it off by leaving it empty.
-    pub fn say(&self, message: Message) -> Option<String> {
-        self.with(message, "", 0)
+    pub fn render_message(&self, message: AgentMessage) -> Option<String> {
+        self.render_with(message, "", 0)
     }
 
     /// The same, with the percentage it is about.
-    pub fn say_percent(&self, message: Message, percent: u8) -> Option<String> {
-        self.with(message, "{percent}", percent.into())
+    pub fn render_percent(&self, message: AgentMessage, percent: u8) -> Option<String> {
+        self.render_with(message, "{percent}", percent.into())
     }
 
     /// The same, with how many there are.
-    pub fn say_count(&self, message: Message, count: usize) -> Option<String> {
-        self.with(message, "{count}", count)
+    pub fn render_count(&self, message: AgentMessage, count: usize) -> Option<String> {
+        self.render_with(message, "{count}", count)
     }
 
     /// The prompt that wakes an agent because its workers have finished.
-    pub fn wake_up(&self) -> String {
-        self.say(Message::WakeUp).unwrap_or_default()
+    pub fn wake_up_prompt(&self) -> String {
+        self.render_message(AgentMessage::WakeUp).unwrap_or_default()
     }
 
     /// What a line begins with that Snell itself says, as it is meant to be and as the user has it: up to the level, or with
     /// each of them if nothing stands before it.
-    pub fn beginnings(&self) -> Vec<String> {
+    pub fn line_prefixes(&self) -> Vec<String> {
         let mut beginnings = Vec::new();
-        for prefix in [PREFIX, self.text(MESSAGE_KEYS[0].name, PREFIX)] {
+        for prefix in [PREFIX, self.template_text(MESSAGE_KEYS[0].name, PREFIX)] {
             let (before, _) = prefix.split_once("{level}").unwrap_or((prefix, ""));
             if before.trim().is_empty() {
                 let levels = [INFO, WARNING, NOTIFICATION];
@@ -205,27 +201,27 @@ impl Messages {
         beginnings
     }
 
-    fn with(&self, message: Message, placeholder: &str, number: usize) -> Option<String> {
+    fn render_with(&self, message: AgentMessage, placeholder: &str, number: usize) -> Option<String> {
         let at = MESSAGES.iter().position(|row| row.message == message)?;
         let row = &MESSAGES[at];
-        let text = self.text(MESSAGE_KEYS[at + 1].name, row.text);
+        let text = self.template_text(MESSAGE_KEYS[at + 1].name, row.text);
         if text.is_empty() {
             return None;
         }
-        let prefix = self.text(MESSAGE_KEYS[0].name, PREFIX).replace("{level}", row.level);
+        let prefix = self.template_text(MESSAGE_KEYS[0].name, PREFIX).replace("{level}", row.level);
         if placeholder.is_empty() {
             return Some(format!("{prefix}{text}"));
         }
         Some(format!("{prefix}{}", text.replace(placeholder, &number.to_string())))
     }
 
-    fn text<'a>(&'a self, key: &str, default: &'a str) -> &'a str {
+    fn template_text<'a>(&'a self, key: &str, default: &'a str) -> &'a str {
         let changed = self.changed.iter().find(|(changed, _)| *changed == key);
         changed.map_or(default, |(_, text)| text)
     }
 
     /// These, and those of an earlier file where these say nothing.
-    pub(super) fn over(mut self, earlier: Self) -> Self {
+    pub(super) fn merge_over(mut self, earlier: Self) -> Self {
         for (key, text) in earlier.changed {
             if self.changed.iter().all(|(changed, _)| *changed != key) {
                 self.changed.push((key, text));
@@ -235,27 +231,27 @@ impl Messages {
     }
 }
 
-pub(super) fn read(reading: &mut Reading<'_>, node: &Node) -> Messages {
-    let Some(fields) = reading.object(node, "[messages]") else {
-        return Messages::default();
+pub(super) fn read_messages(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> MessageTemplates {
+    let Some(fields) = reading.read_object(node, "[messages]") else {
+        return MessageTemplates::default();
     };
     let known: Vec<_> = MESSAGE_KEYS.iter().map(|key| key.name).collect();
-    reading.unknown_keys(&fields, &known, "[messages]");
-    let mut messages = Messages::default();
+    reading.warn_of_unknown_keys(&fields, &known, "[messages]");
+    let mut messages = MessageTemplates::default();
     for key in MESSAGE_KEYS {
         let Some(node) = fields.get(key.name) else {
             continue;
         };
-        let Some(text) = reading.as_text(node, key.name) else {
+        let Some(text) = reading.expect_text(node, key.name) else {
             continue;
         };
-        if matches!(key.kind, Kind::Text) && text.trim().is_empty() {
+        if matches!(key.kind, ConfigValueKind::Text) && text.trim().is_empty() {
             let message = format!(
                 "\"{}\" must not be empty: every prompt would be one; write \"{}\" (which counts now)",
                 key.name,
                 texts::WAKE_UP
             );
-            reading.error(node.at, message);
+            reading.add_error(node.offset, message);
             continue;
         }
         messages.changed.push((key.name, text));
@@ -272,7 +268,7 @@ mod tests {
         assert_eq!(MESSAGE_KEYS.len(), MESSAGES.len() + 1);
         for (row, key) in MESSAGES.iter().zip(&MESSAGE_KEYS[1..]) {
             let default = match key.kind {
-                Kind::Words(default) => default,
+                ConfigValueKind::Words(default) => default,
                 _ => texts::WAKE_UP,
             };
             assert_eq!(default, row.text, "{}", key.name);
@@ -281,48 +277,33 @@ mod tests {
 
     #[test]
     fn messages_are_those_of_the_document() {
-        let messages = Messages::default();
+        let messages = MessageTemplates::default();
         let cases = [
+            (messages.render_message(AgentMessage::ContextLoaded), "[CLAUDE OS SYS: INFO]: Session context loaded"),
             (
-                messages.say(Message::ContextLoaded),
-                "[CLAUDE OS SYS: INFO]: Session context loaded",
-            ),
-            (
-                messages.say_percent(Message::PromptNotice, 60),
+                messages.render_percent(AgentMessage::PromptNotice, 60),
                 "[CLAUDE OS SYS: INFO]: Context at 60% - Consider writing reset notes soon",
             ),
             (
-                messages.say_percent(Message::PromptWarning, 80),
+                messages.render_percent(AgentMessage::PromptWarning, 80),
                 "[CLAUDE OS SYS: WARNING]: Context at 80% - Write reset notes and prepare to transition",
             ),
             (
-                messages.say(Message::SetStatus),
+                messages.render_message(AgentMessage::SetStatus),
                 "[CLAUDE OS SYS: INFO]: Consider setting a session status with status(\"what you're working on\")",
             ),
             (
-                messages.say_percent(Message::MemoryCheck, 60),
+                messages.render_percent(AgentMessage::MemoryCheck, 60),
                 "[CLAUDE OS SYS: INFO]: Memory check (60% context used)",
             ),
+            (messages.render_percent(AgentMessage::Reset, 80), "[CLAUDE OS SYS: WARNING]: Context at 80%"),
+            (messages.render_percent(AgentMessage::Urgent, 90), "[CLAUDE OS SYS: WARNING]: Context at 90% - URGENT"),
             (
-                messages.say_percent(Message::Reset, 80),
-                "[CLAUDE OS SYS: WARNING]: Context at 80%",
-            ),
-            (
-                messages.say_percent(Message::Urgent, 90),
-                "[CLAUDE OS SYS: WARNING]: Context at 90% - URGENT",
-            ),
-            (
-                messages.say_percent(Message::Critical, 95),
+                messages.render_percent(AgentMessage::Critical, 95),
                 "[CLAUDE OS SYS: WARNING]: Context at 95% - CRITICAL",
             ),
-            (
-                messages.say(Message::Ping),
-                "[CLAUDE OS SYS: INFO]: Reminder - Ping before ending",
-            ),
-            (
-                Some(messages.wake_up()),
-                "[CLAUDE OS SYS: NOTIFICATION]: Workers complete",
-            ),
+            (messages.render_message(AgentMessage::Ping), "[CLAUDE OS SYS: INFO]: Reminder - Ping before ending"),
+            (Some(messages.wake_up_prompt()), "[CLAUDE OS SYS: NOTIFICATION]: Workers complete"),
         ];
         for (said, expected) in cases {
             assert_eq!(said.as_deref(), Some(expected));
@@ -331,10 +312,8 @@ mod tests {
 
     #[test]
     fn an_empty_text_switches_its_message_off() {
-        let messages = Messages {
-            changed: vec![("ping", String::new()), ("prefix", "{level} ".into())],
-        };
-        assert_eq!(messages.say(Message::Ping), None);
-        assert_eq!(messages.wake_up(), "NOTIFICATION Workers complete");
+        let messages = MessageTemplates { changed: vec![("ping", String::new()), ("prefix", "{level} ".into())] };
+        assert_eq!(messages.render_message(AgentMessage::Ping), None);
+        assert_eq!(messages.wake_up_prompt(), "NOTIFICATION Workers complete");
     }
 }

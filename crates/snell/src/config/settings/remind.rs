@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::values::read_interval;
-use crate::config::node::{Node, NodeValue};
-use crate::config::reading::{Fields, Reading};
-use crate::contract::{Key, Kind, key};
+use crate::config::reader::{ConfigReader, ObjectFields};
+use crate::config::spanned::{NodeValue, SpannedNode};
+use crate::contract::{ConfigKey, ConfigValueKind, config_key};
 
 /// The mode of a session whose launcher says nothing else: somebody sits in front of it.
 const INTERACTIVE: &str = "interactive";
@@ -23,20 +23,20 @@ pub struct RemindSettings {
 }
 
 /// The keys of `[remind]`.
-pub(crate) const REMIND_KEYS: &[Key] = &[
-    key(
+pub(crate) const REMIND_KEYS: &[ConfigKey] = &[
+    config_key(
         "thresholds",
-        Kind::Thresholds,
+        ConfigValueKind::Thresholds,
         "How full the context is, in percent, when the agent is told so. Default: [60, 80, 90, 95].",
     ),
-    key(
+    config_key(
         "autonomous_thresholds",
-        Kind::Thresholds,
+        ConfigValueKind::Thresholds,
         "The same for sessions in any mode but interactive: nobody watches them. Default: as \"thresholds\".",
     ),
-    key(
+    config_key(
         "status_after",
-        Kind::Interval("2m"),
+        ConfigValueKind::Interval("2m"),
         "For how long a session may have no status before its agent is reminded. Default: 2m.",
     ),
 ];
@@ -57,7 +57,7 @@ impl RemindSettings {
     }
 
     /// These, and those of an earlier file where these say nothing.
-    pub(super) fn over(self, earlier: Self) -> Self {
+    pub(super) fn merge_over(self, earlier: Self) -> Self {
         Self {
             thresholds: self.thresholds.or(earlier.thresholds),
             autonomous_thresholds: self.autonomous_thresholds.or(earlier.autonomous_thresholds),
@@ -66,12 +66,12 @@ impl RemindSettings {
     }
 }
 
-pub(super) fn read(reading: &mut Reading<'_>, node: &Node) -> RemindSettings {
-    let Some(fields) = reading.object(node, "[remind]") else {
+pub(super) fn read_remind(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> RemindSettings {
+    let Some(fields) = reading.read_object(node, "[remind]") else {
         return RemindSettings::default();
     };
     let known: Vec<_> = REMIND_KEYS.iter().map(|key| key.name).collect();
-    reading.unknown_keys(&fields, &known, "[remind]");
+    reading.warn_of_unknown_keys(&fields, &known, "[remind]");
     RemindSettings {
         thresholds: read_thresholds(reading, &fields, "thresholds"),
         autonomous_thresholds: read_thresholds(reading, &fields, "autonomous_thresholds"),
@@ -79,9 +79,9 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node) -> RemindSettings {
     }
 }
 
-fn read_thresholds(reading: &mut Reading<'_>, fields: &Fields<'_>, key: &str) -> Option<[u8; 4]> {
+fn read_thresholds(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &str) -> Option<[u8; 4]> {
     let node = fields.get(key)?;
-    let percent = |item: &Node| match item.value {
+    let percent = |item: &SpannedNode| match item.value {
         NodeValue::Number(number) if (1.0..=100.0).contains(&number) && number.fract() == 0.0 => Some(number as u8),
         _ => None,
     };
@@ -95,7 +95,7 @@ fn read_thresholds(reading: &mut Reading<'_>, fields: &Fields<'_>, key: &str) ->
         let message = format!(
             "\"{key}\" must be four percentages, each above the one before it; write [60, 80, 90, 95] (which count now)"
         );
-        reading.error(node.at, message);
+        reading.add_error(node.offset, message);
     }
     steps
 }
@@ -106,10 +106,7 @@ mod tests {
 
     #[test]
     fn only_sessions_that_nobody_watches_have_thresholds_of_their_own() {
-        let settings = RemindSettings {
-            autonomous_thresholds: Some([40, 50, 60, 70]),
-            ..RemindSettings::default()
-        };
+        let settings = RemindSettings { autonomous_thresholds: Some([40, 50, 60, 70]), ..RemindSettings::default() };
         let cases = [
             (None, [60, 80, 90, 95]),
             (Some("interactive"), [60, 80, 90, 95]),

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::values::{THE_DEFAULT, in_full, read_count, read_strict_interval, read_text};
-use crate::config::node::Node;
-use crate::config::reading::{Fields, Reading};
-use crate::contract::{Key, Kind, key};
+use super::values::{DEFAULT_REMARK, read_checked_text, read_count, read_strict_interval, resolve_in_home};
+use crate::config::reader::{ConfigReader, ObjectFields};
+use crate::config::spanned::SpannedNode;
+use crate::contract::{ConfigKey, ConfigValueKind, config_key};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::hook::Origin;
+use crate::hook::SourceLocation;
 
 /// What the user's file says about the receiver. Where it says nothing, whoever asks has a default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct ServerSettings {
     /// The file that holds the token, in full if the home directory is known.
     pub token_file: Option<PathBuf>,
     /// Where that was written.
-    pub token_file_origin: Option<Origin>,
+    pub token_file_origin: Option<SourceLocation>,
     /// Further hosts by whose names the receiver may be addressed.
     pub allow_hosts: Vec<String>,
     /// What the receiver does with requests without a token whose user the kernel does not tell: `refuse` or `accept`.
@@ -42,13 +42,13 @@ pub struct ServerSettings {
     /// How many may listen to the stream of events at a time.
     pub max_stream_clients: Option<u32>,
     /// What was written and cannot be understood. Nothing counts in its place.
-    pub faults: Vec<ServerFault>,
+    pub faults: Vec<ServerSettingsFault>,
 }
 
 /// A key of `[server]` whose value cannot be understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ServerFault {
+pub struct ServerSettingsFault {
     /// The key.
     pub key: &'static str,
     /// What is wrong with its value, as it is among the findings of the file.
@@ -59,69 +59,57 @@ pub struct ServerFault {
 const UNKNOWN_SENDERS: &[&str] = &["refuse", "accept"];
 
 /// The keys of `[server]`.
-pub(crate) const SERVER_KEYS: &[Key] = &[
-    key(
-        "enabled",
-        Kind::Switch,
-        "Whether the receiver takes events. Default: true.",
-    ),
-    key(
+pub(crate) const SERVER_KEYS: &[ConfigKey] = &[
+    config_key("enabled", ConfigValueKind::Switch, "Whether the receiver takes events. Default: true."),
+    config_key(
         "addr",
-        Kind::Address,
+        ConfigValueKind::Address,
         "Where the receiver listens, as IP:PORT or HOST:PORT. Default: 127.0.0.1:7433.",
     ),
-    key(
+    config_key(
         "url",
-        Kind::Receiver,
+        ConfigValueKind::Receiver,
         "The receiver that events of this machine are sent to. Without it, `snell hook` sends nothing.",
     ),
-    key(
+    config_key(
         "db",
-        Kind::Database,
+        ConfigValueKind::Database,
         "The receiver's database: sqlite:PATH. Default: the one in Snell's own directory.",
     ),
-    key(
+    config_key(
         "token_file",
-        Kind::Text,
+        ConfigValueKind::Text,
         "The file that holds the token, for the receiver and for those who send to it. A relative path begins in the \
          home directory.",
     ),
-    key(
+    config_key(
         "allow_hosts",
-        Kind::Hosts,
+        ConfigValueKind::Hosts,
         "Further hosts by whose names the receiver may be addressed. Default: none but its own.",
     ),
-    key(
+    config_key(
         "unknown_senders",
-        Kind::OneOf(UNKNOWN_SENDERS),
+        ConfigValueKind::OneOf(UNKNOWN_SENDERS),
         "What the receiver does with requests without a token whose user the kernel does not tell: refuse or accept. \
          Default: refuse on Linux, accept elsewhere.",
     ),
-    key(
+    config_key(
         "poll_active",
-        Kind::Interval("60s"),
+        ConfigValueKind::Interval("60s"),
         "How often the receiver looks around while events arrive. Default: 60s.",
     ),
-    key(
-        "poll_silent",
-        Kind::Interval("2s"),
-        "How often it looks around when none do. Default: 2s.",
-    ),
-    key(
+    config_key("poll_silent", ConfigValueKind::Interval("2s"), "How often it looks around when none do. Default: 2s."),
+    config_key(
         "silent_after",
-        Kind::Interval("300s"),
+        ConfigValueKind::Interval("300s"),
         "For how long no event must have arrived before that counts. Default: 300s.",
     ),
-    key(
-        "max_stream_clients",
-        Kind::Count,
-        "How many may listen to the stream of events at a time.",
-    ),
+    config_key("max_stream_clients", ConfigValueKind::Count, "How many may listen to the stream of events at a time."),
 ];
 
 impl ServerSettings {
     /// These settings, and those of an earlier file where these say nothing.
-    pub(super) fn over(self, earlier: Self) -> Self {
+    pub(super) fn merge_over(self, earlier: Self) -> Self {
         Self {
             enabled: self.enabled.or(earlier.enabled),
             addr: self.addr.or(earlier.addr),
@@ -129,11 +117,7 @@ impl ServerSettings {
             db: self.db.or(earlier.db),
             token_file: self.token_file.or(earlier.token_file),
             token_file_origin: self.token_file_origin.or(earlier.token_file_origin),
-            allow_hosts: if self.allow_hosts.is_empty() {
-                earlier.allow_hosts
-            } else {
-                self.allow_hosts
-            },
+            allow_hosts: if self.allow_hosts.is_empty() { earlier.allow_hosts } else { self.allow_hosts },
             unknown_senders: self.unknown_senders.or(earlier.unknown_senders),
             poll_active: self.poll_active.or(earlier.poll_active),
             poll_silent: self.poll_silent.or(earlier.poll_silent),
@@ -144,11 +128,8 @@ impl ServerSettings {
     }
 
     /// The same, with paths that begin in this home directory in full.
-    pub(super) fn at_home(self, home: Option<&Path>) -> Self {
-        Self {
-            token_file: self.token_file.map(|path| in_full(&path, home)),
-            ..self
-        }
+    pub(super) fn resolve_paths(self, home: Option<&Path>) -> Self {
+        Self { token_file: self.token_file.map(|path| resolve_in_home(&path, home)), ..self }
     }
 }
 
@@ -157,7 +138,7 @@ impl ServerSettings {
 /// # Errors
 ///
 /// When it is no such address: what is wrong with it.
-pub fn receiver_url(written: &str) -> Result<String, &'static str> {
+pub fn normalize_receiver_url(written: &str) -> Result<String, &'static str> {
     let has_scheme = ["http://", "https://"].iter().any(|scheme| {
         let head = written.get(..scheme.len());
         head.is_some_and(|head| head.eq_ignore_ascii_case(scheme))
@@ -175,32 +156,28 @@ pub fn receiver_url(written: &str) -> Result<String, &'static str> {
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
-pub(super) fn read(reading: &mut Reading<'_>, node: &Node) -> ServerSettings {
-    let Some(fields) = reading.object(node, "[server]") else {
+pub(super) fn read_server(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> ServerSettings {
+    let Some(fields) = reading.read_object(node, "[server]") else {
         return ServerSettings::default();
     };
     let known: Vec<_> = SERVER_KEYS.iter().map(|key| key.name).collect();
-    reading.unknown_keys(&fields, &known, "[server]");
-    let mut keys = Keys {
-        reading,
-        fields: &fields,
-        faults: Vec::new(),
-    };
-    let token_file = keys.text("token_file", file).map(PathBuf::from);
+    reading.warn_of_unknown_keys(&fields, &known, "[server]");
+    let mut keys = ServerKeyReader { reading, fields: &fields, faults: Vec::new() };
+    let token_file = keys.read_text("token_file", check_token_file).map(PathBuf::from);
     let mut settings = ServerSettings {
-        enabled: keys.read("enabled", |reading, fields| reading.boolean(fields, "enabled")),
-        addr: keys.text("addr", address),
-        url: keys.text("url", receiver),
-        db: keys.text("db", database),
-        token_file_origin: token_file.as_ref().and_then(|_| keys.origin("token_file")),
+        enabled: keys.read_key("enabled", |reading, fields| reading.read_bool(fields, "enabled")),
+        addr: keys.read_text("addr", check_address),
+        url: keys.read_text("url", check_receiver_url),
+        db: keys.read_text("db", check_database),
+        token_file_origin: token_file.as_ref().and_then(|_| keys.locate_key("token_file")),
         token_file,
-        allow_hosts: keys.read("allow_hosts", read_hosts),
-        unknown_senders: keys.text("unknown_senders", one_of_unknown_senders),
-        poll_active: keys.interval("poll_active", "60s"),
-        poll_silent: keys.interval("poll_silent", "2s"),
-        silent_after: keys.interval("silent_after", "300s"),
-        max_stream_clients: keys.read("max_stream_clients", |reading, fields| {
-            read_count(reading, fields, "max_stream_clients", (1000, THE_DEFAULT))
+        allow_hosts: keys.read_key("allow_hosts", read_hosts),
+        unknown_senders: keys.read_text("unknown_senders", check_unknown_senders),
+        poll_active: keys.read_interval("poll_active", "60s"),
+        poll_silent: keys.read_interval("poll_silent", "2s"),
+        silent_after: keys.read_interval("silent_after", "300s"),
+        max_stream_clients: keys.read_key("max_stream_clients", |reading, fields| {
+            read_count(reading, fields, "max_stream_clients", (1000, DEFAULT_REMARK))
         }),
         faults: Vec::new(),
     };
@@ -210,40 +187,42 @@ pub(super) fn read(reading: &mut Reading<'_>, node: &Node) -> ServerSettings {
 }
 
 /// The keys that are written, read one by one, with what is wrong with each.
-struct Keys<'k, 's> {
-    reading: &'k mut Reading<'s>,
-    fields: &'k Fields<'k>,
-    faults: Vec<ServerFault>,
+struct ServerKeyReader<'k, 's> {
+    reading: &'k mut ConfigReader<'s>,
+    fields: &'k ObjectFields<'k>,
+    faults: Vec<ServerSettingsFault>,
 }
 
-impl<'s> Keys<'_, 's> {
+impl<'s> ServerKeyReader<'_, 's> {
     /// What a key says. Whatever errors are found on the way are this key's.
-    fn read<T>(&mut self, key: &'static str, read: impl FnOnce(&mut Reading<'s>, &Fields<'_>) -> T) -> T {
+    fn read_key<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(&mut ConfigReader<'s>, &ObjectFields<'_>) -> T,
+    ) -> T {
         let before = self.reading.diagnostics.len();
         let value = read(self.reading, self.fields);
         let found = self.reading.diagnostics.iter().skip(before);
         let errors = found.filter(|found| found.severity == Severity::Error).cloned();
-        self.faults.extend(errors.map(|finding| ServerFault { key, finding }));
+        self.faults.extend(errors.map(|finding| ServerSettingsFault { key, finding }));
         value
     }
 
-    fn text(&mut self, key: &'static str, check: fn(String) -> Result<String, String>) -> Option<String> {
-        self.read(key, |reading, fields| read_text(reading, fields, key, check))
+    fn read_text(&mut self, key: &'static str, check: fn(String) -> Result<String, String>) -> Option<String> {
+        self.read_key(key, |reading, fields| read_checked_text(reading, fields, key, check))
     }
 
-    fn interval(&mut self, key: &'static str, default: &str) -> Option<Duration> {
-        self.read(key, |reading, fields| {
-            read_strict_interval(reading, fields, key, default)
-        })
+    fn read_interval(&mut self, key: &'static str, default: &str) -> Option<Duration> {
+        self.read_key(key, |reading, fields| read_strict_interval(reading, fields, key, default))
     }
 
     /// Where a key's value was written.
-    fn origin(&self, key: &str) -> Option<Origin> {
-        self.fields.get(key).map(|node| self.reading.origin(node.at))
+    fn locate_key(&self, key: &str) -> Option<SourceLocation> {
+        self.fields.get(key).map(|node| self.reading.locate_offset(node.offset))
     }
 }
 
-fn address(text: String) -> Result<String, String> {
+fn check_address(text: String) -> Result<String, String> {
     let is_named = text.rsplit_once(':').is_some_and(|(host, port)| {
         let of_a_name = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
         !host.is_empty() && host.chars().all(of_a_name) && port.parse::<u16>().is_ok()
@@ -251,20 +230,18 @@ fn address(text: String) -> Result<String, String> {
     if is_named || text.parse::<SocketAddr>().is_ok() {
         return Ok(text);
     }
-    Err(format!(
-        "must be IP:PORT or HOST:PORT, not \"{text}\"; write \"127.0.0.1:7433\" ({THE_DEFAULT})"
-    ))
+    Err(format!("must be IP:PORT or HOST:PORT, not \"{text}\"; write \"127.0.0.1:7433\" ({DEFAULT_REMARK})"))
 }
 
-fn receiver(text: String) -> Result<String, String> {
+fn check_receiver_url(text: String) -> Result<String, String> {
     // The text itself may hold a password, so it is not repeated.
-    receiver_url(&text)
+    normalize_receiver_url(&text)
         .map_err(|fault| format!("{fault}; write \"https://HOST\" or \"http://HOST:PORT\" (it does not count)"))
 }
 
-fn database(text: String) -> Result<String, String> {
+fn check_database(text: String) -> Result<String, String> {
     let names_a_file = text.strip_prefix("sqlite:").is_some_and(|path| !path.is_empty());
-    if names_a_file || is_postgres(&text) {
+    if names_a_file || is_postgres_url(&text) {
         return Ok(text);
     }
     Err("must be sqlite:PATH; write \"sqlite:/home/me/snell.db\", or remove it".into())
@@ -272,12 +249,12 @@ fn database(text: String) -> Result<String, String> {
 
 /// What is wrong with a database that is not built in. It counts all the same: whoever named it does not want another one to be
 /// used, so the receiver does not start.
-fn warn_of_postgres(reading: &mut Reading<'_>, fields: &Fields<'_>, db: Option<&str>) {
+fn warn_of_postgres(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, db: Option<&str>) {
     if let Some(node) = fields.get("db")
-        && db.is_some_and(is_postgres)
+        && db.is_some_and(is_postgres_url)
     {
-        reading.warn(
-            node.at,
+        reading.add_warning(
+            node.offset,
             "\"db\" names PostgreSQL, which is not built in, so `snell serve` does not start; write \
              \"sqlite:/home/me/snell.db\"",
         );
@@ -285,42 +262,40 @@ fn warn_of_postgres(reading: &mut Reading<'_>, fields: &Fields<'_>, db: Option<&
 }
 
 /// Whether a database is named as those of PostgreSQL are.
-pub fn is_postgres(database: &str) -> bool {
-    ["postgres://", "postgresql://"]
-        .iter()
-        .any(|scheme| database.starts_with(scheme))
+pub fn is_postgres_url(database: &str) -> bool {
+    ["postgres://", "postgresql://"].iter().any(|scheme| database.starts_with(scheme))
 }
 
-fn one_of_unknown_senders(text: String) -> Result<String, String> {
+fn check_unknown_senders(text: String) -> Result<String, String> {
     if UNKNOWN_SENDERS.contains(&text.as_str()) {
         return Ok(text);
     }
     Err("must be \"refuse\" or \"accept\"".into())
 }
 
-fn file(text: String) -> Result<String, String> {
+fn check_token_file(text: String) -> Result<String, String> {
     if text.trim().is_empty() {
         return Err("is empty; write the path of the file that holds the token".into());
     }
     Ok(text)
 }
 
-fn read_hosts(reading: &mut Reading<'_>, fields: &Fields<'_>) -> Vec<String> {
+fn read_hosts(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<String> {
     let Some(node) = fields.get("allow_hosts") else {
         return Vec::new();
     };
-    let items = reading.array(node, "\"allow_hosts\"").unwrap_or_default();
+    let items = reading.read_array(node, "\"allow_hosts\"").unwrap_or_default();
     let mut hosts = Vec::new();
     for item in items {
-        let Some(host) = reading.as_text(item, "allow_hosts") else {
+        let Some(host) = reading.expect_text(item, "allow_hosts") else {
             continue;
         };
         let is_host = !host.is_empty() && host.chars().all(|c| c.is_ascii_graphic() && !"/@?#*".contains(c));
         if is_host {
             hosts.push(host);
         } else {
-            reading.error(
-                item.at,
+            reading.add_error(
+                item.offset,
                 format!(
                     "\"allow_hosts\" names \"{host}\", which is no host; write \"box.example\" or \"box.example:7433\""
                 ),
@@ -354,7 +329,7 @@ mod tests {
             ("", None),
         ];
         for (written, expected) in cases {
-            assert_eq!(receiver_url(written).ok().as_deref(), expected, "{written}");
+            assert_eq!(normalize_receiver_url(written).ok().as_deref(), expected, "{written}");
         }
     }
 
@@ -371,7 +346,7 @@ mod tests {
             max_stream_clients: Some(3),
             ..ServerSettings::default()
         };
-        let both = later.over(earlier);
+        let both = later.merge_over(earlier);
         assert_eq!(both.addr.as_deref(), Some("127.0.0.1:1"));
         assert_eq!(both.url.as_deref(), Some("http://later"));
         assert_eq!(both.allow_hosts, ["earlier"]);

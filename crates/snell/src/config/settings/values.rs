@@ -5,62 +5,60 @@ use std::time::Duration;
 
 use jiff::Span;
 
-use super::duration;
-use crate::config::node::NodeValue;
-use crate::config::reading::{Fields, Reading};
+use super::parse_duration;
+use crate::config::reader::{ConfigReader, ObjectFields};
+use crate::config::spanned::NodeValue;
 
 /// A path as a setting has it, in full: a relative one, like one below `~`, begins in the home directory.
-pub(super) fn in_full(path: &Path, home: Option<&Path>) -> PathBuf {
+pub(super) fn resolve_in_home(path: &Path, home: Option<&Path>) -> PathBuf {
     let below_home = path.strip_prefix("~").unwrap_or(path);
     // Where nobody knows the home directory, whoever cannot open the file says by this name what is missing.
     home.unwrap_or(Path::new("~")).join(below_home)
 }
 
 /// A path of which only one below `~` begins in the home directory.
-pub(super) fn below_home(path: &Path, home: Option<&Path>) -> PathBuf {
+pub(super) fn expand_tilde(path: &Path, home: Option<&Path>) -> PathBuf {
     match path.strip_prefix("~") {
-        Ok(_) => in_full(path, home),
+        Ok(_) => resolve_in_home(path, home),
         Err(_) => path.to_owned(),
     }
 }
 
 /// A text of a certain form. Of one that has another form, the check says what is wrong and what to write.
-pub(super) fn read_text(
-    reading: &mut Reading<'_>,
-    fields: &Fields<'_>,
+pub(super) fn read_checked_text(
+    reading: &mut ConfigReader<'_>,
+    fields: &ObjectFields<'_>,
     key: &str,
     check: fn(String) -> Result<String, String>,
 ) -> Option<String> {
     let node = fields.get(key)?;
-    let text = reading.as_text(node, key)?;
+    let text = reading.expect_text(node, key)?;
     let checked = check(text);
-    checked
-        .map_err(|fault| reading.error(node.at, format!("\"{key}\" {fault}")))
-        .ok()
+    checked.map_err(|fault| reading.add_error(node.offset, format!("\"{key}\" {fault}"))).ok()
 }
 
 pub(super) fn read_interval(
-    reading: &mut Reading<'_>,
-    fields: &Fields<'_>,
+    reading: &mut ConfigReader<'_>,
+    fields: &ObjectFields<'_>,
     key: &str,
     default: &str,
 ) -> Option<Duration> {
-    interval_or(reading, fields, key, default, COUNTS_NOW)
+    read_interval_with_remark(reading, fields, key, default, DEFAULT_APPLIES_REMARK)
 }
 
 /// The same, where nothing else counts in place of what is written wrong.
 pub(super) fn read_strict_interval(
-    reading: &mut Reading<'_>,
-    fields: &Fields<'_>,
+    reading: &mut ConfigReader<'_>,
+    fields: &ObjectFields<'_>,
     key: &str,
     default: &str,
 ) -> Option<Duration> {
-    interval_or(reading, fields, key, default, THE_DEFAULT)
+    read_interval_with_remark(reading, fields, key, default, DEFAULT_REMARK)
 }
 
-fn interval_or(
-    reading: &mut Reading<'_>,
-    fields: &Fields<'_>,
+fn read_interval_with_remark(
+    reading: &mut ConfigReader<'_>,
+    fields: &ObjectFields<'_>,
     key: &str,
     default: &str,
     remark: &str,
@@ -70,15 +68,11 @@ fn interval_or(
         NodeValue::String(text) => text.as_str(),
         _ => "",
     };
-    let interval = duration(text);
+    let interval = parse_duration(text);
     if interval.is_none() {
         let is_zero = text.parse::<Span>().is_ok_and(|span| span.is_zero());
-        let wanted = if is_zero {
-            ABOVE_ZERO
-        } else {
-            "a duration with its unit"
-        };
-        reading.error(node.at, must_be(key, wanted, default, remark));
+        let wanted = if is_zero { ABOVE_ZERO } else { "a duration with its unit" };
+        reading.add_error(node.offset, format_must_be(key, wanted, default, remark));
     }
     interval
 }
@@ -87,19 +81,19 @@ fn interval_or(
 const ABOVE_ZERO: &str = "more than 0";
 
 /// What is said of a default that counts instead of what is written wrong.
-const COUNTS_NOW: &str = "which counts now";
+const DEFAULT_APPLIES_REMARK: &str = "which counts now";
 
 /// What is said of one that does not.
-pub(super) const THE_DEFAULT: &str = "the default";
+pub(super) const DEFAULT_REMARK: &str = "the default";
 
 /// What a value must be, with the default as something to write, and a remark on that.
-fn must_be(key: &str, wanted: &str, default: &str, remark: &str) -> String {
+fn format_must_be(key: &str, wanted: &str, default: &str, remark: &str) -> String {
     format!("\"{key}\" must be {wanted}; write \"{default}\" ({remark})")
 }
 
 pub(super) fn read_count(
-    reading: &mut Reading<'_>,
-    fields: &Fields<'_>,
+    reading: &mut ConfigReader<'_>,
+    fields: &ObjectFields<'_>,
     key: &str,
     (example, remark): (u32, &str),
 ) -> Option<u32> {
@@ -110,47 +104,45 @@ pub(super) fn read_count(
         }
         _ => {
             let message = format!("\"{key}\" must be a whole number above 0; write {example} ({remark})");
-            reading.error(node.at, message);
+            reading.add_error(node.offset, message);
             None
         }
     }
 }
 
 /// The largest size that counts: more is no text that anybody reads.
-const LARGEST_SIZE: u64 = 16 * 1024 * 1024;
+const MAX_SIZE_BYTES: u64 = 16 * 1024 * 1024;
 
-const UNITS: [(&str, u64); 5] = [
-    ("KiB", 1024),
-    ("MiB", 1024 * 1024),
-    ("KB", 1000),
-    ("MB", 1_000_000),
-    ("B", 1),
-];
+const SIZE_UNITS: [(&str, u64); 5] = [("KiB", 1024), ("MiB", 1024 * 1024), ("KB", 1000), ("MB", 1_000_000), ("B", 1)];
 
 /// A size in bytes, written with its unit.
-pub(super) fn read_size(reading: &mut Reading<'_>, fields: &Fields<'_>, key: &str, default: &str) -> Option<u64> {
+pub(super) fn read_size(
+    reading: &mut ConfigReader<'_>,
+    fields: &ObjectFields<'_>,
+    key: &str,
+    default: &str,
+) -> Option<u64> {
     let node = fields.get(key)?;
     let size = match &node.value {
-        NodeValue::String(text) => size(text),
+        NodeValue::String(text) => parse_size(text),
         _ => None,
     };
     match size {
-        None => reading.error(node.at, must_be(key, "a size with its unit", default, COUNTS_NOW)),
-        Some(0) => reading.error(node.at, must_be(key, ABOVE_ZERO, default, COUNTS_NOW)),
-        Some(size) if size > LARGEST_SIZE => reading.warn(
-            node.at,
-            format!("\"{key}\" is more than the 16MiB that are possible; 16MiB counts"),
-        ),
+        None => {
+            reading.add_error(node.offset, format_must_be(key, "a size with its unit", default, DEFAULT_APPLIES_REMARK))
+        }
+        Some(0) => reading.add_error(node.offset, format_must_be(key, ABOVE_ZERO, default, DEFAULT_APPLIES_REMARK)),
+        Some(size) if size > MAX_SIZE_BYTES => reading
+            .add_warning(node.offset, format!("\"{key}\" is more than the 16MiB that are possible; 16MiB counts")),
         Some(_) => {}
     }
-    size.filter(|size| *size > 0).map(|size| size.min(LARGEST_SIZE))
+    size.filter(|size| *size > 0).map(|size| size.min(MAX_SIZE_BYTES))
 }
 
 /// How many bytes a text such as `64KiB` means. So many that they cannot be counted are as many as can be.
-fn size(text: &str) -> Option<u64> {
-    let (digits, factor) = UNITS
-        .iter()
-        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?.trim_end(), factor)))?;
+fn parse_size(text: &str) -> Option<u64> {
+    let (digits, factor) =
+        SIZE_UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?.trim_end(), factor)))?;
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -161,16 +153,20 @@ fn size(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::node::Node;
-    use crate::config::places::Whose;
-    use crate::config::source::Source;
+    use crate::config::discovery::FileOwner;
+    use crate::config::source::ConfigSource;
+    use crate::config::spanned::SpannedNode;
 
     /// What is wrong with a value.
-    fn fault<T>(text: &str, read: fn(&mut Reading<'_>, &Fields<'_>, &str, &str) -> Option<T>, default: &str) -> String {
-        let source = Source::of_text("snell.toml".into(), text.into());
-        let mut reading = Reading::new(&source, Whose::User);
-        let node = Node::from_toml(text).unwrap();
-        let fields = reading.object(&node, "the file").unwrap();
+    fn collect_fault<T>(
+        text: &str,
+        read: fn(&mut ConfigReader<'_>, &ObjectFields<'_>, &str, &str) -> Option<T>,
+        default: &str,
+    ) -> String {
+        let source = ConfigSource::from_text("snell.toml".into(), text.into());
+        let mut reading = ConfigReader::new(&source, FileOwner::User);
+        let node = SpannedNode::from_toml(text).unwrap();
+        let fields = reading.read_object(&node, "the file").unwrap();
         assert!(read(&mut reading, &fields, "key", default).is_none(), "{text}");
         let faults: Vec<_> = reading.diagnostics.iter().map(ToString::to_string).collect();
         faults.join(", ")
@@ -188,7 +184,7 @@ mod tests {
             ("0", "a size with its unit"),
             ("''", "a size with its unit"),
         ] {
-            let fault = fault(&format!("key = {text}"), read_size, "64KiB");
+            let fault = collect_fault(&format!("key = {text}"), read_size, "64KiB");
             assert_eq!(fault, says(wanted, "64KiB"), "{text}");
         }
         for (text, wanted) in [
@@ -199,7 +195,7 @@ mod tests {
             ("0", "a duration with its unit"),
             ("''", "a duration with its unit"),
         ] {
-            let fault = fault(&format!("key = {text}"), read_interval, "2m");
+            let fault = collect_fault(&format!("key = {text}"), read_interval, "2m");
             assert_eq!(fault, says(wanted, "2m"), "{text}");
         }
     }
@@ -224,7 +220,7 @@ mod tests {
             ("", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(size(text), expected, "{text}");
+            assert_eq!(parse_size(text), expected, "{text}");
         }
     }
 
@@ -239,7 +235,7 @@ mod tests {
             ("~/token", None, "~/token"),
         ];
         for (written, home, expected) in cases {
-            let path = in_full(Path::new(written), home.map(Path::new));
+            let path = resolve_in_home(Path::new(written), home.map(Path::new));
             assert_eq!(path, Path::new(expected), "{written} in {home:?}");
         }
     }

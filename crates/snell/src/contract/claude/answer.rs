@@ -3,14 +3,14 @@
 use serde_json::{Map, Value};
 
 use super::events;
-use crate::contract::{blocked_by, own_failure, printed, said};
+use crate::contract::{build_failure_answer, default_block_reason, nonblank_text, trim_stdout};
 use crate::event::{Event, EventName, parse_json};
 use crate::hook::Hook;
-use crate::outcome::{End, Outcome};
-use crate::verdict::{Answer, Decision, Status};
+use crate::outcome::{Outcome, RunEnd};
+use crate::verdict::{Decision, HookAnswer, HookRunStatus};
 
 /// Fields of `hookSpecificOutput` (and of the top level) that only a host can honour; they are passed on by name.
-const EXTRAS: &[&str] = &[
+const EXTRA_FIELDS: &[&str] = &[
     "initialUserMessage",
     "sessionTitle",
     "watchPaths",
@@ -25,35 +25,39 @@ const EXTRAS: &[&str] = &[
     "updatedPermissions",
 ];
 
-pub(super) fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
-    let text = printed(outcome);
+pub(super) fn read_answer(hook: &Hook, event: &Event, outcome: &Outcome) -> HookAnswer {
+    let text = trim_stdout(outcome);
     let json = match text.starts_with('{').then(|| parse_json(text)) {
-        Some(Ok(Value::Object(object))) => Json::Object(object),
-        Some(_) => Json::Broken,
-        None => Json::Absent,
+        Some(Ok(Value::Object(object))) => StdoutJson::Object(object),
+        Some(_) => StdoutJson::Broken,
+        None => StdoutJson::Absent,
     };
     match (&outcome.end, json) {
-        (End::Signaled(_) | End::TimedOut(_) | End::NotStarted(_), _) => own_failure(hook, outcome),
-        (End::Answered(200..=299), Json::Object(object)) => from_json(hook, event, &object),
-        (End::Answered(200..=299), _) if text.is_empty() => Answer::default(),
-        (End::Answered(200..=299), _) => {
-            let mut answer = Answer::default();
-            misunderstood(hook, &mut answer, "the body of its answer is not a JSON object");
+        (RunEnd::Signaled(_) | RunEnd::TimedOut(_) | RunEnd::NotStarted(_), _) => build_failure_answer(hook, outcome),
+        (RunEnd::Answered(200..=299), StdoutJson::Object(object)) => answer_from_json(hook, event, &object),
+        (RunEnd::Answered(200..=299), _) if text.is_empty() => HookAnswer::default(),
+        (RunEnd::Answered(200..=299), _) => {
+            let mut answer = HookAnswer::default();
+            report_misunderstood(hook, &mut answer, "the body of its answer is not a JSON object");
             answer
         }
-        (End::Answered(_), _) => own_failure(hook, outcome),
-        (End::Exited(2), Json::Object(object)) => exit_2(hook, outcome, Some(from_json(hook, event, &object))),
-        (End::Exited(2), _) => exit_2(hook, outcome, None),
-        (End::Exited(code), _) if *code != 0 && event.name.as_str() == "WorktreeCreate" => exit_2(hook, outcome, None),
-        (End::Exited(_), Json::Object(object)) => from_json(hook, event, &object),
-        (End::Exited(0), Json::Broken) => broken_json(hook, outcome),
-        (End::Exited(0), Json::Absent) => plain_text(event, text),
-        (End::Exited(_), _) => own_failure(hook, outcome),
+        (RunEnd::Answered(_), _) => build_failure_answer(hook, outcome),
+        (RunEnd::Exited(2), StdoutJson::Object(object)) => {
+            answer_exit_code_2(hook, outcome, Some(answer_from_json(hook, event, &object)))
+        }
+        (RunEnd::Exited(2), _) => answer_exit_code_2(hook, outcome, None),
+        (RunEnd::Exited(code), _) if *code != 0 && event.name.as_str() == "WorktreeCreate" => {
+            answer_exit_code_2(hook, outcome, None)
+        }
+        (RunEnd::Exited(_), StdoutJson::Object(object)) => answer_from_json(hook, event, &object),
+        (RunEnd::Exited(0), StdoutJson::Broken) => answer_broken_json(hook, outcome),
+        (RunEnd::Exited(0), StdoutJson::Absent) => answer_plain_text(event, text),
+        (RunEnd::Exited(_), _) => build_failure_answer(hook, outcome),
     }
 }
 
 /// What standard output holds.
-enum Json {
+enum StdoutJson {
     Absent,
     /// It begins like an object, and is none.
     Broken,
@@ -61,14 +65,11 @@ enum Json {
 }
 
 /// Exit code 2 blocks whatever the JSON says, which at most lends its reason and its texts.
-fn exit_2(hook: &Hook, outcome: &Outcome, json: Option<Answer>) -> Answer {
+fn answer_exit_code_2(hook: &Hook, outcome: &Outcome, json: Option<HookAnswer>) -> HookAnswer {
     let json = json.unwrap_or_default();
-    let reason = json
-        .reason
-        .or_else(|| said(&outcome.stderr))
-        .unwrap_or_else(|| blocked_by(hook));
-    Answer {
-        status: Some(Status::Blocked),
+    let reason = json.reason.or_else(|| nonblank_text(&outcome.stderr)).unwrap_or_else(|| default_block_reason(hook));
+    HookAnswer {
+        status: Some(HookRunStatus::Blocked),
         decision: Decision::Deny,
         reason: Some(reason),
         tool_input: None,
@@ -77,34 +78,32 @@ fn exit_2(hook: &Hook, outcome: &Outcome, json: Option<Answer>) -> Answer {
     }
 }
 
-fn plain_text(event: &Event, text: &str) -> Answer {
-    let mut answer = Answer::default();
+fn answer_plain_text(event: &Event, text: &str) -> HookAnswer {
+    let mut answer = HookAnswer::default();
     if event.name.as_str() == "WorktreeCreate" {
         let path = text.lines().last().map(str::trim).filter(|line| !line.is_empty());
-        answer
-            .extra
-            .extend(path.map(|path| ("worktreePath".to_owned(), path.into())));
+        answer.extra.extend(path.map(|path| ("worktreePath".to_owned(), path.into())));
     } else if events::takes_text_as_context(&event.name) {
-        answer.context.extend(said(text));
+        answer.context.extend(nonblank_text(text));
     }
     answer
 }
 
 /// Output that was meant to be JSON. It is no opinion and no text, but the user is told.
-fn broken_json(hook: &Hook, outcome: &Outcome) -> Answer {
-    let mut answer = Answer::default();
+fn answer_broken_json(hook: &Hook, outcome: &Outcome) -> HookAnswer {
+    let mut answer = HookAnswer::default();
     let fault = if outcome.truncated {
         "its output begins like JSON and was cut, because it is too long"
     } else {
         "its output begins like JSON and cannot be read"
     };
-    misunderstood(hook, &mut answer, fault);
+    report_misunderstood(hook, &mut answer, fault);
     answer
 }
 
-fn from_json(hook: &Hook, event: &Event, object: &Map<String, Value>) -> Answer {
-    let mut answer = Answer::default();
-    answer.messages.extend(text(object, "systemMessage"));
+fn answer_from_json(hook: &Hook, event: &Event, object: &Map<String, Value>) -> HookAnswer {
+    let mut answer = HookAnswer::default();
+    answer.messages.extend(get_text(object, "systemMessage"));
     if let Some(Value::String(sequence)) = object.get("terminalSequence") {
         if is_harmless_sequence(sequence) {
             answer.extra.insert("terminalSequence".into(), sequence.as_str().into());
@@ -114,46 +113,46 @@ fn from_json(hook: &Hook, event: &Event, object: &Map<String, Value>) -> Answer 
                 .push("\"terminalSequence\" is not one of OSC 0, 1, 2, 9, 99, 777 or BEL; it is left out".into());
         }
     }
-    note_unfit(hook, object, &mut answer);
-    top_level_decision(hook, event, object, &mut answer);
-    let specific = accepted_output(hook, event, object, &mut answer);
+    report_mistyped_fields(hook, object, &mut answer);
+    apply_top_level_decision(hook, event, object, &mut answer);
+    let specific = find_specific_output(hook, event, object, &mut answer);
     if let Some(specific) = specific {
-        specific_output(hook, event, specific, &mut answer);
+        apply_specific_output(hook, event, specific, &mut answer);
     }
     if object.get("continue") == Some(&Value::Bool(false)) {
-        stop_the_turn(event, object, &mut answer);
+        apply_turn_stop(event, object, &mut answer);
     }
     for source in [Some(object), specific].into_iter().flatten() {
-        for key in EXTRAS {
+        for key in EXTRA_FIELDS {
             if let Some(value) = source.get(*key) {
                 answer.extra.insert((*key).to_owned(), value.clone());
             }
         }
     }
     if answer.decision == Decision::Deny {
-        answer.status = Some(Status::Blocked);
-        answer.reason.get_or_insert_with(|| blocked_by(hook));
+        answer.status = Some(HookRunStatus::Blocked);
+        answer.reason.get_or_insert_with(|| default_block_reason(hook));
     }
     answer
 }
 
 /// The `hookSpecificOutput`, if it is one and for this event.
-fn accepted_output<'a>(
+fn find_specific_output<'a>(
     hook: &Hook,
     event: &Event,
     object: &'a Map<String, Value>,
-    answer: &mut Answer,
+    answer: &mut HookAnswer,
 ) -> Option<&'a Map<String, Value>> {
     let specific = match object.get("hookSpecificOutput")? {
         Value::Object(specific) => specific,
         _ => {
-            misunderstood(hook, answer, "\"hookSpecificOutput\" must be an object");
+            report_misunderstood(hook, answer, "\"hookSpecificOutput\" must be an object");
             return None;
         }
     };
     match specific.get("hookEventName").and_then(Value::as_str) {
         Some(name) if EventName::parse(name) != event.name => {
-            let command = hook.command();
+            let command = hook.command_summary();
             answer.warnings.push(format!(
                 "\"{command}\" answered for {name}, not for {}; its \"hookSpecificOutput\" is left out",
                 event.name
@@ -166,60 +165,56 @@ fn accepted_output<'a>(
 }
 
 /// A field, and what its value must be to mean anything.
-struct Field {
+struct AnswerField {
     key: &'static str,
-    fits: fn(&Value) -> bool,
+    is_valid: fn(&Value) -> bool,
     kind: &'static str,
 }
 
-const TOP_FIELDS: &[Field] = &[
-    field("continue", Value::is_boolean, "true or false"),
-    field("systemMessage", Value::is_string, "a string"),
-    field("stopReason", Value::is_string, "a string"),
-    field("reason", Value::is_string, "a string"),
+const TOP_FIELDS: &[AnswerField] = &[
+    answer_field("continue", Value::is_boolean, "true or false"),
+    answer_field("systemMessage", Value::is_string, "a string"),
+    answer_field("stopReason", Value::is_string, "a string"),
+    answer_field("reason", Value::is_string, "a string"),
 ];
 
-const SPECIFIC_FIELDS: &[Field] = &[
-    field("additionalContext", Value::is_string, "a string"),
-    field("updatedInput", Value::is_object, "an object"),
+const SPECIFIC_FIELDS: &[AnswerField] = &[
+    answer_field("additionalContext", Value::is_string, "a string"),
+    answer_field("updatedInput", Value::is_object, "an object"),
 ];
 
-const fn field(key: &'static str, fits: fn(&Value) -> bool, kind: &'static str) -> Field {
-    Field { key, fits, kind }
+const fn answer_field(key: &'static str, fits: fn(&Value) -> bool, kind: &'static str) -> AnswerField {
+    AnswerField { key, is_valid: fits, kind }
 }
 
 /// Tells of fields whose type keeps them from meaning anything. A "no" among them must not vanish without a word.
-fn note_unfit(hook: &Hook, object: &Map<String, Value>, answer: &mut Answer) {
+fn report_mistyped_fields(hook: &Hook, object: &Map<String, Value>, answer: &mut HookAnswer) {
     let specific = object.get("hookSpecificOutput").and_then(Value::as_object);
     let sources = [(Some(object), TOP_FIELDS), (specific, SPECIFIC_FIELDS)];
     for (source, fields) in sources {
-        for Field { key, fits, kind } in fields {
+        for AnswerField { key, is_valid: fits, kind } in fields {
             let value = source.and_then(|source| source.get(*key));
             if value.is_some_and(|value| !fits(value) && !value.is_null()) {
-                misunderstood(hook, answer, &format!("\"{key}\" must be {kind}"));
+                report_misunderstood(hook, answer, &format!("\"{key}\" must be {kind}"));
             }
         }
     }
     if object.contains_key("permissionDecision") {
-        misunderstood(
-            hook,
-            answer,
-            "\"permissionDecision\" belongs into \"hookSpecificOutput\"",
-        );
+        report_misunderstood(hook, answer, "\"permissionDecision\" belongs into \"hookSpecificOutput\"");
     }
 }
 
 /// An answer in which a decision was meant and cannot be read: no opinion, but the user is told.
-fn misunderstood(hook: &Hook, answer: &mut Answer, fault: &str) {
-    answer.status = Some(Status::Failed);
+fn report_misunderstood(hook: &Hook, answer: &mut HookAnswer, fault: &str) {
+    answer.status = Some(HookRunStatus::Failed);
     answer.messages.push(format!(
         "{} hook \"{}\" was not understood: {fault}",
-        hook.contract(),
-        hook.command()
+        hook.contract_name(),
+        hook.command_summary()
     ));
 }
 
-fn top_level_decision(hook: &Hook, event: &Event, object: &Map<String, Value>, answer: &mut Answer) {
+fn apply_top_level_decision(hook: &Hook, event: &Event, object: &Map<String, Value>, answer: &mut HookAnswer) {
     answer.decision = match object.get("decision") {
         None | Some(Value::Null) => return,
         Some(Value::String(word)) if word == "block" || word == "deny" => Decision::Deny,
@@ -229,15 +224,15 @@ fn top_level_decision(hook: &Hook, event: &Event, object: &Map<String, Value>, a
         },
         Some(other) => {
             let wanted = "it must be \"block\" or \"deny\", \"approve\" or \"allow\"";
-            misunderstood(hook, answer, &format!("\"decision\" is {other}; {wanted}"));
+            report_misunderstood(hook, answer, &format!("\"decision\" is {other}; {wanted}"));
             return;
         }
     };
-    answer.reason = text(object, "reason");
+    answer.reason = get_text(object, "reason");
 }
 
-fn specific_output(hook: &Hook, event: &Event, specific: &Map<String, Value>, answer: &mut Answer) {
-    answer.context.extend(text(specific, "additionalContext"));
+fn apply_specific_output(hook: &Hook, event: &Event, specific: &Map<String, Value>, answer: &mut HookAnswer) {
+    answer.context.extend(get_text(specific, "additionalContext"));
     match event.name {
         EventName::PreToolUse => {
             let decision = match specific.get("permissionDecision").map(|word| (word, word.as_str())) {
@@ -248,11 +243,11 @@ fn specific_output(hook: &Hook, event: &Event, specific: &Map<String, Value>, an
                 Some((_, Some("allow"))) => Decision::Allow,
                 Some((other, _)) => {
                     let fault = format!("\"permissionDecision\" is {other}; it must be allow, ask or deny");
-                    misunderstood(hook, answer, &fault);
+                    report_misunderstood(hook, answer, &fault);
                     Decision::None
                 }
             };
-            opine(answer, decision, text(specific, "permissionDecisionReason"));
+            raise_decision(answer, decision, get_text(specific, "permissionDecisionReason"));
             answer.tool_input = specific.get("updatedInput").filter(|value| value.is_object()).cloned();
         }
         EventName::PermissionRequest => {
@@ -264,33 +259,31 @@ fn specific_output(hook: &Hook, event: &Event, specific: &Map<String, Value>, an
                 Some("allow") => Decision::Allow,
                 _ => Decision::None,
             };
-            opine(answer, decision, text(decided, "message"));
+            raise_decision(answer, decision, get_text(decided, "message"));
             answer.tool_input = decided.get("updatedInput").filter(|value| value.is_object()).cloned();
             if let Some(permissions) = decided.get("updatedPermissions") {
                 answer.extra.insert("updatedPermissions".into(), permissions.clone());
             }
             if decided.get("interrupt") == Some(&Value::Bool(true)) {
-                answer.stop = Some(text(decided, "message").unwrap_or_default());
+                answer.stop = Some(get_text(decided, "message").unwrap_or_default());
             }
         }
         EventName::PostToolUse => {
-            answer.tool_output = ["updatedToolOutput", "updatedMCPToolOutput"]
-                .iter()
-                .find_map(|key| specific.get(*key))
-                .cloned();
+            answer.tool_output =
+                ["updatedToolOutput", "updatedMCPToolOutput"].iter().find_map(|key| specific.get(*key)).cloned();
         }
         _ => {
             // An elicitation that a hook declines does not reach the user.
             if event.name.as_str() == "Elicitation" && specific.get("action").and_then(Value::as_str) == Some("decline")
             {
-                opine(answer, Decision::Deny, None);
+                raise_decision(answer, Decision::Deny, None);
             }
         }
     }
 }
 
 /// An opinion beside one that is there already: the greater one counts.
-fn opine(answer: &mut Answer, decision: Decision, reason: Option<String>) {
+fn raise_decision(answer: &mut HookAnswer, decision: Decision, reason: Option<String>) {
     if decision > answer.decision {
         answer.decision = decision;
         answer.reason = reason.or(answer.reason.take());
@@ -298,8 +291,8 @@ fn opine(answer: &mut Answer, decision: Decision, reason: Option<String>) {
 }
 
 /// `continue: false` ends the whole turn; `stopReason` is for the user.
-fn stop_the_turn(event: &Event, object: &Map<String, Value>, answer: &mut Answer) {
-    let reason = text(object, "stopReason").unwrap_or_else(|| "A hook ended the turn".into());
+fn apply_turn_stop(event: &Event, object: &Map<String, Value>, answer: &mut HookAnswer) {
+    let reason = get_text(object, "stopReason").unwrap_or_else(|| "A hook ended the turn".into());
     answer.stop = Some(reason.clone());
     match event.name {
         // Here blocking would mean going on.
@@ -307,7 +300,7 @@ fn stop_the_turn(event: &Event, object: &Map<String, Value>, answer: &mut Answer
             answer.decision = Decision::None;
             answer.messages.push(reason);
         }
-        _ if events::row_of(&event.name).is_some_and(|row| row.blocks) => {
+        _ if events::find_event_row(&event.name).is_some_and(|row| row.blocks) => {
             // What the hook has to say to the model, if it said that, stays beside it.
             let told = answer.reason.take().filter(|_| answer.decision == Decision::Deny);
             answer.decision = Decision::Deny;
@@ -317,8 +310,8 @@ fn stop_the_turn(event: &Event, object: &Map<String, Value>, answer: &mut Answer
     }
 }
 
-fn text(object: &Map<String, Value>, key: &str) -> Option<String> {
-    object.get(key)?.as_str().and_then(said)
+fn get_text(object: &Map<String, Value>, key: &str) -> Option<String> {
+    object.get(key)?.as_str().and_then(nonblank_text)
 }
 
 /// Whether a text for the terminal only sets a title, notifies, or rings: OSC 0, 1, 2, 9, 99, 777 and BEL.

@@ -6,9 +6,9 @@ use crate::event::EventName;
 
 /// One event of Claude Code.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct ClaudeEventRow {
     pub(super) name: &'static str,
-    pub(super) matcher: MatchedOn,
+    pub(super) matcher: MatchTarget,
     /// What is sent beside the fields of every event.
     pub(super) fields: &'static [&'static str],
     /// Whether exit code 2, or a blocking answer, blocks something.
@@ -17,7 +17,7 @@ pub(super) struct Row {
 
 /// What a matcher of an event is held against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MatchedOn {
+pub(super) enum MatchTarget {
     /// Nothing: every hook of the event runs.
     Nothing,
     Tool,
@@ -27,92 +27,42 @@ pub(super) enum MatchedOn {
     FileName,
 }
 
-use MatchedOn::{Field, FileName, Nothing, Tool};
+use MatchTarget::{Field, FileName, Nothing, Tool};
 
-const TOOL: &[&str] = &["tool_name", "tool_input", "tool_use_id"];
+const TOOL_FIELDS: &[&str] = &["tool_name", "tool_input", "tool_use_id"];
 
 /// In the order of Claude Code's own documentation.
-pub(super) const ROWS: &[Row] = &[
-    row(
-        "SessionStart",
-        Field("source"),
-        &["source", "model", "agent_type", "session_title"],
-        false,
-    ),
-    row("Setup", Field("trigger"), &["trigger"], false),
-    row(
+pub(super) const EVENT_ROWS: &[ClaudeEventRow] = &[
+    event_row("SessionStart", Field("source"), &["source", "model", "agent_type", "session_title"], false),
+    event_row("Setup", Field("trigger"), &["trigger"], false),
+    event_row(
         "InstructionsLoaded",
         Field("load_reason"),
-        &[
-            "file_path",
-            "memory_type",
-            "load_reason",
-            "globs",
-            "trigger_file_path",
-            "parent_file_path",
-        ],
+        &["file_path", "memory_type", "load_reason", "globs", "trigger_file_path", "parent_file_path"],
         false,
     ),
-    row("UserPromptSubmit", Nothing, &["prompt"], true),
-    row(
+    event_row("UserPromptSubmit", Nothing, &["prompt"], true),
+    event_row(
         "UserPromptExpansion",
         Field("command_name"),
-        &[
-            "expansion_type",
-            "command_name",
-            "command_args",
-            "command_source",
-            "prompt",
-        ],
+        &["expansion_type", "command_name", "command_args", "command_source", "prompt"],
         true,
     ),
-    row(
-        "MessageDisplay",
-        Nothing,
-        &["turn_id", "message_id", "index", "final", "delta"],
-        false,
-    ),
-    row("PreToolUse", Tool, TOOL, true),
-    row(
-        "PermissionRequest",
-        Tool,
-        &["tool_name", "tool_input", "permission_suggestions"],
-        true,
-    ),
-    row(
-        "PermissionDenied",
-        Tool,
-        &["tool_name", "tool_input", "tool_use_id", "reason"],
-        false,
-    ),
-    row(
-        "PostToolUse",
-        Tool,
-        &["tool_name", "tool_input", "tool_use_id", "tool_response", "duration_ms"],
-        false,
-    ),
-    row(
+    event_row("MessageDisplay", Nothing, &["turn_id", "message_id", "index", "final", "delta"], false),
+    event_row("PreToolUse", Tool, TOOL_FIELDS, true),
+    event_row("PermissionRequest", Tool, &["tool_name", "tool_input", "permission_suggestions"], true),
+    event_row("PermissionDenied", Tool, &["tool_name", "tool_input", "tool_use_id", "reason"], false),
+    event_row("PostToolUse", Tool, &["tool_name", "tool_input", "tool_use_id", "tool_response", "duration_ms"], false),
+    event_row(
         "PostToolUseFailure",
         Tool,
-        &[
-            "tool_name",
-            "tool_input",
-            "tool_use_id",
-            "error",
-            "is_interrupt",
-            "duration_ms",
-        ],
+        &["tool_name", "tool_input", "tool_use_id", "error", "is_interrupt", "duration_ms"],
         false,
     ),
-    row("PostToolBatch", Nothing, &["tool_calls"], true),
-    row(
-        "Notification",
-        Field("notification_type"),
-        &["message", "title", "notification_type"],
-        false,
-    ),
-    row("SubagentStart", Field("agent_type"), &["agent_id", "agent_type"], false),
-    row(
+    event_row("PostToolBatch", Nothing, &["tool_calls"], true),
+    event_row("Notification", Field("notification_type"), &["message", "title", "notification_type"], false),
+    event_row("SubagentStart", Field("agent_type"), &["agent_id", "agent_type"], false),
+    event_row(
         "SubagentStop",
         Field("agent_type"),
         &[
@@ -126,94 +76,66 @@ pub(super) const ROWS: &[Row] = &[
         ],
         true,
     ),
-    row("TaskCreated", Nothing, TASK, true),
-    row("TaskCompleted", Nothing, TASK, true),
-    row("TeammateIdle", Nothing, &["teammate_name", "team_name"], true),
-    row(
+    event_row("TaskCreated", Nothing, TASK_FIELDS, true),
+    event_row("TaskCompleted", Nothing, TASK_FIELDS, true),
+    event_row("TeammateIdle", Nothing, &["teammate_name", "team_name"], true),
+    event_row(
         "Stop",
         Nothing,
-        &[
-            "stop_hook_active",
-            "last_assistant_message",
-            "background_tasks",
-            "session_crons",
-        ],
+        &["stop_hook_active", "last_assistant_message", "background_tasks", "session_crons"],
         true,
     ),
-    row(
-        "StopFailure",
-        Field("error"),
-        &["error", "error_details", "last_assistant_message"],
-        false,
-    ),
-    row("ConfigChange", Field("source"), &["source", "file_path"], true),
-    row("CwdChanged", Nothing, &["old_cwd", "new_cwd"], false),
-    row("DirectoryAdded", Field("source"), &["directory", "source"], false),
-    row("FileChanged", FileName, &["file_path", "event"], false),
-    row("WorktreeCreate", Nothing, &["name"], true),
-    row("WorktreeRemove", Nothing, &["worktree_path"], false),
-    row(
-        "PreCompact",
-        Field("trigger"),
-        &["trigger", "custom_instructions"],
-        true,
-    ),
-    row("PostCompact", Field("trigger"), &["trigger", "compact_summary"], false),
-    row(
+    event_row("StopFailure", Field("error"), &["error", "error_details", "last_assistant_message"], false),
+    event_row("ConfigChange", Field("source"), &["source", "file_path"], true),
+    event_row("CwdChanged", Nothing, &["old_cwd", "new_cwd"], false),
+    event_row("DirectoryAdded", Field("source"), &["directory", "source"], false),
+    event_row("FileChanged", FileName, &["file_path", "event"], false),
+    event_row("WorktreeCreate", Nothing, &["name"], true),
+    event_row("WorktreeRemove", Nothing, &["worktree_path"], false),
+    event_row("PreCompact", Field("trigger"), &["trigger", "custom_instructions"], true),
+    event_row("PostCompact", Field("trigger"), &["trigger", "compact_summary"], false),
+    event_row(
         "Elicitation",
         Field("mcp_server_name"),
-        &[
-            "mcp_server_name",
-            "message",
-            "mode",
-            "url",
-            "elicitation_id",
-            "requested_schema",
-        ],
+        &["mcp_server_name", "message", "mode", "url", "elicitation_id", "requested_schema"],
         true,
     ),
-    row(
+    event_row(
         "ElicitationResult",
         Field("mcp_server_name"),
         &["mcp_server_name", "action", "mode", "elicitation_id", "content"],
         true,
     ),
-    row("SessionEnd", Field("reason"), &["reason"], false),
+    event_row("SessionEnd", Field("reason"), &["reason"], false),
 ];
 
-const TASK: &[&str] = &[
-    "task_id",
-    "task_subject",
-    "task_description",
-    "teammate_name",
-    "team_name",
-];
+const TASK_FIELDS: &[&str] = &["task_id", "task_subject", "task_description", "teammate_name", "team_name"];
 
 /// Sent with every event that has them.
 pub(super) const COMMON_FIELDS: &[&str] = &["prompt_id", "permission_mode", "effort"];
 
 /// The names of all rows.
 pub(crate) const EVENT_NAMES: &[&str] = &{
-    let mut names = [""; ROWS.len()];
+    let mut names = [""; EVENT_ROWS.len()];
     let mut index = 0;
-    while index < ROWS.len() {
-        names[index] = ROWS[index].name;
+    while index < EVENT_ROWS.len() {
+        names[index] = EVENT_ROWS[index].name;
         index += 1;
     }
     names
 };
 
-const fn row(name: &'static str, matcher: MatchedOn, fields: &'static [&'static str], blocks: bool) -> Row {
-    Row {
-        name,
-        matcher,
-        fields,
-        blocks,
-    }
+const fn event_row(
+    name: &'static str,
+    matcher: MatchTarget,
+    fields: &'static [&'static str],
+    blocks: bool,
+) -> ClaudeEventRow {
+    ClaudeEventRow { name, matcher, fields, blocks }
 }
 
-pub(super) fn row_of(event: &EventName) -> Option<&'static Row> {
-    ROWS.iter().find(|row| row.name == event.as_str())
+pub(super) fn find_event_row(event: &EventName) -> Option<&'static ClaudeEventRow> {
+    EVENT_ROWS.iter().find(|row| row.name == event.as_str())
 }
 
 /// How long a hook may take where its file does not say.
@@ -227,15 +149,12 @@ pub(super) fn default_timeout(event: &EventName) -> Duration {
 
 /// Plain text that a hook prints becomes context on these events only.
 pub(super) fn takes_text_as_context(event: &EventName) -> bool {
-    matches!(
-        event.as_str(),
-        "SessionStart" | "UserPromptSubmit" | "UserPromptExpansion"
-    )
+    matches!(event.as_str(), "SessionStart" | "UserPromptSubmit" | "UserPromptExpansion")
 }
 
 /// `if` is looked at on these events; on any other, a hook that has one never runs.
-pub(super) fn takes_if(event: &EventName) -> bool {
-    row_of(event).is_some_and(|row| row.matcher == Tool)
+pub(super) fn accepts_if(event: &EventName) -> bool {
+    find_event_row(event).is_some_and(|row| row.matcher == Tool)
 }
 
 #[cfg(test)]
@@ -244,9 +163,9 @@ mod tests {
 
     #[test]
     fn every_canonical_event_but_none_else_twice_is_a_row() {
-        assert_eq!(ROWS.len(), 31);
+        assert_eq!(EVENT_ROWS.len(), 31);
         for name in EventName::canonical_names() {
-            assert_eq!(ROWS.iter().filter(|row| row.name == name).count(), 1, "{name}");
+            assert_eq!(EVENT_ROWS.iter().filter(|row| row.name == name).count(), 1, "{name}");
         }
     }
 }

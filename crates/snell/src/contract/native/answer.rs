@@ -2,60 +2,60 @@
 
 use serde_json::Value;
 
-use super::super::{blocked_by, failed, own_failure, printed, said};
-use crate::diagnostic::hint;
+use super::super::{build_failure_answer, build_failure_answer_with, default_block_reason, nonblank_text, trim_stdout};
+use crate::diagnostic::format_suggestion;
 use crate::event::{Event, EventName, parse_json};
 use crate::hook::Hook;
-use crate::outcome::{End, Outcome};
-use crate::verdict::{Answer, Decision, Status};
+use crate::outcome::{Outcome, RunEnd};
+use crate::verdict::{Decision, HookAnswer, HookRunStatus};
 
 /// The keys of a hook's answer.
 const ANSWER_KEYS: &[&str] = &["decision", "reason", "tool_input", "tool_output", "context", "message"];
 
-pub(super) fn answer(hook: &Hook, event: &Event, outcome: &Outcome) -> Answer {
-    let text = printed(outcome);
+pub(super) fn read_answer(hook: &Hook, event: &Event, outcome: &Outcome) -> HookAnswer {
+    let text = trim_stdout(outcome);
     let json = text.starts_with('{').then(|| parse_json(text).ok()).flatten();
-    let told = json.as_ref().map(|json| from_json(hook, event, json));
+    let told = json.as_ref().map(|json| answer_from_json(hook, event, json));
     match (&outcome.end, told) {
-        (End::Exited(2), told) => {
+        (RunEnd::Exited(2), told) => {
             let told = told.transpose().ok().flatten().unwrap_or_default();
-            Answer {
-                status: Some(Status::Blocked),
+            HookAnswer {
+                status: Some(HookRunStatus::Blocked),
                 decision: Decision::Deny,
                 reason: told
                     .reason
-                    .or_else(|| said(&outcome.stderr))
-                    .or_else(|| Some(blocked_by(hook))),
+                    .or_else(|| nonblank_text(&outcome.stderr))
+                    .or_else(|| Some(default_block_reason(hook))),
                 tool_input: None,
                 tool_output: None,
                 ..told
             }
         }
         // A clear "block" counts whatever the exit code; anything else needs a good end.
-        (End::Exited(code), Some(Ok(told))) if *code == 0 || told.decision == Decision::Deny => told,
-        (End::Exited(0), Some(Err(fault))) => bad_output(hook, &fault),
-        (End::Exited(0), None) if text.starts_with('{') => {
-            bad_output(hook, "its output begins like JSON and cannot be read")
+        (RunEnd::Exited(code), Some(Ok(told))) if *code == 0 || told.decision == Decision::Deny => told,
+        (RunEnd::Exited(0), Some(Err(fault))) => answer_bad_output(hook, &fault),
+        (RunEnd::Exited(0), None) if text.starts_with('{') => {
+            answer_bad_output(hook, "its output begins like JSON and cannot be read")
         }
-        (End::Exited(0), None) => Answer {
+        (RunEnd::Exited(0), None) => HookAnswer {
             context: match event.name {
-                EventName::SessionStart | EventName::UserPromptSubmit => said(text).into_iter().collect(),
+                EventName::SessionStart | EventName::UserPromptSubmit => nonblank_text(text).into_iter().collect(),
                 _ => Vec::new(),
             },
-            ..Answer::default()
+            ..HookAnswer::default()
         },
-        _ => own_failure(hook, outcome),
+        _ => build_failure_answer(hook, outcome),
     }
 }
 
 /// Output that cannot be understood is the hook's own failure.
-fn bad_output(hook: &Hook, fault: &str) -> Answer {
-    let text = format!("snell hook failed: \"{}\" was not understood: {fault}", hook.command());
-    failed(hook, Status::Failed, text)
+fn answer_bad_output(hook: &Hook, fault: &str) -> HookAnswer {
+    let text = format!("snell hook failed: \"{}\" was not understood: {fault}", hook.command_summary());
+    build_failure_answer_with(hook, HookRunStatus::Failed, text)
 }
 
-fn from_json(hook: &Hook, event: &Event, json: &Value) -> Result<Answer, String> {
-    let text = |key: &str| json.get(key).and_then(Value::as_str).and_then(said);
+fn answer_from_json(hook: &Hook, event: &Event, json: &Value) -> Result<HookAnswer, String> {
+    let text = |key: &str| json.get(key).and_then(Value::as_str).and_then(nonblank_text);
     let mut unknown = Vec::new();
     let decision = match json.get("decision") {
         None | Some(Value::Null) => Decision::None,
@@ -64,21 +64,16 @@ fn from_json(hook: &Hook, event: &Event, json: &Value) -> Result<Answer, String>
             "ask" => Decision::Ask,
             "block" | "deny" => Decision::Deny,
             other => {
-                let near = hint(other, ["allow", "ask", "block"]);
-                return Err(format!(
-                    "\"decision\" is \"{other}\"{near}; it must be allow, ask or block"
-                ));
+                let near = format_suggestion(other, ["allow", "ask", "block"]);
+                return Err(format!("\"decision\" is \"{other}\"{near}; it must be allow, ask or block"));
             }
         },
         Some(_) => return Err("\"decision\" must be a string: allow, ask or block".into()),
     };
     if let Value::Object(keys) = json {
         for key in keys.keys().filter(|key| !ANSWER_KEYS.contains(&key.as_str())) {
-            let near = hint(key, ANSWER_KEYS.iter().copied());
-            unknown.push(format!(
-                "\"{}\" answered with an unknown key \"{key}\"{near}",
-                hook.command()
-            ));
+            let near = format_suggestion(key, ANSWER_KEYS.iter().copied());
+            unknown.push(format!("\"{}\" answered with an unknown key \"{key}\"{near}", hook.command_summary()));
         }
     }
     for key in ["reason", "message", "context"] {
@@ -87,38 +82,32 @@ fn from_json(hook: &Hook, event: &Event, json: &Value) -> Result<Answer, String>
             return Err(format!("\"{key}\" must be a string"));
         }
     }
-    let mut answer = Answer {
+    let mut answer = HookAnswer {
         decision,
         warnings: unknown,
         reason: text("reason"),
         messages: text("message").into_iter().collect(),
-        ..Answer::default()
+        ..HookAnswer::default()
     };
     match json.get("context") {
         Some(Value::Array(items)) => {
-            answer
-                .context
-                .extend(items.iter().filter_map(Value::as_str).filter_map(said));
+            answer.context.extend(items.iter().filter_map(Value::as_str).filter_map(nonblank_text));
         }
         _ => answer.context.extend(text("context")),
     }
     if decision == Decision::Deny {
-        answer.status = Some(Status::Blocked);
-        answer.reason.get_or_insert_with(|| blocked_by(hook));
+        answer.status = Some(HookRunStatus::Blocked);
+        answer.reason.get_or_insert_with(|| default_block_reason(hook));
     }
-    if json
-        .get("tool_input")
-        .is_some_and(|value| !(value.is_object() || value.is_null()))
-    {
+    if json.get("tool_input").is_some_and(|value| !(value.is_object() || value.is_null())) {
         return Err("\"tool_input\" must be an object".into());
     }
     let input = json.get("tool_input").filter(|value| value.is_object());
     let output = json.get("tool_output").filter(|value| !value.is_null());
     if (input.is_some() || output.is_some()) && !hook.may_modify {
-        answer.warnings.push(format!(
-            "\"{}\" answered with a change, which needs modify = true",
-            hook.command()
-        ));
+        answer
+            .warnings
+            .push(format!("\"{}\" answered with a change, which needs modify = true", hook.command_summary()));
         return Ok(answer);
     }
     match event.name {

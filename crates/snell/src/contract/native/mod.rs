@@ -1,58 +1,52 @@
 //! `snell.toml`: hooks that work under every agent.
 
 mod answer;
-mod keys;
-mod read;
+mod reader;
 
-use super::environment::Variables;
+use super::envelope::EnvelopeBuilder;
 use super::{
-    AfterBlock, Base, Changes, Contract, Envelope, Flow, MuteCondition, Place, Read, Scene, ShownAs, Syntax, Twins,
-    WorkingDirectory, is_yet_to_happen, json_line, no_rules, no_switches, same_name, tool_subject,
+    AfterBlock, BaseDirectory, ChangePolicy, ConditionFailure, Contract, ContractReader, DedupPolicy, Envelope,
+    ExecutionMode, FailureDisplay, FileSyntax, HookContext, HookFileLocation, WorkingDirectoryPolicy, accept_no_rules,
+    build_tool_subject, is_preventable, react_to_same_name, read_no_switches, to_json_line,
 };
-use crate::config::Vocabulary;
+use crate::config::EventVocabulary;
 use crate::event::{Event, EventName};
 
-pub(crate) use keys::{HOOK_KEYS, Key, Kind, key};
+pub(crate) use crate::config::keys::{ConfigKey, ConfigValueKind, HOOK_KEYS, config_key};
 
 pub(crate) static NATIVE: Contract = Contract {
     name: "snell",
     lane: "snell",
-    places: &[
-        Place {
-            base: Base::Config,
-            path: "snell.toml",
-        },
-        Place {
-            base: Base::Project,
-            path: "snell.toml",
-        },
+    locations: &[
+        HookFileLocation { base: BaseDirectory::Config, path: "snell.toml" },
+        HookFileLocation { base: BaseDirectory::Project, path: "snell.toml" },
     ],
-    syntax: Syntax::Toml,
+    syntax: FileSyntax::Toml,
     shapes: &[],
-    vocabulary: Vocabulary::Closed,
-    switches: no_switches,
-    flow: |_| Flow::InOrder,
-    after_block: AfterBlock::GoOn,
-    mute_condition: MuteCondition::Failure,
-    twins: Twins::RunEach,
-    changes: Changes::All,
-    working_directory: WorkingDirectory::Project,
+    vocabulary: EventVocabulary::Closed,
+    read_switches: read_no_switches,
+    execution_mode: |_| ExecutionMode::InOrder,
+    after_block: AfterBlock::Continue,
+    condition_failure: ConditionFailure::Failure,
+    dedup: DedupPolicy::RunEach,
+    changes: ChangePolicy::All,
+    working_directory: WorkingDirectoryPolicy::Project,
     project_variable: Some("SNELL_PROJECT_DIR"),
-    failures: ShownAs::Message,
-    blocks: |event| is_yet_to_happen(event) || *event == EventName::PreCompact,
-    reacts: same_name,
-    takes_rules: no_rules,
-    read: Read::File(read::read),
-    subject: tool_subject,
-    envelope,
-    answer: answer::answer,
+    failure_display: FailureDisplay::Message,
+    can_block: |event| is_preventable(event) || *event == EventName::PreCompact,
+    find_reaction: react_to_same_name,
+    accepts_rules: accept_no_rules,
+    reader: ContractReader::File(reader::read_snell_toml),
+    build_subject: build_tool_subject,
+    build_envelope,
+    read_answer: answer::read_answer,
 };
 
-fn envelope(event: &Event, scene: &Scene<'_>) -> Envelope {
+fn build_envelope(event: &Event, scene: &HookContext<'_>) -> Envelope {
     let tool = event.tool.as_ref();
     let command = tool.and_then(|tool| tool.command());
-    Variables::default()
-        .without(&[
+    EnvelopeBuilder::default()
+        .without_vars(&[
             "SNELL_TOOL",
             "SNELL_FILE",
             "SNELL_COMMAND",
@@ -60,12 +54,12 @@ fn envelope(event: &Event, scene: &Scene<'_>) -> Envelope {
             "SNELL_SESSION_ID",
             "SNELL_AGENT",
         ])
-        .set("SNELL_EVENT", event.name.as_str())
+        .set_var("SNELL_EVENT", event.name.as_str())
         .set_path("SNELL_PROJECT_DIR", scene.project)
-        .set_if("SNELL_TOOL", event.tool_name())
-        .set_if("SNELL_FILE", tool.and_then(|tool| tool.file()))
-        .set_or_spill_if("SNELL_COMMAND", command.as_deref())
-        .set_if("SNELL_SESSION_ID", event.session_id.as_deref())
-        .set_if("SNELL_AGENT", event.platform.as_deref())
-        .into_envelope(Some(json_line(&event.to_json())))
+        .set_var_if_some("SNELL_TOOL", event.tool_name())
+        .set_var_if_some("SNELL_FILE", tool.and_then(|tool| tool.file_path()))
+        .set_or_spill_if_some("SNELL_COMMAND", command.as_deref())
+        .set_var_if_some("SNELL_SESSION_ID", event.session_id.as_deref())
+        .set_var_if_some("SNELL_AGENT", event.platform.as_deref())
+        .into_envelope(Some(to_json_line(&event.to_json())))
 }

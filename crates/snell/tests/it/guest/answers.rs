@@ -39,18 +39,15 @@ const EVENTS: [&str; 31] = [
     "SessionEnd",
 ];
 
-fn event(name: &str, more: Value) -> Event {
+fn parse_event(name: &str, more: Value) -> Event {
     let mut payload = json!({"session_id": "s", "hook_event_name": name});
-    payload
-        .as_object_mut()
-        .unwrap()
-        .extend(more.as_object().unwrap().clone());
+    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     Event::from_json(None, payload.to_string().as_bytes()).unwrap().0
 }
 
 /// What Claude Code is told; null where it is nothing.
-fn told(event: &Event, verdict: &Verdict) -> Value {
-    let reply = Guest::by_name("claude").unwrap().answer(event, verdict);
+fn answer_as_claude(event: &Event, verdict: &Verdict) -> Value {
+    let reply = Guest::find_by_name("claude").unwrap().encode_reply(event, verdict);
     assert_eq!(reply.exit_code, 0);
     reply.stdout.map_or(Value::Null, |line| {
         assert_eq!(line.lines().count(), 1, "{line}");
@@ -59,21 +56,21 @@ fn told(event: &Event, verdict: &Verdict) -> Value {
 }
 
 /// A verdict on an event of this name, with this done to it.
-fn verdict(name: &str, fill: impl FnOnce(&mut Verdict)) -> Verdict {
+fn build_verdict(name: &str, fill: impl FnOnce(&mut Verdict)) -> Verdict {
     let mut verdict = Verdict::new(EventName::parse(name));
     fill(&mut verdict);
     verdict
 }
 
-fn answer(name: &str, more: Value, fill: impl FnOnce(&mut Verdict)) -> Value {
-    told(&event(name, more), &verdict(name, fill))
+fn answer_event(name: &str, more: Value, fill: impl FnOnce(&mut Verdict)) -> Value {
+    answer_as_claude(&parse_event(name, more), &build_verdict(name, fill))
 }
 
 #[test]
 fn no_opinion_and_an_approval_are_told_by_silence() {
     for name in EVENTS {
-        assert_eq!(answer(name, json!({}), |_| {}), Value::Null, "{name}");
-        let allowed = answer(name, json!({}), |verdict| {
+        assert_eq!(answer_event(name, json!({}), |_| {}), Value::Null, "{name}");
+        let allowed = answer_event(name, json!({}), |verdict| {
             verdict.decision = Decision::Allow;
             verdict.reason = Some("fine".into());
         });
@@ -115,17 +112,10 @@ fn a_no_is_told_as_each_event_takes_it() {
             }),
             _ => told_to_the_user(),
         };
-        assert_eq!(
-            answer(name, json!({}), |verdict| verdict.deny("no")),
-            expected,
-            "{name}"
-        );
+        assert_eq!(answer_event(name, json!({}), |verdict| verdict.deny("no")), expected, "{name}");
     }
-    let without_a_reason = answer("Stop", json!({}), |verdict| verdict.deny(""));
-    assert_eq!(
-        without_a_reason,
-        json!({"decision": "block", "reason": "Blocked by a hook"})
-    );
+    let without_a_reason = answer_event("Stop", json!({}), |verdict| verdict.deny(""));
+    assert_eq!(without_a_reason, json!({"decision": "block", "reason": "Blocked by a hook"}));
 }
 
 #[test]
@@ -139,11 +129,7 @@ fn a_question_reaches_the_permission_prompt_or_the_user() {
             "PermissionRequest" => Value::Null,
             _ => json!({"systemMessage": "sure?"}),
         };
-        assert_eq!(
-            answer(name, json!({}), |verdict| verdict.ask("sure?")),
-            expected,
-            "{name}"
-        );
+        assert_eq!(answer_event(name, json!({}), |verdict| verdict.ask("sure?")), expected, "{name}");
     }
 }
 
@@ -167,7 +153,7 @@ fn context_reaches_the_model_where_it_can_and_else_the_user() {
             }
             _ => json!({"systemMessage": "one\ntwo"}),
         };
-        let given = answer(name, json!({}), |verdict| {
+        let given = answer_event(name, json!({}), |verdict| {
             verdict.add_context("one");
             verdict.add_context("two");
         });
@@ -178,7 +164,7 @@ fn context_reaches_the_model_where_it_can_and_else_the_user() {
 #[test]
 fn context_makes_an_agent_go_on_only_once() {
     for name in ["Stop", "SubagentStop"] {
-        let again = answer(name, json!({"stop_hook_active": true}), |verdict| {
+        let again = answer_event(name, json!({"stop_hook_active": true}), |verdict| {
             verdict.add_context("one more thing");
         });
         assert_eq!(again, json!({"systemMessage": "one more thing"}), "{name}");
@@ -193,10 +179,10 @@ fn changes_are_told_without_a_decision_of_ours() {
     let change_output = |verdict: &mut Verdict| verdict.tool_output = Some(json!("y"));
 
     assert_eq!(
-        answer("PreToolUse", bash(), change_input),
+        answer_event("PreToolUse", bash(), change_input),
         json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": "pwd"}}})
     );
-    let asked = answer("PreToolUse", bash(), |verdict| {
+    let asked = answer_event("PreToolUse", bash(), |verdict| {
         change_input(verdict);
         verdict.ask("sure?");
     });
@@ -207,22 +193,22 @@ fn changes_are_told_without_a_decision_of_ours() {
             "updatedInput": {"command": "pwd"},
         }})
     );
-    let refused = answer("PreToolUse", bash(), |verdict| {
+    let refused = answer_event("PreToolUse", bash(), |verdict| {
         change_input(verdict);
         verdict.deny("no");
     });
     assert_eq!(refused["hookSpecificOutput"].get("updatedInput"), None);
     assert_eq!(
-        answer("PermissionRequest", bash(), change_input),
+        answer_event("PermissionRequest", bash(), change_input),
         json!({"systemMessage": "A hook changed what is asked for, which Claude Code takes only together with an \
                                  approval; the change is left out."})
     );
     assert_eq!(
-        answer("PostToolUse", bash(), change_output),
+        answer_event("PostToolUse", bash(), change_output),
         json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": "y"}})
     );
     assert_eq!(
-        answer("PostToolUse", server(), change_output),
+        answer_event("PostToolUse", server(), change_output),
         json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedMCPToolOutput": "y"}})
     );
 }
@@ -250,14 +236,10 @@ fn what_else_hooks_answer_goes_where_the_event_takes_it() {
         };
         let mut specific = json!({"hookEventName": name});
         specific[key] = value.clone();
-        assert_eq!(
-            answer(name, json!({}), extra),
-            json!({"hookSpecificOutput": specific}),
-            "{name} {key}"
-        );
-        assert_eq!(answer("SessionEnd", json!({}), extra), Value::Null, "{key}");
+        assert_eq!(answer_event(name, json!({}), extra), json!({"hookSpecificOutput": specific}), "{name} {key}");
+        assert_eq!(answer_event("SessionEnd", json!({}), extra), Value::Null, "{key}");
     }
-    let title = answer("Stop", json!({}), |verdict| {
+    let title = answer_event("Stop", json!({}), |verdict| {
         verdict.extra.insert("terminalSequence".into(), json!("\u{7}"));
     });
     assert_eq!(title, json!({"terminalSequence": "\u{7}"}));
@@ -266,15 +248,15 @@ fn what_else_hooks_answer_goes_where_the_event_takes_it() {
 #[test]
 fn messages_and_the_end_of_a_turn_are_told_on_every_event() {
     for name in EVENTS {
-        let spoken = answer(name, json!({}), |verdict| {
-            verdict.message("one");
-            verdict.message("two");
+        let spoken = answer_event(name, json!({}), |verdict| {
+            verdict.add_message("one");
+            verdict.add_message("two");
         });
         assert_eq!(spoken, json!({"systemMessage": "one\ntwo"}), "{name}");
-        let ended = answer(name, json!({}), |verdict| {
+        let ended = answer_event(name, json!({}), |verdict| {
             verdict.stop = Some("enough".into());
             // Hooks that end a turn tell the user so as well; once is enough.
-            verdict.message("enough");
+            verdict.add_message("enough");
         });
         assert_eq!(ended, json!({"continue": false, "stopReason": "enough"}), "{name}");
     }
@@ -282,12 +264,9 @@ fn messages_and_the_end_of_a_turn_are_told_on_every_event() {
 
 #[test]
 fn the_event_is_named_as_it_came() {
-    let came = event("UserPrompt", json!({}));
-    let given = told(&came, &verdict("UserPrompt", |verdict| verdict.add_context("c")));
-    assert_eq!(
-        given,
-        json!({"hookSpecificOutput": {"hookEventName": "UserPrompt", "additionalContext": "c"}})
-    );
+    let came = parse_event("UserPrompt", json!({}));
+    let given = answer_as_claude(&came, &build_verdict("UserPrompt", |verdict| verdict.add_context("c")));
+    assert_eq!(given, json!({"hookSpecificOutput": {"hookEventName": "UserPrompt", "additionalContext": "c"}}));
 }
 
 proptest! {
@@ -298,15 +277,15 @@ proptest! {
         texts in prop::collection::vec(any::<Option<String>>(), 4),
         stop_hook_active in any::<bool>(),
     ) {
-        let event = event(name, json!({"stop_hook_active": stop_hook_active}));
-        let verdict = verdict(name, |verdict| {
+        let event = parse_event(name, json!({"stop_hook_active": stop_hook_active}));
+        let verdict = build_verdict(name, |verdict| {
             verdict.decision = [Decision::None, Decision::Allow, Decision::Ask, Decision::Deny][decision];
             verdict.reason = texts[0].clone();
             verdict.context.extend(texts[1].clone());
             verdict.messages.extend(texts[2].clone());
             verdict.stop = texts[3].clone();
         });
-        let reply = Guest::by_name("claude").unwrap().answer(&event, &verdict);
+        let reply = Guest::find_by_name("claude").unwrap().encode_reply(&event, &verdict);
         prop_assert_eq!(reply.exit_code, 0);
         if let Some(line) = reply.stdout {
             prop_assert!(!line.contains(['\n', '\r']));

@@ -3,28 +3,28 @@
 use serde_json::{Map, Value, json};
 use snell::Guest;
 
-fn object(payload: Value) -> Map<String, Value> {
+fn into_json_object(payload: Value) -> Map<String, Value> {
     match payload {
         Value::Object(object) => object,
         other => panic!("{other}"),
     }
 }
 
-fn recognised(payload: &Value, variables: &[&str]) -> Option<&'static str> {
+fn recognize_guest(payload: &Value, variables: &[&str]) -> Option<&'static str> {
     let environment = |name: &str| variables.contains(&name).then(|| "1".to_owned());
-    Guest::recognise(&object(payload.clone()), &environment).map(|guest| guest.name)
+    Guest::identify_caller(&into_json_object(payload.clone()), &environment).map(|guest| guest.name)
 }
 
 /// What Claude Code sends before a tool runs.
-fn tool_call() -> Value {
+fn build_tool_call_payload() -> Value {
     json!({
         "session_id": "s", "transcript_path": "/t.jsonl", "cwd": "/w", "permission_mode": "default",
         "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "u",
     })
 }
 
-fn with(mut payload: Value, more: Value) -> Value {
-    payload.as_object_mut().unwrap().extend(object(more));
+fn merge_fields(mut payload: Value, more: Value) -> Value {
+    payload.as_object_mut().unwrap().extend(into_json_object(more));
     payload
 }
 
@@ -44,13 +44,13 @@ fn claude_code_is_known_by_its_events() {
     ];
     for name in names {
         let payload = json!({"session_id": "s", "hook_event_name": name});
-        assert_eq!(recognised(&payload, &[]), Some("claude"), "{name}");
-        assert_eq!(recognised(&payload, &["CLAUDECODE"]), Some("claude"), "{name}");
+        assert_eq!(recognize_guest(&payload, &[]), Some("claude"), "{name}");
+        assert_eq!(recognize_guest(&payload, &["CLAUDECODE"]), Some("claude"), "{name}");
     }
     let shown = json!({"session_id": "s", "hook_event_name": "MessageDisplay", "turn_id": "t", "delta": "Hello"});
-    assert_eq!(recognised(&shown, &[]), Some("claude"));
+    assert_eq!(recognize_guest(&shown, &[]), Some("claude"));
     let started = json!({"session_id": "s", "hook_event_name": "SessionStart", "source": "startup", "model": "m"});
-    assert_eq!(recognised(&started, &[]), Some("claude"));
+    assert_eq!(recognize_guest(&started, &[]), Some("claude"));
 }
 
 #[test]
@@ -58,153 +58,99 @@ fn an_event_that_claude_code_may_know_by_now_is_still_its_own() {
     let named = |name: &str| json!({"session_id": "s", "hook_event_name": name});
     let transcript = json!({"transcript_path": "/t.jsonl"});
     let cases = [
-        (with(named("Brainwave"), transcript.clone()), &[][..], Some("claude")),
+        (merge_fields(named("Brainwave"), transcript.clone()), &[][..], Some("claude")),
         (named("Brainwave"), &["CLAUDECODE"], Some("claude")),
         (named("Brainwave"), &[], None),
         (named("Brainwave"), &["CLAUDE_PROJECT_DIR"], None),
-        (
-            json!({"hook_event_name": "Brainwave", "transcript_path": "/t"}),
-            &["CLAUDECODE"],
-            None,
-        ),
+        (json!({"hook_event_name": "Brainwave", "transcript_path": "/t"}), &["CLAUDECODE"], None),
         // Names in the style of other agents.
-        (with(named("pre_tool"), transcript.clone()), &[], None),
-        (with(named("preToolUse"), transcript), &["CLAUDECODE"], None),
-        (
-            json!({"session_id": "s", "transcript_path": "/t"}),
-            &["CLAUDECODE"],
-            None,
-        ),
+        (merge_fields(named("pre_tool"), transcript.clone()), &[], None),
+        (merge_fields(named("preToolUse"), transcript), &["CLAUDECODE"], None),
+        (json!({"session_id": "s", "transcript_path": "/t"}), &["CLAUDECODE"], None),
         (json!({"event": "PreToolUse", "session_id": "s"}), &[], None),
         (json!({}), &["CLAUDECODE"], None),
     ];
     for (payload, variables, expected) in cases {
-        assert_eq!(recognised(&payload, variables), expected, "{payload} {variables:?}");
+        assert_eq!(recognize_guest(&payload, variables), expected, "{payload} {variables:?}");
     }
 }
 
 #[test]
 fn another_agent_that_runs_claude_codes_files_is_not_taken_for_it() {
     let cases = [
-        ("Cursor", with(tool_call(), json!({"cursor_version": "3.9.16"}))),
-        (
-            "Cline",
-            json!({"clineVersion": "4", "hookName": "PreToolUse", "taskId": "t"}),
-        ),
-        (
-            "Windsurf",
-            json!({"agent_action_name": "pre_run_command", "tool_info": {}}),
-        ),
-        ("Codex", with(tool_call(), json!({"turn_id": "t", "model": "gpt-5.5"}))),
+        ("Cursor", merge_fields(build_tool_call_payload(), json!({"cursor_version": "3.9.16"}))),
+        ("Cline", json!({"clineVersion": "4", "hookName": "PreToolUse", "taskId": "t"})),
+        ("Windsurf", json!({"agent_action_name": "pre_run_command", "tool_info": {}})),
+        ("Codex", merge_fields(build_tool_call_payload(), json!({"turn_id": "t", "model": "gpt-5.5"}))),
         (
             "Gemini CLI",
-            with(
-                tool_call(),
+            merge_fields(
+                build_tool_call_payload(),
                 json!({"hook_event_name": "BeforeTool", "timestamp": "2026-08-01T00:00:00Z"}),
             ),
         ),
-        (
-            "Gemini CLI",
-            with(tool_call(), json!({"hook_event_name": "PreCompress"})),
-        ),
-        (
-            "Grok Build",
-            json!({"hookEventName": "pre_tool_use", "workspaceRoot": "/w", "sessionId": "s"}),
-        ),
+        ("Gemini CLI", merge_fields(build_tool_call_payload(), json!({"hook_event_name": "PreCompress"}))),
+        ("Grok Build", json!({"hookEventName": "pre_tool_use", "workspaceRoot": "/w", "sessionId": "s"})),
         ("Antigravity", json!({"toolCall": {"name": "x"}, "conversationId": "c"})),
         ("Copilot", json!({"sessionId": "s", "toolArgs": {}, "toolName": "bash"})),
-        ("Goose", with(tool_call(), json!({"matcher_context": "Bash"}))),
-        ("Qwen Code", with(tool_call(), json!({"permission_mode": "yolo"}))),
-        (
-            "Factory droid",
-            with(tool_call(), json!({"permission_mode": "auto-low"})),
-        ),
+        ("Goose", merge_fields(build_tool_call_payload(), json!({"matcher_context": "Bash"}))),
+        ("Qwen Code", merge_fields(build_tool_call_payload(), json!({"permission_mode": "yolo"}))),
+        ("Factory droid", merge_fields(build_tool_call_payload(), json!({"permission_mode": "auto-low"}))),
     ];
     let claude_code = |name: &str| (name == "CLAUDECODE").then(|| "1".to_owned());
     for (agent, payload) in cases {
-        assert_eq!(recognised(&payload, &["CLAUDECODE"]), None, "{agent}");
-        assert_eq!(Guest::stranger(&object(payload), &claude_code), Some(agent));
+        assert_eq!(recognize_guest(&payload, &["CLAUDECODE"]), None, "{agent}");
+        assert_eq!(Guest::identify_unsupported(&into_json_object(payload), &claude_code), Some(agent));
     }
-    for variable in [
-        "GEMINI_SESSION_ID",
-        "GROK_SESSION_ID",
-        "CRUSH",
-        "QWEN_PROJECT_DIR",
-        "FACTORY_PROJECT_DIR",
-        "CURSOR_VERSION",
-    ] {
-        assert_eq!(recognised(&tool_call(), &[variable]), None, "{variable}");
+    for variable in
+        ["GEMINI_SESSION_ID", "GROK_SESSION_ID", "CRUSH", "QWEN_PROJECT_DIR", "FACTORY_PROJECT_DIR", "CURSOR_VERSION"]
+    {
+        assert_eq!(recognize_guest(&build_tool_call_payload(), &[variable]), None, "{variable}");
     }
-    assert_eq!(recognised(&tool_call(), &["CLAUDE_PROJECT_DIR"]), Some("claude"));
-    assert_eq!(Guest::stranger(&object(tool_call()), &claude_code), None);
+    assert_eq!(recognize_guest(&build_tool_call_payload(), &["CLAUDE_PROJECT_DIR"]), Some("claude"));
+    assert_eq!(Guest::identify_unsupported(&into_json_object(build_tool_call_payload()), &claude_code), None);
 }
 
 /// Variables by which other agents are known.
-const VARIABLES: &[&str] = &[
-    "GEMINI_SESSION_ID",
-    "GROK_SESSION_ID",
-    "CRUSH",
-    "QWEN_PROJECT_DIR",
-    "FACTORY_PROJECT_DIR",
-    "CURSOR_VERSION",
-];
+const VARIABLES: &[&str] =
+    &["GEMINI_SESSION_ID", "GROK_SESSION_ID", "CRUSH", "QWEN_PROJECT_DIR", "FACTORY_PROJECT_DIR", "CURSOR_VERSION"];
 
 #[test]
 fn what_shows_claude_code_outweighs_a_variable_of_another_agent() {
     for variable in VARIABLES {
-        for its_own in [
-            "CLAUDECODE",
-            "CLAUDE_CODE_ENTRYPOINT",
-            "CLAUDE_CODE_SESSION_ID",
-            "CLAUDE_PID",
-        ] {
+        for its_own in ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID"] {
             assert_eq!(
-                recognised(&tool_call(), &[variable, its_own]),
+                recognize_guest(&build_tool_call_payload(), &[variable, its_own]),
                 Some("claude"),
                 "{variable} {its_own}"
             );
         }
-        assert_eq!(
-            recognised(&tool_call(), &[variable, "CLAUDE_PROJECT_DIR"]),
-            None,
-            "{variable}"
-        );
+        assert_eq!(recognize_guest(&build_tool_call_payload(), &[variable, "CLAUDE_PROJECT_DIR"]), None, "{variable}");
         // As Crush would say it.
         let theirs = json!({"event": "PreToolUse", "session_id": "s", "tool_name": "bash", "tool_input": {}});
-        assert_eq!(recognised(&theirs, &[variable, "CLAUDECODE"]), None, "{variable}");
+        assert_eq!(recognize_guest(&theirs, &[variable, "CLAUDECODE"]), None, "{variable}");
     }
 }
 
 #[test]
 fn a_hook_file_says_who_calls_unless_the_payload_shows_another() {
-    let registered = |payload: Value| Guest::registered("claude", &object(payload)).map(|guest| guest.name);
-    assert_eq!(registered(tool_call()), Some("claude"));
+    let registered =
+        |payload: Value| Guest::find_registered("claude", &into_json_object(payload)).map(|guest| guest.name);
+    assert_eq!(registered(build_tool_call_payload()), Some("claude"));
     assert_eq!(registered(json!({"event": "PreToolUse"})), Some("claude"));
-    assert_eq!(registered(with(tool_call(), json!({"cursor_version": "3"}))), None);
-    assert!(Guest::registered("nobody", &object(tool_call())).is_none());
+    assert_eq!(registered(merge_fields(build_tool_call_payload(), json!({"cursor_version": "3"}))), None);
+    assert!(Guest::find_registered("nobody", &into_json_object(build_tool_call_payload())).is_none());
 }
 
 #[test]
 fn a_call_is_read_in_whatever_words_it_is_told() {
     let input = || json!({"path": "/x"});
     let cases = [
-        (
-            json!({"hook_event_name": "preToolUse", "tool_name": "Read", "tool_input": input()}),
-            Some("Read"),
-        ),
-        (
-            json!({"hookEventName": "pre_tool_use", "toolName": "view", "toolInput": input()}),
-            Some("view"),
-        ),
-        (
-            json!({"toolName": "view", "toolArgs": input().to_string()}),
-            Some("view"),
-        ),
+        (json!({"hook_event_name": "preToolUse", "tool_name": "Read", "tool_input": input()}), Some("Read")),
+        (json!({"hookEventName": "pre_tool_use", "toolName": "view", "toolInput": input()}), Some("view")),
+        (json!({"toolName": "view", "toolArgs": input().to_string()}), Some("view")),
         (json!({"toolName": "view", "toolArgs": input(), "toolResult": {}}), None),
-        (
-            json!({"toolCall": {"name": "view", "args": input()}, "conversationId": "c"}),
-            Some("view"),
-        ),
+        (json!({"toolCall": {"name": "view", "args": input()}, "conversationId": "c"}), Some("view")),
         (
             json!({"hookName": "PreToolUse", "preToolUse": {"toolName": "read_file", "parameters": input()}}),
             Some("read_file"),
@@ -214,20 +160,14 @@ fn a_call_is_read_in_whatever_words_it_is_told() {
                 "mcp_tool_arguments": input()}}),
             Some("mcp__fs__read"),
         ),
-        (
-            json!({"agent_action_name": "pre_read_code", "tool_info": input()}),
-            Some("Read"),
-        ),
-        (
-            json!({"hook_event_name": "postToolUse", "tool_name": "Read", "tool_input": input()}),
-            None,
-        ),
+        (json!({"agent_action_name": "pre_read_code", "tool_info": input()}), Some("Read")),
+        (json!({"hook_event_name": "postToolUse", "tool_name": "Read", "tool_input": input()}), None),
         (json!({"hook_event_name": "PreToolUse", "tool_name": "Read"}), None),
         (json!({"hook_event_name": "PreToolUse", "tool_input": input()}), None),
         (json!({}), None),
     ];
     for (payload, expected) in cases {
-        let call = Guest::foreign_call(&object(payload.clone()));
+        let call = Guest::decode_fallback_call(&into_json_object(payload.clone()));
         assert_eq!(call.as_ref().and_then(|call| call.tool_name()), expected, "{payload}");
         if let Some(tool) = call.and_then(|call| call.tool) {
             assert_eq!(tool.input, Some(input()), "{payload}");

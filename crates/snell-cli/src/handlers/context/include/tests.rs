@@ -1,16 +1,12 @@
 use super::*;
 
-fn around(project_path: Option<&'static str>) -> Around<'static> {
-    Around {
-        project: Path::new("/home/os"),
-        project_path,
-        home: Some(Path::new("/home/me")),
-    }
+fn sample_base(project_path: Option<&'static str>) -> IncludeBase<'static> {
+    IncludeBase { project: Path::new("/home/os"), project_path, home: Some(Path::new("/home/me")) }
 }
 
 /// The file that an entry names, and where its wildcards begin if it has any.
-fn read(entry: &str, project_path: Option<&'static str>) -> Option<(String, Option<String>)> {
-    let named = named(entry, &around(project_path))?;
+fn resolve_to_strings(entry: &str, project_path: Option<&'static str>) -> Option<(String, Option<String>)> {
+    let named = resolve_entry(entry, &sample_base(project_path))?;
     let shown = |path: PathBuf| path.to_str().unwrap().to_owned();
     Some((shown(named.literal), named.pattern.map(|pattern| shown(pattern.start))))
 }
@@ -18,11 +14,7 @@ fn read(entry: &str, project_path: Option<&'static str>) -> Option<(String, Opti
 #[test]
 fn an_entry_begins_in_the_project_unless_it_says_otherwise() {
     let cases = [
-        (
-            "Desktop/identity.md",
-            None,
-            Some(("/home/os/Desktop/identity.md", None)),
-        ),
+        ("Desktop/identity.md", None, Some(("/home/os/Desktop/identity.md", None))),
         ("./a.md", None, Some(("/home/os/./a.md", None))),
         ("/etc/motd", None, Some(("/etc/motd", None))),
         ("~/notes/a.md", None, Some(("/home/me/notes/a.md", None))),
@@ -37,7 +29,7 @@ fn an_entry_begins_in_the_project_unless_it_says_otherwise() {
     for (entry, project_path, expected) in cases {
         let expected =
             expected.map(|(literal, start): (&str, Option<&str>)| (literal.into(), start.map(str::to_owned)));
-        assert_eq!(read(entry, project_path), expected, "{entry}");
+        assert_eq!(resolve_to_strings(entry, project_path), expected, "{entry}");
     }
 }
 
@@ -45,47 +37,19 @@ fn an_entry_begins_in_the_project_unless_it_says_otherwise() {
 fn the_path_of_the_project_it_is_about_stands_for_itself() {
     let cases = [
         ("${PROJECT_PATH}/CLAUDE.md", None, None),
-        (
-            "${PROJECT_PATH}/CLAUDE.md",
-            Some("/srv/a"),
-            Some(("/srv/a/CLAUDE.md", None)),
-        ),
-        (
-            "${PROJECT_PATH}/CLAUDE.md",
-            Some("/srv/a/"),
-            Some(("/srv/a//CLAUDE.md", None)),
-        ),
-        (
-            "${PROJECT_PATH}/CLAUDE.md",
-            Some("apps/a"),
-            Some(("/home/os/apps/a/CLAUDE.md", None)),
-        ),
+        ("${PROJECT_PATH}/CLAUDE.md", Some("/srv/a"), Some(("/srv/a/CLAUDE.md", None))),
+        ("${PROJECT_PATH}/CLAUDE.md", Some("/srv/a/"), Some(("/srv/a//CLAUDE.md", None))),
+        ("${PROJECT_PATH}/CLAUDE.md", Some("apps/a"), Some(("/home/os/apps/a/CLAUDE.md", None))),
         ("x/${PROJECT_PATH}.md", Some("a"), Some(("/home/os/x/a.md", None))),
-        (
-            "${PROJECT_PATH}/${PROJECT_PATH}",
-            Some("a"),
-            Some(("/home/os/a/a", None)),
-        ),
-        (
-            "${PROJECT_PATH}/*.md",
-            Some("/srv/[a]*"),
-            Some(("/srv/[a]*/*.md", Some("/srv/[a]*"))),
-        ),
-        (
-            "${PROJECT_PATH}/**/S.md",
-            Some("/a\\b"),
-            Some(("/a\\b/**/S.md", Some("/a\\b"))),
-        ),
-        (
-            "$PROJECT_PATH/a.md",
-            Some("/srv"),
-            Some(("/home/os/$PROJECT_PATH/a.md", None)),
-        ),
+        ("${PROJECT_PATH}/${PROJECT_PATH}", Some("a"), Some(("/home/os/a/a", None))),
+        ("${PROJECT_PATH}/*.md", Some("/srv/[a]*"), Some(("/srv/[a]*/*.md", Some("/srv/[a]*")))),
+        ("${PROJECT_PATH}/**/S.md", Some("/a\\b"), Some(("/a\\b/**/S.md", Some("/a\\b")))),
+        ("$PROJECT_PATH/a.md", Some("/srv"), Some(("/home/os/$PROJECT_PATH/a.md", None))),
     ];
     for (entry, project_path, expected) in cases {
         let expected =
             expected.map(|(literal, start): (&str, Option<&str>)| (literal.into(), start.map(str::to_owned)));
-        assert_eq!(read(entry, project_path), expected, "{entry} with {project_path:?}");
+        assert_eq!(resolve_to_strings(entry, project_path), expected, "{entry} with {project_path:?}");
     }
 }
 
@@ -105,7 +69,7 @@ fn a_variable_that_stands_for_nothing_is_found() {
         ("${}", Some("")),
     ];
     for (entry, expected) in cases {
-        assert_eq!(unknown_variable(entry), expected, "{entry}");
+        assert_eq!(find_unknown_variable(entry), expected, "{entry}");
     }
 }
 
@@ -131,13 +95,13 @@ fn a_part_fits_names_in_its_own_directory() {
         ("*", "node_modules", true),
     ];
     for (part, name, expected) in cases {
-        assert_eq!(Part::parse(part).fits(name), expected, "{part} on {name}");
+        assert_eq!(PathPatternPart::parse(part).matches_name(name), expected, "{part} on {name}");
     }
 }
 
 #[test]
 fn several_deep_parts_in_a_row_are_one_and_the_last_part_names_files() {
-    let parts = |entry: &str| named(entry, &around(None)).unwrap().pattern.unwrap().parts;
+    let parts = |entry: &str| resolve_entry(entry, &sample_base(None)).unwrap().pattern.unwrap().parts;
     assert_eq!(parts("**/**/**/*.md"), parts("**/*.md"));
     assert_eq!(parts("a/**"), parts("a/**/*"));
 }

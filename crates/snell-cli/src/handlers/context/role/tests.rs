@@ -3,8 +3,8 @@ use proptest::prelude::*;
 use super::*;
 
 /// What a role's file asks for, and what is wrong in it, each with its place.
-fn read(head: &str) -> (Vec<String>, Vec<String>) {
-    let wishes = wishes(head, false);
+fn parse_to_strings(head: &str) -> (Vec<String>, Vec<String>) {
+    let wishes = parse_role_includes(head, false);
     let entries = wishes.entries.into_iter().map(|entry| entry.text).collect();
     let faults = wishes.faults.into_iter();
     let faults = faults.map(|fault| format!("{}:{}: {}", fault.at.line, fault.at.column, fault.message));
@@ -19,41 +19,17 @@ fn front_matter_asks_for_files() {
             &["Desktop/identity.md", ".engine/SYSTEM-SPEC.md"],
         ),
         ("---\r\nauto_include:\r\n- a.md\r\n- b.md\r\n---\r\n", &["a.md", "b.md"]),
-        (
-            "\u{feff}---\nauto_include: [a.md, \"b c.md\"]\n---\n",
-            &["a.md", "b c.md"],
-        ),
+        ("\u{feff}---\nauto_include: [a.md, \"b c.md\"]\n---\n", &["a.md", "b c.md"]),
         ("---\nauto_include: a.md\n---", &["a.md"]),
         ("---  \nauto_include: a.md\n---\t\n", &["a.md"]),
-        (
-            "---\nname: Chief\ntools: {a: [b, {c: d}]}\nauto_include: [a.md]\nlast: 1\n---\n",
-            &["a.md"],
-        ),
-        (
-            "---\n# a remark\nauto_include: # another\n  - a.md # and one more\n---\n",
-            &["a.md"],
-        ),
-        (
-            "---\nauto_include:\n  - ${PROJECT_PATH}/**/SYSTEM-SPEC.md\n---\n",
-            &["${PROJECT_PATH}/**/SYSTEM-SPEC.md"],
-        ),
+        ("---\nname: Chief\ntools: {a: [b, {c: d}]}\nauto_include: [a.md]\nlast: 1\n---\n", &["a.md"]),
+        ("---\n# a remark\nauto_include: # another\n  - a.md # and one more\n---\n", &["a.md"]),
+        ("---\nauto_include:\n  - ${PROJECT_PATH}/**/SYSTEM-SPEC.md\n---\n", &["${PROJECT_PATH}/**/SYSTEM-SPEC.md"]),
         // Without quotes these are aliases to YAML, and patterns to everybody else.
-        (
-            "---\nauto_include:\n  - *.md\n  - **/*.md\n  - '*.txt'\n---\n",
-            &["*.md", "**/*.md", "*.txt"],
-        ),
-        (
-            "---\nauto_include: ['2024', !!str 7, \"true\"]\n---\n",
-            &["2024", "7", "true"],
-        ),
-        (
-            "---\nbase: &base [a.md, b.md]\nauto_include: *base\n---\n",
-            &["a.md", "b.md"],
-        ),
-        (
-            "---\nbase: &base a.md\nauto_include: [*base, *base]\n---\n",
-            &["a.md", "a.md"],
-        ),
+        ("---\nauto_include:\n  - *.md\n  - **/*.md\n  - '*.txt'\n---\n", &["*.md", "**/*.md", "*.txt"]),
+        ("---\nauto_include: ['2024', !!str 7, \"true\"]\n---\n", &["2024", "7", "true"]),
+        ("---\nbase: &base [a.md, b.md]\nauto_include: *base\n---\n", &["a.md", "b.md"]),
+        ("---\nbase: &base a.md\nauto_include: [*base, *base]\n---\n", &["a.md", "a.md"]),
         // Nothing is asked for.
         ("---\nauto_include:\n---\n", &[]),
         ("---\nauto_include: []\n---\n", &[]),
@@ -67,7 +43,7 @@ fn front_matter_asks_for_files() {
         ("---\nname: x\n---\nauto_include: [a.md]\n---\n", &[]),
     ];
     for (head, expected) in cases {
-        let (entries, faults) = read(head);
+        let (entries, faults) = parse_to_strings(head);
         assert_eq!(entries, *expected, "{head}");
         assert!(faults.is_empty(), "{head}: {faults:?}");
     }
@@ -91,16 +67,8 @@ fn faults_say_where_they_are_in_the_file_and_cost_only_themselves() {
                 format!("9:5: {}", no_path("an empty text")),
             ],
         ),
-        (
-            "---\nauto_include: 7\n---\n",
-            &[],
-            &[format!("2:15: {}", no_path("a number"))],
-        ),
-        (
-            "---\nauto_include: {a: b}\n---\n",
-            &[],
-            &[format!("2:15: {}", no_path("a table"))],
-        ),
+        ("---\nauto_include: 7\n---\n", &[], &[format!("2:15: {}", no_path("a number"))]),
+        ("---\nauto_include: {a: b}\n---\n", &[], &[format!("2:15: {}", no_path("a table"))]),
         (
             "---\nauto_include: [a.md]\nauto_include: [b.md]\n---\n",
             &["b.md"],
@@ -132,7 +100,7 @@ fn faults_say_where_they_are_in_the_file_and_cost_only_themselves() {
         ),
     ];
     for (head, entries, faults) in cases {
-        let read = read(head);
+        let read = parse_to_strings(head);
         assert_eq!(read.0, *entries, "{head}");
         assert_eq!(read.1, *faults, "{head}");
     }
@@ -149,23 +117,20 @@ fn broken_front_matter_is_one_fault_with_its_line() {
         ("---\r\nname: x\r\nauto_include: }\r\n---\r\n", 3..=3),
     ];
     for (head, lines) in cases {
-        let wishes = wishes(head, false);
+        let wishes = parse_role_includes(head, false);
         assert!(wishes.entries.is_empty(), "{head}");
         let [fault] = wishes.faults.as_slice() else {
             panic!("{head}: {:?}", wishes.faults);
         };
         assert!(lines.contains(&fault.at.line), "{head}: {fault:?}");
-        assert!(
-            fault.message.starts_with("the front matter is not valid YAML: "),
-            "{fault:?}"
-        );
+        assert!(fault.message.starts_with("the front matter is not valid YAML: "), "{fault:?}");
         assert!(!fault.message.contains('\n'), "{fault:?}");
     }
 }
 
 #[test]
 fn front_matter_has_an_end_within_its_limit() {
-    let fault = |more| wishes("---\nauto_include: [a.md]\n", more).faults.remove(0).message;
+    let fault = |more| parse_role_includes("---\nauto_include: [a.md]\n", more).faults.remove(0).message;
     assert!(fault(true).contains("longer than 64 KiB"), "{}", fault(true));
     assert!(fault(false).contains("has no end"), "{}", fault(false));
 }
@@ -175,15 +140,13 @@ fn aliases_of_aliases_do_not_grow() {
     let mut text = String::from("---\na0: &a0 [x, x]\n");
     for level in 1..200 {
         let before = level - 1;
-        text.push_str(&format!(
-            "a{level}: &a{level} [*a{before}, *a{before}, *a{before}, *a{before}]\n"
-        ));
+        text.push_str(&format!("a{level}: &a{level} [*a{before}, *a{before}, *a{before}, *a{before}]\n"));
     }
     text.push_str("auto_include: *a199\n---\n");
-    let (entries, faults) = read(&text);
+    let (entries, faults) = parse_to_strings(&text);
     assert!(entries.is_empty());
     assert_eq!(faults.len(), 4, "a list in the list for each alias: {faults:?}");
-    let itself = read("---\nauto_include: &a [*a, b.md]\n---\n");
+    let itself = parse_to_strings("---\nauto_include: &a [*a, b.md]\n---\n");
     assert_eq!(itself.0, ["b.md"]);
     assert_eq!(itself.1.len(), 1);
 }
@@ -192,26 +155,19 @@ fn aliases_of_aliases_do_not_grow() {
 fn what_is_nested_too_deeply_is_refused() {
     for (open, close) in [("[", "]"), ("{a: ", "}"), ("- ", ""), (": ", "")] {
         let text = format!("---\n{}{}\n---\n", open.repeat(5000), close.repeat(5000));
-        assert_eq!(wishes(&text, false).faults.len(), 1, "{open}");
-        let text = format!(
-            "---\nauto_include: [{}{}]\n---\n",
-            open.repeat(5000),
-            close.repeat(5000)
-        );
-        assert_eq!(wishes(&text, false).faults.len(), 1, "[{open}");
+        assert_eq!(parse_role_includes(&text, false).faults.len(), 1, "{open}");
+        let text = format!("---\nauto_include: [{}{}]\n---\n", open.repeat(5000), close.repeat(5000));
+        assert_eq!(parse_role_includes(&text, false).faults.len(), 1, "[{open}");
     }
 }
 
 #[test]
 fn a_role_is_looked_for_by_its_name_and_then_in_lower_case() {
     let shown = |role: &str| {
-        let places = places(role).unwrap().into_iter();
+        let places = list_role_paths(role).unwrap().into_iter();
         places.map(|path| path.to_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(
-        shown("chief"),
-        [".claude/roles/chief.md", ".claude/roles/chief/role.md"]
-    );
+    assert_eq!(shown("chief"), [".claude/roles/chief.md", ".claude/roles/chief/role.md"]);
     assert_eq!(shown(" chief\t\n"), shown("chief"));
     assert_eq!(
         shown("My Chief"),
@@ -241,9 +197,9 @@ fn a_role_whose_name_leads_elsewhere_is_refused() {
         (&long, "is longer than 200 bytes"),
     ];
     for (role, why) in cases {
-        assert_eq!(places(role), Err(why), "{role}");
+        assert_eq!(list_role_paths(role), Err(why), "{role}");
     }
-    assert!(places(&long[1..]).is_ok());
+    assert!(list_role_paths(&long[1..]).is_ok());
 }
 
 proptest! {
@@ -253,8 +209,8 @@ proptest! {
         text in "([-\\[\\]{}:,&*!|>'\"%@`#?~ \t\r\na0.\\\\é]|auto_include:|- |\n  |&a |\\*a){0,60}",
         more in any::<bool>(),
     ) {
-        wishes(&format!("---\n{text}\n---\n"), more);
-        wishes(&format!("---\nauto_include: {text}\n---\n"), more);
-        wishes(&text, more);
+        parse_role_includes(&format!("---\n{text}\n---\n"), more);
+        parse_role_includes(&format!("---\nauto_include: {text}\n---\n"), more);
+        parse_role_includes(&text, more);
     }
 }

@@ -1,8 +1,8 @@
 //! Hooks: when one reacts, what it runs, and within which limits.
 
-use super::Row;
+use super::ConfigFaultRow;
 
-pub(super) const FAULTS: &[Row] = &[
+pub(super) const FAULTS: &[ConfigFaultRow] = &[
     // Events: an error where the vocabulary is closed, a warning where it grows.
     (
         "wave:an-unknown-event.json",
@@ -26,10 +26,8 @@ pub(super) const FAULTS: &[Row] = &[
     (
         "microai:an-unknown-event.flat.json",
         1,
-        &[
-            "1:12: error: unknown event \"PostToolUses\" (did you mean \"PostToolUse\"?); its hooks are not \
-             loaded",
-        ],
+        &["1:12: error: unknown event \"PostToolUses\" (did you mean \"PostToolUse\"?); its hooks are not \
+             loaded"],
     ),
     (
         "whale:an-unknown-event.whale.json",
@@ -46,47 +44,15 @@ pub(super) const FAULTS: &[Row] = &[
              SubagentStop, Stop, PreCompact, PostCompact, SessionEnd; its hooks are not loaded",
         ],
     ),
-    (
-        "whale:no-event.whale.json",
-        0,
-        &[r#"1:2: error: a hook has no "event"; add "event": "…""#],
-    ),
-    (
-        "snell:no-event.toml",
-        0,
-        &[r#"1:1: error: a [[hook]] has no "event"; add event = "PreToolUse""#],
-    ),
-    (
-        "snell:an-empty-list-of-events.toml",
-        0,
-        &[r#"2:9: error: "event" is an empty list; name at least one event"#],
-    ),
-    (
-        "snell:an-event-that-is-a-number.toml",
-        0,
-        &[r#"2:9: error: "event" must be a string, not a number"#],
-    ),
+    ("whale:no-event.whale.json", 0, &[r#"1:2: error: a hook has no "event"; add "event": "…""#]),
+    ("snell:no-event.toml", 0, &[r#"1:1: error: a [[hook]] has no "event"; add event = "PreToolUse""#]),
+    ("snell:an-empty-list-of-events.toml", 0, &[r#"2:9: error: "event" is an empty list; name at least one event"#]),
+    ("snell:an-event-that-is-a-number.toml", 0, &[r#"2:9: error: "event" must be a string, not a number"#]),
     // What to run.
-    (
-        "wave:no-command.json",
-        0,
-        &[r#"1:32: error: a command hook has no "command"; add "command": "…""#],
-    ),
-    (
-        "whale:no-command.whale.json",
-        0,
-        &[r#"1:2: error: a hook has no "command"; add "command": "…""#],
-    ),
-    (
-        "microai:an-empty-command.json",
-        0,
-        &[r#"1:33: error: "command" is empty; write what to run"#],
-    ),
-    (
-        "microai:a-command-that-is-an-array.json",
-        0,
-        &[r#"1:33: error: "command" must be a string, not an array"#],
-    ),
+    ("wave:no-command.json", 0, &[r#"1:32: error: a command hook has no "command"; add "command": "…""#]),
+    ("whale:no-command.whale.json", 0, &[r#"1:2: error: a hook has no "command"; add "command": "…""#]),
+    ("microai:an-empty-command.json", 0, &[r#"1:33: error: "command" is empty; write what to run"#]),
+    ("microai:a-command-that-is-an-array.json", 0, &[r#"1:33: error: "command" must be a string, not an array"#]),
     (
         "microai:a-nul-in-a-command.json",
         0,
@@ -97,44 +63,18 @@ pub(super) const FAULTS: &[Row] = &[
         0,
         &["1:21: error: the path of a script is empty; write the path, or remove the entry"],
     ),
-    (
-        "snell:nothing-to-do.toml",
-        0,
-        &[r#"1:1: error: a [[hook]] has nothing to do; add run = "…" or exec = ["…"]"#],
-    ),
-    (
-        "snell:both-run-and-exec.toml",
-        0,
-        &[r#"4:8: error: a [[hook]] has both "run" and "exec"; keep one of them"#],
-    ),
-    (
-        "snell:an-empty-exec.toml",
-        0,
-        &[r#"3:8: error: "exec" names no program; write exec = ["program", "argument"]"#],
-    ),
-    (
-        "snell:an-exec-of-numbers.toml",
-        0,
-        &[r#"3:18: error: "exec[1]" must be a string, not a number"#],
-    ),
+    ("snell:nothing-to-do.toml", 0, &[r#"1:1: error: a [[hook]] has nothing to do; add run = "…" or exec = ["…"]"#]),
+    ("snell:both-run-and-exec.toml", 0, &[r#"4:8: error: a [[hook]] has both "run" and "exec"; keep one of them"#]),
+    ("snell:an-empty-exec.toml", 0, &[r#"3:8: error: "exec" names no program; write exec = ["program", "argument"]"#]),
+    ("snell:an-exec-of-numbers.toml", 0, &[r#"3:18: error: "exec[1]" must be a string, not a number"#]),
     // Types of hooks.
-    (
-        "wave:no-type.json",
-        0,
-        &[r#"1:32: error: a hook has no "type"; add "type": "command""#],
-    ),
-    (
-        "claude:no-type.json",
-        0,
-        &[r#"1:32: error: a hook has no "type"; add "type": "command""#],
-    ),
+    ("wave:no-type.json", 0, &[r#"1:32: error: a hook has no "type"; add "type": "command""#]),
+    ("claude:no-type.json", 0, &[r#"1:32: error: a hook has no "type"; add "type": "command""#]),
     (
         "wave:an-unknown-type.json",
         0,
-        &[
-            "1:41: error: \"type\" must be \"command\", not \"comand\" (did you mean \"command\"?); the hook is \
-             not loaded",
-        ],
+        &["1:41: error: \"type\" must be \"command\", not \"comand\" (did you mean \"command\"?); the hook is \
+             not loaded"],
     ),
     (
         "claude:an-unknown-type.json",
@@ -144,18 +84,14 @@ pub(super) const FAULTS: &[Row] = &[
     (
         "claude:a-type-that-needs-a-model.json",
         1,
-        &[
-            "1:32: warning: hooks of type \"prompt\" are not supported: it needs the agent's model; this \
-             one is never run",
-        ],
+        &["1:32: warning: hooks of type \"prompt\" are not supported: it needs the agent's model; this \
+             one is never run"],
     ),
     (
         "claude:an-address-without-a-scheme.json",
         0,
-        &[
-            "1:56: error: \"url\" must begin with http:// or https://, not \"localhost:9/hook\"; the hook is \
-             not loaded",
-        ],
+        &["1:56: error: \"url\" must begin with http:// or https://, not \"localhost:9/hook\"; the hook is \
+             not loaded"],
     ),
     (
         "claude:an-unknown-shell.json",
@@ -166,21 +102,11 @@ pub(super) const FAULTS: &[Row] = &[
     (
         "wave:no-matcher.json",
         1,
-        &[
-            "4:7: error: an entry for \"PreToolUse\" needs a \"matcher\"; write \"matcher\": \"*\" for every tool \
-             (the entry is not loaded)",
-        ],
+        &["4:7: error: an entry for \"PreToolUse\" needs a \"matcher\"; write \"matcher\": \"*\" for every tool \
+             (the entry is not loaded)"],
     ),
-    (
-        "wave:a-matcher-that-is-a-number.json",
-        0,
-        &[r#"1:39: error: "matcher" must be a string, not a number"#],
-    ),
-    (
-        "wave:a-matcher-without-meaning.json",
-        1,
-        &[r#"1:33: warning: "matcher" has no meaning for Stop; it is ignored"#],
-    ),
+    ("wave:a-matcher-that-is-a-number.json", 0, &[r#"1:39: error: "matcher" must be a string, not a number"#]),
+    ("wave:a-matcher-without-meaning.json", 1, &[r#"1:33: warning: "matcher" has no meaning for Stop; it is ignored"#]),
     (
         "claude:a-matcher-without-meaning.json",
         1,
@@ -189,26 +115,20 @@ pub(super) const FAULTS: &[Row] = &[
     (
         "claude:a-broken-regular-expression.json",
         0,
-        &[
-            "1:39: error: \"matcher\" \"mcp__(\" is not a valid regular expression (Parsing error at position \
-             6: Opening parenthesis without closing parenthesis); the entry is not loaded",
-        ],
+        &["1:39: error: \"matcher\" \"mcp__(\" is not a valid regular expression (Parsing error at position \
+             6: Opening parenthesis without closing parenthesis); the entry is not loaded"],
     ),
     (
         "snell:a-broken-regular-expression.toml",
         0,
-        &[
-            "3:8: error: \"tool\" \"mcp__[\" is not a valid regular expression (Parsing error at position 6: \
-             Invalid character class); the hook is not loaded",
-        ],
+        &["3:8: error: \"tool\" \"mcp__[\" is not a valid regular expression (Parsing error at position 6: \
+             Invalid character class); the hook is not loaded"],
     ),
     (
         "microai:an-unclosed-tool-pattern.json",
         0,
-        &[
-            "1:39: error: \"matcher\" \"Bash(git:*\" has no closing parenthesis; write \"Bash(git:*)\" (the \
-             entry is not loaded)",
-        ],
+        &["1:39: error: \"matcher\" \"Bash(git:*\" has no closing parenthesis; write \"Bash(git:*)\" (the \
+             entry is not loaded)"],
     ),
     (
         "microai:a-list-where-one-tool-is-meant.json",
@@ -218,10 +138,8 @@ pub(super) const FAULTS: &[Row] = &[
     (
         "claude:an-unclosed-rule.json",
         0,
-        &[
-            "1:83: error: \"if\" \"Bash(git *\" has no closing parenthesis; write \"Bash(git *)\"; the hook is \
-             not loaded",
-        ],
+        &["1:83: error: \"if\" \"Bash(git *\" has no closing parenthesis; write \"Bash(git *)\"; the hook is \
+             not loaded"],
     ),
     (
         "whale:a-pattern-without-meaning.whale.json",
@@ -233,35 +151,25 @@ pub(super) const FAULTS: &[Row] = &[
         1,
         &[r#"3:8: warning: "file.writ" is read as a regular expression (did you mean "file.write"?)"#],
     ),
-    (
-        "snell:a-tool-without-meaning.toml",
-        1,
-        &[r#"3:8: warning: "tool" has no meaning for this event; it is ignored"#],
-    ),
+    ("snell:a-tool-without-meaning.toml", 1, &[r#"3:8: warning: "tool" has no meaning for this event; it is ignored"#]),
     // Timeouts: the default counts, and the hook stays.
     (
         "wave:a-timeout-of-zero.json",
         1,
-        &[
-            "1:82: error: \"timeout\" must be a number of seconds above 0, not 0; write \"timeout\": 10 (the \
-             default of 10s counts)",
-        ],
+        &["1:82: error: \"timeout\" must be a number of seconds above 0, not 0; write \"timeout\": 10 (the \
+             default of 10s counts)"],
     ),
     (
         "microai:a-negative-timeout.json",
         1,
-        &[
-            "1:52: error: \"timeout\" must be a number of milliseconds above 0, not -1; write \"timeout\": \
-             5000 (the default of 5s counts)",
-        ],
+        &["1:52: error: \"timeout\" must be a number of milliseconds above 0, not -1; write \"timeout\": \
+             5000 (the default of 5s counts)"],
     ),
     (
         "claude:a-timeout-that-is-a-string.json",
         1,
-        &[
-            "1:82: error: \"timeout\" must be a number of seconds above 0, not a string; write \"timeout\": \
-             10 (the default of 600s counts)",
-        ],
+        &["1:82: error: \"timeout\" must be a number of seconds above 0, not a string; write \"timeout\": \
+             10 (the default of 600s counts)"],
     ),
     (
         "wave:a-timeout-in-the-wrong-unit.json",
@@ -284,10 +192,8 @@ pub(super) const FAULTS: &[Row] = &[
     (
         "snell:a-timeout-without-a-unit.toml",
         1,
-        &[
-            "4:11: error: \"timeout\" must be a duration with its unit; write \"10s\" or \"500ms\" (the default \
-             of 10s counts)",
-        ],
+        &["4:11: error: \"timeout\" must be a duration with its unit; write \"10s\" or \"500ms\" (the default \
+             of 10s counts)"],
     ),
     (
         "snell:a-negative-timeout.toml",
@@ -340,10 +246,8 @@ pub(super) const FAULTS: &[Row] = &[
     (
         "claude:a-misspelled-key.json",
         1,
-        &[
-            "1:71: warning: unknown key \"timout\" in a command hook (did you mean \"timeout\"?); it has no \
-             effect",
-        ],
+        &["1:71: warning: unknown key \"timout\" in a command hook (did you mean \"timeout\"?); it has no \
+             effect"],
     ),
     (
         "whale:a-misspelled-key.whale.json",
@@ -365,11 +269,7 @@ pub(super) const FAULTS: &[Row] = &[
         1,
         &[r#"1:68: error: "continueOnFailure" must be true or false, not a string; false counts"#],
     ),
-    (
-        "snell:a-flag-that-is-a-string.toml",
-        1,
-        &[r#"4:10: error: "modify" must be true or false, not a string"#],
-    ),
+    ("snell:a-flag-that-is-a-string.toml", 1, &[r#"4:10: error: "modify" must be true or false, not a string"#]),
     (
         "snell:an-unknown-policy.toml",
         1,

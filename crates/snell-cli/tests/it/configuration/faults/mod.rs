@@ -8,36 +8,33 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::Sandbox;
+use crate::support::CliSandbox;
 
 /// A file under the contract it is read as, how many hooks are loaded all the same, and the findings.
-type Row = (&'static str, usize, &'static [&'static str]);
+type ConfigFaultRow = (&'static str, usize, &'static [&'static str]);
 
-fn faults() -> impl Iterator<Item = &'static Row> {
+fn iter_faults() -> impl Iterator<Item = &'static ConfigFaultRow> {
     let tables = [documents::FAULTS, hooks::FAULTS, settings::FAULTS];
     tables.into_iter().flatten()
 }
 
-fn fixtures() -> PathBuf {
+fn locate_fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/invalid")
 }
 
 #[test]
 fn every_fault_is_found_where_it_is_and_its_neighbours_are_loaded() {
-    for (written, hooks, findings) in faults() {
+    for (written, hooks, findings) in iter_faults() {
         let (_, fixture) = written.split_once(':').unwrap();
-        let text = fs::read_to_string(fixtures().join(fixture)).unwrap();
-        let sandbox = Sandbox::new().file(fixture, &text);
-        let ran = sandbox.snell(&["lint", "--config", written], "");
+        let text = fs::read_to_string(locate_fixtures().join(fixture)).unwrap();
+        let sandbox = CliSandbox::new().file(fixture, &text);
+        let ran = sandbox.run_snell(&["lint", "--config", written], "");
         let lines: Vec<_> = ran.stdout.lines().collect();
         let (summary, found) = lines.split_last().unwrap();
         let expected: Vec<_> = findings.iter().map(|finding| format!("{fixture}:{finding}")).collect();
         assert_eq!(found, expected, "{written}");
         let plural = if *hooks == 1 { "" } else { "s" };
-        assert!(
-            summary.ends_with(&format!("({hooks} hook{plural} loaded).")),
-            "{written}: {summary}"
-        );
+        assert!(summary.ends_with(&format!("({hooks} hook{plural} loaded).")), "{written}: {summary}");
         let erroneous = findings.iter().any(|finding| finding.contains(": error: "));
         assert_eq!(ran.code, i32::from(erroneous), "{written}");
         assert_eq!(ran.stderr, "", "{written}");
@@ -46,22 +43,22 @@ fn every_fault_is_found_where_it_is_and_its_neighbours_are_loaded() {
 
 #[test]
 fn every_file_of_a_fault_stands_in_the_table() {
-    let files: BTreeSet<_> = fs::read_dir(fixtures())
+    let files: BTreeSet<_> = fs::read_dir(locate_fixtures())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
-    let rows = faults().map(|(written, _, _)| written.split_once(':').unwrap().1.to_owned());
+    let rows = iter_faults().map(|(written, _, _)| written.split_once(':').unwrap().1.to_owned());
     assert_eq!(files, rows.collect::<BTreeSet<_>>());
 }
 
 #[test]
 fn the_findings_are_the_warnings_of_a_run() {
-    for (written, _, findings) in faults() {
+    for (written, _, findings) in iter_faults() {
         let (_, fixture) = written.split_once(':').unwrap();
-        let text = fs::read_to_string(fixtures().join(fixture)).unwrap();
-        let sandbox = Sandbox::new().file(fixture, &text);
+        let text = fs::read_to_string(locate_fixtures().join(fixture)).unwrap();
+        let sandbox = CliSandbox::new().file(fixture, &text);
         // An event that none of the files has a hook for: nothing is run, and the files are still talked about.
-        let ran = sandbox.snell(&["run", "PostCompact", "--config", written], "{}");
+        let ran = sandbox.run_snell(&["run", "PostCompact", "--config", written], "{}");
         let expected: Vec<_> = findings.iter().map(|finding| format!("{fixture}:{finding}")).collect();
         assert_eq!((ran.code, ran.warnings()), (0, expected), "{written}");
     }
@@ -70,40 +67,20 @@ fn the_findings_are_the_warnings_of_a_run() {
 #[test]
 fn a_token_that_is_not_used_is_told_of() {
     let settings = "[server]\nurl = 'https://box.example'\ntoken_file = 'token'\n";
-    let sandbox = || Sandbox::new().home_file(".config/snell/snell.toml", settings);
-    let lint = |sandbox: Sandbox| sandbox.snell(&["lint"], "");
+    let sandbox = || CliSandbox::new().home_file(".config/snell/snell.toml", settings);
+    let lint = |sandbox: CliSandbox| sandbox.run_snell(&["lint"], "");
     let kept = lint(sandbox().secret_home_file("token", "mine"));
-    assert_eq!(
-        (kept.code, kept.stdout.as_str()),
-        (0, "No problems in 1 file (0 hooks).\n")
-    );
+    assert_eq!((kept.code, kept.stdout.as_str()), (0, "No problems in 1 file (0 hooks).\n"));
     for (case, sandbox, why) in [
-        (
-            "open",
-            sandbox().open_home_file("token", "mine"),
-            "can be read by others (mode 644); run: chmod 600 ",
-        ),
+        ("open", sandbox().open_home_file("token", "mine"), "can be read by others (mode 644); run: chmod 600 "),
         ("gone", sandbox(), "cannot read the token file "),
-        (
-            "two words",
-            sandbox().secret_home_file("token", "not mine"),
-            "must hold one word ",
-        ),
+        ("two words", sandbox().secret_home_file("token", "not mine"), "must hold one word "),
     ] {
         let ran = lint(sandbox);
         let found = "~/.config/snell/snell.toml:3:14: warning: the token is not used: ";
-        assert!(
-            ran.stdout.starts_with(found) && ran.stdout.contains(why),
-            "{case}: {}",
-            ran.stdout
-        );
+        assert!(ran.stdout.starts_with(found) && ran.stdout.contains(why), "{case}: {}", ran.stdout);
         assert!(!ran.stdout.contains("mine"), "{case}: {}", ran.stdout);
-        assert!(
-            ran.stdout
-                .ends_with("0 errors, 1 warning in 1 file (0 hooks loaded).\n"),
-            "{case}: {}",
-            ran.stdout
-        );
+        assert!(ran.stdout.ends_with("0 errors, 1 warning in 1 file (0 hooks loaded).\n"), "{case}: {}", ran.stdout);
         assert_eq!(ran.code, 0, "{case}");
     }
 }

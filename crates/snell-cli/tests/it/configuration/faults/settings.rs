@@ -1,8 +1,8 @@
 //! Settings that stand beside hooks: the default counts.
 
-use super::Row;
+use super::ConfigFaultRow;
 
-pub(super) const FAULTS: &[Row] = &[
+pub(super) const FAULTS: &[ConfigFaultRow] = &[
     (
         "snell:an-unknown-contract-to-borrow.toml",
         1,
@@ -14,18 +14,12 @@ pub(super) const FAULTS: &[Row] = &[
             r#"1:38: error: "borrow" must be a string, not a number"#,
         ],
     ),
-    (
-        "snell:a-borrow-that-is-a-string.toml",
-        0,
-        &[r#"1:10: error: "borrow" must be an array, not a string"#],
-    ),
+    ("snell:a-borrow-that-is-a-string.toml", 0, &[r#"1:10: error: "borrow" must be an array, not a string"#]),
     (
         "snell:a-keep-without-a-unit.toml",
         0,
-        &[
-            "1:8: error: \"keep\" must be a duration with its unit; write \"30d\", \"2w\" or \"forever\" (the default \
-             of 30d counts)",
-        ],
+        &["1:8: error: \"keep\" must be a duration with its unit; write \"30d\", \"2w\" or \"forever\" (the default \
+             of 30d counts)"],
     ),
     (
         "snell:a-negative-keep.toml",
@@ -45,47 +39,31 @@ pub(super) const FAULTS: &[Row] = &[
             r#"3:9: error: "track" must be true or false, not a string"#,
         ],
     ),
-    (
-        "snell:handlers-that-are-a-list.toml",
-        0,
-        &["1:12: error: [handlers] must be a table, not an array"],
-    ),
-    (
-        "snell:a-server-that-is-a-string.toml",
-        0,
-        &["1:10: error: [server] must be a table, not a string"],
-    ),
+    ("snell:handlers-that-are-a-list.toml", 0, &["1:12: error: [handlers] must be a table, not an array"]),
+    ("snell:a-server-that-is-a-string.toml", 0, &["1:10: error: [server] must be a table, not a string"]),
     (
         "snell:a-server-without-a-port.toml",
         0,
-        &[
-            "2:8: error: \"addr\" must be IP:PORT or HOST:PORT, not \"127.0.0.1\"; write \"127.0.0.1:7433\" (the \
-             default)",
-        ],
+        &["2:8: error: \"addr\" must be IP:PORT or HOST:PORT, not \"127.0.0.1\"; write \"127.0.0.1:7433\" (the \
+             default)"],
     ),
     (
         "snell:a-receiver-without-a-scheme.toml",
         0,
-        &[
-            "2:7: error: \"url\" does not begin with http:// or https://; write \"https://HOST\" or \
-             \"http://HOST:PORT\" (it does not count)",
-        ],
+        &["2:7: error: \"url\" does not begin with http:// or https://; write \"https://HOST\" or \
+             \"http://HOST:PORT\" (it does not count)"],
     ),
     (
         "snell:a-receiver-with-a-password.toml",
         0,
-        &[
-            "2:7: error: \"url\" holds a user's name or password, which belongs into token_file; write \
-             \"https://HOST\" or \"http://HOST:PORT\" (it does not count)",
-        ],
+        &["2:7: error: \"url\" holds a user's name or password, which belongs into token_file; write \
+             \"https://HOST\" or \"http://HOST:PORT\" (it does not count)"],
     ),
     (
         "snell:a-receiver-with-a-query.toml",
         0,
-        &[
-            "2:7: error: \"url\" has a part after its path (? or #); write \"https://HOST\" or \"http://HOST:PORT\" \
-             (it does not count)",
-        ],
+        &["2:7: error: \"url\" has a part after its path (? or #); write \"https://HOST\" or \"http://HOST:PORT\" \
+             (it does not count)"],
     ),
     (
         "snell:a-database-of-no-kind.toml",
@@ -95,10 +73,8 @@ pub(super) const FAULTS: &[Row] = &[
     (
         "snell:a-database-that-is-not-built-in.toml",
         0,
-        &[
-            "2:6: warning: \"db\" names PostgreSQL, which is not built in, so `snell serve` does not start; write \
-             \"sqlite:/home/me/snell.db\"",
-        ],
+        &["2:6: warning: \"db\" names PostgreSQL, which is not built in, so `snell serve` does not start; write \
+             \"sqlite:/home/me/snell.db\""],
     ),
     (
         "snell:a-polling-without-a-unit.toml",
@@ -132,11 +108,7 @@ pub(super) const FAULTS: &[Row] = &[
             r#"4:14: error: "token_file" is empty; write the path of the file that holds the token"#,
         ],
     ),
-    (
-        "snell:a-context-that-is-a-list.toml",
-        0,
-        &["1:11: error: [context] must be a table, not an array"],
-    ),
+    ("snell:a-context-that-is-a-list.toml", 0, &["1:11: error: [context] must be a table, not an array"]),
     (
         "snell:a-misspelled-key-of-the-context.toml",
         0,

@@ -1,7 +1,7 @@
 //! Where examples are played: what lies there, and which of them belong together.
 
 mod props;
-mod recorded;
+mod recordings;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,153 +11,153 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
-use super::Example;
-use crate::support::Sandbox;
+use super::ConsoleExample;
+use crate::support::CliSandbox;
 
 /// What must be so on this machine.
-pub enum Need {
+pub enum SceneRequirement {
     Program(&'static str),
     /// Nobody listens where the receiver usually does.
     Silence,
 }
 
-impl Need {
+impl SceneRequirement {
     /// What is missing, if it is.
-    pub fn missing(&self) -> Option<String> {
+    pub fn describe_missing(&self) -> Option<String> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         match self {
             Self::Program(name) => {
                 let is_there = std::env::split_paths(&path).any(|directory| directory.join(name).is_file());
                 (!is_there).then(|| format!("there is no {name} here"))
             }
-            Self::Silence => TcpStream::connect("127.0.0.1:7433")
-                .ok()
-                .map(|_| "somebody listens on port 7433".to_owned()),
+            Self::Silence => {
+                TcpStream::connect("127.0.0.1:7433").ok().map(|_| "somebody listens on port 7433".to_owned())
+            }
         }
     }
 }
 
 /// Examples that are played one after the other in a project and a home directory of their own.
-pub struct Scene {
+pub struct ExampleScene {
     pub page: &'static str,
     /// The headings under which its examples stand.
     pub under: &'static [&'static str],
     /// What the project's directory is called on the page.
     project: &'static str,
-    pub needs: &'static [Need],
-    prepare: fn(Sandbox) -> Sandbox,
+    pub needs: &'static [SceneRequirement],
+    prepare: fn(CliSandbox) -> CliSandbox,
 }
 
-pub const SCENES: &[Scene] = &[
-    Scene {
+pub const SCENES: &[ExampleScene] = &[
+    ExampleScene {
         page: "docs/getting-started.md",
         under: &["Your first hook", "Guest: inside Claude Code"],
         project: "/home/me/api",
-        needs: &[Need::Program("jq"), Need::Silence],
-        prepare: |sandbox| props::first_hook(recorded::noon(sandbox)),
+        needs: &[SceneRequirement::Program("jq"), SceneRequirement::Silence],
+        prepare: |sandbox| props::add_first_hook(recordings::freeze_clock_at_noon(sandbox)),
     },
-    Scene {
+    ExampleScene {
         page: "docs/getting-started.md",
         under: &["Receive: events over HTTP", "From another machine"],
         project: "/home/me/api",
-        needs: &[Need::Program("jq"), Need::Program("curl")],
+        needs: &[SceneRequirement::Program("jq"), SceneRequirement::Program("curl")],
         prepare: |sandbox| sandbox,
     },
-    Scene {
+    ExampleScene {
         page: "docs/commands.md",
         under: &["snell run", "snell list", "snell lint", "snell explain", "snell docs"],
         project: "/home/me/api",
-        needs: &[Need::Program("jq")],
+        needs: &[SceneRequirement::Program("jq")],
         prepare: |sandbox| {
-            props::repository(recorded::noon(sandbox))
+            props::copy_repository_examples(recordings::freeze_clock_at_noon(sandbox))
                 .file("snell.toml", "[[hook]]\nevent = \"PreToolUze\"\nrun = \"true\"\n")
         },
     },
-    Scene {
+    ExampleScene {
         page: "docs/commands.md",
         under: &["snell guard check", "snell guard explain", "snell guard rules"],
         project: "/home/me/api",
         needs: &[],
-        prepare: props::calls,
+        prepare: props::add_guard_calls,
     },
-    Scene {
+    ExampleScene {
         page: "docs/commands.md",
         under: &["snell install"],
         project: "/home/me/api",
         needs: &[],
         prepare: |sandbox| sandbox.home_file(".claude/settings.json", "{\"model\": \"opus\"}\n"),
     },
-    Scene {
+    ExampleScene {
         page: "docs/commands.md",
         under: &["snell notify"],
         project: "/home/me/api",
-        needs: &[Need::Silence],
+        needs: &[SceneRequirement::Silence],
         prepare: |sandbox| sandbox,
     },
-    Scene {
+    ExampleScene {
         page: "docs/commands.md",
         under: &["snell agents", "snell statusline"],
         project: "/home/me/api",
         needs: &[],
-        prepare: recorded::three_agents,
+        prepare: recordings::record_three_agents,
     },
-    Scene {
+    ExampleScene {
         page: "docs/commands.md",
         under: &["snell log"],
         project: "/home/me/api",
         needs: &[],
-        prepare: recorded::a_morning,
+        prepare: recordings::record_morning,
     },
-    Scene {
+    ExampleScene {
         page: "docs/commands.md",
         under: &["snell guard replay"],
         project: "/home/me/api",
         needs: &[],
-        prepare: recorded::judged_calls,
+        prepare: recordings::record_judged_calls,
     },
-    Scene {
+    ExampleScene {
         page: "docs/commands.md",
         under: &["snell status"],
         project: "/home/me/api",
         needs: &[],
-        prepare: recorded::something_to_look_at,
+        prepare: recordings::record_attention_items,
     },
-    Scene {
+    ExampleScene {
         page: "docs/commands.md",
         under: &["snell session"],
         project: "/home/me/api",
         needs: &[],
-        prepare: recorded::two_sessions,
+        prepare: recordings::record_two_sessions,
     },
-    Scene {
+    ExampleScene {
         page: "docs/install.md",
         under: &["snell doctor"],
         project: "/home/me/api",
-        needs: &[Need::Silence],
-        prepare: recorded::installed,
+        needs: &[SceneRequirement::Silence],
+        prepare: recordings::install_snell,
     },
-    Scene {
+    ExampleScene {
         page: "docs/configuration.md",
         under: &["When something is written wrong"],
         project: "/home/me/api",
         needs: &[],
-        prepare: props::faults,
+        prepare: props::add_faulty_files,
     },
-    Scene {
+    ExampleScene {
         page: "docs/trust.md",
         under: &["snell trust"],
         project: "/home/me/work",
         needs: &[],
-        prepare: props::two_hooks,
+        prepare: props::add_two_hooks,
     },
-    Scene {
+    ExampleScene {
         page: "docs/page.md",
         under: &["The page"],
         project: "/home/me/api",
         needs: &[],
         prepare: |sandbox| sandbox,
     },
-    Scene {
+    ExampleScene {
         page: "docs/server.md",
         under: &["Running it"],
         project: "/home/me/api",
@@ -173,15 +173,15 @@ pub const NOT_PLAYED: &[(&str, &str, &str)] = &[
     ("docs/server.md", "curl -N", "never ends"),
 ];
 
-impl Scene {
-    pub fn has(&self, example: &Example) -> bool {
+impl ExampleScene {
+    pub fn contains_example(&self, example: &ConsoleExample) -> bool {
         self.page == example.page && self.under.contains(&example.heading.as_str()) && !example.is_excused()
     }
 
     /// A home directory with `snell` where `cargo install` puts it.
-    pub fn sandbox(&self) -> Sandbox {
+    pub fn create_sandbox(&self) -> CliSandbox {
         let name = self.project.rsplit('/').next().unwrap();
-        let sandbox = Sandbox::named(OsStr::new(name));
+        let sandbox = CliSandbox::with_project_name(OsStr::new(name));
         let programs = sandbox.home().join(".cargo/bin");
         fs::create_dir_all(&programs).unwrap();
         symlink(env!("CARGO_BIN_EXE_snell"), programs.join("snell")).unwrap();
@@ -190,9 +190,9 @@ impl Scene {
     }
 
     /// Paths as they are on the page, and the port that everybody knows.
-    pub fn shown(&self, sandbox: &Sandbox, port: Option<u16>, text: &str) -> String {
+    pub fn to_page_text(&self, sandbox: &CliSandbox, port: Option<u16>, text: &str) -> String {
         let mut text = text.to_owned();
-        for (real, shown) in self.places(sandbox) {
+        for (real, shown) in self.path_replacements(sandbox) {
             text = text.replace(&real, shown);
         }
         match port {
@@ -202,14 +202,14 @@ impl Scene {
     }
 
     /// A line as it is typed here.
-    pub fn real(&self, sandbox: &Sandbox, typed: &str) -> String {
-        self.places(sandbox)
+    pub fn to_real_text(&self, sandbox: &CliSandbox, typed: &str) -> String {
+        self.path_replacements(sandbox)
             .into_iter()
             .fold(typed.to_owned(), |typed, (real, shown)| typed.replace(shown, &real))
     }
 
     /// Places here, and what they are called on the page.
-    fn places(&self, sandbox: &Sandbox) -> [(String, &'static str); 3] {
+    fn path_replacements(&self, sandbox: &CliSandbox) -> [(String, &'static str); 3] {
         let text = |path: &Path| path.to_str().unwrap().to_owned();
         [
             (text(&sandbox.project()), self.project),
@@ -220,27 +220,25 @@ impl Scene {
 }
 
 /// The receiver, on a free port.
-pub struct Served {
+pub struct ExampleServer {
     process: Child,
     pub port: u16,
 }
 
-impl Served {
+impl ExampleServer {
     /// The receiver, and the line that it prints.
-    pub fn start(sandbox: &Sandbox) -> (Self, String) {
+    pub fn start(sandbox: &CliSandbox) -> (Self, String) {
         let mut command = sandbox.command(&["serve", "--addr", "127.0.0.1:0", "--log", "off"]);
         let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let line = line.trim_end().to_owned();
         let port = line.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap();
         (Self { process, port }, line)
     }
 }
 
-impl Drop for Served {
+impl Drop for ExampleServer {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -248,6 +246,6 @@ impl Drop for Served {
 }
 
 /// The project of "Your first hook".
-pub fn first_hook_project() -> Sandbox {
-    SCENES[0].sandbox()
+pub fn create_first_hook_project() -> CliSandbox {
+    SCENES[0].create_sandbox()
 }

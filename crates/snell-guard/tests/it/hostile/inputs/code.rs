@@ -1,14 +1,8 @@
 //! Code of other languages.
 
 /// Programs that take code, and how.
-pub(super) const INLINE: &[(&str, &str)] = &[
-    ("python3", "-c"),
-    ("node", "-e"),
-    ("perl", "-e"),
-    ("ruby", "-e"),
-    ("php", "-r"),
-    ("lua", "-e"),
-];
+pub(super) const INLINE: &[(&str, &str)] =
+    &[("python3", "-c"), ("node", "-e"), ("perl", "-e"), ("ruby", "-e"), ("php", "-r"), ("lua", "-e")];
 
 /// Code, to be repeated. Most of it is of some language.
 pub(super) const CODE: &[&str] = &[

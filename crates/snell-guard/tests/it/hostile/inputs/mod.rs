@@ -1,16 +1,16 @@
 //! Calls that are meant to take long, to grow without end, or to be misread. The test and the bench share them.
 
 mod code;
-mod grown;
-mod others;
+mod growing;
 mod texts;
+mod tool_inputs;
 
 use serde_json::{Value as Json, json};
 
 use code::{CODE, INLINE};
-use grown::GROWN;
-use others::OTHERS;
+use growing::GROWN;
 use texts::{NESTED, ODD, REPEATED, UNFINISHED};
+use tool_inputs::OTHERS;
 
 /// What most of them are long: as much as is read of a command.
 pub(crate) const MEBIBYTE: usize = 1 << 20;
@@ -19,94 +19,68 @@ pub(crate) const MEBIBYTE: usize = 1 << 20;
 const CODE_BYTES: usize = if cfg!(debug_assertions) { MEBIBYTE / 8 } else { MEBIBYTE };
 
 /// A call that nobody would make without a purpose.
-pub(crate) struct Hostile {
+pub(crate) struct HostileCall {
     /// What is special about it.
     pub(crate) name: String,
     pub(crate) tool: &'static str,
     make: Box<dyn Fn() -> Json>,
 }
 
-impl Hostile {
+impl HostileCall {
     /// What the tool is given. Made when it is needed: together they would take a few hundred mebibytes.
     pub(crate) fn input(&self) -> Json {
         (self.make)()
     }
 
-    fn shell(name: String, command: impl Fn() -> String + 'static) -> Self {
-        Self {
-            name,
-            tool: "Bash",
-            make: Box::new(move || json!({ "command": command() })),
-        }
+    fn from_command(name: String, command: impl Fn() -> String + 'static) -> Self {
+        Self { name, tool: "Bash", make: Box::new(move || json!({ "command": command() })) }
     }
 }
 
 /// All of them.
-pub(crate) fn all() -> impl Iterator<Item = Hostile> {
+pub(crate) fn iter_hostile_calls() -> impl Iterator<Item = HostileCall> {
     let repeated = REPEATED
         .iter()
-        .map(|unit| Hostile::shell(format!("{unit:?} again and again"), move || filled(unit)));
+        .map(|unit| HostileCall::from_command(format!("{unit:?} again and again"), move || repeat_to_size(unit)));
     let nested = NESTED.iter().map(|(open, close)| {
-        Hostile::shell(format!("{open:?} within each other"), move || {
+        HostileCall::from_command(format!("{open:?} within each other"), move || {
             format!("{}x{}", open.repeat(100_000), close.repeat(100_000))
         })
     });
     let unfinished = UNFINISHED.iter().map(|start| {
-        Hostile::shell(format!("{start:?} and no end"), move || {
-            format!("{start}{}", filled("a b\n"))
+        HostileCall::from_command(format!("{start:?} and no end"), move || {
+            format!("{start}{}", repeat_to_size("a b\n"))
         })
     });
-    let odd = ODD
-        .iter()
-        .map(|text| Hostile::shell(format!("{text:?}"), move || (*text).to_owned()));
-    let grown = GROWN
-        .iter()
-        .map(|(name, make)| Hostile::shell((*name).to_owned(), make));
-    let inline = INLINE
-        .iter()
-        .flat_map(|(language, flag)| CODE.iter().map(move |code| (language, flag, code)))
-        .map(|(language, flag, code)| {
-            Hostile::shell(format!("{language} with {code:?} again and again"), move || {
-                format!(
-                    "{language} {flag} '{}'",
-                    code.repeat(CODE_BYTES / code.len()).replace('\'', "\"")
-                )
+    let odd = ODD.iter().map(|text| HostileCall::from_command(format!("{text:?}"), move || (*text).to_owned()));
+    let grown = GROWN.iter().map(|(name, make)| HostileCall::from_command((*name).to_owned(), make));
+    let inline = INLINE.iter().flat_map(|(language, flag)| CODE.iter().map(move |code| (language, flag, code))).map(
+        |(language, flag, code)| {
+            HostileCall::from_command(format!("{language} with {code:?} again and again"), move || {
+                format!("{language} {flag} '{}'", code.repeat(CODE_BYTES / code.len()).replace('\'', "\""))
             })
-        });
+        },
+    );
     let piped = INLINE.iter().map(|(language, _)| {
-        Hostile::shell(format!("{language} by standard input"), move || {
-            format!("{language} - <<'E'\n{}\nE", filled("a(b('c'))\n"))
+        HostileCall::from_command(format!("{language} by standard input"), move || {
+            format!("{language} - <<'E'\n{}\nE", repeat_to_size("a(b('c'))\n"))
         })
     });
-    let others = OTHERS.iter().map(|(name, tool, make)| Hostile {
-        name: (*name).to_owned(),
-        tool,
-        make: Box::new(make),
-    });
-    repeated
-        .chain(nested)
-        .chain(unfinished)
-        .chain(odd)
-        .chain(grown)
-        .chain(inline)
-        .chain(piped)
-        .chain(others)
+    let others =
+        OTHERS.iter().map(|(name, tool, make)| HostileCall { name: (*name).to_owned(), tool, make: Box::new(make) });
+    repeated.chain(nested).chain(unfinished).chain(odd).chain(grown).chain(inline).chain(piped).chain(others)
 }
 
 /// As often as it fits. Without optimisation a part of it is enough: what grows too fast shows with less, and the bench takes
 /// all.
-fn filled(unit: &str) -> String {
+fn repeat_to_size(unit: &str) -> String {
     let is_short = unit.len() == 1;
-    let bytes = if cfg!(debug_assertions) && !is_short {
-        MEBIBYTE / 4
-    } else {
-        MEBIBYTE
-    };
+    let bytes = if cfg!(debug_assertions) && !is_short { MEBIBYTE / 4 } else { MEBIBYTE };
     unit.repeat(bytes / unit.len())
 }
 
 /// Lets go of an input level by level: to drop a deep one takes a stack as deep.
-pub(crate) fn let_go(input: Json) {
+pub(crate) fn drop_iteratively(input: Json) {
     let mut waiting = vec![input];
     while let Some(mut value) = waiting.pop() {
         match &mut value {

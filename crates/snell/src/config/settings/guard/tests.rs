@@ -1,41 +1,38 @@
 use super::*;
-use crate::config::node::Node;
-use crate::config::places::Whose;
-use crate::config::reading::Reading;
-use crate::config::source::Source;
+use crate::config::discovery::FileOwner;
+use crate::config::reader::ConfigReader;
+use crate::config::source::ConfigSource;
+use crate::config::spanned::SpannedNode;
 
 const HOME: &str = "/home/me";
 const PROJECT: &str = "/home/me/work";
 
 /// What a file says, and what is wrong with it.
-fn file(text: &str, whose: Whose) -> (FileGuard, Vec<String>) {
-    let source = Source::of_text("snell.toml".into(), text.into());
-    let mut reading = Reading::new(&source, whose);
-    let guard = read(&mut reading, &Node::from_toml(text).unwrap());
+fn read_guard_text(text: &str, whose: FileOwner) -> (FileGuardSettings, Vec<String>) {
+    let source = ConfigSource::from_text("snell.toml".into(), text.into());
+    let mut reading = ConfigReader::new(&source, whose);
+    let guard = read_guard(&mut reading, &SpannedNode::from_toml(text).unwrap());
     let findings = reading.diagnostics.iter().map(ToString::to_string);
     (guard, findings.collect())
 }
 
-fn bases() -> Bases<'static> {
-    Bases {
-        home: Some(Path::new(HOME)),
-        project: Path::new(PROJECT),
-    }
+fn test_bases() -> PathBases<'static> {
+    PathBases { home: Some(Path::new(HOME)), project: Path::new(PROJECT) }
 }
 
 /// Files together, each of which must be fine.
-fn together(files: &[(&str, GuardAuthor)]) -> GuardSettings {
+fn merge_files(files: &[(&str, GuardAuthor)]) -> GuardSettings {
     let read = files.iter().map(|(text, author)| {
         let whose = match author {
-            GuardAuthor::User => Whose::User,
-            GuardAuthor::Project | GuardAuthor::Untrusted => Whose::Project,
+            GuardAuthor::User => FileOwner::User,
+            GuardAuthor::Project | GuardAuthor::Untrusted => FileOwner::Project,
         };
-        let (guard, findings) = file(text, whose);
+        let (guard, findings) = read_guard_text(text, whose);
         assert_eq!(findings, Vec::<String>::new(), "{text}");
         (guard, *author)
     });
     let read: Vec<_> = read.collect();
-    GuardSettings::of(read.iter().map(|(guard, author)| (guard, *author)), bases())
+    GuardSettings::from_files(read.iter().map(|(guard, author)| (guard, *author)), test_bases())
 }
 
 #[test]
@@ -45,10 +42,7 @@ fn the_words_of_the_schema_are_those_that_are_read() {
         ("on_failure", CHOICES.iter().map(|(word, _)| *word).collect()),
     ] {
         let known = GUARD_KEYS.iter().find(|row| row.name == key).unwrap();
-        assert!(
-            matches!(known.kind, Kind::OneOf(known) if known == words),
-            "{key}: {words:?}"
-        );
+        assert!(matches!(known.kind, ConfigValueKind::OneOf(known) if known == words), "{key}: {words:?}");
     }
 }
 
@@ -64,22 +58,13 @@ fn what_is_wrong_costs_only_itself_and_is_said() {
             "on_failure = true",
             "1:14: error: \"on_failure\" must be one of \"ask\", \"deny\", \"allow\", not a boolean (ask counts)",
         ),
-        (
-            "protect = \"~/notes\"",
-            "1:11: error: \"protect\" must be an array, not a string",
-        ),
-        (
-            "secrets = [\"\"]",
-            "1:12: error: \"secrets\" has an empty path; write \"~/notes\" or the like, or remove it",
-        ),
+        ("protect = \"~/notes\"", "1:11: error: \"protect\" must be an array, not a string"),
+        ("secrets = [\"\"]", "1:12: error: \"secrets\" has an empty path; write \"~/notes\" or the like, or remove it"),
         (
             "[rules]\n\"git.force-push\" = \"never\"",
             "2:20: error: \"git.force-push\" must be one of \"ask\", \"deny\", \"allow\", not \"never\" (it has no effect)",
         ),
-        (
-            "rules = []",
-            "1:9: error: [guard.rules] must be an object, not an array",
-        ),
+        ("rules = []", "1:9: error: [guard.rules] must be an object, not an array"),
         (
             "allow = \"ls\"",
             "1:9: error: \"allow\" must be a list of tables, not a string; write [[guard.allow]] with \"command\" and \
@@ -101,19 +86,16 @@ fn what_is_wrong_costs_only_itself_and_is_said() {
             "[[allow]]\ncommand = \"ls\"\nreason = \"so\"\nuntil = 2027-01-31T10:00:00Z",
             "4:9: error: \"until\" must be a date; write \"2027-01-31\" (the entry does not count)",
         ),
-        (
-            "strict = true",
-            "1:1: warning: unknown key \"strict\" in [guard]; it has no effect",
-        ),
+        ("strict = true", "1:1: warning: unknown key \"strict\" in [guard]; it has no effect"),
     ];
     for (text, expected) in cases {
-        let (guard, findings) = file(text, Whose::User);
+        let (guard, findings) = read_guard_text(text, FileOwner::User);
         assert_eq!(findings, [format!("snell.toml:{expected}")], "{text}");
-        assert_eq!(guard, FileGuard::default(), "{text}");
+        assert_eq!(guard, FileGuardSettings::default(), "{text}");
     }
     let text = "preset = 1\nprotect = [3, \"~/notes\"]\n[rules]\na = 1\nb = \"deny\"\n[[allow]]\ncommand = \"ls\"\n\
         [[allow]]\ncommand = \"ls\"\nreason = \"so\"\n";
-    let (guard, findings) = file(text, Whose::User);
+    let (guard, findings) = read_guard_text(text, FileOwner::User);
     assert_eq!(findings.len(), 4, "{findings:?}");
     assert_eq!((guard.protect.len(), guard.rules.len(), guard.allow.len()), (1, 1, 1));
 }
@@ -134,9 +116,9 @@ fn a_project_chooses_no_milder_preset_and_not_what_a_failure_means() {
             "1:1: warning: \"on_failure\" has no effect in a project's file; write it in ~/.config/snell/snell.toml",
         ),
     ] {
-        let (guard, findings) = file(text, Whose::Project);
+        let (guard, findings) = read_guard_text(text, FileOwner::Project);
         assert_eq!(findings, [format!("snell.toml:{expected}")], "{text}");
-        assert_eq!(guard, FileGuard::default(), "{text}");
+        assert_eq!(guard, FileGuardSettings::default(), "{text}");
     }
 }
 
@@ -148,13 +130,10 @@ fn the_strictest_preset_counts_unless_it_is_the_users_own_word() {
         (&[("preset = \"audit\"", User)], GuardPreset::Audit),
         (&[("preset = \"strict\"", Project)], GuardPreset::Strict),
         (&[("preset = \"strict\"", Untrusted)], GuardPreset::Strict),
-        (
-            &[("preset = \"audit\"", User), ("preset = \"strict\"", Untrusted)],
-            GuardPreset::Strict,
-        ),
+        (&[("preset = \"audit\"", User), ("preset = \"strict\"", Untrusted)], GuardPreset::Strict),
     ];
     for (files, expected) in cases {
-        assert_eq!(together(files).preset, expected, "{files:?}");
+        assert_eq!(merge_files(files).preset, expected, "{files:?}");
     }
 }
 
@@ -162,19 +141,14 @@ fn the_strictest_preset_counts_unless_it_is_the_users_own_word() {
 fn paths_begin_where_their_file_is_at_home() {
     let text = "protect = [\"~/notes\", \"infra/prod/**\", \"/srv/./data/\", \"../x\"]";
     let paths = |author| {
-        let settings = together(&[(text, author)]);
+        let settings = merge_files(&[(text, author)]);
         settings.protect.into_iter().map(|protected| protected.path).collect()
     };
     let users: Vec<PathBuf> = paths(GuardAuthor::User);
     let expected = ["/home/me/notes", "/home/me/infra/prod/**", "/srv/data", "/home/x"];
     assert_eq!(users, expected.map(PathBuf::from));
     let projects: Vec<PathBuf> = paths(GuardAuthor::Untrusted);
-    let expected = [
-        "/home/me/notes",
-        "/home/me/work/infra/prod/**",
-        "/srv/data",
-        "/home/me/x",
-    ];
+    let expected = ["/home/me/notes", "/home/me/work/infra/prod/**", "/srv/data", "/home/me/x"];
     assert_eq!(projects, expected.map(PathBuf::from));
 }
 
@@ -182,9 +156,9 @@ fn paths_begin_where_their_file_is_at_home() {
 fn the_users_choice_counts_unless_a_project_is_stricter() {
     use GuardAuthor::{Project, Untrusted, User};
     use GuardChoice::{Allow, Ask, Deny};
-    type Case<'a> = (&'a [(GuardChoice, GuardAuthor)], Option<(GuardChoice, GuardAuthor)>);
+    type RuleChoiceCase<'a> = (&'a [(GuardChoice, GuardAuthor)], Option<(GuardChoice, GuardAuthor)>);
     // Where nobody chooses, the user is asked.
-    let cases: [Case<'_>; 11] = [
+    let cases: [RuleChoiceCase<'_>; 11] = [
         (&[], None),
         (&[(Allow, User)], Some((Allow, User))),
         (&[(Allow, Project)], Some((Allow, Project))),
@@ -206,7 +180,7 @@ fn the_users_choice_counts_unless_a_project_is_stricter() {
             })
             .collect();
         let files: Vec<_> = texts.iter().map(|(text, author)| (text.as_str(), *author)).collect();
-        let settings = together(&files);
+        let settings = merge_files(&files);
         let counts = settings.choice_for("a.b", Ask).map(|said| (said.choice, said.author));
         assert_eq!(counts, expected, "{said:?}");
         assert_eq!(settings.choice_for("a", Ask), None);
@@ -215,14 +189,11 @@ fn the_users_choice_counts_unless_a_project_is_stricter() {
 
 #[test]
 fn a_rule_need_not_be_quoted() {
-    let settings = together(&[("[rules]\ngit.force-push = \"deny\"", GuardAuthor::User)]);
+    let settings = merge_files(&[("[rules]\ngit.force-push = \"deny\"", GuardAuthor::User)]);
     let [choice] = settings.rules.as_slice() else {
         panic!("{settings:?}");
     };
-    assert_eq!(
-        (choice.rule.as_str(), choice.choice),
-        ("git.force-push", GuardChoice::Deny)
-    );
+    assert_eq!((choice.rule.as_str(), choice.choice), ("git.force-push", GuardChoice::Deny));
     assert_eq!((choice.origin.line, choice.origin.column), (2, 5));
 }
 
@@ -236,11 +207,11 @@ fn what_is_allowed_counts_until_the_end_of_its_last_day() {
         ("until = \"2027-01-31\"", "2027-02-01T00:00:00Z", true),
     ];
     for (until, now, expected) in cases {
-        let settings = together(&[(&entry(until), GuardAuthor::Project)]);
+        let settings = merge_files(&[(&entry(until), GuardAuthor::Project)]);
         let allowed = &settings.allow[0];
         assert_eq!(allowed.is_expired(now.parse().unwrap()), expected, "{until} at {now}");
         assert_eq!((allowed.command.as_str(), allowed.reason.as_str()), ("ls", "so"));
-        let untrusted = together(&[(&entry(until), GuardAuthor::Untrusted)]);
+        let untrusted = merge_files(&[(&entry(until), GuardAuthor::Untrusted)]);
         assert_eq!(untrusted.allow, []);
     }
 }

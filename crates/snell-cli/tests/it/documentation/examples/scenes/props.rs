@@ -4,21 +4,15 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::super::super::{entries, root};
-use super::super::blocks;
-use crate::support::Sandbox;
+use super::super::super::{find_repository_root, list_entries};
+use super::super::list_code_blocks;
+use crate::support::CliSandbox;
 
 /// The files of "Your first hook", as they stand on the page.
-pub fn first_hook(sandbox: Sandbox) -> Sandbox {
-    let page = fs::read_to_string(root().join("docs/getting-started.md")).unwrap();
-    let hook = blocks(&page, "toml")
-        .into_iter()
-        .find(|block| block.contains("no-rm-rf.sh"))
-        .unwrap();
-    let script = blocks(&page, "sh")
-        .into_iter()
-        .find(|block| block.contains("SNELL_COMMAND"))
-        .unwrap();
+pub fn add_first_hook(sandbox: CliSandbox) -> CliSandbox {
+    let page = fs::read_to_string(find_repository_root().join("docs/getting-started.md")).unwrap();
+    let hook = list_code_blocks(&page, "toml").into_iter().find(|block| block.contains("no-rm-rf.sh")).unwrap();
+    let script = list_code_blocks(&page, "sh").into_iter().find(|block| block.contains("SNELL_COMMAND")).unwrap();
     let sandbox = sandbox.file("snell.toml", &hook).file("hooks/no-rm-rf.sh", &script);
     let script = sandbox.project().join("hooks/no-rm-rf.sh");
     fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
@@ -26,16 +20,16 @@ pub fn first_hook(sandbox: Sandbox) -> Sandbox {
 }
 
 /// A copy of what lies in `examples` of the repository.
-pub fn repository(sandbox: Sandbox) -> Sandbox {
-    copy(&root().join("examples"), &sandbox.project().join("examples"));
+pub fn copy_repository_examples(sandbox: CliSandbox) -> CliSandbox {
+    copy_recursively(&find_repository_root().join("examples"), &sandbox.project().join("examples"));
     sandbox
 }
 
-fn copy(from: &Path, to: &Path) {
+fn copy_recursively(from: &Path, to: &Path) {
     if from.is_dir() {
         fs::create_dir_all(to).unwrap();
-        for entry in entries(from) {
-            copy(&entry, &to.join(entry.file_name().unwrap()));
+        for entry in list_entries(from) {
+            copy_recursively(&entry, &to.join(entry.file_name().unwrap()));
         }
     } else {
         fs::copy(from, to).unwrap();
@@ -43,7 +37,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Calls for the guard, of which the second is none.
-pub fn calls(sandbox: Sandbox) -> Sandbox {
+pub fn add_guard_calls(sandbox: CliSandbox) -> CliSandbox {
     let lines = [
         r#"{"tool":"Bash","input":{"command":"ls"}}"#,
         r#"{"tool":"Bash"}"#,
@@ -53,7 +47,7 @@ pub fn calls(sandbox: Sandbox) -> Sandbox {
 }
 
 /// Three files with a fault in each.
-pub fn faults(sandbox: Sandbox) -> Sandbox {
+pub fn add_faulty_files(sandbox: CliSandbox) -> CliSandbox {
     sandbox
         .file("snell.toml", "[[hook]]\nevent = \"PreToolUze\"\nrun = \"true\"\n")
         .file(
@@ -71,7 +65,7 @@ pub fn faults(sandbox: Sandbox) -> Sandbox {
 }
 
 /// What somebody may want to run in a project.
-pub fn two_hooks(sandbox: Sandbox) -> Sandbox {
+pub fn add_two_hooks(sandbox: CliSandbox) -> CliSandbox {
     sandbox
         .script("hooks/no-force-push.sh", "true")
         .file("Makefile", "check:\n\ttrue\n")

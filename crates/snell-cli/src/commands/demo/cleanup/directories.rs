@@ -1,0 +1,63 @@
+//! Directories of demos that were killed before they could clear away. The next demo does it for them.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use snell::{FileAccess, RegularFile};
+
+use super::processes;
+use crate::commands::demo::stage;
+
+/// What the name of every demo's directory begins with.
+pub(crate) const DIRECTORY_PREFIX: &str = "snell-demo-";
+
+/// The file that a demo holds for as long as it lives. It is made under another name, so that nobody finds it unheld.
+const LOCK_FILE: &str = "alive.lock";
+const NEW_LOCK_FILE: &str = "alive.lock.new";
+
+/// The sign that a demo lives. However it ends, the system lets go of this.
+#[derive(Debug)]
+pub(crate) struct DemoLivenessLock {
+    _held: File,
+}
+
+impl DemoLivenessLock {
+    /// Says so in a directory of our own.
+    pub(crate) fn acquire(root: &Path) -> io::Result<Self> {
+        let unheld = root.join(NEW_LOCK_FILE);
+        let held = File::create_new(&unheld)?;
+        flock(&held, FlockOperation::NonBlockingLockExclusive)?;
+        fs::rename(unheld, root.join(LOCK_FILE))?;
+        Ok(Self { _held: held })
+    }
+}
+
+/// Ends and removes what dead demos of this user have left in a directory. What cannot be removed stays for the next one.
+pub(crate) async fn remove_dead_demos(parent: &Path) {
+    let listed = fs::read_dir(parent).into_iter().flatten().flatten();
+    let of_demos = listed.filter(|entry| entry.file_name().to_string_lossy().starts_with(DIRECTORY_PREFIX));
+    let paths: Vec<PathBuf> = of_demos.map(|entry| entry.path()).collect();
+    for path in paths {
+        // Who is there at the same time leaves it to us as long as we hold this.
+        if let Some((root, _held)) = lock_dead_demo(&path) {
+            processes::end_processes(stage::data_dir_in(&root)).await;
+            let _ = fs::remove_dir_all(&path);
+        }
+    }
+}
+
+/// The directory without links, and its sign, if that is a demo's, ours, and nobody holds it.
+fn lock_dead_demo(path: &Path) -> Option<(PathBuf, File)> {
+    let directory = fs::symlink_metadata(path).ok()?;
+    let is_ours = directory.is_dir() && directory.uid() == rustix::process::geteuid().as_raw();
+    if !is_ours {
+        return None;
+    }
+    let sign = RegularFile::open(&path.join(LOCK_FILE), FileAccess::ReadNoFollow).ok()?;
+    let sign = sign.into_file();
+    flock(&sign, FlockOperation::NonBlockingLockExclusive).ok()?;
+    Some((path.canonicalize().ok()?, sign))
+}

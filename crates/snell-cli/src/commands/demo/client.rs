@@ -1,0 +1,161 @@
+//! How the agents of the play reach Snell: through processes of this program, each as an agent of its kind would call it.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+
+use super::STEP_TIMEOUT;
+use super::answer::DemoAnswer;
+use super::cast::{DemoAgentProfile, DemoIntegration, HOST};
+use super::receiver::DemoReceiver;
+use super::stage::DemoStage;
+use crate::output;
+
+/// Who calls: an agent, and its process while it has one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DemoCaller {
+    pub(super) profile: &'static DemoAgentProfile,
+    pub(super) pid: Option<u32>,
+}
+
+/// The way to Snell.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DemoClient<'a> {
+    pub(super) stage: &'a DemoStage,
+    pub(super) receiver: &'a DemoReceiver,
+}
+
+/// What a process answered.
+#[derive(Debug)]
+struct DemoProcessOutput {
+    stdout: String,
+    took: Duration,
+}
+
+impl DemoClient<'_> {
+    /// Trusts a project. Answers how many of its files may now run hooks.
+    pub(super) async fn trust_project(&self, project: &Path) -> anyhow::Result<usize> {
+        let mut command = self.stage.snell_command([OsStr::new("trust"), project.as_os_str()]);
+        let said = self.run_snell(&mut command, "").await?;
+        Ok(said.stdout.lines().filter(|line| line.starts_with("  ")).count())
+    }
+
+    /// Tells Snell an event. Answers what came of it, and how long the agent waited for that.
+    pub(super) async fn fire_event(
+        &self,
+        caller: DemoCaller,
+        event: &str,
+        fields: Value,
+    ) -> anyhow::Result<(DemoAnswer, Duration)> {
+        let mut payload = json!({
+            "session_id": caller.profile.name,
+            "hook_event_name": event,
+            "cwd": self.stage.project_dir(caller.profile.project),
+        });
+        if let (Some(payload), Value::Object(fields)) = (payload.as_object_mut(), fields) {
+            payload.extend(fields);
+        }
+        match caller.profile.integration {
+            DemoIntegration::Guest => self.call_hook(caller, &payload).await,
+            DemoIntegration::Host => {
+                payload["agent_name"] = HOST.into();
+                self.call_run(caller, event, &payload).await
+            }
+        }
+    }
+
+    async fn call_hook(&self, caller: DemoCaller, payload: &Value) -> anyhow::Result<(DemoAnswer, Duration)> {
+        let said = self.run_snell(&mut self.agent_command(caller, ["hook"]), &payload.to_string()).await?;
+        Ok((DemoAnswer::from_hook_stdout(&said.stdout)?, said.took))
+    }
+
+    async fn call_run(
+        &self,
+        caller: DemoCaller,
+        event: &str,
+        payload: &Value,
+    ) -> anyhow::Result<(DemoAnswer, Duration)> {
+        let said =
+            self.run_snell(&mut self.agent_command(caller, ["run", event, "--record"]), &payload.to_string()).await?;
+        let report: Value = serde_json::from_str(&said.stdout).context("the report of `snell run` is not JSON")?;
+        Ok((DemoAnswer::from_run_report(&report), said.took))
+    }
+
+    /// Draws an agent's status line, which says how much of its context is used.
+    pub(super) async fn draw_status_line(&self, caller: DemoCaller, percent: u32) -> anyhow::Result<String> {
+        let payload = json!({
+            "session_id": caller.profile.name,
+            "cwd": self.stage.project_dir(caller.profile.project),
+            "context_window": {"used_percentage": percent},
+        });
+        let said = self.run_snell(&mut self.agent_command(caller, ["statusline"]), &payload.to_string()).await?;
+        Ok(said.stdout)
+    }
+
+    /// An agent's state as the receiver has it, and why.
+    pub(super) async fn query_agent_state(&self, part: &DemoAgentProfile) -> anyhow::Result<(String, String)> {
+        let agents = self.receiver.get_json("api/agents?ended=true").await?;
+        let mut agents = agents["items"].as_array().into_iter().flatten();
+        let agent = agents
+            .find(|agent| agent["session_id"] == part.name)
+            .with_context(|| format!("the receiver does not know {}", part.name))?;
+        let text = |field: &str| agent[field].as_str().unwrap_or_default().to_owned();
+        Ok((text("state"), text("why")))
+    }
+
+    /// Runs a process of this program to its end.
+    async fn run_snell(&self, command: &mut Command, stdin: &str) -> anyhow::Result<DemoProcessOutput> {
+        let which = command.as_std().get_args().next().unwrap_or_default();
+        let shown = format!("snell {}", which.display());
+        let began = Instant::now();
+        let output = run_process(command, stdin).await.with_context(|| shown.clone())?;
+        let took = began.elapsed();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let remark = format!("{shown} said: {}", stderr.trim());
+        // A host is told by the exit code 2 that something was blocked.
+        if !matches!(output.status.code(), Some(0 | 2)) {
+            bail!("{remark} ({})", output.status);
+        }
+        // Snell never fails its agent. What it says then passes, unless nothing can be recorded any more.
+        if !stderr.is_empty() {
+            ensure!(!self.stage.is_disk_full(), remark);
+            output::print_note(&remark);
+        }
+        Ok(DemoProcessOutput { stdout: String::from_utf8_lossy(&output.stdout).into_owned(), took })
+    }
+
+    /// This program, called by an agent, with the variables that agents of its kind set.
+    fn agent_command<const N: usize>(&self, caller: DemoCaller, args: [&str; N]) -> Command {
+        let DemoAgentProfile { integration: way, project, role, mode, .. } = caller.profile;
+        let project = self.stage.project_dir(project);
+        let mut command = self.stage.snell_command(args);
+        command
+            .current_dir(&project)
+            .env("CLAUDE_SESSION_MODE", mode)
+            .envs(role.map(|role| ("CLAUDE_SESSION_ROLE", role)));
+        if *way == DemoIntegration::Guest {
+            command
+                .env("CLAUDECODE", "1")
+                .env("CLAUDE_PROJECT_DIR", &project)
+                .envs(caller.pid.map(|pid| ("CLAUDE_PID", pid.to_string())));
+        }
+        command
+    }
+}
+
+/// Runs a process to its end, whatever it says.
+async fn run_process(command: &mut Command, stdin: &str) -> anyhow::Result<Output> {
+    let mut child = command.spawn().context("cannot be started")?;
+    if let Some(mut pipe) = child.stdin.take() {
+        // A process that does not read its input has its reasons, and says them.
+        let _ = pipe.write_all(stdin.as_bytes()).await;
+    }
+    let ended = tokio::time::timeout(STEP_TIMEOUT, child.wait_with_output()).await;
+    Ok(ended.context("does not end")??)
+}

@@ -1,0 +1,88 @@
+//! The receiver of the play: the real one, in this process, on a free port. Whatever happens to us, it ends with us.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use serde_json::Value;
+use snell_server::{PollSchedule, ServeError, ServeSettings, ServerListener, serve};
+use tokio::sync::oneshot;
+use tokio::task::{JoinHandle, spawn_blocking};
+use ureq::Agent;
+
+use super::STEP_TIMEOUT;
+
+/// So long after the play nobody wonders why nothing is heard of its agents.
+const SILENT_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// For how long requests that are under way may hold up the end.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+pub(super) struct DemoReceiver {
+    address: SocketAddr,
+    agent: Agent,
+    end: oneshot::Sender<()>,
+    serving: JoinHandle<Result<(), ServeError>>,
+}
+
+impl DemoReceiver {
+    /// A receiver for what is recorded in this directory, that looks after agents this often.
+    pub(super) async fn start(data: PathBuf, looks_every: Duration) -> anyhow::Result<Self> {
+        let mut settings = ServeSettings::new(data);
+        settings.grace = SHUTDOWN_GRACE;
+        settings.poll_schedule =
+            PollSchedule { poll_active: looks_every, silent_after: SILENT_AFTER, ..PollSchedule::default() };
+        let listener = ServerListener::bind((Ipv4Addr::LOCALHOST, 0).into())?;
+        let address = listener.address();
+        let (ready, is_ready) = oneshot::channel();
+        let listener = listener.with_ready_callback(|_| {
+            // Nobody waits for it only if we are given up.
+            let _ = ready.send(());
+        });
+        let (end, told_to_end) = oneshot::channel();
+        let serving = tokio::spawn(serve(settings, listener, told_to_end));
+        if is_ready.await.is_err() {
+            serving.await.context("the receiver failed")??;
+            bail!("the receiver ended before it began");
+        }
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .proxy(None)
+            .timeout_global(Some(STEP_TIMEOUT))
+            .build()
+            .new_agent();
+        Ok(Self { address, agent, end, serving })
+    }
+
+    /// The address of its page.
+    pub(super) fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    /// What it answers to a question.
+    pub(super) async fn get_json(&self, path: &str) -> anyhow::Result<Value> {
+        let (agent, url) = (self.agent.clone(), format!("{}{path}", self.url()));
+        let answered = spawn_blocking(move || parse_response(agent.get(&url).call()));
+        answered.await.context("the receiver was not asked")?
+    }
+
+    /// Lets those who are inside finish, and ends.
+    pub(super) async fn shut_down(self) {
+        let _ = self.end.send(());
+        let _ = tokio::time::timeout(STEP_TIMEOUT, self.serving).await;
+    }
+}
+
+/// What was answered, which must be JSON and no refusal.
+fn parse_response(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> anyhow::Result<Value> {
+    let mut response = response.context("the receiver does not answer")?;
+    let body = response.body_mut().read_to_string()?;
+    let status = response.status().as_u16();
+    if status != 200 {
+        bail!("the receiver answered {status}: {}", body.trim());
+    }
+    serde_json::from_str(&body).context("the receiver's answer is not JSON")
+}

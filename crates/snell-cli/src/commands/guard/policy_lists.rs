@@ -1,0 +1,94 @@
+//! What is in force beside the rules: places to be left alone, and commands that are let through.
+
+use serde::Serialize;
+use snell::{AllowedCommand, GuardSettings, ProtectedPath, Timestamp};
+
+use crate::output::{self, TextTable};
+
+/// The same, for programs.
+#[derive(Debug, Serialize)]
+pub(super) struct GuardListsView {
+    /// Must not be changed.
+    protect: Vec<ProtectedPathView>,
+    /// Must not even be read.
+    secrets: Vec<ProtectedPathView>,
+    allow: Vec<AllowedCommandView>,
+}
+
+#[derive(Debug, Serialize)]
+struct ProtectedPathView {
+    path: String,
+    origin: String,
+}
+
+#[derive(Debug, Serialize)]
+struct AllowedCommandView {
+    command: String,
+    reason: String,
+    until: Option<String>,
+    expired: bool,
+    origin: String,
+}
+
+impl GuardListsView {
+    pub(super) fn from_settings(settings: &GuardSettings, now: Timestamp) -> Self {
+        let places = |places: &[ProtectedPath]| places.iter().map(ProtectedPathView::from_protected_path).collect();
+        Self {
+            protect: places(&settings.protect),
+            secrets: places(&settings.secrets),
+            allow: settings.allow.iter().map(|entry| AllowedCommandView::from_allowed_command(entry, now)).collect(),
+        }
+    }
+
+    /// Shows what there is.
+    pub(super) fn print(&self) {
+        let place = |place: &ProtectedPathView| [place.path.clone(), place.origin.clone()];
+        print_path_table("MUST NOT BE CHANGED", self.protect.iter().map(place));
+        print_path_table("MUST NOT BE READ", self.secrets.iter().map(place));
+        if self.allow.is_empty() {
+            return;
+        }
+        let mut table = TextTable::new(["LET THROUGH", "BECAUSE", "UNTIL", "FROM"], 1).with_optional_column(2);
+        for entry in &self.allow {
+            let until = entry.until.clone().unwrap_or_default();
+            let over = if entry.expired { " (over)" } else { "" };
+            table.add_row([
+                entry.command.clone(),
+                entry.reason.clone(),
+                format!("{until}{over}"),
+                entry.origin.clone(),
+            ]);
+        }
+        output::print_line("");
+        table.print();
+    }
+}
+
+fn print_path_table(title: &str, rows: impl Iterator<Item = [String; 2]>) {
+    let mut rows = rows.peekable();
+    if rows.peek().is_none() {
+        return;
+    }
+    let mut table = TextTable::new([title, "FROM"], 0);
+    rows.for_each(|row| table.add_row(row));
+    output::print_line("");
+    table.print();
+}
+
+impl ProtectedPathView {
+    fn from_protected_path(place: &ProtectedPath) -> Self {
+        Self { path: place.path.to_string_lossy().into_owned(), origin: place.origin.to_string() }
+    }
+}
+
+impl AllowedCommandView {
+    fn from_allowed_command(entry: &AllowedCommand, now: Timestamp) -> Self {
+        Self {
+            command: entry.command.clone(),
+            reason: entry.reason.clone(),
+            until: entry.until.map(|until| until.to_string()),
+            expired: entry.is_expired(now),
+            origin: entry.origin.to_string(),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The guard of each project that a command is about, made once.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::ValueEnum;
+use snell::{BuiltinHandler, GuardPreset, Severity, SnellSettings, Timestamp};
+
+use crate::env;
+use crate::env::caller::CallerEnv;
+use crate::guard::ProjectGuard;
+use crate::output;
+
+/// How many guards are remembered. Beyond that they are made again.
+const MAX_CACHED_PROJECTS: usize = 1024;
+
+/// How it is judged
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Where and how it is judged")]
+pub(super) struct GuardPolicyArgs {
+    /// As if the settings named this preset
+    #[arg(long, value_name = "PRESET")]
+    preset: Option<GuardPresetArg>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum GuardPresetArg {
+    Standard,
+    Strict,
+    Audit,
+}
+
+impl From<GuardPresetArg> for GuardPreset {
+    fn from(preset: GuardPresetArg) -> Self {
+        match preset {
+            GuardPresetArg::Standard => Self::Standard,
+            GuardPresetArg::Strict => Self::Strict,
+            GuardPresetArg::Audit => Self::Audit,
+        }
+    }
+}
+
+impl GuardPolicyArgs {
+    pub(super) fn new_project_cache(&self) -> anyhow::Result<GuardedProjectCache> {
+        Ok(GuardedProjectCache {
+            preset: self.preset.map(Into::into),
+            now: env::read_clock_override().unwrap_or_else(Timestamp::now),
+            projects: HashMap::new(),
+        })
+    }
+}
+
+/// The guards of projects.
+pub(super) struct GuardedProjectCache {
+    preset: Option<GuardPreset>,
+    now: Timestamp,
+    projects: HashMap<PathBuf, GuardedProject>,
+}
+
+/// What is known of a project.
+pub(super) struct GuardedProject {
+    pub(super) guard: ProjectGuard,
+    pub(super) settings: SnellSettings,
+}
+
+impl GuardedProjectCache {
+    /// What is known of a project: as it counts where an agent is answered there.
+    pub(super) fn get_or_load(&mut self, project: &Path) -> anyhow::Result<&GuardedProject> {
+        if !self.projects.contains_key(project) {
+            if self.projects.len() >= MAX_CACHED_PROJECTS {
+                self.projects.clear();
+            }
+            let known = self.load_project(project)?;
+            self.projects.insert(project.to_owned(), known);
+        }
+        self.projects.get(project).context("a project was forgotten")
+    }
+
+    fn load_project(&self, project: &Path) -> anyhow::Result<GuardedProject> {
+        let (engine, findings) = CallerEnv::engine_builder(project.to_owned())?.survey().require_trust().load();
+        for fault in findings.iter().filter(|found| found.severity == Severity::Error) {
+            output::print_note(&fault.to_string());
+        }
+        let mut settings = engine.settings();
+        if let Some(preset) = self.preset {
+            (settings.guard.preset, settings.guard.preset_origin) = (preset, None);
+        }
+        Ok(GuardedProject { guard: ProjectGuard::from_settings(&settings, project, self.now), settings })
+    }
+}
+
+impl GuardedProject {
+    /// Says so if nobody asks the guard here.
+    pub(super) fn warn_if_off(&self) {
+        if !self.settings.handlers.is_enabled(BuiltinHandler::Guard) {
+            output::print_note(
+                "the guard is switched off ([handlers] in your snell.toml); agents' calls are not judged",
+            );
+        }
+    }
+}

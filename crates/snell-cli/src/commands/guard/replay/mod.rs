@@ -1,0 +1,209 @@
+//! `snell guard replay`: recorded calls, judged once more by what counts today.
+
+mod recorded_call;
+mod replayed_call;
+mod summary;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+use snell::{EventName, Timestamp};
+use snell_store::derive::project;
+use snell_store::record::redaction;
+use snell_store::{LogFilter, Redactions};
+
+use super::project_guards::{GuardPolicyArgs, GuardedProjectCache};
+use crate::commands::DONE;
+use crate::output;
+use crate::output::time;
+use crate::record::open_store::StoreHandle;
+use recorded_call::{AgentProjectCache, RecordedCall};
+use replayed_call::ReplayedCall;
+use summary::ReplaySummary;
+
+/// How many calls are in memory at a time.
+const PAGE_SIZE: u32 = 200;
+
+/// From then on people are told how far it has come, and how often.
+const PROGRESS_DELAY: Duration = Duration::from_secs(1);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Judge recorded calls by what counts today, and show what would change
+///
+/// Each call is judged where it was made, by the settings that are in force there now, and compared with what the guard
+/// said when it was recorded. A call about which it said nothing was let through.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  snell guard replay --since 7d\n  \
+    snell guard replay --preset strict --project ~/api\n  \
+    snell guard replay --json | jq 'select(.now.decision == \"deny\")'")]
+pub(crate) struct Args {
+    /// Show the calls that are judged as before, too
+    #[arg(long)]
+    all: bool,
+    /// Print JSON: one object on each line, the last one with the counts
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: ReplayFilterArgs,
+    #[command(flatten)]
+    policy: GuardPolicyArgs,
+}
+
+/// Which calls
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Which calls")]
+struct ReplayFilterArgs {
+    /// Of this agent
+    #[arg(long, value_name = "ID")]
+    agent: Option<i64>,
+    /// Of the session whose id begins like this
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Made in this project
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    /// Of this tool
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// At this time or later: how long ago (2h, 3d), a date, or an RFC 3339 time
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Before this time
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+}
+
+impl ReplayFilterArgs {
+    fn to_log_filter(&self, now: Timestamp) -> anyhow::Result<LogFilter> {
+        let time = |option: &str, text: &Option<String>| -> anyhow::Result<Option<Timestamp>> {
+            text.as_deref().map(|text| time::parse_time(option, text, now)).transpose()
+        };
+        Ok(LogFilter {
+            agent_id: self.agent,
+            session: self.session.clone(),
+            event: Some(EventName::PreToolUse.as_str().to_owned()),
+            tool: self.tool.clone(),
+            since: time("--since", &self.since)?,
+            until: time("--until", &self.until)?,
+            limit: PAGE_SIZE,
+            ..LogFilter::default()
+        })
+    }
+
+    fn find_project_id(&self, memory: &mut StoreHandle) -> anyhow::Result<Option<i64>> {
+        let Some(directory) = &self.project else {
+            return Ok(None);
+        };
+        let root = project::find_project_root(directory);
+        let root = root.to_string_lossy();
+        match memory.query(|store| store.find_project_id(&root))? {
+            None => bail!("nothing was recorded in the project {root}"),
+            found => Ok(found),
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
+    let mut memory = StoreHandle::open()?;
+    let mut tally = ReplaySummary::default();
+    // A mistake is one, also where there is nothing to be found.
+    let mut filter = args.which.to_log_filter(memory.now())?;
+    if memory.has_no_records() {
+        output::print_note("nothing has been recorded yet");
+    } else {
+        filter.project_id = args.which.find_project_id(&mut memory)?;
+        replay_calls(args, filter, &mut memory, &mut tally)?;
+    }
+    if args.json {
+        output::print_json_line(&tally.to_view())?;
+    } else {
+        output::print_text(&tally.render());
+    }
+    Ok(DONE)
+}
+
+/// Judges page after page, the newest first, and shows what would change.
+fn replay_calls(
+    args: &Args,
+    mut filter: LogFilter,
+    memory: &mut StoreHandle,
+    tally: &mut ReplaySummary,
+) -> anyhow::Result<()> {
+    let mut guards = args.policy.new_project_cache()?;
+    // Only the user's own file can switch it off.
+    guards.get_or_load(Path::new("/"))?.warn_if_off();
+    let mut projects = AgentProjectCache::default();
+    let mut progress = ReplayProgress::new();
+    loop {
+        let page = memory.query(|store| RecordedCall::load_page(store, &filter, &mut projects))?;
+        let Some(last) = page.last() else {
+            break;
+        };
+        filter.before_id = Some(last.entry.id);
+        for call in &page {
+            let change = rejudge_call(call, &mut guards)?;
+            tally.add(&change);
+            if args.all || change.is_changed() {
+                progress.clear();
+                print_replayed_call(args, &change, memory.now())?;
+            }
+        }
+        progress.update(tally.calls());
+        if !output::is_stdout_open() {
+            break;
+        }
+    }
+    progress.clear();
+    Ok(())
+}
+
+fn rejudge_call<'a>(call: &'a RecordedCall, guards: &mut GuardedProjectCache) -> anyhow::Result<ReplayedCall<'a>> {
+    let tool = call.entry.tool.as_deref().unwrap_or_default();
+    let input = call.input();
+    let losses = Redactions::from_value(input);
+    let guard = &guards.get_or_load(Path::new(&call.project))?.guard;
+    let cwd = Some(Path::new(&call.cwd));
+    let judgement = if losses.masked {
+        let mut input = input.clone();
+        redaction::replace_marks_in_json(&mut input);
+        guard.judge(tool, &input, cwd)
+    } else {
+        guard.judge(tool, input, cwd)
+    };
+    Ok(ReplayedCall::new(call, losses, judgement))
+}
+
+fn print_replayed_call(args: &Args, change: &ReplayedCall<'_>, now: Timestamp) -> anyhow::Result<()> {
+    if args.json {
+        return output::print_json_line(&change.to_view());
+    }
+    output::print_text(&change.render_line(now));
+    Ok(())
+}
+
+/// Tells people who wait how far it has come.
+struct ReplayProgress {
+    began: Instant,
+    last_shown: Option<Instant>,
+}
+
+impl ReplayProgress {
+    fn new() -> Self {
+        Self { began: Instant::now(), last_shown: None }
+    }
+
+    fn update(&mut self, calls: usize) {
+        let is_due = self.last_shown.is_none_or(|told| told.elapsed() >= PROGRESS_INTERVAL);
+        if is_due && self.began.elapsed() >= PROGRESS_DELAY {
+            output::print_progress(&format!("judged {} …", output::format_count(calls, "call")));
+            self.last_shown = Some(Instant::now());
+        }
+    }
+
+    fn clear(&mut self) {
+        if self.last_shown.take().is_some() {
+            output::print_progress("");
+        }
+    }
+}

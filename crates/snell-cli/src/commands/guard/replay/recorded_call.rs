@@ -1,0 +1,87 @@
+//! A call as it was recorded.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use snell::Timestamp;
+use snell_guard::GuardDecision;
+use snell_store::{AgentFilter, GuardVerdictView, LogEntry, LogFilter, Result, Store};
+
+/// A call as it was recorded, and what the guard said about it then.
+#[derive(Debug)]
+pub(super) struct RecordedCall {
+    pub(super) entry: LogEntry,
+    /// The project of the agent that made it.
+    pub(super) project: String,
+    /// Where in it.
+    pub(super) cwd: String,
+    /// What the guard said; nothing if it let the call through without a word, or was not asked.
+    pub(super) verdict: Option<GuardVerdictView>,
+}
+
+impl RecordedCall {
+    /// One page of calls.
+    pub(super) fn load_page(
+        store: &mut Store,
+        filter: &LogFilter,
+        projects: &mut AgentProjectCache,
+    ) -> Result<Vec<Self>> {
+        let entries = store.query_log(filter)?;
+        let rows: Vec<_> = entries.iter().map(|entry| entry.id).collect();
+        let mut said: HashMap<i64, GuardVerdictView> = HashMap::new();
+        for (row, verdict) in store.list_guard_verdicts(&rows)? {
+            // A call is judged again if a hook has changed it; what was worst has counted.
+            let is_worse = said.get(&row).is_none_or(|before| recorded_decision(&verdict) > recorded_decision(before));
+            if is_worse {
+                said.insert(row, verdict);
+            }
+        }
+        let mut calls = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let project = projects.get_or_load(entry.agent_id, store)?;
+            let told = entry.payload.get("cwd").and_then(Value::as_str);
+            let cwd = told.filter(|cwd| cwd.starts_with('/')).unwrap_or(&project);
+            calls.push(Self { cwd: cwd.to_owned(), project, verdict: said.remove(&entry.id), entry });
+        }
+        Ok(calls)
+    }
+
+    /// What the tool was given, as far as it was recorded.
+    pub(super) fn input(&self) -> &Value {
+        self.entry.payload.get("tool_input").unwrap_or(&Value::Null)
+    }
+
+    /// What was decided then.
+    pub(super) fn decision(&self) -> GuardDecision {
+        self.verdict.as_ref().map_or(GuardDecision::Allow, recorded_decision)
+    }
+}
+
+/// What the guard decided, by what is kept of it: it was for asking, too, where nobody could be asked.
+fn recorded_decision(verdict: &GuardVerdictView) -> GuardDecision {
+    match (verdict.decision.as_str(), verdict.would.as_deref()) {
+        ("ask", _) | ("deny", Some("ask")) => GuardDecision::Ask,
+        ("deny", _) => GuardDecision::Deny,
+        _ => GuardDecision::Allow,
+    }
+}
+
+/// In which projects agents work.
+#[derive(Debug, Default)]
+pub(super) struct AgentProjectCache(HashMap<i64, String>);
+
+impl AgentProjectCache {
+    fn get_or_load(&mut self, agent_id: i64, store: &mut Store) -> Result<String> {
+        if let Some(known) = self.0.get(&agent_id) {
+            return Ok(known.clone());
+        }
+        let filter =
+            AgentFilter { agent_id: Some(agent_id), ended_after: Some(Timestamp::MIN), ..AgentFilter::default() };
+        let found = store.list_agents(&filter)?.pop();
+        // Of one that never said where it works, nothing is known.
+        let known = found.map(|agent| agent.project_path).filter(|path| !path.is_empty());
+        let project = known.unwrap_or_else(|| "/".to_owned());
+        self.0.insert(agent_id, project.clone());
+        Ok(project)
+    }
+}

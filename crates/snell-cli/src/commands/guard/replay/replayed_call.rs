@@ -1,0 +1,141 @@
+//! What a call was judged like, and what it is judged like now.
+
+use serde::Serialize;
+use serde_json::Value;
+use snell::Timestamp;
+use snell_guard::{GuardDecision, GuardJudgement};
+use snell_store::Redactions;
+
+use super::recorded_call::RecordedCall;
+use crate::commands::guard::{call_args, render, wire};
+use crate::output::time;
+use crate::output::{
+    self, TextStyle, apply_style, display_width, escape_invisible, pad_to_width, shorten_to_one_line, truncate_to_width,
+};
+
+/// How much is shown of what a call is about, where no terminal sets the limit.
+const TEXT_SHOWN: usize = 100;
+
+/// How much of it is shown at least, however narrow the terminal is.
+const LEAST_SHOWN: usize = 20;
+
+/// How much is shown of a project's name.
+const PROJECT_SHOWN: usize = 12;
+
+/// A call, then and now.
+#[derive(Debug)]
+pub(super) struct ReplayedCall<'a> {
+    recorded: &'a RecordedCall,
+    now: GuardJudgement,
+    redactions: Redactions,
+}
+
+/// The same, for programs.
+#[derive(Serialize)]
+pub(super) struct ReplayedCallView<'a> {
+    r#type: &'static str,
+    id: i64,
+    at: Timestamp,
+    agent_id: i64,
+    project: &'a str,
+    session_id: Option<&'a str>,
+    tool: &'a str,
+    input: &'a Value,
+    cwd: &'a str,
+    was: RecordedDecisionView<'a>,
+    now: wire::GuardAnswerWire<'a>,
+    changed: bool,
+    masked: bool,
+    shortened: bool,
+}
+
+#[derive(Serialize)]
+struct RecordedDecisionView<'a> {
+    decision: &'static str,
+    rule: Option<&'a str>,
+}
+
+impl<'a> ReplayedCall<'a> {
+    pub(super) fn new(recorded: &'a RecordedCall, redactions: Redactions, now: GuardJudgement) -> Self {
+        Self { recorded, now, redactions }
+    }
+
+    /// From what to what.
+    pub(super) fn decisions(&self) -> (GuardDecision, GuardDecision) {
+        (self.recorded.decision(), self.now.decision)
+    }
+
+    /// Whether it is decided differently.
+    pub(super) fn is_changed(&self) -> bool {
+        let (then, now) = self.decisions();
+        then != now
+    }
+
+    /// Whether what is judged now is what was judged then.
+    pub(super) fn redactions(&self) -> Redactions {
+        self.redactions
+    }
+
+    /// The rule that says so: today's, or that of then if nothing is said today.
+    pub(super) fn rule(&self) -> &str {
+        let before = self.recorded.verdict.as_ref().map(|said| said.rule.as_str());
+        self.now.rule.or(before).unwrap_or("no rule")
+    }
+
+    pub(super) fn to_view(&self) -> ReplayedCallView<'_> {
+        let entry = &self.recorded.entry;
+        ReplayedCallView {
+            r#type: "call",
+            id: entry.id,
+            at: entry.at,
+            agent_id: entry.agent_id,
+            project: &entry.project,
+            session_id: entry.session_id.as_deref(),
+            tool: entry.tool.as_deref().unwrap_or_default(),
+            input: self.recorded.input(),
+            cwd: &self.recorded.cwd,
+            was: RecordedDecisionView {
+                decision: self.recorded.decision().name(),
+                rule: self.recorded.verdict.as_ref().map(|said| said.rule.as_str()),
+            },
+            now: wire::GuardAnswerWire::from_judgement(&self.now),
+            changed: self.is_changed(),
+            masked: self.redactions.masked,
+            shortened: self.redactions.shortened,
+        }
+    }
+
+    /// A line: when, whose, what became of it, by which rule, what it is about.
+    pub(super) fn render_line(&self, now: Timestamp) -> String {
+        let entry = &self.recorded.entry;
+        let (was, is) = self.decisions();
+        let before = format!(
+            "{}  {:>3}  {}  ",
+            time::format_time_short(entry.at, now),
+            entry.agent_id,
+            pad_to_width(&truncate_to_width(&escape_invisible(&entry.project), PROJECT_SHOWN), PROJECT_SHOWN),
+        );
+        let turn = format!("{:>5} -> {:<5}", was.name(), is.name());
+        let rule = format!("  {:<24}  ", escape_invisible(self.rule()));
+        let note = describe_redactions(self.redactions);
+        let room = output::terminal_width().map_or(TEXT_SHOWN, |terminal| {
+            let taken = display_width(&before) + display_width(&turn) + display_width(&rule) + display_width(note);
+            terminal.saturating_sub(taken).max(LEAST_SHOWN)
+        });
+        let about = call_args::summarize_call(entry.tool.as_deref().unwrap_or_default(), self.recorded.input());
+        let about = truncate_to_width(&escape_invisible(&shorten_to_one_line(&about, room)), room);
+        let style = if was == is { TextStyle::Faint } else { render::decision_style(is) };
+        let line = format!("{before}{}{rule}{about}{}", apply_style(&turn, style), apply_style(note, TextStyle::Faint));
+        format!("{}\n", line.trim_end())
+    }
+}
+
+/// What is not there any more of what was judged then.
+fn describe_redactions(losses: Redactions) -> &'static str {
+    match (losses.masked, losses.shortened) {
+        (false, false) => "",
+        (true, false) => "  (recorded with secrets masked)",
+        (false, true) => "  (recorded shortened)",
+        (true, true) => "  (recorded shortened, with secrets masked)",
+    }
+}

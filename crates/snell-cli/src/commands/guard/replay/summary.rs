@@ -1,0 +1,132 @@
+//! How many calls would be decided differently, and by which rules.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use snell_guard::GuardDecision;
+
+use super::replayed_call::ReplayedCall;
+use crate::output::{escape_invisible, format_count};
+
+/// What a change is called, by people and by programs, the gravest first.
+const DECISION_CHANGES: &[(GuardDecision, GuardDecision, &str, &str)] = &[
+    (GuardDecision::Allow, GuardDecision::Deny, "newly denied", "newly_denied"),
+    (GuardDecision::Ask, GuardDecision::Deny, "denied instead of asked", "denied_instead_of_asked"),
+    (GuardDecision::Allow, GuardDecision::Ask, "newly asked", "newly_asked"),
+    (GuardDecision::Deny, GuardDecision::Ask, "asked instead of denied", "asked_instead_of_denied"),
+    (GuardDecision::Ask, GuardDecision::Allow, "no longer asked", "no_longer_asked"),
+    (GuardDecision::Deny, GuardDecision::Allow, "no longer denied", "no_longer_denied"),
+];
+
+/// How many rules are named for each kind of change.
+const RULES_NAMED: usize = 5;
+
+/// What was counted.
+#[derive(Debug, Default)]
+pub(super) struct ReplaySummary {
+    calls: usize,
+    unchanged: usize,
+    masked: usize,
+    shortened: usize,
+    incomplete: usize,
+    /// By change and rule.
+    changed: BTreeMap<(GuardDecision, GuardDecision), BTreeMap<String, usize>>,
+}
+
+/// The same, for programs.
+#[derive(Serialize)]
+pub(super) struct ReplaySummaryView<'a> {
+    r#type: &'static str,
+    calls: usize,
+    unchanged: usize,
+    masked: usize,
+    shortened: usize,
+    /// How many changes of each kind, and by which rules.
+    changed: BTreeMap<&'static str, DecisionChangeView<'a>>,
+}
+
+#[derive(Serialize)]
+struct DecisionChangeView<'a> {
+    calls: usize,
+    rules: &'a BTreeMap<String, usize>,
+}
+
+impl ReplaySummary {
+    pub(super) fn calls(&self) -> usize {
+        self.calls
+    }
+
+    pub(super) fn add(&mut self, change: &ReplayedCall<'_>) {
+        self.calls += 1;
+        let losses = change.redactions();
+        self.masked += usize::from(losses.masked);
+        self.shortened += usize::from(losses.shortened);
+        self.incomplete += usize::from(losses.has_any());
+        if !change.is_changed() {
+            self.unchanged += 1;
+            return;
+        }
+        let rules = self.changed.entry(change.decisions()).or_default();
+        match rules.get_mut(change.rule()) {
+            Some(calls) => *calls += 1,
+            None => {
+                rules.insert(change.rule().to_owned(), 1);
+            }
+        }
+    }
+
+    /// The kinds of change that there are: what each is called, and how often which rule has made it.
+    fn decision_changes(&self) -> impl Iterator<Item = (&'static str, &'static str, usize, &BTreeMap<String, usize>)> {
+        DECISION_CHANGES.iter().filter_map(|(then, now, words, name)| {
+            let rules = self.changed.get(&(*then, *now))?;
+            Some((*words, *name, rules.values().sum(), rules))
+        })
+    }
+
+    pub(super) fn to_view(&self) -> ReplaySummaryView<'_> {
+        ReplaySummaryView {
+            r#type: "summary",
+            calls: self.calls,
+            unchanged: self.unchanged,
+            masked: self.masked,
+            shortened: self.shortened,
+            changed: self
+                .decision_changes()
+                .map(|(_, name, calls, rules)| (name, DecisionChangeView { calls, rules }))
+                .collect(),
+        }
+    }
+
+    pub(super) fn render(&self) -> String {
+        let calls = format_count(self.calls, "recorded call");
+        let mut text = if self.calls == self.unchanged {
+            format!("{calls}: nothing would change.\n")
+        } else {
+            format!("{calls}: {} would be decided differently.\n", self.calls - self.unchanged)
+        };
+        for (words, _, calls, rules) in self.decision_changes() {
+            text.push_str(&format!("{calls:>7} {words}: {}\n", format_top_rules(rules)));
+        }
+        if self.incomplete > 0 {
+            let (some, masked, shortened) = (self.incomplete, self.masked, self.shortened);
+            text.push_str(&format!(
+                "{some:>7} were not recorded whole (secrets masked: {masked}, shortened: {shortened}), and may be judged \
+                 differently than they were.\n"
+            ));
+        }
+        text
+    }
+}
+
+/// The rules that are named most often first.
+fn format_top_rules(rules: &BTreeMap<String, usize>) -> String {
+    let mut rules: Vec<_> = rules.iter().collect();
+    rules.sort_by_key(|(_, calls)| std::cmp::Reverse(**calls));
+    let more = rules.len().saturating_sub(RULES_NAMED);
+    let mut named: Vec<_> =
+        rules.iter().take(RULES_NAMED).map(|(rule, calls)| format!("{} ({calls})", escape_invisible(rule))).collect();
+    if more > 0 {
+        named.push(format!("and {}", format_count(more, "more rule")));
+    }
+    named.join(", ")
+}

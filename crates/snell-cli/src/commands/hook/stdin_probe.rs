@@ -1,0 +1,85 @@
+//! `snell` without arguments, called by an agent. Some agents read the settings of Claude Code and drop the arguments of a
+//! command: they mean `snell hook`.
+
+use std::io::{self, BufRead, IsTerminal};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+/// An agent writes its payload at once. A script that leaves its standard input open, and writes nothing, gets the help after
+/// this time.
+const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Whether standard input begins as a hook payload does. Nothing of the payload is taken from it.
+pub(super) fn has_payload_on_stdin() -> bool {
+    let mut stdin = io::stdin().lock();
+    if stdin.is_terminal() {
+        return false;
+    }
+    let deadline = Instant::now() + FIRST_BYTE_TIMEOUT;
+    while is_readable_before(&stdin, deadline) {
+        let Ok(bytes) = stdin.fill_buf() else {
+            return false;
+        };
+        let text = strip_padding(bytes);
+        let padding = bytes.len() - text.len();
+        if bytes.is_empty() || !text.is_empty() {
+            let is_payload = is_payload_start(text);
+            stdin.consume(padding);
+            return is_payload;
+        }
+        stdin.consume(padding);
+    }
+    false
+}
+
+/// A payload is an object with members. One that is broken or too large counts as well: such a call must be judged too.
+fn is_payload_start(text: &[u8]) -> bool {
+    let members = text.strip_prefix(b"{").map(strip_padding);
+    members.is_some_and(|members| matches!(members.first(), None | Some(b'"')))
+}
+
+/// The bytes without what stands before a payload and says nothing: blanks, other control characters, a byte order mark.
+fn strip_padding(bytes: &[u8]) -> &[u8] {
+    let is_padding = |byte: &u8| *byte <= b' ' || BYTE_ORDER_MARK.contains(byte);
+    let padding = bytes.iter().take_while(|byte| is_padding(byte)).count();
+    bytes.get(padding..).unwrap_or_default()
+}
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+fn is_readable_before(stdin: &io::StdinLock<'_>, deadline: Instant) -> bool {
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let mut fds = [PollFd::new(stdin, PollFlags::IN)];
+        match poll(&mut fds, Timespec::try_from(left).ok().as_ref()) {
+            Err(Errno::INTR) => {}
+            ready => return ready.is_ok_and(|ready| ready > 0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_with_members_is_a_payload() {
+        let cases: &[(&[u8], bool)] = &[
+            (b"{\"sessionId\":\"s\"", true),
+            (b"{ \n\"a\"", true),
+            (b"{", true),
+            (b"{\x0b\"a\"", true),
+            (b"{}", false),
+            (b"{ }", false),
+            (b"[]", false),
+            (b"", false),
+            (b"hello", false),
+            (b"\"text\"", false),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(is_payload_start(text), *expected, "{}", text.escape_ascii());
+        }
+    }
+}

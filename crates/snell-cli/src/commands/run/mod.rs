@@ -1,0 +1,152 @@
+//! `snell run`: a host's event in, the verdict out.
+
+mod record;
+
+use std::io::{IsTerminal, Read};
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use snell::{Diagnostic, Engine, Event, Timestamp, Verdict, VerdictReport};
+
+use super::{BLOCKED, DONE, adopt_orphans, block_on, has_hook_for_event};
+use crate::env::caller::CallerEnv;
+use crate::env::{ConfigArgs, HostConfigArgs, TrustArgs, read_clock_override, read_user_name};
+use crate::guard::GuardRun;
+use crate::output;
+use record::HostRecording;
+
+/// A larger payload is refused rather than held in memory several times over.
+pub(super) const MAX_PAYLOAD_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Fire an event: its JSON on stdin, the verdict as JSON on stdout
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    echo '{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"git push\"}}' \\\n    \
+      | snell run PreToolUse\n  \
+    echo '{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"make\"}}' \\\n    \
+      | snell run PreToolUse --guard\n  \
+    echo '{\"session_id\":\"s1\",\"agent_name\":\"mine\",\"prompt\":\"Go\"}' \\\n    \
+      | snell run UserPromptSubmit --record\n  \
+    snell run SessionStart --project ~/work < /dev/null")]
+pub(crate) struct Args {
+    /// The event's name or an alias of it (PreToolUse, BeforeTool, pre-tool-use …)
+    event: String,
+    /// Print JSON, as it always does
+    #[arg(long, hide = true)]
+    json: bool,
+    /// Also let the guard judge the tool call, before the hooks do
+    #[arg(long)]
+    guard: bool,
+    /// Also record what happens, as `snell hook` does; the event must have a session_id
+    #[arg(long)]
+    record: bool,
+    #[command(flatten)]
+    trust: TrustArgs,
+    #[command(flatten)]
+    around: HostConfigArgs,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
+    let started = Instant::now();
+    let (mut event, notes) = read_event_from_stdin(&args.event)?;
+    if args.record {
+        HostRecording::check_session_id(&event)?;
+    }
+    if event.user_name.is_none() {
+        event.user_name = read_user_name();
+    }
+    let around = args.around.to_config_args();
+    let (engine, mut diagnostics) = args.trust.engine_builder(&around)?.load();
+    let mut record = start_recording(args, &around, &engine, &event, &diagnostics)?;
+    diagnostics.extend(notes);
+    adopt_orphans();
+    let mut hearing = start_guard_run(args, &around, &engine, &event)?;
+    let verdict = fire_event(&engine, &event, hearing.as_mut())?;
+    let mut report = VerdictReport::new(&verdict, &diagnostics);
+    report.guard = hearing.as_ref().and_then(GuardRun::worst_report);
+    if let Some(record) = &mut record {
+        let guard = hearing.map(|hearing| hearing.to_records()).unwrap_or_default();
+        record.set_decision(&verdict, guard, started.elapsed());
+    }
+    let written = output::print_json(&report);
+    if let Some(record) = record {
+        record.store_event();
+    }
+    // A block is a block, also for a host that does not hear why.
+    if verdict.is_blocked() {
+        if let Err(error) = written {
+            output::print_error(&error);
+        }
+        return Ok(BLOCKED);
+    }
+    written.map(|()| DONE)
+}
+
+/// What is to be kept of the event, if that is wanted.
+fn start_recording(
+    args: &Args,
+    around: &ConfigArgs,
+    engine: &Engine,
+    event: &Event,
+    findings: &[Diagnostic],
+) -> anyhow::Result<Option<HostRecording>> {
+    if !args.record {
+        return Ok(None);
+    }
+    let caller = CallerEnv { data: around.data_dir(), now: read_clock_override() };
+    let mut record = HostRecording::new(&caller, event, around.resolve_project()?, &engine.settings(), findings);
+    if has_hook_for_event(engine, event) {
+        record.write_pending_event();
+    }
+    Ok(Some(record))
+}
+
+/// The guard, if it is asked for and the event is about a call to come.
+fn start_guard_run<'a>(
+    args: &Args,
+    around: &ConfigArgs,
+    engine: &Engine,
+    event: &'a Event,
+) -> anyhow::Result<Option<GuardRun<'a>>> {
+    if !args.guard {
+        return Ok(None);
+    }
+    let project = around.resolve_project()?;
+    let now = read_clock_override().unwrap_or_else(Timestamp::now);
+    Ok(GuardRun::for_event(event, &engine.settings(), &project, now))
+}
+
+/// What the guard says about the event, then the hooks, and then the guard again if they changed the tool's input.
+fn fire_event(engine: &Engine, event: &Event, hearing: Option<&mut GuardRun<'_>>) -> anyhow::Result<Verdict> {
+    let Some(hearing) = hearing else {
+        return block_on(engine.fire(event.clone()));
+    };
+    let mut verdict = Verdict::new(event.name.clone());
+    hearing.judge_original(&mut verdict);
+    match block_on(engine.fire(event.clone())) {
+        Ok(said) => verdict = verdict.merge_later(said),
+        // The guard's "no" counts, even if hooks are ended before they have spoken.
+        Err(error) if verdict.is_blocked() => output::print_error(&error),
+        Err(error) => return Err(error),
+    }
+    hearing.rejudge_if_changed(&mut verdict);
+    Ok(verdict)
+}
+
+/// The event on standard input; a terminal there means that there are no details.
+pub(super) fn read_event_from_stdin(name: &str) -> anyhow::Result<(Event, Vec<Diagnostic>)> {
+    Ok(Event::from_json(Some(name), &read_payload_from_stdin()?)?)
+}
+
+/// What is on standard input, within limits; nothing if that is a terminal.
+pub(super) fn read_payload_from_stdin() -> anyhow::Result<Vec<u8>> {
+    let mut payload = Vec::new();
+    let stdin = std::io::stdin().lock();
+    if !stdin.is_terminal() {
+        stdin.take(MAX_PAYLOAD_BYTES + 1).read_to_end(&mut payload).context("cannot read the event from stdin")?;
+    }
+    if payload.len() as u64 > MAX_PAYLOAD_BYTES {
+        bail!("the event on stdin is larger than {MAX_PAYLOAD_BYTES} bytes");
+    }
+    Ok(payload)
+}

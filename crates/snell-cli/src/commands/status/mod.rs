@@ -1,0 +1,212 @@
+//! `snell status`: how Snell's memory is, and what needs attention.
+
+mod attention;
+mod render;
+mod store_probe;
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use snell::{BuiltinHandler, ProjectFile, Severity, TrustStatus};
+use snell_store::queue::outbox::{Outbox, ReceiverBacklog};
+use snell_store::{AgentView, DamagedDatabase, DataDirReport, StoreTotals};
+
+use super::{DONE, FAILED};
+use crate::env::caller::CallerEnv;
+use crate::env::{ConfigArgs, format_lint_command};
+use crate::guard;
+use crate::output;
+use crate::output::time;
+use crate::record::open_store::StoreHandle;
+use crate::trust_file::gone;
+
+/// Show what is recorded where, which agents wait for you, and what needs attention
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  snell status\n\n\
+    An agent that waits for you is no fault: the exit code stays 0.")]
+pub(crate) struct Args {
+    /// The project whose files are looked at [default: the nearest directory upwards with a snell.toml or .git]
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Everything that is known.
+#[derive(Serialize)]
+struct StatusReport {
+    directory: PathBuf,
+    database: DatabaseStatus,
+    totals: Option<StoreTotals>,
+    /// Agents that wait for their user.
+    waiting_agents: Vec<AgentView>,
+    /// Whether events are recorded at all.
+    recording: bool,
+    keep: String,
+    scribe_running: bool,
+    /// Events that wait on disk to be stored.
+    pending: usize,
+    outbox: OutboxStatus,
+    unreadable_notes: Vec<PathBuf>,
+    set_aside: Vec<DamagedDatabase>,
+    open_to_others: Vec<PathBuf>,
+    project: ProjectStatus,
+    configuration_errors: usize,
+    attention: Vec<AttentionItem>,
+}
+
+/// Events that wait to be sent to receivers elsewhere.
+#[derive(Serialize)]
+struct OutboxStatus {
+    receivers: Vec<ReceiverBacklog>,
+    /// Those that their receiver will never take.
+    refused: Vec<PathBuf>,
+}
+
+/// The database, and whether it can be used.
+#[derive(Serialize)]
+struct DatabaseStatus {
+    path: PathBuf,
+    /// `ok`, `none`, `locked`, `damaged` or `unusable`.
+    state: &'static str,
+    error: Option<String>,
+    bytes: u64,
+    /// The room that is left on its disk.
+    free_bytes: Option<u64>,
+}
+
+/// The project that was looked at.
+#[derive(Serialize)]
+struct ProjectStatus {
+    directory: PathBuf,
+    files: Vec<FileTrustStatus>,
+}
+
+/// A file that runs hooks for a guest only if it is trusted.
+#[derive(Serialize)]
+struct FileTrustStatus {
+    path: PathBuf,
+    #[serde(skip)]
+    shown: String,
+    /// `trusted`, `untrusted` or `changed`.
+    state: &'static str,
+    hooks: usize,
+}
+
+/// Something that a person should do something about.
+#[derive(Serialize)]
+struct AttentionItem {
+    what: String,
+    remedy: String,
+}
+
+pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
+    let mut memory = StoreHandle::open()?;
+    let status = StatusReport::collect(args, &mut memory, store_probe::query_store)?;
+    if args.json {
+        output::print_json(&status)?;
+    } else {
+        render::print_status(&status, memory.now());
+    }
+    Ok(if status.attention.is_empty() { DONE } else { FAILED })
+}
+
+impl StatusReport {
+    fn collect(args: &Args, memory: &mut StoreHandle, ask: store_probe::StoreProbe) -> anyhow::Result<Self> {
+        let mut attention = Vec::new();
+        // Opening the database may change what lies on disk, so that is looked at afterwards.
+        let asked = ask(memory, &mut attention);
+        let premises = DataDirReport::inspect(memory.data_dir());
+        attention.extend(attention::find_file_problems(&premises));
+        let outbox = Outbox::in_data_dir(memory.data_dir());
+        let outbox = OutboxStatus { receivers: outbox.list_backlogs(), refused: outbox.list_refused() };
+        attention.extend(attention::find_forwarding_problems(&outbox, memory.now()));
+        let project = find_project(args)?;
+        let builder = CallerEnv::engine_builder(project.clone())?;
+        let (engine, findings) = builder.survey().load();
+        let errors = findings.iter().filter(|found| found.severity == Severity::Error).count();
+        if errors > 0 {
+            attention.push(AttentionItem {
+                what: format!("{} in the configuration", output::format_count(errors, "error")),
+                remedy: format!("run: {}", format_lint_command(&project)),
+            });
+        }
+        let files: Vec<_> = engine.project_files().iter().map(file_trust_status).collect();
+        attention.extend(
+            files
+                .iter()
+                .filter(|file| file.state != "trusted" && file.hooks > 0)
+                .map(|file| attention::describe_untrusted_file(file, &project)),
+        );
+        let gone = ConfigArgs::new(None, None).trust_file().missing_files(&project);
+        attention.extend(gone.iter().map(|path| AttentionItem {
+            what: gone::missing_file_message(path),
+            remedy: gone::missing_file_remedy(&project),
+        }));
+        let settings = engine.settings();
+        attention.extend(guard::lint_unreadable_config(&settings.guard).map(|finding| AttentionItem {
+            what: format!("{}: {}", finding.origin, finding.what),
+            remedy: finding.remedy,
+        }));
+        Ok(Self {
+            directory: memory.data_dir().to_owned(),
+            database: DatabaseStatus {
+                path: memory.database_path(),
+                state: asked.state,
+                error: asked.error,
+                bytes: premises.database_bytes,
+                free_bytes: premises.free_bytes,
+            },
+            totals: asked.totals,
+            waiting_agents: asked.waiting_agents,
+            recording: settings.handlers.is_enabled(BuiltinHandler::Track),
+            keep: time::format_retention(settings.keep),
+            scribe_running: premises.daemon_is_running,
+            pending: memory.count_pending(),
+            outbox,
+            unreadable_notes: premises.unreadable_events,
+            set_aside: premises.set_aside,
+            open_to_others: premises.open_to_others,
+            project: ProjectStatus { directory: project, files },
+            configuration_errors: errors,
+            attention,
+        })
+    }
+}
+
+/// The project that was named, else the one around here, as `snell hook` finds it.
+fn find_project(args: &Args) -> anyhow::Result<PathBuf> {
+    ConfigArgs::new(args.project.clone(), None).resolve_project()
+}
+
+fn file_trust_status(file: &ProjectFile) -> FileTrustStatus {
+    FileTrustStatus {
+        path: file.path.clone(),
+        shown: file.display_path.clone(),
+        state: match file.status {
+            TrustStatus::Trusted => "trusted",
+            TrustStatus::Untrusted => "untrusted",
+            TrustStatus::Changed => "changed",
+        },
+        hooks: file.hooks.len(),
+    }
+}
+
+/// What all of this comes to, for `snell doctor`.
+pub(crate) struct StatusSummary {
+    /// How things are, each under its label.
+    pub(crate) lines: Vec<(&'static str, String)>,
+    /// What needs attention, each with what to do about it.
+    pub(crate) attention: Vec<(String, String)>,
+}
+
+/// How Snell's memory is, and what this project needs. Nothing is changed by looking.
+pub(crate) fn summarize_status(project: PathBuf) -> anyhow::Result<StatusSummary> {
+    let mut memory = StoreHandle::open()?;
+    let args = Args { project: Some(project), json: false };
+    let status = StatusReport::collect(&args, &mut memory, store_probe::probe_read_only)?;
+    let lines = render::build_status_lines(&status, memory.now());
+    let attention = status.attention.into_iter().map(|one| (one.what, one.remedy));
+    Ok(StatusSummary { lines, attention: attention.collect() })
+}

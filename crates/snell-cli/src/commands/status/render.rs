@@ -1,0 +1,103 @@
+//! The status as people are shown it.
+
+use snell::Timestamp;
+use snell_store::StoreTotals;
+use snell_store::queue::outbox::ReceiverBacklog;
+
+use super::{AttentionItem, StatusReport};
+use crate::output::time;
+use crate::output::{self, TextStyle};
+use crate::record::record_event::is_daemon_off;
+
+/// Prints it.
+pub(super) fn print_status(status: &StatusReport, now: Timestamp) {
+    for (label, text) in build_status_lines(status, now) {
+        output::print_line(&format!("{label:<14} {text}"));
+    }
+    for agent in &status.waiting_agents {
+        let since = time::format_elapsed(agent.state_since, now);
+        let why = output::shorten_to_one_line(&agent.why, 80);
+        let text = format!("agent {} in {}, since {since}: {why}", agent.agent_id, agent.project);
+        let label = output::apply_style(&format!("{:<14}", "Waits for you"), TextStyle::Urgent);
+        output::print_text(&format!("{label} {}\n", output::escape_invisible(&text)));
+    }
+    if status.attention.is_empty() {
+        return;
+    }
+    output::print_line("");
+    output::print_heading("Needs attention:");
+    for AttentionItem { what, remedy } in &status.attention {
+        output::print_line(&format!("  {what}"));
+        output::print_faint(&format!("      {remedy}"));
+    }
+}
+
+/// How things are, each under its label.
+pub(super) fn build_status_lines(status: &StatusReport, now: Timestamp) -> Vec<(&'static str, String)> {
+    let database = &status.database;
+    let path = database.path.display();
+    let mut lines = vec![(
+        "Database",
+        match database.state {
+            "ok" => format!("{path}, {}", format_size(database.bytes)),
+            "none" => format!("{path}: nothing has been recorded yet; `snell docs guest` shows how it begins"),
+            state => format!("{path}: {state}"),
+        },
+    )];
+    if let Some(totals) = &status.totals {
+        lines.extend(build_totals_lines(totals, now));
+    }
+    let keeping = if status.recording { "" } else { "; nothing is recorded, because `track` is off" };
+    lines.push(("Kept for", format!("{}{keeping}", status.keep)));
+    let scribe = match (status.scribe_running, is_daemon_off()) {
+        (true, _) => "running",
+        (false, true) => "switched off here (SNELL_SCRIBE=off)",
+        (false, false) => "not running; the next hook starts one",
+    };
+    lines.push(("Scribe", scribe.into()));
+    lines.push(("Waiting", format!("{} to be stored", output::format_count(status.pending, "event"))));
+    for ReceiverBacklog { url, waiting, since } in &status.outbox.receivers {
+        let (number, since) = (output::format_count(*waiting, "event"), time::format_elapsed(*since, now));
+        lines.push(("To be sent", format!("{number} to {url}, since {since}")));
+    }
+    let files: Vec<_> = status.project.files.iter().map(|file| format!("{} is {}", file.shown, file.state)).collect();
+    let files = if files.is_empty() { "no file that needs trust".to_owned() } else { files.join(", ") };
+    lines.push(("Project", format!("{}: {files}", status.project.directory.display())));
+    lines.push(("Configuration", output::format_count(status.configuration_errors, "error")));
+    lines
+}
+
+fn build_totals_lines(totals: &StoreTotals, now: Timestamp) -> Vec<(&'static str, String)> {
+    let count = |number: i64, thing: &str| output::format_count(usize::try_from(number).unwrap_or(0), thing);
+    let agents: Vec<_> = totals.agents.iter().filter(|(_, number)| *number > 0).collect();
+    let agents: Vec<_> = agents.iter().map(|(state, number)| format!("{number} {state}")).collect();
+    let mut lines = vec![(
+        "Recorded",
+        format!(
+            "{} ({} blocked), {}, {}, {}",
+            count(totals.events, "event"),
+            totals.blocked,
+            count(totals.turns, "turn"),
+            count(totals.hook_runs, "hook run"),
+            count(totals.projects, "project")
+        ),
+    )];
+    if let (Some(first), Some(last)) = (totals.first_event_at, totals.last_event_at) {
+        let ago = time::format_elapsed(last, now);
+        lines.push(("Events", format!("from {} to {} ({ago} ago)", time::format_time(first), time::format_time(last))));
+    }
+    lines.push(("Agents", if agents.is_empty() { "none".into() } else { agents.join(", ") }));
+    lines
+}
+
+/// How large something is, for people.
+pub(super) fn format_size(bytes: u64) -> String {
+    let (unit, letter) = match bytes {
+        0..1024 => return format!("{bytes} B"),
+        1024..1_048_576 => (1024, "KiB"),
+        1_048_576..1_073_741_824 => (1_048_576, "MiB"),
+        _ => (1_073_741_824, "GiB"),
+    };
+    let tenths = bytes * 10 / unit;
+    format!("{}.{} {letter}", tenths / 10, tenths % 10)
+}

@@ -1,0 +1,194 @@
+//! Is Snell installed, in which files, which way, on all events, and is it this program?
+
+use std::path::Path;
+
+use super::subject::{InspectedAgent, InspectedSettingsFile, SettingsContent};
+use super::{CheckFinding, DoctorSubject, note_finding, ok_finding, problem_finding, warning_finding};
+use crate::install::agents::SettingsScope;
+use crate::install::apply::InstallTarget;
+use crate::install::atomic_file;
+use crate::install::backup::InstallLog;
+use crate::install::exe_path::is_runnable;
+use crate::install::handler::{HandlerCommand, InstallMode};
+use crate::install::notify_script;
+use crate::install::scan::RegisteredHandler;
+
+pub(super) fn check_settings(patient: &DoctorSubject) -> Vec<CheckFinding> {
+    let mut findings = Vec::new();
+    for inhabited in &patient.agents {
+        for file in &inhabited.files {
+            findings.extend(check_settings_file(patient, inhabited, file));
+        }
+        findings.extend(check_agent(patient, inhabited));
+    }
+    findings
+}
+
+/// What is wrong with all files of an agent together.
+fn check_agent(patient: &DoctorSubject, inhabited: &InspectedAgent) -> Option<CheckFinding> {
+    let title = inhabited.agent.title();
+    let install = format!("run: snell install {}", inhabited.agent.name);
+    let home = inhabited.files.iter().find(|file| file.own_handlers().next().is_some());
+    let Some(home) = home else {
+        let is_used = inhabited.agent.config_dir(&inhabited.around).is_dir();
+        return Some(if is_used {
+            warning_finding(format!("Snell is not installed in {title}"), install)
+        } else {
+            note_finding(format!("{title} has not been used here, and Snell is not installed in it"))
+        });
+    };
+    let target = InstallTarget {
+        agent: inhabited.agent,
+        scope: home.scope,
+        dirs: inhabited.around.clone(),
+        data: patient.data.clone(),
+        program: patient.program.clone(),
+    };
+    let others = target.find_other_installations(&InstallLog::open_read_only(&patient.data));
+    let (paths, undo): (Vec<_>, Vec<_>) =
+        others.into_iter().map(|other| (other.path.display().to_string(), other.undo)).unzip();
+    (!paths.is_empty()).then(|| {
+        warning_finding(
+            format!("{} and {} call Snell, so events may be told twice", home.path.display(), paths.join(" and ")),
+            format!("remove all but one: {}; or {}", target.undo_hint(home.scope), undo.join("; or ")),
+        )
+    })
+}
+
+fn check_settings_file(
+    patient: &DoctorSubject,
+    inhabited: &InspectedAgent,
+    file: &InspectedSettingsFile,
+) -> Vec<CheckFinding> {
+    let shown = file.path.display();
+    match &file.content {
+        SettingsContent::Missing => Vec::new(),
+        SettingsContent::Invalid(what) => {
+            vec![problem_finding(what.clone(), "correct it; until then its hooks do not run")]
+        }
+        SettingsContent::Settings { .. } if file.own_handlers().next().is_none() => {
+            vec![note_finding(format!("{shown} ({}): Snell is not in it", file.scope.title()))]
+        }
+        SettingsContent::Settings { .. } => {
+            let mut findings = Vec::new();
+            let ways = [InstallMode::Hook, InstallMode::Notify];
+            let used = ways.into_iter().filter(|way| file.own_handlers().any(|handler| handler.way == Some(*way)));
+            let used: Vec<_> = used.collect();
+            for way in &used {
+                findings.push(check_registered_events(inhabited, file, *way));
+            }
+            if used.len() > 1 {
+                findings.push(warning_finding(
+                    format!("{shown} calls Snell both ways, so events are told twice"),
+                    build_reinstall_command(inhabited, file),
+                ));
+            }
+            findings.extend(check_handler_limits(inhabited, file));
+            findings.extend(check_programs(patient, inhabited, file));
+            findings
+        }
+    }
+}
+
+/// What to run to put a file right.
+fn build_reinstall_command(inhabited: &InspectedAgent, file: &InspectedSettingsFile) -> String {
+    let option = match file.scope {
+        SettingsScope::User | SettingsScope::Managed => "",
+        SettingsScope::Project => " --project",
+        SettingsScope::Local => " --local",
+    };
+    let is_notify = file.own_handlers().all(|handler| handler.way == Some(InstallMode::Notify));
+    let way = if is_notify { " --notify" } else { "" };
+    format!("run: snell install {}{option}{way}", inhabited.agent.name)
+}
+
+/// On which events it is called this way, and on which it is not.
+fn check_registered_events(inhabited: &InspectedAgent, file: &InspectedSettingsFile, way: InstallMode) -> CheckFinding {
+    let events: Vec<&str> = match way {
+        InstallMode::Hook => inhabited.agent.events().collect(),
+        InstallMode::Notify => inhabited.agent.forwarded.iter().map(|(event, _)| *event).collect(),
+    };
+    let is_on = |event: &&str| file.own_handlers().any(|handler| handler.way == Some(way) && handler.event == *event);
+    let (on, off): (Vec<_>, Vec<_>) = events.into_iter().partition(is_on);
+    let what = format!(
+        "{} ({}): {} on {}",
+        file.path.display(),
+        file.scope.title(),
+        way.title(),
+        crate::output::format_count(on.len(), "event")
+    );
+    if off.is_empty() {
+        ok_finding(what)
+    } else {
+        warning_finding(format!("{what}, and not on: {}", off.join(", ")), build_reinstall_command(inhabited, file))
+    }
+}
+
+/// Handlers that are not called, or not heard, every time.
+fn check_handler_limits(inhabited: &InspectedAgent, file: &InspectedSettingsFile) -> Option<CheckFinding> {
+    let limited: Vec<_> = file
+        .own_handlers()
+        .flat_map(|handler| {
+            let limits = handler.limits().into_iter();
+            limits.map(|limit| format!("{} {limit}", handler.event))
+        })
+        .collect();
+    let what = format!("{} calls Snell on {}", file.path.display(), limited.join(", "));
+    (!limited.is_empty()).then(|| warning_finding(what, build_reinstall_command(inhabited, file)))
+}
+
+/// Whether what is called is there, can be run, and is this program. Each is looked at once.
+fn check_programs(
+    patient: &DoctorSubject,
+    inhabited: &InspectedAgent,
+    file: &InspectedSettingsFile,
+) -> Vec<CheckFinding> {
+    let mut seen: Vec<&str> = Vec::new();
+    let mut findings = Vec::new();
+    for handler in file.own_handlers().filter(|handler| !handler.words.is_empty()) {
+        if !seen.contains(&handler.program()) {
+            findings.extend(check_handler_program(patient, file, handler, &build_reinstall_command(inhabited, file)));
+            seen.push(handler.program());
+        }
+    }
+    findings
+}
+
+fn check_handler_program(
+    patient: &DoctorSubject,
+    file: &InspectedSettingsFile,
+    handler: &RegisteredHandler,
+    again: &str,
+) -> Option<CheckFinding> {
+    let called = handler.program();
+    let place = format!("{}:{}", file.path.display(), handler.line);
+    let path = patient.started.find_program(called);
+    let Some(path) = path.filter(|path| path.exists()) else {
+        return Some(problem_finding(format!("{place}: {called} is not there, so nothing is told"), again));
+    };
+    if !is_runnable(&path) {
+        return Some(problem_finding(format!("{place}: {called} cannot be run, so nothing is told"), again));
+    }
+    let is_script = path.file_name().is_some_and(|name| name == notify_script::SCRIPT_NAME);
+    let program = if is_script {
+        let text = atomic_file::read_text(&path).unwrap_or_default();
+        notify_script::read_assignment(&text, "snell").unwrap_or_default().into()
+    } else {
+        path
+    };
+    if !is_runnable(&program) {
+        let what = format!("{called} calls {}, which is not there; it makes do with curl", program.display());
+        return Some(warning_finding(what, again));
+    }
+    let is_this = |one: &Path, other: &Path| one.canonicalize().ok() == other.canonicalize().ok();
+    if !is_this(&program, &patient.program) {
+        let what = format!("{place}: {} is called, and not this program", program.display());
+        return Some(warning_finding(what, format!("if this one should be: {}", again.replacen("run: ", "", 1))));
+    }
+    match handler.call.as_ref()? {
+        HandlerCommand::Shell { .. } => {
+            Some(note_finding(format!("{place}: called by a shell, which doubles what it costs; {again}")))
+        }
+        HandlerCommand::Exec { .. } => None,
+    }
+}

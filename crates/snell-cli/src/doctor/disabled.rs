@@ -1,0 +1,99 @@
+//! Whether hooks are switched off.
+
+use super::subject::{InspectedAgent, InspectedSettingsFile, SettingsContent};
+use super::{CheckFinding, DoctorSubject, note_finding, problem_finding};
+use crate::install::agents::SettingsScope;
+use crate::install::jsonc::{JsonNode, JsonPathStep};
+
+/// Of these, the first that says something counts.
+const PRECEDENCE: &[SettingsScope] =
+    &[SettingsScope::Managed, SettingsScope::Local, SettingsScope::Project, SettingsScope::User];
+
+pub(super) fn check_disabled_hooks(patient: &DoctorSubject) -> Vec<CheckFinding> {
+    let findings = patient.agents.iter().flat_map(|inhabited| {
+        find_disabling_switches(&inhabited.files).into_iter().chain(check_directory_trust(inhabited))
+    });
+    findings.collect()
+}
+
+/// Whether the agent waits for its user's word before it runs hooks here.
+fn check_directory_trust(inhabited: &InspectedAgent) -> Option<CheckFinding> {
+    let is_held_back = inhabited.agent.is_project_trusted(&inhabited.around) == Some(false);
+    let is_here = inhabited.files.iter().any(|file| file.own_handlers().next().is_some());
+    let (title, project) = (inhabited.agent.title(), inhabited.around.project.display());
+    (is_held_back && is_here).then(|| {
+        note_finding(format!(
+            "{title} runs no hooks in {project} until you have told it that you trust this directory: it asks when it is started there"
+        ))
+    })
+}
+
+fn find_disabling_switches(files: &[InspectedSettingsFile]) -> Vec<CheckFinding> {
+    let mut findings = Vec::new();
+    if let Some((place, true)) = find_switch(files, PRECEDENCE, "disableAllHooks") {
+        findings.push(problem_finding(
+            format!("{place}: \"disableAllHooks\" switches all hooks off, Snell's too"),
+            "remove it, or write false",
+        ));
+    }
+    let is_managed =
+        |file: &InspectedSettingsFile| file.scope == SettingsScope::Managed && file.own_handlers().next().is_some();
+    if let Some((place, true)) = find_switch(files, &[SettingsScope::Managed], "allowManagedHooksOnly")
+        && !files.iter().any(is_managed)
+    {
+        findings.push(problem_finding(
+            format!("{place}: \"allowManagedHooksOnly\" lets only managed hooks run, and Snell's are not"),
+            "ask whoever manages this machine to register Snell there",
+        ));
+    }
+    findings
+}
+
+/// What the first of these scopes says about a switch, and where.
+fn find_switch(files: &[InspectedSettingsFile], scopes: &[SettingsScope], switch: &str) -> Option<(String, bool)> {
+    let in_order = scopes.iter().flat_map(|scope| files.iter().filter(move |file| file.scope == *scope));
+    in_order.into_iter().find_map(|file| {
+        let SettingsContent::Settings { document, .. } = &file.content else {
+            return None;
+        };
+        let node: &JsonNode = document.node_at(&[JsonPathStep::Key(switch)])?;
+        Some((format!("{}:{}", file.path.display(), document.line_number(node)), node.is_true()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_that_counts_most_decides_whether_hooks_run() {
+        use SettingsScope::{Local, Managed, Project, User};
+        let off = "{\n\"disableAllHooks\": true}";
+        let on = "{\"disableAllHooks\": false}";
+        let only = "{\"allowManagedHooksOnly\": true}";
+        let ours = r#"{"allowManagedHooksOnly": true,
+            "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "/bin/snell", "args": ["hook"]}]}]}}"#;
+        type DisabledHooksCase<'a> = (&'a [(SettingsScope, &'a str)], &'a [&'a str]);
+        let cases: [DisabledHooksCase<'_>; 8] = [
+            (&[(User, "{}")], &[]),
+            (&[(User, off)], &["user:2: \"disableAllHooks\""]),
+            (&[(User, off), (Project, on)], &[]),
+            (&[(User, on), (Project, off), (Local, on)], &[]),
+            (&[(User, on), (Managed, off)], &["managed:2: \"disableAllHooks\""]),
+            (&[(User, only)], &[]),
+            (&[(Managed, only)], &["managed:1: \"allowManagedHooksOnly\""]),
+            (&[(Managed, ours)], &[]),
+        ];
+        for (files, expected) in cases {
+            let files: Vec<_> = files
+                .iter()
+                .map(|(scope, text)| InspectedSettingsFile::with_content(*scope, scope.title(), text))
+                .collect();
+            let found = find_disabling_switches(&files);
+            assert_eq!(found.len(), expected.len(), "{files:?}");
+            for (found, expected) in found.iter().zip(expected) {
+                assert!(found.what.starts_with(expected), "{}", found.what);
+            }
+        }
+    }
+}

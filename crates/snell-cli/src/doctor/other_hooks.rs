@@ -1,0 +1,42 @@
+//! Who else is there: hooks of other tools on the same events, and other agents that read the same files.
+
+use super::{CheckFinding, DoctorSubject, note_finding};
+use crate::output;
+
+/// Hooks of other tools that are named one by one.
+const MAX_NAMED_HOOKS: usize = 10;
+
+pub(super) fn check_other_hooks(patient: &DoctorSubject) -> Vec<CheckFinding> {
+    let mut findings = Vec::new();
+    for inhabited in &patient.agents {
+        let is_ours =
+            |event: &str| inhabited.files.iter().any(|file| file.own_handlers().any(|own| own.event == event));
+        let others: Vec<_> = inhabited
+            .files
+            .iter()
+            .flat_map(|file| file.handlers().iter().map(move |handler| (file, handler)))
+            .filter(|(_, handler)| handler.way.is_none() && is_ours(&handler.event))
+            .map(|(file, handler)| {
+                let (path, line) = (file.path.display(), handler.line);
+                format!(
+                    "{path}:{line}: {} also calls: {}",
+                    handler.event,
+                    output::shorten_to_one_line(&handler.description, 100)
+                )
+            })
+            .collect();
+        let more = others.len().saturating_sub(MAX_NAMED_HOOKS);
+        findings.extend(others.into_iter().take(MAX_NAMED_HOOKS).map(note_finding));
+        if more > 0 {
+            findings.push(note_finding(format!("and {} of other tools", output::format_count(more, "more hook"))));
+        }
+        let readers = inhabited.agent.find_other_readers(&inhabited.around.home);
+        if !readers.is_empty() && inhabited.files.iter().any(|file| file.own_handlers().next().is_some()) {
+            findings.push(note_finding(format!(
+                "{} may read these files too; Snell knows who calls, and only answers those whom it can",
+                readers.join(", ")
+            )));
+        }
+    }
+    findings
+}

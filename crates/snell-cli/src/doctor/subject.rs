@@ -1,0 +1,173 @@
+//! What is looked at: this program, the agents' files around here, and what the user's own file says.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use snell::{Diagnostic, Engine, ServerSettings};
+
+use crate::env::ConfigArgs;
+use crate::env::caller::CallerEnv;
+use crate::install::agents::{AgentDirs, InstallAgent, SettingsScope};
+use crate::install::apply;
+use crate::install::atomic_file::{self, FileSnapshot};
+use crate::install::exe_path::ExeLocator;
+use crate::install::handler::InstallMode;
+use crate::install::jsonc::{self, SettingsDocument};
+use crate::install::notify_script;
+use crate::install::recognize::EntryRecognizer;
+use crate::install::scan::{self, RegisteredHandler};
+
+/// What is looked at.
+#[derive(Debug)]
+pub(crate) struct DoctorSubject {
+    pub(super) started: ExeLocator,
+    /// This program, as it would be registered.
+    pub(super) program: PathBuf,
+    /// The project whose hooks and settings count here.
+    pub(super) project: PathBuf,
+    /// Where an agent would be started: it looks for its own settings there, not above.
+    pub(super) directory: PathBuf,
+    /// Where Snell keeps what it records.
+    pub(super) data: PathBuf,
+    pub(super) agents: Vec<InspectedAgent>,
+    /// What the user's own file says about the receiver.
+    pub(super) server: ServerSettings,
+}
+
+/// An agent, and the files here that it reads.
+#[derive(Debug)]
+pub(super) struct InspectedAgent {
+    pub(super) agent: &'static InstallAgent,
+    pub(super) around: AgentDirs,
+    pub(super) files: Vec<InspectedSettingsFile>,
+}
+
+/// A settings file.
+#[derive(Debug)]
+pub(super) struct InspectedSettingsFile {
+    pub(super) scope: SettingsScope,
+    pub(super) path: PathBuf,
+    pub(super) content: SettingsContent,
+}
+
+#[derive(Debug)]
+pub(super) enum SettingsContent {
+    Missing,
+    /// It cannot be read, or means nothing.
+    Invalid(String),
+    Settings {
+        document: SettingsDocument,
+        handlers: Vec<RegisteredHandler>,
+    },
+}
+
+impl DoctorSubject {
+    pub(crate) fn inspect(project: Option<PathBuf>) -> anyhow::Result<Self> {
+        let around = ConfigArgs::new(project, None);
+        let data = around.data_dir();
+        let project = around.resolve_project()?;
+        let directory = around.with_current_dir_as_project().resolve_project()?;
+        let started = ExeLocator::from_env()?;
+        let program = started.stable_path();
+        let agents = InstallAgent::all().iter().map(|agent| {
+            let around = apply::locate_agent_dirs(agent, Some(directory.clone()))?;
+            Ok(InspectedAgent {
+                files: inspect_files(agent, &around, &EntryRecognizer::new(agent, &around, &program)),
+                agent,
+                around,
+            })
+        });
+        let agents = agents.collect::<anyhow::Result<_>>().context("cannot look at the agents")?;
+        let (engine, _) = load_engine(&project)?;
+        Ok(Self { server: engine.settings().server.clone(), data, started, program, project, directory, agents })
+    }
+
+    /// The files in which Snell is, with the agents whose they are.
+    pub(super) fn installed_files(&self) -> Vec<(&InspectedAgent, &InspectedSettingsFile)> {
+        let all = self.agents.iter().flat_map(|one| one.files.iter().map(move |file| (one, file)));
+        all.filter(|(_, file)| file.own_handlers().next().is_some()).collect()
+    }
+
+    /// Whether any agent calls Snell.
+    pub(crate) fn is_installed(&self) -> bool {
+        !self.installed_files().is_empty()
+    }
+
+    /// The receivers that scripts here forward to: the address, or nothing for the usual one.
+    pub(super) fn script_receivers(&self) -> Vec<Option<String>> {
+        let mut found = Vec::new();
+        for (_, file) in self.installed_files() {
+            let calls = file.own_handlers().filter(|handler| handler.way == Some(InstallMode::Notify));
+            for handler in calls {
+                let text = atomic_file::read_text(handler.program().as_ref()).unwrap_or_default();
+                let url = notify_script::read_assignment(&text, "url").filter(|url| !url.is_empty());
+                if !found.contains(&url) {
+                    found.push(url);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The engine of a guest in this project.
+pub(super) fn load_engine(project: &Path) -> anyhow::Result<(Engine, Vec<Diagnostic>)> {
+    Ok(CallerEnv::engine_builder(project.to_owned())?.survey().load())
+}
+
+/// The agent's files around here, each once: in a home directory the user's file is the project's too.
+fn inspect_files(agent: &InstallAgent, around: &AgentDirs, signs: &EntryRecognizer) -> Vec<InspectedSettingsFile> {
+    let mut files: Vec<InspectedSettingsFile> = Vec::new();
+    for (scope, path) in agent.all_settings_paths(around) {
+        let same = |file: &InspectedSettingsFile| match (file.path.canonicalize(), path.canonicalize()) {
+            (Ok(one), Ok(other)) => one == other,
+            _ => file.path == path,
+        };
+        if !files.iter().any(same) {
+            files.push(InspectedSettingsFile::inspect(scope, path, signs));
+        }
+    }
+    files
+}
+
+impl InspectedSettingsFile {
+    fn inspect(scope: SettingsScope, path: PathBuf, signs: &EntryRecognizer) -> Self {
+        let content = match FileSnapshot::load(&path) {
+            Err(error) => SettingsContent::Invalid(format!("{error:#}")),
+            Ok(seen) => match seen.text {
+                None => SettingsContent::Missing,
+                Some(text) => Self::parse_content(&path, &text, signs),
+            },
+        };
+        Self { scope, path, content }
+    }
+
+    fn parse_content(path: &Path, text: &str, signs: &EntryRecognizer) -> SettingsContent {
+        match SettingsDocument::parse(text) {
+            Ok(document) => SettingsContent::Settings { handlers: scan::scan_handlers(&document, signs), document },
+            Err(fault) => {
+                let (line, column) = jsonc::line_and_column(text, fault.at);
+                SettingsContent::Invalid(format!("{}:{line}:{column}: {}", path.display(), fault.message))
+            }
+        }
+    }
+
+    pub(super) fn handlers(&self) -> &[RegisteredHandler] {
+        match &self.content {
+            SettingsContent::Settings { handlers, .. } => handlers,
+            SettingsContent::Missing | SettingsContent::Invalid(_) => &[],
+        }
+    }
+
+    /// Snell's own handlers.
+    pub(super) fn own_handlers(&self) -> impl Iterator<Item = &RegisteredHandler> {
+        self.handlers().iter().filter(|handler| handler.way.is_some())
+    }
+
+    #[cfg(test)]
+    pub(super) fn with_content(scope: SettingsScope, path: &str, text: &str) -> Self {
+        let path = PathBuf::from(path);
+        let content = Self::parse_content(&path, text, &EntryRecognizer::sample("/bin/snell"));
+        Self { scope, path, content }
+    }
+}

@@ -1,0 +1,449 @@
+//! What surrounds a command: project, home, configuration, environment, clock. The library is handed all of it.
+
+pub(crate) mod caller;
+mod dirs_in_project;
+
+use std::fs::DirBuilder;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Once, OnceLock};
+
+use anyhow::{Context, bail};
+use jiff::Timestamp;
+use snell::{BackgroundMode, ConfigFile, EngineBuilder, did_you_mean};
+
+use crate::env::caller::CallerEnv;
+use crate::install::notify_script::shell_quote;
+use crate::install::recognize::build_own_hook_filter;
+use crate::output;
+use crate::process::faults;
+use crate::trust_file::TrustFile;
+use dirs_in_project::is_inside_project;
+
+/// Environment variables that Snell reads.
+mod variables {
+    pub(super) const HOME: &str = "HOME";
+    pub(super) const USER: &str = "USER";
+    /// Where Snell keeps what it records.
+    pub(super) const SNELL_HOME: &str = "SNELL_HOME";
+    /// Sets the clock, for tests and replays.
+    pub(super) const SNELL_NOW: &str = "SNELL_NOW";
+    pub(super) const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
+    pub(super) const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
+}
+
+/// A value that cannot be understood is shown up to this width.
+const MAX_SHOWN_CELLS: usize = 60;
+
+/// A place at which nothing is and nothing can be made.
+const NOWHERE: &str = "/dev/null/snell";
+
+/// Where hook files are looked for
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Where to look")]
+pub(crate) struct ConfigArgs {
+    /// The project whose hooks apply [default: the nearest directory upwards with a snell.toml or .git]
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    #[command(flatten)]
+    given: ConfigSourceArgs,
+    /// Whether the project is the current directory if none was named, whatever lies above.
+    #[arg(skip)]
+    stays_here: bool,
+    /// Whether an agent started this process, with variables that its settings may name.
+    #[arg(skip)]
+    is_guest: bool,
+}
+
+/// Where hook files of a host are looked for
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Where to look")]
+pub(crate) struct HostConfigArgs {
+    /// The project whose hooks apply [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    #[command(flatten)]
+    given: ConfigSourceArgs,
+}
+
+impl HostConfigArgs {
+    /// The surroundings of a host: it knows its project, so nobody else looks for one.
+    pub(crate) fn to_config_args(&self) -> ConfigArgs {
+        ConfigArgs { project: self.project.clone(), given: self.given.clone(), stays_here: true, is_guest: false }
+    }
+}
+
+/// What is named beside the project
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Where to look")]
+struct ConfigSourceArgs {
+    /// The home directory whose hooks apply [default: $HOME]
+    #[arg(long, value_name = "DIR")]
+    home: Option<PathBuf>,
+    /// Read only this file; may be repeated, and may name its contract (whale:FILE)
+    #[arg(long = "config", value_name = "FILE")]
+    configs: Vec<String>,
+}
+
+/// Whether trust is required
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Where to look")]
+pub(crate) struct TrustArgs {
+    /// Let hooks of the project's files run only if `snell trust` was run on them
+    #[arg(long)]
+    require_trust: bool,
+}
+
+impl TrustArgs {
+    /// An engine for these surroundings, in the making, that looks at pins only if trust is required.
+    pub(crate) fn engine_builder(&self, around: &ConfigArgs) -> anyhow::Result<EngineBuilder> {
+        if self.require_trust {
+            Ok(around.engine_builder_with_trust()?.require_trust())
+        } else {
+            around.engine_builder()
+        }
+    }
+
+    /// An engine in the making that knows pins, with trust required if that was said.
+    pub(crate) fn apply_to_builder(&self, builder: EngineBuilder) -> EngineBuilder {
+        if self.require_trust { builder.require_trust() } else { builder }
+    }
+}
+
+impl ConfigArgs {
+    /// This project and this home directory, each as it was named, if it was.
+    pub(crate) fn new(project: Option<PathBuf>, home: Option<PathBuf>) -> Self {
+        Self { project, given: ConfigSourceArgs { home, configs: Vec::new() }, stays_here: false, is_guest: false }
+    }
+
+    /// The surroundings of a process that an agent started for this project: variables do not lead into it.
+    pub(crate) fn for_guest(project: PathBuf) -> Self {
+        Self { is_guest: true, ..Self::new(Some(project), None) }
+    }
+
+    /// The same, but with the current directory as the project if none was named.
+    pub(crate) fn with_current_dir_as_project(mut self) -> Self {
+        self.stays_here = true;
+        self
+    }
+
+    /// An engine for these surroundings, in the making, that knows which files of projects are trusted. What is a guest
+    /// adds [`EngineBuilder::guest`] to it.
+    pub(crate) fn engine_builder_with_trust(&self) -> anyhow::Result<EngineBuilder> {
+        let (data, project) = (self.data_dir(), self.guest_project().map(Path::to_owned));
+        Ok(self.engine_builder()?.trust_from(move || locate_trust_file(&data, project.as_deref()).load_or_empty()))
+    }
+
+    /// The file that says which files of projects are trusted.
+    pub(crate) fn trust_file(&self) -> TrustFile {
+        locate_trust_file(&self.data_dir(), self.guest_project())
+    }
+
+    /// The project of the agent that started this process.
+    fn guest_project(&self) -> Option<&Path> {
+        self.project.as_deref().filter(|_| self.is_guest)
+    }
+
+    /// Where Snell keeps what it records.
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        resolve_data_dir(self.home_dir().as_deref())
+    }
+
+    /// The home directory, if there is one.
+    pub(crate) fn home_dir(&self) -> Option<PathBuf> {
+        let home = self.given.home.clone().or_else(|| read_dir_variable(variables::HOME))?;
+        Some(std::path::absolute(&home).unwrap_or(home))
+    }
+
+    /// That the home directory is there, if it was named: a typing mistake must not read as one without hooks.
+    pub(crate) fn check_home_dir(&self) -> anyhow::Result<()> {
+        match self.given.home.as_ref().filter(|home| !home.is_dir()) {
+            Some(home) => bail!("the home directory {} is not a directory", home.display()),
+            None => Ok(()),
+        }
+    }
+
+    /// Where the user's own `snell.toml` is, and what stands beside it.
+    pub(crate) fn config_dir(&self) -> Option<PathBuf> {
+        self.config_dir_for_home(self.trusted_home_dir())
+    }
+
+    fn config_dir_for_home(&self, home: Option<PathBuf>) -> Option<PathBuf> {
+        let base = match read_dir_variable(variables::XDG_CONFIG_HOME) {
+            Some(named) => self.reject_if_in_project(named)?,
+            None => home?.join(".config"),
+        };
+        Some(base.join("snell"))
+    }
+
+    /// The home directory, if what lies in it can be the user's.
+    fn trusted_home_dir(&self) -> Option<PathBuf> {
+        self.home_dir().and_then(|home| self.reject_if_in_project(home))
+    }
+
+    /// A directory that should be the user's, unless it lies in the project, which is reported.
+    fn reject_if_in_project(&self, directory: PathBuf) -> Option<PathBuf> {
+        let project = self.guest_project();
+        if project.is_some_and(|project| is_inside_project(&directory, project)) {
+            faults::report_fault(format!(
+                "{} lies in the project, so no settings or hooks there count as yours; check HOME and XDG_CONFIG_HOME",
+                directory.display()
+            ));
+            return None;
+        }
+        Some(directory)
+    }
+
+    /// An engine for these surroundings, in the making.
+    pub(crate) fn engine_builder(&self) -> anyhow::Result<EngineBuilder> {
+        let project = self.resolve_project()?;
+        let mut builder = snell::Engine::builder().project(project.clone()).env(std::env::vars_os());
+        self.check_home_dir()?;
+        let own_home = self.trusted_home_dir();
+        if let Some(home) = &own_home {
+            builder = builder.home(home.clone());
+        }
+        if let Some(home) = self.home_dir() {
+            builder = builder.exclude_hooks(build_own_hook_filter(home, project.clone()));
+        }
+        if let Some(config) = self.config_dir_for_home(own_home) {
+            builder = builder.config_dir(config);
+        }
+        if !self.given.configs.is_empty() {
+            builder = builder.files(parse_config_files(&self.given.configs)?);
+        }
+        if let Some(directory) = project_arg_if_elsewhere(&project) {
+            builder = builder.trust_command_argument(directory);
+        }
+        if let Some(now) = read_clock_override() {
+            builder = builder.now(now);
+        }
+        Ok(builder.background(build_background(self.data_dir())))
+    }
+
+    /// The project's directory, in full: the one that was named, else the one around here, as `snell hook` finds it. One that
+    /// is gone must not read as one without hooks.
+    pub(crate) fn resolve_project(&self) -> anyhow::Result<PathBuf> {
+        let Some(project) = &self.project else {
+            let here = std::env::current_dir().context("the current directory is gone; name another one")?;
+            return Ok(if self.stays_here { here } else { CallerEnv::find_project(&here) });
+        };
+        if !project.is_dir() {
+            bail!("the project {} is not a directory", project.display());
+        }
+        let steps_up = project.components().any(|part| part == Component::ParentDir);
+        if steps_up {
+            return project.canonicalize().context("cannot find the project");
+        }
+        std::path::absolute(project).context("cannot find the project")
+    }
+}
+
+/// The file of pins in this directory. One that lies in the project could have been written by its authors: it trusts nothing.
+fn locate_trust_file(data: &Path, project: Option<&Path>) -> TrustFile {
+    if project.is_some_and(|project| is_inside_project(data, project)) {
+        faults::report_fault(format!(
+            "{} lies in the project, so the pins there do not count; check SNELL_HOME, XDG_DATA_HOME and HOME",
+            data.display()
+        ));
+        return TrustFile::in_data_dir(NOWHERE.into());
+    }
+    TrustFile::in_data_dir(data.to_owned())
+}
+
+/// A project as it is to be named to whoever types a command here; nothing if that command finds it by itself.
+pub(crate) fn project_arg_if_elsewhere(project: &Path) -> Option<String> {
+    let in_full = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let here = std::env::current_dir().ok().map(|here| CallerEnv::find_project(&here));
+    // Every hook asks this, and mostly they are the same to the letter.
+    let leads_there = here.is_some_and(|here| here == project || in_full(&here) == in_full(project));
+    (!leads_there).then(|| shell_quote_path(project))
+}
+
+/// A path as one word of shell.
+fn shell_quote_path(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
+    if text.chars().all(is_plain) { text } else { shell_quote(&text) }
+}
+
+/// Says to whoever reads it which project was looked at, if that is not the directory that they are in.
+pub(crate) fn print_project_note(around: &ConfigArgs) {
+    let here = std::env::current_dir().ok();
+    if around.project.is_some() || !around.given.configs.is_empty() {
+        return;
+    }
+    if let Some(project) = around.resolve_project().ok().filter(|project| Some(project) != here.as_ref()) {
+        output::print_note(&format!("the project is {}", project.display()));
+    }
+}
+
+/// What to type to see what is wrong with the configuration of a project.
+pub(crate) fn format_lint_command(project: &Path) -> String {
+    match project_arg_if_elsewhere(project) {
+        Some(directory) => format!("snell lint --project {directory}"),
+        None => "snell lint".into(),
+    }
+}
+
+/// What to type to have a project trusted, or not any more.
+pub(crate) fn format_trust_command(project: &Path, flags: &str) -> String {
+    let directory = project_arg_if_elsewhere(project).map(|directory| format!(" {directory}"));
+    format!("snell trust{flags}{}", directory.unwrap_or_default())
+}
+
+/// Files named on the command line must be there: a typing mistake there must not read as "no hooks".
+fn parse_config_files(written: &[String]) -> anyhow::Result<Vec<ConfigFile>> {
+    let mut files = Vec::new();
+    for written in written {
+        let mut file = ConfigFile::parse(written);
+        let shown = file.path.display().to_string();
+        let metadata = std::fs::metadata(&file.path);
+        if metadata.is_err() {
+            check_contract_name(written)?;
+        }
+        let metadata = metadata.with_context(|| format!("cannot read --config {shown}"))?;
+        if metadata.is_dir() {
+            bail!("--config {shown} is a directory; name a file");
+        }
+        if let Ok(absolute) = std::path::absolute(&file.path) {
+            file.path = absolute;
+        }
+        files.push(file);
+    }
+    Ok(files)
+}
+
+/// That a file which is not there was not meant to name a contract that does not exist.
+fn check_contract_name(written: &str) -> anyhow::Result<()> {
+    let named = written.split_once(':').filter(|(name, _)| !name.contains(['/', '.']));
+    let Some((name, _)) = named.filter(|(name, _)| !ConfigFile::contract_names().any(|known| known == *name)) else {
+        return Ok(());
+    };
+    let near = did_you_mean(name, ConfigFile::contract_names());
+    let near = near.map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"));
+    let known: Vec<_> = ConfigFile::contract_names().collect();
+    bail!(
+        "cannot read --config {written}: there is no contract \"{name}\"{near}, and no file of that name; write one of {}, or \
+         the file alone",
+        known.join(", ")
+    )
+}
+
+/// A variable of the environment, if it says something.
+pub(crate) fn read_variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The same, also if it is no UTF-8: what cannot be read is not the same as nothing.
+pub(crate) fn read_variable_lossy(name: &str) -> Option<String> {
+    let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
+    Some(value.to_string_lossy().into_owned())
+}
+
+/// The user's name, for events that do not tell it.
+pub(crate) fn read_user_name() -> Option<String> {
+    read_variable(variables::USER)
+}
+
+/// The clock that tests and replays set. A value that is no time does not count, which is reported.
+pub(crate) fn read_clock_override() -> Option<Timestamp> {
+    let text = read_variable_lossy(variables::SNELL_NOW)?;
+    let fault = |error| {
+        faults::report_fault(format!(
+            "SNELL_NOW is \"{}\", so the real clock counts; write an RFC 3339 time such as 2025-12-31T10:30:00Z: {error}",
+            output::shorten_to_one_line(&text, MAX_SHOWN_CELLS)
+        ));
+    };
+    text.parse().map_err(fault).ok()
+}
+
+/// This program, as the one that stays with background hooks. Without its path they end with this process.
+fn build_background(data_dir: PathBuf) -> BackgroundMode {
+    match std::env::current_exe() {
+        Ok(program) => BackgroundMode::Detached {
+            record: data_dir.join("background.jsonl"),
+            supervisor: vec![program.into(), "supervise".into(), data_dir.into()],
+        },
+        Err(_) => BackgroundMode::InProcess,
+    }
+}
+
+/// Where Snell keeps what it records.
+fn resolve_data_dir(home: Option<&Path>) -> PathBuf {
+    std::env::var_os(variables::SNELL_HOME)
+        .filter(|directory| !directory.is_empty())
+        .and_then(|directory| resolve_snell_home(Path::new(&directory)))
+        .or_else(|| read_dir_variable(variables::XDG_DATA_HOME).map(|data| data.join("snell")))
+        .or_else(|| home.map(|home| home.join(".local/share/snell")))
+        .unwrap_or_else(fallback_data_dir)
+}
+
+/// What `SNELL_HOME` says, in full. That a relative path leads elsewhere from every directory is said once: an agent calls from
+/// anywhere, and must be judged all the same.
+fn resolve_snell_home(directory: &Path) -> Option<PathBuf> {
+    static TOLD: Once = Once::new();
+    let whole = std::path::absolute(directory).ok()?;
+    if directory.is_relative() {
+        TOLD.call_once(|| {
+            output::print_note(&format!(
+                "SNELL_HOME is \"{}\", which leads elsewhere from every directory, here to {}; write its whole path",
+                directory.display(),
+                whole.display()
+            ));
+        });
+    }
+    Some(whole)
+}
+
+/// Where Snell keeps what it records if there is no home: beside what others keep, so it must be ours. It is made here and
+/// now, because a name that is free could be taken by anybody. Where it is not ours, nothing is kept.
+fn fallback_data_dir() -> PathBuf {
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    let look = || {
+        let user = rustix::process::geteuid().as_raw();
+        let directory = std::env::temp_dir().join(format!("snell-{user}"));
+        match create_private_dir(&directory, user) {
+            Ok(()) => directory,
+            Err(error) => {
+                let shown = directory.display();
+                output::print_note(&format!(
+                    "cannot use {shown} ({error}); nothing is recorded or kept: set HOME or SNELL_HOME"
+                ));
+                NOWHERE.into()
+            }
+        }
+    };
+    FOUND.get_or_init(look).clone()
+}
+
+/// Makes a directory that only this user can use, or sees that it is one. A link is none, whoever made it.
+fn create_private_dir(directory: &Path, user: u32) -> io::Result<()> {
+    let foreign = |why| Err(io::Error::new(ErrorKind::PermissionDenied, why));
+    match DirBuilder::new().mode(0o700).create(directory) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        made => return made,
+    }
+    let metadata = std::fs::symlink_metadata(directory)?;
+    if !metadata.is_dir() {
+        return foreign("it is not a directory");
+    }
+    if metadata.uid() != user {
+        return foreign("it belongs to somebody else");
+    }
+    if metadata.mode() & 0o022 != 0 {
+        return foreign("others may write to it");
+    }
+    Ok(())
+}
+
+/// The system takes no longer path, with its end mark.
+const MAX_PATH_BYTES: usize = 4096;
+
+/// A directory from the environment. As the XDG rules say, one that is not absolute does not count; one that is too long for a
+/// path does not either.
+pub(crate) fn read_dir_variable(variable: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(std::env::var_os(variable)?);
+    (path.is_absolute() && path.as_os_str().len() < MAX_PATH_BYTES).then_some(path)
+}

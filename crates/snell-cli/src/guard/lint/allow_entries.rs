@@ -1,0 +1,126 @@
+//! Entries of `[[guard.allow]]` that let nothing through, although somebody believes that they do.
+
+use serde_json::json;
+use snell::{AllowedCommand, Timestamp};
+use snell_guard::{AllowListEntry, GuardDecision, GuardJudgement, GuardPolicy};
+
+use crate::guard::ProjectGuard;
+use crate::guard::lint::GuardLintFinding;
+
+/// The tool that runs a command.
+const SHELL: &str = "Bash";
+
+/// What is wrong with each entry, as far as something is.
+pub(crate) fn lint_allow_entries(
+    guard: &ProjectGuard,
+    entries: &[AllowedCommand],
+    now: Timestamp,
+) -> Vec<GuardLintFinding> {
+    let mut earlier: Vec<&AllowedCommand> = Vec::new();
+    let mut found = Vec::new();
+    for entry in entries {
+        match find_entry_fault(guard, entry, &earlier, now) {
+            Some((what, remedy)) => found.push(GuardLintFinding { origin: entry.origin.clone(), what, remedy }),
+            None => earlier.push(entry),
+        }
+    }
+    found
+}
+
+/// What is wrong, and what to do about it.
+fn find_entry_fault(
+    guard: &ProjectGuard,
+    entry: &AllowedCommand,
+    earlier: &[&AllowedCommand],
+    now: Timestamp,
+) -> Option<(String, String)> {
+    let command = &entry.command;
+    if entry.is_expired(now) {
+        let until = entry.until.map(|until| until.to_string()).unwrap_or_default();
+        return Some((
+            format!("\"{command}\" was allowed until {until}, and is no longer"),
+            "remove it, or write a later day".into(),
+        ));
+    }
+    let allowed = to_allow_entry(entry);
+    if let Some(fault) = allowed.pattern_error() {
+        return Some((
+            format!("\"{command}\" {fault}, so it lets nothing through"),
+            "write one command as it is typed, without pipes and variables".into(),
+        ));
+    }
+    let covers = |other: &&&AllowedCommand| to_allow_entry(other).covers(&allowed);
+    if let Some(other) = earlier.iter().find(covers) {
+        return Some((
+            format!("\"{command}\" is let through by \"{}\" already ({})", other.command, other.origin),
+            "remove one of them".into(),
+        ));
+    }
+    if command.contains('*') {
+        return find_useless_pattern(guard, &allowed);
+    }
+    find_useless_entry(guard, allowed)
+}
+
+/// What a `*` may stand for: a name, and a path.
+const WILDCARD_SAMPLES: [&str; 2] = ["x", "x/y"];
+
+/// Why commands of a pattern are stopped all the same. What it stands for may be one thing or another, so something is wrong only
+/// if each of several commands is stopped; and that no rule minds these says nothing about others.
+fn find_useless_pattern(guard: &ProjectGuard, allowed: &AllowListEntry) -> Option<(String, String)> {
+    let stopped = WILDCARD_SAMPLES.map(|stand_in| {
+        let command = allowed.command.replace('*', stand_in);
+        let example = AllowListEntry { command: command.clone(), ..allowed.clone() };
+        // A star in quotes stands for itself.
+        if !allowed.covers(&example) {
+            return None;
+        }
+        let rule = find_stopping_rule(guard, allowed.clone(), &command)?;
+        Some((command, rule))
+    });
+    let [Some((example, rule)), Some(_)] = stopped else {
+        return None;
+    };
+    Some((
+        format!(
+            "\"{}\" does not let through what it seems to (\"{example}\"): {rule} minds it, and holds for allowed \
+             commands as well",
+            allowed.command
+        ),
+        format!("`snell guard rules {rule}` says why; remove the entry"),
+    ))
+}
+
+/// The rule that stops a command although this is allowed.
+fn find_stopping_rule(guard: &ProjectGuard, allowed: AllowListEntry, command: &str) -> Option<&'static str> {
+    let policy = GuardPolicy { allowed: vec![allowed], ..guard.policy.clone() };
+    let judgement = judge_with_policy(guard, policy, command);
+    judgement.rule.filter(|_| judgement.unaudited > GuardDecision::Allow)
+}
+
+fn judge_with_policy(guard: &ProjectGuard, policy: GuardPolicy, command: &str) -> GuardJudgement {
+    let guard = ProjectGuard { policy, ..guard.clone() };
+    guard.judge(SHELL, &json!({ "command": command }), None)
+}
+
+/// Why a command is stopped all the same, or would not have been.
+fn find_useless_entry(guard: &ProjectGuard, allowed: AllowListEntry) -> Option<(String, String)> {
+    let command = allowed.command.clone();
+    let without =
+        GuardPolicy { allowed: Vec::new(), preset: snell_guard::PolicyPreset::Strict, ..guard.policy.clone() };
+    if judge_with_policy(guard, without, &command).unaudited == GuardDecision::Allow {
+        return Some((
+            format!("no rule minds \"{command}\" here, so the entry has no effect"),
+            "remove it, or write the command that was stopped: `snell guard explain` offers the entry for it".into(),
+        ));
+    }
+    let rule = find_stopping_rule(guard, allowed, &command)?;
+    Some((
+        format!("\"{command}\" is not let through: {rule} minds it, and holds for allowed commands as well"),
+        format!("`snell guard rules {rule}` says why; remove the entry"),
+    ))
+}
+
+fn to_allow_entry(entry: &AllowedCommand) -> AllowListEntry {
+    AllowListEntry { command: entry.command.clone(), reason: entry.reason.clone() }
+}

@@ -1,0 +1,91 @@
+//! What is wrong with what settings say about the guard, and only the guard can know.
+
+pub(crate) mod allow_entries;
+
+use std::path::Path;
+
+use snell::{
+    Diagnostic, GuardAuthor, GuardSettings, RuleChoice, Severity, SnellSettings, SourceLocation, Timestamp,
+    did_you_mean,
+};
+use snell_guard::GuardPolicy;
+use snell_guard::rules::RULES;
+
+use super::ProjectGuard;
+use super::policy::{self, choice_from_decision};
+
+/// A finding: what is wrong, and what to do about it.
+#[derive(Clone, Debug)]
+pub(crate) struct GuardLintFinding {
+    /// Where it was written.
+    pub(crate) origin: SourceLocation,
+    pub(crate) what: String,
+    pub(crate) remedy: String,
+}
+
+impl GuardLintFinding {
+    /// It, as one of the findings about files.
+    pub(crate) fn to_diagnostic(&self) -> Diagnostic {
+        Diagnostic {
+            severity: Severity::Warning,
+            path: self.origin.display_path.clone(),
+            line: self.origin.line,
+            column: self.origin.column,
+            message: format!("{}; {}", self.what, self.remedy),
+        }
+    }
+}
+
+/// A file that has no say, rules that nobody knows or that no project can make milder, and commands that are not let
+/// through.
+pub(crate) fn lint_guard_settings(settings: &SnellSettings, project: &Path, now: Timestamp) -> Vec<GuardLintFinding> {
+    let said = &settings.guard;
+    let mut found: Vec<GuardLintFinding> = lint_unreadable_config(said).into_iter().collect();
+    found.extend(said.rules.iter().filter_map(|choice| lint_rule_choice(choice, said)));
+    if !said.allow.is_empty() {
+        let guard = ProjectGuard::from_settings(settings, project, now);
+        found.extend(allow_entries::lint_allow_entries(&guard, &said.allow, now));
+    }
+    found
+}
+
+/// That the user's own file cannot be read, and what that means.
+pub(crate) fn lint_unreadable_config(settings: &GuardSettings) -> Option<GuardLintFinding> {
+    settings.unreadable_file.as_ref().map(|file| GuardLintFinding {
+        origin: file.origin.clone(),
+        what: format!("the guard judges by its defaults, because this file {}", file.why),
+        remedy: "correct it; until then nothing in it counts".into(),
+    })
+}
+
+/// What is wrong with what is said about a rule.
+fn lint_rule_choice(said: &RuleChoice, settings: &GuardSettings) -> Option<GuardLintFinding> {
+    let finding = |what, remedy| GuardLintFinding { origin: said.origin.clone(), what, remedy };
+    let Some(rule) = RULES.iter().find(|rule| rule.id == said.rule) else {
+        let near = suggest_rule(&said.rule).map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"));
+        return Some(finding(
+            format!("the guard has no rule \"{}\"{near}, so this has no effect", said.rule),
+            "`snell guard rules` shows all".into(),
+        ));
+    };
+    let usual = choice_from_decision(GuardPolicy::new(policy::preset_from_settings(settings.preset)).decide(rule));
+    let in_vain = rule.locked && said.author != GuardAuthor::User && said.choice < usual;
+    in_vain.then(|| {
+        finding(
+            format!("{} is locked: a project cannot make it milder, so this has no effect", rule.id),
+            "remove it, or write it into your own snell.toml".into(),
+        )
+    })
+}
+
+/// The rule that was probably meant: one of the same words in another order, or one that is written nearly the same.
+fn suggest_rule(id: &str) -> Option<&'static str> {
+    let words = |id: &str| {
+        let mut words: Vec<_> = id.split(['.', '-']).map(str::to_lowercase).collect();
+        words.sort();
+        words
+    };
+    let meant = words(id);
+    let mut ids = RULES.iter().map(|rule| rule.id);
+    ids.find(|known| words(known) == meant).or_else(|| did_you_mean(id, RULES.iter().map(|rule| rule.id)))
+}

@@ -1,0 +1,154 @@
+//! Files on disk: which may be read, and how much of them.
+
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
+
+use snell::{FileAccess, RegularFile};
+
+use super::render::FileExcerpt;
+
+/// Where files may lie: in these directories, or as these very files.
+///
+/// A repository that was cloned a minute ago can hold any link and any role. Whatever it names is handed to a model, and
+/// thereby leaves the machine. So a file must lie, when all links are resolved, in the project or where its user said.
+#[derive(Debug)]
+pub(super) struct AllowedRoots {
+    roots: Vec<PathBuf>,
+}
+
+impl AllowedRoots {
+    /// The project, the directory that the session is about, and whatever the user allows. Those that are not there hold
+    /// no files.
+    pub(super) fn new(project: &Path, project_path: Option<&Path>, allow: &[PathBuf]) -> Self {
+        // What lies in the project by its name is the project's word: if it is a link, it must lead to where files may lie.
+        let elsewhere =
+            project_path.filter(|path| !normalize_lexically(path).starts_with(normalize_lexically(project)));
+        let named = [Some(project), elsewhere];
+        let named = named.into_iter().flatten().chain(allow.iter().map(PathBuf::as_path));
+        Self { roots: named.filter_map(|place| place.canonicalize().ok()).collect() }
+    }
+
+    /// Whether this file or directory, whose links are resolved, lies there.
+    pub(super) fn contains(&self, resolved: &Path) -> bool {
+        self.roots.iter().any(|place| resolved.starts_with(place))
+    }
+}
+
+/// A path without `.` and `..`, as it is written: links are not looked at.
+fn normalize_lexically(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+/// The file behind all links; none where there is nothing.
+pub(super) fn resolve_links(path: &Path) -> io::Result<Option<PathBuf>> {
+    none_if_absent(path.canonicalize())
+}
+
+/// Nothing there, or a file where a directory should be.
+pub(super) fn none_if_absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(there) => Ok(Some(there)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens a file by its resolved path. A symlink that has taken its place since is not followed.
+pub(super) fn open_resolved(resolved: &Path) -> io::Result<RegularFile> {
+    RegularFile::open(resolved, FileAccess::ReadNoFollow)
+}
+
+/// As much of a file as there is room for.
+pub(super) fn read_within(file: RegularFile, room: u64) -> io::Result<FileExcerpt> {
+    let size = file.metadata().len();
+    // The byte behind the room tells whether a character ends there.
+    let (mut bytes, _) = file.read_prefix(room + 1)?;
+    let mut cut = None;
+    if bytes.len() as u64 > room {
+        // It may have grown in the meantime.
+        let size = size.max(bytes.len() as u64);
+        bytes.truncate(find_cut_point(&bytes, room as usize));
+        cut = Some((bytes.len() as u64, size));
+    }
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
+    // Looking for what is not UTF-8 costs several times as much as finding that there is nothing.
+    let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Into::into);
+    // No text has NULs. A file with holes would have nothing else, and each is six characters on its way to the agent.
+    let text = text.replace('\0', "");
+    Ok(FileExcerpt { text, cut })
+}
+
+/// How many of the bytes fit into the room: whole lines, or whole characters if a long line would leave half of the room
+/// empty.
+fn find_cut_point(bytes: &[u8], room: usize) -> usize {
+    let within = &bytes[..room.min(bytes.len())];
+    let lines = within.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    if lines >= within.len().div_ceil(2) {
+        return lines;
+    }
+    // A character has at most three bytes after its first.
+    let starts = |at: &usize| bytes.get(*at).is_none_or(|byte| byte & 0b1100_0000 != 0b1000_0000);
+    let nearby = within.len().saturating_sub(3)..=within.len();
+    nearby.rev().find(starts).unwrap_or(within.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_file_is_cut_after_a_line_or_after_a_character() {
+        let cases: [(&[u8], usize, usize); 13] = [
+            (b"one\ntwo\nthree\n", 9, 8),
+            (b"one\ntwo\nthree\n", 8, 8),
+            (b"one\ntwo\nthree\n", 7, 4),
+            (b"one\r\ntwo\r\n", 8, 5),
+            (b"a long line", 4, 4),
+            // Lines that fill less than half of the room give way to a part of the long line behind them.
+            (b"one\na very long line", 7, 4),
+            (b"one\na very long line", 8, 4),
+            (b"one\na very long line", 9, 9),
+            ("one\nääääääää".as_bytes(), 11, 10),
+            ("äöü".as_bytes(), 3, 2),
+            ("ä".as_bytes(), 1, 0),
+            ("a😀".as_bytes(), 4, 1),
+            // What is no text at all is cut where the room ends.
+            (&[0x80; 9], 6, 6),
+        ];
+        for (bytes, room, expected) in cases {
+            assert_eq!(find_cut_point(bytes, room), expected, "{bytes:?} in {room}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_made_plain_without_a_look_at_the_disk() {
+        let cases = [("/a/./b/../c", "/a/c"), ("/a/../../b", "/b"), ("/a/b", "/a/b"), ("/a/b/..", "/a")];
+        for (path, expected) in cases {
+            assert_eq!(normalize_lexically(Path::new(path)), Path::new(expected), "{path}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_cut_text_is_a_prefix_that_fits(text in "[aöü😀\r\n]{0,60}", room in 0_usize..80) {
+            let fits = find_cut_point(text.as_bytes(), room.min(text.len()));
+            prop_assert!(fits <= room);
+            prop_assert!(text.is_char_boundary(fits));
+            let room = room.min(text.len());
+            let boundary = (0..=room).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+            let lines = text[..boundary].rfind('\n').map_or(0, |at| at + 1);
+            prop_assert_eq!(fits, if 2 * lines < room { boundary } else { lines });
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Looking for the files that a pattern matches: breadth first, within bounds, every directory once.
+
+use std::collections::{HashSet, VecDeque};
+use std::fs::{self, DirEntry};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{IncludePattern, PathPatternPart};
+use crate::handlers::context::allowed_files::none_if_absent;
+
+/// How many names are looked at for all entries of a role together.
+const MAX_NAMES: usize = 20_000;
+
+/// How many directories deep a pattern reaches below the one in which its wildcards begin.
+const MAX_DEPTH: usize = 64;
+
+/// Why a search did not see everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::handlers::context) enum SearchBound {
+    /// Too many names.
+    Names,
+    /// Directories in directories.
+    Depth,
+}
+
+impl SearchBound {
+    /// What is told about it.
+    pub(in crate::handlers::context) fn to_remark(self) -> String {
+        match self {
+            Self::Names => format!("the search for files ended after {MAX_NAMES} names; there may be more files"),
+            Self::Depth => format!("directories more than {MAX_DEPTH} deep were not searched; there may be more files"),
+        }
+    }
+}
+
+/// A search for files, for all entries of a role.
+#[derive(Debug)]
+pub(in crate::handlers::context) struct FileSearch {
+    names_left: usize,
+    max_depth: usize,
+    /// The bounds that it came to.
+    pub(in crate::handlers::context) bounds: Vec<SearchBound>,
+    /// Directories that could not be read.
+    pub(in crate::handlers::context) unreadable: Vec<(PathBuf, io::Error)>,
+}
+
+impl Default for FileSearch {
+    fn default() -> Self {
+        Self::with_limits(MAX_NAMES, MAX_DEPTH)
+    }
+}
+
+/// A directory to be searched, how deep it lies, and which parts of the pattern may come next.
+struct SearchStep {
+    directory: PathBuf,
+    depth: usize,
+    next: Vec<usize>,
+}
+
+impl FileSearch {
+    fn with_limits(names: usize, max_depth: usize) -> Self {
+        Self { names_left: names, max_depth, bounds: Vec::new(), unreadable: Vec::new() }
+    }
+
+    /// Counts a name that is looked at; whether there was one left.
+    pub(in crate::handlers::context) fn spend_name(&mut self) -> bool {
+        let left = self.names_left.checked_sub(1);
+        match left {
+            Some(left) => self.names_left = left,
+            None => self.record_bound(SearchBound::Names),
+        }
+        left.is_some()
+    }
+
+    fn record_bound(&mut self, bound: SearchBound) {
+        if !self.bounds.contains(&bound) {
+            self.bounds.push(bound);
+        }
+    }
+
+    /// The files that a pattern matches, sorted by their paths. Whatever is no directory counts as a file.
+    pub(in crate::handlers::context) fn find_files(&mut self, pattern: &IncludePattern) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut steps = VecDeque::from([SearchStep { directory: pattern.start.clone(), depth: 0, next: vec![0] }]);
+        // Only `..` leads to a directory twice.
+        let mut seen = HashSet::new();
+        while let Some(step) = steps.pop_front() {
+            if step.depth > self.max_depth {
+                self.record_bound(SearchBound::Depth);
+                continue;
+            }
+            if !seen.insert((step.directory.clone(), step.next.clone())) {
+                continue;
+            }
+            let next = expand_any_depth(&step.next, &pattern.parts);
+            let mut deeper = self.follow_names(&step, &next, pattern, &mut found);
+            let needs_names = |at: &usize| !matches!(&pattern.parts[*at], PathPatternPart::Name(_));
+            if next.iter().any(needs_names) {
+                deeper.extend(self.scan_directory(&step, &next, pattern, &mut found));
+            }
+            steps.extend(deeper);
+            if self.names_left == 0 && !steps.is_empty() {
+                self.record_bound(SearchBound::Names);
+                break;
+            }
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// Where names lead that need no search.
+    fn follow_names(
+        &mut self,
+        step: &SearchStep,
+        next: &[usize],
+        pattern: &IncludePattern,
+        found: &mut Vec<PathBuf>,
+    ) -> Vec<SearchStep> {
+        let all_named = next.iter().all(|at| matches!(pattern.parts[*at], PathPatternPart::Name(_)));
+        let mut deeper = Vec::new();
+        for at in next {
+            let PathPatternPart::Name(name) = &pattern.parts[*at] else {
+                continue;
+            };
+            // The names of a directory that is searched anyway cost nothing more; `..` is never among them.
+            if !(all_named || name == "..") || !self.spend_name() {
+                continue;
+            }
+            let path = step.directory.join(name);
+            if at + 1 < pattern.parts.len() {
+                deeper.push(SearchStep { directory: path, depth: step.depth + 1, next: vec![at + 1] });
+            } else if is_file(&path) {
+                found.push(path);
+            }
+        }
+        deeper
+    }
+
+    /// Where the names of a directory lead.
+    fn scan_directory(
+        &mut self,
+        step: &SearchStep,
+        next: &[usize],
+        pattern: &IncludePattern,
+        found: &mut Vec<PathBuf>,
+    ) -> Vec<SearchStep> {
+        let entries = match none_if_absent(fs::read_dir(&step.directory)) {
+            Ok(Some(entries)) => entries,
+            Ok(None) => return Vec::new(),
+            Err(error) => {
+                self.unreadable.push((step.directory.clone(), error));
+                return Vec::new();
+            }
+        };
+        let mut deeper = Vec::new();
+        for entry in entries.filter_map(Result::ok) {
+            if !self.spend_name() {
+                break;
+            }
+            let name = entry.file_name();
+            let fitting = next.iter().filter(|at| pattern.parts[**at].matches_name(&name.to_string_lossy()));
+            let fitting: Vec<usize> = fitting.copied().collect();
+            if fitting.is_empty() {
+                continue;
+            }
+            let kind = DirEntryKind::from_entry(&entry);
+            let last = pattern.parts.len() - 1;
+            if kind.can_be_file() && fitting.contains(&last) && (kind == DirEntryKind::File || is_file(&entry.path())) {
+                found.push(entry.path());
+            }
+            let next: Vec<_> = fitting.into_iter().filter_map(|at| next_part(at, kind, pattern)).collect();
+            if !next.is_empty() && (kind == DirEntryKind::Directory || entry.path().is_dir()) {
+                deeper.push(SearchStep { directory: entry.path(), depth: step.depth + 1, next });
+            }
+        }
+        // Where a bound ends the search must not depend on the order in which a directory holds its names.
+        deeper.sort_by(|one, other| one.directory.cmp(&other.directory));
+        deeper
+    }
+}
+
+/// Which part may come next in a directory whose name fits this one.
+fn next_part(at: usize, kind: DirEntryKind, pattern: &IncludePattern) -> Option<usize> {
+    match (&pattern.parts[at], kind) {
+        (_, DirEntryKind::File) => None,
+        (PathPatternPart::AnyDepth, DirEntryKind::Directory) => Some(at),
+        // A link may lead back to where we are.
+        (PathPatternPart::AnyDepth, DirEntryKind::Link) => None,
+        _ => Some(at + 1).filter(|next| *next < pattern.parts.len()),
+    }
+}
+
+/// What a name is, as its directory tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DirEntryKind {
+    Directory,
+    Link,
+    /// Anything else.
+    File,
+}
+
+impl DirEntryKind {
+    fn from_entry(entry: &DirEntry) -> Self {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => Self::Directory,
+            Ok(kind) if kind.is_symlink() => Self::Link,
+            _ => Self::File,
+        }
+    }
+
+    fn can_be_file(self) -> bool {
+        self != Self::Directory
+    }
+}
+
+/// Whether there is something that is no directory. Links that lead nowhere are nothing, and whoever reads a file says
+/// what else is wrong with it.
+fn is_file(path: &Path) -> bool {
+    match none_if_absent(fs::metadata(path)) {
+        Ok(there) => there.is_some_and(|metadata| !metadata.is_dir()),
+        Err(_) => true,
+    }
+}
+
+/// The parts that may come next, and those behind a `**` that stands for no directory.
+fn expand_any_depth(next: &[usize], parts: &[PathPatternPart]) -> Vec<usize> {
+    let behind = |at: &usize| (parts[*at] == PathPatternPart::AnyDepth).then_some(at + 1);
+    let mut all: Vec<_> = next.iter().copied().chain(next.iter().filter_map(behind)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,317 @@
+//! The contacts file: who is known to the user, and how they are tagged.
+
+use std::collections::{HashMap, HashSet};
+use std::io::ErrorKind;
+use std::path::Path;
+
+use snell::{Diagnostic, DocumentValue, SpannedDocument, read_file};
+
+use super::address::{MessageAddress, fold_case, split_addresses};
+use super::recipients::MessageRecipient;
+use super::rule::ContactStanding;
+
+/// A larger file is no list of contacts.
+const MAX_CONTACTS_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Tags that say what an agent may do.
+pub(super) const DIRECT_TAG: &str = "claude_direct";
+pub(super) const DRAFT_TAG: &str = "claude_draft";
+
+/// Keys of a contact that hold no addresses.
+const NAME: &str = "name";
+const TAGS: &str = "tags";
+const NOTE: &str = "note";
+
+/// Keys of a whole file that say nothing of anybody.
+const FILE_KEYS: &[&str] = &["$schema", "version", NOTE];
+
+const CONTACT_HINT: &str = "write [[contact]] and email = \"…\" below it (TOML) or {\"email\": \"…\"} (JSON)";
+
+/// A number up to here is written in a document as it was meant.
+const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_991.0;
+
+/// Everybody in a contacts file.
+#[derive(Debug, Default)]
+pub(super) struct ContactList {
+    entries: Vec<ContactEntry>,
+    by_address: HashMap<MessageAddress, Vec<usize>>,
+    by_name: HashMap<String, Vec<usize>>,
+    /// What grants nothing because it cannot be understood, and where it stands.
+    pub(super) faults: Vec<String>,
+    /// Whether there is a file.
+    pub(super) exists: bool,
+}
+
+/// One contact.
+#[derive(Debug)]
+struct ContactEntry {
+    name: Option<String>,
+    standing: ContactStanding,
+    /// Where it stands and, if it cannot be understood, what is wrong with it.
+    place: Diagnostic,
+    is_broken: bool,
+}
+
+/// What the contacts file says about somebody.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ContactMatch {
+    pub(super) standing: ContactStanding,
+    /// The entry that decides: its name, where it stands, what is wrong with it.
+    pub(super) entry: Option<String>,
+}
+
+impl ContactList {
+    /// Reads the file. One that is not there has no contacts; one that cannot be read is an error that says what to do.
+    pub(super) fn open(path: &Path) -> Result<Self, String> {
+        let shown = path.display().to_string();
+        let Some(text) = read_contacts_file(path)? else {
+            return Ok(Self::default());
+        };
+        let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+        let parse = if is_json { SpannedDocument::from_json } else { SpannedDocument::from_toml };
+        let document = parse(shown, text).map_err(|fault| format_diagnostic(&fault))?;
+        Self::from_document(&document, is_json).map_err(|fault| format_diagnostic(&fault))
+    }
+
+    fn from_document(document: &SpannedDocument, is_json: bool) -> Result<Self, Diagnostic> {
+        let mut contacts = Self { exists: true, ..Self::default() };
+        let (entries, faults) = find_contacts(document.root(), is_json)?;
+        contacts.faults.extend(faults.iter().map(format_diagnostic));
+        for part in entries {
+            contacts.add_contact(part);
+        }
+        Ok(contacts)
+    }
+
+    /// One contact. What of it cannot be understood grants nothing, and its addresses count as those of a contact without
+    /// tags: whoever is mentioned there was meant to be treated differently from others.
+    fn add_contact(&mut self, part: DocumentValue<'_>) {
+        let at = self.entries.len();
+        let mut entry = ContactEntry {
+            name: None,
+            standing: ContactStanding::Untagged,
+            place: part.make_error(""),
+            is_broken: false,
+        };
+        let mut faults = Vec::new();
+        let Some(members) = part.members() else {
+            let message = format!("a contact must be an object, not {}; {CONTACT_HINT}", part.kind_name());
+            self.faults.push(format_diagnostic(&part.make_error(message)));
+            return;
+        };
+        let mut seen = HashSet::new();
+        let mut can_match = false;
+        for (key, value) in members {
+            if !seen.insert(key) {
+                faults.push(value.make_error(format!("\"{key}\" is there twice; write it once, as a list if need be")));
+            }
+            can_match |= !matches!(key, TAGS | NOTE);
+            match key {
+                NOTE => {}
+                NAME => match value.as_text() {
+                    Some(name) => {
+                        self.by_name.entry(fold_case(name)).or_default().push(at);
+                        entry.name = Some(name.to_owned());
+                    }
+                    None => {
+                        faults.push(value.make_error(format!("\"name\" must be a string, not {}", value.kind_name())))
+                    }
+                },
+                TAGS => match parse_tags(value) {
+                    Ok(standing) => entry.standing = standing,
+                    Err(fault) => faults.push(fault),
+                },
+                _ => {
+                    for (text, place) in collect_texts(key, value, &mut faults) {
+                        let addresses: Vec<_> =
+                            split_addresses(&text).filter_map(MessageAddress::parse_contact).collect();
+                        faults.extend(
+                            find_address_fault(&addresses).map(|why| place.make_error(format!("\"{key}\" {why}"))),
+                        );
+                        addresses.into_iter().for_each(|address| self.index_address(address, at));
+                    }
+                }
+            }
+        }
+        if !can_match {
+            faults.push(part.make_error(format!("a contact must have a name or an address; {CONTACT_HINT}")));
+        }
+        self.faults.extend(faults.iter().map(format_diagnostic));
+        if let Some(fault) = faults.into_iter().next() {
+            entry.standing = ContactStanding::Untagged;
+            entry.is_broken = true;
+            entry.place = fault;
+        }
+        self.entries.push(entry);
+    }
+
+    /// What the file says about a recipient. An entry that names them counts before one that names their domain; of
+    /// several that do, the strictest counts.
+    pub(super) fn look_up(&self, recipient: &MessageRecipient) -> ContactMatch {
+        let address = &recipient.address;
+        let mut named: Vec<usize> = address.equivalents().iter().flat_map(|same| self.find_by_address(same)).collect();
+        if recipient.may_be_name && matches!(address, MessageAddress::Word(_)) {
+            named.extend(self.by_name.get(&fold_case(&recipient.written)).into_iter().flatten());
+        }
+        if named.is_empty() {
+            named.extend(address.mail_domain().into_iter().flat_map(|domain| self.find_by_address(&domain)));
+        }
+        let entries = named.into_iter().filter_map(|at| self.entries.get(at));
+        match entries.max_by_key(|entry| (entry.standing, entry.is_broken)) {
+            Some(entry) => ContactMatch { standing: entry.standing, entry: Some(entry.describe_entry()) },
+            None => ContactMatch { standing: ContactStanding::Unknown, entry: None },
+        }
+    }
+
+    fn index_address(&mut self, address: MessageAddress, at: usize) {
+        let holders = self.by_address.entry(address).or_default();
+        if holders.last() != Some(&at) {
+            holders.push(at);
+        }
+    }
+
+    fn find_by_address(&self, address: &MessageAddress) -> Vec<usize> {
+        self.by_address.get(address).cloned().unwrap_or_default()
+    }
+}
+
+impl ContactEntry {
+    fn describe_entry(&self) -> String {
+        let Diagnostic { path, line, column, message, .. } = &self.place;
+        let name = self.name.as_deref().map_or_else(String::new, |name| format!("{name}, "));
+        let fault = if self.is_broken { format!(": {message}") } else { String::new() };
+        format!("{name}{path}:{line}:{column}{fault}")
+    }
+}
+
+/// The text of the file; nothing if there is none.
+fn read_contacts_file(path: &Path) -> Result<Option<String>, String> {
+    let shown = path.display();
+    let unreadable = |error: std::io::Error| format!("{shown}: cannot be read: {error}");
+    // It would begin wherever the agent works, and be the project's.
+    if path.is_relative() {
+        return Err(format!("{shown}: the home directory is not known; write an absolute path"));
+    }
+    let bytes = match read_file(path, MAX_CONTACTS_BYTES) {
+        Err(error) if is_not_found(&error) => return Ok(None),
+        read => read.map_err(unreadable)?,
+    };
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let bytes = error.as_bytes();
+        let before = String::from_utf8_lossy(&bytes[..error.utf8_error().valid_up_to()]).into_owned();
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        format!("{shown}:{line}:{column}: is not UTF-8 text; save it as UTF-8")
+    })?;
+    Ok(Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)))
+}
+
+fn is_not_found(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+fn format_diagnostic(fault: &Diagnostic) -> String {
+    let Diagnostic { path, line, column, message, .. } = fault;
+    format!("{path}:{line}:{column}: {message}")
+}
+
+/// The contacts of a document: an array, or what stands under `contact` or `contacts`; and what stands beside them and is
+/// nobody. In JSON, an object without such a key is a contact itself. In TOML it is a contact whose `[[contact]]` was
+/// forgotten, and above the first one it cannot be told to whom a key belongs.
+fn find_contacts(
+    root: DocumentValue<'_>,
+    is_json: bool,
+) -> Result<(Vec<DocumentValue<'_>>, Vec<Diagnostic>), Diagnostic> {
+    if let Some(items) = root.items() {
+        return Ok((items.collect(), Vec::new()));
+    }
+    let Some(members) = root.members() else {
+        return Err(root.make_error(format!("must be a list of contacts, not {}", root.kind_name())));
+    };
+    let (lists, others): (Vec<_>, Vec<_>) = members.partition(|(key, _)| matches!(*key, "contact" | "contacts"));
+    let is_stray = |(key, _): &(&str, DocumentValue<'_>)| !FILE_KEYS.contains(key);
+    let strays: Vec<_> = others.into_iter().filter(is_stray).collect();
+    if is_json && lists.is_empty() && !strays.is_empty() {
+        return Ok((vec![root], Vec::new()));
+    }
+    let stray = |(key, value): &(&str, DocumentValue<'_>)| {
+        value.make_error(format!("\"{key}\" belongs to no contact; {CONTACT_HINT}"))
+    };
+    let faults: Vec<_> = strays.iter().map(stray).collect();
+    if let (true, Some(fault)) = (lists.is_empty(), faults.first()) {
+        return Err(fault.clone());
+    }
+    let mut entries = Vec::new();
+    for (key, value) in lists {
+        let Some(items) = value.items() else {
+            let message = format!(
+                "\"{key}\" must be a list, not {}; write [[{key}]] (TOML) or \"{key}\": [ … ] (JSON)",
+                value.kind_name()
+            );
+            return Err(value.make_error(message));
+        };
+        entries.extend(items);
+    }
+    Ok((entries, faults))
+}
+
+/// Why these addresses of a contact are nobody's.
+fn find_address_fault(addresses: &[MessageAddress]) -> Option<String> {
+    if addresses.is_empty() {
+        return Some("is empty; write an address".to_owned());
+    }
+    let is_pattern = |address: &&MessageAddress| address.text().contains('*');
+    let pattern = addresses.iter().find(is_pattern)?;
+    Some(format!(
+        "has a pattern that matches nobody (\"{}\"): * may only stand for all mailboxes of one domain; write \"*@example.com\"",
+        pattern.text().escape_debug()
+    ))
+}
+
+fn parse_tags(tags: DocumentValue<'_>) -> Result<ContactStanding, Diagnostic> {
+    let wrong = |part: DocumentValue<'_>| {
+        let kind = part.kind_name();
+        part.make_error(format!("\"tags\" must be a list of strings, not {kind}; write tags = [\"{DIRECT_TAG}\"]"))
+    };
+    let mut texts = Vec::new();
+    match (tags.as_text(), tags.items()) {
+        (Some(text), _) => texts.push(text),
+        (None, Some(items)) => {
+            for item in items {
+                texts.push(item.as_text().ok_or_else(|| wrong(item))?);
+            }
+        }
+        (None, None) => return Err(wrong(tags)),
+    }
+    let has = |tag: &str| texts.iter().any(|text| text.trim().eq_ignore_ascii_case(tag));
+    Ok(match (has(DIRECT_TAG), has(DRAFT_TAG)) {
+        (true, _) => ContactStanding::Direct,
+        (false, true) => ContactStanding::Draft,
+        (false, false) => ContactStanding::Untagged,
+    })
+}
+
+/// The texts of a key that holds addresses, and where they stand. A whole number is one as well: telephone numbers are written so.
+fn collect_texts<'d>(
+    key: &str,
+    value: DocumentValue<'d>,
+    faults: &mut Vec<Diagnostic>,
+) -> Vec<(String, DocumentValue<'d>)> {
+    let parts: Vec<_> = match value.items() {
+        Some(items) => items.collect(),
+        None => vec![value],
+    };
+    let mut texts = Vec::new();
+    for part in parts {
+        let whole = part.as_number().filter(|number| number.fract() == 0.0 && number.abs() <= MAX_EXACT_INTEGER);
+        match (part.as_text(), whole) {
+            (Some(text), _) => texts.push((text.to_owned(), part)),
+            (None, Some(number)) => texts.push((format!("{number}"), part)),
+            (None, None) => faults.push(part.make_error(format!(
+                "\"{key}\" must be an address or a list of them, not {}; what is no address belongs into \"note\"",
+                part.kind_name()
+            ))),
+        }
+    }
+    texts
+}

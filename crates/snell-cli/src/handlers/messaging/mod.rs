@@ -1,0 +1,98 @@
+//! Who may send messages, and to whom.
+//!
+//! `tools` says which calls matter, by the words of `vocabulary`; `recipients` whom they address, by the `fields` of their
+//! input and the `headers` in it, and `contacts` who that is, both in the terms of `address`; `rule` what follows from it, and `reason` what is told. Only `contacts` touches a
+//! disk, and only for calls that send or draft.
+
+mod address;
+mod contacts;
+mod field_words;
+mod fields;
+mod headers;
+mod reason;
+mod recipients;
+mod rule;
+mod tool_words;
+mod tools;
+
+use std::path::Path;
+
+use serde_json::Value;
+use snell::{CommsSettings, Decision, MessageUse};
+
+use self::contacts::ContactList;
+use self::reason::RecipientObstacle;
+use super::SessionMode;
+
+/// A tool that is about to run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MessageCall<'a> {
+    pub(super) tool: &'a str,
+    pub(super) input: &'a Value,
+    pub(super) mode: &'a SessionMode,
+}
+
+/// Why a call should not simply run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MessageObjection {
+    /// `Ask` or `Deny`.
+    pub(super) decision: Decision,
+    pub(super) reason: String,
+}
+
+/// Whether something speaks against this call. `default_contacts` is the contacts file where the settings name none; nobody
+/// knows where that is if there is no home directory.
+///
+/// A call that nothing speaks against gets no opinion at all: allowing it would skip the user's own permissions.
+pub(super) fn judge_call(
+    call: &MessageCall<'_>,
+    settings: &CommsSettings,
+    default_contacts: Option<&Path>,
+) -> Option<MessageObjection> {
+    let what = tools::classify_tool(call.tool, settings);
+    if what == MessageUse::Nothing {
+        return None;
+    }
+    if let Some(mode) = call.mode.name() {
+        return build_denial(reason::explain_mode(call.tool, mode));
+    }
+    let recipients = recipients::find_recipients(call.input, &settings.recipients);
+    if recipients.is_cut {
+        return build_denial(reason::explain_too_large(call.tool));
+    }
+    if recipients.list.is_empty() {
+        let told = || reason::explain_no_recipient(call.tool, call.input, &settings.recipients);
+        return build_objection(rule::decide_without_recipient(what), told);
+    }
+    let Some(file) = settings.contacts.as_deref().or(default_contacts) else {
+        return build_denial(reason::explain_contacts_file(call.tool, "there is no home directory to look for it in"));
+    };
+    let contacts = match ContactList::open(file) {
+        Ok(contacts) => contacts,
+        Err(fault) => return build_denial(reason::explain_contacts_file(call.tool, &fault)),
+    };
+    let looked_up = recipients
+        .list
+        .into_iter()
+        .map(|recipient| RecipientObstacle { contact: contacts.look_up(&recipient), recipient });
+    let is_in_the_way =
+        |obstacle: &RecipientObstacle| rule::decide_message(what, obstacle.contact.standing) != Decision::None;
+    let obstacles: Vec<_> = looked_up.filter(is_in_the_way).collect();
+    let rulings = obstacles.iter().map(|obstacle| rule::decide_message(what, obstacle.contact.standing));
+    let strictest = rulings.max().unwrap_or_default();
+    build_objection(strictest, || reason::explain_obstacles(call.tool, what, strictest, &obstacles, file, &contacts))
+}
+
+fn build_denial(reason: String) -> Option<MessageObjection> {
+    build_objection(Decision::Deny, || reason)
+}
+
+fn build_objection(decision: Decision, reason: impl FnOnce() -> String) -> Option<MessageObjection> {
+    match decision {
+        Decision::None | Decision::Allow => None,
+        Decision::Ask | Decision::Deny => Some(MessageObjection { decision, reason: reason() }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

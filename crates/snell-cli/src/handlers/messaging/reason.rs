@@ -1,0 +1,206 @@
+//! What an agent and its user are told when a message is held back.
+
+use std::path::Path;
+
+use serde_json::Value;
+use snell::{Decision, MessageUse};
+
+use super::contacts::{ContactList, ContactMatch, DIRECT_TAG, DRAFT_TAG};
+use super::recipients::{MAX_DEPTH, MAX_JSON_BYTES, MAX_PARTS, MessageRecipient, SHOWN_FIELDS};
+use super::rule::ContactStanding;
+
+/// So many recipients are named, and so many entries written out; the others are counted.
+const MAX_NAMED: usize = 10;
+const MAX_ENTRIES: usize = 5;
+/// So many faults of the contacts file are told.
+const MAX_FAULTS: usize = 5;
+/// So much of a text that somebody else wrote is repeated.
+const MAX_TEXT_CHARS: usize = 200;
+/// So many fields of an input are named.
+const MAX_FIELDS: usize = 12;
+
+/// A recipient who is in the way, and why.
+#[derive(Debug)]
+pub(super) struct RecipientObstacle {
+    pub(super) recipient: MessageRecipient,
+    pub(super) contact: ContactMatch,
+}
+
+pub(super) fn explain_mode(tool: &str, mode: &str) -> String {
+    let (tool, mode) = (quote_for_display(tool), quote_for_display(mode));
+    format!(
+        "{tool} is not for a session in mode {mode}: only interactive sessions may send or draft messages. Leave what was to \
+         be said for the user."
+    )
+}
+
+pub(super) fn explain_contacts_file(tool: &str, fault: &str) -> String {
+    let tool = quote_for_display(tool);
+    format!(
+        "{tool} is held back, because the contacts file says who may be written to and cannot be used: {fault}. The user \
+         (not the agent) must mend it, or name another one in snell.toml: [comms] contacts = \"…\""
+    )
+}
+
+pub(super) fn explain_too_large(tool: &str) -> String {
+    let tool = quote_for_display(tool);
+    format!(
+        "{tool} is held back, because its input is too large or too deep to see to whom it goes (more than {MAX_PARTS} \
+         values and addresses, {MAX_DEPTH} levels, or {MAX_JSON_BYTES} bytes of JSON in a text); write to fewer at a time"
+    )
+}
+
+pub(super) fn explain_no_recipient(tool: &str, input: &Value, further: &[String]) -> String {
+    let further: String =
+        further.iter().take(MAX_FIELDS).map(|field| format!(", {}", quote_for_display(field))).collect();
+    let fields: Vec<_> = input.as_object().into_iter().flat_map(|members| members.keys()).collect();
+    let there: Vec<_> = fields.iter().take(MAX_FIELDS).map(|field| quote_for_display(field)).collect();
+    let there = match there.as_slice() {
+        [] => "it has no fields".to_owned(),
+        _ => format!("it has {}", there.join(", ")),
+    };
+    let tool = quote_for_display(tool);
+    format!(
+        "{tool} is held back, because nothing in its input says to whom it sends: {there}; looked for {SHOWN_FIELDS}{further}. \
+         If the tool can be told its recipient, do so. Else the user (not the agent) may say in snell.toml which field \
+         names it ([comms] recipients = [\"FIELD\"]), or that this tool sends nothing to people ([comms] except = [{tool}])."
+    )
+}
+
+/// Everybody who is in the way, and what the user can do about it.
+pub(super) fn explain_obstacles(
+    tool: &str,
+    what: MessageUse,
+    decision: Decision,
+    obstacles: &[RecipientObstacle],
+    file: &Path,
+    contacts: &ContactList,
+) -> String {
+    let doing = match what {
+        MessageUse::Drafts => "draft for",
+        MessageUse::Sends | MessageUse::Nothing => "send to",
+    };
+    let held = match decision {
+        Decision::Ask => "needs the user's consent to",
+        Decision::None | Decision::Allow | Decision::Deny => "may not",
+    };
+    let mut lines = vec![format!("{} {held} {doing}:", quote_for_display(tool))];
+    lines.extend(obstacles.iter().take(MAX_NAMED).map(|obstacle| format!("- {}", explain_obstacle(obstacle, file))));
+    if obstacles.len() > MAX_NAMED {
+        lines.push(format!("- and {} more", obstacles.len() - MAX_NAMED));
+    }
+    let with = |standing| obstacles.iter().filter(move |obstacle| obstacle.contact.standing == standing);
+    if with(ContactStanding::Untagged).next().is_some() {
+        lines.push(format!(
+            "Tags are for the user to give, not for the agent: tags = [\"{DIRECT_TAG}\"] in that entry, or [\"{DRAFT_TAG}\"]."
+        ));
+    }
+    let unknown: Vec<_> = with(ContactStanding::Unknown).collect();
+    if !unknown.is_empty() {
+        lines.extend(list_contact_faults(contacts));
+        let is_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+        let made = match (contacts.exists, is_json) {
+            (true, true) => "adds to the list in",
+            (true, false) => "adds to",
+            (false, _) => "makes",
+        };
+        lines.push(format!(
+            "Who may be written to is for the user to say, not for the agent. To allow it, the user {made} {}{}",
+            file.display(),
+            if contacts.exists { ":" } else { " with:" },
+        ));
+        let entries = suggest_entries(&unknown, is_json);
+        if is_json {
+            lines.extend(join_as_json(&entries, contacts.exists));
+        } else {
+            lines.extend(entries);
+        }
+        lines.push(format!(
+            "({DIRECT_TAG}: messages are sent; {DRAFT_TAG}: drafts are written, and sending asks the user.)"
+        ));
+    }
+    lines.join("\n")
+}
+
+fn explain_obstacle(obstacle: &RecipientObstacle, file: &Path) -> String {
+    let who = quote_for_display(&obstacle.recipient.written);
+    let entry = obstacle.contact.entry.as_deref().unwrap_or_default();
+    match obstacle.contact.standing {
+        ContactStanding::Unknown => format!("{who}: not in {}", file.display()),
+        ContactStanding::Untagged => format!("{who} ({entry}): tagged neither {DIRECT_TAG} nor {DRAFT_TAG}"),
+        ContactStanding::Draft => format!("{who} ({entry}): tagged {DRAFT_TAG}, so sending is for the user to confirm"),
+        ContactStanding::Direct => format!("{who} ({entry})"),
+    }
+}
+
+/// Entries of the contacts file that grant nothing, one of which may have been meant for somebody unknown.
+fn list_contact_faults(contacts: &ContactList) -> Vec<String> {
+    if contacts.faults.is_empty() {
+        return Vec::new();
+    }
+    let told = contacts.faults.iter().take(MAX_FAULTS).map(|fault| format!("- {fault}"));
+    let more = contacts.faults.len().saturating_sub(MAX_FAULTS);
+    std::iter::once("These parts of the contacts file cannot be understood and grant nothing:".to_owned())
+        .chain(told)
+        .chain((more > 0).then(|| format!("- and {more} more")))
+        .collect()
+}
+
+/// Entries with what separates them. A file that is not there needs the list around them, too.
+fn join_as_json(entries: &[String], is_there: bool) -> Vec<String> {
+    let joined = entries.join(",\n");
+    match is_there {
+        _ if entries.is_empty() => Vec::new(),
+        true => vec![joined],
+        false => vec!["[".to_owned(), joined, "]".to_owned()],
+    }
+}
+
+/// What to write into the file for these.
+fn suggest_entries(unknown: &[&RecipientObstacle], is_json: bool) -> Vec<String> {
+    let entry = |obstacle: &&RecipientObstacle| {
+        let key = obstacle.recipient.address.contact_key();
+        let address = quote_string(&obstacle.recipient.written, is_json);
+        if is_json {
+            format!("{{\"{key}\": {address}, \"tags\": [\"{DIRECT_TAG}\"]}}")
+        } else {
+            format!("[[contact]]\n{key} = {address}\ntags = [\"{DIRECT_TAG}\"]")
+        }
+    };
+    let can_be_written = |obstacle: &&&RecipientObstacle| obstacle.recipient.written.len() <= MAX_TEXT_CHARS;
+    unknown.iter().filter(can_be_written).take(MAX_ENTRIES).map(entry).collect()
+}
+
+/// A text that somebody else wrote, for people: of bounded length, in quotes, and nothing in it hides or poses as something
+/// else.
+fn quote_for_display(text: &str) -> String {
+    let mut shown: String = text.chars().take(MAX_TEXT_CHARS).flat_map(|c| escape_if_unusual(c, text)).collect();
+    if text.chars().nth(MAX_TEXT_CHARS).is_some() {
+        shown.push('…');
+    }
+    format!("\"{shown}\"")
+}
+
+/// A character as it is, or its number. In an address only ASCII is plain to see.
+fn escape_if_unusual(c: char, text: &str) -> Vec<char> {
+    let is_plain = c.is_ascii_graphic() || c == ' ' || (c.is_alphanumeric() && !text.contains('@'));
+    if is_plain { vec![c] } else { c.escape_unicode().collect() }
+}
+
+/// A text as a string of the format.
+fn quote_string(text: &str, is_json: bool) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_ascii_graphic() || c == ' ' || c.is_alphanumeric() => quoted.push(c),
+            c if is_json => {
+                let units = c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04X}")).collect::<String>();
+                quoted.push_str(&units);
+            }
+            c => quoted.push_str(&format!("\\U{:08X}", u32::from(c))),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

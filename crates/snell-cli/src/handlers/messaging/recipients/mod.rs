@@ -1,0 +1,391 @@
+//! Whom a call addresses, read out of the tool's input.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::address::{MessageAddress, is_evident_address, split_addresses};
+use super::fields::{FieldRole, classify_field, is_person_name_field, is_recipient_field, normalize_field_name};
+use super::headers;
+
+/// The most usual of the fields that name recipients, for people.
+pub(super) const SHOWN_FIELDS: &str = "to, cc, bcc, recipient(s), email, address, channel, chat, conversation, user, phone, number, room, group and their like";
+
+/// Fields that name the account that sends, if their value is `me`.
+const ACCOUNTS: &[&str] = &["user", "userid", "username"];
+const OWN_ACCOUNT: &str = "me";
+
+/// What stands beside an address and is none.
+const NON_ADDRESS_FIELDS: &[&str] = &["displayname", "firstname", "kind", "label", "lastname", "role", "title", "type"];
+const NAME: &str = "name";
+
+/// The two sides of a field that is written as an object: `{"name": "Bcc", "value": …}`.
+const PAIR_NAMES: &[&str] = &["name", "key", "header", "field"];
+const PAIR_VALUE: &str = "value";
+
+/// Ways to reach somebody who is named elsewhere, in a field `channel`.
+const CHANNEL_KINDS: &[&str] = &[
+    "chat",
+    "email",
+    "in-app",
+    "in_app",
+    "inapp",
+    "mail",
+    "messenger",
+    "mms",
+    "phone",
+    "push",
+    "rcs",
+    "slack",
+    "sms",
+    "teams",
+    "telegram",
+    "viber",
+    "voice",
+    "web",
+    "whatsapp",
+];
+
+/// Input that is nested deeper, or has more parts, cannot be looked through while an agent waits. A value is a part, and so
+/// is every further address in a text.
+pub(super) const MAX_DEPTH: usize = 64;
+pub(super) const MAX_PARTS: usize = 20_000;
+/// A text that may be JSON is not parsed if it is longer.
+pub(super) const MAX_JSON_BYTES: usize = 1024 * 1024;
+
+/// Somebody whom a call addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MessageRecipient {
+    /// As the call has it.
+    pub(super) written: String,
+    pub(super) address: MessageAddress,
+    /// Whether it stands where people stand by their names. What is an id or a handle there is nobody's name.
+    pub(super) may_be_name: bool,
+}
+
+/// Everybody whom a call addresses.
+#[derive(Debug, Default)]
+pub(super) struct RecipientList {
+    pub(super) list: Vec<MessageRecipient>,
+    /// Whether there is more than can be looked through.
+    pub(super) is_cut: bool,
+}
+
+/// Everybody whom a call addresses, each once, by the known fields and these further ones.
+pub(super) fn find_recipients(input: &Value, further: &[String]) -> RecipientList {
+    let mut search = RecipientSearch {
+        further: further.iter().map(|name| normalize_field_name(name)).collect(),
+        parts_left: MAX_PARTS,
+        found: RecipientList::default(),
+        positions: HashMap::new(),
+        posts_to_channel: false,
+        usernames: Vec::new(),
+        last_resort: Vec::new(),
+    };
+    search.walk_value(input, TextHandling::Read, MAX_DEPTH);
+    search.resolve_deferred();
+    search.found
+}
+
+/// What is done with texts of which the field says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TextHandling {
+    /// Addresses, headers and JSON in them are looked for.
+    Read,
+    /// They are a message as it travels, perhaps in base64.
+    Raw,
+    /// They are content.
+    Leave,
+}
+
+struct RecipientSearch<'a> {
+    further: Vec<String>,
+    parts_left: usize,
+    found: RecipientList,
+    /// Where in the list an address stands.
+    positions: HashMap<MessageAddress, usize>,
+    /// Whether the call names a channel, in which a username is only how the sender is shown.
+    posts_to_channel: bool,
+    usernames: Vec<&'a Value>,
+    /// What names recipients only where nothing else does, and whether by their names.
+    last_resort: Vec<(&'a Value, bool)>,
+}
+
+impl<'a> RecipientSearch<'a> {
+    /// Decides about what was put off until everything was seen.
+    fn resolve_deferred(&mut self) {
+        let usernames = std::mem::take(&mut self.usernames);
+        if !self.posts_to_channel {
+            usernames.into_iter().for_each(|value| self.collect_recipients(value, false, MAX_DEPTH));
+        }
+        let last_resort = std::mem::take(&mut self.last_resort);
+        if self.found.list.is_empty() {
+            last_resort
+                .into_iter()
+                .for_each(|(value, takes_names)| self.collect_recipients(value, takes_names, MAX_DEPTH));
+        }
+    }
+
+    /// Whether there is room for one more part.
+    fn spend_part(&mut self) -> bool {
+        let fits = self.parts_left > 0;
+        self.parts_left = self.parts_left.saturating_sub(1);
+        self.found.is_cut |= !fits;
+        fits
+    }
+
+    /// Whether there is room for one more part, so deep down.
+    fn enter_level(&mut self, levels: usize) -> bool {
+        self.found.is_cut |= levels == 0;
+        levels > 0 && self.spend_part()
+    }
+
+    /// Looks for fields that name recipients.
+    fn walk_value(&mut self, value: &'a Value, texts: TextHandling, levels: usize) {
+        if !self.enter_level(levels) {
+            return;
+        }
+        match value {
+            Value::String(text) => self.scan_text(text, texts, levels - 1),
+            Value::Array(items) => {
+                if let [Value::String(name), value] = items.as_slice()
+                    && is_recipient_field(name)
+                {
+                    self.collect_recipients(value, false, levels - 1);
+                }
+                items.iter().for_each(|item| self.walk_value(item, texts, levels - 1));
+            }
+            Value::Object(members) => self.walk_members(members, levels - 1),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn walk_members(&mut self, members: &'a Map<String, Value>, levels: usize) {
+        if let Some((name, value)) = as_name_value_pair(members) {
+            return self.walk_field(name, value, levels);
+        }
+        for (key, value) in members {
+            self.walk_field(key, value, levels);
+        }
+    }
+
+    fn walk_field(&mut self, key: &str, value: &'a Value, levels: usize) {
+        let plain = normalize_field_name(key);
+        if self.further.contains(&plain) {
+            return self.collect_recipients(value, false, levels);
+        }
+        if is_own_account(&plain, value) {
+            return;
+        }
+        match classify_field(key) {
+            FieldRole::Recipient { takes_names } => self.collect_recipients(value, takes_names, levels),
+            FieldRole::Channel if is_channel_kind(value) => self.last_resort.push((value, false)),
+            FieldRole::Channel | FieldRole::Webhook => {
+                self.posts_to_channel = true;
+                self.collect_recipients(value, false, levels);
+            }
+            FieldRole::RecipientName => {
+                self.walk_value(value, TextHandling::Read, levels);
+                self.last_resort.push((value, true));
+            }
+            FieldRole::Username => {
+                self.walk_value(value, TextHandling::Read, levels);
+                self.usernames.push(value);
+            }
+            FieldRole::Number if is_small_number(value) => {}
+            FieldRole::Number => self.collect_recipients(value, false, levels),
+            FieldRole::Sender | FieldRole::Data => {}
+            FieldRole::Prose | FieldRole::Reference => self.walk_value(value, TextHandling::Leave, levels),
+            FieldRole::Raw => self.walk_value(value, TextHandling::Raw, levels),
+            FieldRole::Other => self.walk_value(value, TextHandling::Read, levels),
+        }
+    }
+
+    /// Looks through a text of which the field does not say what it is.
+    fn scan_text(&mut self, text: &str, texts: TextHandling, levels: usize) {
+        if texts == TextHandling::Leave {
+            return;
+        }
+        if let Some(value) = self.parse_json_text(text) {
+            return self.search_embedded(EmbeddedJson::for_walk(&value), levels);
+        }
+        let lines = headers::parse_headers(text, texts == TextHandling::Raw);
+        for line in lines.iter().filter(|line| is_recipient_field(&line.name)) {
+            self.add_addresses(&line.value, true);
+        }
+        if texts == TextHandling::Raw && !lines.is_empty() {
+            // Below them is what is said.
+            return;
+        }
+        for written in split_addresses(text).flat_map(split_adjacent_addresses) {
+            if is_evident_address(written) {
+                self.add_recipient(written, false);
+            }
+        }
+    }
+
+    /// What a text is that is JSON as a whole.
+    fn parse_json_text(&mut self, text: &str) -> Option<Value> {
+        let text = text.trim();
+        let is_framed = |begin, end| text.starts_with(begin) && text.ends_with(end);
+        if !is_framed('{', '}') && !is_framed('[', ']') {
+            return None;
+        }
+        if text.len() > MAX_JSON_BYTES {
+            self.found.is_cut = true;
+            return None;
+        }
+        serde_json::from_str(text).ok()
+    }
+
+    /// Looks through JSON that stood in a text, which is gone afterwards.
+    fn search_embedded(&mut self, part: EmbeddedJson<'_>, levels: usize) {
+        let mut inner = RecipientSearch {
+            further: self.further.clone(),
+            parts_left: self.parts_left,
+            found: std::mem::take(&mut self.found),
+            positions: std::mem::take(&mut self.positions),
+            posts_to_channel: self.posts_to_channel,
+            usernames: Vec::new(),
+            last_resort: Vec::new(),
+        };
+        match part.takes_names {
+            None => inner.walk_value(part.value, TextHandling::Read, levels),
+            Some(takes_names) => inner.collect_recipients(part.value, takes_names, levels),
+        }
+        inner.resolve_deferred();
+        self.parts_left = inner.parts_left;
+        self.posts_to_channel = inner.posts_to_channel;
+        self.positions = inner.positions;
+        self.found = inner.found;
+    }
+
+    /// Takes everything in the value of such a field for recipients.
+    fn collect_recipients(&mut self, value: &'a Value, takes_names: bool, levels: usize) {
+        if !self.enter_level(levels) {
+            return;
+        }
+        match value {
+            Value::String(text) => match self.parse_json_text(text) {
+                Some(value) => self.search_embedded(EmbeddedJson::for_recipients(&value, takes_names), levels - 1),
+                None => self.add_addresses(text, takes_names),
+            },
+            Value::Number(number) => self.add_addresses(&number.to_string(), false),
+            Value::Array(items) => items.iter().for_each(|item| self.collect_recipients(item, takes_names, levels - 1)),
+            // A whole message in such a field, rather than somebody.
+            Value::Object(members) if members.keys().any(|key| is_recipient_field(key)) => {
+                self.walk_value(value, TextHandling::Read, levels - 1);
+            }
+            Value::Object(members) => self.collect_members(members, takes_names, levels - 1),
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+
+    /// `{"email": …, "name": …}`: the name counts only where there is nothing else, or if it looks like an address.
+    /// `{"ann@example.com": "Ann"}` has its address for a key.
+    fn collect_members(&mut self, members: &'a Map<String, Value>, takes_names: bool, levels: usize) {
+        let before = self.found.list.len();
+        let mut name = None;
+        for (key, value) in members {
+            let plain = normalize_field_name(key);
+            let is_address = key.contains('@');
+            if is_address {
+                self.add_addresses(key, false);
+            }
+            let stands_beside = NON_ADDRESS_FIELDS.contains(&plain.as_str()) || (is_address && is_plain_name(value));
+            if plain == NAME {
+                name = Some(value);
+            }
+            if plain == NAME || stands_beside {
+                self.collect_display_name(value);
+            } else if !matches!(classify_field(key), FieldRole::Sender | FieldRole::Data) {
+                self.collect_recipients(value, takes_names && is_person_name_field(&plain), levels);
+            }
+        }
+        if let Some(name) = name.filter(|_| self.found.list.len() == before) {
+            self.collect_recipients(name, takes_names, levels);
+        }
+    }
+
+    /// A display name that looks like an address counts as one: whoever reads it less carefully would write to it.
+    fn collect_display_name(&mut self, name: &Value) {
+        let text = name.as_str().unwrap_or_default();
+        if text.contains('@') || is_evident_address(text) {
+            self.add_addresses(text, false);
+        }
+    }
+
+    fn add_addresses(&mut self, text: &str, may_be_name: bool) {
+        for (at, written) in split_addresses(text).enumerate() {
+            if at > 0 && !self.spend_part() {
+                return;
+            }
+            self.add_recipient(written, may_be_name);
+        }
+    }
+
+    /// Of somebody who stands in two places, the stricter reading counts.
+    fn add_recipient(&mut self, written: &str, may_be_name: bool) {
+        let Some(address) = MessageAddress::parse(written) else {
+            return;
+        };
+        if let Some(known) = self.positions.get(&address).and_then(|at| self.found.list.get_mut(*at)) {
+            known.may_be_name &= may_be_name;
+            return;
+        }
+        self.positions.insert(address.clone(), self.found.list.len());
+        self.found.list.push(MessageRecipient { written: written.to_owned(), address, may_be_name });
+    }
+}
+
+/// JSON that stood in a text, and whether the text named recipients.
+struct EmbeddedJson<'v> {
+    value: &'v Value,
+    takes_names: Option<bool>,
+}
+
+impl<'v> EmbeddedJson<'v> {
+    fn for_walk(value: &'v Value) -> Self {
+        Self { value, takes_names: None }
+    }
+
+    fn for_recipients(value: &'v Value, takes_names: bool) -> Self {
+        Self { value, takes_names: Some(takes_names) }
+    }
+}
+
+/// A field that is written as an object, if it says that something goes there.
+fn as_name_value_pair(members: &Map<String, Value>) -> Option<(&str, &Value)> {
+    let side = |wanted: &[&str]| members.iter().find(|(key, _)| wanted.contains(&normalize_field_name(key).as_str()));
+    let name = side(PAIR_NAMES)?.1.as_str()?;
+    let value = side(&[PAIR_VALUE])?.1;
+    (is_recipient_field(name) || classify_field(name) == FieldRole::Sender).then_some((name, value))
+}
+
+/// Several addresses with only blanks between them are several.
+fn split_adjacent_addresses(piece: &str) -> Vec<&str> {
+    let words: Vec<_> = piece.split_whitespace().collect();
+    if words.iter().all(|word| is_evident_address(word)) { words } else { vec![piece] }
+}
+
+fn is_own_account(field: &str, value: &Value) -> bool {
+    ACCOUNTS.contains(&field) && value.as_str().is_some_and(|text| text.trim().eq_ignore_ascii_case(OWN_ACCOUNT))
+}
+
+/// Whether a channel is the way to somebody, rather than where something is put.
+fn is_channel_kind(value: &Value) -> bool {
+    let text = value.as_str().unwrap_or_default().trim();
+    CHANNEL_KINDS.iter().any(|way| way.eq_ignore_ascii_case(text))
+}
+
+/// Whether a number is none that can be called.
+fn is_small_number(value: &Value) -> bool {
+    value.as_u64().is_some_and(|number| number < 10_000)
+}
+
+fn is_plain_name(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| !text.contains('@'))
+}
+
+#[cfg(test)]
+mod tests;

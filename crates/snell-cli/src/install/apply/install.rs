@@ -1,0 +1,243 @@
+//! Putting Snell into an agent's settings.
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+use serde::Serialize;
+
+use super::script_file::{NotifyScript, ScriptFate};
+use super::{InstallTarget, fault_to_error, unified_diff};
+use crate::install::agents::SettingsScope;
+use crate::install::atomic_file::{FileModePolicy, FileSnapshot};
+use crate::install::backup::{InstallLog, InstallRecord, determine_prior_content};
+use crate::install::exe_path;
+use crate::install::handler::{HandlerEntry, InstallMode};
+use crate::install::plan::{self, DesiredRegistration, InstallPlan};
+
+/// What is asked for.
+#[derive(Debug)]
+pub(crate) struct InstallRequest {
+    pub(crate) way: InstallMode,
+    /// The receiver that the script forwards to, if one was named.
+    pub(crate) url: Option<String>,
+    /// Whether to install although it is installed elsewhere.
+    pub(crate) force: bool,
+    /// Whether to write nothing.
+    pub(crate) dry_run: bool,
+}
+
+/// What was done, or would be.
+#[derive(Debug, Serialize)]
+pub(crate) struct InstallReport {
+    pub(crate) agent: &'static str,
+    pub(crate) way: InstallMode,
+    pub(crate) file: PathBuf,
+    /// What is registered: the program, or the script.
+    pub(crate) command: String,
+    pub(crate) events: Vec<&'static str>,
+    pub(crate) changed: bool,
+    /// Whether the file was not there before.
+    pub(crate) created: bool,
+    /// The copy that was made of it.
+    pub(crate) backup: Option<PathBuf>,
+    /// The script that was written.
+    pub(crate) script: Option<PathBuf>,
+    /// The script that is not needed any more.
+    pub(crate) removed_script: Option<PathBuf>,
+    /// The script that is again what it was before Snell.
+    pub(crate) restored_script: Option<PathBuf>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) dry_run: bool,
+    /// What changes, as a unified diff.
+    pub(crate) diff: String,
+}
+
+/// Installs Snell.
+pub(crate) fn install_snell(target: &InstallTarget, request: &InstallRequest) -> anyhow::Result<InstallReport> {
+    let work = InstallJob::prepare(target, request)?;
+    let mut done = work.preview_report()?;
+    if done.changed && !request.dry_run {
+        work.execute(&mut done)?;
+    }
+    Ok(done)
+}
+
+/// Everything that has to be known before anything is written.
+struct InstallJob<'a> {
+    target: &'a InstallTarget,
+    request: &'a InstallRequest,
+    wanted: DesiredRegistration,
+    command: String,
+    installed: InstallLog,
+    known: Option<InstallRecord>,
+    seen: FileSnapshot,
+    plan: InstallPlan,
+    script: NotifyScript,
+    /// What becomes of the script, if the file does not call it any more.
+    fate: ScriptFate,
+}
+
+impl<'a> InstallJob<'a> {
+    fn prepare(target: &'a InstallTarget, request: &'a InstallRequest) -> anyhow::Result<Self> {
+        let program = exe_path::check_registrable(&target.program)?.to_owned();
+        let script = NotifyScript::for_target(target, &program, request.url.as_deref());
+        let command = match request.way {
+            InstallMode::Hook => program.clone(),
+            InstallMode::Notify => script.path_text()?.to_owned(),
+        };
+        if request.way == InstallMode::Notify && !request.force && script.is_foreign() {
+            let shown = script.path().display();
+            bail!(
+                "{shown} is not Snell's, so it is left as it is; move it away, or say --force to have it replaced, and put \
+                 back by `snell uninstall`"
+            );
+        }
+        // What is only looked at needs no lock, and leaves no trace.
+        let installed =
+            if request.dry_run { InstallLog::open_read_only(&target.data) } else { InstallLog::open(&target.data)? };
+        let leaves_script = request.way == InstallMode::Hook
+            && target.installed_mode(&target.settings_path()) == Some(InstallMode::Notify);
+        let fate = if leaves_script { script.decide_fate(target, &installed)? } else { ScriptFate::default() };
+        let (now, then) = match request.way {
+            // A script that is taken over takes along whoever calls it.
+            InstallMode::Notify => (script.recognizer_when_written(target), script.recognizer_when_written(target)),
+            InstallMode::Hook => (target.recognizer(), script.recognizer_after(&fate, target, &installed)),
+        };
+        let wanted = DesiredRegistration {
+            way: request.way,
+            entries: HandlerEntry::all_for_agent(target.agent, request.way, &command),
+            recognizer: then,
+        };
+        let known = installed.find_record(&target.settings_path());
+        let seen = FileSnapshot::load(&target.settings_path())?;
+        let current = seen.text.as_deref();
+        let plan = plan::plan_install(current, &determine_prior_content(known.as_ref(), current), &now, &wanted);
+        Ok(Self {
+            plan: plan.map_err(|fault| fault_to_error(&seen, &fault))?,
+            target,
+            request,
+            wanted,
+            command,
+            installed,
+            known,
+            seen,
+            script,
+            fate,
+        })
+    }
+
+    fn changes_file(&self) -> bool {
+        self.seen.text.as_ref() != Some(&self.plan.after)
+    }
+
+    fn changes_script(&self) -> bool {
+        self.request.way == InstallMode::Notify && self.script.needs_write()
+    }
+
+    /// What will have been done.
+    fn preview_report(&self) -> anyhow::Result<InstallReport> {
+        let current = self.seen.text.as_deref();
+        let mut diff = unified_diff(&self.seen.path, current, Some(&self.plan.after));
+        if self.changes_script() {
+            diff.push_str(&self.script.diff_with_current());
+        }
+        let changed = self.changes_file() || self.changes_script();
+        let mut warnings = self.collect_warnings(changed)?;
+        warnings.extend(self.fate.keep_reason.clone());
+        Ok(InstallReport {
+            agent: self.target.agent.name,
+            way: self.request.way,
+            file: self.seen.path.clone(),
+            command: self.command.clone(),
+            events: self.wanted.entries.iter().map(|entry| entry.event).collect(),
+            changed,
+            created: !self.seen.exists(),
+            backup: None,
+            script: self.changes_script().then(|| self.script.path().to_owned()),
+            removed_script: self.fate.removed.clone(),
+            restored_script: self.fate.restored.clone(),
+            warnings,
+            dry_run: self.request.dry_run,
+            diff,
+        })
+    }
+
+    fn execute(&self, done: &mut InstallReport) -> anyhow::Result<()> {
+        // The script may lie in a directory that is made for both.
+        let made = self.seen.missing_directories();
+        let written = self.changes_script().then(|| self.script.write(&self.installed)).transpose()?;
+        if self.changes_file() {
+            match self.write_settings(made) {
+                Ok(backup) => done.backup = backup,
+                Err(error) => {
+                    written.into_iter().for_each(|written| self.script.roll_back(&self.installed, &written));
+                    return Err(error);
+                }
+            }
+        }
+        if self.fate.is_decided() {
+            self.script.restore_original(&self.installed)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a copy of the file is to be kept: not of one that holds something of ours.
+    fn needs_backup(&self) -> bool {
+        self.changes_file() && !self.plan.was_ours
+    }
+
+    /// Writes the file, having remembered first how to undo it. Answers where a copy of it was made.
+    fn write_settings(&self, made: Vec<PathBuf>) -> anyhow::Result<Option<PathBuf>> {
+        let backup = if self.needs_backup() { self.seen.back_up()? } else { None };
+        let mut remembered = InstallRecord::new(&self.seen.path, self.plan.before.clone(), &self.plan.after);
+        remembered.way = Some(self.request.way);
+        remembered.scope = Some(self.target.scope);
+        remembered.containers.clone_from(&self.plan.containers);
+        remembered.backup.clone_from(&backup);
+        remembered.made = made;
+        let access = match self.target.scope {
+            // Whoever shares a project reads its files.
+            SettingsScope::Project => FileModePolicy::Usual,
+            SettingsScope::User | SettingsScope::Local | SettingsScope::Managed => FileModePolicy::Private,
+        };
+        let written = self
+            .installed
+            .save_record(&remembered.inherit_from(self.known.as_ref()))
+            .and_then(|()| self.seen.replace(&self.plan.after, access));
+        if let Err(error) = written {
+            // Why the file could not be written is what people are told; the rest is only tidying up.
+            self.installed.restore_record(&self.seen.path, self.known.as_ref());
+            if let Some(backup) = backup {
+                let _ = std::fs::remove_file(backup);
+            }
+            return Err(error);
+        }
+        Ok(backup)
+    }
+
+    /// What people should know. Installed in two files at once, every event would be told twice.
+    fn collect_warnings(&self, changed: bool) -> anyhow::Result<Vec<String>> {
+        let mut warnings = Vec::new();
+        let told_twice = self.target.find_other_installations(&self.installed).into_iter().map(|other| {
+            let (path, way, undo) = (other.path.display(), other.way.title(), other.undo);
+            format!("{path} calls {way} too, so events may be told twice; to end that: {undo}")
+        });
+        let told_twice: Vec<_> = told_twice.collect();
+        if changed && !self.request.force && !told_twice.is_empty() {
+            bail!("{}; or say --force to install it here as well", told_twice.join("; "));
+        }
+        warnings.extend(told_twice);
+        if let Some(why) = exe_path::explain_unstable_path(&self.target.program) {
+            warnings.push(format!("{} {why}", self.target.program.display()));
+        }
+        if self.changes_file() && self.seen.has_hard_links() {
+            let shown = self.seen.path.display();
+            warnings.push(format!("{shown} has other names (hard links), and is replaced only under this one"));
+        }
+        if let Some(other) = self.seen.find_backup_conflict().filter(|_| self.needs_backup()) {
+            let shown = other.display();
+            warnings.push(format!("{shown} is there already, and stays; no copy of the file as it was is kept"));
+        }
+        Ok(warnings)
+    }
+}

@@ -1,0 +1,194 @@
+//! Taking Snell out of an agent's settings.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::script_file::{NotifyScript, ScriptFate};
+use super::{InstallTarget, fault_to_error, unified_diff};
+use crate::install::agents::SettingsScope;
+use crate::install::atomic_file::{self, FileModePolicy, FileSnapshot};
+use crate::install::backup::{InstallLog, InstallRecord, determine_prior_content};
+use crate::install::handler::InstallMode;
+use crate::install::jsonc::SettingsDocument;
+use crate::install::plan::{self, PriorContent};
+use crate::install::scan;
+
+/// What was undone, or would be.
+#[derive(Debug, Serialize)]
+pub(crate) struct UninstallReport {
+    pub(crate) agent: &'static str,
+    pub(crate) file: PathBuf,
+    pub(crate) changed: bool,
+    /// Whether the file says again, to the last byte, what it said before; not if somebody has changed it since.
+    pub(crate) restored: bool,
+    /// Whether the file is gone, because it was not there before.
+    pub(crate) removed: bool,
+    /// The script that was removed.
+    pub(crate) script: Option<PathBuf>,
+    /// The script that is again what it was before Snell.
+    pub(crate) restored_script: Option<PathBuf>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) dry_run: bool,
+    /// What changes, as a unified diff.
+    pub(crate) diff: String,
+}
+
+/// Removes Snell.
+pub(crate) fn uninstall_snell(target: &InstallTarget, dry_run: bool) -> anyhow::Result<UninstallReport> {
+    let mut done = UninstallReport {
+        agent: target.agent.name,
+        file: target.settings_path(),
+        changed: false,
+        restored: false,
+        removed: false,
+        script: None,
+        restored_script: None,
+        warnings: Vec::new(),
+        dry_run,
+        diff: String::new(),
+    };
+    // Where nothing is to be done, nothing is made for the sake of looking.
+    let looked = UninstallJob::prepare(target, InstallLog::open_read_only(&target.data))?;
+    if !looked.has_work() {
+        done.warnings = format_other_installations(target, &looked.installed);
+        return Ok(done);
+    }
+    if dry_run {
+        looked.fill_report(&mut done)?;
+        return Ok(done);
+    }
+    let work = UninstallJob::prepare(target, InstallLog::open(&target.data)?)?;
+    work.fill_report(&mut done)?;
+    work.execute(&mut done)?;
+    Ok(done)
+}
+
+/// Everything that has to be known before anything is written.
+struct UninstallJob<'a> {
+    target: &'a InstallTarget,
+    installed: InstallLog,
+    known: Option<InstallRecord>,
+    seen: FileSnapshot,
+    /// Whether nobody has changed the file since Snell came.
+    is_as_left: bool,
+    /// What the file is to say; nothing if it is not to be there.
+    text: Option<String>,
+    script: NotifyScript,
+    fate: ScriptFate,
+}
+
+impl<'a> UninstallJob<'a> {
+    fn prepare(target: &'a InstallTarget, installed: InstallLog) -> anyhow::Result<Self> {
+        let path = target.settings_path();
+        let seen = FileSnapshot::load(&path)?;
+        let fault = |fault| fault_to_error(&seen, &fault);
+        let document = SettingsDocument::parse(seen.text.as_deref().unwrap_or_default()).map_err(fault)?;
+        let own = scan::find_own_handlers(&document, &target.recognizer());
+        let known = installed.find_record(&path);
+        let mut was = determine_prior_content(known.as_ref(), seen.text.as_deref());
+        if matches!(was, PriorContent::Known(None)) && seen.is_link() {
+            // It was made by Snell, and its owner has moved it elsewhere since: it is his now.
+            was = PriorContent::Unknown;
+        }
+        let is_as_left = matches!(was, PriorContent::Known(_));
+        let text = if own.is_empty() && !is_as_left {
+            seen.text.clone()
+        } else {
+            let text = plan::plan_uninstall(&document, &was, &target.recognizer()).map_err(fault)?;
+            let was_made = known.as_ref().is_some_and(|known| known.before.is_none()) && !seen.is_link();
+            text.filter(|text| !(was_made && text.trim().is_empty()))
+        };
+        let script = NotifyScript::for_target(target, &target.program.to_string_lossy(), None);
+        let has_called_it = own.iter().any(|handler| handler.way == Some(InstallMode::Notify))
+            || known.as_ref().is_some_and(|known| known.way == Some(InstallMode::Notify));
+        // One that nobody calls any more is the user's to have removed.
+        let is_left_over = target.scope == SettingsScope::User && script.is_unmodified();
+        let fate =
+            if has_called_it || is_left_over { script.decide_fate(target, &installed)? } else { ScriptFate::default() };
+        Ok(Self { target, installed, known, is_as_left, text, seen, script, fate })
+    }
+
+    fn changes_file(&self) -> bool {
+        self.text != self.seen.text
+    }
+
+    fn has_work(&self) -> bool {
+        self.changes_file() || self.known.is_some() || self.fate.is_decided()
+    }
+
+    /// Says what will have been done.
+    fn fill_report(&self, done: &mut UninstallReport) -> anyhow::Result<()> {
+        done.changed = true;
+        done.restored = self.is_as_left;
+        done.removed = self.changes_file() && self.text.is_none();
+        done.diff = unified_diff(&self.seen.path, self.seen.text.as_deref(), self.text.as_deref());
+        done.script.clone_from(&self.fate.removed);
+        done.restored_script.clone_from(&self.fate.restored);
+        done.warnings.extend(self.fate.keep_reason.clone());
+        if self.is_as_left && self.has_older_entries()? {
+            done.warnings.push(
+                "entries of Snell that were there before are there again; to take them out, too, run this again".into(),
+            );
+        }
+        Ok(())
+    }
+
+    /// Whether entries of ours come back that were there before.
+    fn has_older_entries(&self) -> anyhow::Result<bool> {
+        let signs = self.script.recognizer_after(&self.fate, self.target, &self.installed);
+        let text = self.text.as_deref().unwrap_or_default();
+        let document = SettingsDocument::parse(text).map_err(|fault| fault_to_error(&self.seen, &fault))?;
+        Ok(!scan::find_own_handlers(&document, &signs).is_empty())
+    }
+
+    fn execute(&self, done: &mut UninstallReport) -> anyhow::Result<()> {
+        match &self.text {
+            _ if !self.changes_file() => {}
+            Some(text) => self.seen.replace(text, FileModePolicy::Private)?,
+            None => self.seen.remove()?,
+        }
+        if let Some(known) = &self.known {
+            // Whoever has removed the file himself has no use for a copy of it.
+            let is_gone = !self.seen.exists();
+            clean_up_backup(known, self.text.as_deref(), is_gone, done);
+        }
+        self.installed.delete_record(&self.seen.path);
+        if self.fate.is_decided() {
+            self.script.restore_original(&self.installed)?;
+        }
+        if let Some(known) = &self.known {
+            // The script may have been the last thing in them.
+            atomic_file::remove_directories(&known.made);
+        }
+        Ok(())
+    }
+}
+
+/// A copy that says nothing else than the file itself is not needed any more, nor is one of a file that its owner has
+/// removed.
+fn clean_up_backup(known: &InstallRecord, text: Option<&str>, is_gone: bool, done: &mut UninstallReport) {
+    let Some(backup) = &known.backup else {
+        return;
+    };
+    match atomic_file::read_text(backup) {
+        Some(copy) if is_gone || Some(copy.as_str()) == text => {
+            if let Err(error) = std::fs::remove_file(backup) {
+                done.warnings.push(format!("{} stays: {error}", backup.display()));
+            }
+        }
+        Some(_) => {
+            let shown = backup.display();
+            done.warnings.push(format!("the file as it was before Snell is still in {shown}"));
+        }
+        None => {}
+    }
+}
+
+fn format_other_installations(target: &InstallTarget, installed: &InstallLog) -> Vec<String> {
+    let found = target.find_other_installations(installed).into_iter().map(|other| {
+        let (path, undo) = (other.path.display(), other.undo);
+        format!("Snell is installed in {path}; to remove it there: {undo}")
+    });
+    found.collect()
+}

@@ -1,0 +1,299 @@
+//! What a settings file is to become. Everything here is text in, text out.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::handler::{HandlerCommand, HandlerEntry, InstallMode};
+use super::jsonc::{JsonAddition, JsonPathStep, SettingsDocument, SettingsFault};
+use super::recognize::EntryRecognizer;
+use super::scan::{self, HOOKS, RegisteredHandler};
+
+/// What is to be registered in a file.
+#[derive(Clone, Debug)]
+pub(crate) struct DesiredRegistration {
+    pub(crate) way: InstallMode,
+    pub(crate) entries: Vec<HandlerEntry>,
+    /// By what entries of ours are known once it is registered.
+    pub(crate) recognizer: EntryRecognizer,
+}
+
+/// What a file was and is to become.
+#[derive(Debug)]
+pub(crate) struct InstallPlan {
+    /// What uninstalling makes of it, if nobody changes it; nothing if it is not there without Snell.
+    pub(crate) before: Option<String>,
+    /// Whether something of ours was in it already.
+    pub(crate) was_ours: bool,
+    pub(crate) after: String,
+    pub(crate) containers: Vec<CreatedContainer>,
+}
+
+/// Something that was not there or held nothing before Snell's entries came into it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CreatedContainer {
+    path: Vec<String>,
+    /// The blanks that stood in it; nothing if it was not there.
+    blank: Option<String>,
+}
+
+/// What a file was when Snell was last installed in it, as far as that is remembered.
+#[derive(Clone, Debug)]
+pub(crate) enum PriorContent<'a> {
+    /// The file is as it was left then, and this is what it said before.
+    Known(Option<&'a str>),
+    /// Somebody has changed it since.
+    Changed {
+        /// What was not there, or held nothing.
+        containers: &'a [CreatedContainer],
+        /// Whether the file itself was there.
+        existed: bool,
+    },
+    /// Nothing is remembered.
+    Unknown,
+}
+
+/// What a file is to become that Snell is installed in. Now, entries of ours in it are known by these signs.
+pub(crate) fn plan_install(
+    current: Option<&str>,
+    before: &PriorContent<'_>,
+    now: &EntryRecognizer,
+    wanted: &DesiredRegistration,
+) -> Result<InstallPlan, SettingsFault> {
+    let document = SettingsDocument::parse(current.unwrap_or_default())?;
+    scan::check_shape(&document, wanted.entries.iter().map(|entry| entry.event))?;
+    // What Snell wrote is written anew from what was there before. In what others wrote, only what has to be is changed.
+    let (base, signs) = match before {
+        PriorContent::Known(text) => (SettingsDocument::parse(text.unwrap_or_default())?, &wanted.recognizer),
+        PriorContent::Changed { .. } | PriorContent::Unknown => (document.clone(), now),
+    };
+    let stripped = strip_own_entries(&base, before, signs)?;
+    let (added, containers) = add_entries(&stripped, wanted)?;
+    let own = scan::find_own_handlers(&base, signs);
+    let is_same_way = !own.is_empty() && own.iter().all(|handler| handler.way == Some(wanted.way));
+    let after = if is_installed(&document, wanted) {
+        document.text()
+    } else if is_same_way {
+        update_entries(base.clone(), &own, before, wanted)?
+    } else {
+        added
+    };
+    let result = SettingsDocument::parse(&after)?;
+    let others = scan::strip_own_handlers(&base, signs);
+    if others != scan::strip_own_handlers(&result, &wanted.recognizer) || !is_installed(&result, wanted) {
+        return Err(uneditable_fault());
+    }
+    Ok(InstallPlan {
+        before: match before {
+            PriorContent::Known(text) => text.map(str::to_owned),
+            PriorContent::Unknown => current.map(str::to_owned),
+            PriorContent::Changed { existed, .. } => {
+                let is_nothing = current.is_none() || (!existed && stripped.trim().is_empty());
+                (!is_nothing).then_some(stripped)
+            }
+        },
+        was_ours: !scan::find_own_handlers(&document, now).is_empty(),
+        after: result.text(),
+        containers: containers.into_vec(),
+    })
+}
+
+/// What a file is to become that Snell is removed from; nothing if it would not be there without Snell.
+pub(crate) fn plan_uninstall(
+    document: &SettingsDocument,
+    before: &PriorContent<'_>,
+    signs: &EntryRecognizer,
+) -> Result<Option<String>, SettingsFault> {
+    match before {
+        PriorContent::Known(text) => Ok(text.map(str::to_owned)),
+        PriorContent::Changed { .. } | PriorContent::Unknown => strip_own_entries(document, before, signs).map(Some),
+    }
+}
+
+/// A file without entries of ours.
+fn strip_own_entries(
+    document: &SettingsDocument,
+    before: &PriorContent<'_>,
+    signs: &EntryRecognizer,
+) -> Result<String, SettingsFault> {
+    let mut stripped = document.clone();
+    for handler in scan::find_own_handlers(document, signs).iter().rev() {
+        remove_handler(&mut stripped, handler, before)?;
+    }
+    if scan::strip_own_handlers(document, signs) != scan::strip_own_handlers(&stripped, signs) {
+        return Err(uneditable_fault());
+    }
+    Ok(stripped.text())
+}
+
+fn uneditable_fault() -> SettingsFault {
+    SettingsFault {
+        at: 0,
+        message: "is written in a way that Snell cannot edit without changing something else; it is left as it is"
+            .into(),
+    }
+}
+
+/// Whether all of this, and nothing else of ours, is registered.
+fn is_installed(document: &SettingsDocument, wanted: &DesiredRegistration) -> bool {
+    let own = scan::find_own_handlers(document, &wanted.recognizer);
+    let has = |entry: &HandlerEntry| own.iter().filter(|handler| matches_entry(handler, entry)).count() == 1;
+    own.len() == wanted.entries.len() && wanted.entries.iter().all(has)
+}
+
+/// Whether a handler does what an entry says, every time. How long it may take is up to the user.
+fn matches_entry(handler: &RegisteredHandler, entry: &HandlerEntry) -> bool {
+    let exec = HandlerCommand::Exec { command: entry.command.clone(), args: entry.args.clone() };
+    handler.event == entry.event && handler.call.as_ref() == Some(&exec) && handler.limits().is_empty()
+}
+
+/// Puts entries into a file that has none of ours.
+fn add_entries(before: &str, wanted: &DesiredRegistration) -> Result<(String, ContainerLog), SettingsFault> {
+    let mut document = SettingsDocument::parse(before)?;
+    let mut containers = ContainerLog::default();
+    for entry in &wanted.entries {
+        insert_entry(&mut document, entry, &mut containers)?;
+    }
+    Ok((document.text(), containers))
+}
+
+/// Brings our entries in a file up to date, each where it stands.
+fn update_entries(
+    mut document: SettingsDocument,
+    own: &[RegisteredHandler],
+    before: &PriorContent<'_>,
+    wanted: &DesiredRegistration,
+) -> Result<String, SettingsFault> {
+    // From the end, so that the places before stay where they are.
+    for (index, handler) in own.iter().enumerate().rev() {
+        let entry = wanted.entries.iter().find(|entry| entry.event == handler.event);
+        match entry.filter(|_| find_kept_handler(own, &handler.event) == Some(index)) {
+            Some(entry) if matches_entry(handler, entry) => {}
+            Some(entry) => document.replace(&handler.json_path(), &entry.to_handler())?,
+            None => remove_handler(&mut document, handler, before)?,
+        }
+    }
+    let missing = |entry: &&HandlerEntry| find_kept_handler(own, entry.event).is_none();
+    for entry in wanted.entries.iter().filter(missing) {
+        insert_entry(&mut document, entry, &mut ContainerLog::default())?;
+    }
+    Ok(document.text())
+}
+
+/// Which handler of ours on an event stays where it is: the first that is not in an entry for some things only.
+fn find_kept_handler(own: &[RegisteredHandler], event: &str) -> Option<usize> {
+    own.iter().position(|handler| handler.event == event && handler.has_no_matcher())
+}
+
+fn insert_entry(
+    document: &mut SettingsDocument,
+    entry: &HandlerEntry,
+    containers: &mut ContainerLog,
+) -> Result<(), SettingsFault> {
+    let (hooks, event) = (JsonPathStep::Key(HOOKS), JsonPathStep::Key(entry.event));
+    if document.root().is_none() {
+        document.begin_object()?;
+        containers.record_container(&[], None);
+    }
+    containers.record_if_empty(document, &[]);
+    if document.node_at(&[hooks]).is_none() {
+        document.append(&[], &JsonAddition::Member(HOOKS, &json!({})))?;
+        containers.record_container(&[hooks], None);
+    }
+    containers.record_if_empty(document, &[hooks]);
+    if document.node_at(&[hooks, event]).is_none() {
+        containers.record_container(&[hooks, event], None);
+        return document.append(&[hooks], &JsonAddition::Member(entry.event, &json!([entry.to_group()])));
+    }
+    containers.record_if_empty(document, &[hooks, event]);
+    document.append(&[hooks, event], &JsonAddition::Item(&entry.to_group()))
+}
+
+/// Takes one of our handlers out, with everything around it that is there only for its sake.
+fn remove_handler(
+    document: &mut SettingsDocument,
+    handler: &RegisteredHandler,
+    before: &PriorContent<'_>,
+) -> Result<(), SettingsFault> {
+    let path = handler.json_path();
+    let (group, handlers) = (&path[..3], &path[..4]);
+    let neighbours = document.node_at(handlers).and_then(|node| node.items()).map_or(0, <[_]>::len);
+    if neighbours > 1 {
+        return document.remove(&path);
+    }
+    document.remove(group)?;
+    for length in (0..=2).rev() {
+        let container = &path[..length];
+        if document.blank_inside(container).is_none() {
+            return Ok(());
+        }
+        match before.container_origin(container) {
+            // What somebody has written there since is more than nothing.
+            ContainerOrigin::Absent if document.has_comments_inside(container) => return Ok(()),
+            ContainerOrigin::Absent if container.is_empty() => document.remove_root()?,
+            ContainerOrigin::Absent => document.remove(container)?,
+            ContainerOrigin::Blank(blank) => return document.set_blank_inside(container, &blank),
+            // Somebody else has emptied it.
+            ContainerOrigin::Full => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+/// What a container was before our entries came into it.
+enum ContainerOrigin {
+    Absent,
+    Blank(String),
+    Full,
+}
+
+impl PriorContent<'_> {
+    fn container_origin(&self, path: &[JsonPathStep<'_>]) -> ContainerOrigin {
+        match self {
+            Self::Changed { containers, .. } => {
+                let names = key_path(path);
+                match containers.iter().find(|container| container.path == names) {
+                    Some(CreatedContainer { blank: None, .. }) => ContainerOrigin::Absent,
+                    Some(CreatedContainer { blank: Some(blank), .. }) => ContainerOrigin::Blank(blank.clone()),
+                    None => ContainerOrigin::Full,
+                }
+            }
+            // Nobody writes an array or an object for nothing; a file is more than that.
+            _ if path.is_empty() => ContainerOrigin::Blank(String::new()),
+            _ => ContainerOrigin::Absent,
+        }
+    }
+}
+
+fn key_path(path: &[JsonPathStep<'_>]) -> Vec<String> {
+    let keys = path.iter().filter_map(|step| match step {
+        JsonPathStep::Key(key) => Some((*key).to_owned()),
+        JsonPathStep::Item(_) => None,
+    });
+    keys.collect()
+}
+
+/// Containers that were not there or held nothing, each as it was found first.
+#[derive(Debug, Default)]
+struct ContainerLog(Vec<CreatedContainer>);
+
+impl ContainerLog {
+    fn into_vec(self) -> Vec<CreatedContainer> {
+        self.0
+    }
+
+    fn record_container(&mut self, path: &[JsonPathStep<'_>], blank: Option<String>) {
+        let path = key_path(path);
+        if self.0.iter().all(|known| known.path != path) {
+            self.0.push(CreatedContainer { path, blank });
+        }
+    }
+
+    fn record_if_empty(&mut self, document: &SettingsDocument, path: &[JsonPathStep<'_>]) {
+        if let Some(blank) = document.blank_inside(path) {
+            self.record_container(path, Some(blank));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+//! By what Snell knows its own entries: only a whole command that Snell itself writes or documents is one.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use snell::Hook;
+
+use super::agents::{AgentDirs, InstallAgent};
+use super::atomic_file;
+use super::exe_path::ExeLocator;
+use super::handler::{AGENT_FLAG, HandlerCommand, InstallMode};
+use super::notify_script;
+use crate::env::read_dir_variable;
+
+/// By what Snell knows its own entries.
+#[derive(Clone, Debug)]
+pub(crate) struct EntryRecognizer {
+    /// The agent whose settings they are in.
+    agent: &'static str,
+    /// The program that would be registered. One that was renamed is still ours if it is this one.
+    program: String,
+    /// The script that would be registered.
+    script: PathBuf,
+    home: PathBuf,
+    /// What a script says; nothing if it is not there.
+    read_script: fn(&Path) -> Option<String>,
+    /// What the script of ours says once everything is done, if that is something else than now.
+    planned_script: Option<String>,
+}
+
+impl EntryRecognizer {
+    pub(crate) fn new(agent: &InstallAgent, around: &AgentDirs, program: &Path) -> Self {
+        Self {
+            agent: agent.name,
+            program: program.to_string_lossy().into_owned(),
+            script: agent.script_path(around),
+            home: around.home.clone(),
+            read_script: atomic_file::read_script_head,
+            planned_script: None,
+        }
+    }
+
+    /// The same, once the script says this.
+    pub(crate) fn with_script_text(mut self, text: &str) -> Self {
+        self.planned_script = Some(text.to_owned());
+        self
+    }
+
+    /// The words of a command that is simple enough for that; nothing otherwise.
+    pub(crate) fn command_words(&self, call: &HandlerCommand) -> Option<Vec<String>> {
+        call.split_words(&self.home.to_string_lossy())
+    }
+
+    /// The way in which Snell is called by it; nothing if it is somebody else's.
+    pub(crate) fn recognize(&self, call: &HandlerCommand) -> Option<InstallMode> {
+        let words = self.command_words(call)?;
+        let (program, arguments) = words.split_first()?;
+        let path = Path::new(program);
+        let name = path.file_name()?;
+        if let (true, [event]) = (name == notify_script::SCRIPT_NAME, arguments) {
+            return (notify_script::is_event_argument(event) && self.is_own_script(path))
+                .then_some(InstallMode::Notify);
+        }
+        let is_own_program = name == "snell" || *program == self.program;
+        (is_own_program && self.is_hook_call(arguments)).then_some(InstallMode::Hook)
+    }
+
+    /// The way in which a hook that was loaded calls Snell; nothing if it is somebody else's.
+    fn recognize_hook(&self, hook: &Hook) -> Option<InstallMode> {
+        let call = match (hook.program(), hook.shell_command()) {
+            (Some((command, args)), _) => HandlerCommand::Exec { command: command.to_owned(), args: args.to_vec() },
+            (None, Some(line)) => HandlerCommand::Shell { command: line.to_owned() },
+            (None, None) => return None,
+        };
+        self.recognize(&call)
+    }
+
+    /// Whether this is what Snell is called with as a hook of the agent: now, or before it was said who calls.
+    fn is_hook_call(&self, arguments: &[String]) -> bool {
+        match arguments {
+            [hook] => hook == HOOK_COMMAND,
+            [hook, flag, agent] => hook == HOOK_COMMAND && flag == AGENT_FLAG && *agent == self.agent,
+            _ => false,
+        }
+    }
+
+    /// Whether a script is ours: by what it says, because others are called the same. One that is gone is ours if it is where
+    /// ours would be.
+    fn is_own_script(&self, path: &Path) -> bool {
+        let to_be = self.planned_script.clone().filter(|_| path == self.script);
+        match to_be.or_else(|| (self.read_script)(path)) {
+            Some(text) => notify_script::is_own_script(&text),
+            None => path == self.script,
+        }
+    }
+
+    /// For tests, in which a script is ours if `ours` is in its path, somebody else's if `theirs` is, and else gone.
+    #[cfg(test)]
+    pub(crate) fn sample(program: &str) -> Self {
+        Self {
+            agent: "claude",
+            program: program.into(),
+            script: "/home/me/.claude/hooks/notify-headspace.sh".into(),
+            home: "/home/me".into(),
+            read_script: |path| {
+                let path = path.to_string_lossy();
+                let ours = notify_script::render_script("/bin/snell", None, None);
+                let said = [("ours", ours.as_str()), ("theirs", "#!/bin/sh\n")];
+                said.iter().find(|(sign, _)| path.contains(sign)).map(|(_, text)| (*text).to_owned())
+            },
+            planned_script: None,
+        }
+    }
+}
+
+/// Why a hook does not run here because it is Snell itself, if it is: whoever asks runs the same hooks, and they would run
+/// twice. Programs are looked for only once something looks like it.
+pub(crate) fn build_own_hook_filter(
+    home: PathBuf,
+    project: PathBuf,
+) -> impl Fn(&Hook) -> Option<String> + Send + Sync + 'static {
+    let signs = OnceLock::new();
+    move |hook| {
+        let command = hook.command_summary();
+        if !command.contains(HOOK_COMMAND) && !command.contains(notify_script::SCRIPT_NAME) {
+            return None;
+        }
+        let look = || {
+            let program = ExeLocator::from_env().map_or_else(|_| "snell".into(), |started| started.stable_path());
+            let signs_of = |agent: &&'static InstallAgent| {
+                let around = AgentDirs {
+                    home: home.clone(),
+                    project: project.clone(),
+                    directory: read_dir_variable(agent.directory_variable()),
+                };
+                (agent.title(), EntryRecognizer::new(agent, &around, &program))
+            };
+            InstallAgent::all().iter().map(signs_of).collect::<Vec<_>>()
+        };
+        let mut signs = signs.get_or_init(look).iter();
+        let (title, _) = signs.find(|(_, signs)| signs.recognize_hook(hook).is_some())?;
+        Some(format!("it is Snell itself, which only {title} calls: what it runs is run here already"))
+    }
+}
+
+/// What Snell is called with as a hook.
+const HOOK_COMMAND: &str = "hook";
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::jsonc::{JsonPathStep, SettingsDocument};
+    use super::*;
+
+    #[test]
+    fn only_what_snell_writes_or_documents_is_its_own() {
+        let exec = |command: &str, args: &[&str]| json!({"type": "command", "command": command, "args": args});
+        let shell = |command: &str| json!({"type": "command", "command": command});
+        let (hook, notify) = (Some(InstallMode::Hook), Some(InstallMode::Notify));
+        let cases: Vec<(Value, Option<InstallMode>)> = vec![
+            (exec("/usr/local/bin/snell", &["hook"]), hook),
+            (exec("snell", &["hook"]), hook),
+            (exec("/opt/snell-next", &["hook"]), hook),
+            (exec("/opt/snell-other", &["hook"]), None),
+            (exec("/old/snell", &["hook", "--agent", "claude"]), hook),
+            (exec("/old/snell", &["hook", "--agent", "codex"]), None),
+            (exec("/old/snell", &["hook", "--agent"]), None),
+            (exec("/old/snell", &["hook", "--agent", "claude", "extra"]), None),
+            (shell("snell hook --agent claude"), hook),
+            (shell("snell hook --agent claude && audit.sh"), None),
+            (exec("/bin/snell", &["hook", "extra"]), None),
+            (exec("/bin/snell", &["statusline"]), None),
+            (exec("/bin/snell", &["notify", "stop"]), None),
+            (exec("/bin/snell", &[]), None),
+            (exec("/bin/snell hook", &[]), None),
+            (json!({"type": "http", "command": "snell hook"}), None),
+            (json!({"command": "snell hook"}), None),
+            (json!({"type": "command", "command": "snell hook", "args": "hook"}), None),
+            (shell("snell hook"), hook),
+            (shell("  /a/b/snell \t hook \n"), hook),
+            (shell("\"/a b/snell\" hook"), hook),
+            (shell("'/a b/snell' 'hook'"), hook),
+            (shell("/a\\ b/snell hook"), hook),
+            (shell("~/bin/snell hook"), hook),
+            (shell("\"$HOME/bin/snell\" hook"), hook),
+            (shell("${HOME}/bin/snell hook"), hook),
+            (shell("'$HOME/bin/other' hook"), None),
+            (shell("snell hook && audit.sh"), None),
+            (shell("snell hook; audit.sh"), None),
+            (shell("snell hook | tee log"), None),
+            (shell("snell hook > log"), None),
+            (shell("snell hook 2>/dev/null"), None),
+            (shell("snell hook # mine"), None),
+            (shell("snell hook $(audit.sh)"), None),
+            (shell("snell \"$(audit.sh)\""), None),
+            (shell("snell `audit.sh`"), None),
+            (shell("snell\nhook"), None),
+            (shell("snell hook\naudit.sh"), None),
+            (shell("snell hook &"), None),
+            (shell("A=1 snell hook"), None),
+            (shell("exec snell hook"), None),
+            (shell("echo snell hook"), None),
+            (shell("snell hook extra"), None),
+            (shell("snell notify stop"), None),
+            (shell("snellx hook"), None),
+            (shell("snell"), None),
+            (shell(""), None),
+            (shell("'"), None),
+            (shell("snell 'hook"), None),
+            (exec("/ours/notify-headspace.sh", &["stop"]), notify),
+            (exec("/theirs/notify-headspace.sh", &["stop"]), None),
+            (exec("/gone/notify-headspace.sh", &["stop"]), None),
+            (exec("/home/me/.claude/hooks/notify-headspace.sh", &["stop"]), notify),
+            (exec("/ours/notify-headspace.sh", &["stop", "extra"]), None),
+            (exec("/ours/notify-headspace.sh", &["Stop!"]), None),
+            (shell("/ours/notify-headspace.sh session-start"), notify),
+            (shell("~/.claude/hooks/notify-headspace.sh session-start"), notify),
+            (shell("~/theirs/notify-headspace.sh session-start"), None),
+            (shell("/ours/notify-headspace.sh stop || true"), None),
+            (shell("/ours/notify-headspace.sh.bak stop"), None),
+        ];
+        let signs = EntryRecognizer::sample("/opt/snell-next");
+        for (handler, way) in cases {
+            let document = SettingsDocument::parse(&json!([handler]).to_string()).unwrap();
+            let call = document.node_at(&[JsonPathStep::Item(0)]).and_then(HandlerCommand::from_handler);
+            assert_eq!(call.and_then(|call| signs.recognize(&call)), way, "{handler}");
+        }
+    }
+
+    #[test]
+    fn a_script_that_is_taken_over_or_given_back_is_judged_by_what_it_will_say() {
+        let call = HandlerCommand::Exec {
+            command: "/home/me/.claude/hooks/notify-headspace.sh".into(),
+            args: vec!["stop".into()],
+        };
+        let signs = |text: &str| EntryRecognizer::sample("/bin/snell").with_script_text(text);
+        assert_eq!(signs("#!/bin/sh\n# mine\n").recognize(&call), None);
+        let ours = notify_script::render_script("/bin/snell", None, None);
+        assert_eq!(signs(&ours).recognize(&call), Some(InstallMode::Notify));
+    }
+}

@@ -1,0 +1,203 @@
+//! What a settings file says about hooks: which are Snell's, and which are somebody else's.
+
+use super::handler::{HandlerCommand, InstallMode};
+use super::jsonc::{JsonContent, JsonNode, JsonPathStep, SettingsDocument, SettingsFault};
+use super::recognize::EntryRecognizer;
+
+/// The member that hooks stand in.
+pub(crate) const HOOKS: &str = "hooks";
+
+/// A handler in a settings file.
+#[derive(Clone, Debug)]
+pub(crate) struct RegisteredHandler {
+    pub(crate) event: String,
+    /// Where it stands: the entry of the event, and the handler in it.
+    group: usize,
+    handler: usize,
+    pub(crate) line: usize,
+    /// How it is started; nothing for one that starts no program.
+    pub(crate) call: Option<HandlerCommand>,
+    /// Its program and arguments, if it is simple enough for that.
+    pub(crate) words: Vec<String>,
+    /// The way in which it is Snell's, if it is.
+    pub(crate) way: Option<InstallMode>,
+    /// What its entry is for, unless that is everything.
+    matcher: Option<String>,
+    /// What else keeps it from being called, or heard, every time.
+    conditions: Vec<String>,
+    /// How it is shown to people.
+    pub(crate) description: String,
+}
+
+impl RegisteredHandler {
+    /// The program that is started; nothing if that cannot be told.
+    pub(crate) fn program(&self) -> &str {
+        self.words.first().map_or("", String::as_str)
+    }
+
+    /// What keeps it from being called, or heard, every time.
+    pub(crate) fn limits(&self) -> Vec<String> {
+        let matcher = self.matcher.iter().map(|matcher| format!("only for \"{matcher}\""));
+        matcher.chain(self.conditions.iter().cloned()).collect()
+    }
+
+    /// Whether its entry is for everything.
+    pub(super) fn has_no_matcher(&self) -> bool {
+        self.matcher.is_none()
+    }
+
+    /// The way to the handler.
+    pub(super) fn json_path(&self) -> [JsonPathStep<'_>; 5] {
+        [
+            JsonPathStep::Key(HOOKS),
+            JsonPathStep::Key(&self.event),
+            JsonPathStep::Item(self.group),
+            JsonPathStep::Key(HOOKS),
+            JsonPathStep::Item(self.handler),
+        ]
+    }
+}
+
+/// Every handler, in the order of the file.
+pub(crate) fn scan_handlers(document: &SettingsDocument, signs: &EntryRecognizer) -> Vec<RegisteredHandler> {
+    let mut found = Vec::new();
+    let hooks = document.node_at(&[JsonPathStep::Key(HOOKS)]);
+    let members = hooks.and_then(JsonNode::members).unwrap_or_default();
+    for (index, member) in members.iter().enumerate() {
+        // Of several members of one name only the last counts.
+        let is_last = members.iter().rposition(|other| other.key == member.key) == Some(index);
+        let groups = member.node.items().filter(|_| is_last).unwrap_or_default();
+        for (group, node) in groups.iter().enumerate() {
+            let at = |handler, node: &JsonNode| {
+                let call = HandlerCommand::from_handler(node);
+                RegisteredHandler {
+                    event: member.key.clone(),
+                    group,
+                    handler,
+                    line: document.line_number(node),
+                    words: call.as_ref().and_then(|call| signs.command_words(call)).unwrap_or_default(),
+                    way: call.as_ref().and_then(|call| signs.recognize(call)),
+                    call,
+                    matcher: None,
+                    conditions: find_conditions(node),
+                    description: describe_handler(node),
+                }
+            };
+            let matcher = node.get("matcher").and_then(JsonNode::text).filter(|text| !matches!(*text, "" | "*"));
+            let handlers = node.get(HOOKS).and_then(JsonNode::items).unwrap_or_default();
+            found.extend(
+                handlers.iter().enumerate().map(|(handler, node)| RegisteredHandler {
+                    matcher: matcher.map(str::to_owned),
+                    ..at(handler, node)
+                }),
+            );
+            // Other tools put the paths of scripts there.
+            found.extend(node.text().map(|_| at(0, node)));
+        }
+    }
+    found
+}
+
+/// What keeps a handler itself from being called, or heard, every time.
+fn find_conditions(handler: &JsonNode) -> Vec<String> {
+    let only_if = handler.get("if").and_then(JsonNode::text);
+    let only_if = only_if.map(|rule| format!("only if \"{rule}\""));
+    let unheard = handler.get("async").filter(|node| node.is_true());
+    only_if.into_iter().chain(unheard.map(|_| "without waiting for it (async)".into())).collect()
+}
+
+fn describe_handler(node: &JsonNode) -> String {
+    let text = |key| node.get(key).and_then(JsonNode::text);
+    match (HandlerCommand::from_handler(node), node.text()) {
+        (Some(call), _) => call.to_string(),
+        (None, Some(script)) => script.to_owned(),
+        (None, None) => {
+            let what = ["command", "url", "tool", "prompt"].into_iter().find_map(text).unwrap_or_default();
+            format!("{} {what}", text("type").unwrap_or("?"))
+        }
+    }
+}
+
+/// Snell's own handlers, in the order of the file.
+pub(crate) fn find_own_handlers(document: &SettingsDocument, signs: &EntryRecognizer) -> Vec<RegisteredHandler> {
+    let mut handlers = scan_handlers(document, signs);
+    handlers.retain(|handler| handler.way.is_some());
+    handlers
+}
+
+/// Whether entries can be put on these events.
+pub(super) fn check_shape<'a>(
+    document: &SettingsDocument,
+    events: impl Iterator<Item = &'a str>,
+) -> Result<(), SettingsFault> {
+    let Some(root) = document.root() else {
+        return Ok(());
+    };
+    if root.members().is_none() {
+        return Err(build_kind_fault("the file", "an object", root));
+    }
+    let Some(hooks) = root.get(HOOKS) else {
+        return Ok(());
+    };
+    if hooks.members().is_none() {
+        return Err(build_kind_fault("\"hooks\"", "an object", hooks));
+    }
+    for event in events {
+        if let Some(node) = hooks.get(event).filter(|node| node.items().is_none()) {
+            return Err(build_kind_fault(&format!("\"{event}\""), "an array", node));
+        }
+    }
+    Ok(())
+}
+
+fn build_kind_fault(what: &str, kind: &str, found: &JsonNode) -> SettingsFault {
+    SettingsFault { at: found.span.start, message: format!("{what} must be {kind}, not {}", found.kind()) }
+}
+
+/// What a file says apart from Snell's own handlers. Containers that hold nothing say nothing.
+pub(super) fn strip_own_handlers(document: &SettingsDocument, signs: &EntryRecognizer) -> JsonContent {
+    let nothing = JsonContent::Object(Vec::new());
+    let Some(root) = document.root() else {
+        return nothing;
+    };
+    let own = find_own_handlers(document, signs);
+    let mut meaning = root.to_content();
+    for handler in own.iter().rev() {
+        remove_at_path(&mut meaning, &handler.json_path());
+    }
+    if let JsonContent::Object(members) = &mut meaning {
+        for (key, value) in members.iter_mut() {
+            if let (HOOKS, JsonContent::Object(events)) = (key.as_str(), value) {
+                events.retain(|(_, groups)| *groups != JsonContent::Array(Vec::new()));
+            }
+        }
+        members.retain(|(key, value)| key != HOOKS || *value != nothing);
+    }
+    meaning
+}
+
+/// Takes a handler out, and its entry with it if it was the only one in there.
+fn remove_at_path(meaning: &mut JsonContent, path: &[JsonPathStep<'_>]) {
+    let Some((step, rest)) = path.split_first() else {
+        return;
+    };
+    match (step, meaning) {
+        (JsonPathStep::Key(key), JsonContent::Object(members)) => {
+            if let Some((_, value)) = members.iter_mut().rfind(|(name, _)| name == key) {
+                remove_at_path(value, rest);
+            }
+        }
+        (JsonPathStep::Item(index), JsonContent::Array(items)) if *index < items.len() => {
+            remove_at_path(&mut items[*index], rest);
+            if rest.is_empty() || has_no_handlers(&items[*index]) {
+                items.remove(*index);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn has_no_handlers(group: &JsonContent) -> bool {
+    matches!(group, JsonContent::Object(members)
+        if members.iter().any(|(key, value)| key == HOOKS && *value == JsonContent::Array(Vec::new())))
+}

@@ -1,0 +1,188 @@
+//! Man pages: of the program, and of each of its commands.
+
+use std::io;
+
+use clap::Command;
+use clap_mangen::Man;
+use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
+
+use super::{doc_tables, with_all_exit_codes};
+use crate::commands::docs;
+
+/// The section of programs.
+const SECTION: &str = "1";
+
+/// A page.
+#[derive(Debug)]
+pub(crate) struct ManPage {
+    /// The words by which its command is called, without the program's: `guard check`; nothing for the program.
+    pub(crate) command: String,
+    /// `snell-guard-check.1`.
+    pub(crate) file: String,
+    /// In the language of `man`.
+    pub(crate) text: String,
+}
+
+/// Every page, the program's first.
+pub(crate) fn build_man_pages(root: Command) -> io::Result<Vec<ManPage>> {
+    let mut root = with_all_exit_codes(root.disable_help_subcommand(true));
+    root.build();
+    let mut pages = Vec::new();
+    collect_pages(&root, "", &mut pages)?;
+    Ok(pages)
+}
+
+fn collect_pages(command: &Command, path: &str, pages: &mut Vec<ManPage>) -> io::Result<()> {
+    pages.push(render_page(command, path)?);
+    for below in visible_subcommands(command) {
+        let path = format!("{path} {}", below.get_name());
+        collect_pages(below, path.trim_start(), pages)?;
+    }
+    Ok(())
+}
+
+fn visible_subcommands(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|below| !below.is_hide_set())
+}
+
+fn render_page(command: &Command, path: &str) -> io::Result<ManPage> {
+    let man = Man::new(command.clone()).section(SECTION);
+    let mut text = render_title(path).into_bytes();
+    man.render_name_section(&mut text)?;
+    man.render_synopsis_section(&mut text)?;
+    man.render_description_section(&mut text)?;
+    man.render_options_section(&mut text)?;
+    if visible_subcommands(command).next().is_some() {
+        man.render_subcommands_section(&mut text)?;
+    }
+    let mut roff = Roff::default();
+    add_sections(&mut roff, &command.get_after_help().map(ToString::to_string).unwrap_or_default());
+    if path.is_empty() {
+        add_files_and_environment(&mut roff);
+    }
+    add_see_also(&mut roff, command, path);
+    roff.to_writer(&mut text)?;
+    Ok(ManPage {
+        command: path.to_owned(),
+        file: man.get_filename(),
+        text: escape_non_ascii(&String::from_utf8_lossy(&text)),
+    })
+}
+
+/// The line that begins a page. It has no date: the same program always has the same pages.
+fn render_title(path: &str) -> String {
+    let (name, version) = (page_name(path).to_uppercase(), env!("CARGO_PKG_VERSION"));
+    format!(".TH {name} {SECTION} \"\" \"snell {version}\" \"Snell\"\n")
+}
+
+/// How paragraphs begin that follow the options, and the section that each of them belongs to.
+const SECTIONS: &[(&str, &str)] = &[("Example", "EXAMPLES"), ("Exit code", "EXIT STATUS"), ("", "NOTES")];
+
+/// What is said after the options, each paragraph in its section.
+fn add_sections(roff: &mut Roff, after_help: &str) {
+    let paragraphs: Vec<_> = after_help.split("\n\n").filter(|text| !text.is_empty()).collect();
+    let section_of = |text: &str| SECTIONS.iter().find(|(sign, _)| text.starts_with(sign));
+    for section in SECTIONS {
+        let mut is_first = true;
+        for paragraph in paragraphs.iter().filter(|text| section_of(text) == Some(section)) {
+            if std::mem::take(&mut is_first) {
+                roff.control("SH", [section.1]);
+            } else {
+                roff.control("PP", []);
+            }
+            add_paragraph(roff, paragraph, section.0);
+        }
+    }
+}
+
+/// A paragraph: what is set in stays in its lines. A first line that says no more than the title of the section is left out.
+fn add_paragraph(roff: &mut Roff, paragraph: &str, sign: &str) {
+    let mut is_set_in = false;
+    for line in paragraph.lines() {
+        let says_no_more = line.trim_end_matches(':').trim_end_matches('s') == sign;
+        match line.strip_prefix("  ") {
+            _ if says_no_more => {}
+            Some(line) => {
+                if !is_set_in {
+                    roff.control("nf", []).control("RS", ["4"]);
+                }
+                is_set_in = true;
+                roff.text([roman(line)]);
+            }
+            None => {
+                roff.text([roman(line)]);
+            }
+        }
+    }
+    if is_set_in {
+        roff.control("RE", []).control("fi", []);
+    }
+}
+
+/// Files and variables, which are the same for all commands.
+fn add_files_and_environment(roff: &mut Roff) {
+    roff.control("SH", ["FILES"]);
+    let read = doc_tables::find_table_rows(docs::page_text("configuration"), "Which files are read");
+    for row in &read {
+        if let [_, contract, file, whose] = row.as_slice() {
+            add_entry(roff, file, &format!("Hooks of {contract}, of the {whose}."));
+        }
+    }
+    add_entry(roff, "$SNELL_HOME, else $XDG_DATA_HOME/snell, else ~/.local/share/snell", "What is recorded:");
+    roff.control("RS", []);
+    for row in doc_tables::find_table_rows(docs::page_text("memory"), "What is recorded, and where") {
+        if let [file, meaning] = row.as_slice() {
+            add_entry(roff, file, meaning);
+        }
+    }
+    roff.control("RE", []);
+    roff.control("SH", ["ENVIRONMENT"]);
+    for row in doc_tables::find_table_rows(docs::page_text("commands"), "Environment") {
+        if let [variable, meaning] = row.as_slice() {
+            add_entry(roff, variable, meaning);
+        }
+    }
+}
+
+fn add_entry(roff: &mut Roff, name: &str, meaning: &str) {
+    roff.control("TP", []);
+    roff.text([bold(name)]);
+    roff.text([roman(meaning)]);
+}
+
+/// The command above, those beside it or below it, and what else there is to read.
+fn add_see_also(roff: &mut Roff, command: &Command, path: &str) {
+    let above = path.rsplit_once(' ').map_or("", |(above, _)| above);
+    let mut names: Vec<_> = if path.is_empty() { Vec::new() } else { vec![page_name("")] };
+    if !above.is_empty() {
+        names.push(page_name(above));
+    }
+    names.extend(
+        visible_subcommands(command).map(|below| page_name(format!("{path} {}", below.get_name()).trim_start())),
+    );
+    roff.control("SH", ["SEE ALSO"]);
+    let mut line: Vec<Inline> = Vec::new();
+    for name in names {
+        line.extend([bold(name), roman(format!("({SECTION}), "))]);
+    }
+    line.extend([roman("and all of the documentation: "), italic("snell docs")]);
+    roff.text(line);
+}
+
+/// What a command's page is called.
+fn page_name(command: &str) -> String {
+    format!("snell {command}").trim_end().replace(' ', "-")
+}
+
+/// The same for programs that read nothing but ASCII.
+fn escape_non_ascii(text: &str) -> String {
+    let mut ascii = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii() {
+            ascii.push(c);
+        } else {
+            ascii.push_str(&format!("\\[u{:04X}]", u32::from(c)));
+        }
+    }
+    ascii
+}

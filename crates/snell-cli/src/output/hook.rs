@@ -1,0 +1,57 @@
+//! A hook as programs are shown it.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use snell::{FailurePolicy, Hook, ProjectFile, TrustStatus};
+
+/// A hook as programs are shown it, by `snell list --json` and `snell explain --json` alike.
+#[derive(Debug, Serialize)]
+pub(crate) struct HookJsonView<'a> {
+    pub(crate) events: Vec<&'a str>,
+    pub(crate) matcher: Option<&'a str>,
+    pub(crate) condition: Option<&'a str>,
+    pub(crate) command: String,
+    pub(crate) contract: &'a str,
+    pub(crate) source: &'a str,
+    pub(crate) line: usize,
+    pub(crate) timeout_ms: u128,
+    pub(crate) fail_closed: bool,
+    pub(crate) modify: bool,
+    pub(crate) background: bool,
+    pub(crate) disabled: Option<&'a str>,
+    /// Whether its file is trusted; nothing where that is not asked for.
+    pub(crate) trusted: Option<bool>,
+}
+
+impl<'a> HookJsonView<'a> {
+    pub(crate) fn new(hook: &'a Hook, trusted: Option<bool>) -> Self {
+        Self {
+            events: hook.events.iter().map(|event| event.as_str()).collect(),
+            matcher: hook.matcher_text(),
+            condition: hook.condition_text(),
+            command: hook.command_summary(),
+            contract: hook.contract_name(),
+            source: &hook.origin.display_path,
+            line: hook.origin.line,
+            timeout_ms: hook.timeout().as_millis(),
+            fail_closed: hook.on_failure == FailurePolicy::Block,
+            modify: hook.may_modify,
+            background: hook.background,
+            disabled: hook.disabled.as_deref(),
+            trusted,
+        }
+    }
+
+    /// Where it was written, as `file:line`.
+    pub(crate) fn location(&self) -> String {
+        format!("{}:{}", self.source, self.line)
+    }
+}
+
+/// Whether the file of a hook is trusted; nothing where that is not asked for.
+pub(crate) fn find_hook_trust(files: &[ProjectFile], hook: &Arc<Hook>) -> Option<bool> {
+    let holds = |file: &&ProjectFile| file.hooks.iter().any(|held| Arc::ptr_eq(held, hook));
+    let file = files.iter().find(holds)?;
+    Some(file.status == TrustStatus::Trusted)
+}

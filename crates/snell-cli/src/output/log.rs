@@ -1,0 +1,195 @@
+//! One entry of the log, for people: a line, and below it a reason for which there is no room on it.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use snell::{Timestamp, ToolCall};
+use snell_store::{GuardOutcome, LogEntry};
+
+use crate::output::time;
+use crate::output::{
+    self, TextStyle, apply_style, display_width, escape_invisible, pad_to_width, shorten_to_one_line,
+    truncate_to_width, wrap_lines,
+};
+
+/// How much is shown at a terminal of what an event is about, however wide it is.
+const MAX_SUBJECT_CELLS: usize = 100;
+
+/// How much of a project's name is shown at a terminal.
+const PROJECT_CELLS: usize = 12;
+
+/// How much room there is for an event's name.
+const EVENT_CELLS: usize = 17;
+
+/// How much is shown of what an event is about where columns stand under each other; where there is less room, they do not.
+const MIN_SUBJECT_CELLS: usize = 12;
+
+/// What an event without a tool is about: the first of these that its payload has.
+const SUBJECTS: &[&str] = &[
+    "prompt",
+    "message",
+    "last_assistant_message",
+    "error",
+    "reason",
+    "source",
+    "trigger",
+    "agent_type",
+    "notification_type",
+];
+
+/// In how many lines it is said at most why something was decided, where that does not fit behind it.
+const MAX_REASON_LINES: usize = 3;
+
+/// What such lines are set in by.
+const INDENT: &str = "    ";
+
+/// The entry as a line. On a terminal it is never wider than that. Why something was decided is what people look for: where it
+/// does not fit behind the rest, it stands in lines of its own below, and only the rest is shortened. Elsewhere nothing is.
+pub(crate) fn render_log_entry(entry: &LogEntry, now: Timestamp) -> String {
+    let shown = LogLineParts::from_entry(entry, now);
+    let (line, below) = match output::terminal_width() {
+        None => (shown.render_line(&shown.subject, &shown.decision_with_reason()), Vec::new()),
+        Some(terminal) => shown.render_within(terminal),
+    };
+    let below = below.iter().map(|line| format!("{INDENT}{}\n", apply_style(line, shown.style)));
+    format!("{}\n{}", line.trim_end(), below.collect::<String>())
+}
+
+/// The parts of a line.
+struct LogLineParts {
+    time: String,
+    agent: String,
+    project: String,
+    event: String,
+    subject: String,
+    /// What was decided, without the reason.
+    decision: String,
+    reason: Option<String>,
+    /// What would have been decided if the guard did not only watch.
+    would: &'static str,
+    style: TextStyle,
+    hooks: String,
+}
+
+impl LogLineParts {
+    fn from_entry(entry: &LogEntry, now: Timestamp) -> Self {
+        let would = entry.unaudited_outcome().map_or("", format_would_outcome);
+        let (decision, style) = match entry.decision.as_deref() {
+            None => (String::new(), TextStyle::Faint),
+            Some(decision) => (format!("  -> {}", escape_invisible(decision)), decision_style(decision)),
+        };
+        let hooks = match usize::try_from(entry.hooks).unwrap_or(0) {
+            0 => String::new(),
+            number => format!("  ({})", output::format_count(number, "hook")),
+        };
+        let reason = entry.decision.as_ref().and(entry.reason.as_deref());
+        Self {
+            time: time::format_time_short(entry.at, now),
+            agent: entry.agent_id.to_string(),
+            project: escape_invisible(&entry.project),
+            event: escape_invisible(&entry.event),
+            subject: sanitize_to_one_line(&describe_subject(entry)),
+            decision,
+            reason: reason.map(sanitize_to_one_line),
+            would,
+            style,
+            hooks,
+        }
+    }
+
+    /// What was decided, and why.
+    fn decision_with_reason(&self) -> String {
+        let reason = self.reason.as_ref().map(|reason| format!(": {reason}"));
+        format!("{}{}{}", self.decision, reason.unwrap_or_default(), self.would)
+    }
+
+    fn decision_without_reason(&self) -> String {
+        format!("{}{}", self.decision, self.would)
+    }
+
+    /// What stands before that which the event is about, each under its like.
+    fn render_prefix(&self, project: &str) -> String {
+        let (project, event) = (pad_to_width(project, PROJECT_CELLS), pad_to_width(&self.event, EVENT_CELLS));
+        format!("{}  {:>3}  {project}  {event}  ", self.time, self.agent)
+    }
+
+    fn render_line(&self, subject: &str, decided: &str) -> String {
+        let before = self.render_prefix(&self.project);
+        format!("{before}{subject}{}{}", self.style_decision(decided), apply_style(&self.hooks, TextStyle::Faint))
+    }
+
+    fn style_decision(&self, decided: &str) -> String {
+        apply_style(decided, self.style)
+    }
+
+    /// The line in so many cells, and what stands below it.
+    fn render_within(&self, terminal: usize) -> (String, Vec<String>) {
+        let before = self.render_prefix(&truncate_to_width(&self.project, PROJECT_CELLS));
+        let subject = truncate_or_empty(&self.subject, MAX_SUBJECT_CELLS);
+        let room = terminal.saturating_sub(display_width(&before) + display_width(&self.hooks));
+        let whole = self.decision_with_reason();
+        let fits = display_width(&subject) + display_width(&whole) <= room;
+        let (decided, below) = match &self.reason {
+            Some(reason) if !fits => {
+                let cells = terminal.saturating_sub(INDENT.len()).max(1);
+                (self.decision_without_reason(), wrap_lines(reason, Some(cells), MAX_REASON_LINES))
+            }
+            _ => (whole, Vec::new()),
+        };
+        let hooks = apply_style(&self.hooks, TextStyle::Faint);
+        let is_wide = fits || room >= display_width(&decided) + MIN_SUBJECT_CELLS;
+        let (before, room, hooks) = if is_wide {
+            (before, room, hooks)
+        } else {
+            // There is no room for columns.
+            let before = format!("{} {} {} {} ", self.time, self.agent, self.project, self.event);
+            let before = truncate_to_width(&before, terminal.saturating_sub(display_width(&decided)));
+            let room = terminal.saturating_sub(display_width(&before));
+            (before, room, String::new())
+        };
+        let decided = truncate_to_width(&decided, room);
+        let subject = truncate_or_empty(&subject, room.saturating_sub(display_width(&decided)));
+        (format!("{before}{subject}{}{hooks}", self.style_decision(&decided)), below)
+    }
+}
+
+/// A text on one line that cannot steer a terminal.
+fn sanitize_to_one_line(text: &str) -> String {
+    escape_invisible(&shorten_to_one_line(text, usize::MAX))
+}
+
+/// A text that takes at most so many cells; nothing where only the mark that it was cut would be left.
+fn truncate_or_empty(text: &str, cells: usize) -> String {
+    if cells < 2 { String::new() } else { truncate_to_width(text, cells) }
+}
+
+/// What the event is about.
+fn describe_subject(entry: &LogEntry) -> String {
+    let text = |field: &&str| entry.payload.get(*field).and_then(Value::as_str);
+    let Some(name) = &entry.tool else {
+        return SUBJECTS.iter().find_map(text).unwrap_or_default().to_owned();
+    };
+    // The summary is short; the payload says it in full, where it names its input as most do.
+    let tool = ToolCall { name: name.clone(), input: entry.payload.get("tool_input").cloned(), ..ToolCall::default() };
+    let summary = || entry.tool_summary.as_deref().map(Cow::from);
+    match tool.principal_argument().or_else(summary) {
+        Some(summary) => format!("{name} {summary}"),
+        None => name.clone(),
+    }
+}
+
+fn decision_style(decision: &str) -> TextStyle {
+    match decision {
+        "block" => TextStyle::Red,
+        "ask" => TextStyle::Yellow,
+        _ => TextStyle::Plain,
+    }
+}
+
+fn format_would_outcome(outcome: GuardOutcome) -> &'static str {
+    match outcome {
+        GuardOutcome::WouldDeny => "  -> would be blocked",
+        GuardOutcome::WouldAsk => "  -> would be asked",
+        GuardOutcome::Denied | GuardOutcome::Asked | GuardOutcome::Allowed => "",
+    }
+}

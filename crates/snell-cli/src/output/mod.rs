@@ -1,0 +1,346 @@
+//! The only place that prints: text for people on a terminal, plain text and JSON for everybody else.
+
+pub(crate) mod hook;
+pub(crate) mod log;
+mod pager;
+mod table;
+mod text_width;
+pub(crate) mod time;
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, bail};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::FileType;
+use rustix::io::Errno;
+use serde::Serialize;
+use snell::{Diagnostic, Severity, mark_invisible_chars};
+
+pub(crate) use table::TextTable;
+pub(crate) use text_width::{display_width, pad_to_width, truncate_to_width, wrap_lines};
+
+/// What a text is to people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextStyle {
+    Plain,
+    Bold,
+    Faint,
+    Red,
+    Green,
+    Yellow,
+    /// Somebody should do something about it.
+    Urgent,
+}
+
+impl TextStyle {
+    fn ansi_code(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Bold => "\u{1b}[1m",
+            Self::Faint => "\u{1b}[2m",
+            Self::Red => "\u{1b}[31m",
+            Self::Green => "\u{1b}[32m",
+            Self::Yellow => "\u{1b}[33m",
+            Self::Urgent => "\u{1b}[1;33m",
+        }
+    }
+}
+
+/// A line of text.
+pub(crate) fn print_line(text: &str) {
+    write_stdout(&format!("{}\n", escape_invisible(text)));
+}
+
+/// A text as it is.
+pub(crate) fn print_text(text: &str) {
+    write_stdout(text);
+}
+
+/// A long text as it is: page by page for people at a terminal, if they have a program for that.
+pub(crate) fn print_paged(text: &str) {
+    if !is_terminal() || !pager::show_in_pager(text) {
+        write_stdout(text);
+    }
+}
+
+/// A line that begins a part.
+pub(crate) fn print_heading(text: &str) {
+    write_stdout(&format!("{}\n", apply_style(text, TextStyle::Bold)));
+}
+
+/// A line that may be overlooked.
+pub(crate) fn print_faint(text: &str) {
+    write_stdout(&format!("{}\n", apply_style(&escape_invisible(text), TextStyle::Faint)));
+}
+
+/// A unified diff: to the last byte for programs, and so that nothing in it steers the terminal for people.
+pub(crate) fn print_diff(text: &str) {
+    if !is_terminal() {
+        write_stdout(text);
+        return;
+    }
+    let mut shown = String::new();
+    for line in text.split('\n') {
+        let style = match line.as_bytes().first() {
+            Some(b'+') => TextStyle::Green,
+            Some(b'-') => TextStyle::Red,
+            Some(b'@') => TextStyle::Faint,
+            _ => TextStyle::Plain,
+        };
+        let parts: Vec<_> = line.split('\t').map(escape_invisible).collect();
+        shown.push_str(&apply_style(&parts.join("\t"), style));
+        shown.push('\n');
+    }
+    shown.pop();
+    write_stdout(&shown);
+}
+
+/// A finding, as `path:line:column: severity: message`.
+pub(crate) fn print_diagnostic(found: &Diagnostic) {
+    let Diagnostic { severity, path, line, column, message } = found;
+    let style = match severity {
+        Severity::Error => TextStyle::Red,
+        Severity::Warning => TextStyle::Yellow,
+    };
+    let severity = apply_style(&severity.to_string(), style);
+    let (path, message) = (escape_invisible(path), escape_invisible(message));
+    write_stdout(&format!("{path}:{line}:{column}: {severity}: {message}\n"));
+}
+
+/// A value as JSON: on one line, or indented for a terminal.
+pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
+    let text = if io::stdout().is_terminal() {
+        escape_invisible_json(&serde_json::to_string_pretty(value)?)
+    } else {
+        serde_json::to_string(value)?
+    };
+    let mut stdout = io::stdout().lock();
+    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        // Whoever reads it has seen enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("cannot write the result"),
+    }
+}
+
+/// A value as JSON, on one line whoever reads it. It is out when this returns.
+pub(crate) fn print_json_line(value: &impl Serialize) -> anyhow::Result<()> {
+    let mut text = serde_json::to_string(value)?;
+    if io::stdout().is_terminal() {
+        text = escape_invisible_json(&text);
+    }
+    write_stdout(&format!("{text}\n"));
+    Ok(())
+}
+
+/// So much is written at once of what is written piece by piece.
+const STDOUT_BUFFER_BYTES: usize = 64 * 1024;
+
+/// Standard output, for what is written piece by piece.
+pub(crate) fn stdout_writer() -> impl Write {
+    io::BufWriter::with_capacity(STDOUT_BUFFER_BYTES, io::stdout().lock())
+}
+
+/// Whether somebody may still read what is written: not if the other end of the pipe was closed.
+pub(crate) fn is_stdout_open() -> bool {
+    let stdout = io::stdout();
+    let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
+    let at_once = Timespec::default();
+    match poll(&mut fds, Some(&at_once)) {
+        Ok(_) => !fds[0].revents().intersects(PollFlags::ERR | PollFlags::NVAL),
+        Err(_) => true,
+    }
+}
+
+/// Whether standard output is a device that discards what is written, as the null device does: a character device that is no
+/// terminal. A closed descriptor is one as well, because the runtime opens the null device in its place.
+pub(crate) fn is_stdout_discarded() -> bool {
+    let stdout = io::stdout();
+    let is_device =
+        rustix::fs::fstat(&stdout).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice);
+    is_device && !stdout.is_terminal()
+}
+
+/// Whether people read standard output.
+pub(crate) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Puts a text where the last one stood, as much of it as the terminal has lines for.
+pub(crate) fn redraw_screen(text: &str) {
+    let lines = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_row));
+    let most = if lines > 1 { lines - 1 } else { usize::MAX };
+    // Overwriting flickers less than clearing.
+    let mut shown = "\u{1b}[H".to_owned();
+    for line in text.lines().take(most) {
+        shown.push_str(line);
+        shown.push_str("\u{1b}[K\n");
+    }
+    shown.push_str("\u{1b}[J");
+    write_stdout(&shown);
+}
+
+/// How far something has come, in place of the last such line. Only people on a terminal are told.
+pub(crate) fn print_progress(text: &str) {
+    if io::stderr().is_terminal() {
+        write_stderr(&format!("\r{}\u{1b}[K", escape_invisible(text)));
+    }
+}
+
+/// An agent's answer, on one line. It is out when this returns.
+///
+/// It is written to the descriptor itself: the standard library reports success for one that was not opened for writing.
+pub(crate) fn write_answer(line: &str) -> anyhow::Result<()> {
+    let stdout = io::stdout().lock();
+    let text = format!("{line}\n");
+    let mut left = text.as_bytes();
+    while !left.is_empty() {
+        match rustix::io::write(&stdout, left) {
+            Ok(0) => bail!("cannot write the answer"),
+            Ok(written) => left = left.get(written..).unwrap_or_default(),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error).context("cannot write the answer"),
+        }
+    }
+    Ok(())
+}
+
+/// A remark beside the output.
+pub(crate) fn print_note(text: &str) {
+    write_stderr(&format!("snell: {}\n", escape_invisible(text)));
+}
+
+/// As [`note`], unless that would have to wait for somebody to read it.
+pub(crate) fn print_note_nowait(text: &str) {
+    write_stderr_nowait(&format!("snell: {}\n", escape_invisible(text)));
+}
+
+/// From now on nothing that is written to standard error waits for a reader: what does not fit into a full pipe is lost. A
+/// hook must not wait there before it has answered.
+pub(crate) fn never_wait_for_stderr() {
+    NEVER_WAITS.store(true, Ordering::Relaxed);
+}
+
+static NEVER_WAITS: AtomicBool = AtomicBool::new(false);
+
+/// A pipe that is ready takes so much without waiting.
+const PIPE_CHUNK_BYTES: usize = 4096;
+
+fn write_stderr_nowait(text: &str) {
+    let mut stderr = io::stderr().lock();
+    for part in text.as_bytes().chunks(PIPE_CHUNK_BYTES) {
+        let mut fds = [PollFd::new(&stderr, PollFlags::OUT)];
+        let is_ready = poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0);
+        if !is_ready || stderr.write_all(part).is_err() {
+            return;
+        }
+    }
+}
+
+/// Why the command failed.
+pub(crate) fn print_error(error: &anyhow::Error) {
+    write_stderr(&format!("snell: {}\n", escape_invisible(&format!("{error:#}"))));
+}
+
+/// Help, version, or a mistake on the command line, as the argument parser words it.
+pub(crate) fn print_clap_message(error: &clap::Error) {
+    // Nothing is left to tell anybody if even this cannot be printed.
+    let _ = error.print();
+}
+
+/// `1 hook`, `2 hooks`.
+pub(crate) fn format_count(number: usize, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
+}
+
+/// A text on one line, and at most so long.
+pub(crate) fn shorten_to_one_line(text: &str, cells: usize) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    truncate_to_width(&words.join(" "), cells)
+}
+
+/// Text from files and payloads, with what is not seen made visible: nothing in it may steer a terminal or break a line.
+pub(crate) fn escape_invisible(text: &str) -> String {
+    let mut harmless = String::with_capacity(text.len());
+    for (c, is_seen) in mark_invisible_chars(text) {
+        if is_seen && !c.is_control() {
+            harmless.push(c);
+        } else {
+            harmless.extend(c.escape_default());
+        }
+    }
+    harmless
+}
+
+/// JSON in which nothing steers a terminal. Only texts hold such characters, and there an escape means the same.
+pub(crate) fn escape_invisible_json(text: &str) -> String {
+    let mut harmless = String::with_capacity(text.len());
+    for (c, is_seen) in mark_invisible_chars(text) {
+        if is_seen {
+            harmless.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                harmless.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    harmless
+}
+
+/// A text as it is shown to people who see colours; plain for everybody else.
+pub(crate) fn apply_style(text: &str, style: TextStyle) -> String {
+    match style {
+        TextStyle::Plain => text.to_owned(),
+        _ if text.is_empty() => String::new(),
+        style if has_colours() => format!("{}{text}\u{1b}[0m", style.ansi_code()),
+        _ => text.to_owned(),
+    }
+}
+
+/// Whether whoever reads standard output sees colours, and wants to.
+pub(crate) fn has_colours() -> bool {
+    io::stdout().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// How wide the terminal is; nothing if standard output is none, or that cannot be known.
+pub(crate) fn terminal_width() -> Option<usize> {
+    let stdout = io::stdout();
+    if !stdout.is_terminal() {
+        return None;
+    }
+    let columns = rustix::termios::tcgetwinsize(&stdout).ok()?.ws_col;
+    (columns > 0).then_some(usize::from(columns))
+}
+
+fn write_stdout(text: &str) {
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    match written {
+        Ok(()) => {}
+        // Whoever read our output has seen enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+        Err(error) => {
+            if !WRITE_FAILED.swap(true, Ordering::Relaxed) {
+                write_stderr(&format!("snell: cannot write the output: {error}\n"));
+            }
+        }
+    }
+}
+
+/// Whether some output could not be written.
+pub(crate) fn has_write_failed() -> bool {
+    WRITE_FAILED.load(Ordering::Relaxed)
+}
+
+static WRITE_FAILED: AtomicBool = AtomicBool::new(false);
+
+fn write_stderr(text: &str) {
+    if NEVER_WAITS.load(Ordering::Relaxed) {
+        return write_stderr_nowait(text);
+    }
+    // Nobody is left to be told if this fails.
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}

@@ -1,0 +1,122 @@
+//! Times as people read and write them.
+
+use std::time::Duration;
+
+use anyhow::bail;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{Span, SpanRelativeTo};
+use snell::{RetentionPeriod, Timestamp};
+
+/// The units in which durations are told, the largest first.
+const UNITS: &[(u64, &str)] = &[(24 * 60 * 60, "d"), (60 * 60, "h"), (60, "m"), (1, "s")];
+
+/// How long it is from one time to another: `12s`, `3m`, `2h`, `5d`. A clock that was set back makes it nothing.
+pub(crate) fn format_elapsed(from: Timestamp, to: Timestamp) -> String {
+    let seconds = u64::try_from(to.duration_since(from).as_secs()).unwrap_or(0);
+    let (unit, letter) = UNITS.iter().find(|(unit, _)| seconds >= *unit).unwrap_or(&(1, "s"));
+    format!("{}{letter}", seconds / unit)
+}
+
+/// How long records are kept, as it is written in `snell.toml`.
+pub(crate) fn format_retention(keep: RetentionPeriod) -> String {
+    let RetentionPeriod::For(duration) = keep else {
+        return "forever".into();
+    };
+    let seconds = duration.as_secs();
+    let (unit, letter) = UNITS.iter().find(|(unit, _)| seconds % unit == 0).unwrap_or(&(1, "s"));
+    format!("{}{letter}", seconds / unit)
+}
+
+/// What is older than this is not kept any longer; nothing is if everything is kept.
+pub(crate) fn retention_cutoff(keep: RetentionPeriod, now: Timestamp) -> Option<Timestamp> {
+    match keep {
+        RetentionPeriod::For(duration) => now.checked_sub(duration).ok(),
+        RetentionPeriod::Forever => None,
+    }
+}
+
+/// A time as it is shown: without what is smaller than a second.
+pub(crate) fn format_time(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
+/// The time of an entry: without its date if that is today.
+pub(crate) fn format_time_short(time: Timestamp, now: Timestamp) -> String {
+    let day = |time: Timestamp| time.to_zoned(TimeZone::UTC).date();
+    let form = if day(time) == day(now) { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" };
+    time.strftime(form).to_string()
+}
+
+/// Reads a time: a duration back from now (`2h`, `3d`), an RFC 3339 time, or a date, which begins at midnight UTC.
+pub(crate) fn parse_time(option: &str, text: &str, now: Timestamp) -> anyhow::Result<Timestamp> {
+    let written = text.parse().ok();
+    let in_utc = || text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
+    let before = || now.checked_sub(parse_span(text)?).ok();
+    match written.or_else(in_utc).or_else(before) {
+        Some(time) => Ok(time),
+        None => bail!(
+            "{option} is \"{text}\"; write how long ago (2h, 3d), a date (2025-12-31) or an RFC 3339 time \
+             (2025-12-31T10:30:00Z)"
+        ),
+    }
+}
+
+fn parse_span(text: &str) -> Option<Duration> {
+    let span: Span = text.parse().ok()?;
+    let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
+    Some(duration.unsigned_abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse_timestamp(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn durations_are_told_in_their_largest_unit() {
+        let from = parse_timestamp("2026-03-01T00:00:00Z");
+        let cases = [
+            ("2026-03-01T00:00:00Z", "0s"),
+            ("2026-03-01T00:00:59.9Z", "59s"),
+            ("2026-03-01T00:01:00Z", "1m"),
+            ("2026-03-01T01:59:00Z", "1h"),
+            ("2026-03-08T00:00:00Z", "7d"),
+            ("2026-02-01T00:00:00Z", "0s"),
+        ];
+        for (to, expected) in cases {
+            assert_eq!(format_elapsed(from, parse_timestamp(to)), expected, "{to}");
+        }
+    }
+
+    #[test]
+    fn times_are_read_in_every_form() {
+        let now = parse_timestamp("2026-03-10T12:00:00Z");
+        let cases = [
+            ("2h", Some("2026-03-10T10:00:00Z")),
+            ("2h ago", Some("2026-03-10T10:00:00Z")),
+            ("1d 12h", Some("2026-03-09T00:00:00Z")),
+            ("2w", Some("2026-02-24T12:00:00Z")),
+            ("2026-03-01", Some("2026-03-01T00:00:00Z")),
+            ("2026-03-01T10:30", Some("2026-03-01T10:30:00Z")),
+            ("2026-03-01T10:30:00+02:00", Some("2026-03-01T08:30:00Z")),
+            ("yesterday", None),
+            ("2", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse_time("--since", text, now).ok(), expected.map(parse_timestamp), "{text}");
+        }
+    }
+
+    #[test]
+    fn retention_is_told_as_it_is_written() {
+        for text in ["30d", "36h", "90m", "forever"] {
+            assert_eq!(format_retention(RetentionPeriod::parse(text).unwrap()), text);
+        }
+        assert_eq!(format_retention(RetentionPeriod::parse("2w").unwrap()), "14d");
+    }
+}

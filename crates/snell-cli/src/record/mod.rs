@@ -1,0 +1,8 @@
+//! How a short process records an event: through the daemon, into the database or onto disk, and to a remote
+//! receiver.
+
+pub(crate) mod enqueue;
+pub(crate) mod http_delivery;
+pub(crate) mod load;
+pub(crate) mod open_store;
+pub(crate) mod record_event;

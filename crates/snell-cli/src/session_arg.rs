@@ -1,0 +1,268 @@
+//! Which session a command is about: the one that is named, else the one that the caller belongs to.
+
+use std::path::Path;
+
+use anyhow::bail;
+use snell::Timestamp;
+use snell_store::derive::project;
+use snell_store::{OpenSession, ProcessIdentity, SessionFilter, SessionRow, SessionView};
+
+use crate::env::caller::CallerEnv;
+use crate::output::time::format_elapsed;
+use crate::output::{format_count, truncate_to_width};
+use crate::record::open_store::{self, StoreHandle};
+
+/// How many sessions are named when one has to be chosen.
+const MAX_LISTED_SESSIONS: usize = 8;
+
+/// How much is repeated of an id that somebody wrote.
+const MAX_ID_CELLS: usize = 80;
+
+const NAME_ONE: &str = "name one with --session ID";
+
+/// Which session
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct SessionSelector {
+    /// The session's id, or the beginning of it [default: the caller's own]
+    #[arg(long = "session", value_name = "ID")]
+    session: Option<String>,
+}
+
+/// Where the caller sits: what leads to its session if nothing names it.
+#[derive(Debug)]
+struct CallerLocation {
+    /// The processes above this one, the nearest first.
+    ancestors: Vec<ProcessIdentity>,
+    /// The tmux server, if it is known, and the pane.
+    pane: Option<(Option<String>, String)>,
+    project: String,
+}
+
+/// What led to sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FoundBy {
+    Process,
+    Pane,
+    Project,
+}
+
+impl SessionSelector {
+    /// The session of this id, or whose id begins like this; without one, the caller's own.
+    pub(crate) fn from_id(id: Option<&str>) -> Self {
+        Self { session: id.map(str::to_owned) }
+    }
+
+    /// The one session that is meant.
+    pub(crate) fn resolve(&self, memory: &mut StoreHandle) -> anyhow::Result<SessionRow> {
+        if let Some(id) = &self.session {
+            let session = find_by_prefix(id, memory)?;
+            return load_session_row(session.conversation_id, memory);
+        }
+        if memory.has_no_records() {
+            bail!("nothing has been recorded yet, so there is no session");
+        }
+        match find_by_env(memory)? {
+            Some(conversation_id) => load_session_row(conversation_id, memory),
+            None => find_by_location(memory),
+        }
+    }
+}
+
+fn load_session_row(conversation_id: i64, memory: &mut StoreHandle) -> anyhow::Result<SessionRow> {
+    let filter = SessionFilter { conversation_id: Some(conversation_id), ..SessionFilter::default() };
+    let mut rows = memory.query(|store| store.list_sessions(&filter))?;
+    match rows.pop() {
+        Some(row) => Ok(row),
+        None => bail!("the session was removed, because it was old"),
+    }
+}
+
+/// The one session whose id begins like this. An id that is whole counts, also if others begin with it.
+pub(crate) fn find_by_prefix(id: &str, memory: &mut StoreHandle) -> anyhow::Result<SessionView> {
+    if memory.has_no_records() {
+        bail!("nothing has been recorded yet");
+    }
+    if id.trim().is_empty() {
+        // It comes from a variable that is not set, and would lead to whichever session is the only one.
+        bail!("the session's id is empty; write it, or the beginning of it");
+    }
+    let mut found = memory.query(|store| store.find_sessions(id))?;
+    if let Some(exact) = found.iter().position(|session| has_session_id(session, id)) {
+        return Ok(found.swap_remove(exact));
+    }
+    if found.len() == 1 {
+        return Ok(found.remove(0));
+    }
+    let now = memory.now();
+    if found.is_empty() {
+        let latest = memory.query(|store| store.find_sessions(""))?;
+        if latest.is_empty() {
+            bail!("no session has been recorded yet");
+        }
+        bail!(
+            "no session begins with \"{}\"; the latest ones are {}",
+            truncate_to_width(id, MAX_ID_CELLS),
+            format_session_list(latest.iter().map(SessionLabel::from), now)
+        );
+    }
+    let number = found.len();
+    bail!(
+        "{number} sessions begin with \"{}\", so write more of the id: {}",
+        truncate_to_width(id, MAX_ID_CELLS),
+        format_session_list(found.iter().map(SessionLabel::from), now)
+    );
+}
+
+fn has_session_id(session: &SessionView, id: &str) -> bool {
+    session.session_ids.iter().any(|known| known == id)
+}
+
+/// The session that the environment names, by its number. One that is not known is not passed over: what is said would
+/// otherwise be said of another session.
+fn find_by_env(memory: &mut StoreHandle) -> anyhow::Result<Option<i64>> {
+    let mut known = Vec::new();
+    for (variable, id) in CallerEnv::read_session_ids() {
+        let found = memory.query(|store| store.find_sessions(&id))?;
+        match found.iter().find(|session| has_session_id(session, &id)) {
+            Some(session) => known.push(session.conversation_id),
+            // What an agent is known by is enough; its other id may not have been told yet.
+            None if known.is_empty() => bail!(
+                "{variable} is \"{}\", and no such session is known; {NAME_ONE}{}",
+                truncate_to_width(&id, MAX_ID_CELLS),
+                format_candidates(memory)?
+            ),
+            None => {}
+        }
+    }
+    let [launchers, own] = known[..] else {
+        return Ok(known.first().copied());
+    };
+    if launchers == own {
+        return Ok(Some(own));
+    }
+    // What an agent starts inherits the id that the agent's launcher gave it. Its process shows whose it is.
+    let open = memory.query(|store| store.list_local_open_sessions())?;
+    let nearest = find_nearest_sessions(&ProcessIdentity::list_own_ancestors(), &open);
+    let is_own = matches!(nearest[..], [session] if session.row.conversation_id == own);
+    Ok(Some(if is_own { own } else { launchers }))
+}
+
+/// The session that the caller's surroundings lead to.
+fn find_by_location(memory: &mut StoreHandle) -> anyhow::Result<SessionRow> {
+    let now = memory.now();
+    let seat = CallerLocation {
+        ancestors: ProcessIdentity::list_own_ancestors(),
+        pane: CallerEnv::read_tmux_pane(),
+        project: project::find_project_root(&std::env::current_dir()?).to_string_lossy().into_owned(),
+    };
+    let open = memory.query(|store| {
+        open_store::reconcile_agents(store, now)?;
+        store.list_local_open_sessions()
+    })?;
+    let (by, found) = match_location(&seat, &open);
+    if let [session] = found[..] {
+        return Ok(session.row.clone());
+    }
+    let place = match by {
+        FoundBy::Process => "of the process that calls this".to_owned(),
+        FoundBy::Pane => "in this tmux pane".to_owned(),
+        FoundBy::Project => format!("in {}", seat.project),
+    };
+    if found.is_empty() {
+        bail!("no session is open {place}; {NAME_ONE}{}", format_candidates(memory)?);
+    }
+    let are = if found.len() == 1 { "is" } else { "are" };
+    bail!(
+        "{} {are} open {place}; {NAME_ONE}: {}",
+        format_count(found.len(), "session"),
+        format_session_list(found.iter().map(|session| SessionLabel::from(&session.row)), now)
+    );
+}
+
+/// The sessions that a seat leads to, by the first sign that leads to any.
+fn match_location<'a>(seat: &CallerLocation, open: &'a [OpenSession]) -> (FoundBy, Vec<&'a OpenSession>) {
+    let of_process = find_nearest_sessions(&seat.ancestors, open);
+    if !of_process.is_empty() {
+        return (FoundBy::Process, of_process);
+    }
+    let on_pane: Vec<_> = open.iter().filter(|session| seat.has_same_pane(session)).collect();
+    if !on_pane.is_empty() {
+        return (FoundBy::Pane, on_pane);
+    }
+    let in_project = open.iter().filter(|session| session.row.project_path == seat.project);
+    (FoundBy::Project, in_project.collect())
+}
+
+/// The sessions of the nearest of these processes that has any. A process of which it is not known when it began may be
+/// another one by now.
+fn find_nearest_sessions<'a>(above: &[ProcessIdentity], open: &'a [OpenSession]) -> Vec<&'a OpenSession> {
+    let of = |process: &ProcessIdentity| -> Vec<_> {
+        let is_its = |session: &&OpenSession| process.started.is_some() && session.process == Some(*process);
+        open.iter().filter(is_its).collect()
+    };
+    above.iter().map(of).find(|found| !found.is_empty()).unwrap_or_default()
+}
+
+impl CallerLocation {
+    fn has_same_pane(&self, session: &OpenSession) -> bool {
+        self.pane.as_ref().is_some_and(|(server, pane)| {
+            let other_server = matches!((server, &session.tmux_server), (Some(own), Some(its)) if own != its);
+            session.tmux_pane.as_ref() == Some(pane) && !other_server
+        })
+    }
+}
+
+/// The open sessions, to choose from.
+fn format_candidates(memory: &mut StoreHandle) -> anyhow::Result<String> {
+    let open = memory.query(|store| store.list_sessions(&SessionFilter::default()))?;
+    if open.is_empty() {
+        return Ok(" (`snell session list --all` shows those that have ended)".into());
+    }
+    let now = memory.now();
+    Ok(format!(": {}", format_session_list(open.iter().map(SessionLabel::from), now)))
+}
+
+/// A session, as people tell it from others.
+struct SessionLabel<'a> {
+    session_id: &'a str,
+    project_path: &'a str,
+    last_seen_at: Timestamp,
+}
+
+impl<'a> From<&'a SessionView> for SessionLabel<'a> {
+    fn from(session: &'a SessionView) -> Self {
+        Self {
+            session_id: &session.session_id,
+            project_path: &session.project_path,
+            last_seen_at: session.last_seen_at,
+        }
+    }
+}
+
+impl<'a> From<&'a SessionRow> for SessionLabel<'a> {
+    fn from(session: &'a SessionRow) -> Self {
+        Self {
+            session_id: &session.session_id,
+            project_path: &session.project_path,
+            last_seen_at: session.last_seen_at,
+        }
+    }
+}
+
+fn format_session_list<'a>(sessions: impl Iterator<Item = SessionLabel<'a>>, now: Timestamp) -> String {
+    let name = |session: SessionLabel<'_>| {
+        let project = project_name(session.project_path);
+        let ago = format_elapsed(session.last_seen_at, now);
+        format!("{} ({project}, {ago} ago)", session.session_id)
+    };
+    let mut names: Vec<_> = sessions.take(MAX_LISTED_SESSIONS + 1).map(name).collect();
+    let more = if names.len() > MAX_LISTED_SESSIONS { " …" } else { "" };
+    names.truncate(MAX_LISTED_SESSIONS);
+    format!("{}{more}", names.join(", "))
+}
+
+/// What people call a project.
+pub(crate) fn project_name(path: &str) -> String {
+    let name = Path::new(path).file_name();
+    name.map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
+}

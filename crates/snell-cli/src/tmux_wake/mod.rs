@@ -1,0 +1,241 @@
+//! A line that is typed into an agent's terminal, so that it wakes up and looks at what its workers have done.
+
+mod wake_lock;
+
+use anyhow::{Context, bail};
+use snell_server::reconciler::tmux::{TmuxPaneDetails, TmuxServer};
+use snell_store::{AgentLocation, AgentState, ReconcileScope, SessionFilter, StoreError};
+
+use crate::commands::block_on;
+use crate::env::caller::CallerEnv;
+use crate::output::shorten_to_one_line;
+use crate::output::time::{format_elapsed, format_time};
+use crate::record::open_store::StoreHandle;
+use wake_lock::WakeLock;
+
+/// How much is told of why an agent waits.
+const MAX_REASON_CELLS: usize = 100;
+
+/// What was typed, and where.
+#[derive(Debug)]
+pub(crate) struct WakeReport {
+    pane: String,
+    text: String,
+}
+
+impl std::fmt::Display for WakeReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Typed into the tmux pane {}: {}", self.pane, self.text)
+    }
+}
+
+/// How carefully it is looked who would read what is typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WakeMode {
+    /// Nothing is typed where the agent is not, or where it might answer for its user.
+    Checked,
+    /// The user says that it is right.
+    Forced,
+}
+
+/// What can be seen of an agent's process.
+#[derive(Clone, Copy, Debug)]
+enum AgentLiveness {
+    /// No process is known, or what was taken for one is gone.
+    Unknown,
+    /// It is gone.
+    Gone,
+    /// It is there.
+    Alive {
+        /// Whether it lives in the pane, where that can be seen.
+        in_pane: Option<bool>,
+        /// Whether it reads what is typed, where that can be seen.
+        in_foreground: Option<bool>,
+    },
+}
+
+/// Wakes up the agent of a session.
+pub(crate) fn wake_session(
+    memory: &mut StoreHandle,
+    conversation_id: i64,
+    care: WakeMode,
+) -> anyhow::Result<WakeReport> {
+    let filter = SessionFilter { conversation_id: Some(conversation_id), ..SessionFilter::default() };
+    let session = memory.query(|store| store.list_sessions(&filter))?.pop();
+    let session = session.context("the session was removed, because it was old")?;
+    let agent = locate_agent(memory, session.agent_id)?;
+    let id = &session.session_id;
+    if agent.conversation_id != Some(conversation_id) {
+        bail!("agent {} has left the session {id} for another one", agent.agent_id);
+    }
+    wake_agent(memory, session.agent_id, care)
+}
+
+/// Wakes up an agent. Whoever else does so at the same time waits, so that each line stays together with its Enter.
+pub(crate) fn wake_agent(memory: &mut StoreHandle, number: i64, care: WakeMode) -> anyhow::Result<WakeReport> {
+    let _turn = WakeLock::acquire(memory.data_dir(), number)?;
+    let mut agent = locate_agent(memory, number)?;
+    if care == WakeMode::Checked && agent.state == AgentState::AwaitingInput {
+        agent = reconcile_and_locate(memory, number)?;
+        if agent.state == AgentState::AwaitingInput {
+            bail!(explain_awaiting_user(&agent, memory));
+        }
+    }
+    type_wake_line(&agent, care)
+}
+
+fn locate_agent(memory: &mut StoreHandle, number: i64) -> anyhow::Result<AgentLocation> {
+    let agent = memory.query(|store| store.find_agent_location(number))?;
+    agent.with_context(|| format!("agent {number} was removed, because it was old"))
+}
+
+/// Where an agent is, once its transcript was looked at: no hook tells when its user turns something down.
+fn reconcile_and_locate(memory: &mut StoreHandle, number: i64) -> anyhow::Result<AgentLocation> {
+    let now = memory.now();
+    memory.query(|store| match store.reconcile_agents(ReconcileScope::Agent(number), now) {
+        Err(StoreError::Locked) => Ok(()),
+        other => other,
+    })?;
+    locate_agent(memory, number)
+}
+
+/// Why an agent is left alone that waits for its user.
+fn explain_awaiting_user(agent: &AgentLocation, memory: &StoreHandle) -> String {
+    let (number, since) = (agent.agent_id, agent.state_since);
+    format!(
+        "agent {number} waits for a decision of its user, and Enter might make it ({} since {}, {} ago: {}); wake it up \
+         when that is done, or with `snell wake {number} --force`",
+        agent.state,
+        format_time(since),
+        format_elapsed(since, memory.now()),
+        shorten_to_one_line(&agent.why, MAX_REASON_CELLS)
+    )
+}
+
+fn type_wake_line(agent: &AgentLocation, care: WakeMode) -> anyhow::Result<WakeReport> {
+    let number = agent.agent_id;
+    if agent.state == AgentState::Ended {
+        bail!("agent {number} has ended");
+    }
+    if !agent.is_here {
+        let host = agent.host.as_deref().unwrap_or("another host");
+        bail!("agent {number} runs on {host}; wake it up there");
+    }
+    let Some(pane) = agent.tmux_pane.as_deref() else {
+        bail!("agent {number} sits in no tmux pane, so nothing can be typed for it");
+    };
+    let text = load_wake_text()?;
+    let server = TmuxServer::new(agent.tmux_server.clone());
+    block_on(async {
+        let panes = server.list_panes().await;
+        let panes = panes.with_context(|| format!("cannot look at the tmux pane {pane} of agent {number}"))?;
+        // Only an id that tmux itself gave is handed back to it.
+        let Some(found) = panes.into_iter().find(|found| found.pane.id == pane) else {
+            bail!("the tmux pane {pane} of agent {number} is closed");
+        };
+        if found.pane.is_dead {
+            bail!("what ran in the tmux pane {pane} of agent {number} has ended");
+        }
+        if care == WakeMode::Checked
+            && let Some(objection) = find_objection(check_liveness(agent, &found), &found)
+        {
+            bail!(
+                "agent {number} would not read what is typed into the tmux pane {pane}: {objection}; --force types it all \
+                 the same"
+            );
+        }
+        let typed = server.type_line(&found, &text).await;
+        typed.with_context(|| format!("cannot type into the tmux pane {pane} of agent {number}"))
+    })??;
+    Ok(WakeReport { pane: pane.to_owned(), text })
+}
+
+/// What is typed, and what `snell hook` knows when it comes as a prompt.
+fn load_wake_text() -> anyhow::Result<String> {
+    Ok(CallerEnv::load_user_settings()?.messages.wake_up_prompt())
+}
+
+fn check_liveness(agent: &AgentLocation, pane: &TmuxPaneDetails) -> AgentLiveness {
+    // Whoever tries a hook by hand is taken for an agent, and its shell for the agent's process.
+    let Some(process) = agent.process.filter(|process| !process.is_interactive_shell()) else {
+        return AgentLiveness::Unknown;
+    };
+    if process.is_gone() {
+        // What called once may have been a mere messenger, and its end says nothing.
+        return if agent.process_is_certain { AgentLiveness::Gone } else { AgentLiveness::Unknown };
+    }
+    AgentLiveness::Alive {
+        in_pane: pane.pid.and_then(|pid| process.is_descendant_of(pid)),
+        in_foreground: process.is_in_foreground(),
+    }
+}
+
+/// Why nothing should be typed into this pane; nothing if the agent reads it. Nothing here looks anywhere.
+fn find_objection(life: AgentLiveness, pane: &TmuxPaneDetails) -> Option<String> {
+    if pane.is_synchronized {
+        return Some("the other panes of its window would get it, too (synchronize-panes)".into());
+    }
+    if pane.takes_no_input {
+        return Some("its input is turned off".into());
+    }
+    let shell = || {
+        let shown = pane.pane.is_showing_shell();
+        shown.then(|| format!("a shell ({}) waits there", pane.pane.command))
+    };
+    match life {
+        AgentLiveness::Gone => Some("its process is gone".into()),
+        AgentLiveness::Alive { in_pane: Some(false), .. } => Some("its process does not live there".into()),
+        AgentLiveness::Alive { in_foreground: Some(false), .. } => {
+            Some(format!("{} is in the foreground", pane.pane.command))
+        }
+        AgentLiveness::Alive { in_pane: Some(true), .. } => None,
+        AgentLiveness::Unknown | AgentLiveness::Alive { in_pane: None, .. } => shell(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use snell_store::TmuxPane;
+
+    fn build_pane(command: &str) -> TmuxPaneDetails {
+        TmuxPaneDetails {
+            pane: TmuxPane { id: "%1".into(), is_dead: false, command: command.into() },
+            pid: Some(7),
+            is_in_mode: false,
+            is_synchronized: false,
+            takes_no_input: false,
+        }
+    }
+
+    fn alive_agent(in_pane: Option<bool>, in_foreground: Option<bool>) -> AgentLiveness {
+        AgentLiveness::Alive { in_pane, in_foreground }
+    }
+
+    #[test]
+    fn nothing_is_typed_where_the_agent_is_not() {
+        let rows = [
+            (AgentLiveness::Unknown, "claude", None),
+            (AgentLiveness::Unknown, "-zsh", Some("a shell (-zsh) waits there")),
+            (AgentLiveness::Gone, "claude", Some("its process is gone")),
+            (alive_agent(Some(true), Some(true)), "bash", None),
+            (alive_agent(Some(true), None), "bash", None),
+            (alive_agent(Some(true), Some(false)), "vim", Some("vim is in the foreground")),
+            (alive_agent(Some(false), Some(true)), "claude", Some("its process does not live there")),
+            (alive_agent(None, None), "claude", None),
+            (alive_agent(None, None), "fish", Some("a shell (fish) waits there")),
+        ];
+        for (life, command, expected) in rows {
+            assert_eq!(find_objection(life, &build_pane(command)).as_deref(), expected, "{life:?} {command}");
+        }
+    }
+
+    #[test]
+    fn a_pane_that_shares_or_drops_what_is_typed_is_left_alone() {
+        let shares = TmuxPaneDetails { is_synchronized: true, ..build_pane("claude") };
+        let drops = TmuxPaneDetails { takes_no_input: true, ..build_pane("claude") };
+        for pane in [shares, drops] {
+            assert!(find_objection(alive_agent(Some(true), Some(true)), &pane).is_some(), "{pane:?}");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Notices of the browser, for those who want them.
+
+use crate::agent_story::StoryAgent;
+use crate::driver::BrowserSession;
+use crate::live::open_live_page;
+use crate::server::BrowserTestServer;
+
+/// Keeps what a page asks and tells, because nobody sees a notice of a browser without a screen.
+pub const LISTEN: &str = "window.asked = 0; window.notices = [];
+    window.Notification = class extends Notification {
+        constructor(title, options) { super(title, options); window.notices.push(`${title}: ${options.body}`); }
+        static requestPermission() { window.asked += 1; return super.requestPermission(); }
+    };";
+
+#[test]
+fn notices_are_asked_for_by_a_click_only_and_come_when_an_agent_begins_to_wait() {
+    let Some(browser) = BrowserSession::open() else { return };
+    let server = BrowserTestServer::start();
+    browser.run_on_new_document(LISTEN);
+    open_live_page(&browser, &server, "/");
+    assert_eq!(browser.element_texts("#notify"), ["Notify me"]);
+    StoryAgent::new(&server, "s1", "shop").ask_question("May I?");
+    browser.wait_for_waiting_count(1);
+    assert_eq!(browser.evaluate_number("window.asked"), 0, "nobody has clicked");
+    assert_eq!(browser.evaluate_number("window.notices.length"), 0);
+
+    browser.set_notification_permission("granted");
+    browser.click_element("#notify");
+    browser.wait_for_text("#notify", "Notices on");
+    assert_eq!(browser.evaluate_text("document.getElementById('notify').ariaPressed"), "true");
+    StoryAgent::new(&server, "s1", "shop").finish_turn("I did.");
+    browser.wait_for_waiting_count(0);
+    StoryAgent::new(&server, "s1", "shop").ask_question("And this?");
+    browser.wait_for("window.notices.length === 1");
+    assert_eq!(browser.evaluate_text("window.notices[0]"), "agent s1 in shop needs you: And this?");
+
+    // It is remembered, until it is taken back.
+    open_live_page(&browser, &server, "/");
+    assert_eq!(browser.element_texts("#notify"), ["Notices on"]);
+    browser.click_element("#notify");
+    browser.wait_for_text("#notify", "Notify me");
+    open_live_page(&browser, &server, "/");
+    assert_eq!(browser.element_texts("#notify"), ["Notify me"]);
+}
+
+/// A user who answers the browser's question in this way.
+fn stub_permission_prompt(answer: &str) -> String {
+    format!(
+        "window.asked = 0; window.answer = 'default';
+        Object.defineProperty(Notification, 'permission', {{ get: () => window.answer }});
+        Notification.requestPermission = async () => {{ window.asked += 1; return (window.answer = '{answer}'); }};"
+    )
+}
+
+#[test]
+fn whoever_gets_no_notices_is_told_why() {
+    let Some(browser) = BrowserSession::open() else { return };
+    let server = BrowserTestServer::start();
+    for (answer, told, can_click) in [
+        ("denied", "the browser allows no notices here", false),
+        ("default", "the browser was not given an answer", true),
+    ] {
+        browser.run_on_new_document(&stub_permission_prompt(answer));
+        open_live_page(&browser, &server, "/");
+        assert_eq!(browser.evaluate_number("window.asked"), 0, "nobody has clicked");
+        browser.click_element("#notify");
+        browser.wait_for_text("#notify-told", told);
+        assert_eq!(browser.evaluate_number("window.asked"), 1);
+        assert_eq!(browser.evaluate("document.getElementById('notify').checkVisibility()"), can_click, "{answer}");
+        open_live_page(&browser, &server, "/");
+        assert_eq!(browser.element_texts("#notify"), ["Notify me"], "{answer}: nothing is remembered as wanted");
+        assert_eq!(browser.evaluate_number("window.asked"), 0, "{answer}: nobody has clicked");
+    }
+}
+
+#[test]
+fn a_browser_that_forbids_notices_is_not_asked() {
+    let Some(browser) = BrowserSession::open() else { return };
+    let server = BrowserTestServer::start();
+    browser.open_url(&server.page_url("/"));
+    browser.set_notification_permission("denied");
+    open_live_page(&browser, &server, "/");
+    assert_eq!(browser.evaluate("document.getElementById('notify').checkVisibility()"), false);
+}

@@ -1,0 +1,376 @@
+//! `notify-headspace.sh`, run as the agent runs it, against a real receiver.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{InstallHome, snapshot_file};
+use crate::support::{CliOutput, spawn_with_stdin, wait_until};
+
+/// A receiver that keeps what it was told: the first line of each request, and its body.
+pub struct ScriptReceiver {
+    address: SocketAddr,
+    requests: mpsc::Receiver<(String, String)>,
+}
+
+impl ScriptReceiver {
+    pub fn new() -> Self {
+        Self::with_answering(true)
+    }
+
+    /// One that takes connections and says nothing.
+    pub fn silent() -> Self {
+        Self::with_answering(false)
+    }
+
+    fn with_answering(answers: bool) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (sender, requests) = mpsc::channel();
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let sender = sender.clone();
+                thread::spawn(move || serve_connection(stream, answers, &sender));
+            }
+        });
+        Self { address, requests }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// What came next.
+    pub fn next_request(&self) -> (String, Value) {
+        let (line, body) = self.requests.recv_timeout(Duration::from_secs(10)).expect("nothing came");
+        (line, parse_unique_keys(&body))
+    }
+
+    pub fn has_request(&self) -> bool {
+        self.requests.try_recv().is_ok()
+    }
+}
+
+/// A JSON object in which nothing is said twice.
+fn parse_unique_keys(body: &str) -> Value {
+    let value: Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}"));
+    for name in ["tmux_pane", "tmux_session", "headspace_session_id"] {
+        assert!(body.matches(&format!("\"{name}\"")).count() < 2, "{body}");
+    }
+    value
+}
+
+fn serve_connection(stream: TcpStream, answers: bool, sender: &mpsc::Sender<(String, String)>) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        if line.trim().is_empty() {
+            break;
+        }
+        lines.push(line.trim().to_ascii_lowercase());
+    }
+    assert!(lines.contains(&"content-type: application/json".to_owned()), "{lines:?}");
+    let length = lines.iter().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok())?;
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    if !answers {
+        // Until the other end has had enough.
+        return reader.read_line(&mut String::new()).ok().map(drop);
+    }
+    let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+    reader.get_mut().write_all(answer).ok()?;
+    sender.send((lines.first()?.clone(), String::from_utf8(body).ok()?)).ok()
+}
+
+/// A machine that only forwards.
+fn install_forwarding(url: Option<&str>) -> InstallHome {
+    let home = InstallHome::new();
+    let url = url.map(|url| ["--url", url]);
+    home.run_successfully(&[&["install", "claude", "--notify"][..], url.as_ref().map_or(&[], |url| &url[..])].concat());
+    assert_eq!(snapshot_file(&home.notify_script_path()).mode, 0o755);
+    home
+}
+
+/// The shells here that a script for any shell must run under.
+fn list_posix_shells() -> Vec<Vec<&'static str>> {
+    let known: [&[&str]; 4] = [&["sh"], &["dash"], &["bash", "--posix"], &["busybox", "sh"]];
+    let works = |shell: &&&[&str]| {
+        let tried = Command::new(shell[0]).args(&shell[1..]).args(["-c", "exit 0"]).output();
+        tried.is_ok_and(|output| output.status.success())
+    };
+    known.iter().filter(works).map(|shell| shell.to_vec()).collect()
+}
+
+/// Runs the script by a shell, with these variables.
+fn run_script(home: &InstallHome, shell: &[&str], event: &str, variables: &[(&str, &str)], payload: &str) -> CliOutput {
+    let mut command = home.sandbox.program(shell[0]);
+    command.args(&shell[1..]).arg(home.notify_script_path()).arg(event).envs(variables.iter().copied());
+    spawn_with_stdin(&mut command, payload).wait_with_output().unwrap().into()
+}
+
+fn assert_silent(ran: &CliOutput) {
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
+}
+
+fn remove_program(home: &InstallHome) {
+    fs::remove_file(home.program_path()).unwrap();
+}
+
+/// Puts a program in the place of `snell` that writes down how it was called.
+fn install_stub_program(home: &InstallHome) -> PathBuf {
+    remove_program(home);
+    let called = home.sandbox.home().join("called");
+    let text = format!("#!/bin/sh\necho said\n{{ printf '%s\\n' \"$PPID\" \"$@\"; cat; }} > '{}'\n", called.display());
+    fs::write(home.program_path(), text).unwrap();
+    fs::set_permissions(home.program_path(), fs::Permissions::from_mode(0o755)).unwrap();
+    called
+}
+
+#[test]
+fn it_calls_the_program_in_its_own_place_and_keeps_its_words_from_the_agent() {
+    for url in [None, Some("http://127.0.0.1:9")] {
+        let home = install_forwarding(url);
+        let called = install_stub_program(&home);
+        let mut command = home.sandbox.program(home.notify_script_path());
+        command.arg("stop");
+        let ran: CliOutput = spawn_with_stdin(&mut command, "{\"a\": 1}").wait_with_output().unwrap().into();
+        assert_silent(&ran);
+        let url = url.map_or(String::new(), |url| format!("--url\n{url}\n"));
+        let expected = format!("{}\nnotify\nstop\n{url}{{\"a\": 1}}", std::process::id());
+        assert_eq!(fs::read_to_string(called).unwrap(), expected);
+    }
+}
+
+#[test]
+fn a_program_that_cannot_be_run_is_done_without() {
+    let receiver = ScriptReceiver::new();
+    for shell in list_posix_shells() {
+        for body in ["#!/nowhere/at/all\n", "\u{7f}ELF is what programs begin with", "\u{7f}ELF\0\0\u{1}"] {
+            let home = install_forwarding(Some(&receiver.url()));
+            install_stub_program(&home);
+            fs::write(home.program_path(), body).unwrap();
+            let ran = run_script(&home, &shell, "stop", &[], "{\"a\": 1}");
+            assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{shell:?} {body}: {ran:?}");
+            assert_eq!(receiver.next_request(), ("post /hook/stop http/1.1".into(), json!({"a": 1})));
+        }
+    }
+    let home = install_forwarding(Some(&receiver.url()));
+    install_stub_program(&home);
+    fs::write(home.program_path(), "#!/bin/sh\nexit 3\n").unwrap();
+    assert_eq!(run_script(&home, &["sh"], "stop", &[], "{}").stdout, "");
+    assert!(!receiver.has_request());
+}
+
+#[test]
+fn without_the_program_curl_forwards_what_the_program_would() {
+    let receiver = ScriptReceiver::new();
+    let home = install_forwarding(Some(&receiver.url()));
+    remove_program(&home);
+    let session = "CLAUDE_HEADSPACE_TMUX_SESSION";
+    let strange = "it's \"a\\b\"\n\t\u{1}\u{7f} ü \u{1f980} $HOME `x` %s ; }";
+    type ScriptPayloadCase<'a> = (&'a [(&'a str, &'a str)], &'a str, Value);
+    let cases: [ScriptPayloadCase<'_>; 12] = [
+        (&[], "{\"session_id\": \"s\"}", json!({"session_id": "s"})),
+        (&[], "{}", json!({})),
+        (&[], " {\n }\n", json!({})),
+        (&[(session, "")], "{\"a\": {}}", json!({"a": {}})),
+        (&[(session, "main")], "{}", json!({"tmux_session": "main"})),
+        (&[(session, "main")], "\n{ \"a\": [1, 2] }\n", json!({"a": [1, 2], "tmux_session": "main"})),
+        (&[(session, strange)], "{\"a\": \"%s \\\\ \\\" \\n\"}", json!({"a": "%s \\ \" \n", "tmux_session": strange})),
+        (
+            &[("TMUX_PANE", "%7"), (session, "main"), ("CLAUDE_HEADSPACE_SESSION_ID", "h-1")],
+            "{\"session_id\": \"s\"}",
+            json!({"session_id": "s", "tmux_pane": "%7", "tmux_session": "main", "headspace_session_id": "h-1"}),
+        ),
+        (&[("TMUX_PANE", "%7")], "{}", json!({"tmux_pane": "%7"})),
+        (&[], " \t{\"a\": \" }\"} \r\n ", json!({"a": " }"})),
+        // What the payload says itself is not said twice.
+        (
+            &[("TMUX_PANE", "%7"), (session, "main")],
+            "{\"tmux_session\": \"own\"}",
+            json!({"tmux_session": "own", "tmux_pane": "%7"}),
+        ),
+        (
+            &[("TMUX_PANE", "%7"), (session, "main"), ("CLAUDE_HEADSPACE_SESSION_ID", "h")],
+            "{\"tmux_pane\":\"%1\",\"tmux_session\":\"own\",\"headspace_session_id\":\"o\"}",
+            json!({"tmux_pane": "%1", "tmux_session": "own", "headspace_session_id": "o"}),
+        ),
+    ];
+    for shell in list_posix_shells() {
+        for (variables, payload, expected) in &cases {
+            assert_silent(&run_script(&home, &shell, "user-prompt-submit", variables, payload));
+            let (line, body) = receiver.next_request();
+            assert_eq!(line, "post /hook/user-prompt-submit http/1.1");
+            assert_eq!(body, *expected, "{shell:?} {variables:?} {payload}");
+        }
+    }
+    assert!(!receiver.has_request());
+}
+
+#[test]
+fn a_long_payload_arrives_whole() {
+    let receiver = ScriptReceiver::new();
+    let home = install_forwarding(Some(&receiver.url()));
+    remove_program(&home);
+    let payload = json!({"prompt": "ü\n\"".repeat(200_000)});
+    for shell in list_posix_shells() {
+        assert_silent(&run_script(&home, &shell, "stop", &[("TMUX_PANE", "%1")], &payload.to_string()));
+        let (_, body) = receiver.next_request();
+        assert_eq!(body["prompt"], payload["prompt"], "{shell:?}");
+        assert_eq!(body["tmux_pane"], "%1");
+    }
+}
+
+#[test]
+fn where_no_receiver_was_named_the_environment_names_one() {
+    let receiver = ScriptReceiver::new();
+    let home = install_forwarding(None);
+    remove_program(&home);
+    assert_silent(&run_script(&home, &["sh"], "stop", &[("SNELL_URL", &receiver.url())], "{}"));
+    assert_eq!(receiver.next_request().0, "post /hook/stop http/1.1");
+    // No proxy stands between a machine and itself.
+    let proxy = [("SNELL_URL", receiver.url()), ("http_proxy", "http://127.0.0.1:9".to_owned())];
+    let proxy: Vec<_> = proxy.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    assert_silent(&run_script(&home, &["sh"], "stop", &proxy, "{}"));
+    assert_eq!(receiver.next_request().0, "post /hook/stop http/1.1");
+}
+
+#[test]
+fn a_receiver_that_is_gone_or_hangs_costs_two_seconds_at_most() {
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let silent = ScriptReceiver::silent();
+    for url in [format!("http://{gone}"), silent.url()] {
+        let home = install_forwarding(Some(&url));
+        remove_program(&home);
+        for shell in list_posix_shells() {
+            let started = Instant::now();
+            assert_silent(&run_script(&home, &shell, "stop", &[], "{\"session_id\": \"s\"}"));
+            // Two seconds, on a machine that has time for it.
+            assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+        }
+    }
+}
+
+/// Processes that have this in their environment.
+fn list_processes_with_env(mark: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let marked = processes.filter(|process| {
+        let environment = fs::read(process.path().join("environ")).unwrap_or_default();
+        String::from_utf8_lossy(&environment).contains(mark)
+    });
+    let names = marked.map(|process| fs::read_to_string(process.path().join("comm")).unwrap_or_default());
+    names.collect()
+}
+
+#[test]
+fn an_agent_that_does_not_close_its_pipe_costs_two_seconds_at_most_and_nothing_is_left_running() {
+    let receiver = ScriptReceiver::new();
+    let home = install_forwarding(Some(&receiver.url()));
+    remove_program(&home);
+    let slow = home.sandbox.home().join("slow/sleep");
+    fs::create_dir(slow.parent().unwrap()).unwrap();
+    fs::write(&slow, "#!/bin/sh\nexec /bin/sleep 60\n").unwrap();
+    fs::set_permissions(&slow, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", slow.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    for (index, shell) in list_posix_shells().iter().enumerate() {
+        for (said, is_whole) in [("", false), ("{\"a\": ", false), ("{\"a\": 1}", true)] {
+            let mark = format!("mark-{}-{index}-{}", std::process::id(), said.len());
+            let mut command = home.sandbox.program(shell[0]);
+            command.args(&shell[1..]).arg(home.notify_script_path()).arg("stop").env("TMUX_PANE", &mark);
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let started = Instant::now();
+            let mut child = command.spawn().unwrap();
+            let mut pipe = child.stdin.take().unwrap();
+            pipe.write_all(said.as_bytes()).unwrap();
+            assert_silent(&child.wait_with_output().unwrap().into());
+            // Two seconds, on a machine that has time for it.
+            assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+            if is_whole {
+                assert_eq!(receiver.next_request().1, json!({"a": 1, "tmux_pane": mark}));
+            }
+            wait_until(|| list_processes_with_env(&mark).is_empty().then_some(()));
+            assert!(pipe.write_all(b"x").is_err(), "somebody still listens");
+        }
+        // One that has closed it is not waited for, however long a second takes.
+        let mark = format!("mark-{}-{index}-closed", std::process::id());
+        let variables = [("TMUX_PANE", mark.as_str()), ("PATH", &path)];
+        assert_silent(&run_script(&home, shell, "stop", &variables, "{}"));
+        wait_until(|| list_processes_with_env(&mark).is_empty().then_some(()));
+        receiver.next_request();
+    }
+    assert!(!receiver.has_request());
+}
+
+#[test]
+fn what_is_no_object_is_told_to_nobody() {
+    let receiver = ScriptReceiver::new();
+    let home = install_forwarding(Some(&receiver.url()));
+    remove_program(&home);
+    for payload in ["", " \n", "[]", "null", "{", "{\"a\": 1", "}"] {
+        assert_silent(&run_script(&home, &["sh"], "stop", &[("TMUX_PANE", "%1")], payload));
+    }
+    // Nor is anything if there is no `cat` to read it.
+    let nothing = home.sandbox.home().join("nothing");
+    fs::create_dir(&nothing).unwrap();
+    let path = [("PATH", nothing.to_str().unwrap())];
+    assert_silent(&run_script(&home, &["/bin/sh"], "stop", &path, "{}"));
+    assert!(!receiver.has_request());
+}
+
+#[test]
+fn with_neither_the_program_nor_curl_it_does_nothing() {
+    let home = InstallHome::new();
+    let nothing = home.sandbox.home().join("nothing");
+    fs::create_dir(&nothing).unwrap();
+    let mut install = home.snell_command(&["install", "claude", "--notify"]);
+    install.env("PATH", &nothing);
+    assert!(install.output().unwrap().status.success());
+    remove_program(&home);
+    for shell in ["/bin/sh", "/bin/bash"].into_iter().filter(|shell| std::path::Path::new(shell).exists()) {
+        let ran = run_script(&home, &[shell], "stop", &[("PATH", nothing.to_str().unwrap())], "{}");
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{ran:?}");
+    }
+}
+
+#[test]
+fn what_is_no_event_is_told_to_nobody() {
+    let receiver = ScriptReceiver::new();
+    let home = install_forwarding(Some(&receiver.url()));
+    remove_program(&home);
+    for event in ["", "../api", "a b", "Stop", "stop?x=1"] {
+        assert_silent(&run_script(&home, &["sh"], event, &[], "{}"));
+    }
+    assert!(!receiver.has_request());
+}
+
+#[test]
+fn every_event_of_the_agent_is_told_by_its_own_name() {
+    let home = install_forwarding(None);
+    let mut told = super::list_handlers(&home.read_settings());
+    told.sort();
+    let told: Vec<_> = told.iter().map(|(event, _, args)| format!("{event} {}", args.join(" "))).collect();
+    assert_eq!(
+        told,
+        [
+            "Notification notification",
+            "PermissionRequest permission-request",
+            "PostToolUse post-tool-use",
+            "PreToolUse pre-tool-use",
+            "SessionEnd session-end",
+            "SessionStart session-start",
+            "Stop stop",
+            "UserPromptSubmit user-prompt-submit",
+        ]
+    );
+    assert!(!home.read_settings().contains('~') && !home.read_settings().contains("$HOME"));
+}

@@ -1,0 +1,188 @@
+//! How it starts, what it says, how it ends.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+
+use rustix::process::Signal;
+
+use super::ServeProcess;
+use crate::support::CliSandbox;
+
+#[test]
+fn it_says_where_it_listens_and_ends_when_it_is_told() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let sandbox = CliSandbox::new();
+        let receiver = ServeProcess::start(&sandbox, &["--addr", "127.0.0.1:0"]);
+        assert!(!receiver.address.ends_with(":0"), "{}", receiver.address);
+        let answer = receiver.send_request("POST /hook/session-start", r#"{"session_id":"s1"}"#);
+        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+        assert!(sandbox.data().join("snell.sock").exists());
+        let (code, said) = receiver.stop_with_signal(signal);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("the server listens"), "{said}");
+        assert!(!sandbox.data().join("snell.sock").exists());
+        assert_eq!(sandbox.run_snell(&["agents", "--json"], "").json()[0]["session_id"], "s1");
+    }
+}
+
+#[test]
+fn what_keeps_it_from_starting_is_said() {
+    let sandbox = CliSandbox::new();
+    let token = sandbox.home().join("token");
+    fs::write(&token, "secret").unwrap();
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
+    let token = token.to_str().unwrap();
+    fs::remove_dir(sandbox.data()).unwrap();
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = other.local_addr().unwrap().to_string();
+    let cases: &[(&[&str], &str)] = &[
+        (&["--addr", &taken], "is in use, perhaps by another `snell serve`"),
+        (
+            &["--addr", "nowhere"],
+            "the address \"nowhere\" cannot be listened on; write IP:PORT, such as 127.0.0.1:7433",
+        ),
+        (&["--addr", "0.0.0.0:0"], "can be reached by others, so a token is required"),
+        (&["--addr", "127.0.0.1:0", "--token-file", token], "run: chmod 600"),
+        (&["--addr", "127.0.0.1:0", "--token-file", "/nowhere"], "cannot read the token file /nowhere"),
+        (&["--addr", "127.0.0.1:0", "--db", "postgres://x/y"], "PostgreSQL is not built in yet; write sqlite:PATH"),
+        (&["--addr", "127.0.0.1:0", "--db", "mysql://x/y"], "there is no database of the kind \"mysql://\""),
+        (
+            &["--addr", "127.0.0.1:0", "--db", "mysql:x"],
+            "there is no database of the kind \"mysql\"; write sqlite:PATH",
+        ),
+        (&["--addr", "127.0.0.1:0", "--db", "sqlite::memory:"], "a database in memory is gone when the server ends"),
+        (&["--addr", "127.0.0.1:0", "--allow-host", "http://x/"], "\"http://x/\" names no host"),
+        (&["--addr", "127.0.0.1:0", "--allow-host", ""], "\"\" names no host"),
+        (&["--addr", "127.0.0.1:0", "--allow-host", "*"], "\"*\" names no host"),
+        (&["--addr", "127.0.0.1:0", "--db", "sqlite:"], "write sqlite:PATH"),
+        (&["--addr", "127.0.0.1:0", "--db", "/"], "/ is a directory"),
+        (&["--poll-active", "60"], "write a duration with its unit, such as 60s or 5m"),
+        (&["--poll-silent", "0s"], "write a duration with its unit, such as 60s or 5m"),
+        (&["--log", "loud"], "--log"),
+        (&["--log-format", "xml"], "--log-format"),
+    ];
+    for (args, message) in cases {
+        let args: Vec<_> = ["serve"].iter().chain(*args).copied().collect();
+        let ran = sandbox.run_snell(&args, "");
+        assert_eq!(ran.code, 1, "{args:?}");
+        assert!(ran.stderr.contains(message), "{args:?}: {}", ran.stderr);
+        assert_eq!(ran.stdout, "", "{args:?}");
+    }
+    assert!(!sandbox.data().exists(), "nothing was made");
+    let sandbox = sandbox.home_file(".config/snell/snell.toml", "[server]\nallow_hosts = [\"*\"]\n");
+    let ran = sandbox.run_snell(&["serve", "--addr", "127.0.0.1:0"], "");
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("names \"*\", which is no host"), "{}", ran.stderr);
+}
+
+#[test]
+fn with_another_database_its_directory_is_made_all_the_same() {
+    let sandbox = CliSandbox::new();
+    let database = sandbox.home().join("elsewhere.db");
+    fs::remove_dir(sandbox.data()).unwrap();
+    let receiver = ServeProcess::start(&sandbox, &["--addr", "127.0.0.1:0", "--db", database.to_str().unwrap()]);
+    assert!(receiver.send_request("GET /healthz", "").starts_with("HTTP/1.1 200"));
+    assert!(database.exists());
+    let mode = fs::metadata(sandbox.data()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
+#[test]
+fn a_name_that_nobody_knows_in_the_users_file_is_told_at_the_start() {
+    let sandbox = CliSandbox::new()
+        .home_file(".config/snell/snell.toml", "[server]\naddr = \"127.0.0.1:0\"\nmax_stream_client = 3\n");
+    let receiver = ServeProcess::start(&sandbox, &[]);
+    let (code, said) = receiver.stop_with_signal(Signal::TERM);
+    assert_eq!(code, Some(0));
+    assert!(said.contains("WARN") && said.contains("max_stream_client"), "{said}");
+    assert!(said.contains(" ~/.config/snell/snell.toml:3:1"), "{said}");
+}
+
+#[test]
+fn the_users_file_says_how_to_serve_and_the_command_line_comes_first() {
+    let sandbox = CliSandbox::new();
+    let token = sandbox.home().join("token");
+    fs::write(&token, "secret").unwrap();
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
+    let sandbox = sandbox.home_file(
+        ".config/snell/snell.toml",
+        "[server]\naddr = \"127.0.0.1:0\"\ntoken_file = \"~/token\"\npoll_active = \"90s\"\npoll_silent = \"7s\"\n\
+         max_stream_clients = 3\n",
+    );
+    let receiver = ServeProcess::start(&sandbox, &["--poll-silent", "9s"]);
+    assert!(receiver.send_request("GET /hook/status", "").starts_with("HTTP/1.1 401"));
+    let status = receiver.send_request("GET /hook/status HTTP/1.1\r\nAuthorization: Bearer secret\r\nX:", "");
+    assert!(status.contains("\"poll_active\":90,\"poll_silent\":9,"), "{status}");
+    assert!(status.contains("\"max_stream_clients\":3"), "{status}");
+    let (code, said) = receiver.stop_with_signal(Signal::TERM);
+    assert_eq!(code, Some(0));
+    assert!(!said.contains("secret"), "{said}");
+}
+
+#[test]
+fn a_file_that_cannot_be_understood_keeps_it_from_starting() {
+    let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", "[server]\naddr = 7\n");
+    let ran = sandbox.run_snell(&["serve"], "");
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("how to serve is not certain: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("snell.toml:2:"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_cannot_be_understood_is_only_told_if_the_command_line_says_it() {
+    let cases: &[(&str, &str, &[&str])] = &[
+        ("addr = \"x\"", "--addr", &["--addr", "127.0.0.1:0"]),
+        ("poll_silent = 7", "--poll-silent", &["--addr", "127.0.0.1:0", "--poll-silent", "9s"]),
+        ("allow_hosts = [\"*\"]", "--allow-host", &["--addr", "127.0.0.1:0", "--allow-host", "box"]),
+        ("db = \"mysql:x\"", "--db", &["--addr", "127.0.0.1:0", "--db", "sqlite:other.db"]),
+    ];
+    for (line, option, args) in cases {
+        let sandbox = CliSandbox::new().home_file(".config/snell/snell.toml", &format!("[server]\n{line}\n"));
+        // Somebody looks for the file where it is said to be, from wherever that is.
+        let place = "~/.config/snell/snell.toml:2:";
+        let ran = sandbox.run_snell(&["serve", "--silent-after", "9s"], "");
+        assert_eq!(ran.code, 1, "{line}");
+        let said = format!("how to serve is not certain: {place}");
+        assert!(ran.stderr.contains(&said), "{line}: {}", ran.stderr);
+        let remedy = format!("mend that, or say it with {option}\n");
+        assert!(ran.stderr.ends_with(&remedy), "{line}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("counts now"), "{line}: {}", ran.stderr);
+        let (code, said) = ServeProcess::start(&sandbox, args).stop_with_signal(Signal::TERM);
+        assert_eq!(code, Some(0), "{line}");
+        assert!(said.contains("WARN") && said.contains(place), "{line}: {said}");
+    }
+}
+
+#[test]
+fn the_log_tells_of_requests_but_not_of_what_they_carry() {
+    let sandbox = CliSandbox::new();
+    let args = ["--addr", "127.0.0.1:0", "--log", "debug", "--log-format", "json"];
+    let receiver = ServeProcess::start(&sandbox, &args);
+    receiver.send_request("POST /hook/stop", r#"{"session_id":"s1","prompt":"very private"}"#);
+    receiver.send_request("POST /hook/stop", r#"{"session_id":"very private"#);
+    for head in [
+        "GET /nothing?very=private",
+        "GET /very/private",
+        "GET /api/agents/private",
+        "GET /api/agents?private=1",
+        "GET /api/agents?limit=private",
+        "GET /api/events/stream?last_event_id=private",
+        "PRIVATE /hook/stop",
+    ] {
+        receiver.send_request(head, "");
+    }
+    let (_, said) = receiver.stop_with_signal(Signal::TERM);
+    let lines: Vec<serde_json::Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told = |level: &str, status: u64| {
+        let is = |line: &&serde_json::Value| line["level"] == level && line["fields"]["status"] == status;
+        lines.iter().any(|line| is(&line))
+    };
+    assert!(told("DEBUG", 200) && told("WARN", 400) && told("WARN", 404), "{said}");
+    assert!(!said.to_lowercase().contains("private"), "{said}");
+    let routes = lines.iter().filter_map(|line| line["fields"]["route"].as_str());
+    let routes: Vec<_> = routes.collect();
+    for route in ["/hook/stop", "other", "/api/agents/{id}", "/api/agents", "/api/events/stream"] {
+        assert!(routes.contains(&route), "{route} in {said}");
+    }
+}

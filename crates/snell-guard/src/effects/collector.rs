@@ -1,0 +1,189 @@
+//! One program at work: what it was given, and what it is found to do.
+
+use std::borrow::Cow;
+
+use super::remote::{is_container_internal, locate_for_invocation};
+use super::{AnalysisScope, Effect, EffectKind, MAX_EFFECTS, PathAction, find_rule_index};
+use crate::invocation::{Invocation, StdinSource, SymbolicText};
+use crate::judge::context::JudgeContext;
+use crate::paths::{ClassifiedPath, PathClass, locate_path};
+use crate::programs::argv::ParsedArgs;
+use crate::programs::{ProgramCall, ProgramSpec};
+
+/// One program at work.
+pub(super) struct EffectCollector<'a> {
+    pub(super) invocation: &'a Invocation,
+    pub(super) context: &'a JudgeContext,
+    pub(super) args: ParsedArgs<'a>,
+    /// The directory in which it works.
+    pub(super) cwd: Option<Cow<'a, str>>,
+    program_call: Option<ProgramCall<'a>>,
+    /// Whether its program was told, before the command's name, to do nothing.
+    dry_run: bool,
+    scope: AnalysisScope,
+    /// Which of the policy's allowed commands this is part of.
+    pub(super) allowed: Option<usize>,
+    effects: &'a mut Vec<Effect>,
+    /// How many effects were there before.
+    initial_len: usize,
+}
+
+impl<'a> EffectCollector<'a> {
+    pub(super) fn new(
+        invocation: &'a Invocation,
+        world: &'a JudgeContext,
+        called: Option<ProgramCall<'a>>,
+        view: AnalysisScope,
+        list: &'a mut Vec<Effect>,
+    ) -> Self {
+        let line =
+            called.as_ref().map(|called| ParsedArgs::parse(called.program, called.arguments)).unwrap_or_default();
+        let mut scene = Self {
+            invocation,
+            context: world,
+            args: line,
+            cwd: invocation.cwd.as_deref().map(Cow::Borrowed),
+            program_call: None,
+            dry_run: false,
+            scope: view,
+            allowed: None,
+            initial_len: list.len(),
+            effects: list,
+        };
+        if let Some(called) = &called {
+            for (outer, before) in &called.outer {
+                let line = ParsedArgs::parse(outer, before);
+                scene.dry_run |= line.surely_has_any_flag(outer.idle_flags);
+                scene.apply_cwd_flags(outer, &line);
+            }
+            let line = std::mem::take(&mut scene.args);
+            scene.apply_cwd_flags(called.program, &line);
+            scene.args = line;
+        }
+        scene.program_call = called;
+        scene
+    }
+
+    /// `-C directory`, as often as it is given.
+    fn apply_cwd_flags(&mut self, program: &ProgramSpec, line: &ParsedArgs<'_>) {
+        for spellings in program.cwd_flags {
+            for value in line.flag_values(spellings) {
+                self.cwd = locate_path(&value, self.cwd.as_deref(), self.context).path.map(Cow::Owned);
+            }
+        }
+    }
+
+    /// The program's name in the tables.
+    pub(super) fn name(&self) -> &'static str {
+        self.program_call.as_ref().map_or("the shell", |called| called.name)
+    }
+
+    pub(super) fn program(&self) -> Option<&'static ProgramSpec> {
+        self.program_call.as_ref().map(|called| called.program)
+    }
+
+    /// Whether it keeps to itself what it reads from standard input.
+    pub(super) fn keeps_stdin_private(&self) -> bool {
+        self.program_call
+            .as_ref()
+            .is_some_and(|called| called.program.discreet || called.outer.iter().any(|(outer, _)| outer.discreet))
+    }
+
+    /// Whether the program was told, before its command's name, to do nothing: `docker compose --dry-run down`.
+    pub(super) fn is_dry_run(&self) -> bool {
+        self.dry_run
+    }
+
+    /// The arguments without the program's name, and without its command's if that has an entry of its own.
+    pub(super) fn arguments(&self) -> &'a [SymbolicText] {
+        match &self.program_call {
+            Some(called) => called.arguments,
+            None => self.invocation.argv.get(1..).unwrap_or_default(),
+        }
+    }
+
+    /// Whether more than the program itself is looked at.
+    pub(super) fn includes_input(&self) -> bool {
+        self.scope == AnalysisScope::WithInput
+    }
+
+    /// What it is fed, if that is to be followed.
+    pub(super) fn stdin(&self) -> &'a StdinSource {
+        match self.scope {
+            AnalysisScope::WithInput => &self.invocation.stdin,
+            AnalysisScope::ProgramOnly => &StdinSource::Inherited,
+        }
+    }
+
+    pub(super) fn locate_path(&self, value: &SymbolicText) -> ClassifiedPath {
+        locate_for_invocation(value, self.cwd.as_deref(), self.invocation, self.context)
+    }
+
+    /// Something happens to a place.
+    pub(super) fn push_path_effect(&mut self, kind: PathAction, place: ClassifiedPath, recursive: bool) {
+        self.push_effect(EffectKind::Path(kind), Some(place), recursive);
+    }
+
+    /// Something happens to the place that a value names.
+    pub(super) fn add_path_effect(&mut self, kind: PathAction, value: &SymbolicText, recursive: bool) {
+        if self.effects.len() <= MAX_EFFECTS {
+            let place = self.locate_path(value);
+            // Whatever else is copied is read, and judged as such.
+            if kind != PathAction::Copy || place.classes.contains(PathClass::OwnProgram) {
+                self.push_path_effect(kind, place, recursive);
+            }
+        }
+    }
+
+    /// Something happens to the place that a value names, seen from where the program starts.
+    pub(super) fn add_effect_from_start_dir(&mut self, kind: PathAction, value: &SymbolicText) {
+        if self.effects.len() <= MAX_EFFECTS {
+            let place = locate_for_invocation(value, self.invocation.cwd.as_deref(), self.invocation, self.context);
+            self.push_path_effect(kind, place, false);
+        }
+    }
+
+    /// Something new is made. In the project and in temporary directories, that is no secret of anybody yet.
+    pub(super) fn add_new_file_effect(&mut self, kind: PathAction, value: &SymbolicText) {
+        let mut place = self.locate_path(value);
+        if place.classes.intersects([PathClass::Project, PathClass::Temp].into()) {
+            place.classes = place.classes.difference([PathClass::Secret].into());
+        }
+        self.push_path_effect(kind, place, false);
+    }
+
+    /// The place of Snell's program, if the program reads that.
+    pub(super) fn find_self_program_read(&self) -> Option<ClassifiedPath> {
+        let reads = |effect: &&Effect| effect.kind == EffectKind::Path(PathAction::Read);
+        let mut places =
+            self.effects.iter().skip(self.initial_len).filter(reads).filter_map(|effect| effect.place.as_ref());
+        places.find(|place| place.classes.contains(PathClass::OwnProgram)).cloned()
+    }
+
+    /// Whether the program is already found to do something to a place: this, or anything.
+    pub(super) fn has_effect_on(&self, place: &ClassifiedPath, kind: Option<PathAction>) -> bool {
+        let fits = |effect: &&Effect| kind.is_none_or(|kind| effect.kind == EffectKind::Path(kind));
+        let mut found = self.effects.iter().skip(self.initial_len).filter(fits);
+        found.any(|effect| effect.place.as_ref().is_some_and(|other| other.shape == place.shape))
+    }
+
+    /// Something that a rule judges by itself.
+    pub(super) fn add_rule_effect(&mut self, id: &str) {
+        self.push_effect(EffectKind::Rule(find_rule_index(id)), None, false);
+    }
+
+    pub(super) fn push_effect(&mut self, what: EffectKind, place: Option<ClassifiedPath>, recursive: bool) {
+        if matches!(what, EffectKind::Rule(rule) if is_container_internal(self.invocation, rule)) {
+            return;
+        }
+        self.effects.push(Effect {
+            kind: what,
+            place,
+            recursive,
+            program: self.name(),
+            by: None,
+            allowed: self.allowed,
+            span: self.invocation.span.clone(),
+        });
+    }
+}

@@ -1,0 +1,244 @@
+//! What would happen to a database: a small reader of statements, which knows a few words and little else.
+
+use crate::effects::collector::EffectCollector;
+use crate::effects::database::query_lexer::{QueryDialect, STRING_WORD, split_query_words};
+use crate::invocation::{StdinSource, SymbolicPart, SymbolicText};
+use crate::paths::PathClass;
+use crate::policy::LIMIT_RULE;
+use crate::programs::ProgramSpec;
+
+/// Longer texts are read as far as this.
+pub(crate) const MAX_SQL_BYTES: usize = 1 << 20;
+
+/// What is destroyed, as rules have it.
+const DROP_DATABASE: &str = "infra.drop-database";
+const DROP_TABLE: &str = "infra.drop-table";
+const DELETE_ALL: &str = "infra.delete-all-rows";
+const DROP_USER: &str = "infra.drop-user";
+const STOP_SERVICE: &str = "infra.service";
+
+/// How SQL is written.
+const SQL_DIALECT: QueryDialect = QueryDialect { comments: &["--", "#"], quotes: "'\"`", signs: ";" };
+
+/// Programs that talk to whatever listens, in its own language.
+pub(crate) const RAW_CLIENTS: &[&str] = &["nc", "ncat", "netcat", "socat", "telnet"];
+
+/// Reads what would be said to a store of keys and values.
+pub(in crate::effects) fn apply_raw_client(scene: &mut EffectCollector<'_>) {
+    let StdinSource::Text(value) = scene.stdin() else { return };
+    let text = text_with_placeholders(value).to_ascii_lowercase();
+    if let Some(rule) = classify_redis(&text.replace("flush_all", "flushall")) {
+        scene.add_rule_effect(rule);
+    }
+}
+
+/// Reads what a client would be told: its flags, its operands, its standard input.
+pub(in crate::effects) fn apply_sql_client(scene: &mut EffectCollector<'_>, program: &ProgramSpec) {
+    if is_throwaway_database(scene) {
+        return;
+    }
+    let mut texts: Vec<String> = program
+        .code_flags
+        .iter()
+        .flat_map(|flags| scene.args.flag_values(flags))
+        .map(|value| text_with_placeholders(&value))
+        .collect();
+    if let StdinSource::Text(value) = scene.stdin() {
+        texts.push(text_with_placeholders(value));
+    }
+    let operands = scene.args.operands.iter().map(|value| text_with_placeholders(value));
+    let read: fn(&str) -> Option<&'static str> = match scene.name() {
+        "redis-cli" | "valkey-cli" | "keydb-cli" => {
+            // All operands are one command, which begins with its name.
+            texts.push(operands.collect::<Vec<_>>().join(" "));
+            classify_redis
+        }
+        "mongosh" | "mongo" => {
+            texts.extend(operands);
+            classify_mongo
+        }
+        _ => {
+            texts.extend(operands);
+            classify_sql
+        }
+    };
+    match texts.iter().find_map(|text| read(truncate_text(text))) {
+        Some(DROP_TABLE | DELETE_ALL) if is_test_database(scene) => {}
+        Some(rule) => scene.add_rule_effect(rule),
+        None if texts.iter().any(|text| text.len() > MAX_SQL_BYTES) => scene.add_rule_effect(LIMIT_RULE),
+        None => {}
+    }
+}
+
+/// A database in memory or in a temporary directory, or one of the project that is there to be tried out.
+fn is_throwaway_database(scene: &EffectCollector<'_>) -> bool {
+    let Some(first) = scene.args.operands.first().filter(|_| scene.name() == "sqlite3") else {
+        return false;
+    };
+    let place = scene.locate_path(first);
+    let tried_out = place.classes.contains(PathClass::Project) && place.path.as_deref().is_some_and(is_sandbox_name);
+    first.as_text() == Some(":memory:") || place.classes.contains(PathClass::Temp) || tried_out
+}
+
+/// Whether a file's name says that it is there to be tried out: `test.db`, `app_dev.sqlite3`.
+fn is_sandbox_name(path: &str) -> bool {
+    const WORDS: &[&str] = &["demo", "dev", "development", "example", "sample", "scratch", "temp", "tmp"];
+    is_test_name(path) || has_name_word(path, WORDS)
+}
+
+/// Whether a client works in a database that its name says is there for tests. Others may share one for development.
+fn is_test_database(scene: &EffectCollector<'_>) -> bool {
+    const FLAGS: &[&str] = &["-d", "--dbname", "-D", "--database"];
+    let named = scene.args.flag_values(FLAGS).last();
+    let first = scene.args.operands.first().copied();
+    let name = named.as_deref().or(first).and_then(SymbolicText::as_text);
+    name.is_some_and(is_test_name)
+}
+
+fn is_test_name(path: &str) -> bool {
+    has_name_word(path, &["test", "testing", "tests"])
+}
+
+/// Whether one of these stands in the last name of a path or an address.
+fn has_name_word(path: &str, words: &[&str]) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    name.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| words.contains(&word))
+}
+
+/// The text, with a question mark for what is unknown.
+fn text_with_placeholders(value: &SymbolicText) -> String {
+    let parts = value.parts.iter().map(|part| match part {
+        SymbolicPart::Text(text) | SymbolicPart::Pattern(text) => text.as_str(),
+        SymbolicPart::Unknown(_) => "?",
+    });
+    parts.collect()
+}
+
+/// As much of a text as is read.
+fn truncate_text(text: &str) -> &str {
+    let end = (0..=MAX_SQL_BYTES.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    text.get(..end.unwrap_or_default()).unwrap_or_default()
+}
+
+/// The gravest thing that a text of SQL would do.
+fn classify_sql(text: &str) -> Option<&'static str> {
+    const GRAVEST_FIRST: [&str; 4] = [DROP_DATABASE, DROP_TABLE, DROP_USER, DELETE_ALL];
+    let words = split_query_words(text, &SQL_DIALECT);
+    let found: Vec<&str> = words.split(|word| word == ";").filter_map(classify_statement).collect();
+    GRAVEST_FIRST.into_iter().find(|rule| found.contains(rule))
+}
+
+fn classify_statement(words: &[String]) -> Option<&'static str> {
+    let start =
+        words.iter().position(|word| matches!(word.as_str(), "DROP" | "TRUNCATE" | "DELETE" | "UPDATE" | "ALTER"))?;
+    // A verb counts at the beginning, or after the names that a `WITH` gives; `EXPLAIN DELETE …` only tells.
+    let begins =
+        start == 0 || matches!(words.first().map(String::as_str), Some("WITH" | "BEGIN" | "START" | "USE" | "GO"));
+    let words = words.get(start..).filter(|_| begins)?;
+    let second = words.get(1).map(String::as_str);
+    let filtered = has_row_filter(words);
+    match words.first().map(String::as_str)? {
+        "DROP" => match second? {
+            "DATABASE" | "SCHEMA" | "KEYSPACE" => Some(DROP_DATABASE),
+            "TABLE" | "OWNED" | "COLUMNFAMILY" => Some(DROP_TABLE),
+            "USER" | "ROLE" => Some(DROP_USER),
+            _ => None,
+        },
+        "TRUNCATE" => Some(DROP_TABLE),
+        "ALTER" if words.windows(2).any(|pair| pair == ["DROP", "COLUMN"]) => Some(DROP_TABLE),
+        "DELETE" if second == Some("FROM") && !filtered => Some(DELETE_ALL),
+        "UPDATE" if words.iter().any(|word| word == "SET") && !filtered => Some(DELETE_ALL),
+        _ => None,
+    }
+}
+
+/// Whether only some rows are meant. `WHERE true` and `WHERE 1 = 1` mean all of them.
+fn has_row_filter(words: &[String]) -> bool {
+    let Some(at) = words.iter().position(|word| matches!(word.as_str(), "WHERE" | "LIMIT")) else {
+        return false;
+    };
+    let condition: Vec<&str> = words.iter().skip(at + 1).map(String::as_str).collect();
+    !matches!(condition.as_slice(), ["TRUE"] | ["1"] | ["1", "1"] | [STRING_WORD, STRING_WORD])
+}
+
+/// Commands of Redis, wherever a line or the whole begins with one.
+fn classify_redis(text: &str) -> Option<&'static str> {
+    text.lines().find_map(|line| {
+        let line = line.trim_start().to_ascii_uppercase();
+        match line.split_whitespace().next()? {
+            "FLUSHALL" | "FLUSHDB" => Some(DROP_DATABASE),
+            "EVAL" if line.contains("FLUSHALL") || line.contains("FLUSHDB") => Some(DROP_DATABASE),
+            "SHUTDOWN" => Some(STOP_SERVICE),
+            _ => None,
+        }
+    })
+}
+
+/// Calls of the MongoDB shell.
+fn classify_mongo(text: &str) -> Option<&'static str> {
+    let dense: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let has = |calls: &[&str]| calls.iter().any(|call| dense.contains(call));
+    if has(&["dropDatabase(", "dropDatabase:"]) {
+        Some(DROP_DATABASE)
+    } else if has(&[".drop(", ".dropCollection("]) {
+        Some(DROP_TABLE)
+    } else if has(&[".deleteMany({})", ".remove({})", ".deleteMany()", ".remove()"]) {
+        Some(DELETE_ALL)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_are_told_apart() {
+        for (text, expected) in [
+            ("DROP DATABASE app", Some(DROP_DATABASE)),
+            ("drop  schema public cascade;", Some(DROP_DATABASE)),
+            ("select 1; DROP TABLE users", Some(DROP_TABLE)),
+            ("TRUNCATE users", Some(DROP_TABLE)),
+            ("drop/**/table users", Some(DROP_TABLE)),
+            ("/*!50000 DROP TABLE users */", Some(DROP_TABLE)),
+            ("DELETE FROM users", Some(DELETE_ALL)),
+            ("DELETE FROM users -- WHERE id = 1", Some(DELETE_ALL)),
+            ("DELETE FROM users WHERE id = 1", None),
+            ("DELETE FROM users WHERE true", Some(DELETE_ALL)),
+            ("DELETE FROM users WHERE 1=1;", Some(DELETE_ALL)),
+            ("DELETE FROM users WHERE 1 = 1 AND id = 3", None),
+            ("ALTER TABLE users DROP COLUMN email", Some(DROP_TABLE)),
+            ("ALTER TABLE users ALTER COLUMN email DROP DEFAULT", None),
+            ("delete from users where name = ';'", None),
+            ("UPDATE users SET admin = true", Some(DELETE_ALL)),
+            ("UPDATE users SET admin = true WHERE id = 3", None),
+            ("WITH x AS (SELECT 1) DELETE FROM users", Some(DELETE_ALL)),
+            ("SELECT 'DROP TABLE users'", None),
+            ("SELECT * FROM drop_log", None),
+            ("-- DROP TABLE users\nSELECT 1", None),
+            ("EXPLAIN DELETE FROM users", None),
+            ("INSERT INTO log VALUES ('delete from x')", None),
+            ("DROP INDEX i", None),
+            ("drop user if exists app", Some(DROP_USER)),
+            ("'unclosed", None),
+            ("\\timing on\nDROP TABLE users", Some(DROP_TABLE)),
+            ("\\echo DROP TABLE users\nSELECT 1", None),
+        ] {
+            assert_eq!(classify_sql(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_stores_have_their_own_words() {
+        assert_eq!(classify_redis("FLUSHALL"), Some(DROP_DATABASE));
+        assert_eq!(classify_redis("flushdb async"), Some(DROP_DATABASE));
+        assert_eq!(classify_redis("GET FLUSHALL"), None);
+        assert_eq!(classify_redis("EVAL redis.call('FLUSHALL') 0"), Some(DROP_DATABASE));
+        assert_eq!(classify_redis("shutdown nosave"), Some(STOP_SERVICE));
+        assert_eq!(classify_mongo("db.dropDatabase()"), Some(DROP_DATABASE));
+        assert_eq!(classify_mongo("db.users.drop()"), Some(DROP_TABLE));
+        assert_eq!(classify_mongo("db.users.deleteMany( {} )"), Some(DELETE_ALL));
+        assert_eq!(classify_mongo("db.users.deleteMany({a: 1})"), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! Shells and interpreters: would they run what nobody has seen?
+
+use std::borrow::Cow;
+
+use crate::effects::classify_output;
+use crate::effects::collector::EffectCollector;
+use crate::invocation::{StdinSource, SymbolicText, UnknownKind};
+use crate::programs::ProgramSpec;
+
+/// Names of standard input.
+const STDIN_NAMES: &[&str] = &["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
+/// Words that only say that something is to be run: `deno run`.
+const RUN_SUBCOMMANDS: &[(&str, &str)] = &[("deno", "run"), ("bun", "run")];
+
+/// Flags with which an interpreter lets code do what it likes: without them, deno keeps it in.
+const UNSANDBOXED_FLAGS: &[&str] = &["-A", "--allow-all", "--allow-run", "--allow-write", "--allow-ffi"];
+
+/// How addresses begin.
+const URL_PREFIXES: &[&str] = &["http://", "https://", "git+http://", "git+https://"];
+
+/// Files that hold no text: what is cut out of them is no script that anybody has read.
+const BINARY_EXTENSIONS: &[&str] = &[
+    ".bin", ".bmp", ".bz2", ".dat", ".gif", ".gz", ".ico", ".iso", ".jpeg", ".jpg", ".mp3", ".mp4", ".pdf", ".png",
+    ".tgz", ".ttf", ".wav", ".webp", ".woff", ".woff2", ".xz", ".zip", ".zst",
+];
+
+/// Whether a file holds no text, by its name.
+pub(crate) fn is_binary_file_name(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    BINARY_EXTENSIONS.iter().any(|ending| lower.ends_with(ending))
+}
+
+/// A program by its address: `npx https://…`
+pub(crate) fn apply_program_url(scene: &mut EffectCollector<'_>, name: &str) {
+    if is_url(name) && !scene.invocation.via.is_empty() {
+        scene.add_rule_effect("network.run-unseen");
+    }
+}
+
+fn is_url(text: &str) -> bool {
+    URL_PREFIXES.iter().any(|start| text.starts_with(start))
+}
+
+/// Judges the code that would run, if it came from another machine or out of an encoding.
+pub(crate) fn apply_interpreter(scene: &mut EffectCollector<'_>, program: &ProgramSpec) {
+    let handed = find_code_arguments(scene, program).any(|value| value.contains_unknown(UnknownKind::Unseen));
+    let loose = scene.name() == "deno" && scene.args.has_any_flag(UNSANDBOXED_FLAGS);
+    let fetched = loose && scene.args.operands.iter().take(2).any(|value| is_url(value.leading_text()));
+    if handed || fetched || (reads_code_from_stdin(scene, program) && is_stdin_unseen(scene.stdin(), scene)) {
+        scene.add_rule_effect("network.run-unseen");
+    }
+}
+
+/// What is certainly code: the value of `-c`, or the first operand, which names a file.
+fn find_code_arguments<'a>(
+    scene: &EffectCollector<'a>,
+    program: &ProgramSpec,
+) -> impl Iterator<Item = Cow<'a, SymbolicText>> {
+    let flags: Vec<_> = program.code_flags.iter().flat_map(|spellings| scene.args.flag_values(spellings)).collect();
+    let everything = scene.name() == "eval";
+    let count = if everything { usize::MAX } else { 1 };
+    let operands: Vec<_> = operands_after_run(scene).take(count).map(Cow::Borrowed).collect();
+    flags.into_iter().chain(operands)
+}
+
+/// The operands, without a word that only says that the next is to be run.
+fn operands_after_run<'a>(scene: &EffectCollector<'a>) -> impl Iterator<Item = &'a SymbolicText> {
+    let first = scene.args.operands.first().and_then(|value| value.as_text());
+    let told = RUN_SUBCOMMANDS.iter().any(|(name, word)| scene.name() == *name && first == Some(word));
+    scene.args.operands.clone().into_iter().skip(usize::from(told))
+}
+
+fn reads_code_from_stdin(scene: &EffectCollector<'_>, program: &ProgramSpec) -> bool {
+    // `python -m module` reads data.
+    let is_module = scene.args.has_flag("-m");
+    let has_code = is_module || program.code_flags.iter().any(|spellings| scene.args.has_any_flag(spellings));
+    // `bash +x` sets an option.
+    let first = operands_after_run(scene).find(|operand| !operand.leading_text().starts_with('+'));
+    let named = first.is_some_and(|first| first.as_text().is_some_and(|text| STDIN_NAMES.contains(&text)));
+    !has_code && (first.is_none() || named || scene.args.short_flag_names().any(|letter| letter == "s"))
+}
+
+fn is_stdin_unseen(stdin: &StdinSource, scene: &EffectCollector<'_>) -> bool {
+    match stdin {
+        StdinSource::Inherited => false,
+        StdinSource::Text(value) => value.contains_unknown(UnknownKind::Unseen),
+        StdinSource::File(value) => {
+            value.contains_unknown(UnknownKind::Unseen) || is_binary_file_name(value.leading_text())
+        }
+        StdinSource::Pipe(left) => classify_output(left, scene.context) == UnknownKind::Unseen,
+    }
+}

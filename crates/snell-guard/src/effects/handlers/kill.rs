@@ -1,0 +1,61 @@
+//! `kill`: who would be ended?
+
+use crate::effects::collector::EffectCollector;
+use crate::effects::{classify_output, is_foreign_pid_file};
+use crate::invocation::{Invocation, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
+
+/// Judges each process that would be ended. A number that was written down, or a job of the shell, is the agent's own.
+pub(crate) fn apply_kill(scene: &mut EffectCollector<'_>) {
+    let Some(processes) = process_operands(scene.arguments()) else {
+        return;
+    };
+    for process in processes {
+        match process.as_text() {
+            Some("-1" | "0" | "1" | "-0") => scene.add_rule_effect("process.kill-everything"),
+            Some(number) if scene.context.is_agent_process(number) => scene.add_rule_effect("self.process"),
+            Some(_) => {}
+            None if is_process_lookup(process, scene) => scene.add_rule_effect("process.kill-found"),
+            None => {}
+        }
+    }
+}
+
+/// The operands; nothing if no signal is sent.
+fn process_operands(arguments: &[SymbolicText]) -> Option<&[SymbolicText]> {
+    let first = arguments.first().map(SymbolicText::leading_text).unwrap_or_default();
+    match first {
+        "-l" | "-L" | "--list" | "--table" | "-0" | "--help" | "--version" => None,
+        "-s" | "-n" | "--signal" | "-q" if arguments.get(1).and_then(SymbolicText::as_text) == Some("0") => None,
+        "-s" | "-n" | "--signal" | "-q" => Some(skip_double_dash(arguments.get(2..)?)),
+        "--" => arguments.get(1..),
+        _ if first.starts_with('-') => Some(skip_double_dash(arguments.get(1..)?)),
+        _ => Some(arguments),
+    }
+}
+
+fn skip_double_dash(arguments: &[SymbolicText]) -> &[SymbolicText] {
+    match arguments.split_first() {
+        Some((first, rest)) if first.as_text() == Some("--") => rest,
+        _ => arguments,
+    }
+}
+
+fn is_process_lookup(process: &SymbolicText, scene: &EffectCollector<'_>) -> bool {
+    let listed = process.parts.iter().any(|part| matches!(part, SymbolicPart::Pattern(_)));
+    listed || process.contains_unknown(UnknownKind::Processes) || is_found_by_xargs(scene.invocation, scene)
+}
+
+/// Behind `xargs`, the numbers come out of a pipe: the shell's own jobs and files of numbers are fine, searches are not.
+fn is_found_by_xargs(invocation: &Invocation, scene: &EffectCollector<'_>) -> bool {
+    const OWN: &[&str] = &["cat", "echo", "jobs", "printf", "head", "tail"];
+    let by_xargs = invocation.via.iter().any(|via| matches!(via.split(' ').next(), Some("xargs" | "parallel")));
+    let left = match scene.stdin() {
+        StdinSource::Pipe(left) => left,
+        StdinSource::File(file) => return by_xargs && is_foreign_pid_file(&scene.locate_path(file)),
+        StdinSource::Inherited | StdinSource::Text(_) => return by_xargs,
+    };
+    let first = left.first().and_then(|left| left.argv.first()).and_then(SymbolicText::as_text);
+    by_xargs
+        && (matches!(classify_output(left, scene.context), UnknownKind::Processes | UnknownKind::Agent)
+            || !first.is_some_and(|first| OWN.contains(&first)))
+}

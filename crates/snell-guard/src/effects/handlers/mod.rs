@@ -1,0 +1,325 @@
+//! What no table can say about a program, one function each.
+
+pub(crate) mod interpreter;
+pub(crate) mod kill;
+
+use super::collector::EffectCollector;
+use super::{PathAction, program_uses};
+
+use crate::effects::database::sql;
+use crate::invocation::SymbolicText;
+use crate::judge::context::JudgeContext;
+use crate::paths::{ClassifiedPath, PathClass, PathClasses};
+use crate::programs::argv::ParsedArgs;
+use crate::programs::find_filters;
+use crate::programs::{self, ProgramHandler, ProgramSpec};
+use crate::wrappers::{FindTests, find_own_files};
+
+/// Does what is special about a program.
+pub(super) fn apply_handler(scene: &mut EffectCollector<'_>, program: &'static ProgramSpec) {
+    match program.handler {
+        None => {}
+        Some(ProgramHandler::Chmod) => apply_chmod(scene),
+        Some(ProgramHandler::Chown) => apply_chown(scene),
+        Some(ProgramHandler::Find) => apply_find(scene),
+        Some(ProgramHandler::Interpreter) => interpreter::apply_interpreter(scene, program),
+        Some(ProgramHandler::Kill) => kill::apply_kill(scene),
+        Some(ProgramHandler::Move) => apply_move(scene),
+        Some(ProgramHandler::RemoteCopy) => apply_remote_copy(scene),
+        Some(ProgramHandler::Sql) => sql::apply_sql_client(scene, program),
+    }
+}
+
+/// Nobody knows which program it is, but what is called with `-rf` deletes.
+pub(super) fn apply_unknown_program(scene: &mut EffectCollector<'_>) {
+    let Some((_, program)) = programs::find_program("rm") else {
+        return;
+    };
+    let line = ParsedArgs::parse(program, scene.arguments());
+    if line.has_any_flag(&["-r", "-R", "--recursive"]) && line.has_any_flag(&["-f", "--force"]) {
+        for operand in &line.operands {
+            scene.add_path_effect(PathAction::Delete, operand, true);
+        }
+    }
+}
+
+/// `chmod`: a mode may begin with a dash, so the usual reading of flags does not do.
+fn apply_chmod(scene: &mut EffectCollector<'_>) {
+    let mut recursive = false;
+    let mut mode: Option<&str> = None;
+    for argument in scene.arguments() {
+        let text = argument.leading_text();
+        let is_flag = text.starts_with("--")
+            || (text.starts_with('-') && text.len() > 1 && text.bytes().skip(1).all(|b| b"Rvcfh".contains(&b)));
+        if is_flag {
+            recursive |= if text.starts_with("--") {
+                "--recursive".starts_with(text) && text.len() > 3
+            } else {
+                text.contains('R')
+            };
+            if text.starts_with("--reference") {
+                mode = Some("");
+            }
+        } else if let Some(mode) = mode {
+            scene.add_path_effect(PathAction::Mode, argument, recursive);
+            add_lock_effect(scene, mode, argument);
+            if is_world_writable_mode(mode) {
+                scene.add_path_effect(PathAction::OpenUp, argument, recursive);
+            }
+            if can_others_read(mode) && is_key_file(&scene.locate_path(argument)) {
+                scene.add_rule_effect("secret.open-key");
+            }
+            if is_setid_mode(mode) {
+                scene.add_path_effect(PathAction::SetId, argument, recursive);
+            }
+        } else {
+            mode = Some(argument.as_text().unwrap_or_default());
+        }
+    }
+}
+
+/// Whether its owner can no longer use a directory. Of a pattern, that is asked only where nothing is left: `chmod 644 *`
+/// is meant for files.
+fn add_lock_effect(scene: &mut EffectCollector<'_>, mode: &str, argument: &SymbolicText) {
+    let left = remaining_owner_rights(mode);
+    let place = scene.locate_path(argument);
+    if left != OWNER_RIGHTS && (left == 0 || place.path.is_some()) {
+        scene.push_path_effect(PathAction::Lock, place, true);
+    }
+}
+
+/// An owner's rights: to read, to write, to enter.
+const OWNER_RIGHTS: u32 = 0o7;
+
+/// The rights that a mode leaves to an owner who had all of them. An unknown mode leaves none.
+fn remaining_owner_rights(mode: &str) -> u32 {
+    if let Some(digits) = parse_octal_mode(mode) {
+        return digits >> 6 & OWNER_RIGHTS;
+    }
+    if mode.is_empty() {
+        return 0;
+    }
+    let mut left = OWNER_RIGHTS;
+    for clause in mode.split(',') {
+        let (who, mut rest) = clause.split_at(clause.find(['+', '-', '=']).unwrap_or(clause.len()));
+        if !(who.is_empty() || who.contains(['u', 'a'])) {
+            continue;
+        }
+        while let Some(sign) = rest.chars().next() {
+            let end = rest.get(1..).and_then(|rest| rest.find(['+', '-', '='])).map_or(rest.len(), |at| at + 1);
+            let rights = rest.get(1..end).unwrap_or_default();
+            let named = match u32::from_str_radix(rights, 8) {
+                Ok(digits) => digits >> 6 & OWNER_RIGHTS,
+                Err(_) => [('r', 4), ('w', 2), ('x', 1), ('X', 1)]
+                    .iter()
+                    .filter(|(letter, _)| rights.contains(*letter))
+                    .fold(0, |all, (_, bit)| all | bit),
+            };
+            match sign {
+                '+' => left |= named,
+                '-' => left &= !named,
+                _ => left = named,
+            }
+            rest = rest.get(end..).unwrap_or_default();
+        }
+    }
+    left
+}
+
+/// `chown`: to another user, who then decides who may do what. A number is mostly that of the user.
+fn apply_chown(scene: &mut EffectCollector<'_>) {
+    let Some(owner) = scene.args.operands.first().and_then(|value| value.as_text()) else {
+        return;
+    };
+    let owner = owner.split([':', '.']).next().unwrap_or_default();
+    let is_number = |owner: &str| owner.parse::<u32>().is_ok_and(|number| number > 0);
+    if owner.is_empty() || owner == scene.context.user || is_number(owner) || scene.name().contains("chgrp") {
+        return;
+    }
+    for operand in scene.args.operands.clone().into_iter().skip(1) {
+        scene.add_path_effect(PathAction::Lock, operand, true);
+    }
+}
+
+/// Whether everybody may write: the last digit, or `o` or `a` with `w`.
+fn is_world_writable_mode(mode: &str) -> bool {
+    if let Some(digits) = parse_octal_mode(mode) {
+        return digits & 0o002 != 0;
+    }
+    mode.split(',').any(|clause| {
+        let (who, rest) = clause.split_at(clause.find(['+', '-', '=']).unwrap_or(clause.len()));
+        who.contains(['o', 'a']) && rest.starts_with(['+', '=']) && rest.contains('w')
+    })
+}
+
+/// Whether others than the owner may read.
+fn can_others_read(mode: &str) -> bool {
+    if let Some(digits) = parse_octal_mode(mode) {
+        return digits & 0o044 != 0;
+    }
+    mode.split(',').any(|clause| {
+        let (who, rest) = clause.split_at(clause.find(['+', '-', '=']).unwrap_or(clause.len()));
+        (who.is_empty() || who.contains(['g', 'o', 'a'])) && rest.starts_with(['+', '=']) && rest.contains('r')
+    })
+}
+
+/// A secret other than the settings of a project, which many programs may have to read.
+fn is_key_file(place: &ClassifiedPath) -> bool {
+    let name = place.display_path().rsplit('/').next().unwrap_or_default();
+    place.classes.contains(PathClass::Secret) && !name.starts_with(".env")
+}
+
+/// Whether it runs as its owner or its group from now on.
+fn is_setid_mode(mode: &str) -> bool {
+    if let Some(digits) = parse_octal_mode(mode) {
+        return digits & 0o6000 != 0;
+    }
+    mode.split(',').any(|clause| {
+        let rest = clause.find(['+', '=']).and_then(|at| clause.get(at..)).unwrap_or_default();
+        rest.contains('s')
+    })
+}
+
+fn parse_octal_mode(mode: &str) -> Option<u32> {
+    u32::from_str_radix(mode.strip_prefix('=').unwrap_or(mode), 8).ok()
+}
+
+/// `find … -delete`: what it starts from, unless something is picked out by name, age or size.
+fn apply_find(scene: &mut EffectCollector<'_>) {
+    let expression: Vec<&SymbolicText> =
+        scene.arguments().iter().skip_while(|value| is_start_argument(value)).collect();
+    if !has_delete_action(&expression) {
+        return;
+    }
+    let picks = has_find_filter(&expression);
+    let starts: Vec<&SymbolicText> = scene
+        .arguments()
+        .iter()
+        .take_while(|value| is_start_argument(value))
+        .filter(|value| !value.leading_text().starts_with('-'))
+        .collect();
+    let here = SymbolicText::from_text(".");
+    for start in if starts.is_empty() { vec![&here] } else { starts } {
+        let place = scene.locate_path(start);
+        scene.push_path_effect(PathAction::Delete, if picks { narrow_to_contents(place) } else { place }, true);
+    }
+    let tests = FindTests::parse(scene.arguments());
+    for own in find_own_files(&tests, scene.cwd.as_deref(), scene.context) {
+        let place = scene.locate_path(&own);
+        scene.push_path_effect(PathAction::Delete, place, true);
+    }
+}
+
+/// Whether something is picked out before `-delete`: tests behind it come too late, and what is only left out picks the
+/// rest.
+fn has_find_filter(expression: &[&SymbolicText]) -> bool {
+    const EVERYTHING: &[&str] = &["*", ".", ".*", "*.*", "./*"];
+    let words: Vec<&str> = expression.iter().map(|value| value.as_text().unwrap_or_default()).collect();
+    let before = words.split(|word| *word == "-delete").next().unwrap_or_default();
+    let branch = before.rsplit(|word| matches!(*word, "-o" | "-or")).next().unwrap_or_default();
+    let mut last = "";
+    branch.iter().enumerate().any(|(at, word)| {
+        let negated = matches!(std::mem::replace(&mut last, word), "!" | "-not");
+        let everything = branch.get(at + 1).is_some_and(|value| EVERYTHING.contains(value));
+        find_filters::is_find_filter(word) && !negated && !everything
+    })
+}
+
+/// Options that stand before the starting points, and the starting points.
+fn is_start_argument(value: &SymbolicText) -> bool {
+    let text = value.leading_text();
+    !text.starts_with(['-', '(', '!']) || matches!(text, "-H" | "-L" | "-P" | "-D" | "--") || text.starts_with("-O")
+}
+
+/// Whether `-delete` is part of the expression, rather than of a command that is run.
+fn has_delete_action(expression: &[&SymbolicText]) -> bool {
+    let mut in_command = false;
+    expression.iter().any(|value| {
+        let text = value.as_text().unwrap_or_default();
+        match text {
+            "-exec" | "-execdir" | "-ok" | "-okdir" => in_command = true,
+            ";" | "+" => in_command = false,
+            _ => {}
+        }
+        text == "-delete" && !in_command
+    })
+}
+
+/// Something in the project, not the project. Which of its files that is, nobody knows.
+fn narrow_to_contents(mut place: ClassifiedPath) -> ClassifiedPath {
+    let around = [PathClass::HoldsOwn].into();
+    if place.classes.difference(around) == PathClasses::from([PathClass::ProjectRoot]) {
+        place.classes = [PathClass::Project].into();
+        place.shape = None;
+    } else if place.classes.difference(around) == PathClasses::from([PathClass::TempRoot]) {
+        place.classes = [PathClass::Temp].into();
+    }
+    place
+}
+
+/// `mv`: into a temporary directory or `/dev/null` is as good as deleted.
+fn apply_move(scene: &mut EffectCollector<'_>) {
+    let named = scene.args.flag_values(&["-t", "--target-directory"]).next();
+    let operands = scene.args.operands.clone();
+    let (target, sources) = match (&named, operands.split_last()) {
+        (Some(target), _) => (target.as_ref(), operands.as_slice()),
+        (None, Some((target, sources))) => (*target, sources),
+        (None, None) => return,
+    };
+    let place = scene.locate_path(target);
+    let lost = place.classes.intersects([PathClass::Temp, PathClass::TempRoot, PathClass::Harmless].into());
+    for source in sources {
+        let place = scene.locate_path(source);
+        let kind =
+            if lost || is_in_sibling_project(&place, scene.context) { PathAction::Delete } else { PathAction::Take };
+        scene.push_path_effect(kind, place, true);
+    }
+    scene.push_path_effect(PathAction::Put, place, false);
+}
+
+/// Whether it belongs to a project beside this one: who takes it away takes it from somebody. What lies in the home
+/// itself, such as downloads, may be fetched from there.
+fn is_in_sibling_project(place: &ClassifiedPath, world: &JudgeContext) -> bool {
+    let Some((around, _)) = world.project.rsplit_once('/') else {
+        return false;
+    };
+    let inside = place.path.as_deref().and_then(|path| path.strip_prefix(around));
+    let beside = inside.is_some_and(|rest| rest.starts_with('/')) && !around.is_empty() && around != world.home;
+    beside && place.classes.contains(PathClass::Home)
+}
+
+/// `scp`, `rsync`: towards another machine, or from one.
+fn apply_remote_copy(scene: &mut EffectCollector<'_>) {
+    let operands = scene.args.operands.clone();
+    let Some((target, sources)) = operands.split_last() else {
+        return;
+    };
+    let out = is_remote_path(target);
+    for source in sources.iter().filter(|source| !is_remote_path(source)) {
+        scene.add_path_effect(if out { PathAction::Send } else { PathAction::Read }, source, true);
+        scene.add_path_effect(PathAction::Copy, source, false);
+    }
+    if out {
+        return;
+    }
+    scene.add_path_effect(PathAction::Put, target, false);
+    let is_whole =
+        |source: &&SymbolicText| source.leading_text().ends_with('/') || source.leading_text().ends_with("/.");
+    let is_done = !scene.args.has_any_flag(&["-n", "--dry-run", "--list-only"]);
+    let goes_down = scene.args.has_any_flag(&["-r", "-a", "--recursive", "--archive"]);
+    if sources.iter().any(is_whole) && is_done {
+        scene.add_path_effect(PathAction::Unpack, target, true);
+    }
+    let named: Vec<&SymbolicText> = sources.iter().copied().filter(|source| !is_whole(source)).collect();
+    for name in program_uses::paths_in_directory(scene, &named, target) {
+        scene.add_path_effect(PathAction::Put, &name, false);
+        if is_done && goes_down {
+            scene.add_path_effect(PathAction::Unpack, &name, true);
+        }
+    }
+}
+
+/// `host:path`, `user@host:path`, `rsync://…`: a colon before the first slash.
+fn is_remote_path(value: &SymbolicText) -> bool {
+    value.to_string().split('/').next().is_some_and(|first| first.contains(':'))
+}

@@ -1,0 +1,90 @@
+//! What leaves the machine: files, what a pipe brings, and what the arguments hold.
+
+use super::collector::EffectCollector;
+use super::{EffectKind, PathAction, classify_output, collect_effects_without_input, output::MAX_STAGES, program_uses};
+use crate::invocation::{Invocation, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
+use crate::paths::ClassifiedPath;
+use crate::programs::{ProgramHandler, ProgramUse, UseTarget};
+
+/// A use that sends something.
+pub(super) fn apply_send(scene: &mut EffectCollector<'_>, usage: &ProgramUse, kind: PathAction, recursive: bool) {
+    if usage.on == UseTarget::Stdin {
+        return send_stdin(scene, kind);
+    }
+    for value in program_uses::find_targets(scene, usage) {
+        match value.as_text() {
+            Some("-" | "/dev/stdin") => send_stdin(scene, kind),
+            _ if value.contains_unknown(UnknownKind::Private) => scene.add_rule_effect("secret.send-private"),
+            _ => scene.add_path_effect(kind, &value, recursive),
+        }
+    }
+}
+
+/// Clients that are told by standard input what to send: `put file`.
+pub(super) const BATCH_CLIENTS: &[&str] = &["sftp", "ftp", "lftp"];
+
+/// The files that such a client is told to send.
+pub(super) fn apply_batch_client(scene: &mut EffectCollector<'_>) {
+    const PUTS: &[&str] = &["put", "mput", "reput"];
+    let StdinSource::Text(text) = scene.stdin() else { return };
+    let lines: Vec<SymbolicText> = text
+        .to_string()
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let puts = words.next().is_some_and(|word| PUTS.contains(&word));
+            words.find(|word| !word.starts_with('-')).filter(|_| puts).map(SymbolicText::from_text)
+        })
+        .collect();
+    for file in &lines {
+        scene.add_path_effect(PathAction::Send, file, true);
+    }
+}
+
+/// What is read from standard input is sent.
+fn send_stdin(scene: &mut EffectCollector<'_>, kind: PathAction) {
+    match scene.stdin() {
+        StdinSource::Inherited => {}
+        StdinSource::Text(text) if text.contains_unknown(UnknownKind::Private) => {
+            scene.add_rule_effect("secret.send-private")
+        }
+        StdinSource::Text(_) => {}
+        StdinSource::File(file) => scene.add_path_effect(kind, file, false),
+        StdinSource::Pipe(left) => send_pipe_output(scene, left, kind),
+    }
+}
+
+/// What other programs print is sent: the files that they read, or the environment.
+fn send_pipe_output(scene: &mut EffectCollector<'_>, left: &[Invocation], kind: PathAction) {
+    if classify_output(left, scene.context) == UnknownKind::Private {
+        scene.add_rule_effect("secret.send-private");
+    }
+    for invocation in left.iter().rev().take(MAX_STAGES) {
+        for (place, recursive) in paths_read_by(invocation, scene) {
+            scene.push_path_effect(kind, place, recursive);
+        }
+    }
+}
+
+fn paths_read_by(invocation: &Invocation, scene: &EffectCollector<'_>) -> Vec<(ClassifiedPath, bool)> {
+    let effects = collect_effects_without_input(invocation, scene.context).into_iter();
+    let read = effects.filter(|effect| effect.kind == EffectKind::Path(PathAction::Read));
+    read.filter_map(|effect| Some((effect.place?, effect.recursive))).collect()
+}
+
+/// The shell connects a program to another machine by `/dev/tcp`.
+pub(super) fn apply_dev_tcp(scene: &mut EffectCollector<'_>) {
+    let invocation: &Invocation = scene.invocation;
+    if scene.program().is_some_and(|program| program.handler == Some(ProgramHandler::Interpreter)) {
+        return scene.add_rule_effect("network.reverse-shell");
+    }
+    let private = |part: &SymbolicPart| *part == SymbolicPart::Unknown(UnknownKind::Private);
+    let says_private = invocation.argv.iter().any(|value: &SymbolicText| value.parts.iter().any(private));
+    if says_private || classify_output(std::slice::from_ref(invocation), scene.context) == UnknownKind::Private {
+        scene.add_rule_effect("secret.send-private");
+    }
+    for (place, recursive) in paths_read_by(invocation, scene) {
+        scene.push_path_effect(PathAction::SendRaw, place, recursive);
+    }
+    send_stdin(scene, PathAction::SendRaw);
+}

@@ -1,0 +1,266 @@
+//! The tables applied: which uses of a program a command line is, and what each does to what.
+
+use std::borrow::Cow;
+
+use super::collector::EffectCollector;
+use super::{EffectKind, PathAction, network_send};
+use crate::effects::secrets::env_file_names;
+use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
+use crate::judge::context::JudgeContext;
+use crate::paths::{ClassifiedPath, PathClass, PathClasses, matches_glob};
+use crate::programs::argv::ParsedArgs;
+use crate::programs::{FlagStyle, ProgramSpec, ProgramUse, UseEffect, UseRecursion, UseTarget};
+
+/// Before a path in an address.
+const FILE_URL_PREFIX: &str = "file://";
+
+/// Asking a program for help does nothing else. A version that is named is another matter: `yank --version 1.0`.
+const HELP_FLAGS: &[&str] = &["--help", "--version="];
+
+/// Applies every use that fits.
+pub(super) fn apply_uses(scene: &mut EffectCollector<'_>, program: &'static ProgramSpec) {
+    if scene.is_dry_run() {
+        return;
+    }
+    for usage in find_matching_uses(&scene.args, program, scene.context) {
+        let recursive = is_recursive_use(&scene.args, usage.recursive);
+        match usage.does {
+            UseEffect::Prints(_) => {}
+            UseEffect::Rule(number) => add_use_rule(scene, usage, number),
+            UseEffect::Effect(kind @ (PathAction::Send | PathAction::SendRaw)) => {
+                network_send::apply_send(scene, usage, kind, recursive)
+            }
+            UseEffect::Effect(kind) => {
+                for value in find_targets(scene, usage) {
+                    if kind == PathAction::Read && env_file_names::prints_only_names(scene, &value) {
+                        continue;
+                    }
+                    if program.style == FlagStyle::Old && matches!(usage.on, UseTarget::Flag(_)) {
+                        // `tar -f` is opened before `-C` is followed.
+                        scene.add_effect_from_start_dir(kind, &value);
+                    } else if usage.new {
+                        scene.add_new_file_effect(kind, &value);
+                    } else {
+                        scene.add_path_effect(kind, &value, recursive);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The uses that a line is.
+pub(super) fn find_matching_uses(
+    line: &ParsedArgs<'_>,
+    program: &'static ProgramSpec,
+    world: &JudgeContext,
+) -> Vec<&'static ProgramUse> {
+    if line.surely_has_any_flag(HELP_FLAGS) || line.surely_has_any_flag(program.idle_flags) {
+        return Vec::new();
+    }
+    program.uses.iter().filter(|usage| matches_use(line, usage, world)).collect()
+}
+
+/// A rule judges the use as such; what it is used on is only told, as it was written.
+fn add_use_rule(scene: &mut EffectCollector<'_>, usage: &ProgramUse, number: usize) {
+    let all = find_targets(scene, usage);
+    let alone = scene.invocation.variables.iter().map(|(name, _)| name);
+    let set: Vec<_> = alone.chain(&scene.invocation.exported).collect();
+    let is_set = |wanted: &&str| set.iter().any(|name| matches_glob(name, wanted));
+    let unset = !usage.variable.is_empty() && !usage.variable.iter().any(is_set);
+    if unset || is_harmless_location(scene, usage, &all) || is_excused_by_variable(scene, usage.unless_variable) {
+        return;
+    }
+    let first = all.into_iter().next();
+    let told = first.or_else(|| scene.args.operands.last().map(|value| Cow::Borrowed(*value)));
+    let place = told.map(|value| ClassifiedPath { written: value.to_string(), ..ClassifiedPath::default() });
+    scene.push_effect(EffectKind::Rule(number), place, false);
+}
+
+/// Whether what it works on lies in a temporary directory, where everything is the agent's own, or in the project, where
+/// some things are. If nothing is said, that is the directory in which it runs.
+fn is_harmless_location(scene: &EffectCollector<'_>, usage: &ProgramUse, targets: &[Cow<'_, SymbolicText>]) -> bool {
+    if !usage.unless_in_temp && !usage.unless_in_project {
+        return false;
+    }
+    let lies = |value: &SymbolicText| {
+        let classes = scene.locate_path(value).classes;
+        classes == PathClasses::from([PathClass::Temp])
+            || (usage.unless_in_project && classes == PathClasses::from([PathClass::Project]))
+    };
+    if targets.is_empty() { lies(&SymbolicText::from_text(".")) } else { targets.iter().all(|target| lies(target)) }
+}
+
+/// Whether one of these variables is set for it alone.
+fn is_excused_by_variable(scene: &EffectCollector<'_>, unless: &[&str]) -> bool {
+    let variables = &scene.invocation.variables;
+    unless
+        .iter()
+        .filter_map(|written| written.split_once('='))
+        .any(|(name, wanted)| variables.iter().any(|(set, value)| set == name && value.as_text() == Some(wanted)))
+}
+
+fn matches_use(line: &ParsedArgs<'_>, usage: &ProgramUse, world: &JudgeContext) -> bool {
+    let said = |words: &&[&str], operand: &&SymbolicText| {
+        operand.as_text().is_some_and(|text| words.iter().any(|word| matches_glob(text, word)))
+    };
+    let rest = || line.operands.iter().skip(usage.words.len());
+    let fits_one = |globs: &[&str]| rest().any(|operand| globs.iter().any(|glob| value_matches_glob(operand, glob)));
+    usage.words.len() <= line.operands.len()
+        && usage.words.iter().zip(&line.operands).all(|(words, operand)| said(words, operand))
+        && usage.needs.iter().all(|spellings| line.has_any_flag(spellings))
+        && (usage.any.is_empty() || line.has_any_flag(usage.any))
+        && !line.surely_has_any_flag(usage.unless)
+        && (usage.operand.is_empty() || fits_one(usage.operand))
+        && (usage.unless_operand.is_empty() || !fits_one(usage.unless_operand))
+        && usage.operands.is_none_or(|wanted| rest().next().is_some() == wanted)
+        && (!usage.looked_up || line.contains_unknown(UnknownKind::Processes))
+        && (!usage.on_agent || targets_agent(line, world))
+}
+
+/// Whether a line names the agent's own process, by its number or by a search for it.
+fn targets_agent(line: &ParsedArgs<'_>, world: &JudgeContext) -> bool {
+    let is_number = |value: Cow<'_, SymbolicText>| value.as_text().is_some_and(|text| world.is_agent_process(text));
+    line.contains_unknown(UnknownKind::Agent) || world.agent_pid.is_some() && line.operands_and_values().any(is_number)
+}
+
+/// Whether a value fits a pattern as far as it is known: `https://example.com/$ID` is an address all the same.
+fn value_matches_glob(value: &SymbolicText, glob: &str) -> bool {
+    match value.as_text() {
+        Some(text) => matches_glob(text, glob),
+        None => matches_glob(&value.to_string(), glob),
+    }
+}
+
+fn is_recursive_use(line: &ParsedArgs<'_>, recursive: UseRecursion) -> bool {
+    match recursive {
+        UseRecursion::Never => false,
+        UseRecursion::Always => true,
+        UseRecursion::With(flags) => line.has_any_flag(flags),
+    }
+}
+
+/// The values that a use is about.
+pub(super) fn find_targets<'a>(scene: &EffectCollector<'a>, usage: &ProgramUse) -> Vec<Cow<'a, SymbolicText>> {
+    let operands = scene.args.operands.get(usage.words.len()..).unwrap_or_default();
+    let borrowed = |values: &[&'a SymbolicText]| values.iter().map(|value| Cow::Borrowed(*value)).collect();
+    match usage.on {
+        UseTarget::Nothing | UseTarget::Stdin => Vec::new(),
+        UseTarget::Operands => borrowed(operands),
+        UseTarget::First => borrowed(operands.get(..1).unwrap_or_default()),
+        UseTarget::Last => borrowed(operands.last().map(std::slice::from_ref).unwrap_or_default()),
+        UseTarget::AllButFirst => borrowed(operands.get(1..).unwrap_or_default()),
+        UseTarget::AllButLast => borrowed(operands.split_last().map(|(_, rest)| rest).unwrap_or_default()),
+        UseTarget::Flag(spellings) => scene.args.flag_values(spellings).collect(),
+        UseTarget::FlagAt(spellings) => {
+            scene.args.flag_values(spellings).filter_map(|value| parse_at_file(&value)).map(Cow::Owned).collect()
+        }
+        UseTarget::OperandsAt => operands
+            .iter()
+            .filter(|value| !value.leading_text().contains("://"))
+            .filter_map(|value| parse_at_file(value))
+            .map(Cow::Owned)
+            .collect(),
+        UseTarget::Renamed => match operands {
+            [from, to] if is_renamed_file(from, to) => vec![Cow::Borrowed(*to)],
+            _ => Vec::new(),
+        },
+        UseTarget::FlagHost(spellings) => scene
+            .args
+            .flag_values(spellings)
+            .filter_map(|value| Some(value.as_text()?.split(':').next()?.to_owned()))
+            .filter(|directory| directory.contains('/'))
+            .map(|directory| Cow::Owned(SymbolicText::from_text(directory)))
+            .collect(),
+        UseTarget::Into(spellings) => match (scene.args.flag_values(spellings).last(), operands.split_last()) {
+            (Some(directory), _) => paths_in_directory(scene, operands, &directory),
+            (None, Some((directory, rest))) => paths_in_directory(scene, rest, directory),
+            (None, None) => Vec::new(),
+        },
+        UseTarget::Key(keys) => operands
+            .iter()
+            .filter_map(|value| {
+                let key = keys.iter().find(|key| value.leading_text().starts_with(**key))?;
+                Some(Cow::Owned(value.skip_leading_bytes(key.len())))
+            })
+            .collect(),
+        UseTarget::FileUrls => operands
+            .iter()
+            .filter(|value| value.leading_text().starts_with(FILE_URL_PREFIX))
+            .map(|value| Cow::Owned(value.skip_leading_bytes(FILE_URL_PREFIX.len())))
+            .collect(),
+        UseTarget::Cwd => vec![Cow::Owned(SymbolicText::from_text("."))],
+        UseTarget::Arguments => scene
+            .arguments()
+            .iter()
+            .filter(|value| value.contains_unknown(UnknownKind::Private))
+            .map(Cow::Borrowed)
+            .collect(),
+    }
+}
+
+/// Whether something gets another name, and one that looks like a file's rather than a directory's.
+fn is_renamed_file(from: &SymbolicText, to: &SymbolicText) -> bool {
+    let name = |value: &SymbolicText| Some(value.as_text()?.rsplit('/').next()?.to_owned());
+    let Some(name_of_it) = name(to) else { return false };
+    let has_ending = name_of_it.trim_start_matches('.').contains('.');
+    has_ending && name(from).as_ref() != Some(&name_of_it)
+}
+
+/// The names of files in a directory. An unknown name is left to the rules about the directory. The files of a pattern
+/// may have any name that fits it, except in a whole project: `cp x/* .` is everyday work.
+pub(super) fn paths_in_directory<'a>(
+    scene: &EffectCollector<'_>,
+    files: &[&SymbolicText],
+    directory: &SymbolicText,
+) -> Vec<Cow<'a, SymbolicText>> {
+    let takes_patterns = || {
+        let classes = scene.locate_path(directory).classes;
+        classes.contains(PathClass::HoldsOwn) && !classes.contains(PathClass::ProjectRoot)
+    };
+    let names = files.iter().filter_map(|file| match file.as_text() {
+        Some(text) => {
+            let name = text.trim_end_matches('/').rsplit('/').next()?;
+            (!matches!(name, "" | "." | "..")).then(|| SymbolicText::from_text(name))
+        }
+        None => last_pattern_name(file).filter(|_| takes_patterns()),
+    });
+    names
+        .map(|name| {
+            let mut path = directory.clone();
+            path.push_text("/");
+            path.append(&name);
+            Cow::Owned(path)
+        })
+        .collect()
+}
+
+/// The last name of a path, if that is a pattern.
+fn last_pattern_name(file: &SymbolicText) -> Option<SymbolicText> {
+    let mut name = SymbolicText::default();
+    for part in &file.parts {
+        match part {
+            SymbolicPart::Text(text) => match text.rsplit_once('/') {
+                Some((_, after)) => name = SymbolicText::from_text(after),
+                None => name.push_text(text),
+            },
+            part => name.push(part.clone()),
+        }
+    }
+    let is_pattern = |part: &SymbolicPart| matches!(part, SymbolicPart::Pattern(_));
+    name.parts.iter().any(is_pattern).then_some(name)
+}
+
+/// `@file`, `name@file`, `name=@file;type=…`, `name=<file`
+fn parse_at_file(value: &SymbolicText) -> Option<SymbolicText> {
+    let text = value.leading_text();
+    let from = match text.find('@') {
+        Some(at) => at + 1,
+        None => text.find("=<")? + 2,
+    };
+    let file = value.skip_leading_bytes(from);
+    match file.as_text().and_then(|text| text.split_once(';')) {
+        Some((path, _)) => Some(SymbolicText::from_text(path)),
+        None => Some(file),
+    }
+}

@@ -1,0 +1,246 @@
+//! Secrets of the environment that are printed where the agent, and whoever reads along, sees them.
+
+use std::collections::BTreeSet;
+
+use snell_secrets::{SecretIssuer, is_secret_variable, pattern_names_secrets};
+
+use crate::effects::EnvSecrets;
+use crate::effects::collector::EffectCollector;
+use crate::effects::secrets::credentials::{find_secret_issuers, is_foreign_address, issuer_from_host_part};
+use crate::invocation::{Invocation, StdinSource, StdoutTarget, SymbolicText};
+use crate::judge::context::JudgeContext;
+use crate::paths::{PathClass, locate_path};
+
+/// Programs that say what they are told.
+const ECHO_PROGRAMS: &[&str] = &["echo", "printf"];
+
+/// Programs that print what they read as it is, or so that it can be read back.
+const PASS_THROUGH_PROGRAMS: &[&str] = &[
+    "base32", "base64", "cat", "column", "dd", "fold", "head", "hexdump", "less", "more", "nl", "od", "rev", "sort",
+    "strings", "tac", "tail", "tee", "uniq", "xxd",
+];
+
+/// Programs that print parts of what they read.
+const FIELD_PROGRAMS: &[&str] = &["awk", "cut", "gawk", "jq", "mawk", "sed", "tr"];
+
+/// Programs that pick lines.
+const GREP_PROGRAMS: &[&str] = &["ag", "egrep", "fgrep", "grep", "rg", "ripgrep"];
+
+/// Programs that list all variables, if they are told nothing else.
+const ENV_LISTERS: &[&str] = &["declare", "env", "export", "printenv", "set", "typeset"];
+
+/// Programs that send what they are given to an address.
+const HTTP_CLIENTS: &[&str] = &["curl", "http", "https", "wget", "xh"];
+
+/// Flags of those that say who asks, which is what secrets are for.
+const AUTH_FLAGS: &[&str] = &["-H", "--header", "-u", "--user", "--oauth2-bearer", "-A", "--auth", "-a", "--password"];
+
+/// So few characters of a secret say nothing: `${TOKEN:0:4}`, `head -c 4`.
+pub(crate) const MAX_HINT_CHARS: usize = 8;
+
+/// Judges whether secret variables would be printed, or sent to somebody whom they do not concern.
+pub(in crate::effects) fn apply_secret_exposure(scene: &mut EffectCollector<'_>, environment: EnvSecrets) {
+    let invocation = scene.invocation;
+    let name = program_base_name(invocation);
+    if HTTP_CLIENTS.contains(&name) && sends_variable_to_foreign_host(invocation) {
+        return scene.add_rule_effect("secret.send-private");
+    }
+    if HTTP_CLIENTS.contains(&name) && sends_literal_secret(invocation) {
+        scene.add_rule_effect("secret.send-written");
+    }
+    if invocation.stdout != StdoutTarget::Inherited {
+        return;
+    }
+    let shows = find_echoed_secret(invocation).is_some()
+        || (prints_stdin(invocation) && is_fed_secret(invocation))
+        || prints_secret_declaration(name, invocation)
+        || lists_secret_variables(invocation, environment);
+    if shows {
+        scene.add_rule_effect("secret.show-variable");
+    }
+}
+
+/// Whose secret it is if what these print is, or can be turned back into, the value of a secret variable.
+pub(crate) fn find_carried_secret(invocations: &[Invocation]) -> Option<&'static str> {
+    for invocation in invocations.iter().rev() {
+        let told = find_echoed_secret(invocation);
+        if told.is_some() || !prints_stdin(invocation) {
+            return told;
+        }
+        match &invocation.stdin {
+            StdinSource::Inherited => {}
+            stdin => return find_stdin_secret(stdin),
+        }
+    }
+    None
+}
+
+/// Whether a file of secrets is read into the shell, so that all programs see them.
+pub(crate) fn loads_secret_file(invocation: &Invocation, world: &JudgeContext) -> bool {
+    let file = invocation.argv.get(1);
+    matches!(program_base_name(invocation), "source" | ".")
+        && !invocation.elsewhere
+        && file
+            .is_some_and(|file| locate_path(file, invocation.cwd.as_deref(), world).classes.contains(PathClass::Secret))
+}
+
+fn program_base_name(invocation: &Invocation) -> &str {
+    let name = invocation.argv.first().and_then(SymbolicText::as_text).unwrap_or_default();
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+fn program_arguments(invocation: &Invocation) -> &[SymbolicText] {
+    invocation.argv.get(1..).unwrap_or_default()
+}
+
+fn find_echoed_secret(invocation: &Invocation) -> Option<&'static str> {
+    let says = ECHO_PROGRAMS.contains(&program_base_name(invocation));
+    program_arguments(invocation).iter().filter(|_| says).find_map(SymbolicText::credential_issuer)
+}
+
+fn is_fed_secret(invocation: &Invocation) -> bool {
+    match &invocation.stdin {
+        StdinSource::Pipe(left) => find_carried_secret(left).is_some(),
+        stdin => find_stdin_secret(stdin).is_some(),
+    }
+}
+
+fn find_stdin_secret(stdin: &StdinSource) -> Option<&'static str> {
+    match stdin {
+        StdinSource::Text(text) => text.credential_issuer(),
+        StdinSource::Inherited | StdinSource::Pipe(_) | StdinSource::File(_) => None,
+    }
+}
+
+/// Whether it prints what it reads from standard input, or enough of it.
+fn prints_stdin(invocation: &Invocation) -> bool {
+    let name = program_base_name(invocation);
+    let prints = PASS_THROUGH_PROGRAMS.contains(&name)
+        || FIELD_PROGRAMS.contains(&name)
+        || (GREP_PROGRAMS.contains(&name) && prints_matching_lines(invocation));
+    prints && !prints_only_hint(name, program_arguments(invocation))
+}
+
+/// `head -c 4`, `cut -c1-4`
+fn prints_only_hint(name: &str, arguments: &[SymbolicText]) -> bool {
+    let flag = match name {
+        "head" | "tail" | "cut" => "-c",
+        _ => return false,
+    };
+    let at = arguments.iter().position(|value| value.leading_text().starts_with(flag));
+    let glued = at.and_then(|at| arguments.get(at)).map(|value| value.skip_leading_bytes(flag.len()));
+    let next = at.and_then(|at| arguments.get(at + 1));
+    let value = glued.filter(|value| value.as_text() != Some("")).or_else(|| next.cloned());
+    let last = value.as_ref().and_then(SymbolicText::as_text).and_then(|text| text.rsplit('-').next());
+    last.and_then(|text| text.parse::<usize>().ok()).is_some_and(|count| count <= MAX_HINT_CHARS)
+}
+
+/// Whether it prints the lines that it finds, rather than their number, their place or all the others.
+fn prints_matching_lines(invocation: &Invocation) -> bool {
+    let flags = program_arguments(invocation).iter().map(SymbolicText::leading_text);
+    !flags.filter(|text| text.starts_with('-')).any(|text| match text.strip_prefix("--") {
+        Some(long) => matches!(long, "count" | "quiet" | "silent" | "files-with-matches" | "invert-match"),
+        None => text.contains(['c', 'q', 'l', 'v']),
+    })
+}
+
+/// `declare -p GITHUB_TOKEN`
+fn prints_secret_declaration(name: &str, invocation: &Invocation) -> bool {
+    let arguments = program_arguments(invocation);
+    matches!(name, "declare" | "typeset" | "export")
+        && arguments.first().and_then(SymbolicText::as_text) == Some("-p")
+        && arguments.iter().filter_map(SymbolicText::as_text).any(is_secret_variable)
+}
+
+/// `env | grep TOKEN`, and `env` itself once a file of secrets was read.
+fn lists_secret_variables(invocation: &Invocation, environment: EnvSecrets) -> bool {
+    let left = match &invocation.stdin {
+        StdinSource::Pipe(left) => left.as_slice(),
+        _ => &[],
+    };
+    let (mut picked, mut narrowed) = (false, false);
+    for stage in std::iter::once(invocation).chain(left.iter().rev()) {
+        let name = program_base_name(stage);
+        if lists_environment(name, stage) {
+            return picked || (environment == EnvSecrets::Loaded && !narrowed);
+        }
+        if GREP_PROGRAMS.contains(&name) && prints_matching_lines(stage) {
+            let names =
+                program_arguments(stage).iter().filter_map(SymbolicText::as_text).filter(|text| !text.starts_with('-'));
+            let secrets = names.take(1).any(pattern_names_secrets) && !greps_only_names(stage);
+            picked |= secrets;
+            narrowed |= !secrets;
+        } else if FIELD_PROGRAMS.contains(&name) {
+            if !script_picks_secrets(name, stage) {
+                return false;
+            }
+            picked = true;
+        } else if !PASS_THROUGH_PROGRAMS.contains(&name) || prints_only_hint(name, program_arguments(stage)) {
+            return false;
+        }
+    }
+    false
+}
+
+fn lists_environment(name: &str, invocation: &Invocation) -> bool {
+    let told = program_arguments(invocation);
+    ENV_LISTERS.contains(&name)
+        && told.iter().all(|value| matches!(value.as_text(), Some("-p" | "-x" | "-px" | "-0" | "--null")))
+}
+
+/// `grep -o '^[A-Z_]*TOKEN'` shows names and no values.
+fn greps_only_names(invocation: &Invocation) -> bool {
+    let has = |wanted: &str| program_arguments(invocation).iter().any(|value| value.as_text() == Some(wanted));
+    let shows_values = |value: &SymbolicText| value.as_text().is_some_and(|text| text.contains(['=', '.', '+']));
+    (has("-o") || has("-oE")) && !program_arguments(invocation).iter().any(shows_values)
+}
+
+/// `awk '/TOKEN/'`, `sed -n '/TOKEN/p'`: scripts that pick lines. What replaces hides, and the first field is the name.
+fn script_picks_secrets(name: &str, invocation: &Invocation) -> bool {
+    let told: Vec<&str> = program_arguments(invocation).iter().filter_map(SymbolicText::as_text).collect();
+    let script = told.iter().rev().find(|text| !text.starts_with('-')).copied().unwrap_or_default();
+    match name {
+        "sed" => told.contains(&"-n") && script.ends_with('p') && pattern_names_secrets(script),
+        "awk" | "gawk" | "mawk" => {
+            pattern_names_secrets(script) && !script.contains("print $1}") && !script.contains("$1}")
+        }
+        _ => false,
+    }
+}
+
+/// Whether a secret is in the address of somebody whom it does not concern, or in what is sent there.
+fn sends_variable_to_foreign_host(invocation: &Invocation) -> bool {
+    let mut after_asking = false;
+    let mut given = program_arguments(invocation).iter().filter(|value| {
+        let asks = std::mem::replace(&mut after_asking, value.as_text().is_some_and(|text| AUTH_FLAGS.contains(&text)));
+        !asks && !AUTH_FLAGS.iter().any(|flag| value.leading_text().starts_with(flag))
+    });
+    let Some(issuer) = given.find_map(SymbolicText::credential_issuer).filter(|issuer| !issuer.is_empty()) else {
+        return false;
+    };
+    goes_to_foreign_host(issuer_from_host_part(issuer), invocation)
+}
+
+/// Whether a secret that is written out in an argument or on standard input goes to a host that has not issued it.
+fn sends_literal_secret(invocation: &Invocation) -> bool {
+    let piped = match &invocation.stdin {
+        StdinSource::Pipe(left) => {
+            left.iter().filter(|left| ECHO_PROGRAMS.contains(&program_base_name(left))).collect()
+        }
+        _ => Vec::new(),
+    };
+    let held = match &invocation.stdin {
+        StdinSource::Text(text) => Some(text),
+        _ => None,
+    };
+    let texts = program_arguments(invocation).iter().chain(piped.into_iter().flat_map(program_arguments)).chain(held);
+    let issuers: BTreeSet<SecretIssuer> = texts.flat_map(|text| find_secret_issuers(&text.to_string())).collect();
+    issuers.iter().any(|issuer| goes_to_foreign_host(*issuer, invocation))
+}
+
+/// Whether what is sent goes to somebody else than whoever gave a secret out.
+fn goes_to_foreign_host(issuer: SecretIssuer, invocation: &Invocation) -> bool {
+    let addresses = program_arguments(invocation).iter().filter(|value| value.leading_text().contains("://"));
+    let mut addresses = addresses.map(|value| format!("{}/", value.leading_text()));
+    addresses.any(|address| is_foreign_address(issuer, &address))
+}

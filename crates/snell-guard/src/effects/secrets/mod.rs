@@ -1,0 +1,5 @@
+//! Secrets that a command contains, prints or probes for.
+
+pub(crate) mod credentials;
+pub(crate) mod env_file_names;
+pub(crate) mod exposure;

@@ -1,0 +1,26 @@
+//! Variables of Snell's that a shell hands on to what it starts. Set for a program that follows, they are that program's
+//! business; set for nothing that follows, they are there for what the agent starts later.
+
+use crate::effects::{Effect, EffectKind, find_rule_index};
+use crate::invocation::{Invocation, SymbolicText};
+
+/// Programs that no variable of Snell's is set for.
+const TRIVIAL_PROGRAMS: &[&str] = &[
+    "echo", "printf", "true", ":", "false", "ls", "pwd", "cat", "env", "printenv", "export", "test", "[", "sleep",
+    "date",
+];
+
+/// Takes back what is excused by a program that runs behind it.
+pub(crate) fn drop_excused_exports(invocations: &[Invocation], list: &mut Vec<Effect>) {
+    let rule = EffectKind::Rule(find_rule_index("self.environment"));
+    let is_for_a_program = |effect: &Effect| {
+        let later = invocations.iter().skip(effect.by.map_or(0, |number| number + 1));
+        let mut names = later.filter_map(|invocation| invocation.argv.first().and_then(SymbolicText::as_text));
+        names.any(|name| !TRIVIAL_PROGRAMS.contains(&name))
+    };
+    let is_export = |effect: &Effect| {
+        let by = effect.by.and_then(|number| invocations.get(number));
+        by.and_then(|by| by.argv.first()).and_then(SymbolicText::as_text) == Some("export")
+    };
+    list.retain(|effect| effect.kind != rule || !is_export(effect) || !is_for_a_program(effect));
+}

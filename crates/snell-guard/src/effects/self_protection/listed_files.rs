@@ -1,0 +1,78 @@
+//! Names that a search below Snell's own directories has printed, and that a later program of the same call is handed in
+//! a way that cannot be followed: by an array, by a file, by a shell.
+
+use crate::effects::{Effect, EffectKind, PathAction};
+use crate::invocation::{Invocation, StdinSource, StdoutTarget, SymbolicText};
+use crate::judge::context::JudgeContext;
+use crate::paths::{ClassifiedPath, PathClass, locate_path};
+
+/// Programs that print names of files.
+const LISTERS: &[&str] = &[
+    "ack", "ag", "bfs", "compgen", "du", "egrep", "exa", "eza", "fd", "fdfind", "fgrep", "find", "grep", "ls", "lsof",
+    "rg", "stat", "tree",
+];
+
+/// Shells that run what they are fed.
+const SHELLS: &[&str] = &["bash", "dash", "ksh", "sh", "zsh"];
+
+/// What is done to files that must not be done to Snell's own.
+const CHANGE_ACTIONS: &[PathAction] = &[
+    PathAction::Delete,
+    PathAction::Overwrite,
+    PathAction::Put,
+    PathAction::Take,
+    PathAction::Mode,
+    PathAction::Lock,
+    PathAction::Edit,
+    PathAction::Replace,
+];
+
+/// Adds an effect for each program that may change what such a search has found.
+pub(crate) fn add_listed_file_effects(invocations: &[Invocation], world: &JudgeContext, list: &mut Vec<Effect>) {
+    let mut searches = invocations.iter().enumerate();
+    let first = searches.find_map(|(number, search)| Some((number, find_self_search_root(search, world)?)));
+    let Some((number, place)) = first else { return };
+    let is_unknown =
+        |place: &ClassifiedPath| place.classes.contains(PathClass::Unknown) && place.known_prefix().is_none();
+    let changes = |effect: &&Effect| {
+        let kind = CHANGE_ACTIONS.iter().any(|kind| effect.kind == EffectKind::Path(*kind));
+        kind && effect.by > Some(number) && effect.place.as_ref().is_some_and(is_unknown)
+    };
+    let changed = list.iter().find(changes).and_then(|effect| effect.by);
+    let shell = || invocations.iter().rposition(|later| is_fed_by_search(later, world));
+    let Some(by) = changed.or_else(shell) else { return };
+    list.push(Effect {
+        kind: EffectKind::Path(PathAction::MayEdit),
+        place: Some(ClassifiedPath { classes: place.classes.with(PathClass::Own), ..place }),
+        recursive: false,
+        program: "the command",
+        by: Some(by),
+        allowed: invocations.get(by).and_then(|invocation| invocation.allowed),
+        span: invocations.get(by).map(|invocation| invocation.span.clone()).unwrap_or_default(),
+    });
+}
+
+/// Where a search starts whose output goes to another program, if Snell has something of its own there.
+fn find_self_search_root(search: &Invocation, world: &JudgeContext) -> Option<ClassifiedPath> {
+    let is_lister =
+        LISTERS.contains(&program_base_name(search)) && search.stdout != StdoutTarget::Inherited && !search.elsewhere;
+    let mut places = search.argv.iter().skip(1).filter(|_| is_lister);
+    places.find_map(|value| {
+        let place = locate_path(value, search.cwd.as_deref(), world);
+        let holds = place.classes.contains(PathClass::HoldsOwn) && !place.classes.contains(PathClass::ProjectRoot);
+        (holds || place.classes.contains(PathClass::Own)).then_some(place)
+    })
+}
+
+/// Whether it is a shell that is fed by such a search.
+fn is_fed_by_search(shell: &Invocation, world: &JudgeContext) -> bool {
+    let StdinSource::Pipe(left) = &shell.stdin else { return false };
+    SHELLS.contains(&program_base_name(shell))
+        && shell.argv.len() == 1
+        && left.iter().any(|invocation| find_self_search_root(invocation, world).is_some())
+}
+
+fn program_base_name(invocation: &Invocation) -> &str {
+    let name = invocation.argv.first().and_then(SymbolicText::as_text).unwrap_or_default();
+    name.rsplit('/').next().unwrap_or(name)
+}

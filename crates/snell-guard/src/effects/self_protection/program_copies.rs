@@ -1,0 +1,106 @@
+//! Copies of Snell's program: one that is made, and one that may run under another name.
+
+use crate::effects::collector::EffectCollector;
+use crate::effects::{Effect, EffectKind, PathAction, collect_effects_without_input};
+use crate::invocation::{Invocation, StdinSource, StdoutTarget, SymbolicText};
+use crate::paths::PathClass;
+use crate::programs;
+
+/// Programs that tell about a file and do not hand on what is in it.
+const DESCRIBERS: &[&str] = &[
+    "b2sum",
+    "cksum",
+    "cmp",
+    "diff",
+    "du",
+    "file",
+    "grep",
+    "ldd",
+    "ls",
+    "md5",
+    "md5sum",
+    "nm",
+    "objdump",
+    "otool",
+    "readelf",
+    "rg",
+    "sha1sum",
+    "sha256sum",
+    "sha512sum",
+    "shasum",
+    "size",
+    "stat",
+    "strings",
+    "sum",
+    "wc",
+    "which",
+];
+
+/// Programs that write what they read into files of their own.
+const WRITERS: &[&str] = &["csplit", "curl", "dd", "split", "sponge", "tee"];
+
+/// No more programs of a pipe are looked at.
+const MAX_PIPED: usize = 16;
+
+/// `cat program > file`, `base64 program | base64 -d > file`: what is read lies under another name then.
+pub(in crate::effects) fn find_program_copies(scene: &mut EffectCollector<'_>) {
+    let writes =
+        scene.invocation.stdout == StdoutTarget::File || WRITERS.contains(&program_base_name(scene.invocation));
+    if !writes || !scene.includes_input() || DESCRIBERS.contains(&program_base_name(scene.invocation)) {
+        return;
+    }
+    let mut place = scene.find_self_program_read();
+    let mut stdin = scene.stdin();
+    let mut looked_at = 0;
+    while let (StdinSource::Pipe(left), None) = (stdin, &place) {
+        let Some(last) = left.last().filter(|_| looked_at < MAX_PIPED) else {
+            break;
+        };
+        if DESCRIBERS.contains(&program_base_name(last)) {
+            break;
+        }
+        for invocation in left.iter().take(MAX_PIPED) {
+            let mut effects = collect_effects_without_input(invocation, scene.context).into_iter();
+            let is_copied = |effect: &Effect| effect.kind == EffectKind::Path(PathAction::Read);
+            let found = effects.find(|effect| is_copied(effect) && is_snell_program(effect));
+            place = place.or(found.and_then(|effect| effect.place));
+        }
+        stdin = &last.stdin;
+        looked_at += 1;
+    }
+    if let Some(place) = place {
+        scene.push_path_effect(PathAction::Copy, place, false);
+    }
+}
+
+fn is_snell_program(effect: &Effect) -> bool {
+    let place = effect.place.as_ref();
+    place.is_some_and(|place| place.classes.contains(PathClass::OwnProgram))
+}
+
+fn program_base_name(invocation: &Invocation) -> &str {
+    let name = invocation.argv.first().and_then(SymbolicText::as_text).unwrap_or_default();
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// Commands of Snell's that a copy of it under another name may be given.
+const OWN_COMMANDS: &[&str] = &["uninstall", "trust", "untrust", "uninit"];
+
+/// A program that gets a command of Snell may be a copy of Snell under another name, unless it is a known program.
+pub(in crate::effects) fn find_renamed_program(scene: &mut EffectCollector<'_>) {
+    let name = scene.invocation.argv.first().and_then(SymbolicText::as_text);
+    let by_path = name.is_none_or(|name| name.contains('/'));
+    if scene.program().is_some() && !name.is_some_and(|name| by_path && !name.starts_with('/')) {
+        return;
+    }
+    let arguments = scene.invocation.argv.get(1..).unwrap_or_default();
+    let mut arguments = arguments.iter().map(SymbolicText::as_text);
+    let (Some(Some(command)), object) = (arguments.next(), arguments.next()) else {
+        return;
+    };
+    let on_agent = object.flatten().is_some_and(programs::is_agent_program);
+    let is_own = OWN_COMMANDS.contains(&command);
+    if is_own && (on_agent || by_path && command.ends_with("trust")) {
+        scene.add_rule_effect("self.renamed");
+    }
+}

@@ -1,0 +1,388 @@
+//! Paths of Snell's own that a program is handed. A program that is not known to read them may as well write there.
+
+use crate::effects::PathAction;
+use crate::effects::collector::EffectCollector;
+use crate::invocation::{StdinSource, SymbolicText};
+use crate::paths::{MAX_PATH, PathClass};
+use crate::wrappers;
+
+/// Programs that only read the files that they are given, besides those whose entries say so.
+const READERS: &[&str] = &[
+    ".",
+    "7z",
+    "ack",
+    "ag",
+    "ajv",
+    "apropos",
+    "b2sum",
+    "b3sum",
+    "bat",
+    "batcat",
+    "break",
+    "bzgrep",
+    "case",
+    "check-jsonschema",
+    "cksum",
+    "cloc",
+    "cmp",
+    "codespell",
+    "colordiff",
+    "column",
+    "comm",
+    "compgen",
+    "complete",
+    "configure",
+    "continue",
+    "csvlook",
+    "delta",
+    "diff",
+    "difft",
+    "egrep",
+    "eslint",
+    "eval",
+    "exec",
+    "expand",
+    "fgrep",
+    "fold",
+    "fuser",
+    "fx",
+    "getent",
+    "ggrep",
+    "glow",
+    "grep",
+    "gron",
+    "hash",
+    "hexdump",
+    "hexyl",
+    "icdiff",
+    "jaq",
+    "jless",
+    "jq",
+    "json",
+    "jsonlint",
+    "ldconfig",
+    "ldd",
+    "logger",
+    "look",
+    "lsof",
+    "man",
+    "mapfile",
+    "markdownlint",
+    "md5",
+    "md5sum",
+    "mdcat",
+    "mlr",
+    "nm",
+    "notify-send",
+    "objdump",
+    "od",
+    "otool",
+    "pcre2grep",
+    "pcregrep",
+    "pgrep",
+    "prettier",
+    "ps",
+    "pygmentize",
+    "readarray",
+    "readelf",
+    "rg",
+    "rgrep",
+    "sdiff",
+    "sha1sum",
+    "sha224sum",
+    "sha256sum",
+    "sha384sum",
+    "sha512sum",
+    "shasum",
+    "shellcheck",
+    "size",
+    "sleep",
+    "source",
+    "strings",
+    "sum",
+    "taplo",
+    "tokei",
+    "tomlq",
+    "typos",
+    "unalias",
+    "wait",
+    "watch",
+    "wc",
+    "whatis",
+    "whence",
+    "whereis",
+    "wl-copy",
+    "xclip",
+    "xq",
+    "xsel",
+    "xxd",
+    "xxhsum",
+    "xzgrep",
+    "yamllint",
+    "yes",
+    "yq",
+    "zcat",
+    "zgrep",
+    "zipinfo",
+    "zless",
+];
+
+/// Commands of other programs that read what they are given, or whose entries say what else they do.
+const READING_COMMANDS: &[(&str, &[&str])] = &[
+    (
+        "git",
+        &[
+            "add",
+            "annotate",
+            "blame",
+            "cat-file",
+            "check-attr",
+            "check-ignore",
+            "checkout",
+            "commit",
+            "config",
+            "diff",
+            "diff-files",
+            "diff-index",
+            "diff-tree",
+            "grep",
+            "hash-object",
+            "log",
+            "ls-files",
+            "ls-tree",
+            "mv",
+            "reset",
+            "restore",
+            "rev-list",
+            "rev-parse",
+            "rm",
+            "shortlog",
+            "show",
+            "status",
+            "update-index",
+            "whatchanged",
+        ],
+    ),
+    ("openssl", &["dgst"]),
+    ("dasel", &["select"]),
+];
+
+/// Programs that run code. The guard looks only at the paths in that code.
+const CODE_RUNNERS: &[&str] = &[
+    "ansible",
+    "awk",
+    "duckdb",
+    "ed",
+    "emacs",
+    "emacsclient",
+    "ex",
+    "expect",
+    "gawk",
+    "gdb",
+    "ghc",
+    "gnuplot",
+    "groovy",
+    "guile",
+    "janet",
+    "jshell",
+    "less",
+    "lftp",
+    "lldb",
+    "make",
+    "gmake",
+    "mawk",
+    "mysql",
+    "nawk",
+    "ocaml",
+    "octave",
+    "psql",
+    "racket",
+    "runghc",
+    "sbcl",
+    "scala",
+    "sqlite3",
+    "sqlite",
+    "tclsh",
+    "tmux",
+    "wish",
+];
+
+/// Words of flags and variables that say where something is put.
+const OUTPUT_NAME_WORDS: &[&str] = &[
+    "p",
+    "out",
+    "output",
+    "outdir",
+    "dest",
+    "destdir",
+    "destination",
+    "target",
+    "prefix",
+    "root",
+    "install",
+    "bin",
+    "bindir",
+    "gobin",
+    "results",
+    "installdir",
+    "home",
+];
+
+/// Words of flags that say what is read.
+const INPUT_NAME_WORDS: &[&str] = &["config", "input", "schema", "from", "src", "source", "settings", "socket", "unix"];
+
+/// With these, a program changes nothing.
+const DRY_RUN_FLAGS: &[&str] = &["--check", "--dry-run", "--help", "--version", "--list-different"];
+
+/// More of what a call hands over is not looked at.
+const MAX_VALUES: usize = 1 << 12;
+
+/// No more of one argument is taken apart, and none that is longer.
+const MAX_PIECES: usize = 16;
+const MAX_LENGTH: usize = 2 * MAX_PATH;
+
+/// A value, and the name of the flag, key or variable that it has.
+struct NamedValue {
+    name: String,
+    value: SymbolicText,
+}
+
+/// Finds Snell's own paths among a program's arguments and variables, unless the program's entry says what it does to them.
+pub(in crate::effects) fn apply_self_paths(scene: &mut EffectCollector<'_>) {
+    let Some(program) = scene.invocation.argv.first().and_then(SymbolicText::as_text) else {
+        return;
+    };
+    let base = program.rsplit('/').next().unwrap_or(program);
+    let mut values = Vec::new();
+    if !is_read_only_program(scene, base) {
+        let own = wrappers::own_arguments(&scene.invocation.argv);
+        if own.iter().filter_map(SymbolicText::as_text).any(|text| DRY_RUN_FLAGS.contains(&text)) {
+            return;
+        }
+        values.extend(collect_named_values(own));
+        if CODE_RUNNERS.contains(&base) {
+            let is_code = |code: &&SymbolicText| !base.ends_with("awk") || code.to_string().contains(['>', '|']);
+            values.extend(own.iter().filter(is_code).flat_map(find_paths_in_code));
+            if let StdinSource::Text(code) = scene.stdin() {
+                values.extend(find_paths_in_code(code));
+            }
+        }
+    }
+    let variables = scene.invocation.variables.iter();
+    let variables = variables.filter(|(name, _)| !name.starts_with("SNELL_"));
+    values.extend(variables.map(|(name, value)| NamedValue::new(name, value.clone())));
+    for named in values.iter().take(MAX_VALUES) {
+        add_self_path_effect(scene, named);
+    }
+}
+
+/// What may happen to one value, if that is a path of Snell's own or of a directory that holds one.
+fn add_self_path_effect(scene: &mut EffectCollector<'_>, named: &NamedValue) {
+    let place = scene.locate_path(&expand_home(&named.value, &scene.context.home));
+    if place.classes.contains(PathClass::Own) {
+        let is_read = named.name.starts_with("--") && named.has_name_word(INPUT_NAME_WORDS);
+        if !is_read && !scene.has_effect_on(&place, None) {
+            scene.push_path_effect(PathAction::MayEdit, place, false);
+        }
+    } else if place.classes.contains(PathClass::HoldsOwn)
+        && place.classes.intersects([PathClass::Home, PathClass::HomeRoot].into())
+        && named.is_output_name()
+        && !scene.has_effect_on(&place, Some(PathAction::Unpack))
+    {
+        scene.push_path_effect(PathAction::Unpack, place, true);
+    }
+}
+
+/// Whether it is known to do no more to files than its entry says.
+fn is_read_only_program(scene: &EffectCollector<'_>, base: &str) -> bool {
+    if let Some((_, commands)) = READING_COMMANDS.iter().find(|(program, _)| *program == base) {
+        let first = scene.args.operands.first().and_then(|value| value.as_text());
+        let argument = || wrappers::own_arguments(&scene.invocation.argv).first().and_then(SymbolicText::as_text);
+        let command = scene.name().split_once(' ').map(|(_, command)| command).or(first).or_else(argument);
+        return command.is_none_or(|command| commands.contains(&command));
+    }
+    READERS.contains(&base) || scene.program().is_some_and(|program| program.names_only)
+}
+
+impl NamedValue {
+    fn new(name: &str, value: SymbolicText) -> Self {
+        Self { name: name.to_owned(), value }
+    }
+
+    /// Whether its name is a flag's or a variable's with one of these words.
+    fn has_name_word(&self, words: &[&str]) -> bool {
+        let name = self.name.to_ascii_lowercase();
+        name.split(['-', '_', '.', ':']).any(|word| words.contains(&word))
+    }
+
+    /// Whether the name says that something is put there.
+    fn is_output_name(&self) -> bool {
+        self.has_name_word(OUTPUT_NAME_WORDS)
+            && !matches!(self.name.as_str(), "-p" | "HOME")
+            && !self.name.starts_with("XDG_")
+    }
+}
+
+/// What of the arguments may be a path, with its flag or key.
+fn collect_named_values(arguments: &[SymbolicText]) -> Vec<NamedValue> {
+    let mut values = Vec::new();
+    let mut flag = "";
+    for argument in arguments {
+        let text = argument.leading_text();
+        let is_prose =
+            argument.as_text().is_some_and(|text| text.contains(char::is_whitespace) && !text.starts_with('/'));
+        let is_flag = text.starts_with('-') && text.len() > 1;
+        if is_prose || text.len() > MAX_LENGTH {
+            flag = "";
+            continue;
+        }
+        if values.len() >= MAX_VALUES {
+            break;
+        }
+        // `--flag=path`, `key=path`, `kind:path`, `-Xlog:file=path`
+        for (at, _) in text.match_indices(['=', ':', ',', '{', '@']).take(MAX_PIECES) {
+            let name = text.get(..at).unwrap_or_default();
+            let mut value = argument.skip_leading_bytes(at + 1);
+            if let Some(inner) = value.as_text().and_then(|text| text.split_once(['}', ','])) {
+                value = SymbolicText::from_text(inner.0);
+            }
+            values.push(NamedValue::new(name, value));
+        }
+        if is_flag {
+            // `-opath`
+            if let Some(at) = text.find(['/', '~']).filter(|at| *at > 0 && !text.starts_with("--")) {
+                values.push(NamedValue::new(text.get(..at).unwrap_or_default(), argument.skip_leading_bytes(at)));
+            }
+        } else if text.contains(['/', '.']) {
+            values.push(NamedValue::new(flag, argument.clone()));
+        }
+        flag = if is_flag { text } else { "" };
+    }
+    values
+}
+
+/// What of a code may be a path: each text of it, also below a home that is named beside it.
+fn find_paths_in_code(code: &SymbolicText) -> Vec<NamedValue> {
+    const AROUND: &[char] = &['"', '\'', '`', '(', ')', '{', '}', '[', ']', ',', ';', '=', '<', '>', '|', '+'];
+    let shown = code.to_string();
+    let pieces = shown.split(|c: char| c.is_whitespace() || AROUND.contains(&c));
+    let paths = pieces.filter(|piece| piece.contains('/'));
+    let below_home = |piece: &str| {
+        piece.starts_with("/.").then(|| NamedValue::new("", SymbolicText::from_text(format!("~{piece}"))))
+    };
+    paths
+        .flat_map(|piece| [Some(NamedValue::new("", SymbolicText::from_text(piece))), below_home(piece)])
+        .flatten()
+        .collect()
+}
+
+/// With the home that a program puts in by itself.
+fn expand_home(value: &SymbolicText, home: &str) -> SymbolicText {
+    match value.as_text() {
+        Some(text) => match ["~/", "$HOME/", "${HOME}/"].iter().find_map(|start| text.strip_prefix(start)) {
+            Some(rest) => SymbolicText::from_text(format!("{home}/{rest}")),
+            None => value.clone(),
+        },
+        None => value.clone(),
+    }
+}

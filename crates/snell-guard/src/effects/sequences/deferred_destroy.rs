@@ -1,0 +1,41 @@
+//! A plan to destroy that is carried out in the same call: `terraform plan -destroy -out=p && terraform apply p`.
+
+use crate::effects::{Effect, EffectKind, find_rule_index};
+use crate::invocation::{Invocation, SymbolicText};
+use crate::programs;
+use crate::programs::argv::ParsedArgs;
+
+/// Programs that plan first.
+const PLANNERS: &[&str] = &["terraform", "tofu", "terragrunt", "opentofu"];
+
+/// Adds an effect for each plan to destroy that is carried out.
+pub(crate) fn add_deferred_destroy_effects(invocations: &[Invocation], list: &mut Vec<Effect>) {
+    let mut plans: Vec<String> = Vec::new();
+    for (number, invocation) in invocations.iter().enumerate() {
+        let Some((name, program)) =
+            invocation.argv.first().and_then(SymbolicText::as_text).and_then(programs::find_program)
+        else {
+            continue;
+        };
+        if !PLANNERS.contains(&name) {
+            continue;
+        }
+        let line = ParsedArgs::parse(program, invocation.argv.get(1..).unwrap_or_default());
+        let mut words = line.operands.iter().map(|value| value.to_string());
+        match words.next().as_deref() {
+            Some("plan") if line.has_any_flag(&["-destroy", "--destroy"]) => {
+                plans.extend(line.flag_values(&["-out", "--out"]).map(|value| value.to_string()));
+            }
+            Some("apply") if words.any(|plan| plans.contains(&plan)) => list.push(Effect {
+                kind: EffectKind::Rule(find_rule_index("infra.destroy")),
+                place: None,
+                recursive: false,
+                program: name,
+                by: Some(number),
+                allowed: None,
+                span: invocation.span.clone(),
+            }),
+            _ => {}
+        }
+    }
+}

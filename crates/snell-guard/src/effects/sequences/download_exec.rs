@@ -1,0 +1,126 @@
+//! A file that is fetched and run in the same call: nobody has seen it either.
+
+use std::borrow::Cow;
+
+use crate::effects::remote::is_fresh_container;
+use crate::effects::{Effect, EffectKind, classify_output, find_rule_index};
+use crate::invocation::{Invocation, StdinSource, SymbolicText, UnknownKind};
+use crate::judge::context::JudgeContext;
+use crate::paths::{PathClass, locate_path};
+use crate::programs::argv::ParsedArgs;
+use crate::programs::{self, ProgramHandler};
+
+/// Programs that fetch, the flags that name the file, and whether the address names it otherwise.
+const FETCHERS: &[(&str, &[&str])] = &[("curl", &["-o", "--output"]), ("wget", &["-O", "--output-document"])];
+
+/// Flags that name the directory for it.
+const DIRECTORY_FLAGS: &[&str] = &["-P", "--directory-prefix", "--output-dir"];
+
+/// Programs that unpack, and the flags that say where to.
+const UNPACKERS: &[(&str, &[&str])] = &[
+    ("tar", &["-C", "--directory"]),
+    ("bsdtar", &["-C", "--directory"]),
+    ("gtar", &["-C", "--directory"]),
+    ("unzip", &["-d"]),
+];
+
+/// Flags that name an archive.
+const ARCHIVE_FLAGS: &[&str] = &["-f", "--file"];
+
+/// Adds an effect for each program that runs what an earlier one fetched.
+pub(crate) fn add_download_exec_effects(invocations: &[Invocation], world: &JudgeContext, list: &mut Vec<Effect>) {
+    let mut files: Vec<String> = Vec::new();
+    let mut directories: Vec<String> = Vec::new();
+    for (number, invocation) in invocations.iter().enumerate() {
+        let Some(name) = invocation.argv.first() else {
+            continue;
+        };
+        if is_fresh_container(invocation) {
+            continue;
+        }
+        let is_fetched = |path: String| {
+            let below =
+                |directory: &String| path.strip_prefix(directory.as_str()).is_some_and(|rest| rest.starts_with('/'));
+            files.contains(&path) || directories.iter().any(below)
+        };
+        let nothing = files.is_empty() && directories.is_empty();
+        if !nothing && find_executed_file(invocation, name, world).is_some_and(is_fetched) {
+            let place = Some(locate_path(name, invocation.cwd.as_deref(), world));
+            let what = EffectKind::Rule(find_rule_index("network.run-fetched"));
+            list.push(Effect {
+                kind: what,
+                place,
+                recursive: false,
+                program: "the shell",
+                by: Some(number),
+                allowed: None,
+                span: invocation.span.clone(),
+            });
+        }
+        directories.extend(find_unpack_directory(invocation, name, &files, world));
+        files.extend(find_downloaded_files(invocation, name, world));
+    }
+}
+
+/// The directory into which a program unpacks what was fetched. Where that is the directory in which everything else
+/// runs as well, nobody knows which of its programs came with it.
+fn find_unpack_directory(
+    invocation: &Invocation,
+    name: &SymbolicText,
+    files: &[String],
+    world: &JudgeContext,
+) -> Option<String> {
+    let (known, program) = name.as_text().and_then(programs::find_program)?;
+    let (_, into) = UNPACKERS.iter().find(|(unpacker, _)| *unpacker == known)?;
+    let line = ParsedArgs::parse(program, invocation.argv.get(1..)?);
+    let cwd = invocation.cwd.as_deref();
+    let archives = line.flag_values(ARCHIVE_FLAGS).chain(line.operands.iter().map(|value| Cow::Borrowed(*value)));
+    let named = archives.filter_map(|value| locate_path(&value, cwd, world).path).any(|path| files.contains(&path));
+    let piped = match &invocation.stdin {
+        StdinSource::Pipe(left) => classify_output(left, world) == UnknownKind::Unseen,
+        StdinSource::Text(text) => text.contains_unknown(UnknownKind::Unseen),
+        StdinSource::Inherited | StdinSource::File(_) => false,
+    };
+    let place = line.flag_values(into).last().map(|directory| locate_path(&directory, cwd, world))?;
+    let of_its_own = !place.classes.intersects([PathClass::ProjectRoot, PathClass::HomeRoot, PathClass::Root].into());
+    place.path.filter(|_| (named || piped) && of_its_own)
+}
+
+/// The file that a program runs: itself, or the script of an interpreter.
+fn find_executed_file(invocation: &Invocation, name: &SymbolicText, world: &JudgeContext) -> Option<String> {
+    let known = name.as_text().and_then(programs::find_program);
+    let script = match known {
+        Some((_, program)) if program.handler == Some(ProgramHandler::Interpreter) => {
+            *ParsedArgs::parse(program, invocation.argv.get(1..)?).operands.first()?
+        }
+        _ if name.leading_text().contains('/') => name,
+        _ => return None,
+    };
+    locate_path(script, invocation.cwd.as_deref(), world).path
+}
+
+/// The files that a program fetches.
+fn find_downloaded_files(invocation: &Invocation, name: &SymbolicText, world: &JudgeContext) -> Vec<String> {
+    let Some((known, program)) = name.as_text().and_then(programs::find_program) else {
+        return Vec::new();
+    };
+    let Some((_, flags)) = FETCHERS.iter().find(|(fetcher, _)| *fetcher == known) else {
+        return Vec::new();
+    };
+    let line = ParsedArgs::parse(program, invocation.argv.get(1..).unwrap_or_default());
+    let mut files: Vec<SymbolicText> = line.flag_values(flags).map(|value| value.into_owned()).collect();
+    let mut cwd = invocation.cwd.clone();
+    if files.is_empty() {
+        files.extend(line.operands.iter().filter_map(|url| file_name_from_url(url)));
+        if let Some(directory) = line.flag_values(DIRECTORY_FLAGS).last() {
+            cwd = locate_path(&directory, cwd.as_deref(), world).path;
+        }
+    }
+    files.iter().filter_map(|file| locate_path(file, cwd.as_deref(), world).path).collect()
+}
+
+fn file_name_from_url(url: &SymbolicText) -> Option<SymbolicText> {
+    let text = url.as_text()?;
+    let path = text.split(['?', '#']).next()?;
+    path.rsplit('/').next().filter(|name| !name.is_empty()).map(SymbolicText::from_text)
+}

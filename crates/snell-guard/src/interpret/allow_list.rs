@@ -1,0 +1,121 @@
+//! Whether a command is one that the user lets through. What it is must be beyond doubt: the words alone do not say which
+//! program runs, where, and with which surroundings.
+
+use std::rc::Rc;
+
+use super::{ExpandedCommand, ShellFlow, ShellInterpreter};
+use crate::paths::{is_within_directory, matches_glob};
+use crate::policy::allow_list::CommandPattern;
+
+/// Programs that run others just as they are. Behind any other, a command is no longer the one that was meant.
+const TRANSPARENT: &[&str] = &[
+    "sh", "bash", "zsh", "dash", "ksh", "env", "nice", "ionice", "nohup", "timeout", "time", "setsid", "stdbuf",
+    "command", "builtin", "exec",
+];
+
+/// Variables that an environment may have, and that change which program runs or what it works on.
+const BEHAVIOR_VARIABLES: &[&str] = &[
+    "PATH",
+    "ENV",
+    "BASH_ENV",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "LD_*",
+    "DYLD_*",
+    "GIT_*",
+    "SSH_*",
+    "SUDO_*",
+    "NODE_*",
+    "PYTHON*",
+    "PERL*",
+    "RUBY*",
+    "JAVA_*",
+    "DOCKER_*",
+    "COMPOSE_*",
+    "KUBE*",
+    "HELM_*",
+    "AWS_*",
+    "GOOGLE_*",
+    "CLOUDSDK_*",
+    "AZURE_*",
+    "ARM_*",
+    "TF_*",
+    "PG*",
+    "MYSQL_*",
+    "REDIS*",
+    "VAULT_*",
+];
+
+/// Variables that follow from where the shell is.
+const CWD_VARIABLES: &[&str] = &["PWD", "OLDPWD"];
+
+impl<'t> ShellInterpreter<'t> {
+    /// Follows a command as one that is let through, if it is.
+    pub(super) fn run_with_permit_check(
+        &mut self,
+        call: ExpandedCommand,
+        run: impl FnOnce(&mut Self, ExpandedCommand) -> ShellFlow,
+    ) -> ShellFlow {
+        let Some(permit) = self.find_permit(&call) else {
+            return run(self, call);
+        };
+        self.with_permit(Some(permit), |walker| run(walker, call))
+    }
+
+    /// Does something as part of an allowed command, or of none.
+    pub(super) fn with_permit<T>(&mut self, permit: Option<usize>, run: impl FnOnce(&mut Self) -> T) -> T {
+        let around = Rc::clone(&self.context);
+        if around.allowed != permit {
+            Rc::make_mut(&mut self.context).allowed = permit;
+        }
+        let result = run(self);
+        self.context = around;
+        result
+    }
+
+    fn find_permit(&mut self, call: &ExpandedCommand) -> Option<usize> {
+        if self.permits.is_empty() || self.context.allowed.is_some() {
+            return None;
+        }
+        self.spend_steps(self.permits.len());
+        let fits = |permit: &Option<CommandPattern>| {
+            permit.as_ref().is_some_and(|permit| permit.matches_command(&call.argv, &call.variables))
+        };
+        let found = self.permits.iter().position(fits)?;
+        (self.is_expected_location() && self.is_environment_unchanged(call) && !self.has_written_argument(call))
+            .then_some(found)
+    }
+
+    /// Whether it runs on this machine, as this user, and in a directory where it was meant to run.
+    fn is_expected_location(&self) -> bool {
+        let around = &self.context;
+        let transparent = |via: &String| {
+            let name = via.split(' ').next().unwrap_or_default();
+            TRANSPARENT.contains(&name)
+        };
+        let meant = |cwd: &str| cwd == self.world.cwd || is_within_directory(cwd, &self.world.project);
+        !around.privileged
+            && !around.elsewhere
+            && around.via.iter().all(transparent)
+            && self.scope.cwd.len() == 1
+            && self.scope.cwd().is_some_and(meant)
+    }
+
+    /// Whether names of programs mean what they meant before, and programs find the surroundings that they found before.
+    fn is_environment_unchanged(&self, call: &ExpandedCommand) -> bool {
+        let matters = |name: &str| {
+            BEHAVIOR_VARIABLES.iter().any(|known| matches_glob(name, known)) && !self.is_inherited_variable(name)
+        };
+        let unchanged = |name: &str| !self.is_changed_variable(name) && !matters(name);
+        let variables = self.scope.variables.keys().map(String::as_str);
+        let renamed = call.name().is_some_and(|name| self.scope.aliases.contains_key(name));
+        !renamed
+            && !self.scope.builtins_replaced
+            && variables.filter(|name| !CWD_VARIABLES.contains(name)).all(unchanged)
+    }
+
+    /// Whether a file that it names was written by the same text: then it is not the one that was meant.
+    fn has_written_argument(&mut self, call: &ExpandedCommand) -> bool {
+        call.argv.iter().any(|word| self.find_written_content(word).is_some())
+    }
+}

@@ -1,0 +1,379 @@
+//! Builtins: what they change in the shell itself. They are no programs, and are told only where they open files or print
+//! what a shell knows.
+
+pub(crate) mod declare;
+pub(crate) mod read;
+
+use std::rc::Rc;
+
+use super::commands::CommandLookup;
+use super::limits;
+use super::result::CoverageGap;
+use super::scope::ShellVariable;
+use super::{ExpandedCommand, ShellFlow, ShellInterpreter};
+use crate::invocation::{SymbolicText, UnknownKind};
+use crate::paths::locate_path;
+
+/// Signals and the words for them: not what `trap` runs.
+const NON_CODE_TRAP_WORDS: &[&str] = &["-", "", "-l", "-p"];
+
+impl<'t> ShellInterpreter<'t> {
+    /// Follows a builtin; nothing if it is none, or none that changes anything.
+    pub(super) fn run_builtin(&mut self, call: &ExpandedCommand) -> Option<ShellFlow> {
+        let name = call.name()?;
+        let flow = match name {
+            "cd" | "chdir" => self.run_cd(call),
+            "pushd" => self.run_pushd(call),
+            "popd" => self.run_popd(),
+            "declare" | "export" | "local" | "readonly" | "typeset" => return self.run_declare(name, call),
+            "read" => self.run_read(call),
+            "mapfile" | "readarray" => self.run_mapfile(call),
+            "printf" if call.arguments().first().is_some_and(|flag| flag.leading_text().starts_with("-v")) => {
+                self.assign_printf(call)
+            }
+            "let" => self.run_let(call),
+            "unset" => self.run_unset(call),
+            "shift" => self.run_shift(call),
+            "set" => return self.run_set(call),
+            "getopts" => self.run_getopts(call),
+            // In the agent's own shell, a limit stays, and holds for all that it starts.
+            "ulimit" | "limit" if self.subshells == 0 => return None,
+            "shopt" | "umask" | "ulimit" | "wait" | "jobs" | "times" | "disown" | "bg" | "fg" => ShellFlow::Next,
+            "alias" => return self.define_aliases(call),
+            "unalias" => self.remove_aliases(call),
+            "hash" => self.run_hash(call),
+            "enable" => {
+                self.scope.builtins_replaced = true;
+                return None;
+            }
+            "trap" => self.run_trap(call),
+            "eval" => return self.run_eval(call),
+            "source" | "." => return self.run_source(call),
+            "exec" => return self.run_exec(call),
+            "command" => return self.run_command_builtin(call),
+            "builtin" => return self.run_without_prefix(call, 1, CommandLookup::NoFunction),
+            "exit" | "logout" => self.confirm_flow(call, ShellFlow::Exit),
+            "return" if self.is_in_function() => self.confirm_flow(call, ShellFlow::Return),
+            "break" => self.confirm_flow(call, ShellFlow::Break(parse_levels(call))),
+            "continue" => self.confirm_flow(call, ShellFlow::Continue(parse_levels(call))),
+            _ => return None,
+        };
+        if !call.files.is_empty() {
+            self.report_command(call.clone());
+        }
+        Some(flow)
+    }
+
+    fn run_cd(&mut self, call: &ExpandedCommand) -> ShellFlow {
+        let operand = call.arguments().iter().find(|value| !is_flag(value));
+        let target = match operand {
+            None => self.read_variable("HOME"),
+            Some(value) if value.as_text() == Some("-") => self.read_variable("OLDPWD"),
+            Some(value) => value.clone(),
+        };
+        self.enter_directory(&target);
+        ShellFlow::Next
+    }
+
+    /// The directory that a value leads to is where things run from now on.
+    pub(crate) fn enter_directory(&mut self, target: &SymbolicText) {
+        let before = self.scope.cwd().map(str::to_owned);
+        let path =
+            if target.is_empty() { before.clone() } else { locate_path(target, before.as_deref(), self.world).path };
+        // To copy a longer one at every step would take longer than everything else.
+        let is_short = |path: &String| path.len() <= limits::DIRECTORY_BYTES;
+        if target.size() > limits::DIRECTORY_BYTES || !path.as_ref().is_none_or(is_short) {
+            self.mark_partial(CoverageGap::Limit("directory"));
+        }
+        let path = path.filter(is_short);
+        self.spend_bytes(16 * path.as_ref().map_or(0, String::len));
+        let told = |path: Option<&str>| {
+            path.map_or_else(|| SymbolicText::from_unknown(UnknownKind::Anything), SymbolicText::from_text)
+        };
+        self.set_variable("OLDPWD", ShellVariable::from_value(told(before.as_deref())));
+        self.set_variable("PWD", ShellVariable::from_value(told(path.as_deref())));
+        self.scope.cwd = Rc::new(vec![path]);
+    }
+
+    fn run_pushd(&mut self, call: &ExpandedCommand) -> ShellFlow {
+        let before = self.scope.cwd().map(str::to_owned);
+        match call.arguments().iter().find(|value| !is_flag(value)) {
+            Some(target) if !target.leading_text().starts_with('+') => {
+                Rc::make_mut(&mut self.scope.directories).push(before);
+                self.enter_directory(target);
+            }
+            Some(_) => self.scope.cwd = Rc::new(vec![None]),
+            None => {
+                let other = Rc::make_mut(&mut self.scope.directories).pop().flatten();
+                Rc::make_mut(&mut self.scope.directories).push(before);
+                self.scope.cwd = Rc::new(vec![other]);
+            }
+        }
+        ShellFlow::Next
+    }
+
+    fn run_popd(&mut self) -> ShellFlow {
+        if let Some(directory) = Rc::make_mut(&mut self.scope.directories).pop() {
+            let target =
+                directory.map_or_else(|| SymbolicText::from_unknown(UnknownKind::Anything), SymbolicText::from_text);
+            self.enter_directory(&target);
+        }
+        ShellFlow::Next
+    }
+
+    fn run_let(&mut self, call: &ExpandedCommand) -> ShellFlow {
+        for expression in call.arguments() {
+            self.evaluate_arithmetic(expression);
+        }
+        ShellFlow::Next
+    }
+
+    fn run_unset(&mut self, call: &ExpandedCommand) -> ShellFlow {
+        let functions = call.arguments().first().and_then(SymbolicText::as_text) == Some("-f");
+        let references = call.arguments().first().and_then(SymbolicText::as_text) == Some("-n");
+        for name in call.arguments().iter().filter_map(SymbolicText::as_text) {
+            if references {
+                self.forget_variable(name);
+            } else if self.scope.functions.contains_key(name) && (functions || !self.scope.variables.contains_key(name))
+            {
+                Rc::make_mut(&mut self.scope.functions).remove(name);
+            } else if !functions && !name.starts_with('-') && !name.contains('[') {
+                self.set_variable(name, ShellVariable::Unset);
+            }
+        }
+        ShellFlow::Next
+    }
+
+    fn run_shift(&mut self, call: &ExpandedCommand) -> ShellFlow {
+        let count = call.arguments().first().map_or(Some(1), |count| count.as_text()?.parse().ok());
+        let positional = Rc::make_mut(&mut self.scope.positional);
+        match count {
+            Some(count) if count <= positional.len() => drop(positional.drain(..count)),
+            _ => {}
+        }
+        ShellFlow::Next
+    }
+
+    /// `set -- a b`, `set a b`, `set -e`.
+    fn run_set(&mut self, call: &ExpandedCommand) -> Option<ShellFlow> {
+        if call.argv.len() == 1 {
+            return None;
+        }
+        let mut rest = call.arguments();
+        let mut replaces = false;
+        while let Some((first, after)) = rest.split_first() {
+            match first.as_text() {
+                Some("--") => {
+                    rest = after;
+                    replaces = true;
+                    break;
+                }
+                Some(flag @ ("-o" | "+o")) => {
+                    if after.first().and_then(SymbolicText::as_text) == Some("allexport") {
+                        self.scope.exports_all = flag == "-o";
+                    }
+                    rest = after.get(1..).unwrap_or_default();
+                }
+                Some(flag) if flag.starts_with(['-', '+']) && flag.len() > 1 => {
+                    if flag.contains('a') {
+                        self.scope.exports_all = flag.starts_with('-');
+                    }
+                    rest = after;
+                }
+                _ => {
+                    replaces = true;
+                    break;
+                }
+            }
+        }
+        if replaces {
+            self.spend_steps(rest.len() / 2);
+            self.scope.positional = Rc::new(rest.to_vec());
+        }
+        Some(ShellFlow::Next)
+    }
+
+    fn run_getopts(&mut self, call: &ExpandedCommand) -> ShellFlow {
+        if let Some(name) = call.argv.get(2).and_then(SymbolicText::as_text) {
+            self.set_variable(name, ShellVariable::from_value(SymbolicText::from_unknown(UnknownKind::Name)));
+        }
+        self.set_variable("OPTARG", ShellVariable::unknown());
+        self.set_variable("OPTIND", ShellVariable::from_value(SymbolicText::from_unknown(UnknownKind::Name)));
+        ShellFlow::Next
+    }
+
+    fn define_aliases(&mut self, call: &ExpandedCommand) -> Option<ShellFlow> {
+        if call.argv.len() == 1 {
+            return None;
+        }
+        for value in call.arguments() {
+            if let Some((name, _)) = value.leading_text().split_once('=') {
+                let text = value.skip_leading_bytes(name.len() + 1);
+                Rc::make_mut(&mut self.scope.aliases).insert(name.to_owned(), text);
+            }
+        }
+        Some(ShellFlow::Next)
+    }
+
+    fn remove_aliases(&mut self, call: &ExpandedCommand) -> ShellFlow {
+        for name in call.arguments().iter().filter_map(SymbolicText::as_text) {
+            if name == "-a" {
+                self.scope.aliases = Rc::default();
+            } else {
+                Rc::make_mut(&mut self.scope.aliases).remove(name);
+            }
+        }
+        ShellFlow::Next
+    }
+
+    /// `hash -p path name`: from now on the name means that path, as an alias would.
+    fn run_hash(&mut self, call: &ExpandedCommand) -> ShellFlow {
+        if let [flag, path, name] = call.arguments()
+            && flag.as_text() == Some("-p")
+            && let Some(name) = name.as_text()
+        {
+            let text = self.quote_words(std::slice::from_ref(path));
+            Rc::make_mut(&mut self.scope.aliases).insert(name.to_owned(), text);
+        }
+        ShellFlow::Next
+    }
+
+    /// What a trap runs runs some time: it is followed where it is set.
+    fn run_trap(&mut self, call: &ExpandedCommand) -> ShellFlow {
+        let mut arguments = call.arguments();
+        if arguments.first().and_then(SymbolicText::as_text) == Some("--") {
+            arguments = arguments.get(1..).unwrap_or_default();
+        }
+        if let [code, _, ..] = arguments
+            && code.as_text().is_none_or(|text| !NON_CODE_TRAP_WORDS.contains(&text) && text.parse::<u32>().is_err())
+        {
+            let span = call.span.clone();
+            self.run_via("trap", |walker| {
+                walker.run_in_subshell(|walker| walker.run_code(code, &span));
+                ShellFlow::Next
+            });
+        }
+        ShellFlow::Next
+    }
+
+    fn run_eval(&mut self, call: &ExpandedCommand) -> Option<ShellFlow> {
+        let mut arguments = call.arguments();
+        if arguments.first().and_then(SymbolicText::as_text) == Some("--") {
+            arguments = arguments.get(1..).unwrap_or_default();
+        }
+        let code = join_words(arguments);
+        if code.is_partly_unknown() || !call.files.is_empty() {
+            self.report_command(call.clone());
+        }
+        Some(self.run_code(&code, &call.span))
+    }
+
+    /// `source file`: what stands in it, if it was written here; else it is told.
+    fn run_source(&mut self, call: &ExpandedCommand) -> Option<ShellFlow> {
+        let path = call.arguments().first()?;
+        let is_stdin = matches!(path.as_text(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-"));
+        let content = if is_stdin { self.stdin_text().cloned() } else { self.find_written_content(path) };
+        let Some(content) = content else {
+            if path.is_partly_unknown() || is_stdin {
+                self.mark_partial(CoverageGap::UnknownCode);
+            }
+            return None;
+        };
+        self.report_unseen_script(call, &content);
+        let arguments = call.arguments().get(1..).unwrap_or_default().to_vec();
+        let positional = Rc::clone(&self.scope.positional);
+        if !arguments.is_empty() {
+            self.scope.positional = Rc::new(arguments);
+        }
+        let flow = self.run_code(&content, &call.span);
+        self.scope.positional = positional;
+        Some(if flow == ShellFlow::Return { ShellFlow::Next } else { flow })
+    }
+
+    /// A script of which parts came from elsewhere is told with that in place of its name.
+    pub(crate) fn report_unseen_script(&mut self, call: &ExpandedCommand, content: &SymbolicText) {
+        let mut told = call.clone();
+        if content.contains_unknown(UnknownKind::Unseen)
+            && let Some(path) = told.argv.get_mut(1)
+        {
+            *path = SymbolicText::from_unknown(UnknownKind::Unseen);
+        }
+        self.report_command(told);
+    }
+
+    /// `exec cmd`: what follows is a program, and the shell does not come back unless that fails.
+    fn run_exec(&mut self, call: &ExpandedCommand) -> Option<ShellFlow> {
+        let mut at = 1;
+        while let Some(flag) = call.argv.get(at).and_then(SymbolicText::as_text).filter(|flag| flag.starts_with('-')) {
+            at += if flag.ends_with('a') { 2 } else { 1 };
+            if flag == "--" {
+                break;
+            }
+        }
+        if call.argv.len() <= at {
+            if !call.files.is_empty() {
+                self.report_files(call.files.clone(), &call.span);
+            }
+            return Some(ShellFlow::Next);
+        }
+        self.run_without_prefix(call, at, CommandLookup::Program)
+    }
+
+    /// `command -v x` asks, `command x` runs.
+    fn run_command_builtin(&mut self, call: &ExpandedCommand) -> Option<ShellFlow> {
+        let mut at = 1;
+        while let Some(flag) = call.argv.get(at).and_then(SymbolicText::as_text).filter(|flag| flag.starts_with('-')) {
+            if flag.contains(['v', 'V']) {
+                return None;
+            }
+            at += 1;
+        }
+        self.run_without_prefix(call, at, CommandLookup::NoFunction)
+    }
+
+    /// The same command without its first words.
+    fn run_without_prefix(&mut self, call: &ExpandedCommand, count: usize, means: CommandLookup) -> Option<ShellFlow> {
+        let argv = call.argv.get(count..).filter(|argv| !argv.is_empty())?.to_vec();
+        let mut inner = call.with_argv(argv);
+        inner.lookup = means;
+        let via = call.name().unwrap_or_default().to_owned();
+        Some(self.run_via(&via, |walker| walker.run_expanded(inner)))
+    }
+
+    /// `exit` ends what is followed, unless bash may not take it: with too many words or one that is no number, with a file
+    /// that cannot be opened, or where there is no loop to break.
+    fn confirm_flow(&mut self, call: &ExpandedCommand, flow: ShellFlow) -> ShellFlow {
+        let number = |value: &SymbolicText| value.as_text().is_some_and(|text| text.parse::<u8>().is_ok());
+        let understood = match call.arguments() {
+            [] => true,
+            [only] => number(only),
+            _ => false,
+        };
+        let possible = match flow {
+            ShellFlow::Break(levels) | ShellFlow::Continue(levels) => self.enclosing.loops > 0 && levels > 0,
+            ShellFlow::Next | ShellFlow::Return | ShellFlow::Exit => true,
+        };
+        let certain = understood && possible && call.files.is_empty() && !self.scope.builtins_replaced;
+        if certain { flow } else { ShellFlow::Next }
+    }
+}
+
+/// Words as one text, with blanks between them.
+pub(crate) fn join_words(words: &[SymbolicText]) -> SymbolicText {
+    let mut text = SymbolicText::default();
+    for (at, word) in words.iter().enumerate() {
+        if at > 0 {
+            text.push_text(" ");
+        }
+        text.append(word);
+    }
+    text
+}
+
+fn is_flag(value: &SymbolicText) -> bool {
+    value.as_text().is_some_and(|text| text.starts_with('-') && text.len() > 1)
+}
+
+fn parse_levels(call: &ExpandedCommand) -> usize {
+    call.arguments().first().and_then(|count| count.as_text()?.parse().ok()).unwrap_or(1)
+}

@@ -1,0 +1,96 @@
+//! Functions: they run where they are called.
+
+use std::rc::Rc;
+
+use crate::interpret::scope::ShellVariable;
+use crate::interpret::{ExpandedCommand, ShellFlow, ShellInterpreter};
+use crate::invocation::SymbolicText;
+use snell_shell::ShellCommand;
+
+/// A function that is being called.
+pub(crate) struct FunctionFrame {
+    name: String,
+    arguments: Rc<Vec<SymbolicText>>,
+    /// How much ran at the same time when it was called.
+    beside: usize,
+}
+
+impl<'t> ShellInterpreter<'t> {
+    pub(crate) fn define_function(&mut self, name: &str, body: &'t ShellCommand) {
+        if Rc::strong_count(&self.scope.functions) > 1 {
+            self.spend_steps(1 + self.scope.functions.len() / 8);
+        }
+        Rc::make_mut(&mut self.scope.functions).insert(name.to_owned(), vec![Some(body)]);
+    }
+
+    /// Follows a call, if there is such a function.
+    pub(crate) fn call_function(&mut self, name: &str, call: &ExpandedCommand) -> Option<ShellFlow> {
+        let count = self.scope.functions.get(name)?.len();
+        let at = self.choose_index(count);
+        let body = self.scope.functions.get(name)?.get(at).copied().flatten()?;
+        if !call.files.is_empty() {
+            self.report_files(call.files.clone(), &call.span);
+        }
+        let arguments = Rc::new(call.argv.get(1..).unwrap_or_default().to_vec());
+        let running = |active: &&FunctionFrame| active.name == name && active.arguments == arguments;
+        if let Some(active) = self.calls.iter().find(running) {
+            // The same again: nothing new would run. But two at once, each of which starts two …
+            if self.concurrency > active.beside {
+                let span = self.context.span.clone().unwrap_or_else(|| call.span.clone());
+                self.report_fork_bomb(span);
+            }
+            return Some(ShellFlow::Next);
+        }
+        let around = std::mem::take(&mut self.locals);
+        for (name, value) in &call.variables {
+            self.make_local(name);
+            self.set_variable(name, ShellVariable::from_value(value.clone()));
+            self.export_name(name);
+        }
+        let positional = std::mem::replace(&mut self.scope.positional, Rc::clone(&arguments));
+        self.calls.push(FunctionFrame { name: name.to_owned(), arguments, beside: self.concurrency });
+        let leaving = std::mem::take(&mut self.early_exits);
+        let inside = self.enclosing;
+        self.enclosing.loops = 0;
+        self.enclosing.functions += 1;
+        let flow = self.with_depth(|walker| walker.run_command(body));
+        self.enclosing = inside;
+        let early = std::mem::replace(&mut self.early_exits, leaving);
+        self.calls.pop();
+        if flow != ShellFlow::Exit {
+            early.release_into(self);
+        }
+        self.scope.positional = positional;
+        for (name, value) in std::mem::replace(&mut self.locals, around).into_iter().rev() {
+            self.forget_variable(&name);
+            if let Some(value) = value {
+                self.set_variable(&name, value);
+            }
+        }
+        Some(if flow == ShellFlow::Return { ShellFlow::Next } else { flow })
+    }
+
+    /// What a variable is now comes back when the function ends.
+    pub(crate) fn make_local(&mut self, name: &str) {
+        let before = self.scope.variables.get(name).cloned();
+        if matches!(before, Some(ShellVariable::Reference(_))) {
+            self.forget_variable(name);
+        }
+        self.locals.push((name.to_owned(), before));
+    }
+
+    /// Nothing is known of a variable any more, nor whether its name stands for another.
+    pub(crate) fn forget_variable(&mut self, name: &str) {
+        Rc::make_mut(&mut self.scope.variables).remove(name);
+    }
+
+    /// Whether this is the text of a shell that was given no parameters, rather than of a function.
+    pub(crate) fn is_outermost(&self) -> bool {
+        self.enclosing.functions == 0 && self.scope.positional.is_empty()
+    }
+
+    /// Whether a function is being called.
+    pub(crate) fn is_in_function(&self) -> bool {
+        self.enclosing.functions > 0
+    }
+}

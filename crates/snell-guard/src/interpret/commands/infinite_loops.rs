@@ -1,0 +1,85 @@
+//! Loops that never end and start something in every round without waiting for it: soon there is room for nothing else.
+
+use snell_shell::{CommandPipeline, ShellCommand, ShellCommandKind, ShellScript, ShellWord};
+
+/// Commands that take no time, so that the next round comes at once.
+const INSTANT: &[&str] = &[
+    ":", "[", "declare", "disown", "echo", "export", "false", "let", "local", "printf", "set", "shift", "test", "true",
+    "unset",
+];
+
+/// Conditions that always hold.
+const ALWAYS: &[&[&str]] = &[&[":"], &["true"], &["/bin/true"], &["[", "1", "]"], &["test", "1"]];
+
+/// Conditions that never hold.
+const NEVER: &[&[&str]] = &[&["false"], &["/bin/false"]];
+
+/// Whether this is such a loop.
+pub(crate) fn is_fork_bomb_loop(kind: &ShellCommandKind) -> bool {
+    match kind {
+        ShellCommandKind::While { until, condition, body } => {
+            is_constant_condition(condition, !*until) && is_spawn_only(body)
+        }
+        ShellCommandKind::ArithmeticFor { expressions, body } => is_endless_for(expressions) && is_spawn_only(body),
+        _ => false,
+    }
+}
+
+/// `while true`, `until false`
+fn is_constant_condition(condition: &ShellScript, wanted: bool) -> bool {
+    let [item] = condition.items.as_slice() else {
+        return false;
+    };
+    let [(_, pipeline)] = item.pipelines.as_slice() else {
+        return false;
+    };
+    let [command] = pipeline.commands.as_slice() else {
+        return false;
+    };
+    let conditions = if wanted == pipeline.negated { NEVER } else { ALWAYS };
+    let is_one = |word: &ShellWord| word.to_literal().is_some_and(|text| text.trim() == "1");
+    match &command.kind {
+        ShellCommandKind::Simple { words, .. } => conditions.iter().any(|condition| {
+            condition.len() == words.len()
+                && words.iter().zip(*condition).all(|(word, wanted)| word.to_literal().as_deref() == Some(*wanted))
+        }),
+        ShellCommandKind::Test(words) => {
+            wanted != pipeline.negated && matches!(words.as_slice(), [word] if is_one(word))
+        }
+        ShellCommandKind::Arithmetic(word) => wanted != pipeline.negated && is_one(word),
+        _ => false,
+    }
+}
+
+/// `for ((;;))`
+fn is_endless_for(expressions: &ShellWord) -> bool {
+    let text = expressions.to_literal().unwrap_or_default();
+    let mut parts = text.split(';');
+    matches!((parts.next(), parts.next().map(str::trim)), (Some(_), Some("" | "1")))
+}
+
+/// Whether something is started in the background, and nothing takes time or leaves the loop.
+fn is_spawn_only(body: &ShellScript) -> bool {
+    let starts = body.items.iter().any(|item| item.background);
+    let mut others = body.items.iter().filter(|item| !item.background);
+    starts
+        && others.all(|item| {
+            let pipelines = item.pipelines.iter().map(|(_, pipeline)| pipeline);
+            pipelines.flat_map(list_commands).all(is_instant_command)
+        })
+}
+
+fn list_commands(pipeline: &CommandPipeline) -> &[ShellCommand] {
+    &pipeline.commands
+}
+
+/// What is more than a simple command may do anything, and is not looked into.
+fn is_instant_command(command: &ShellCommand) -> bool {
+    match &command.kind {
+        ShellCommandKind::Simple { words, .. } => {
+            words.first().is_none_or(|word| word.as_unquoted().is_some_and(|name| INSTANT.contains(&name)))
+        }
+        ShellCommandKind::Arithmetic(_) | ShellCommandKind::Test(_) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,338 @@
+//! A command whose words are known: a function, a builtin, a program that runs others, or just a program.
+
+pub(crate) mod compound;
+pub(crate) mod functions;
+pub(crate) mod infinite_loops;
+pub(crate) mod pipelines;
+pub(crate) mod redirects;
+pub(crate) mod simple_command;
+
+use std::rc::Rc;
+
+use super::limits;
+use super::result::CoverageGap;
+use super::scope::OutputSink;
+use super::{ShellFlow, ShellInterpreter};
+use crate::interpret::expansion::patterns::ShellPattern;
+use crate::invocation::{FileOpenMode, Invocation, OpenedFile, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
+use crate::programs;
+use crate::wrappers;
+use snell_shell::{ByteSpan, ShellScript};
+
+/// Programs that the name of one may stand for, if it is a pattern.
+const MAX_CANDIDATES: usize = 16;
+/// Steps that looking for them counts as: all names are tried.
+const CANDIDATES_COST: usize = 200;
+
+/// What the name of a command may mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum CommandLookup {
+    /// A function, a builtin or a program.
+    #[default]
+    Anything,
+    /// A builtin or a program: behind `command`.
+    NoFunction,
+    /// A program: it is run by another.
+    Program,
+}
+
+/// A command whose words are known.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ExpandedCommand {
+    pub(crate) argv: Vec<SymbolicText>,
+    /// Variables that are set for it alone.
+    pub(crate) variables: Vec<(String, SymbolicText)>,
+    pub(crate) files: Vec<OpenedFile>,
+    pub(crate) lookup: CommandLookup,
+    pub(crate) span: ByteSpan,
+}
+
+impl ExpandedCommand {
+    /// The name of the program, if it is known.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.argv.first().and_then(SymbolicText::as_text)
+    }
+
+    /// What follows the name.
+    pub(crate) fn arguments(&self) -> &[SymbolicText] {
+        self.argv.get(1..).unwrap_or_default()
+    }
+
+    /// The same with other words, as another program would run them.
+    pub(crate) fn with_argv(&self, argv: Vec<SymbolicText>) -> Self {
+        Self {
+            argv,
+            variables: self.variables.clone(),
+            files: self.files.clone(),
+            lookup: CommandLookup::Program,
+            span: self.span.clone(),
+        }
+    }
+}
+
+impl<'t> ShellInterpreter<'t> {
+    /// Follows a command.
+    pub(crate) fn run_expanded(&mut self, call: ExpandedCommand) -> ShellFlow {
+        if !self.spend_steps(1 + call.argv.len() / 4) {
+            return ShellFlow::Exit;
+        }
+        let Some(name) = call.name() else {
+            return self.run_unknown_program(call);
+        };
+        if !self.scope.functions.is_empty() && call.lookup == CommandLookup::Anything {
+            let name = name.to_owned();
+            if let Some(flow) = self.call_function(&name, &call) {
+                return flow;
+            }
+        }
+        self.run_with_permit_check(call, Self::run_non_function)
+    }
+
+    /// Follows a command that is no function.
+    fn run_non_function(&mut self, mut call: ExpandedCommand) -> ShellFlow {
+        if call.lookup != CommandLookup::Program
+            && let Some(flow) = self.run_builtin(&call)
+        {
+            return flow;
+        }
+        wrappers::follow_code_variables(self, &call);
+        match wrappers::follow_wrapper(self, &mut call) {
+            Some(flow) => flow,
+            None => {
+                self.run_program(call);
+                ShellFlow::Next
+            }
+        }
+    }
+
+    /// `$cmd x`, `/bin/r?`: it may be anything, and where the first word may be nothing, the second names the program.
+    fn run_unknown_program(&mut self, mut call: ExpandedCommand) -> ShellFlow {
+        let Some(program) = call.argv.first() else {
+            return ShellFlow::Next;
+        };
+        if let Some(pattern) = ShellPattern::from_value(program) {
+            self.spend_steps(CANDIDATES_COST);
+            let candidates = find_candidates(program, &pattern);
+            if candidates.len() > MAX_CANDIDATES {
+                self.mark_partial(CoverageGap::Limit("candidates"));
+            }
+            let candidates: Vec<SymbolicText> = candidates.into_iter().take(MAX_CANDIDATES).collect();
+            if !candidates.is_empty() {
+                let name = self.choose_value(candidates);
+                if let Some(first) = call.argv.first_mut() {
+                    *first = name;
+                }
+                return self.with_depth(|walker| walker.run_expanded(call));
+            }
+        }
+        let may_vanish = call.argv.len() > 1 && program.can_be_empty();
+        if may_vanish && self.choose_index(2) == 1 {
+            call.argv.remove(0);
+            return self.with_depth(|walker| walker.run_expanded(call));
+        }
+        if call.argv.first().is_some_and(|program| program.contains_unknown(UnknownKind::Unseen)) {
+            // `$(curl …)`: the same as if the shell were told to evaluate it.
+            call.argv.insert(0, SymbolicText::from_text("eval"));
+        }
+        self.run_program(call);
+        ShellFlow::Next
+    }
+
+    /// A program that runs nothing else.
+    pub(crate) fn run_program(&mut self, call: ExpandedCommand) -> Option<usize> {
+        // `tee` writes files, whether anybody listens or not.
+        let output =
+            if self.is_output_used() || call.name() == Some("tee") { self.predict_output(&call) } else { None };
+        let at = self.report_command(call);
+        if self.is_output_used() {
+            self.deliver_output(output, at);
+        }
+        at
+    }
+
+    /// Whether somebody uses what is printed.
+    pub(crate) fn is_output_used(&self) -> bool {
+        !matches!(self.scope.io.stdout, OutputSink::Agent | OutputSink::Untracked)
+    }
+
+    /// Reports a program as it stands.
+    pub(crate) fn report_command(&mut self, call: ExpandedCommand) -> Option<usize> {
+        let around = Rc::clone(&self.context);
+        let stdin = (*self.scope.io.stdin).clone();
+        let weight = match &stdin {
+            StdinSource::Pipe(left) => left.len(),
+            StdinSource::Text(text) => text.size() / super::limits::BYTES_PER_STEP,
+            StdinSource::Inherited | StdinSource::File(_) => 0,
+        };
+        self.spend_steps(weight);
+        let exported = self.list_changed_variables(&call);
+        self.report_invocation(Invocation {
+            argv: call.argv,
+            variables: call.variables,
+            exported,
+            files: call.files,
+            stdin,
+            stdout: self.scope.io.stdout.to_stdout_target(),
+            cwd: self.scope.cwd().map(str::to_owned),
+            privileged: around.privileged,
+            elsewhere: around.elsewhere,
+            container: around.container.clone(),
+            via: around.via.clone(),
+            allowed: around.allowed,
+            span: around.span.clone().unwrap_or(call.span),
+        })
+    }
+
+    /// Files that are opened for no program.
+    pub(crate) fn report_files(&mut self, files: Vec<OpenedFile>, span: &ByteSpan) {
+        self.report_command(ExpandedCommand { files, span: span.clone(), ..ExpandedCommand::default() });
+    }
+
+    /// A file that the shell itself reads.
+    pub(super) fn report_file_read(&mut self, path: SymbolicText) {
+        let files = vec![OpenedFile { path: path.clone(), mode: FileOpenMode::Read }];
+        self.report_command(ExpandedCommand {
+            argv: vec![SymbolicText::from_text("cat"), path],
+            files,
+            ..ExpandedCommand::default()
+        });
+    }
+
+    /// Somebody prints: this, or nobody knows what.
+    pub(crate) fn deliver_output(&mut self, output: Option<SymbolicText>, printed_by: Option<usize>) {
+        match &self.scope.io.stdout {
+            OutputSink::Agent | OutputSink::Untracked => {}
+            OutputSink::Pipe | OutputSink::Captured => {
+                let opaque = output.is_none();
+                let value = output.unwrap_or_else(|| SymbolicText::from_unknown(UnknownKind::Anything));
+                self.spend_bytes(value.size());
+                let printed = Rc::make_mut(&mut self.scope.printed);
+                printed.opaque |= opaque;
+                if printed.value.size() + value.size() > limits::VALUE_BYTES {
+                    printed.value = SymbolicText::from_unknown(UnknownKind::Anything);
+                    self.mark_partial(CoverageGap::Limit("value"));
+                } else {
+                    printed.value.append(&value);
+                }
+            }
+            OutputSink::File(path) => {
+                let path = Rc::clone(path);
+                if let Some(script) = self.find_reader(&path) {
+                    return self.feed_reader(script, output, printed_by);
+                }
+                self.spend_steps(8);
+                let value = output.unwrap_or_else(|| {
+                    let kind = printed_by.map_or(UnknownKind::Anything, |at| self.classify_output_since(at));
+                    SymbolicText::from_unknown(kind)
+                });
+                self.append_file(&path, &value);
+            }
+        }
+    }
+
+    /// What reads a file that `>(…)` has named.
+    fn find_reader(&self, path: &SymbolicText) -> Option<&'t ShellScript> {
+        let path = path.as_text()?;
+        let found = self.readers.iter().rev().find(|(known, ..)| known == path);
+        found.map(|(_, script, _)| *script)
+    }
+
+    /// The same, if it was followed with something else than what is read now: `tee >(sh) <<< from_text`.
+    pub(super) fn find_unfed_reader(&self, path: &SymbolicText) -> Option<&'t ShellScript> {
+        let path = path.as_text()?;
+        let (_, script, stdin) = self.readers.iter().rev().find(|(known, ..)| known == path)?;
+        (!Rc::ptr_eq(stdin, &self.scope.io.stdin)).then_some(*script)
+    }
+
+    /// Follows it, with what it is fed.
+    pub(super) fn feed_reader(
+        &mut self,
+        script: &'t ShellScript,
+        output: Option<SymbolicText>,
+        printed_by: Option<usize>,
+    ) {
+        let stdin = match (output, printed_by) {
+            (Some(value), _) => StdinSource::Text(value),
+            (None, Some(at)) => StdinSource::Pipe(self.invocations_since(at).iter().take(1).cloned().collect()),
+            (None, None) => StdinSource::Inherited,
+        };
+        // Who feeds it may be let through; what reads is another command.
+        self.with_permit(None, |walker| {
+            walker.run_in_subshell(|walker| {
+                walker.scope.io.stdin = Rc::new(stdin);
+                walker.scope.io.stdout = OutputSink::Agent;
+                walker.with_nesting(|walker| Some(walker.run_script(script))).unwrap_or(ShellFlow::Next)
+            });
+        });
+    }
+
+    /// The name under which a file is remembered. Where the directory is unknown, it is the same one as long as nobody
+    /// says otherwise.
+    pub(super) fn resolve_file_name(&self, path: &SymbolicText) -> Option<String> {
+        const SOMEWHERE: &str = "/somewhere";
+        let cwd = self.scope.cwd().unwrap_or(SOMEWHERE);
+        crate::paths::locate_path(path, Some(cwd), self.world).path
+    }
+
+    /// Remembers what is added to a file.
+    pub(crate) fn append_file(&mut self, path: &SymbolicText, value: &SymbolicText) {
+        let Some(path) = self.resolve_file_name(path) else {
+            return;
+        };
+        self.spend_steps(1 + self.scope.files.len() / 8);
+        self.spend_bytes(value.size());
+        let files = Rc::make_mut(&mut self.scope.files);
+        let content = files.entry(path).or_insert_with(|| {
+            let mut unseen = SymbolicText::from_unknown(UnknownKind::Anything);
+            unseen.push(SymbolicPart::Text("\n".to_owned()));
+            unseen
+        });
+        if content.size() + value.size() > limits::VALUE_BYTES {
+            *content = SymbolicText::from_unknown(UnknownKind::Anything);
+            self.mark_partial(CoverageGap::Limit("value"));
+        } else {
+            content.append(value);
+        }
+    }
+
+    /// Forgets what was in a file, because it is emptied.
+    pub(crate) fn truncate_file(&mut self, path: &SymbolicText) {
+        if let Some(path) = self.resolve_file_name(path) {
+            self.spend_steps(1 + self.scope.files.len() / 8);
+            Rc::make_mut(&mut self.scope.files).insert(path, SymbolicText::default());
+        }
+    }
+
+    /// Follows a command through another program.
+    pub(crate) fn run_via(&mut self, via: &str, run: impl FnOnce(&mut Self) -> ShellFlow) -> ShellFlow {
+        let around = Rc::clone(&self.context);
+        Rc::make_mut(&mut self.context).via.push(via.to_owned());
+        let flow = self.with_depth(run);
+        self.context = around;
+        flow
+    }
+}
+
+/// Programs that a pattern may stand for.
+fn find_candidates(program: &SymbolicText, pattern: &ShellPattern) -> Vec<SymbolicText> {
+    let written = program.to_string();
+    let (directory, base) = written.rsplit_once('/').map_or(("", written.as_str()), |(before, base)| (before, base));
+    let base = if directory.is_empty() {
+        None
+    } else {
+        let mut value = SymbolicText::default();
+        crate::interpret::expansion::fields::push_globs(&mut value, base);
+        ShellPattern::from_value(&value)
+    };
+    let pattern = base.as_ref().unwrap_or(pattern);
+    let names = programs::NAMES.iter().map(|(name, _)| *name).chain(wrappers::wrapper_names());
+    let mut found: Vec<SymbolicText> = Vec::new();
+    for name in names {
+        let characters: Vec<char> = name.chars().collect();
+        let value = SymbolicText::from_text(name);
+        if pattern.matches_text(&characters) == Some(true) && !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
+}

@@ -1,0 +1,201 @@
+//! Lists and pipes: the manual's sections "Pipelines" and "Lists of Commands".
+
+use std::rc::Rc;
+
+use super::infinite_loops;
+use crate::interpret::limits;
+use crate::interpret::merge::ScopeMerge;
+use crate::interpret::scope::{OutputSink, ShellScope};
+use crate::interpret::{ShellFlow, ShellInterpreter};
+use crate::invocation::{Invocation, StdinSource};
+use snell_shell::{AndOrList, CommandPipeline, ListConnector, ShellCommand, ShellCommandKind, ShellScript};
+
+/// Commands that are taken to succeed: what follows them by `&&` does run.
+const SURE_COMMANDS: &[&str] = &[
+    ":", "alias", "cd", "declare", "echo", "export", "local", "mkdir", "printf", "pushd", "pwd", "readonly", "set",
+    "shopt", "touch", "true", "typeset", "umask", "unset",
+];
+
+impl<'t> ShellInterpreter<'t> {
+    /// Follows a list of commands.
+    pub(crate) fn run_script(&mut self, script: &'t ShellScript) -> ShellFlow {
+        for item in &script.items {
+            if self.is_stopped() {
+                return ShellFlow::Exit;
+            }
+            let flow = if item.background { self.run_background(item) } else { self.run_list(item) };
+            if flow != ShellFlow::Next {
+                return flow;
+            }
+        }
+        ShellFlow::Next
+    }
+
+    fn run_background(&mut self, item: &'t AndOrList) -> ShellFlow {
+        self.concurrency += 1;
+        self.run_in_subshell(|walker| walker.run_list(item));
+        self.concurrency -= 1;
+        ShellFlow::Next
+    }
+
+    /// Runs something in a shell of its own: what it changes is forgotten, what it prints and writes is not.
+    pub(crate) fn run_in_subshell(&mut self, run: impl FnOnce(&mut Self) -> ShellFlow) {
+        self.spend_steps(2);
+        let outer = self.scope.clone();
+        let leaving = std::mem::take(&mut self.early_exits);
+        let inside = std::mem::take(&mut self.enclosing);
+        self.subshells += 1;
+        run(self);
+        self.subshells -= 1;
+        self.enclosing = inside;
+        self.early_exits = leaving;
+        let inner = std::mem::replace(&mut self.scope, outer);
+        self.scope.printed = inner.printed;
+        self.scope.files = inner.files;
+    }
+
+    fn run_list(&mut self, item: &'t AndOrList) -> ShellFlow {
+        let mut before: Option<&'t CommandPipeline> = None;
+        for (connector, pipeline) in &item.pipelines {
+            let surely = match (connector, before) {
+                (ListConnector::First, _) => true,
+                (ListConnector::And, Some(before)) => is_sure_to_succeed(before),
+                (ListConnector::And | ListConnector::Or, _) => false,
+            };
+            let flow = if surely { self.run_pipeline(pipeline) } else { self.run_maybe(pipeline) };
+            if flow != ShellFlow::Next {
+                return flow;
+            }
+            before = Some(pipeline);
+        }
+        ShellFlow::Next
+    }
+
+    /// A pipeline that may run or not.
+    fn run_maybe(&mut self, pipeline: &'t CommandPipeline) -> ShellFlow {
+        let mut join = ScopeMerge::default();
+        join.merge_scope(self);
+        let flow = self.run_pipeline(pipeline);
+        join.add_path(self, flow);
+        join.finish(self)
+    }
+
+    fn run_pipeline(&mut self, pipeline: &'t CommandPipeline) -> ShellFlow {
+        match pipeline.commands.as_slice() {
+            [] => ShellFlow::Next,
+            [command] => self.run_command(command),
+            commands => self.with_nesting(|walker| Some(walker.run_stages(commands))).unwrap_or(ShellFlow::Next),
+        }
+    }
+
+    fn run_stages(&mut self, commands: &'t [ShellCommand]) -> ShellFlow {
+        let outer = self.scope.clone();
+        let mut stdin = Rc::clone(&outer.io.stdin);
+        let first = self.invocation_count();
+        self.concurrency += 1;
+        for (at, command) in commands.iter().enumerate() {
+            let is_last = at + 1 == commands.len();
+            self.scope.io.stdin = Rc::clone(&stdin);
+            if !is_last {
+                self.scope.io.stdout = OutputSink::Pipe;
+                self.scope.printed = Rc::default();
+            }
+            let leaving = std::mem::take(&mut self.early_exits);
+            self.run_command(command);
+            self.early_exits = leaving;
+            if !is_last {
+                stdin = self.read_pipe_content(first);
+            }
+            self.restore_after_stage(&outer, is_last);
+            if self.is_stopped() {
+                break;
+            }
+        }
+        self.concurrency -= 1;
+        ShellFlow::Next
+    }
+
+    /// Each stage is a shell of its own, but all see the same files, and the last prints for all.
+    fn restore_after_stage(&mut self, outer: &ShellScope<'t>, is_last: bool) {
+        let inner = std::mem::replace(&mut self.scope, outer.clone());
+        self.scope.files = inner.files;
+        if is_last {
+            self.scope.printed = inner.printed;
+        }
+    }
+
+    /// What flows through a pipe: the text if it is known, else who prints it.
+    fn read_pipe_content(&mut self, first: usize) -> Rc<StdinSource> {
+        let printed = &self.scope.printed;
+        if !printed.opaque {
+            let value = printed.value.clone();
+            self.spend_bytes(value.size());
+            return Rc::new(StdinSource::Text(value));
+        }
+        let found = self.invocations_since(first);
+        let from = found.len().saturating_sub(limits::STAGES);
+        let left: Vec<Invocation> = found.iter().skip(from).map(strip_pipe_input).collect();
+        self.spend_steps(left.len());
+        Rc::new(StdinSource::Pipe(left))
+    }
+
+    pub(crate) fn run_command(&mut self, command: &'t ShellCommand) -> ShellFlow {
+        if !self.spend_steps(1) {
+            return ShellFlow::Exit;
+        }
+        if infinite_loops::is_fork_bomb_loop(&command.kind) {
+            let span = self.context.span.clone().unwrap_or_else(|| command.span.clone());
+            self.report_fork_bomb(span);
+        }
+        match &command.kind {
+            ShellCommandKind::Simple { assignments, words } => {
+                self.run_all_readings(|walker| walker.run_simple(command, assignments, words))
+            }
+            kind if command.redirects.is_empty() => {
+                self.with_nesting(|walker| Some(walker.run_compound(kind))).unwrap_or(ShellFlow::Next)
+            }
+            kind => {
+                let io = self.scope.io.clone();
+                let files = self.apply_redirects(&command.redirects);
+                if !files.is_empty() {
+                    self.report_files(files, &command.span);
+                }
+                let flow = self.with_nesting(|walker| Some(walker.run_compound(kind))).unwrap_or(ShellFlow::Next);
+                self.scope.io = io;
+                flow
+            }
+        }
+    }
+}
+
+/// Programs of a pipe are told with what they are, not with what feeds them: those come before them in the same list.
+fn strip_pipe_input(invocation: &Invocation) -> Invocation {
+    match &invocation.stdin {
+        StdinSource::Pipe(_) => Invocation {
+            stdin: StdinSource::Inherited,
+            argv: invocation.argv.clone(),
+            variables: invocation.variables.clone(),
+            exported: invocation.exported.clone(),
+            files: invocation.files.clone(),
+            stdout: invocation.stdout.clone(),
+            cwd: invocation.cwd.clone(),
+            via: invocation.via.clone(),
+            container: invocation.container.clone(),
+            span: invocation.span.clone(),
+            ..*invocation
+        },
+        _ => invocation.clone(),
+    }
+}
+
+fn is_sure_to_succeed(pipeline: &CommandPipeline) -> bool {
+    let [command] = pipeline.commands.as_slice() else {
+        return false;
+    };
+    match &command.kind {
+        ShellCommandKind::Simple { words, .. } => {
+            words.first().is_none_or(|word| word.as_unquoted().is_some_and(|name| SURE_COMMANDS.contains(&name)))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,180 @@
+//! Redirections: which files are opened, and where commands read from and write to.
+
+use std::rc::Rc;
+
+use crate::interpret::ShellInterpreter;
+use crate::interpret::scope::{FileDescriptor, OutputSink};
+use crate::invocation::{FileOpenMode, OpenedFile, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
+use snell_shell::{RedirectKind, ShellRedirect, ShellWord};
+
+impl<'t> ShellInterpreter<'t> {
+    /// Applies redirections in their order. The files that are opened for them.
+    pub(crate) fn apply_redirects(&mut self, redirects: &'t [ShellRedirect]) -> Vec<OpenedFile> {
+        let mut files = Vec::new();
+        for redirect in redirects {
+            if !self.spend_steps(2) {
+                break;
+            }
+            self.apply_redirect(redirect, &mut files);
+        }
+        files
+    }
+
+    fn apply_redirect(&mut self, redirect: &'t ShellRedirect, files: &mut Vec<OpenedFile>) {
+        // `{name}>` takes a number of its own; its variable holds it.
+        let number = redirect.fd.or_else(|| redirect.fd_variable.as_ref().map(|_| 10));
+        if let Some(name) = &redirect.fd_variable {
+            self.assign_value(name, SymbolicText::from_text("10"), false);
+        }
+        match &redirect.kind {
+            RedirectKind::Read(path) => self.open_to_read(path, number, files),
+            RedirectKind::Write(path) | RedirectKind::Clobber(path) => {
+                self.open_to_write(path, number, FileOpenMode::Truncate, files);
+            }
+            RedirectKind::Append(path) => self.open_to_write(path, number, FileOpenMode::Append, files),
+            RedirectKind::WriteBoth(path) => self.open_to_write(path, None, FileOpenMode::Truncate, files),
+            RedirectKind::AppendBoth(path) => self.open_to_write(path, None, FileOpenMode::Append, files),
+            RedirectKind::ReadWrite(path) => {
+                self.open_to_read(path, number, files);
+                if let Some(path) = files.last().map(|opened| opened.path.clone()) {
+                    self.make_writable(number, &path);
+                    files.push(OpenedFile { path, mode: FileOpenMode::Append });
+                }
+            }
+            RedirectKind::Duplicate(target) => {
+                self.duplicate_descriptor(target, number);
+                // What was opened before is told with whoever sends something there.
+                if let OutputSink::File(path) = &self.scope.io.stdout
+                    && is_network_path(path)
+                {
+                    files.push(OpenedFile { path: (**path).clone(), mode: FileOpenMode::Append });
+                }
+            }
+            RedirectKind::HereDocument { body, .. } => {
+                let value = self.expand_text(body);
+                self.set_input(number, StdinSource::Text(value));
+            }
+            RedirectKind::HereString(word) => {
+                let mut value = self.expand_text(word);
+                value.push_text("\n");
+                self.set_input(number, StdinSource::Text(value));
+            }
+        }
+    }
+
+    fn expand_path(&mut self, word: &'t ShellWord) -> SymbolicText {
+        let mut values = Vec::new();
+        self.add_fields(word, &mut values);
+        match values.len() {
+            1 => values.remove(0),
+            _ => self.expand_text(word),
+        }
+    }
+
+    fn open_to_read(&mut self, path: &'t ShellWord, number: Option<u32>, files: &mut Vec<OpenedFile>) {
+        let path = self.expand_path(path);
+        let stdin = match self.find_written_content(&path) {
+            Some(text) => StdinSource::Text(text),
+            None if is_network_path(&path) => StdinSource::Text(SymbolicText::from_unknown(UnknownKind::Unseen)),
+            // The file that `<(…)` names.
+            None if path.contains_unknown(UnknownKind::Unseen) || path.contains_unknown(UnknownKind::Processes) => {
+                StdinSource::Text(path.clone())
+            }
+            None => StdinSource::File(path.clone()),
+        };
+        self.set_input(number, stdin);
+        files.push(OpenedFile { path, mode: FileOpenMode::Read });
+    }
+
+    fn open_to_write(
+        &mut self,
+        path: &'t ShellWord,
+        number: Option<u32>,
+        how: FileOpenMode,
+        files: &mut Vec<OpenedFile>,
+    ) {
+        let path = self.expand_path(path);
+        let out = match path.as_text() {
+            Some("/dev/null") => OutputSink::Untracked,
+            Some("/dev/stdout" | "/dev/fd/1" | "/dev/tty") => {
+                // Where output goes anyway.
+                return;
+            }
+            _ => {
+                if how == FileOpenMode::Truncate {
+                    self.truncate_file(&path);
+                }
+                OutputSink::File(Rc::new(path.clone()))
+            }
+        };
+        let named = number.and_then(|number| (number > 1).then_some(number));
+        match named {
+            Some(number) => self.set_descriptor(number, FileDescriptor::Writes(out)),
+            None => self.scope.io.stdout = out,
+        }
+        files.push(OpenedFile { path, mode: how });
+    }
+
+    fn set_input(&mut self, number: Option<u32>, stdin: StdinSource) {
+        match number {
+            None | Some(0) => self.scope.io.stdin = Rc::new(stdin),
+            Some(number) => self.set_descriptor(number, FileDescriptor::Reads(Rc::new(stdin))),
+        }
+    }
+
+    /// `3<>file`: it can be written to as well.
+    fn make_writable(&mut self, number: Option<u32>, path: &SymbolicText) {
+        if let Some(number) = number
+            && let Some(FileDescriptor::Reads(stdin)) = self.scope.io.others.get(&number).cloned()
+        {
+            let out = OutputSink::File(Rc::new(path.clone()));
+            self.set_descriptor(number, FileDescriptor::Both(stdin, out));
+        }
+    }
+
+    fn set_descriptor(&mut self, number: u32, descriptor: FileDescriptor) {
+        let others = Rc::make_mut(&mut self.scope.io.others);
+        others.insert(number, descriptor);
+    }
+
+    /// `>&2`, `<&3`, `2>&1`, `3>&-`
+    fn duplicate_descriptor(&mut self, target: &'t ShellWord, number: Option<u32>) {
+        let value = self.expand_text(target);
+        let Some(text) = value.as_text() else {
+            if let Some(SymbolicPart::Unknown(_)) = value.parts.first() {
+                self.scope.io.stdout = OutputSink::Untracked;
+            }
+            return;
+        };
+        let from = text.trim_end_matches('-');
+        let source: Option<u32> = from.parse().ok();
+        let descriptor = match source {
+            Some(0) => Some(FileDescriptor::Reads(Rc::clone(&self.scope.io.stdin))),
+            Some(1) => Some(FileDescriptor::Writes(self.scope.io.stdout.clone())),
+            Some(other) => {
+                let known = self.scope.io.others.get(&other).cloned();
+                known.or(Some(FileDescriptor::Writes(OutputSink::Untracked)))
+            }
+            None => None,
+        };
+        match (number, descriptor) {
+            (None | Some(0), Some(FileDescriptor::Reads(stdin))) => self.scope.io.stdin = stdin,
+            (None | Some(1), Some(FileDescriptor::Writes(out))) => self.scope.io.stdout = out,
+            (Some(0), Some(FileDescriptor::Both(stdin, _))) => self.scope.io.stdin = stdin,
+            (Some(1), Some(FileDescriptor::Both(_, out))) => self.scope.io.stdout = out,
+            // Whether it is read or written is the same to the tree.
+            (None, Some(FileDescriptor::Both(stdin, out))) => {
+                self.scope.io.stdin = stdin;
+                self.scope.io.stdout = out;
+            }
+            (Some(1), None) => self.scope.io.stdout = OutputSink::Untracked,
+            (Some(number), Some(descriptor)) if number > 1 => self.set_descriptor(number, descriptor),
+            _ => {}
+        }
+    }
+}
+
+/// Whether bash would open a connection rather than a file.
+fn is_network_path(path: &SymbolicText) -> bool {
+    ["/dev/tcp/", "/dev/udp/"].iter().any(|start| path.leading_text().starts_with(start))
+}

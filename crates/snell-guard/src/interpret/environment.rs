@@ -1,0 +1,51 @@
+//! What programs find in their environment because this text has put it there.
+
+use super::scope::ShellVariable;
+use super::{ExpandedCommand, ShellInterpreter};
+use crate::invocation::SymbolicText;
+use crate::paths::matches_glob;
+use crate::programs;
+
+impl ShellInterpreter<'_> {
+    /// What a variable was before this text said anything about it.
+    fn original_value(&self, name: &str) -> Option<&str> {
+        match name {
+            "HOME" => Some(&self.world.home),
+            "USER" | "LOGNAME" => Some(&self.world.user),
+            _ => {
+                let given = self.world.variables.iter().find(|(known, _)| known == name);
+                given.map(|(_, value)| value.as_str())
+            }
+        }
+    }
+
+    /// Whether a variable was there before this text.
+    pub(super) fn is_inherited_variable(&self, name: &str) -> bool {
+        self.original_value(name).is_some()
+    }
+
+    /// Whether programs find something else in a variable than they would have before.
+    pub(super) fn is_changed_variable(&self, name: &str) -> bool {
+        match self.original_value(name) {
+            Some(value) => self.scope.single_value(name).and_then(SymbolicText::as_text) != Some(value),
+            None => self.scope.exported.contains(name) && self.scope.variables.get(name) != Some(&ShellVariable::Unset),
+        }
+    }
+
+    /// The variables that make a difference to a program, of those that were changed for all programs: `export HOME=x`.
+    pub(super) fn list_changed_variables(&mut self, call: &ExpandedCommand) -> Vec<String> {
+        let Some((_, program)) = call.name().and_then(programs::find_program) else {
+            return Vec::new();
+        };
+        let wanted = || program.uses.iter().flat_map(|usage| usage.variable);
+        if wanted().next().is_none() {
+            return Vec::new();
+        }
+        self.spend_steps(1 + self.scope.variables.len() / 4);
+        let names = self.scope.variables.keys();
+        names
+            .filter(|name| wanted().any(|wanted| matches_glob(name, wanted)) && self.is_changed_variable(name))
+            .cloned()
+            .collect()
+    }
+}

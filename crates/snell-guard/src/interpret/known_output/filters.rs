@@ -1,0 +1,342 @@
+//! Programs that change a text that goes through them, as far as they are simple: the links of decode chains.
+
+/// A program that changes what it reads.
+pub(crate) struct TextFilter {
+    /// Flags that take the next word.
+    pub(crate) with_value: &'static str,
+    /// How many operands stand before the names of files.
+    pub(crate) operands: usize,
+    pub(crate) run: fn(&FilterArgs<'_>, &str) -> Option<String>,
+}
+
+/// Flags and operands of a filter.
+pub(crate) struct FilterArgs<'a> {
+    flags: Vec<(&'a str, Option<&'a str>)>,
+    operands: Vec<&'a str>,
+}
+
+impl<'a> FilterArgs<'a> {
+    pub(crate) fn parse(words: &[&'a str], with_value: &str) -> Self {
+        let (mut flags, mut operands) = (Vec::new(), Vec::new());
+        let mut words = words.iter().copied();
+        while let Some(word) = words.next() {
+            if word.len() < 2 || !word.starts_with('-') {
+                operands.push(word);
+            } else if let Some(long) = word.strip_prefix("--") {
+                let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+                flags.push((name, value));
+            } else {
+                for (at, letter) in word.char_indices().skip(1) {
+                    let end = at + letter.len_utf8();
+                    let name = word.get(at..end).unwrap_or_default();
+                    if with_value.contains(letter) {
+                        let glued = word.get(end..).filter(|rest| !rest.is_empty());
+                        flags.push((name, glued.or_else(|| words.next())));
+                        break;
+                    }
+                    flags.push((name, None));
+                }
+            }
+        }
+        Self { flags, operands }
+    }
+
+    fn has_flag(&self, names: &[&str]) -> bool {
+        self.flags.iter().any(|(name, _)| names.contains(name))
+    }
+
+    fn flag_value(&self, names: &[&str]) -> Option<&'a str> {
+        self.flags.iter().find(|(name, _)| names.contains(name)).and_then(|(_, value)| *value)
+    }
+
+    /// Whether nothing is given that is not understood.
+    fn require_only(&self, names: &[&str]) -> Option<()> {
+        self.flags.iter().all(|(name, _)| names.contains(name)).then_some(())
+    }
+
+    /// The names of files.
+    pub(crate) fn file_operands(&self, skip: usize) -> &[&'a str] {
+        match self.operands.get(skip..).unwrap_or_default() {
+            ["-"] => &[],
+            files => files,
+        }
+    }
+}
+
+const FILTERS: &[(&str, TextFilter)] = &[
+    ("base32", build_filter("w", 0, |flags, text| decode_base(flags, text, 5))),
+    ("base64", build_filter("w", 0, |flags, text| decode_base(flags, text, 6))),
+    ("cat", build_filter("", 0, |flags, text| flags.require_only(&["u"]).map(|()| text.to_owned()))),
+    ("cut", build_filter("dfcb", 0, apply_cut)),
+    ("head", build_filter("nc", 0, apply_head)),
+    ("rev", build_filter("", 0, |_, text| Some(map_lines(text, |line| line.chars().rev().collect())))),
+    ("sed", build_filter("e", 1, apply_sed)),
+    ("sort", build_filter("", 0, apply_sort)),
+    ("tac", build_filter("", 0, |_, text| Some(text.split_inclusive('\n').rev().collect()))),
+    ("tail", build_filter("nc", 0, apply_tail)),
+    ("tr", build_filter("", 2, apply_tr)),
+    ("uniq", build_filter("", 0, |flags, text| flags.require_only(&[]).map(|()| apply_uniq(text)))),
+    ("xxd", build_filter("cgls", 0, apply_xxd)),
+];
+
+const fn build_filter(
+    with_value: &'static str,
+    operands: usize,
+    run: fn(&FilterArgs<'_>, &str) -> Option<String>,
+) -> TextFilter {
+    TextFilter { with_value, operands, run }
+}
+
+/// The filter of a name.
+pub(crate) fn find_filter(name: &str) -> Option<&'static TextFilter> {
+    FILTERS.iter().find(|(known, _)| *known == name).map(|(_, filter)| filter)
+}
+
+/// Every line changed, with the newlines as they were.
+fn map_lines(text: &str, change: impl Fn(&str) -> String) -> String {
+    text.split_inclusive('\n')
+        .map(|line| match line.strip_suffix('\n') {
+            Some(line) => change(line) + "\n",
+            None => change(line),
+        })
+        .collect()
+}
+
+fn decode_base(flags: &FilterArgs<'_>, text: &str, bits: u32) -> Option<String> {
+    flags.require_only(&["d", "D", "decode", "i", "ignore-garbage"])?;
+    if !flags.has_flag(&["d", "D", "decode"]) {
+        return None;
+    }
+    let (mut bytes, mut held, mut count) = (Vec::new(), 0_u32, 0);
+    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
+        held = (held << bits) | decode_digit(byte, bits)?;
+        count += bits;
+        if count >= 8 {
+            count -= 8;
+            bytes.push(u8::try_from((held >> count) & 0xff).ok()?);
+            held &= (1 << count) - 1;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn decode_digit(byte: u8, bits: u32) -> Option<u32> {
+    let value = match (byte, bits) {
+        (b'A'..=b'Z', _) => byte - b'A',
+        (b'2'..=b'7', 5) => byte - b'2' + 26,
+        (b'a'..=b'z', 6) => byte - b'a' + 26,
+        (b'0'..=b'9', 6) => byte - b'0' + 52,
+        (b'+' | b'-', 6) => 62,
+        (b'/' | b'_', 6) => 63,
+        _ => return None,
+    };
+    Some(u32::from(value))
+}
+
+fn apply_xxd(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
+    flags.require_only(&["r", "p", "s"])?;
+    if !flags.has_flag(&["r"]) || !flags.has_flag(&["p"]) {
+        return None;
+    }
+    let digits: Vec<u32> = text.chars().filter_map(|c| c.to_digit(16)).collect();
+    let bytes =
+        digits.chunks_exact(2).filter_map(|pair| u8::try_from(pair.iter().fold(0, |all, digit| all * 16 + digit)).ok());
+    String::from_utf8(bytes.collect()).ok()
+}
+
+fn apply_head(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
+    flags.require_only(&["n", "c", "q"])?;
+    if let Some(count) = flags.flag_value(&["c"]) {
+        return text.get(..count.parse::<usize>().ok()?.min(text.len())).map(str::to_owned);
+    }
+    let count = flags.flag_value(&["n"]).map_or(Some(10), |count| count.parse().ok())?;
+    Some(text.split_inclusive('\n').take(count).collect())
+}
+
+fn apply_tail(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
+    flags.require_only(&["n", "c", "q"])?;
+    if let Some(count) = flags.flag_value(&["c"]) {
+        if let Some(from) = count.strip_prefix('+') {
+            return text.get(from.parse::<usize>().ok()?.checked_sub(1)?..).map(str::to_owned);
+        }
+        let from = text.len().saturating_sub(count.parse().ok()?);
+        return text.get(from..).map(str::to_owned);
+    }
+    let count = flags.flag_value(&["n"]).unwrap_or("10");
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let from = match count.strip_prefix('+') {
+        Some(from) => from.parse::<usize>().ok()?.checked_sub(1)?,
+        None => lines.len().saturating_sub(count.parse().ok()?),
+    };
+    Some(lines.get(from..).unwrap_or_default().concat())
+}
+
+fn apply_sort(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
+    flags.require_only(&["u", "r"])?;
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    if flags.has_flag(&["u"]) {
+        lines.dedup();
+    }
+    if flags.has_flag(&["r"]) {
+        lines.reverse();
+    }
+    Some(lines.iter().map(|line| format!("{line}\n")).collect())
+}
+
+fn apply_uniq(text: &str) -> String {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.dedup();
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn apply_cut(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
+    flags.require_only(&["d", "f", "c", "b", "s"])?;
+    let (list, by_field) = match flags.flag_value(&["f"]) {
+        Some(list) => (list, true),
+        None => (flags.flag_value(&["c", "b"])?, false),
+    };
+    let ranges = list.split(',').map(parse_range).collect::<Option<Vec<_>>>()?;
+    let chosen = |at: usize| ranges.iter().any(|(from, to)| (*from..=*to).contains(&(at + 1)));
+    let delimiter = flags.flag_value(&["d"]).unwrap_or("\t").to_owned();
+    Some(map_lines(text, |line| {
+        if !by_field {
+            return line.chars().enumerate().filter(|(at, _)| chosen(*at)).map(|(_, c)| c).collect();
+        }
+        if !line.contains(&delimiter) || delimiter.is_empty() {
+            return line.to_owned();
+        }
+        let fields = line.split(&delimiter).enumerate().filter(|(at, _)| chosen(*at));
+        fields.map(|(_, field)| field).collect::<Vec<_>>().join(&delimiter)
+    }))
+}
+
+fn parse_range(text: &str) -> Option<(usize, usize)> {
+    match text.split_once('-') {
+        None => text.parse().ok().map(|at| (at, at)),
+        Some((from, to)) => {
+            let from = if from.is_empty() { 1 } else { from.parse().ok()? };
+            let to = if to.is_empty() { usize::MAX } else { to.parse().ok()? };
+            Some((from, to))
+        }
+    }
+}
+
+fn apply_tr(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
+    flags.require_only(&["d", "s", "delete"])?;
+    let mut operands = flags.operands.iter();
+    let from = parse_char_set(operands.next()?)?;
+    if flags.has_flag(&["d", "delete"]) {
+        return Some(text.chars().filter(|c| !from.contains(c)).collect());
+    }
+    let Some(to) = operands.next() else {
+        let mut last = None;
+        return Some(
+            text.chars()
+                .filter(|c| {
+                    let repeated = last == Some(*c) && from.contains(c);
+                    last = Some(*c);
+                    !repeated
+                })
+                .collect(),
+        );
+    };
+    let to = parse_char_set(to)?;
+    let last = *to.last()?;
+    let change = |c: char| match from.iter().rposition(|known| *known == c) {
+        Some(at) => to.get(at).copied().unwrap_or(last),
+        None => c,
+    };
+    if flags.has_flag(&["s"]) {
+        return None;
+    }
+    Some(text.chars().map(change).collect())
+}
+
+/// The characters of a set of `tr`.
+fn parse_char_set(text: &str) -> Option<Vec<char>> {
+    let text = text
+        .replace("[:lower:]", "a-z")
+        .replace("[:upper:]", "A-Z")
+        .replace("[:digit:]", "0-9")
+        .replace("[:space:]", " \t\n\r");
+    let text = super::printf::unescape_text(&text)?;
+    if text.contains("[:") {
+        return None;
+    }
+    let characters: Vec<char> = text.chars().collect();
+    let mut all = Vec::new();
+    let mut at = 0;
+    while let Some(c) = characters.get(at) {
+        match (characters.get(at + 1), characters.get(at + 2)) {
+            (Some('-'), Some(to)) if to >= c => {
+                all.extend(*c..=*to);
+                at += 3;
+            }
+            _ => {
+                all.push(*c);
+                at += 1;
+            }
+        }
+    }
+    Some(all)
+}
+
+/// `s/text/other/` with a text that is no pattern.
+fn apply_sed(flags: &FilterArgs<'_>, text: &str) -> Option<String> {
+    flags.require_only(&["E", "r", "e"])?;
+    let script = flags.flag_value(&["e"]).or_else(|| flags.operands.first().copied())?;
+    let mut result = text.to_owned();
+    for command in script.split(';') {
+        result = apply_substitution(command.trim(), &result)?;
+    }
+    Some(result)
+}
+
+fn apply_substitution(command: &str, text: &str) -> Option<String> {
+    let rest = command.strip_prefix('s')?;
+    let sign = rest.chars().next()?;
+    let parts: Vec<&str> = rest.get(sign.len_utf8()..)?.split(sign).collect();
+    let [from, to, options] = parts.as_slice() else {
+        return None;
+    };
+    let is_special = |c: char| ".*[]^$+?(){}|\\".contains(c);
+    if from.is_empty() || from.contains(is_special) || to.contains(['&', '\\']) || !matches!(*options, "" | "g") {
+        return None;
+    }
+    let count = if *options == "g" { usize::MAX } else { 1 };
+    Some(map_lines(text, |line| line.replacen(from, to, count)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_print_what_the_programs_print() {
+        for (command, input, expected) in [
+            ("base64 -d", "cm0gLXJmIC8K", Some("rm -rf /\n")),
+            ("base64 --decode", "cm0gLXJmIC8=", Some("rm -rf /")),
+            ("base32 -d", "OJWSALLSMYQC6===", Some("rm -rf /")),
+            ("base64", "x", None),
+            ("xxd -r -p", "726d202d7266202f", Some("rm -rf /")),
+            ("rev", "/ fr- mr\n", Some("rm -rf /\n")),
+            ("tr a-z b-za", "ab z", Some("bc a")),
+            ("tr -d x", "rxm", Some("rm")),
+            ("tr [:lower:] [:upper:]", "rm", Some("RM")),
+            ("cut -d: -f1,3", "a:b:c\n", Some("a:c\n")),
+            ("cut -c2-", "abc", Some("bc")),
+            ("head -c 2", "abc", Some("ab")),
+            ("head -n1", "a\nb\n", Some("a\n")),
+            ("tail -n 1", "a\nb\n", Some("b\n")),
+            ("sed s/x//g", "rxmx", Some("rm")),
+            ("sed s/.//", "ab", None),
+            ("sort -r", "a\nb\n", Some("b\na\n")),
+        ] {
+            let words: Vec<&str> = command.split(' ').collect();
+            let filter = find_filter(words[0]).unwrap();
+            let flags = FilterArgs::parse(&words[1..], filter.with_value);
+            assert_eq!((filter.run)(&flags, input).as_deref(), expected, "{command}");
+        }
+    }
+}

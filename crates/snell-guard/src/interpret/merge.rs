@@ -1,0 +1,227 @@
+//! What is known after several ways were taken: what they agree on, and where they differ, each of it.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::limits;
+use super::result::CoverageGap;
+use super::scope::{CapturedOutput, ShellScope, ShellVariable};
+use super::{ShellFlow, ShellInterpreter};
+use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
+use snell_shell::ShellCommand;
+
+/// Ways that come together again.
+#[derive(Default)]
+pub(super) struct ScopeMerge<'t> {
+    scope: Option<ShellScope<'t>>,
+    /// How the ways ended that did not go on.
+    left: Option<ShellFlow>,
+}
+
+impl<'t> ScopeMerge<'t> {
+    /// The walker's scope is one of those that come together, if the command after it runs.
+    pub(super) fn add_path(&mut self, walker: &mut ShellInterpreter<'t>, flow: ShellFlow) {
+        match flow {
+            ShellFlow::Next => self.merge_scope(walker),
+            ShellFlow::Exit => self.left = self.left.or(Some(flow)),
+            // Whoever leaves a loop comes out at its end.
+            ShellFlow::Break(_) | ShellFlow::Continue(_) | ShellFlow::Return => {
+                self.left = Some(flow);
+                let mut leaving = std::mem::take(&mut walker.early_exits);
+                leaving.merge_scope(walker);
+                walker.early_exits = leaving;
+            }
+        }
+    }
+
+    /// The walker's scope is one of those that come together.
+    pub(super) fn merge_scope(&mut self, walker: &mut ShellInterpreter<'t>) {
+        let scope = walker.scope.clone();
+        self.scope = Some(match self.scope.take() {
+            None => scope,
+            Some(before) => merge_scopes(before, scope, walker),
+        });
+    }
+
+    /// Goes on from where they come together; if none goes on, says how they ended.
+    pub(super) fn finish(self, walker: &mut ShellInterpreter<'t>) -> ShellFlow {
+        match (self.scope, self.left) {
+            (Some(scope), _) => {
+                walker.scope = scope;
+                ShellFlow::Next
+            }
+            (None, left) => left.unwrap_or(ShellFlow::Next),
+        }
+    }
+
+    /// Lets those come out that have left early.
+    pub(super) fn release_into(self, walker: &mut ShellInterpreter<'t>) {
+        if let Some(early) = self.scope {
+            let scope = walker.scope.clone();
+            walker.scope = merge_scopes(scope, early, walker);
+        }
+    }
+}
+
+fn merge_scopes<'t>(
+    mut one: ShellScope<'t>,
+    other: ShellScope<'t>,
+    walker: &mut ShellInterpreter<'t>,
+) -> ShellScope<'t> {
+    merge_variables(&mut one.variables, &other.variables, walker);
+    if one.cwd != other.cwd {
+        let cwd = Rc::make_mut(&mut one.cwd);
+        for directory in other.cwd.iter() {
+            if !cwd.contains(directory) {
+                cwd.push(directory.clone());
+            }
+        }
+        if cwd.len() > limits::VALUES {
+            *cwd = vec![None];
+        }
+    }
+    if one.positional != other.positional {
+        let anything = SymbolicText::from_unknown(UnknownKind::Anything);
+        one.positional = Rc::new(vec![anything; one.positional.len().max(other.positional.len()).min(limits::VALUES)]);
+    }
+    if one.printed != other.printed {
+        Rc::make_mut(&mut one.printed).mark_ambiguous();
+    }
+    if !Rc::ptr_eq(&one.functions, &other.functions) {
+        walker.spend_steps((one.functions.len() + other.functions.len()) / 2);
+        merge_functions(Rc::make_mut(&mut one.functions), &other.functions);
+    }
+    if !Rc::ptr_eq(&one.aliases, &other.aliases) {
+        walker.spend_steps(other.aliases.len() / 4);
+        let aliases = Rc::make_mut(&mut one.aliases);
+        for (name, value) in other.aliases.iter() {
+            aliases.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+    }
+    if !Rc::ptr_eq(&one.files, &other.files) {
+        walker.spend_steps(other.files.len() / 4);
+        let files = Rc::make_mut(&mut one.files);
+        for (name, value) in other.files.iter() {
+            let known = files.entry(name.clone()).or_insert_with(|| value.clone());
+            walker.spend_bytes(known.size() + value.size());
+            if is_extended_by(known, value) {
+                known.clone_from(value);
+            } else if !is_extended_by(value, known) && known.size() + value.size() > limits::VALUE_BYTES {
+                walker.mark_partial(CoverageGap::Limit("value"));
+                *known = SymbolicText::from_unknown(UnknownKind::Anything);
+            } else if !is_extended_by(value, known) {
+                // It holds one or the other: whoever reads it reads both.
+                known.push_text("\n");
+                known.append(value);
+            }
+        }
+    }
+    one.exports_all |= other.exports_all;
+    if !Rc::ptr_eq(&one.exported, &other.exported) {
+        walker.spend_steps(other.exported.len() / 4);
+        Rc::make_mut(&mut one.exported).extend(other.exported.iter().cloned());
+    }
+    if one.io != other.io {
+        one.io = other.io;
+    }
+    one.builtins_replaced |= other.builtins_replaced;
+    one
+}
+
+/// Whether a file that holds whole lines was only added to, or is the same: whoever reads the longer one reads both.
+fn is_extended_by(before: &SymbolicText, after: &SymbolicText) -> bool {
+    if before == after {
+        return true;
+    }
+    let Some((last, all)) = before.parts.split_last() else {
+        return true;
+    };
+    let SymbolicPart::Text(last) = last else { return false };
+    let begins_alike = after.parts.get(..all.len()) == Some(all);
+    let longer = |part: &SymbolicPart| matches!(part, SymbolicPart::Text(text) if text.starts_with(last));
+    last.ends_with('\n') && begins_alike && after.parts.get(all.len()).is_some_and(longer)
+}
+
+/// What a name may mean: what it means on either way.
+fn merge_functions<'t>(
+    one: &mut BTreeMap<String, Vec<Option<&'t ShellCommand>>>,
+    other: &BTreeMap<String, Vec<Option<&'t ShellCommand>>>,
+) {
+    let same = |a: &Option<&ShellCommand>, b: &Option<&ShellCommand>| match (a, b) {
+        (Some(a), Some(b)) => std::ptr::eq(*a, *b),
+        (None, None) => true,
+        _ => false,
+    };
+    let none: &[Option<&ShellCommand>] = &[None];
+    for (name, bodies) in one.iter_mut() {
+        for body in other.get(name).map_or(none, Vec::as_slice) {
+            if !bodies.iter().any(|known| same(known, body)) && bodies.len() < limits::VALUES {
+                bodies.push(*body);
+            }
+        }
+    }
+    for (name, bodies) in other {
+        if !one.contains_key(name) {
+            let mut bodies = bodies.clone();
+            bodies.push(None);
+            one.insert(name.clone(), bodies);
+        }
+    }
+}
+
+fn merge_variables(
+    one: &mut Rc<BTreeMap<String, ShellVariable>>,
+    other: &Rc<BTreeMap<String, ShellVariable>>,
+    walker: &mut ShellInterpreter<'_>,
+) {
+    if Rc::ptr_eq(one, other) || !walker.spend_steps(1 + (one.len() + other.len()) / 8) {
+        return;
+    }
+    let differing: Vec<(String, ShellVariable)> = one
+        .keys()
+        .chain(other.keys().filter(|name| !one.contains_key(*name)))
+        .filter(|name| one.get(*name) != other.get(*name))
+        .map(|name| (name.clone(), merge_variable(one.get(name), other.get(name))))
+        .collect();
+    let size = |variable: &ShellVariable| match variable {
+        ShellVariable::Unset | ShellVariable::Reference(_) => 0,
+        ShellVariable::Values(values) => values.iter().map(SymbolicText::size).sum(),
+        ShellVariable::Array(elements) => elements.len() * 32,
+    };
+    walker.spend_bytes(2 * differing.iter().map(|(_, variable)| size(variable)).sum::<usize>());
+    if !differing.is_empty() {
+        Rc::make_mut(one).extend(differing);
+    }
+}
+
+/// One value or the other.
+fn merge_variable(one: Option<&ShellVariable>, other: Option<&ShellVariable>) -> ShellVariable {
+    let values = |variable: Option<&ShellVariable>| match variable {
+        // Nobody has set it here: it is what the environment says.
+        None => Some(vec![SymbolicText::from_unknown(UnknownKind::Anything)]),
+        Some(ShellVariable::Unset) => Some(vec![SymbolicText::default()]),
+        Some(ShellVariable::Values(values)) => Some(values.clone()),
+        Some(ShellVariable::Array(_) | ShellVariable::Reference(_)) => None,
+    };
+    let (Some(mut all), Some(more)) = (values(one), values(other)) else {
+        return ShellVariable::unknown();
+    };
+    for value in more {
+        if !all.contains(&value) {
+            all.push(value);
+        }
+    }
+    if all.len() > limits::VALUES {
+        return ShellVariable::unknown();
+    }
+    ShellVariable::Values(all)
+}
+
+impl CapturedOutput {
+    /// Nobody knows which of two texts was printed.
+    fn mark_ambiguous(&mut self) {
+        self.value = SymbolicText::default();
+        self.value.push(SymbolicPart::Unknown(UnknownKind::Anything));
+        self.opaque = true;
+    }
+}

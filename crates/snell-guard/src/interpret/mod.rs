@@ -1,0 +1,51 @@
+//! A tree to programs: what would run, with which arguments, as far as that can be known without running anything.
+//!
+//! The walk follows the text as a shell would, with values of which parts may be unknown. Where a shell would take one of
+//! several ways, all are taken and what they leave behind is joined (`join`); where a word can be read in several ways, the
+//! command is followed once for each (`readings`). Programs that run programs are the matter of `unwrap`, which comes back
+//! here for every text that is handed to a shell.
+
+mod allow_list;
+mod alternatives;
+mod assignment;
+mod builtins;
+mod commands;
+mod environment;
+mod expansion;
+mod interpreter;
+mod known_output;
+pub mod limits;
+mod merge;
+mod result;
+mod scope;
+mod unknowns;
+
+pub(crate) use crate::interpret::expansion::fields::push_globs;
+pub(crate) use crate::interpret::known_output::templates::expand_awk_template;
+pub(crate) use builtins::join_words;
+pub(crate) use commands::ExpandedCommand;
+pub(crate) use interpreter::{ShellFlow, ShellInterpreter};
+
+pub use result::{CodeLanguage, CoverageGap, GuardCoverage, InlineCode, ShellAnalysis};
+
+use std::cell::OnceCell;
+
+use crate::judge::context::JudgeContext;
+use crate::policy::allow_list::CommandPattern;
+
+/// Every program that would run if a shell ran this text, unwrapped to the innermost.
+pub fn interpret_script(text: &str, world: &JudgeContext) -> ShellAnalysis {
+    interpret_with_permits(text, world, &[])
+}
+
+/// The same, with those marked that are let through.
+pub(crate) fn interpret_with_permits(
+    text: &str,
+    world: &JudgeContext,
+    permits: &[Option<CommandPattern>],
+) -> ShellAnalysis {
+    let texts = OnceCell::new();
+    let mut walker = ShellInterpreter::new(world, permits, &texts);
+    walker.run_text(text);
+    walker.finish()
+}

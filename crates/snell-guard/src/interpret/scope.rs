@@ -1,0 +1,253 @@
+//! What a shell knows at a point of the text. Cheap to clone: subshells and branches start from a copy.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use crate::invocation::{StdinSource, StdoutTarget, SymbolicPart, SymbolicText, UnknownKind};
+use crate::judge::context::JudgeContext;
+use snell_shell::ShellCommand;
+
+/// A variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ShellVariable {
+    /// It certainly has no value.
+    Unset,
+    /// One of these; never empty.
+    Values(Vec<SymbolicText>),
+    /// Keys and elements, in order. Numbers are keys too.
+    Array(Rc<Vec<(String, SymbolicText)>>),
+    /// Another name for the variable of this name: `declare -n`. Empty as long as nobody has said which.
+    Reference(String),
+}
+
+/// References that lead to each other are followed so far.
+const MAX_REFERENCES: usize = 8;
+
+impl ShellVariable {
+    pub(crate) fn from_value(value: SymbolicText) -> Self {
+        Self::Values(vec![value])
+    }
+
+    pub(crate) fn unknown() -> Self {
+        Self::from_value(SymbolicText::from_unknown(UnknownKind::Anything))
+    }
+}
+
+/// Where output goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OutputSink {
+    /// To the agent.
+    Agent,
+    /// Into a pipe.
+    Pipe,
+    /// Into a substitution.
+    Captured,
+    /// Into a file.
+    File(Rc<SymbolicText>),
+    /// Somewhere that nobody follows: standard error, a closed descriptor.
+    Untracked,
+}
+
+impl OutputSink {
+    pub(crate) fn to_stdout_target(&self) -> StdoutTarget {
+        match self {
+            Self::Agent | Self::Untracked => StdoutTarget::Inherited,
+            Self::Pipe => StdoutTarget::Pipe,
+            Self::Captured => StdoutTarget::Captured,
+            Self::File(_) => StdoutTarget::File,
+        }
+    }
+}
+
+/// What was printed into a pipe or a substitution so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CapturedOutput {
+    pub(crate) value: SymbolicText,
+    /// Whether a program has printed of which nobody knows what it prints.
+    pub(crate) opaque: bool,
+}
+
+/// Where commands read from and write to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DescriptorTable {
+    pub(crate) stdin: Rc<StdinSource>,
+    pub(crate) stdout: OutputSink,
+    /// Descriptors from 2 on that were opened.
+    pub(crate) others: Rc<BTreeMap<u32, FileDescriptor>>,
+}
+
+/// What a descriptor leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FileDescriptor {
+    Reads(Rc<StdinSource>),
+    Writes(OutputSink),
+    /// `3<>file`
+    Both(Rc<StdinSource>, OutputSink),
+}
+
+/// What a shell knows.
+#[derive(Clone, Debug)]
+pub(crate) struct ShellScope<'t> {
+    pub(crate) variables: Rc<BTreeMap<String, ShellVariable>>,
+    /// What each name may mean: a body, or no function at all.
+    pub(crate) functions: Rc<BTreeMap<String, Vec<Option<&'t ShellCommand>>>>,
+    pub(crate) aliases: Rc<BTreeMap<String, SymbolicText>>,
+    /// Names of variables (and of functions, with `()`) that other programs see.
+    pub(crate) exported: Rc<BTreeSet<String>>,
+    /// Whether everything that is assigned from here on is exported: `set -a`.
+    pub(crate) exports_all: bool,
+    /// `$1` and on.
+    pub(crate) positional: Rc<Vec<SymbolicText>>,
+    /// `$0`
+    pub(crate) name: Rc<str>,
+    /// `$_`
+    pub(crate) last: Rc<SymbolicText>,
+    /// Where it may be; nothing if that cannot be known.
+    pub(crate) cwd: Rc<Vec<Option<String>>>,
+    /// What `pushd` has left behind.
+    pub(crate) directories: Rc<Vec<Option<String>>>,
+    pub(crate) io: DescriptorTable,
+    pub(crate) printed: Rc<CapturedOutput>,
+    /// Files that were written in this text, and what is in them.
+    pub(crate) files: Rc<BTreeMap<String, SymbolicText>>,
+    /// Whether `read` has come to the end of a known text.
+    pub(crate) at_end: bool,
+    /// Whether a builtin may have been replaced, so that `exit` may do nothing.
+    pub(crate) builtins_replaced: bool,
+}
+
+impl ShellScope<'_> {
+    pub(crate) fn new(world: &JudgeContext) -> Self {
+        let known = [("HOME", &world.home), ("USER", &world.user), ("LOGNAME", &world.user), ("PWD", &world.cwd)];
+        let mut variables = BTreeMap::new();
+        for (name, value) in known {
+            variables.insert(name.to_owned(), ShellVariable::from_value(SymbolicText::from_text(value.clone())));
+        }
+        for (name, value) in &world.variables {
+            variables.insert(name.clone(), ShellVariable::from_value(SymbolicText::from_text(value.clone())));
+        }
+        let exported = variables.keys().cloned().chain(["OLDPWD".to_owned()]).collect();
+        Self {
+            exported: Rc::new(exported),
+            variables: Rc::new(variables),
+            exports_all: false,
+            functions: Rc::default(),
+            aliases: Rc::default(),
+            positional: Rc::default(),
+            name: Rc::from("bash"),
+            last: Rc::new(SymbolicText::from_unknown(UnknownKind::Anything)),
+            cwd: Rc::new(vec![Some(world.cwd.clone())]),
+            directories: Rc::default(),
+            io: DescriptorTable {
+                stdin: Rc::new(StdinSource::Inherited),
+                stdout: OutputSink::Agent,
+                others: Rc::default(),
+            },
+            printed: Rc::default(),
+            files: Rc::default(),
+            at_end: false,
+            builtins_replaced: false,
+        }
+    }
+
+    /// The one directory that it is in.
+    pub(crate) fn cwd(&self) -> Option<&str> {
+        self.cwd.first().and_then(Option::as_deref)
+    }
+
+    /// The variable that a name stands for.
+    pub(crate) fn resolve_name<'a>(&'a self, name: &'a str) -> &'a str {
+        let mut name = name;
+        for _ in 0..MAX_REFERENCES {
+            match self.variables.get(name) {
+                Some(ShellVariable::Reference(other)) if !other.is_empty() => name = other,
+                _ => break,
+            }
+        }
+        name
+    }
+
+    /// The other variable that a name stands for, if it does.
+    pub(crate) fn resolve_reference(&self, name: &str) -> Option<String> {
+        let meant = self.resolve_name(name);
+        (meant != name).then(|| meant.to_owned())
+    }
+
+    /// The value of a variable that has exactly one.
+    pub(crate) fn single_value(&self, name: &str) -> Option<&SymbolicText> {
+        match self.variables.get(self.resolve_name(name)) {
+            Some(ShellVariable::Values(values)) if values.len() == 1 => values.first(),
+            _ => None,
+        }
+    }
+}
+
+impl SymbolicText {
+    /// Adds a part, joined with its neighbour where both are known.
+    pub(crate) fn push(&mut self, part: SymbolicPart) {
+        match (self.parts.last_mut(), part) {
+            (_, SymbolicPart::Text(text)) if text.is_empty() => {}
+            (Some(SymbolicPart::Text(before)), SymbolicPart::Text(text)) => before.push_str(&text),
+            (Some(SymbolicPart::Pattern(before)), SymbolicPart::Pattern(text)) => before.push_str(&text),
+            (_, part) => self.parts.push(part),
+        }
+    }
+
+    /// Adds known text.
+    pub(crate) fn push_text(&mut self, text: &str) {
+        match self.parts.last_mut() {
+            Some(SymbolicPart::Text(before)) => before.push_str(text),
+            _ if text.is_empty() => {}
+            _ => self.parts.push(SymbolicPart::Text(text.to_owned())),
+        }
+    }
+
+    /// Adds all of another value.
+    pub(crate) fn append(&mut self, other: &Self) {
+        for part in &other.parts {
+            match part {
+                SymbolicPart::Text(text) => self.push_text(text),
+                part => self.push(part.clone()),
+            }
+        }
+    }
+
+    /// The same, with patterns taken as the text that they are written with.
+    pub(crate) fn flatten_patterns(&self) -> Self {
+        let mut flat = Self::default();
+        for part in &self.parts {
+            match part {
+                SymbolicPart::Text(text) | SymbolicPart::Pattern(text) => flat.push_text(text),
+                SymbolicPart::Unknown(unknown) => flat.push(SymbolicPart::Unknown(*unknown)),
+            }
+        }
+        flat
+    }
+
+    /// Whether it is certainly nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.as_text() == Some("")
+    }
+
+    /// Whether it may be nothing.
+    pub(crate) fn can_be_empty(&self) -> bool {
+        self.parts.iter().all(|part| match part {
+            SymbolicPart::Text(text) | SymbolicPart::Pattern(text) => text.is_empty(),
+            SymbolicPart::Unknown(unknown) => unknown.can_be_empty(),
+        })
+    }
+
+    /// Whether a part of it is unknown.
+    pub(crate) fn is_partly_unknown(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, SymbolicPart::Unknown(_)))
+    }
+
+    /// Bytes that it takes, roughly.
+    pub(crate) fn size(&self) -> usize {
+        let size = |part: &SymbolicPart| match part {
+            SymbolicPart::Text(text) | SymbolicPart::Pattern(text) => text.len(),
+            SymbolicPart::Unknown(_) => 32,
+        };
+        self.parts.iter().map(size).sum()
+    }
+}

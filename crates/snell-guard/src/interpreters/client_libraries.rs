@@ -1,0 +1,170 @@
+//! Databases and clouds, by the libraries of languages: each call is told as the client's command that does the same.
+
+use super::eval::{CallArgument, ScriptValue};
+use super::lexer::{ScriptStringPart, ScriptToken};
+use crate::invocation::SymbolicText;
+
+/// What a library talks to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ClientLibrary {
+    Sql,
+    Redis,
+    Mongo,
+    Aws,
+}
+
+/// Names by which a library is there, of modules, classes and functions.
+const LIBRARIES: &[(&str, ClientLibrary)] = &[
+    ("sqlite3", ClientLibrary::Sql),
+    ("SQLite3", ClientLibrary::Sql),
+    ("better-sqlite3", ClientLibrary::Sql),
+    ("psycopg", ClientLibrary::Sql),
+    ("psycopg2", ClientLibrary::Sql),
+    ("asyncpg", ClientLibrary::Sql),
+    ("pg", ClientLibrary::Sql),
+    ("PG", ClientLibrary::Sql),
+    ("pymysql", ClientLibrary::Sql),
+    ("MySQLdb", ClientLibrary::Sql),
+    ("mysql", ClientLibrary::Sql),
+    ("mysql2", ClientLibrary::Sql),
+    ("mysqli", ClientLibrary::Sql),
+    ("mysqli_query", ClientLibrary::Sql),
+    ("pg_query", ClientLibrary::Sql),
+    ("PDO", ClientLibrary::Sql),
+    ("DBI", ClientLibrary::Sql),
+    ("sqlalchemy", ClientLibrary::Sql),
+    ("create_engine", ClientLibrary::Sql),
+    ("duckdb", ClientLibrary::Sql),
+    ("pyodbc", ClientLibrary::Sql),
+    ("oracledb", ClientLibrary::Sql),
+    ("knex", ClientLibrary::Sql),
+    ("PrismaClient", ClientLibrary::Sql),
+    ("ActiveRecord", ClientLibrary::Sql),
+    ("Sequel", ClientLibrary::Sql),
+    ("redis", ClientLibrary::Redis),
+    ("ioredis", ClientLibrary::Redis),
+    ("Redis", ClientLibrary::Redis),
+    ("pymongo", ClientLibrary::Mongo),
+    ("MongoClient", ClientLibrary::Mongo),
+    ("mongodb", ClientLibrary::Mongo),
+    ("mongoose", ClientLibrary::Mongo),
+    ("boto3", ClientLibrary::Aws),
+    ("botocore", ClientLibrary::Aws),
+    ("aws-sdk", ClientLibrary::Aws),
+    ("AWS", ClientLibrary::Aws),
+    ("Aws", ClientLibrary::Aws),
+];
+
+/// Calls that hand a statement to a database.
+const STATEMENT_CALLS: &[&str] = &[
+    "execute",
+    "executescript",
+    "executemany",
+    "exec",
+    "exec_driver_sql",
+    "exec_query",
+    "query",
+    "do",
+    "raw",
+    "run",
+    "unsafe",
+    "text",
+    "$executeRawUnsafe",
+    "$queryRawUnsafe",
+    "mysqli_query",
+    "pg_query",
+];
+
+/// Calls that empty or remove what a document store holds, and what its shell calls them.
+const MONGO_EQUIVALENTS: &[(&str, &str)] = &[
+    ("drop_database", "db.dropDatabase()"),
+    ("dropDatabase", "db.dropDatabase()"),
+    ("drop_collection", "db.x.drop()"),
+    ("dropCollection", "db.x.drop()"),
+    ("drop", "db.x.drop()"),
+    ("delete_many", "db.x.deleteMany({})"),
+    ("deleteMany", "db.x.deleteMany({})"),
+];
+
+/// Texts that say that a database is nobody's.
+const THROWAWAY_DATABASES: &[&str] = &[":memory:", "/tmp/", "file::memory"];
+
+/// The libraries that some code uses.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ClientLibraries(Vec<ClientLibrary>);
+
+impl ClientLibraries {
+    /// Looks for them. A database in memory or in a temporary directory is none.
+    pub(super) fn from_tokens(tokens: &[ScriptToken]) -> Self {
+        let mut found = Vec::new();
+        for token in tokens {
+            let name = match token {
+                ScriptToken::Name(name) => name.as_str(),
+                ScriptToken::Text { pieces, .. } => match pieces.as_slice() {
+                    [ScriptStringPart::Text(text)] => text.as_str(),
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            if THROWAWAY_DATABASES.iter().any(|start| name.contains(start)) {
+                return Self::default();
+            }
+            let name = name.strip_prefix("@aws-sdk/").map_or(name, |_| "aws-sdk");
+            let service = LIBRARIES.iter().find(|(known, _)| *known == name).map(|(_, service)| *service);
+            found.extend(service.filter(|service| !found.contains(service)));
+        }
+        Self(found)
+    }
+
+    /// The commands that do the same as a call.
+    pub(super) fn equivalent_commands(&self, name: &str, arguments: &[CallArgument]) -> Vec<Vec<SymbolicText>> {
+        let method = name.rsplit('.').next().unwrap_or(name);
+        let commands = self.0.iter().map(|service| match service {
+            ClientLibrary::Sql if STATEMENT_CALLS.contains(&method) => build_sql_commands(arguments),
+            ClientLibrary::Redis if method.to_ascii_lowercase().starts_with("flush") => {
+                vec![vec![SymbolicText::from_text("redis-cli"), SymbolicText::from_text(method.replace("Async", ""))]]
+            }
+            ClientLibrary::Mongo if is_unfiltered(arguments) => build_mongo_commands(method),
+            ClientLibrary::Aws => build_aws_commands(method),
+            ClientLibrary::Sql | ClientLibrary::Redis | ClientLibrary::Mongo => Vec::new(),
+        });
+        commands.flatten().collect()
+    }
+}
+
+fn build_sql_commands(arguments: &[CallArgument]) -> Vec<Vec<SymbolicText>> {
+    let texts = arguments.iter().map(|(_, worth)| worth.to_value());
+    let known = texts.filter(|value| !value.leading_text().is_empty());
+    known.map(|statement| vec![SymbolicText::from_text("psql"), SymbolicText::from_text("-c"), statement]).collect()
+}
+
+fn build_mongo_commands(method: &str) -> Vec<Vec<SymbolicText>> {
+    let found = MONGO_EQUIVALENTS.iter().find(|(known, _)| *known == method);
+    let command = |(_, code): &(&str, &'static str)| {
+        vec![SymbolicText::from_text("mongosh"), SymbolicText::from_text("--eval"), SymbolicText::from_text(*code)]
+    };
+    found.map(command).into_iter().collect()
+}
+
+/// Whether nothing is said that would pick out some documents.
+fn is_unfiltered(arguments: &[CallArgument]) -> bool {
+    arguments.iter().all(|(_, worth)| match worth {
+        ScriptValue::Dict(list) => list.is_empty(),
+        _ => true,
+    })
+}
+
+/// `delete_bucket`, `deleteBucket` and `DeleteBucketCommand` are `delete-bucket`. Messages are there to be deleted.
+fn build_aws_commands(method: &str) -> Vec<Vec<SymbolicText>> {
+    let mut command = String::new();
+    for c in method.strip_suffix("Command").unwrap_or(method).chars() {
+        if c.is_uppercase() && !command.is_empty() {
+            command.push('-');
+        }
+        command.extend(if c == '_' { '-' } else { c }.to_lowercase());
+    }
+    if !command.contains('-') || command.starts_with("delete-message") {
+        return Vec::new();
+    }
+    vec![["aws", "service", &command].map(SymbolicText::from_text).to_vec()]
+}

@@ -1,0 +1,415 @@
+//! What an expression is worth, as far as that can be known.
+
+use snell_secrets::{is_secret_variable, variable_issuer};
+
+use super::calls::ReturnKind;
+use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
+use crate::judge::context::JudgeContext;
+
+/// What an expression is worth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ScriptValue {
+    /// A string, a number, a path.
+    Text(SymbolicText),
+    /// A file that was opened or read.
+    File(SymbolicText),
+    /// Several, or one of several.
+    List(Vec<ScriptValue>),
+    /// Options and dictionaries: what has a name is not for everyone.
+    Dict(Vec<(String, ScriptValue)>),
+    /// Something of the language: a module, a function.
+    Symbol(String),
+}
+
+/// An argument, with its name if it has one.
+pub(super) type CallArgument = (Option<String>, ScriptValue);
+
+/// Longer values are not put together.
+const MAX_VALUE_BYTES: usize = 1 << 16;
+
+/// More words are not made of one value.
+pub(crate) const MAX_WORDS: usize = 256;
+
+/// What a value costs beyond its bytes.
+const NODE_OVERHEAD_BYTES: usize = 32;
+
+impl ScriptValue {
+    pub(super) fn unknown() -> Self {
+        Self::Text(SymbolicText::from_unknown(UnknownKind::Anything))
+    }
+
+    pub(super) fn from_text(text: impl Into<String>) -> Self {
+        Self::Text(SymbolicText::from_text(text))
+    }
+
+    /// The words that a program would get.
+    pub(super) fn to_words(&self) -> Vec<SymbolicText> {
+        let mut words = Vec::new();
+        self.push_words(&mut words);
+        words
+    }
+
+    /// Whether it is more words than are followed.
+    pub(super) fn has_too_many_words(&self) -> bool {
+        matches!(self, Self::List(list) if list.len() > MAX_WORDS)
+    }
+
+    fn push_words(&self, words: &mut Vec<SymbolicText>) {
+        match self {
+            _ if words.len() >= MAX_WORDS => {}
+            Self::Text(value) | Self::File(value) => words.push(value.clone()),
+            Self::List(list) => list.iter().for_each(|worth| worth.push_words(words)),
+            Self::Dict(_) => {}
+            Self::Symbol(_) => words.push(SymbolicText::from_unknown(UnknownKind::Anything)),
+        }
+    }
+
+    /// One value: the first of several.
+    pub(super) fn to_value(&self) -> SymbolicText {
+        match self {
+            Self::Text(value) | Self::File(value) => value.clone(),
+            Self::List(list) => match list.as_slice() {
+                [only] => only.to_value(),
+                _ => self
+                    .taint()
+                    .map_or_else(|| SymbolicText::from_unknown(UnknownKind::Anything), SymbolicText::from_unknown),
+            },
+            Self::Dict(_) | Self::Symbol(_) => {
+                SymbolicText::from_unknown(self.taint().unwrap_or(UnknownKind::Anything))
+            }
+        }
+    }
+
+    /// The same, without a copy where there is one value.
+    pub(super) fn into_value(self) -> SymbolicText {
+        match self {
+            Self::Text(value) | Self::File(value) => value,
+            other => other.to_value(),
+        }
+    }
+
+    /// How much there is of it, to keep what is remembered small.
+    pub(super) fn size(&self) -> usize {
+        let of = |value: &SymbolicText| {
+            value
+                .parts
+                .iter()
+                .map(|part| match part {
+                    SymbolicPart::Text(text) => text.len() + NODE_OVERHEAD_BYTES,
+                    SymbolicPart::Pattern(_) | SymbolicPart::Unknown(_) => 1,
+                })
+                .sum::<usize>()
+        };
+        match self {
+            Self::Text(value) | Self::File(value) => of(value) + NODE_OVERHEAD_BYTES,
+            Self::List(list) => list.iter().map(Self::size).sum::<usize>() + NODE_OVERHEAD_BYTES,
+            Self::Dict(list) => {
+                list.iter().map(|(name, worth)| name.len() + worth.size()).sum::<usize>() + NODE_OVERHEAD_BYTES
+            }
+            Self::Symbol(name) => name.len() + NODE_OVERHEAD_BYTES,
+        }
+    }
+
+    /// What it carries along, wherever it goes.
+    pub(super) fn taint(&self) -> Option<UnknownKind> {
+        const CARRIED_TAINTS: [UnknownKind; 4] =
+            [UnknownKind::Unseen, UnknownKind::Private, UnknownKind::Agent, UnknownKind::Processes];
+        match self {
+            Self::Text(value) => CARRIED_TAINTS
+                .into_iter()
+                .find(|kind| value.contains_unknown(*kind))
+                .or_else(|| value.credential_issuer().map(UnknownKind::Credential)),
+            Self::List(list) => list.iter().take(MAX_WORDS).find_map(Self::taint),
+            Self::Dict(list) => list.iter().take(MAX_WORDS).find_map(|(_, worth)| worth.taint()),
+            Self::File(_) | Self::Symbol(_) => None,
+        }
+    }
+
+    /// The files that it holds.
+    pub(super) fn files(&self) -> Vec<SymbolicText> {
+        match self {
+            Self::File(value) => vec![value.clone()],
+            Self::List(list) => list.iter().take(MAX_WORDS).flat_map(Self::files).collect(),
+            Self::Dict(list) => list.iter().take(MAX_WORDS).flat_map(|(_, worth)| worth.files()).collect(),
+            Self::Text(_) | Self::Symbol(_) => Vec::new(),
+        }
+    }
+}
+
+/// Two strings as one.
+pub(super) fn concat_values(left: SymbolicText, right: &SymbolicText) -> SymbolicText {
+    let mut parts = left.parts;
+    for part in &right.parts {
+        let full = parts.len() >= MAX_WORDS;
+        match (parts.last_mut(), part) {
+            (Some(SymbolicPart::Text(text)), SymbolicPart::Text(more))
+                if text.len() + more.len() <= MAX_VALUE_BYTES =>
+            {
+                text.push_str(more)
+            }
+            (Some(SymbolicPart::Text(_)), SymbolicPart::Text(_)) => {
+                return SymbolicText::from_unknown(UnknownKind::Anything);
+            }
+            _ if full => return SymbolicText::from_unknown(UnknownKind::Anything),
+            _ => parts.push(part.clone()),
+        }
+    }
+    SymbolicText { parts }
+}
+
+/// Two paths as one.
+pub(super) fn join_paths(left: SymbolicText, right: &SymbolicText) -> SymbolicText {
+    let absolute = right.leading_text().starts_with('/');
+    let empty = left.parts.is_empty() || left.as_text() == Some("");
+    if absolute || empty {
+        return right.clone();
+    }
+    let slash = matches!(left.parts.last(), Some(SymbolicPart::Text(text)) if text.ends_with('/'));
+    let left = if slash { left } else { concat_values(left, &SymbolicText::from_text("/")) };
+    concat_values(left, right)
+}
+
+/// `~` at the beginning is the home directory.
+pub(super) fn expand_home(value: &SymbolicText, world: &JudgeContext) -> SymbolicText {
+    let text = value.leading_text();
+    if text == "~" || text.starts_with("~/") {
+        concat_values(SymbolicText::from_text(world.home.clone()), &value.skip_leading_bytes(1))
+    } else {
+        value.clone()
+    }
+}
+
+/// A variable of the environment.
+pub(super) fn resolve_variable(name: &SymbolicText, world: &JudgeContext) -> ScriptValue {
+    let Some(name) = name.as_text() else {
+        return ScriptValue::unknown();
+    };
+    let known = world.variables.iter().find(|(known, _)| known == name);
+    match (name, known) {
+        ("HOME" | "USERPROFILE", _) => ScriptValue::from_text(world.home.clone()),
+        ("USER" | "LOGNAME", _) => ScriptValue::from_text(world.user.clone()),
+        ("PWD", _) => ScriptValue::from_text(world.cwd.clone()),
+        (_, Some((_, value))) => ScriptValue::from_text(value.clone()),
+        _ if is_secret_variable(&name.to_ascii_uppercase()) => ScriptValue::Text(SymbolicText::from_unknown(
+            UnknownKind::Credential(variable_issuer(&name.to_ascii_uppercase())),
+        )),
+        _ => ScriptValue::unknown(),
+    }
+}
+
+/// What a known function makes of its arguments.
+pub(super) fn compute_return_value(
+    gives: ReturnKind,
+    arguments: &[ScriptValue],
+    cwd: Option<&str>,
+    world: &JudgeContext,
+) -> ScriptValue {
+    let first = arguments.first();
+    let value = first.map(ScriptValue::to_value).unwrap_or_default();
+    let unknown = |kind| ScriptValue::Text(SymbolicText::from_unknown(kind));
+    match gives {
+        ReturnKind::FirstArgument => first.cloned().unwrap_or_else(ScriptValue::unknown),
+        ReturnKind::Path => ScriptValue::Text(
+            arguments
+                .iter()
+                .map(ScriptValue::to_value)
+                .fold(SymbolicText::default(), |all, next| join_paths(all, &next)),
+        ),
+        ReturnKind::Joined => ScriptValue::Text(
+            arguments
+                .iter()
+                .map(ScriptValue::to_value)
+                .fold(SymbolicText::default(), |all, next| concat_values(all, &next)),
+        ),
+        ReturnKind::Expanded => ScriptValue::Text(expand_home(&value, world)),
+        ReturnKind::Home => ScriptValue::from_text(world.home.clone()),
+        ReturnKind::CurrentDir => cwd.map_or_else(ScriptValue::unknown, ScriptValue::from_text),
+        ReturnKind::DirectoryEntries => {
+            let all = join_paths(value.clone(), &SymbolicText::from_text("*"));
+            ScriptValue::Text(to_glob_value(&all))
+        }
+        ReturnKind::Glob => {
+            let all = arguments.iter().filter(|worth| matches!(worth, ScriptValue::Text(_) | ScriptValue::List(_)));
+            let all = all.map(ScriptValue::to_value).fold(SymbolicText::default(), |all, next| join_paths(all, &next));
+            ScriptValue::Text(to_glob_value(&expand_home(&all, world)))
+        }
+        ReturnKind::Temp => ScriptValue::Text(concat_values(
+            SymbolicText::from_text("/tmp/"),
+            &SymbolicText::from_unknown(UnknownKind::Name),
+        )),
+        ReturnKind::Download => unknown(UnknownKind::Unseen),
+        ReturnKind::File if value.leading_text().starts_with("http") => unknown(UnknownKind::Unseen),
+        ReturnKind::File => ScriptValue::File(value),
+        ReturnKind::Processes => unknown(UnknownKind::Processes),
+        ReturnKind::Agent => unknown(UnknownKind::Agent),
+        // To see the names of all is common, to see one that is secret is not: a list is not its element.
+        ReturnKind::Environment => ScriptValue::List(vec![unknown(UnknownKind::Private)]),
+        ReturnKind::Variable => resolve_variable(&value, world),
+        // Nobody has read what an encoded file says.
+        ReturnKind::Base64 | ReturnKind::Hex if matches!(first, Some(ScriptValue::File(_))) => {
+            unknown(UnknownKind::Unseen)
+        }
+        ReturnKind::Base64 if is_hex_encoding(arguments.get(1)) => decode_value(&value, decode_hex),
+        ReturnKind::Base64 => decode_value(&value, decode_base64),
+        ReturnKind::Hex => decode_value(&value, decode_hex),
+        ReturnKind::Packed => evaluate_pack(arguments),
+        ReturnKind::Characters => decode_char_codes(arguments),
+        ReturnKind::Module => ScriptValue::Symbol(normalize_module_name(&value)),
+        ReturnKind::Attribute => match (first, arguments.get(1).map(ScriptValue::to_value)) {
+            (Some(ScriptValue::Symbol(name)), Some(part)) => ScriptValue::Symbol(format!("{name}.{part}")),
+            _ => ScriptValue::unknown(),
+        },
+    }
+}
+
+/// A module without what only says where it comes from.
+pub(super) fn normalize_module_name(value: &SymbolicText) -> String {
+    let text = value.to_string();
+    let text = text.strip_prefix("node:").unwrap_or(&text);
+    match text {
+        "fs/promises" | "fs-extra" | "graceful-fs" => "fs".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// Text in which `*`, `?` and brackets are patterns.
+fn to_glob_value(value: &SymbolicText) -> SymbolicText {
+    let mut parts = Vec::new();
+    for part in &value.parts {
+        let SymbolicPart::Text(text) = part else {
+            parts.push(part.clone());
+            continue;
+        };
+        let mut rest = text.as_str();
+        while let Some(at) = rest.find(['*', '?']) {
+            let (before, after) = rest.split_at(at);
+            if !before.is_empty() {
+                parts.push(SymbolicPart::Text(before.to_owned()));
+            }
+            let sign = after.get(..1).unwrap_or_default();
+            parts.push(SymbolicPart::Pattern(sign.to_owned()));
+            rest = after.trim_start_matches(sign);
+        }
+        if !rest.is_empty() {
+            parts.push(SymbolicPart::Text(rest.to_owned()));
+        }
+    }
+    SymbolicText { parts }
+}
+
+/// `Buffer.from(from_text, "decode_hex")`
+fn is_hex_encoding(encoding: Option<&ScriptValue>) -> bool {
+    encoding.is_some_and(|worth| worth.to_value().as_text() == Some("hex"))
+}
+
+fn decode_value(value: &SymbolicText, decode: fn(&str) -> Option<Vec<u8>>) -> ScriptValue {
+    let bytes = value.as_text().and_then(decode);
+    match bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
+        Some(text) => ScriptValue::from_text(text),
+        // `Buffer.from(from_text)` decodes nothing; what is no encoding is what it says.
+        None if value.as_text().is_some() => ScriptValue::Text(value.clone()),
+        None => ScriptValue::Text(SymbolicText::from_unknown(UnknownKind::Unseen)),
+    }
+}
+
+/// `pack("H*", decode_hex)`, `[decode_hex].pack("H*")`
+fn evaluate_pack(arguments: &[ScriptValue]) -> ScriptValue {
+    let values: Vec<SymbolicText> = arguments.iter().map(ScriptValue::to_value).collect();
+    let is_format = |value: &&SymbolicText| matches!(value.as_text(), Some(text) if text.starts_with(['H', 'h', 'C', 'c', 'U', 'm', 'A', 'a']));
+    let format = values.iter().find(is_format).and_then(SymbolicText::as_text).unwrap_or_default();
+    let others = || arguments.iter().filter(|worth| worth.to_value().as_text() != Some(format));
+    match format.chars().next() {
+        Some('H') => {
+            others().next().map_or_else(ScriptValue::unknown, |worth| decode_value(&worth.to_value(), decode_hex))
+        }
+        Some('m') => {
+            others().next().map_or_else(ScriptValue::unknown, |worth| decode_value(&worth.to_value(), decode_base64))
+        }
+        Some('C' | 'c' | 'U') => decode_char_codes(&others().cloned().collect::<Vec<_>>()),
+        _ => ScriptValue::unknown(),
+    }
+}
+
+fn decode_hex(text: &str) -> Option<Vec<u8>> {
+    let digits: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let pairs = (0..digits.len()).step_by(2);
+    pairs.map(|at| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok()).collect()
+}
+
+fn decode_base64(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let (mut bits, mut count) = (0u32, 0);
+    for byte in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
+        let six = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6 | u32::from(six)) & 0xff_ffff;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push(u8::try_from(bits >> count & 0xff).ok()?);
+        }
+    }
+    Some(bytes)
+}
+
+fn decode_char_codes(arguments: &[ScriptValue]) -> ScriptValue {
+    let words: Vec<SymbolicText> = arguments.iter().flat_map(ScriptValue::to_words).collect();
+    let character = |word: &SymbolicText| char::from_u32(parse_number(word.as_text()?)?);
+    match words.iter().map(character).collect::<Option<String>>() {
+        Some(text) if !text.is_empty() => ScriptValue::from_text(text),
+        _ => ScriptValue::unknown(),
+    }
+}
+
+/// A number as languages write it.
+pub(super) fn parse_number(text: &str) -> Option<u32> {
+    let text = text.to_ascii_lowercase();
+    let (digits, radix) = if let Some(hex) = text.strip_prefix("0x") {
+        (hex, 16)
+    } else if let Some(octal) = text.strip_prefix("0o") {
+        (octal, 8)
+    } else {
+        (text.as_str(), 10)
+    };
+    u32::from_str_radix(digits, radix).ok()
+}
+
+/// What stands in parentheses: itself, or a list.
+pub(super) fn group_arguments(mut list: Vec<CallArgument>) -> ScriptValue {
+    match list.pop() {
+        Some((_, only)) if list.is_empty() => only,
+        Some(last) => {
+            list.push(last);
+            ScriptValue::List(list.into_iter().map(|(_, worth)| worth).collect())
+        }
+        None => ScriptValue::List(Vec::new()),
+    }
+}
+
+/// `"%s/x" % y`
+pub(super) fn fill_percent_format(format: &SymbolicText, with: &ScriptValue) -> SymbolicText {
+    let Some(text) = format.as_text() else {
+        return format.clone();
+    };
+    let mut words = with.to_words().into_iter();
+    let mut pieces = text.split("%s");
+    let first = SymbolicText::from_text(pieces.next().unwrap_or_default());
+    pieces.fold(first, |all, piece| {
+        let word = words.next().unwrap_or_else(|| SymbolicText::from_unknown(UnknownKind::Anything));
+        concat_values(concat_values(all, &word), &SymbolicText { parts: vec![SymbolicPart::Text(piece.to_owned())] })
+    })
+}
+
+/// `"a b".split_value()`
+pub(super) fn split_value(worth: &ScriptValue) -> ScriptValue {
+    match worth.to_value().as_text() {
+        Some(text) => ScriptValue::List(text.split_whitespace().map(ScriptValue::from_text).collect()),
+        None => ScriptValue::unknown(),
+    }
+}

@@ -1,0 +1,94 @@
+//! Code of other languages that a command line hands to their interpreters.
+//!
+//! It is not understood, only read for calls: strings and comments are told from code, values are followed as far as they
+//! are constant, and every known call is turned into the command of the shell that does the same, so that one set of tables
+//! judges both. What is not known has no effect here, as a program that nobody knows has none.
+
+mod calls;
+mod client_libraries;
+mod eval;
+mod fork_bomb;
+mod languages;
+mod lexer;
+mod lower;
+mod parser;
+mod powershell;
+mod reverse_shell;
+mod secret_probe;
+
+use crate::effects::{Effect, build_limit_effect};
+use crate::interpret::{CodeLanguage, InlineCode};
+use crate::invocation::{Invocation, SymbolicPart, SymbolicText};
+use crate::judge::context::JudgeContext;
+use lower::LoweringContext;
+use parser::ScriptParser;
+
+pub(crate) use eval::MAX_WORDS;
+pub(crate) use lower::MAX_SHELL_TEXTS;
+pub(crate) use parser::MAX_DEPTH;
+
+/// Longer code is read up to here: more than Linux takes as one argument.
+pub(crate) const MAX_BYTES: usize = 1 << 17;
+
+/// Code that runs a shell that runs code … is followed so far.
+pub(crate) const MAX_NESTED: usize = 3;
+
+/// What code would do, run by this invocation.
+pub fn analyze_code(inline: &InlineCode, invocation: &Invocation, world: &JudgeContext) -> Vec<Effect> {
+    analyze_nested_code(inline, invocation, world, 0)
+}
+
+fn analyze_nested_code(
+    inline: &InlineCode,
+    invocation: &Invocation,
+    world: &JudgeContext,
+    depth: usize,
+) -> Vec<Effect> {
+    if depth > MAX_NESTED {
+        return vec![build_limit_effect("the code", invocation.span.clone())];
+    }
+    let text = render_code_text(&inline.text);
+    let is_cut = inline.text.size() > MAX_BYTES;
+    if inline.language == CodeLanguage::Tcl {
+        return lower::lower_tcl(&text, LoweringContext::new("Tcl", invocation, world, depth, is_cut));
+    }
+    if inline.language == CodeLanguage::PowerShell {
+        return powershell::lower_powershell(
+            &text,
+            LoweringContext::new("PowerShell", invocation, world, depth, is_cut),
+        );
+    }
+    let Some(language) = languages::find_language(inline.language) else {
+        return Vec::new();
+    };
+    let mut stage = LoweringContext::new(language.name, invocation, world, depth, is_cut);
+    stage.expands_tilde = language.expands_tilde;
+    let tokens = lexer::tokenize_code(&text, language);
+    if fork_bomb::has_fork_bomb(&tokens) {
+        stage.mark_fork_bomb();
+    }
+    if reverse_shell::has_reverse_shell(&tokens) {
+        stage.mark_rule("network.reverse-shell");
+    }
+    ScriptParser::new(language, tokens, &mut stage).run_both_passes();
+    stage.into_effects()
+}
+
+/// The text with a name where something is unknown: as code, that is worth nothing known.
+fn render_code_text(value: &SymbolicText) -> String {
+    let mut text = String::new();
+    for part in &value.parts {
+        match part {
+            SymbolicPart::Text(known) | SymbolicPart::Pattern(known) => text.push_str(known),
+            SymbolicPart::Unknown(_) => text.push_str("unknown"),
+        }
+    }
+    if text.len() > MAX_BYTES {
+        let end = (0..=MAX_BYTES).rev().find(|at| text.is_char_boundary(*at));
+        text.truncate(end.unwrap_or_default());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,335 @@
+//! The whole way: a tool call, to what would happen, to what is to be done about it.
+
+pub mod context;
+
+use serde_json::Value as Json;
+
+use crate::effects::{Effect, EffectKind, PathAction, protected_args};
+use crate::interpret::{CoverageGap, GuardCoverage};
+use crate::invocation::Invocation;
+use crate::judge::context::JudgeContext;
+use crate::paths::locate_path;
+use crate::policy::allow_list;
+use crate::policy::{FAILURE_RULE, GuardDecision, GuardPolicy, LIMIT_RULE, UNCLEAR_RULE, UNREADABLE_RULE};
+use crate::rules::{self, RULES, RuleFinding, RuleTier};
+use crate::tools;
+use snell_shell::ByteSpan;
+
+/// A function that starts itself twice, without end.
+const FORK_BOMB_RULE: &str = "process.fork-bomb";
+
+/// A tool that an agent is about to use.
+#[derive(Clone, Copy, Debug)]
+pub struct GuardToolCall<'a> {
+    /// Its name, as the agent has it: `Bash`, `Write`, `mcp__server__tool`.
+    pub tool: &'a str,
+    /// What it is given.
+    pub input: &'a Json,
+}
+
+/// What is to be done about a call, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuardJudgement {
+    /// What is to be done.
+    pub decision: GuardDecision,
+    /// What would be done if the policy did not merely watch.
+    pub unaudited: GuardDecision,
+    /// The gravest rule that matches. A call may be allowed all the same, if the policy only watches.
+    pub rule: Option<&'static str>,
+    /// How grave that is.
+    pub tier: Option<RuleTier>,
+    /// Why, as a sentence; empty if there is nothing to say.
+    pub reason: String,
+    /// What to do instead; empty if there is nothing to say.
+    pub advice: &'static str,
+    /// Where in the command it stands, in order.
+    pub spans: Vec<ByteSpan>,
+    /// Whether everything was seen.
+    pub coverage: GuardCoverage,
+    /// Why it is let through, if it is because the user has allowed a command.
+    pub allowed_by: Option<String>,
+}
+
+impl GuardJudgement {
+    /// Nothing stands against it.
+    fn without_findings(coverage: GuardCoverage) -> Self {
+        Self {
+            decision: GuardDecision::Allow,
+            unaudited: GuardDecision::Allow,
+            rule: None,
+            tier: None,
+            reason: String::new(),
+            advice: "",
+            spans: Vec::new(),
+            coverage,
+            allowed_by: None,
+        }
+    }
+
+    /// What would be done if the policy did not merely watch; nothing if that makes no difference.
+    pub fn suppressed_decision(&self) -> Option<GuardDecision> {
+        Some(self.unaudited).filter(|would| *would != self.decision)
+    }
+
+    /// The guard itself has failed: what is to be done about a call of which nothing is known.
+    pub fn for_guard_failure(policy: &GuardPolicy) -> Self {
+        Self::without_analysis(policy, FAILURE_RULE, CoverageGap::Failure, str::to_owned)
+    }
+
+    /// The call cannot be read, or only in part: why, as a sentence without its end.
+    pub fn for_unreadable_call(policy: &GuardPolicy, why: &str) -> Self {
+        let told = |reason: &str| {
+            let whole = reason.replace("`{field}`", "all");
+            format!("{}: {why}.", whole.trim_end_matches('.'))
+        };
+        Self::without_analysis(policy, UNREADABLE_RULE, CoverageGap::Unread, told)
+    }
+
+    /// A call that cannot be looked at, by the rule for that.
+    fn without_analysis(policy: &GuardPolicy, id: &str, lacks: CoverageGap, told: impl FnOnce(&str) -> String) -> Self {
+        let coverage = GuardCoverage::Partial(vec![lacks]);
+        let rule = RULES.iter().find(|rule| rule.id == id);
+        let Some((rule, would)) = rule.map(|rule| (rule, policy.decide(rule))) else {
+            return Self::without_findings(coverage);
+        };
+        Self {
+            decision: policy.enforced_decision(would),
+            unaudited: would,
+            rule: Some(rule.id),
+            tier: Some(rule.tier),
+            reason: told(rule.reason),
+            advice: rule.advice,
+            ..Self::without_findings(coverage)
+        }
+    }
+}
+
+/// What was seen of a call.
+#[derive(Debug, Default)]
+pub(crate) struct CallAnalysis {
+    /// The programs that would run.
+    pub(crate) invocations: Vec<Invocation>,
+    /// What would happen, by them or by the tool itself.
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) coverage: GuardCoverage,
+}
+
+impl CallAnalysis {
+    /// Something that a rule judges by itself.
+    pub(crate) fn add_rule_effect(&mut self, rule: &str, span: ByteSpan) {
+        self.add_rule_effect_by("the tool", rule, span);
+    }
+
+    fn add_rule_effect_by(&mut self, program: &'static str, rule: &str, span: ByteSpan) {
+        if let Some(number) = RULES.iter().position(|known| known.id == rule) {
+            self.effects.push(Effect {
+                kind: EffectKind::Rule(number),
+                place: None,
+                recursive: false,
+                program,
+                by: None,
+                allowed: None,
+                span,
+            });
+        }
+    }
+
+    /// There is more to it than could be looked at.
+    pub(crate) fn mark_limit_exceeded(&mut self, name: &'static str) {
+        self.add_rule_effect(LIMIT_RULE, ByteSpan::default());
+        self.coverage.add_gap(CoverageGap::Limit(name));
+    }
+
+    /// A field is missing, or is not of the kind that the tool takes.
+    pub(crate) fn mark_field_unreadable(&mut self, field: &'static str) {
+        self.add_rule_effect_by(field, UNREADABLE_RULE, ByteSpan::default());
+        self.coverage.add_gap(CoverageGap::Unread);
+    }
+
+    /// What happens behind links happens there.
+    fn follow_links(&mut self, world: &JudgeContext) {
+        for effect in &mut self.effects {
+            let Some(touched) = AffectedPath::from_effect(effect) else {
+                continue;
+            };
+            let known = touched.path.as_str();
+            // The link itself lies where its directory really is.
+            let (directory, _) = known.rsplit_once('/').unwrap_or_default();
+            let from = if touched.is_link_itself { directory } else { known };
+            let real = world.links.iter().find(|(link, _)| link == from);
+            if let (Some((_, real)), Some(place)) = (real, effect.place.as_mut()) {
+                place.follow_link(from, real, world);
+            }
+        }
+    }
+
+    /// Whoever passed a limit, what was seen is not all.
+    fn mark_partial_if_limited(&mut self) {
+        let is_limit = |effect: &Effect| matches!(effect.kind, EffectKind::Rule(number) if RULES.get(number).is_some_and(|rule| rule.id == LIMIT_RULE));
+        if !self.coverage.is_limited() && self.effects.iter().any(is_limit) {
+            self.coverage.add_gap(CoverageGap::Limit("code"));
+        }
+    }
+
+    /// Functions that start themselves without end.
+    pub(crate) fn add_fork_bombs(&mut self, spans: Vec<ByteSpan>) {
+        for span in spans {
+            self.add_rule_effect(FORK_BOMB_RULE, span);
+        }
+    }
+
+    /// What is known about how much is known.
+    pub(crate) fn merge_coverage(&mut self, coverage: GuardCoverage) {
+        let GuardCoverage::Partial(reasons) = coverage else {
+            return;
+        };
+        for reason in reasons {
+            match reason {
+                CoverageGap::Limit(name) => self.mark_limit_exceeded(name),
+                other => self.coverage.add_gap(other),
+            }
+        }
+        self.add_rule_effect(UNCLEAR_RULE, ByteSpan::default());
+    }
+}
+
+/// A place that a call is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AffectedPath {
+    /// Its path, as far as that is known.
+    pub path: String,
+    /// Whether it would be the link itself that is removed or moved, if it is one.
+    pub is_link_itself: bool,
+    /// Whether it is looked at and nothing else.
+    pub is_read_only: bool,
+    /// Whether it is a program that would run, called by its path.
+    pub is_executed: bool,
+}
+
+impl AffectedPath {
+    fn from_effect(effect: &Effect) -> Option<Self> {
+        let (path, is_all) = effect.place.as_ref()?.known_prefix()?;
+        let takes_away = matches!(effect.kind, EffectKind::Path(PathAction::Delete | PathAction::Take));
+        Some(Self {
+            path,
+            is_link_itself: takes_away && is_all,
+            is_read_only: effect.kind == EffectKind::Path(PathAction::Read),
+            is_executed: false,
+        })
+    }
+
+    /// The program of an invocation, if it is called by its path.
+    fn from_invocation(invocation: &Invocation, world: &JudgeContext) -> Option<Self> {
+        let program = invocation.argv.first().filter(|_| !invocation.elsewhere)?;
+        program.as_text().filter(|name| name.contains('/'))?;
+        Some(Self {
+            path: locate_path(program, invocation.cwd.as_deref(), world).path?,
+            is_link_itself: false,
+            is_read_only: true,
+            is_executed: true,
+        })
+    }
+}
+
+/// Judges a call, and says which places it is about: whoever knows a disk can say where links on their ways lead, and have
+/// it judged again with [`JudgeContext::links`].
+pub fn judge_with_affected_paths(
+    call: &GuardToolCall<'_>,
+    policy: &GuardPolicy,
+    world: &JudgeContext,
+) -> (GuardJudgement, Vec<AffectedPath>) {
+    let seen = analyze_call(call, policy, world);
+    let mut touched: Vec<AffectedPath> = seen.effects.iter().filter_map(AffectedPath::from_effect).collect();
+    let run = seen.invocations.iter();
+    touched.extend(run.filter_map(|invocation| AffectedPath::from_invocation(invocation, world)));
+    touched.sort();
+    touched.dedup();
+    (judge_analysis(&seen, policy), touched)
+}
+
+/// Judges a call: what would it do, and may it?
+pub fn judge_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, world: &JudgeContext) -> GuardJudgement {
+    let seen = analyze_call(call, policy, world);
+    judge_analysis(&seen, policy)
+}
+
+/// What would happen, and what that means to this policy.
+pub(crate) fn analyze_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, world: &JudgeContext) -> CallAnalysis {
+    let permits = allow_list::parse_allow_list(&policy.allowed, world);
+    let mut seen = tools::analyze_tool_call(call, &permits, world);
+    seen.mark_partial_if_limited();
+    if !world.links.is_empty() {
+        seen.follow_links(world);
+    }
+    if !policy.protected.is_empty() {
+        seen.effects.extend(protected_args::find_protected_args(&seen.invocations, &policy.protected, world));
+    }
+    if !world.links.is_empty() {
+        seen.follow_links(world);
+    }
+    if !policy.protected.is_empty() {
+        let places = seen.effects.iter_mut().filter_map(|effect| effect.place.as_mut());
+        places.for_each(|place| place.apply_protections(&policy.protected, world));
+    }
+    seen
+}
+
+/// What is to be done about it.
+pub(crate) fn judge_analysis(seen: &CallAnalysis, policy: &GuardPolicy) -> GuardJudgement {
+    let findings = rules::collect_findings(&seen.effects);
+    let minded = |finding: &&RuleFinding<'_>| policy.decide(finding.rule) != GuardDecision::Allow;
+    let (through, stopped): (Vec<&RuleFinding<'_>>, Vec<&RuleFinding<'_>>) =
+        findings.iter().filter(minded).partition(|finding| finding.is_exempt());
+    // They are sorted by gravity, but a policy may see it differently; of equals, the first is the gravest.
+    let gravest = stopped
+        .iter()
+        .map(|finding| (policy.decide(finding.rule), *finding))
+        .reduce(|best, next| if next.0 > best.0 { next } else { best });
+    let allowed = through.first().and_then(|finding| finding.effect.allowed);
+    GuardJudgement {
+        allowed_by: allowed.and_then(|number| Some(policy.allowed.get(number)?.reason.clone())),
+        ..match gravest {
+            Some((verdict, finding)) => {
+                judgement_from_finding(policy, verdict, finding, &stopped, seen.coverage.clone())
+            }
+            // Whoever lets through what could not be looked at is told so all the same.
+            None => match findings.iter().find(|finding| matches!(finding.rule.id, LIMIT_RULE | UNREADABLE_RULE)) {
+                Some(unseen) => {
+                    judgement_from_finding(policy, GuardDecision::Allow, unseen, &[unseen], seen.coverage.clone())
+                }
+                None => GuardJudgement::without_findings(seen.coverage.clone()),
+            },
+        }
+    }
+}
+
+fn judgement_from_finding(
+    policy: &GuardPolicy,
+    verdict: GuardDecision,
+    finding: &RuleFinding<'_>,
+    all: &[&RuleFinding<'_>],
+    coverage: GuardCoverage,
+) -> GuardJudgement {
+    let rule = finding.rule;
+    let mut spans: Vec<ByteSpan> = all
+        .iter()
+        .filter(|other| other.rule.id == rule.id)
+        .map(|other| other.effect.span.clone())
+        .filter(|span| *span != ByteSpan::default())
+        .collect();
+    spans.sort_by_key(|span| (span.start, span.end));
+    spans.dedup();
+    GuardJudgement {
+        decision: policy.enforced_decision(verdict),
+        unaudited: verdict,
+        rule: Some(rule.id),
+        tier: Some(rule.tier),
+        reason: finding.format_reason(),
+        advice: rule.advice,
+        spans,
+        ..GuardJudgement::without_findings(coverage)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! Settings of an agent, in the project: an agent may have good reason to change them, and could switch Snell off with
+//! them. What surely does not concern Snell is for the user to decide; everything else is no agent's to change.
+
+use serde_json::Value as Json;
+
+use super::build_file_effect;
+use crate::effects::{Effect, EffectKind, PathAction};
+use crate::judge::CallAnalysis;
+use crate::judge::context::{JudgeContext, SelfFile};
+use crate::paths::{PathClass, is_within_directory};
+
+/// The rule for a change that the user decides about.
+pub(crate) const SETTINGS_RULE: &str = "self.settings";
+
+/// What stands in the settings where Snell is registered, or could be switched off: in small letters.
+const HOOK_RELATED_WORDS: &[&str] = &[
+    "snell",
+    "hook",
+    "matcher",
+    "command",
+    "\"type\"",
+    "tooluse",
+    "prompt",
+    "notification",
+    "stop",
+    "session",
+    "compact",
+    "permissionrequest",
+    "\\u",
+];
+
+/// How tools call what is there and what is to be there instead.
+const EDIT_KEYS: &[(&str, &str)] = &[("old_string", "new_string"), ("old_str", "new_str"), ("oldText", "newText")];
+
+/// Notes a change of an agent's settings that does not concern Snell; whether it is one.
+pub(super) fn analyze_settings_change(path: &str, input: &Json, world: &JudgeContext, seen: &mut CallAnalysis) -> bool {
+    let mut effect = build_file_effect(PathAction::Overwrite, path, world);
+    let Some(place) = &mut effect.place else {
+        return false;
+    };
+    let own = world
+        .self_paths
+        .iter()
+        .find(|own| Some(own.path.as_str()) == place.path.as_deref() && is_within_directory(&own.path, &world.project));
+    let harmless = match own.map(|own| own.kind) {
+        Some(SelfFile::Settings) => is_harmless_edit(input) || is_harmless_write(input),
+        Some(SelfFile::Registration) => is_harmless_edit(input),
+        _ => false,
+    };
+    if harmless {
+        place.classes = place.classes.difference([PathClass::Own].into());
+        seen.effects
+            .push(Effect { kind: EffectKind::Rule(crate::effects::find_rule_index(SETTINGS_RULE)), ..effect.clone() });
+        seen.effects.push(effect);
+    }
+    harmless
+}
+
+/// Whether all that is replaced, and all that comes instead, has nothing to do with Snell and leaves the file in shape.
+fn is_harmless_edit(input: &Json) -> bool {
+    let inner = input.get("edits").and_then(Json::as_array);
+    let pairs: Vec<(&str, &str)> = std::iter::once(input)
+        .chain(inner.into_iter().flatten())
+        .flat_map(|edit| {
+            EDIT_KEYS.iter().filter_map(|(old, new)| Some((edit.get(old)?.as_str()?, edit.get(new)?.as_str()?)))
+        })
+        .collect();
+    let all_read = inner.is_none_or(|edits| edits.len() == pairs.len());
+    let harmless = |(old, new): &(&str, &str)| {
+        !is_hook_related(old) && !is_hook_related(new) && count_brackets(old) == count_brackets(new)
+    };
+    !pairs.is_empty() && all_read && input.get("content").is_none() && pairs.iter().all(harmless)
+}
+
+/// Whether a whole new file has nothing to do with Snell.
+fn is_harmless_write(input: &Json) -> bool {
+    let content = input.get("content").and_then(Json::as_str);
+    let is_settings = |text: &str| serde_json::from_str::<Json>(text).is_ok_and(|json| json.is_object());
+    content.is_some_and(|text| !is_hook_related(text) && is_settings(text))
+}
+
+fn is_hook_related(text: &str) -> bool {
+    let text = text.to_lowercase();
+    HOOK_RELATED_WORDS.iter().any(|word| text.contains(word))
+}
+
+/// What a text opens and closes: a file that is no longer JSON is no longer read.
+fn count_brackets(text: &str) -> (isize, isize, usize) {
+    let mut shape = (0, 0, 0);
+    for c in text.chars() {
+        match c {
+            '{' => shape.0 += 1,
+            '}' => shape.0 -= 1,
+            '[' => shape.1 += 1,
+            ']' => shape.1 -= 1,
+            '"' => shape.2 ^= 1,
+            _ => {}
+        }
+    }
+    shape
+}

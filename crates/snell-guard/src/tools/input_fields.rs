@@ -1,0 +1,31 @@
+//! Fields of a call that are not what a tool takes: what cannot be read cannot be judged, and that is said.
+
+use serde_json::Value as Json;
+
+use crate::judge::CallAnalysis;
+
+/// Looks whether all that stands at these keys can be read, and whether something stands at one of them. The first of
+/// them is the one that most tools have.
+pub(super) fn check_required_fields(input: &Json, keys: &[&'static str], seen: &mut CallAnalysis) {
+    let is_named = keys.iter().any(|key| input.get(key).is_some_and(|value| !value.is_null()));
+    let missing = keys.first().copied().filter(|_| !is_named);
+    missing.into_iter().for_each(|field| seen.mark_field_unreadable(field));
+    check_text_fields(input, keys, seen);
+}
+
+/// Looks whether all that stands at these keys can be read.
+pub(super) fn check_text_fields(input: &Json, keys: &[&'static str], seen: &mut CallAnalysis) {
+    keys.iter()
+        .filter(|key| input.get(key).is_some_and(|value| !is_readable_text(value, keys)))
+        .for_each(|field| seen.mark_field_unreadable(field));
+}
+
+/// Whether it is a text, a list of texts, or a list of objects with such fields again.
+fn is_readable_text(value: &Json, keys: &[&str]) -> bool {
+    let is_text = |value: &Json| value.is_string() || value.is_null();
+    let are_texts = |item: &Json| keys.iter().filter_map(|key| item.get(key)).all(is_text);
+    match value {
+        Json::Array(list) => list.iter().all(|item| is_text(item) || item.is_object() && are_texts(item)),
+        value => is_text(value),
+    }
+}

@@ -1,0 +1,198 @@
+//! What the names alone say: which verb, on what. There are things that nobody misses, things that agents remove all day,
+//! things about which the user is asked, and things that must not go.
+
+use crate::tools::mcp::findings::FindingSink;
+use crate::tools::mcp::request::McpRequest;
+use crate::tools::mcp::tables::{nouns, servers, verbs};
+
+/// What must not go.
+const DESTROY_RULE: &str = "infra.tool-destroy";
+/// What the user is asked about.
+const REMOVE_RULE: &str = "infra.tool-remove";
+
+/// How much something would be missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum LossSeverity {
+    Trivial,
+    Small,
+    Unknown,
+    Ordinary,
+    Grave,
+}
+
+/// What is done to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DestructiveAction {
+    Destroy,
+    Empty,
+    Stop,
+    Pause,
+    Revoke,
+}
+
+/// Verbs, and what they do.
+const ACTION_VERBS: &[(&[&str], DestructiveAction)] = &[
+    (verbs::DESTROYS, DestructiveAction::Destroy),
+    (verbs::EMPTIES, DestructiveAction::Empty),
+    (verbs::STOPS, DestructiveAction::Stop),
+    (verbs::PAUSES, DestructiveAction::Pause),
+    (verbs::REVOKES, DestructiveAction::Revoke),
+];
+
+pub(in crate::tools::mcp) fn analyze_destructive_verb(request: &McpRequest<'_>, desk: &mut FindingSink<'_>) -> bool {
+    let Some(deed) = find_destructive_action(request).filter(|_| !request.is_dry_run()) else {
+        return false;
+    };
+    let grade = raise_severity(assess_severity(request), request);
+    let in_cloud = is_cloud_server(request);
+    let rule = match (deed, grade) {
+        (_, LossSeverity::Trivial) => None,
+        (DestructiveAction::Destroy, LossSeverity::Grave) => Some(DESTROY_RULE),
+        (DestructiveAction::Destroy, LossSeverity::Ordinary) => Some(REMOVE_RULE),
+        (DestructiveAction::Destroy, LossSeverity::Unknown) if in_cloud => Some(DESTROY_RULE),
+        (DestructiveAction::Destroy, LossSeverity::Unknown) if request.has_action_word(verbs::DESTROYS_ALL) => {
+            Some(REMOVE_RULE)
+        }
+        (DestructiveAction::Empty, LossSeverity::Grave) => Some(DESTROY_RULE),
+        (DestructiveAction::Stop, LossSeverity::Grave) if in_cloud => Some(DESTROY_RULE),
+        (DestructiveAction::Pause, LossSeverity::Ordinary | LossSeverity::Grave) if in_cloud => Some(REMOVE_RULE),
+        (DestructiveAction::Stop | DestructiveAction::Revoke, LossSeverity::Ordinary | LossSeverity::Grave) => {
+            Some(REMOVE_RULE)
+        }
+        (DestructiveAction::Revoke, _) if request.has_server_word(servers::PAYMENTS) => Some(REMOVE_RULE),
+        _ => None,
+    };
+    rule.into_iter().for_each(|rule| desk.mark_rule(rule));
+    rule.is_some()
+}
+
+/// What the first verb does, of the tool's name and then of the action that it is told.
+fn find_destructive_action(request: &McpRequest<'_>) -> Option<DestructiveAction> {
+    // `repository_write`, for everything that changes one: the action tells.
+    let tool = match request.tool_words() {
+        [rest @ .., last] if last == "write" && !rest.is_empty() => rest,
+        all => all,
+    };
+    match classify_first_verb(tool) {
+        VerbClass::Destructive(deed) => Some(deed),
+        VerbClass::Harmless => None,
+        VerbClass::None => match classify_first_verb(&request.action) {
+            VerbClass::Destructive(deed) => Some(deed),
+            VerbClass::Harmless | VerbClass::None => None,
+        },
+    }
+}
+
+enum VerbClass {
+    Destructive(DestructiveAction),
+    Harmless,
+    None,
+}
+
+fn classify_first_verb(words: &[String]) -> VerbClass {
+    for (at, word) in words.iter().enumerate() {
+        let word = word.as_str();
+        if let Some((_, deed)) = ACTION_VERBS.iter().find(|(known, _)| known.contains(&word)) {
+            return VerbClass::Destructive(*deed);
+        }
+        let first = at == 0 && (verbs::READS_FIRST.contains(&word) || verbs::WRITES_FIRST.contains(&word));
+        if first || verbs::READS.contains(&word) || verbs::WRITES.contains(&word) {
+            // `create_or_delete`, `refund_create`: what comes after it may still be money or loss.
+            return match words.get(at + 1).map(String::as_str) {
+                Some("or" | "and") => classify_first_verb(words.get(at + 2..).unwrap_or_default()),
+                Some(next @ ("refund" | "payout" | "transfer")) if verbs::WRITES.contains(&word) => {
+                    classify_first_verb(&[next.to_owned()])
+                }
+                _ => VerbClass::Harmless,
+            };
+        }
+    }
+    VerbClass::None
+}
+
+/// Of the last noun, which is what the others belong to: `delete_repository_label` is about a label.
+fn assess_severity(request: &McpRequest<'_>) -> LossSeverity {
+    for words in [&request.kind[..], request.tool_words(), &request.action[..]] {
+        if let Some(noun) = find_head_noun(words) {
+            return assess_noun_severity(noun, request);
+        }
+    }
+    if request.has_action_word(verbs::DESTROYS_ALL) && is_cloud_server(request) {
+        return LossSeverity::Grave;
+    }
+    if is_database_server(request) { LossSeverity::Small } else { LossSeverity::Unknown }
+}
+
+/// The last word that is neither a verb nor says where or how.
+fn find_head_noun(words: &[String]) -> Option<&str> {
+    let end = words.iter().position(|word| nouns::PREPOSITIONS.contains(&word.as_str()));
+    let words = words.get(..end.unwrap_or(words.len()))?;
+    let is_verb = |word: &str| ACTION_VERBS.iter().any(|(known, _)| known.contains(&word));
+    let says = |word: &&String| !nouns::FILLERS.contains(&word.as_str()) && !is_verb(word) && word.len() > 1;
+    words.iter().rev().find(says).map(String::as_str)
+}
+
+fn assess_noun_severity(noun: &str, request: &McpRequest<'_>) -> LossSeverity {
+    let is = |known: &[&str]| singular_forms(noun).any(|single| known.contains(&single.as_str()));
+    if is_database_server(request) && is(nouns::SMALL_IN_DATA) {
+        return LossSeverity::Small;
+    }
+    if request.has_server_word(servers::DRIVES) && is(&["file", "folder", "item"]) {
+        return LossSeverity::Ordinary;
+    }
+    if request.has_server_word(servers::BRANCHED) && is(&["branch"]) {
+        return LossSeverity::Grave;
+    }
+    if is_search_server(request) && is(&["index"]) || is_database_server(request) && is(&["collection", "table"]) {
+        return LossSeverity::Grave;
+    }
+    if is_database_server(request) && is(&["index"]) {
+        return LossSeverity::Small;
+    }
+    if is_cloud_server(request) && is(nouns::GRAVE_IN_CLOUDS) {
+        return LossSeverity::Grave;
+    }
+    if request.has_server_word(servers::HOSTS) && is(&["project", "group", "workspace", "environment"]) {
+        return LossSeverity::Grave;
+    }
+    [
+        (nouns::GRAVE, LossSeverity::Grave),
+        (nouns::TRIVIAL, LossSeverity::Trivial),
+        (nouns::ORDINARY, LossSeverity::Ordinary),
+        (nouns::SMALL, LossSeverity::Small),
+    ]
+    .into_iter()
+    .find(|(known, _)| is(known))
+    .map_or(LossSeverity::Unknown, |(_, grade)| grade)
+}
+
+/// Everything of it, or what hangs on it too.
+fn raise_severity(grade: LossSeverity, request: &McpRequest<'_>) -> LossSeverity {
+    let all = request.has_action_word(&["all", "everything", "every"])
+        || request.has_flag(&["all", "deleteall", "cascade", "purge"]);
+    match grade {
+        LossSeverity::Small if all => LossSeverity::Ordinary,
+        LossSeverity::Ordinary if all => LossSeverity::Grave,
+        other => other,
+    }
+}
+
+/// As it is, and without what makes many of one: `keys`, `indices`, `boxes`, `entities`.
+fn singular_forms(noun: &str) -> impl Iterator<Item = String> + '_ {
+    let endings = [("", ""), ("s", ""), ("es", ""), ("ies", "y"), ("ices", "ex")];
+    endings.into_iter().filter_map(move |(many, one)| Some(format!("{}{one}", noun.strip_suffix(many)?)))
+}
+
+fn is_cloud_server(request: &McpRequest<'_>) -> bool {
+    request.has_server_word(servers::CLOUDS)
+}
+
+fn is_search_server(request: &McpRequest<'_>) -> bool {
+    request.is_about(servers::SEARCHES)
+}
+
+fn is_database_server(request: &McpRequest<'_>) -> bool {
+    [servers::REDIS, servers::MONGO, servers::SQL, servers::SEARCHES, servers::GRAPHS]
+        .iter()
+        .any(|names| request.has_server_word(names))
+}

@@ -1,0 +1,500 @@
+//! Commands in unknown fields. A tool that runs things may give the field any name, so a text that reads as a command
+//! counts as one, unless the tool, the server or the key says that it is only kept, shown or searched for.
+
+use serde_json::{Map, Value as Json};
+
+use crate::programs;
+use crate::tools::mcp::findings::{FindingFilter, FindingSink};
+use crate::tools::mcp::request::{McpRequest, is_key_named, walk_json};
+use crate::tools::mcp::tables::{servers, verbs};
+use crate::tools::mcp::tool_name::split_identifier;
+use crate::tools::quote_shell_word;
+use crate::wrappers;
+
+/// More texts that read as commands are not looked at, because each may take as long as a command.
+const MAX_GUESSES: usize = 32;
+
+/// Words of tools and servers that run things, besides those of shells.
+const RUNNER_WORDS: &[&str] = &[
+    "run",
+    "runs",
+    "runner",
+    "execute",
+    "executor",
+    "exec",
+    "eval",
+    "spawn",
+    "launch",
+    "launcher",
+    "invoke",
+    "trigger",
+    "perform",
+    "do",
+    "job",
+    "jobs",
+    "task",
+    "tasks",
+    "worker",
+    "ci",
+    "cd",
+    "pipeline",
+    "workflow",
+    "build",
+    "automation",
+    "cron",
+    "schedule",
+    "scheduler",
+    "process",
+    "start",
+    "submit",
+    "dispatch",
+    "queue",
+    "hook",
+    "hooks",
+    "deploy",
+    "make",
+    "ops",
+    "devtools",
+    "agent",
+    "orchestrator",
+    "batch",
+    "step",
+    "steps",
+    "action",
+    "actions",
+    "call",
+    "apply",
+    "install",
+    "test",
+    "shell",
+    "command",
+    "terminal",
+    "tool",
+    "tools",
+];
+/// Words that say that a tool runs what it is given, whatever else its name holds.
+const EXECUTION_WORDS: &[&str] = &["exec", "execute", "shell", "terminal", "bash", "zsh", "run"];
+/// Words in names of tools that only keep or show a text.
+const STORING_TOOL_WORDS: &[&str] = &[
+    "ask",
+    "note",
+    "notes",
+    "memory",
+    "remember",
+    "think",
+    "thinking",
+    "thought",
+    "sequentialthinking",
+    "comment",
+    "issue",
+    "message",
+    "reply",
+    "chat",
+    "say",
+    "tell",
+    "document",
+    "docs",
+    "doc",
+    "page",
+    "knowledge",
+    "wiki",
+    "todo",
+    "log",
+    "translate",
+    "summarize",
+    "review",
+    "parse",
+    "complete",
+    "completion",
+    "prompt",
+    "type",
+    "fill",
+    "press",
+    "write",
+    "edit",
+    "save",
+    "append",
+    "insert",
+    "file",
+    "files",
+    "text",
+    "markdown",
+    "email",
+    "mail",
+    "post",
+    "publish",
+    "annotate",
+    "title",
+    "label",
+    "tag",
+    "bookmark",
+    "remind",
+    "reminder",
+    "event",
+    "contact",
+    "screenshot",
+    "browser",
+    "rule",
+    "rules",
+    "pr",
+    "pull",
+    "merge",
+    "ticket",
+    "story",
+    "card",
+    "observation",
+    "observations",
+    "entity",
+    "entities",
+    "relation",
+    "shellcheck",
+    "lint",
+    "explain",
+    "highlight",
+    "flashcard",
+    "flashcards",
+    "quiz",
+];
+/// Words in names of servers that only keep a text.
+const STORING_SERVER_WORDS: &[&str] = &[
+    "todo",
+    "todos",
+    "note",
+    "notes",
+    "memory",
+    "mem0",
+    "knowledge",
+    "kb",
+    "docs",
+    "wiki",
+    "thinking",
+    "planner",
+    "journal",
+    "diary",
+    "bookmarks",
+    "kanban",
+    "calendar",
+    "reminders",
+    "rag",
+    "translator",
+    "taskmaster",
+    "backlog",
+    "flashcards",
+    "anki",
+];
+/// Keys of texts for people.
+const PROSE_KEYS: &[&str] = &[
+    "text",
+    "message",
+    "msg",
+    "title",
+    "body",
+    "description",
+    "desc",
+    "content",
+    "contents",
+    "query",
+    "question",
+    "q",
+    "comment",
+    "note",
+    "notes",
+    "thought",
+    "prompt",
+    "summary",
+    "name",
+    "subject",
+    "reason",
+    "details",
+    "markdown",
+    "html",
+    "observations",
+    "observation",
+    "caption",
+    "label",
+    "search",
+    "searchterm",
+    "pattern",
+    "filter",
+    "regex",
+    "answer",
+    "explanation",
+    "instructions",
+    "goal",
+    "context",
+    "oldstring",
+    "newstring",
+    "oldtext",
+    "newtext",
+    "commitmessage",
+    "commentbody",
+    "rationale",
+    "example",
+    "examples",
+    "documentation",
+    "doc",
+    "help",
+    "hint",
+    "advice",
+    "topic",
+    "excerpt",
+];
+/// Keys of words that stand for themselves.
+const TAG_KEYS: &[&str] = &["tags", "labels", "keywords", "topics", "categories"];
+/// Keys of a program, and of what it is given.
+const PROGRAM_KEYS: &[&str] = &["program", "exe", "executable", "command", "cmd", "bin", "binary"];
+const ARGUMENT_KEYS: &[&str] = &["args", "arguments", "params", "parameters", "argv"];
+/// Words of keys of what is run.
+const CODE_KEY_WORDS: &[&str] = &[
+    "script",
+    "scripts",
+    "shell",
+    "bash",
+    "sh",
+    "zsh",
+    "exec",
+    "execute",
+    "run",
+    "runs",
+    "command",
+    "commands",
+    "cmd",
+    "hook",
+    "hooks",
+    "job",
+    "jobs",
+    "recipe",
+    "entrypoint",
+    "step",
+    "steps",
+    "program",
+    "payload",
+    "line",
+    "lines",
+    "before",
+    "after",
+    "pre",
+    "post",
+    "preinstall",
+    "postinstall",
+    "prestart",
+    "poststart",
+    "install",
+    "eval",
+    "code",
+    "argv",
+    "args",
+    "task",
+    "tasks",
+    "setup",
+    "teardown",
+    "invocation",
+    "cli",
+    "terminal",
+    "snippet",
+    "source",
+    "stdin",
+    "input",
+];
+/// Words that stand between others in sentences and rarely in commands.
+const SENTENCE_WORDS: &[&str] = &[
+    "the", "a", "an", "is", "are", "was", "were", "be", "that", "this", "should", "would", "could", "must", "not",
+    "and", "or", "but", "it", "you", "we", "i", "with", "when", "because", "what", "why", "how", "does", "will", "can",
+    "of", "to", "which", "then", "there", "please", "before", "after", "my", "your", "our",
+];
+
+pub(in crate::tools::mcp) fn analyze_embedded_commands(request: &McpRequest<'_>, desk: &mut FindingSink<'_>) -> bool {
+    let keeps = request.has_action_word(STORING_TOOL_WORDS) || request.has_tool_word(verbs::READS);
+    let executes = request.has_tool_word(EXECUTION_WORDS) || request.has_server_word(EXECUTION_WORDS) && !keeps;
+    let spoken_of = keeps || request.has_server_word(STORING_SERVER_WORDS);
+    let is_far = is_remote_server(request)
+        && !(request.has_tool_word(EXECUTION_WORDS) && request.has_server_word(servers::PUBLIC));
+    if desk.has_commands() || is_far || spoken_of && !executes {
+        return false;
+    }
+    let runs = executes || request.is_about(RUNNER_WORDS);
+    let mut found = 0;
+    for (key, text) in collect_texts(request) {
+        let is_script = is_script(&text);
+        let is_code = split_identifier(key).iter().any(|word| CODE_KEY_WORDS.contains(&word.as_str()));
+        if is_key_named(key, TAG_KEYS) || is_key_named(key, PROSE_KEYS) && !is_script && !executes {
+            continue;
+        }
+        let Some(command) = extract_command(&text) else { continue };
+        found += 1;
+        if found > MAX_GUESSES {
+            desk.mark_limited();
+            break;
+        }
+        let gravity = if runs || is_code || is_script { FindingFilter::Any } else { FindingFilter::Gravest };
+        desk.analyze_possible_command(&command, gravity);
+    }
+    false
+}
+
+/// The command that a text is, or that runs the code that it is.
+fn extract_command(text: &str) -> Option<String> {
+    let text = text.trim();
+    let interpreter = |name: &str| Some(format!("{name} {}", quote_shell_word(text)));
+    if let Some((_, block)) = text.split_once("```") {
+        let (language, code) = block.split_once('\n')?;
+        let code = code.split("```").next().unwrap_or(code);
+        let is_shell = matches!(language.trim(), "sh" | "bash" | "zsh" | "shell" | "console");
+        return (is_shell && is_command_like(code)).then(|| code.to_owned());
+    }
+    let first = text.lines().find(|line| !line.starts_with('#') || line.starts_with("#!"))?;
+    if first.starts_with("import ") || first.starts_with("from ") || first.starts_with("#!") && first.contains("python")
+    {
+        return interpreter("python3 -c");
+    }
+    if text.contains("require(") && !is_command_like(text) {
+        return interpreter("node -e");
+    }
+    let command = text.strip_prefix("$ ").unwrap_or(text);
+    is_command_like(command).then(|| command.to_owned())
+}
+
+/// Whether a text can be nothing but a script: its first line says so, or each of several begins as a command does.
+fn is_script(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    text.trim_start().starts_with("#!") || (text.trim().contains('\n') && lines.all(is_command_like))
+}
+
+/// Whether it is about what is kept or runs on other machines: there, paths mean something else.
+fn is_remote_server(request: &McpRequest<'_>) -> bool {
+    let servers = [
+        servers::PUBLIC,
+        servers::FARAWAY,
+        servers::REMOTE,
+        servers::CLOUDS,
+        servers::SQL,
+        servers::SEARCHES,
+        servers::GRAPHS,
+        servers::FETCHERS,
+        servers::STORES,
+    ];
+    // Named after what they do for the agent rather than after a service.
+    const AMBIGUOUS_SERVER_WORDS: &[&str] = &["make", "x", "line", "cd", "process", "toolbox", "web", "workspace"];
+    servers.iter().any(|names| {
+        let named: Vec<&str> = names.iter().copied().filter(|name| !AMBIGUOUS_SERVER_WORDS.contains(name)).collect();
+        request.has_server_word(&named)
+    })
+}
+
+/// Every text with its key, and every list of words as one command line.
+fn collect_texts<'a>(request: &McpRequest<'a>) -> Vec<(&'a str, String)> {
+    let mut all = Vec::new();
+    walk_json(request.input, |key, value| match value {
+        Json::String(text) => all.push((key, text.clone())),
+        Json::Array(list) => {
+            let words: Option<Vec<&str>> = list.iter().map(Json::as_str).collect();
+            if let Some([first, _, ..]) = words.as_deref()
+                && is_known_program(first)
+            {
+                let words = list.iter().filter_map(Json::as_str).map(quote_shell_word);
+                all.push((key, words.collect::<Vec<_>>().join(" ")));
+            }
+        }
+        Json::Object(fields) => all.extend(join_separate_command(fields).map(|line| ("command", line))),
+        _ => {}
+    });
+    all
+}
+
+/// A program and its arguments that stand in fields of their own.
+fn join_separate_command(fields: &Map<String, Json>) -> Option<String> {
+    let at = |keys| fields.iter().find(|(key, _)| is_key_named(key, keys)).map(|(_, value)| value);
+    let program = at(PROGRAM_KEYS)?.as_str().filter(|name| is_known_program(name))?;
+    let arguments = match at(ARGUMENT_KEYS)? {
+        Json::String(text) => text.clone(),
+        Json::Array(list) => {
+            let words = list.iter().filter_map(Json::as_str).map(quote_shell_word);
+            words.collect::<Vec<_>>().join(" ")
+        }
+        _ => return None,
+    };
+    Some(format!("{program} {arguments}"))
+}
+
+/// Whether a text begins as a command does and goes on as no sentence does. Behind a word that may be a program as well,
+/// any further command counts.
+fn is_command_like(text: &str) -> bool {
+    let mut lines = text.trim_start().lines();
+    let is_remark = |line: &str| line.trim_start().starts_with('#') && !line.starts_with("#!");
+    let Some(line) = lines.find(|line| !is_remark(line) && !line.trim().is_empty()) else {
+        return false;
+    };
+    if line.starts_with("#!") {
+        return true;
+    }
+    let line = line.split_once(" #").map_or(line, |(command, _)| command).trim_end();
+    let mut parts = line.split([';', '&', '|', '{']).map(str::trim).filter(|part| !part.is_empty());
+    let Some(first) = parts.next() else { return false };
+    is_command_start(first) || may_be_command(first) && parts.any(is_command_start)
+}
+
+/// Whether the first word is a program's, and the others make no sentence.
+fn is_command_start(part: &str) -> bool {
+    let mut words = part
+        .split_whitespace()
+        .skip_while(|word| matches!(*word, "$" | "!" | "sudo" | "exec" | "time" | "(" | "{") || is_assignment(word));
+    let is_begun = words.next().is_some_and(|first| {
+        let first = first.trim_start_matches(['(', '{', '!', '\\']).trim_end_matches(';').trim_matches(['\'', '"']);
+        is_known_program(first) || is_builtin(first)
+    });
+    is_begun && count_sentence_words(words) < 2 && !is_sentence_end(part)
+}
+
+/// Whether it ends with a mark behind a word: `rm -rf .` and `while :` do not.
+fn is_sentence_end(part: &str) -> bool {
+    let words = part.trim_end_matches(['.', '?', ':']);
+    words.len() < part.len() && words.ends_with(char::is_alphanumeric)
+}
+
+/// Whether this may call a program that is not known: `./deploy.sh`, `mytool x`, `f()`, `[[ -d x ]]`, `x=rm`.
+fn may_be_command(part: &str) -> bool {
+    let mut words = part.split_whitespace();
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-./~+$@:()[=".contains(c);
+    let is_begun = words.next().is_some_and(|first| first.chars().all(is_name));
+    is_begun && count_sentence_words(words) == 0
+}
+
+fn count_sentence_words<'a>(words: impl Iterator<Item = &'a str>) -> usize {
+    let is_common =
+        |word: &&str| SENTENCE_WORDS.contains(&word.to_ascii_lowercase().trim_matches(['.', ',', '?', '!', ':']));
+    words.filter(is_common).count()
+}
+
+fn is_known_program(word: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-./~+$@:".contains(c);
+    let base = word.rsplit('/').next().unwrap_or(word);
+    !word.is_empty()
+        && word.chars().all(is_name)
+        && (programs::find_program(word).is_some() || wrappers::wrapper_names().any(|name| name == base))
+}
+
+/// With what else scripts begin.
+fn is_builtin(word: &str) -> bool {
+    matches!(
+        word,
+        "cd" | "set"
+            | "export"
+            | "if"
+            | "for"
+            | "while"
+            | "eval"
+            | "source"
+            | "."
+            | "echo"
+            | "printf"
+            | "true"
+            | ":"
+            | "test"
+            | "["
+    )
+}
+
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| !name.is_empty() && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric()))
+}

@@ -1,0 +1,161 @@
+//! Secrets in what is sent: private keys and tokens of known forms, in texts that others will see.
+
+use crate::tools::mcp::findings::FindingSink;
+use crate::tools::mcp::request::McpRequest;
+use crate::tools::mcp::tables::{servers, verbs};
+
+const RULE: &str = "secret.send-token";
+
+/// More letters of one call are not read.
+const MAX_SCANNED_BYTES: usize = 1 << 20;
+
+/// Verbs of tools that show a text to others, whatever their server is called.
+const SEND_VERBS: &[&str] = &[
+    "post", "send", "publish", "share", "tweet", "reply", "comment", "message", "email", "gist", "paste", "notify",
+    "webhook",
+];
+/// What is there to keep secrets, and may be given them.
+const SECRET_STORAGE_WORDS: &[&str] =
+    &["secret", "secrets", "variable", "variables", "env", "credential", "credentials", "password", "key", "token"];
+
+/// How tokens begin, how many letters follow at least, and which.
+const TOKEN_FORMATS: &[(&str, usize, TokenAlphabet)] = &[
+    ("ghp_", 36, TokenAlphabet::Plain),
+    ("gho_", 36, TokenAlphabet::Plain),
+    ("ghu_", 36, TokenAlphabet::Plain),
+    ("ghs_", 36, TokenAlphabet::Plain),
+    ("ghr_", 36, TokenAlphabet::Plain),
+    ("github_pat_", 40, TokenAlphabet::Word),
+    ("glpat-", 20, TokenAlphabet::Word),
+    ("xoxb-", 20, TokenAlphabet::Word),
+    ("xoxp-", 20, TokenAlphabet::Word),
+    ("xoxa-", 20, TokenAlphabet::Word),
+    ("xoxs-", 20, TokenAlphabet::Word),
+    ("xapp-1-", 20, TokenAlphabet::Word),
+    ("sk-ant-", 24, TokenAlphabet::Word),
+    ("sk-proj-", 24, TokenAlphabet::Word),
+    ("sk_live_", 20, TokenAlphabet::Plain),
+    ("rk_live_", 20, TokenAlphabet::Plain),
+    ("npm_", 36, TokenAlphabet::Plain),
+    ("pypi-AgE", 40, TokenAlphabet::Word),
+    ("dop_v1_", 60, TokenAlphabet::Plain),
+    ("hf_", 34, TokenAlphabet::Plain),
+    ("hvs.", 24, TokenAlphabet::Word),
+    ("shpat_", 32, TokenAlphabet::Plain),
+    ("lin_api_", 32, TokenAlphabet::Plain),
+    ("ntn_", 40, TokenAlphabet::Plain),
+    ("dapi", 32, TokenAlphabet::Hex),
+    ("glsa_", 32, TokenAlphabet::Word),
+    ("sntrys_", 32, TokenAlphabet::Word),
+    ("tskey-auth-", 20, TokenAlphabet::Word),
+    ("whsec_", 28, TokenAlphabet::Plain),
+    ("dckr_pat_", 24, TokenAlphabet::Word),
+    ("AGE-SECRET-KEY-1", 40, TokenAlphabet::Plain),
+    ("SG.", 60, TokenAlphabet::Dotted),
+    ("ya29.", 40, TokenAlphabet::Word),
+];
+
+/// Which letters a token is made of.
+#[derive(Clone, Copy)]
+enum TokenAlphabet {
+    /// Letters and digits.
+    Plain,
+    /// And `_` and `-`.
+    Word,
+    /// And dots.
+    Dotted,
+    /// Digits to the base of sixteen.
+    Hex,
+}
+
+impl TokenAlphabet {
+    fn contains(self, c: char) -> bool {
+        match self {
+            Self::Plain => c.is_ascii_alphanumeric(),
+            Self::Word => c.is_ascii_alphanumeric() || "_-".contains(c),
+            Self::Dotted => c.is_ascii_alphanumeric() || "_-.".contains(c),
+            Self::Hex => c.is_ascii_hexdigit(),
+        }
+    }
+}
+
+pub(in crate::tools::mcp) fn analyze_exfiltration(request: &McpRequest<'_>, desk: &mut FindingSink<'_>) -> bool {
+    let public = request.has_server_word(servers::PUBLIC) || request.has_action_word(SEND_VERBS);
+    let only_reads = request.tool_words().first().is_some_and(|word| verbs::READS.contains(&word.as_str()));
+    if !public || only_reads || request.has_action_word(SECRET_STORAGE_WORDS) {
+        return false;
+    }
+    let mut left = MAX_SCANNED_BYTES;
+    for leaf in &request.leaves {
+        let text = take_prefix(leaf.text, left);
+        if has_private_key(text) || has_token(text) || has_aws_key_pair(text) {
+            desk.mark_rule(RULE);
+            return true;
+        }
+        left -= text.len();
+    }
+    false
+}
+
+/// At most so many bytes of a text.
+fn take_prefix(text: &str, most: usize) -> &str {
+    let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    text.get(..end.unwrap_or_default()).unwrap_or_default()
+}
+
+/// A private key with its body: the line that one begins with is only a mention.
+fn has_private_key(text: &str) -> bool {
+    const KEY_HEADER: &str = "PRIVATE KEY";
+    const MIN_BODY: usize = 16;
+    text.match_indices(KEY_HEADER).any(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default();
+        let begins = before.rfind("-----BEGIN").is_some_and(|begin| at - begin < 40);
+        let body = text.get(at + KEY_HEADER.len()..).unwrap_or_default();
+        let body = body.trim_start_matches(" BLOCK").trim_start_matches('-');
+        let body = body.trim_start_matches("\\n").trim_start();
+        let run = body.bytes().take_while(|b| b.is_ascii_alphanumeric() || b"+/=".contains(b)).count();
+        begins && run >= MIN_BODY && is_random_token(body.get(..run).unwrap_or_default())
+    })
+}
+
+fn has_token(text: &str) -> bool {
+    TOKEN_FORMATS.iter().any(|(start, length, letters)| {
+        text.match_indices(start).any(|(at, _)| {
+            let before = text.get(..at).and_then(|before| before.chars().next_back());
+            let rest = text.get(at + start.len()..).unwrap_or_default();
+            let end = rest.find(|c| !letters.contains(c)).unwrap_or(rest.len());
+            let token = rest.get(..end).unwrap_or_default();
+            !before.is_some_and(|c| c.is_ascii_alphanumeric()) && token.len() >= *length && is_random_token(token)
+        })
+    })
+}
+
+/// A key of AWS with its secret. The key's name alone opens nothing.
+fn has_aws_key_pair(text: &str) -> bool {
+    const SECRET_LEN: usize = 40;
+    let named = ["AKIA", "ASIA"].iter().any(|start| {
+        text.match_indices(start).any(|(at, _)| {
+            let rest = text.get(at + 4..at + 20).unwrap_or_default();
+            rest.len() == 16
+                && rest.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+                && !rest.ends_with("EXAMPLE")
+        })
+    });
+    let is_base64 = |c: char| c.is_ascii_alphanumeric() || "+/".contains(c);
+    named
+        && text
+            .split(|c| !is_base64(c))
+            .any(|run| run.len() == SECRET_LEN && is_random_token(run) && !run.ends_with("EXAMPLEKEY"))
+}
+
+/// Not what stands in examples: `xxxxxxxx`, `your-token-here`, `1234…`.
+fn is_random_token(token: &str) -> bool {
+    const MIN_DISTINCT_BYTES: u32 = 8;
+    let mut kinds = 0_u128;
+    for byte in token.bytes().filter(u8::is_ascii) {
+        kinds |= 1 << byte;
+    }
+    let small = token.to_ascii_lowercase();
+    let placeholder = ["example", "xxxx", "your", "placeholder", "redacted", "abcdefgh", "123456789", "token", "fake"];
+    kinds.count_ones() >= MIN_DISTINCT_BYTES && !placeholder.iter().any(|word| small.contains(word))
+}

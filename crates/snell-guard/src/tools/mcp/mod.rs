@@ -1,0 +1,61 @@
+//! What MCP servers offer. Their tools have any name, so they are judged by class: what the server is about, which verb
+//! the tool's name holds, and what it is given. Wherever a program does the same, the call is turned into its command
+//! line, so that one set of tables judges both.
+//!
+//! A mention is not a use: a text that only is kept or shown is read for secrets and for nothing else.
+
+pub(crate) mod analyzers;
+mod findings;
+mod request;
+mod tables;
+mod tool_name;
+
+use serde_json::Value as Json;
+
+pub(super) use tool_name::McpToolName;
+
+use crate::judge::CallAnalysis;
+use crate::judge::context::JudgeContext;
+use crate::policy::allow_list::CommandPattern;
+use findings::FindingSink;
+use request::McpRequest;
+
+/// One way of looking at a request. True if it is understood, and what comes after it need not look.
+type RequestAnalyzer = fn(&McpRequest<'_>, &mut FindingSink<'_>) -> bool;
+
+/// What a tool does: the first that understands it has the word.
+const PRIMARY_ANALYZERS: &[RequestAnalyzer] = &[
+    crate::tools::mcp::analyzers::git::analyze_git,
+    crate::tools::mcp::analyzers::kubernetes::analyze_kubernetes,
+    crate::tools::mcp::analyzers::database::analyze_database,
+    crate::tools::mcp::analyzers::code::analyze_code_execution,
+    crate::tools::mcp::analyzers::cli::analyze_cli,
+    crate::tools::mcp::analyzers::destructive_verbs::analyze_destructive_verb,
+];
+
+/// What else a tool may do at the same time.
+const ADDITIONAL_ANALYZERS: &[RequestAnalyzer] = &[
+    crate::tools::mcp::analyzers::embedded_commands::analyze_embedded_commands,
+    crate::tools::mcp::analyzers::files::analyze_files,
+    crate::tools::mcp::analyzers::web::analyze_web_request,
+    crate::tools::mcp::analyzers::secret_stores::analyze_secret_stores,
+    crate::tools::mcp::analyzers::exfiltration::analyze_exfiltration,
+];
+
+/// What a tool of a server would do.
+pub(super) fn analyze_mcp_call(
+    named: &McpToolName,
+    input: &Json,
+    permits: &[Option<CommandPattern>],
+    world: &JudgeContext,
+    seen: &mut CallAnalysis,
+) {
+    // Some agents hand on what a server is given as a text.
+    let written = input.as_str().and_then(|text| serde_json::from_str(text).ok());
+    let request = McpRequest::new(named, written.as_ref().unwrap_or(input));
+    let mut desk = FindingSink::new(permits, world, seen);
+    let _ = PRIMARY_ANALYZERS.iter().any(|look| look(&request, &mut desk));
+    for look in ADDITIONAL_ANALYZERS {
+        look(&request, &mut desk);
+    }
+}

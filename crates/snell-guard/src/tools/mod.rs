@@ -1,0 +1,422 @@
+//! What a tool would do: those that run commands, those that work on files, those that fetch. What MCP servers offer is
+//! in `mcp`.
+
+pub(crate) mod agent_settings;
+mod input_fields;
+mod mcp;
+mod patch;
+
+use serde_json::Value as Json;
+
+use crate::effects::{Effect, PathAction, build_path_effect, collect_effects, collect_invocation_effects};
+use crate::interpret;
+use crate::interpreters;
+use crate::invocation::{Invocation, StdinSource, SymbolicPart, SymbolicText};
+use crate::judge::context::JudgeContext;
+use crate::judge::{CallAnalysis, GuardToolCall};
+use crate::paths::{MAX_PATH, locate_path};
+use crate::policy::allow_list::CommandPattern;
+
+/// More paths of one call are not looked at.
+pub(crate) const MAX_PATHS: usize = 4096;
+
+/// Longer commands are not looked at: no agent writes them, and no system runs them.
+pub(crate) const MAX_COMMAND: usize = 16 << 20;
+
+/// What a tool is, whatever an agent calls it.
+#[derive(Clone, Copy)]
+enum BuiltinToolKind {
+    /// Runs a command.
+    Shell,
+    /// Runs a command of PowerShell.
+    PowerShell,
+    /// Does this to the files that it is told.
+    File(PathAction),
+    /// Shows a file or changes it, as it is told.
+    Editor,
+    /// Searches in files, and shows what it finds.
+    Search,
+    /// Applies a patch.
+    Patch,
+    /// Fetches an address.
+    Fetch,
+}
+
+/// Names in small letters. What is not here and no MCP server's does nothing that a rule minds: it lists, plans, asks.
+const BUILTIN_TOOLS: &[(&str, BuiltinToolKind)] = &[
+    ("bash", BuiltinToolKind::Shell),
+    ("shell", BuiltinToolKind::Shell),
+    ("local_shell", BuiltinToolKind::Shell),
+    ("shell_command", BuiltinToolKind::Shell),
+    ("exec_command", BuiltinToolKind::Shell),
+    ("unified_exec", BuiltinToolKind::Shell),
+    ("execute_command", BuiltinToolKind::Shell),
+    ("run_command", BuiltinToolKind::Shell),
+    ("run_shell_command", BuiltinToolKind::Shell),
+    ("run_terminal_cmd", BuiltinToolKind::Shell),
+    ("run_terminal_command", BuiltinToolKind::Shell),
+    ("run_in_terminal", BuiltinToolKind::Shell),
+    ("runinterminal", BuiltinToolKind::Shell),
+    ("terminal", BuiltinToolKind::Shell),
+    ("monitor", BuiltinToolKind::Shell),
+    ("execute", BuiltinToolKind::Shell),
+    ("execute_bash", BuiltinToolKind::Shell),
+    ("executebash", BuiltinToolKind::Shell),
+    ("powershell", BuiltinToolKind::PowerShell),
+    ("read", BuiltinToolKind::File(PathAction::Read)),
+    ("read_file", BuiltinToolKind::File(PathAction::Read)),
+    ("read_many_files", BuiltinToolKind::File(PathAction::Read)),
+    ("readfile", BuiltinToolKind::File(PathAction::Read)),
+    ("view", BuiltinToolKind::File(PathAction::Read)),
+    ("view_image", BuiltinToolKind::File(PathAction::Read)),
+    ("notebookread", BuiltinToolKind::File(PathAction::Read)),
+    ("fs_read", BuiltinToolKind::File(PathAction::Read)),
+    ("read_code", BuiltinToolKind::File(PathAction::Read)),
+    ("write", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("write_file", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("write_to_file", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("create", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("create_file", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("edit", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("edit_file", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("multiedit", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("notebookedit", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("replace", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("search_replace", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("str_replace", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("fs_write", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("write_code", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("replace_string_in_file", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("multi_replace_string_in_file", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("insert_edit_into_file", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("edit_notebook_file", BuiltinToolKind::File(PathAction::Overwrite)),
+    ("str_replace_editor", BuiltinToolKind::Editor),
+    ("str_replace_based_edit_tool", BuiltinToolKind::Editor),
+    ("delete_file", BuiltinToolKind::File(PathAction::Delete)),
+    ("grep", BuiltinToolKind::Search),
+    ("grep_search", BuiltinToolKind::Search),
+    ("search_file_content", BuiltinToolKind::Search),
+    ("apply_patch", BuiltinToolKind::Patch),
+    ("applypatch", BuiltinToolKind::Patch),
+    ("patch", BuiltinToolKind::Patch),
+    ("webfetch", BuiltinToolKind::Fetch),
+    ("web_fetch", BuiltinToolKind::Fetch),
+    ("fetch", BuiltinToolKind::Fetch),
+    ("fetchurl", BuiltinToolKind::Fetch),
+    ("fetch_webpage", BuiltinToolKind::Fetch),
+];
+
+/// What most tools call the field in which a command is written.
+const DEFAULT_COMMAND_KEY: &str = "command";
+/// Where a command is written.
+const COMMAND_KEYS: &[&str] = &["command", "cmd", "script", "commandLine", "command_line", "commands"];
+/// Where it is said in which directory a command runs.
+const CWD_KEYS: &[&str] = &["cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir_path"];
+/// Where a path is written.
+const PATH_KEYS: &[&str] = &[
+    "file_path",
+    "path",
+    "paths",
+    "filePath",
+    "file",
+    "files",
+    "file_paths",
+    "notebook_path",
+    "absolute_path",
+    "relative_path",
+    "target_file",
+    "targetFile",
+    "filename",
+    "include",
+    "operations",
+    "replacements",
+];
+/// Where it is said in which directory is searched.
+const SEARCH_DIR_KEYS: &[&str] = &["path", "dir_path", "directory"];
+/// Where it is said in which files is searched.
+const GLOB_KEYS: &[&str] = &["glob", "include", "include_pattern", "includePattern"];
+/// Where an address is written.
+const URL_KEYS: &[&str] = &["url", "urls", "uri", "prompt"];
+
+/// What a call would do.
+pub(crate) fn analyze_tool_call(
+    call: &GuardToolCall<'_>,
+    permits: &[Option<CommandPattern>],
+    world: &JudgeContext,
+) -> CallAnalysis {
+    let mut seen = CallAnalysis::default();
+    if call.tool.is_empty() {
+        seen.mark_field_unreadable("tool_name");
+        return seen;
+    }
+    let known = BUILTIN_TOOLS.iter().find(|(name, _)| call.tool.eq_ignore_ascii_case(name));
+    let Some((_, tool)) = known else {
+        if let Some(named) = mcp::McpToolName::parse(call.tool) {
+            mcp::analyze_mcp_call(&named, call.input, permits, world, &mut seen);
+        }
+        return seen;
+    };
+    match tool {
+        BuiltinToolKind::Shell => analyze_shell_tool(call.input, permits, world, &mut seen),
+        BuiltinToolKind::PowerShell => match command_from_input(call.input) {
+            Some(command) => {
+                analyze_command(&format!("pwsh -Command {}", quote_shell_word(&command)), permits, world, &mut seen)
+            }
+            None => seen.mark_field_unreadable(DEFAULT_COMMAND_KEY),
+        },
+        BuiltinToolKind::Editor => {
+            let shows = call.input.get("command").and_then(Json::as_str) == Some("view");
+            if shows {
+                analyze_file_tool(PathAction::Read, call.input, world, &mut seen);
+            } else {
+                analyze_file_change(call.input, world, &mut seen);
+            }
+        }
+        BuiltinToolKind::File(PathAction::Overwrite) => analyze_file_change(call.input, world, &mut seen),
+        BuiltinToolKind::File(kind) => analyze_file_tool(*kind, call.input, world, &mut seen),
+        BuiltinToolKind::Search => analyze_search(call.input, world, &mut seen),
+        BuiltinToolKind::Patch => patch::analyze_patch_tool(call.input, world, &mut seen),
+        BuiltinToolKind::Fetch => analyze_fetch(call.input, world, &mut seen),
+    }
+    seen
+}
+
+/// A command, as text or as words. A tool that runs commands and is given none is not understood.
+fn analyze_shell_tool(input: &Json, permits: &[Option<CommandPattern>], world: &JudgeContext, seen: &mut CallAnalysis) {
+    let Some(command) = command_from_input(input) else {
+        seen.mark_field_unreadable(DEFAULT_COMMAND_KEY);
+        return;
+    };
+    match collect_strings(input, CWD_KEYS).first().map(|cwd| locate_tool_path(cwd, world)) {
+        Some(Some(cwd)) => analyze_command(&command, permits, &JudgeContext { cwd, ..world.clone() }, seen),
+        _ => analyze_command(&command, permits, world, seen),
+    }
+}
+
+/// What a command would do, here.
+fn analyze_command(command: &str, permits: &[Option<CommandPattern>], world: &JudgeContext, seen: &mut CallAnalysis) {
+    if command.len() > MAX_COMMAND {
+        seen.mark_limit_exceeded("length");
+        return;
+    }
+    let found = interpret::interpret_with_permits(command, world, permits);
+    seen.add_fork_bombs(found.fork_bombs);
+    for invocation in &found.invocations {
+        analyze_patch_command(invocation, world, seen);
+    }
+    let effects = collect_effects(&found.invocations, world);
+    if effects.too_many {
+        seen.mark_limit_exceeded("effects");
+    }
+    // A call may hold several commands.
+    let before = seen.invocations.len();
+    seen.effects.extend(
+        effects.effects.into_iter().map(|effect| Effect { by: effect.by.map(|number| before + number), ..effect }),
+    );
+    for code in &found.inline {
+        if let Some(invocation) = found.invocations.get(code.invocation) {
+            let effects = interpreters::analyze_code(code, invocation, world);
+            seen.effects.extend(effects.into_iter().map(|effect| Effect {
+                by: Some(before + code.invocation),
+                allowed: invocation.allowed,
+                ..effect
+            }));
+        }
+    }
+    seen.invocations.extend(found.invocations);
+    seen.merge_coverage(found.coverage);
+}
+
+/// Some agents offer their patch tool as a program too: `apply_patch <<'EOF'`.
+fn analyze_patch_command(invocation: &Invocation, world: &JudgeContext, seen: &mut CallAnalysis) {
+    let name = invocation.argv.first().and_then(SymbolicText::as_text);
+    if !matches!(name, Some("apply_patch" | "applypatch")) {
+        return;
+    }
+    let stdin = match &invocation.stdin {
+        StdinSource::Text(text) => Some(text),
+        _ => None,
+    };
+    for text in invocation.argv.iter().skip(1).chain(stdin) {
+        let cwd = invocation.cwd.clone().unwrap_or_else(|| world.cwd.clone());
+        patch::analyze_patch(&text.to_string(), &JudgeContext { cwd, ..world.clone() }, seen);
+    }
+}
+
+/// What a command would do on another machine.
+fn analyze_remote_command(command: &str, world: &JudgeContext, seen: &mut CallAnalysis) {
+    analyze_command(&format!("ssh host {}", quote_shell_word(command)), &[], world, seen);
+}
+
+/// The key and the text of a command that is one text.
+pub(crate) fn find_command_text<'a>(call: &GuardToolCall<'a>) -> Option<(&'static str, &'a str)> {
+    let written = |key: &&'static str| Some((*key, call.input.get(key)?.as_str()?));
+    let runs = mcp::McpToolName::parse(call.tool).is_some()
+        || BUILTIN_TOOLS
+            .iter()
+            .any(|(name, tool)| matches!(tool, BuiltinToolKind::Shell) && call.tool.eq_ignore_ascii_case(name));
+    COMMAND_KEYS.iter().find_map(written).filter(|_| runs)
+}
+
+/// The keys and the texts of paths.
+pub(crate) fn find_path_texts<'a>(call: &GuardToolCall<'a>) -> Vec<(&'static str, &'a str)> {
+    let written = |key: &&'static str| Some((*key, call.input.get(key)?.as_str()?));
+    PATH_KEYS.iter().filter_map(written).collect()
+}
+
+pub(crate) fn command_from_input(input: &Json) -> Option<String> {
+    let written = COMMAND_KEYS.iter().find_map(|key| input.get(key)).or(Some(input))?;
+    match written {
+        Json::String(text) => Some(text.clone()),
+        Json::Array(words) => {
+            let words: Option<Vec<String>> = words.iter().map(|word| word.as_str().map(to_shell_word)).collect();
+            words.filter(|words| !words.is_empty()).map(|words| words.join(" "))
+        }
+        _ => None,
+    }
+}
+
+/// A word of a list, as shell. Some tools start the program without a shell, some put the words into a line for one: so a home
+/// directory or a variable in a plain word counts as one that a shell would replace.
+fn to_shell_word(word: &str) -> String {
+    let is_replaced = word.starts_with('~') || word.contains('$');
+    let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "_./~${}-".contains(c));
+    if is_replaced && is_plain { word.to_owned() } else { quote_shell_word(word) }
+}
+
+/// A word that a shell reads as it is.
+fn quote_shell_word(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Files are changed. Most changes are judged by where they are, some by what they are.
+fn analyze_file_change(input: &Json, world: &JudgeContext, seen: &mut CallAnalysis) {
+    input_fields::check_required_fields(input, PATH_KEYS, seen);
+    let mut paths = collect_strings(input, PATH_KEYS);
+    if let [path] = paths.as_slice()
+        && agent_settings::analyze_settings_change(path, input, world, seen)
+    {
+        paths.clear();
+    }
+    add_file_effects(PathAction::Overwrite, paths, world, seen);
+}
+
+/// The same to all files that a call names.
+fn analyze_file_tool(kind: PathAction, input: &Json, world: &JudgeContext, seen: &mut CallAnalysis) {
+    input_fields::check_required_fields(input, PATH_KEYS, seen);
+    add_file_effects(kind, collect_strings(input, PATH_KEYS), world, seen);
+}
+
+/// The same to all these files.
+fn add_file_effects(kind: PathAction, paths: Vec<&str>, world: &JudgeContext, seen: &mut CallAnalysis) {
+    // A tool may shorten a path before it asks the system, which would not take it.
+    if paths.len() > MAX_PATHS || paths.iter().any(|path| path.len() > MAX_PATH) {
+        seen.mark_limit_exceeded("paths");
+    }
+    let effects = paths.into_iter().take(MAX_PATHS).map(|path| build_file_effect(kind, path, world));
+    seen.effects.extend(effects);
+}
+
+/// What happens to one file.
+fn build_file_effect(kind: PathAction, path: &str, world: &JudgeContext) -> Effect {
+    build_path_effect(kind, &expand_tool_path(path, world), "the tool", world)
+}
+
+/// Tools, unlike programs, expand `~` themselves, and some take addresses of files.
+fn expand_tool_path(path: &str, world: &JudgeContext) -> String {
+    let path = path.strip_prefix("file://").unwrap_or(path);
+    match path.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{}{rest}", world.home),
+        _ => path.to_owned(),
+    }
+}
+
+fn locate_tool_path(path: &str, world: &JudgeContext) -> Option<String> {
+    locate_path(&SymbolicText::from_text(expand_tool_path(path, world)), Some(&world.cwd), world).path
+}
+
+/// Searching shows what is found, unless only names or numbers are wanted.
+fn analyze_search(input: &Json, world: &JudgeContext, seen: &mut CallAnalysis) {
+    let shows = |mode: &str| !matches!(mode, "files_with_matches" | "count");
+    if !input.get("output_mode").and_then(Json::as_str).is_none_or(shows) {
+        return;
+    }
+    input_fields::check_text_fields(input, SEARCH_DIR_KEYS, seen);
+    input_fields::check_text_fields(input, GLOB_KEYS, seen);
+    let path = collect_strings(input, SEARCH_DIR_KEYS).first().copied();
+    if let Some(path) = path {
+        seen.effects.push(Effect { recursive: true, ..build_file_effect(PathAction::Read, path, world) });
+    }
+    for glob in collect_strings(input, GLOB_KEYS) {
+        if glob.len() > MAX_PATH {
+            seen.mark_limit_exceeded("paths");
+            continue;
+        }
+        let value = build_glob_value(&expand_tool_path(path.unwrap_or("."), world), glob);
+        seen.effects.push(Effect {
+            place: Some(locate_path(&value, Some(&world.cwd), world)),
+            ..build_file_effect(PathAction::Read, "", world)
+        });
+    }
+}
+
+/// The files in a directory whose names fit. How deep they lie does not matter.
+fn build_glob_value(directory: &str, glob: &str) -> SymbolicText {
+    let glob = glob.replace("**/", "");
+    let mut parts = vec![SymbolicPart::Text(format!("{directory}/"))];
+    for piece in glob.split_inclusive(['*', '?']) {
+        let text = piece.trim_end_matches(['*', '?']);
+        if !text.is_empty() {
+            match parts.last_mut() {
+                Some(SymbolicPart::Text(before)) => before.push_str(text),
+                _ => parts.push(SymbolicPart::Text(text.to_owned())),
+            }
+        }
+        if text.len() < piece.len() {
+            parts.push(SymbolicPart::Pattern(piece.get(text.len()..).unwrap_or_default().to_owned()));
+        }
+    }
+    SymbolicText { parts }
+}
+
+/// Fetching an address is judged as if `curl` did it. Some tools find the address in a text.
+fn analyze_fetch(input: &Json, world: &JudgeContext, seen: &mut CallAnalysis) {
+    input_fields::check_text_fields(input, URL_KEYS, seen);
+    for text in collect_strings(input, URL_KEYS) {
+        for address in text.split_whitespace().filter(|word| word.contains("://")) {
+            add_fetch_effects(address, world, seen);
+        }
+    }
+}
+
+fn add_fetch_effects(address: &str, world: &JudgeContext, seen: &mut CallAnalysis) {
+    seen.effects.extend(analyze_program(&["curl", address], world));
+}
+
+/// What a program with these arguments would do.
+fn analyze_program(argv: &[&str], world: &JudgeContext) -> Vec<Effect> {
+    let invocation = Invocation {
+        argv: argv.iter().map(|word| SymbolicText::from_text(*word)).collect(),
+        cwd: Some(world.cwd.clone()),
+        ..Invocation::default()
+    };
+    collect_invocation_effects(&invocation, world)
+}
+
+/// The texts at these keys: a text, a list of texts, or a list of objects with such keys again.
+fn collect_strings<'a>(input: &'a Json, keys: &[&str]) -> Vec<&'a str> {
+    let mut all = Vec::new();
+    for value in keys.iter().filter_map(|key| input.get(key)) {
+        match value {
+            Json::String(text) => all.push(text.as_str()),
+            Json::Array(list) => {
+                for item in list {
+                    let inner = keys.iter().filter_map(|key| item.get(key));
+                    all.extend(item.as_str().into_iter().chain(inner.filter_map(Json::as_str)));
+                }
+            }
+            _ => {}
+        }
+    }
+    all
+}

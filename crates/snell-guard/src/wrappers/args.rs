@@ -1,0 +1,129 @@
+//! The flags before what a program runs.
+
+use super::table::{WrapperMode, WrapperSpec};
+use crate::invocation::SymbolicText;
+
+/// What was given to a wrapper.
+#[derive(Debug, Default)]
+pub(super) struct WrapperArgs {
+    /// Flags with their dashes, and their values.
+    pub(super) flags: Vec<(String, Option<SymbolicText>)>,
+    /// The words by which this way of using it was chosen.
+    pub(super) words: Vec<String>,
+    /// Where its operands begin.
+    pub(super) operands_start: usize,
+    /// Operands, where those stand among flags.
+    pub(super) operands: Vec<SymbolicText>,
+}
+
+impl WrapperArgs {
+    /// Reads flags and chosen words; nothing if this way of using the program is not meant.
+    pub(super) fn parse(wrapper: &WrapperSpec, argv: &[SymbolicText]) -> Option<Self> {
+        let mut given = Self { operands_start: 1, ..Self::default() };
+        given.parse_flags(wrapper, argv);
+        for wanted in wrapper.words {
+            let word = argv.get(given.operands_start)?.as_text()?;
+            if *wanted == ["*"] {
+                break;
+            }
+            if !wanted.contains(&word) {
+                return None;
+            }
+            given.words.push(word.to_owned());
+            given.operands_start += 1;
+            given.parse_flags(wrapper, argv);
+        }
+        // `ssh host -t command`: flags may stand behind the host as well.
+        if wrapper.runs == WrapperMode::Code
+            && wrapper.elsewhere
+            && wrapper.operands == 1
+            && given.operands_start < argv.len()
+        {
+            given.operands_start += 1;
+            given.parse_flags(wrapper, argv);
+            given.operands_start -= 1;
+        }
+        // Where nothing follows that would be run, flags may stand behind operands.
+        if matches!(wrapper.runs, WrapperMode::Nothing) && wrapper.language.is_none() {
+            let mut at = given.operands_start;
+            while at < argv.len() {
+                given.operands.extend(argv.get(at).cloned());
+                given.operands_start = at + 1;
+                given.parse_flags(wrapper, argv);
+                at = given.operands_start;
+            }
+        }
+        Some(given)
+    }
+
+    fn parse_flags(&mut self, wrapper: &WrapperSpec, argv: &[SymbolicText]) {
+        while let Some(argument) = argv.get(self.operands_start) {
+            let text = argument.leading_text();
+            if argument.as_text() == Some("--") {
+                if wrapper.runs != WrapperMode::AfterDashes {
+                    self.operands_start += 1;
+                }
+                return;
+            }
+            if text.len() < 2 || !text.starts_with('-') {
+                return;
+            }
+            self.operands_start += 1;
+            if text.starts_with("--") || wrapper.value_flags.contains(&text) {
+                self.parse_long_flag(wrapper, argument, argv);
+            } else {
+                self.parse_short_flags(wrapper, argument, argv);
+            }
+        }
+    }
+
+    /// `--flag`, `--flag=value`, `-flag value`
+    fn parse_long_flag(&mut self, wrapper: &WrapperSpec, argument: &SymbolicText, argv: &[SymbolicText]) {
+        let text = argument.leading_text();
+        let (name, value) = match text.find('=') {
+            Some(at) => (text.get(..at).unwrap_or(text), Some(argument.skip_leading_bytes(at + 1))),
+            None => (text, None),
+        };
+        let takes_next = value.is_none() && wrapper.value_flags.contains(&name);
+        let value = value.or_else(|| if takes_next { self.take_next(argv) } else { None });
+        self.flags.push((name.to_owned(), value));
+    }
+
+    /// `-abc`, `-ofile`
+    fn parse_short_flags(&mut self, wrapper: &WrapperSpec, argument: &SymbolicText, argv: &[SymbolicText]) {
+        let text = argument.leading_text().to_owned();
+        for (at, letter) in text.char_indices().skip(1) {
+            let end = at + letter.len_utf8();
+            let name = format!("-{letter}");
+            let has = |flags: &[&str]| flags.iter().any(|flag| *flag == name);
+            let glued = end < text.len() || argument.parts.len() > 1;
+            if has(wrapper.value_flags) {
+                let value = if glued { Some(argument.skip_leading_bytes(end)) } else { self.take_next(argv) };
+                self.flags.push((name, value));
+                return;
+            }
+            if has(wrapper.attached_flags) {
+                self.flags.push((name, glued.then(|| argument.skip_leading_bytes(end))));
+                return;
+            }
+            self.flags.push((name, None));
+        }
+    }
+
+    fn take_next(&mut self, argv: &[SymbolicText]) -> Option<SymbolicText> {
+        let value = argv.get(self.operands_start).cloned();
+        self.operands_start += 1;
+        value
+    }
+
+    /// Whether one of these flags is there.
+    pub(super) fn has_flag(&self, wanted: &[&str]) -> bool {
+        self.flags.iter().any(|(name, _)| wanted.contains(&name.as_str()))
+    }
+
+    /// The values of a flag in all its spellings.
+    pub(super) fn flag_values<'a>(&'a self, spellings: &'a [&str]) -> impl Iterator<Item = &'a SymbolicText> {
+        let found = self.flags.iter().filter(|(name, _)| spellings.contains(&name.as_str()));
+        found.filter_map(|(_, value)| value.as_ref())
+    }
+}

@@ -1,0 +1,57 @@
+//! What a container can see of the machine: the flags that say so.
+
+use super::WrapperCall;
+use crate::interpret::ShellInterpreter;
+use crate::invocation::{ContainerMount, ContainerSpec, SymbolicText};
+use crate::paths::locate_path;
+
+/// `-v here:there`, `-v here:there:ro`
+const VOLUME_FLAGS: &[&str] = &["-v", "--volume"];
+
+/// `--mount type=bind,source=here,target=there`
+const MOUNT_FLAGS: &[&str] = &["--mount"];
+
+/// The program that runs instead of the one that the container is made for.
+const ENTRYPOINT_FLAGS: &[&str] = &["--entrypoint"];
+
+/// What is known of the container in which a program runs others.
+pub(super) fn build_container(walker: &ShellInterpreter<'_>, job: &WrapperCall<'_>) -> ContainerSpec {
+    let volumes = job.args.flag_values(VOLUME_FLAGS).filter_map(SymbolicText::as_text).filter_map(parse_volume);
+    let mounts = job.args.flag_values(MOUNT_FLAGS).filter_map(SymbolicText::as_text).filter_map(parse_mount);
+    let absolute = |(here, there): (&str, &str)| {
+        let here = locate_path(&SymbolicText::from_text(here), walker.scope.cwd(), walker.world).path?;
+        let there = locate_path(&SymbolicText::from_text(there), None, walker.world).path?;
+        Some(ContainerMount {
+            host_path: if here == "/" { String::new() } else { here },
+            container_path: if there == "/" { String::new() } else { there },
+        })
+    };
+    ContainerSpec {
+        fresh: job.wrapper.fresh,
+        on_remote_host: walker.context.elsewhere,
+        mounts: volumes.chain(mounts).filter_map(absolute).collect(),
+    }
+}
+
+/// The program that a container starts with, if it is told to start with another.
+pub(super) fn find_entrypoint(job: &WrapperCall<'_>) -> Option<SymbolicText> {
+    let entry = job.args.flag_values(ENTRYPOINT_FLAGS).last().filter(|_| job.wrapper.elsewhere)?;
+    (entry.as_text() != Some("")).then(|| entry.clone())
+}
+
+/// A name without a slash is a volume of the containers' own.
+fn parse_volume(written: &str) -> Option<(&str, &str)> {
+    let mut parts = written.split(':');
+    let (here, there) = (parts.next()?, parts.next()?);
+    here.starts_with(['/', '.', '~']).then_some((here, there))
+}
+
+fn parse_mount(written: &str) -> Option<(&str, &str)> {
+    let field = |names: &[&str]| {
+        let mut fields = written.split(',').filter_map(|field| field.split_once('='));
+        fields.find(|(name, _)| names.contains(name)).map(|(_, value)| value)
+    };
+    let bound = field(&["type"]) == Some("bind");
+    let here = field(&["source", "src"]).filter(|_| bound)?;
+    Some((here, field(&["target", "destination", "dst"])?))
+}

@@ -1,0 +1,360 @@
+//! Commands in texts of other programs: awk, sed, make, crontab, keys for a terminal.
+
+use super::WrapperCall;
+use crate::interpret::{CodeLanguage, CoverageGap, ShellFlow, ShellInterpreter, expand_awk_template};
+use crate::invocation::{FileOpenMode, OpenedFile, SymbolicText};
+
+/// Names of keys that are no text.
+const NAMED_KEYS: &[&str] = &["Enter", "C-m", "KPEnter", "Return", "C-c", "C-u", "C-l", "Space", "Escape", "Tab"];
+
+/// Shells that read commands.
+const SHELLS: &[&str] = &["sh", "bash", "/bin/sh", "/bin/bash", "zsh", "dash", "sh -s", "bash -s"];
+
+/// `awk`: `system("…")`, `"…" | getline`, `print | "…"`.
+pub(super) fn follow_awk<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+    let written: Vec<SymbolicText> = job.args.flag_values(&["-e", "--source"]).cloned().collect();
+    let from_file = job.args.has_flag(&["-f", "--file"]);
+    let operand = job.call.argv.get(job.args.operands_start).filter(|_| written.is_empty() && !from_file);
+    let mut call = job.call.clone();
+    for program in written.iter().chain(operand) {
+        call.files.extend(parse_awk_files(&program.flatten_patterns().to_string()));
+    }
+    let at = walker.run_program(call);
+    for program in written.iter().chain(operand) {
+        if let Some(at) = at {
+            walker.report_inline_code(CodeLanguage::Awk, program.clone(), at);
+        }
+        let text = program.flatten_patterns().to_string();
+        for command in parse_awk_commands(&text) {
+            match command {
+                Some(code) => {
+                    // What it prints into a shell is a command.
+                    if SHELLS.contains(&code.trim())
+                        && let Some(lines) = expand_awk_template(&text, walker.classify_stdin())
+                    {
+                        job.run_code(walker, &lines);
+                    }
+                    job.run_code(walker, &SymbolicText::from_text(code));
+                }
+                None => walker.mark_partial(CoverageGap::UnknownCode),
+            }
+        }
+    }
+    Some(ShellFlow::Next)
+}
+
+/// Texts that an awk program runs; nothing for one that is put together.
+fn parse_awk_commands(program: &str) -> Vec<Option<String>> {
+    let mut commands = Vec::new();
+    let mut rest = program;
+    let mut before = String::new();
+    while let Some(at) = rest.find(['"', '#', '/']) {
+        let (plain, from) = rest.split_at(at);
+        before.push_str(plain);
+        if from.starts_with('/') {
+            before.push('/');
+            rest = from.get(1..).unwrap_or_default();
+            continue;
+        }
+        if from.starts_with('#') {
+            rest = from.split_once('\n').map_or("", |(_, rest)| rest);
+            continue;
+        }
+        let (text, after) = parse_string_literal(from.get(1..).unwrap_or_default());
+        let context = before.trim_end();
+        let follows = after.trim_start();
+        let called = context.ends_with("system(") || context.ends_with("system (");
+        let piped_to = context.ends_with('|') && !context.ends_with("||");
+        let piped_from = follows
+            .strip_prefix('|')
+            .is_some_and(|rest| rest.trim_start_matches('&').trim_start().starts_with("getline"));
+        if called || piped_to || piped_from {
+            let whole = !called || follows.starts_with(')');
+            commands.push(Some(text.clone()));
+            if !whole {
+                commands.push(None);
+            }
+        }
+        before.push('"');
+        rest = after;
+    }
+    before.push_str(rest);
+    let calls = before.matches("system(").count() + before.matches("system (").count();
+    let known = commands.iter().filter(|command| command.is_some()).count();
+    if calls > known {
+        commands.push(None);
+    }
+    commands
+}
+
+/// `print > "file"`, `getline < "file"`
+fn parse_awk_files(program: &str) -> Vec<OpenedFile> {
+    let mut files = Vec::new();
+    let mut rest = program;
+    let mut code = String::new();
+    while let Some((before, after)) = rest.split_once('"') {
+        let (text, left) = parse_string_literal(after);
+        code.push_str(before);
+        // What is compared stands in a statement that neither prints nor reads.
+        let from = code.rfind([';', '{', '}', '\n']).map_or(0, |at| at + 1);
+        code.drain(..from);
+        let statement = code.trim_end();
+        let (prints, reads) = (statement.contains("print"), statement.contains("getline"));
+        let how = match statement.as_bytes() {
+            [.., b'>', b'>'] if prints => Some(FileOpenMode::Append),
+            [.., b'>'] if prints => Some(FileOpenMode::Truncate),
+            [.., b'<'] if reads => Some(FileOpenMode::Read),
+            _ => None,
+        };
+        files.extend(how.map(|how| OpenedFile { path: SymbolicText::from_text(text), mode: how }));
+        code.push('"');
+        rest = left;
+    }
+    files
+}
+
+/// A text in double quotes, and what follows it.
+fn parse_string_literal(from: &str) -> (String, &str) {
+    let mut text = String::new();
+    let mut characters = from.char_indices();
+    while let Some((at, c)) = characters.next() {
+        match c {
+            '"' => return (text, from.get(at + 1..).unwrap_or_default()),
+            '\\' => match characters.next() {
+                Some((_, 'n')) => text.push('\n'),
+                Some((_, 't')) => text.push('\t'),
+                Some((_, c)) => text.push(c),
+                None => {}
+            },
+            c => text.push(c),
+        }
+    }
+    (text, "")
+}
+
+/// `sed`: `e command`, `s/…/…/e`, `w file`.
+pub(super) fn follow_sed<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+    let scripts: Vec<SymbolicText> = job.args.flag_values(&["-e", "--expression"]).cloned().collect();
+    let has_file = job.args.has_flag(&["-f", "--file"]);
+    let operand = job.call.argv.get(job.args.operands_start).filter(|_| scripts.is_empty() && !has_file);
+    let mut codes = Vec::new();
+    let mut call = job.call.clone();
+    for script in scripts.iter().chain(operand) {
+        for command in parse_sed_script(&script.flatten_patterns().to_string()) {
+            match command {
+                SedAction::Runs(code) => codes.push(code),
+                SedAction::Writes(path) => {
+                    call.files.push(OpenedFile { path: SymbolicText::from_text(path), mode: FileOpenMode::Truncate })
+                }
+            }
+        }
+    }
+    walker.run_program(call);
+    for code in codes {
+        job.run_code(walker, &SymbolicText::from_text(code));
+    }
+    Some(ShellFlow::Next)
+}
+
+enum SedAction {
+    Runs(String),
+    Writes(String),
+}
+
+fn parse_sed_script(script: &str) -> Vec<SedAction> {
+    let mut found = Vec::new();
+    let mut rest = script;
+    while !rest.is_empty() {
+        rest = skip_sed_address(rest.trim_start_matches([' ', '\t', '\n', ';', '{', '}', '!']));
+        let Some(command) = rest.chars().next() else { break };
+        let body = rest.get(command.len_utf8()..).unwrap_or_default();
+        match command {
+            'e' | 'w' | 'W' | 'a' | 'i' | 'c' | 'r' | 'R' | '#' => {
+                let (line, after) = body.split_at(body.find('\n').unwrap_or(body.len()));
+                match command {
+                    'e' => found.push(SedAction::Runs(line.trim().to_owned())),
+                    'w' | 'W' => found.push(SedAction::Writes(line.trim().to_owned())),
+                    _ => {}
+                }
+                rest = after;
+            }
+            's' | 'y' => {
+                let Some((parts, after)) = parse_sed_replacement(body) else { break };
+                let end = after.find([';', '\n', '}']).unwrap_or(after.len());
+                let flags = after.get(..end).unwrap_or_default();
+                if command == 's' {
+                    if let Some((flags, path)) = flags.split_once('w') {
+                        let whole = after.get(flags.len() + 1..).unwrap_or(path);
+                        found.push(SedAction::Writes(whole.lines().next().unwrap_or_default().trim().to_owned()));
+                    }
+                    if flags.split('w').next().is_some_and(|flags| flags.contains('e')) {
+                        found.push(SedAction::Runs(parts));
+                    }
+                }
+                rest = after.get(end..).unwrap_or_default();
+            }
+            _ => {
+                let end = body.find([';', '\n', '}']).unwrap_or(body.len());
+                rest = body.get(end..).unwrap_or_default();
+            }
+        }
+    }
+    found
+}
+
+/// What follows `/…/`, numbers, `$` and commas before a command.
+fn skip_sed_address(text: &str) -> &str {
+    let mut rest = text;
+    loop {
+        rest = rest
+            .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | ',' | '~' | '+' | ' ' | '!' | '{'));
+        if !rest.starts_with('/') {
+            return rest;
+        }
+        let mut escaped = false;
+        let end = rest.char_indices().skip(1).find(|(_, c)| {
+            let ends = *c == '/' && !escaped;
+            escaped = *c == '\\' && !escaped;
+            ends
+        });
+        match end {
+            Some((at, _)) => rest = rest.get(at + 1..).unwrap_or_default(),
+            None => return "",
+        }
+    }
+}
+
+/// The replacement in `/a/b/`, and what follows.
+fn parse_sed_replacement(body: &str) -> Option<(String, &str)> {
+    let sign = body.chars().next()?;
+    let mut parts = vec![String::new()];
+    let mut escaped = false;
+    for (at, c) in body.char_indices().skip(1) {
+        if c == sign && !escaped {
+            if parts.len() == 2 {
+                return Some((parts.pop()?, body.get(at + sign.len_utf8()..).unwrap_or_default()));
+            }
+            parts.push(String::new());
+            continue;
+        }
+        escaped = c == '\\' && !escaped;
+        if !escaped {
+            parts.last_mut()?.push(c);
+        }
+    }
+    None
+}
+
+/// `make --eval=…`, and a makefile by standard input: recipes and `$(interpret …)`.
+pub(super) fn follow_make<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+    job.report_program(walker);
+    let arguments = job.call.arguments();
+    let mut texts: Vec<SymbolicText> = Vec::new();
+    for (at, argument) in arguments.iter().enumerate() {
+        if argument.leading_text().starts_with("--eval=") || argument.leading_text().starts_with("-E=") {
+            texts.push(argument.skip_leading_bytes("--eval=".len()));
+        } else if matches!(argument.as_text(), Some("--eval" | "-E")) {
+            texts.extend(arguments.get(at + 1).cloned());
+        }
+    }
+    let files: Vec<SymbolicText> = job.args.flag_values(&["-f", "--file", "--makefile"]).cloned().collect();
+    for file in &files {
+        match file.as_text() {
+            Some("-" | "/dev/stdin") => texts.extend(walker.stdin_text().cloned()),
+            _ => texts.extend(walker.find_written_content(file)),
+        }
+    }
+    for text in texts {
+        for code in parse_make_recipes(&text.flatten_patterns().to_string()) {
+            job.run_code(walker, &SymbolicText::from_text(code));
+        }
+    }
+    Some(ShellFlow::Next)
+}
+
+/// Lines that make hands to a shell.
+fn parse_make_recipes(text: &str) -> Vec<String> {
+    let mut codes = Vec::new();
+    let mut rest = text;
+    while let Some((_, after)) = rest.split_once("$(shell ") {
+        let mut depth = 1;
+        let end = after.find(|c| {
+            depth += match c {
+                '(' => 1,
+                ')' => -1,
+                _ => 0,
+            };
+            depth == 0
+        });
+        let (code, left) = after.split_at(end.unwrap_or(after.len()));
+        codes.push(code.to_owned());
+        rest = left;
+    }
+    for line in text.lines() {
+        let recipe = line.strip_prefix('\t').or_else(|| {
+            let (target, recipe) = line.split_once(';')?;
+            target.contains(':').then_some(recipe)
+        });
+        if let Some(recipe) = recipe {
+            codes.push(recipe.trim_start_matches(['@', '-', '+', ' ']).replace("$$", "$"));
+        }
+    }
+    codes
+}
+
+/// Keys that are sent to a terminal, where a shell reads them.
+pub(super) fn follow_terminal_keys<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+    let words = job.call.argv.get(job.args.operands_start..).unwrap_or_default();
+    if job.via.starts_with("screen") {
+        return follow_screen(walker, job, words);
+    }
+    let mut text = SymbolicText::default();
+    for word in words {
+        match word.as_text() {
+            Some("Space") => text.push_text(" "),
+            Some(key) if NAMED_KEYS.contains(&key) => text.push_text("\n"),
+            _ => text.append(word),
+        }
+    }
+    job.run_code(walker, &text);
+    Some(ShellFlow::Next)
+}
+
+/// `screen -dm program`, `screen -X stuff text`
+fn follow_screen<'t>(
+    walker: &mut ShellInterpreter<'t>,
+    job: &WrapperCall<'_>,
+    words: &[SymbolicText],
+) -> Option<ShellFlow> {
+    let stuffed = job.args.flag_values(&["-X"]).any(|value| value.as_text() == Some("stuff"));
+    if stuffed {
+        let text =
+            words.first().map(|text| text.flatten_patterns().to_string().replace("\\n", "\n").replace("^M", "\n"));
+        job.run_code(walker, &SymbolicText::from_text(text.unwrap_or_default()));
+    } else if !words.is_empty() {
+        job.run_words(walker, words.to_vec(), Vec::new());
+    }
+    Some(ShellFlow::Next)
+}
+
+/// `crontab -`: lines of a table by standard input.
+pub(super) fn follow_crontab<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+    job.report_program(walker);
+    let operand = job.call.argv.get(job.args.operands_start);
+    let text = match operand.map(SymbolicText::as_text) {
+        None | Some(Some("-")) => walker.stdin_text().cloned(),
+        Some(_) => operand.and_then(|file| walker.find_written_content(file)),
+    };
+    let text = text.unwrap_or_default().flatten_patterns().to_string();
+    for line in text.lines().map(str::trim_start).filter(|line| !line.starts_with('#')) {
+        let fields = if line.starts_with('@') { 1 } else { 5 };
+        let mut rest = line;
+        for _ in 0..fields {
+            rest = rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start());
+        }
+        if !rest.is_empty() {
+            job.run_code(walker, &SymbolicText::from_text(rest));
+        }
+    }
+    Some(ShellFlow::Next)
+}

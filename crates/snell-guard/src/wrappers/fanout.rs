@@ -1,0 +1,315 @@
+//! Programs that run another for each of many things: xargs, parallel, find, fd.
+
+use super::WrapperCall;
+use super::file_lists::{append_path_part, collect_piped_files, list_find_output};
+use crate::interpret::{CoverageGap, ShellFlow, ShellInterpreter, join_words, limits};
+use crate::invocation::{FileOpenMode, OpenedFile, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
+
+/// Things that are followed one by one; all others are like them.
+pub(crate) const MAX_FANOUT_ITEMS: usize = 64;
+/// What stands for a thing in the command of `parallel`. Of several lists, each thing is tried in each place.
+const PARALLEL_PLACEHOLDERS: &[&str] = &["{}", "{.}", "{1}", "{2}", "{3}", "{4}", "{1.}"];
+
+/// Flags of `fd` that take the next word.
+const FD_VALUE_FLAGS: &[&str] =
+    &["-e", "--extension", "-t", "--type", "-d", "--max-depth", "-E", "--exclude", "-S", "--size", "-j", "-g"];
+
+/// As many of these as are followed; if there are more, that is said.
+fn limit_items<'a, T>(walker: &mut ShellInterpreter<'_>, all: &'a [T]) -> &'a [T] {
+    if all.len() > MAX_FANOUT_ITEMS {
+        walker.mark_partial(CoverageGap::Limit("things"));
+    }
+    all.get(..MAX_FANOUT_ITEMS).unwrap_or(all)
+}
+
+/// What is fed to xargs: the things, or that nobody knows how many of what kind.
+fn collect_items(walker: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) -> Vec<SymbolicText> {
+    const LINE_FLAGS: &[&str] = &["-I", "--replace", "-i", "-L", "--max-lines", "-d", "--delimiter"];
+    let file = job.args.flag_values(&["-a", "--arg-file"]).next();
+    let stdin = match file {
+        Some(path) => std::rc::Rc::new(read_item_file(walker, path, job)),
+        None => std::rc::Rc::clone(&walker.scope.io.stdin),
+    };
+    match &*stdin {
+        StdinSource::Text(text) => {
+            let zero = job.args.has_flag(&["-0", "--null"]);
+            let delimiter = job.args.flag_values(&["-d", "--delimiter"]).next().and_then(SymbolicText::as_text);
+            let by_line = job.args.has_flag(LINE_FLAGS) || job.via.starts_with("parallel");
+            let delimiter = match delimiter {
+                _ if zero => Some('\0'),
+                Some("\\n") => Some('\n'),
+                Some("\\0") => Some('\0'),
+                Some(text) => text.chars().next(),
+                None if by_line => Some('\n'),
+                None => None,
+            };
+            walker.spend_bytes(text.size());
+            split_items(text, delimiter)
+        }
+        StdinSource::Pipe(left) => collect_piped_files(left, walker),
+        StdinSource::File(path) if path.leading_text().starts_with("/dev/") => {
+            vec![SymbolicText::from_unknown(UnknownKind::Anything)]
+        }
+        StdinSource::File(_) | StdinSource::Inherited => vec![SymbolicText::from_unknown(UnknownKind::FromInput)],
+    }
+}
+
+/// What stands in a file, or what is known of it if `<(…)` named it.
+fn read_item_file(walker: &mut ShellInterpreter<'_>, path: &SymbolicText, job: &WrapperCall<'_>) -> StdinSource {
+    match walker.find_written_content(path) {
+        Some(text) => StdinSource::Text(text),
+        None if matches!(path.parts.as_slice(), [SymbolicPart::Unknown(_)]) => StdinSource::Text(path.clone()),
+        None => {
+            let read = OpenedFile { path: path.clone(), mode: FileOpenMode::Read };
+            walker.report_files(vec![read], &job.call.span);
+            StdinSource::File(path.clone())
+        }
+    }
+}
+
+/// A text cut at a delimiter, or at blanks with quotes around what holds some.
+fn split_items(text: &SymbolicText, delimiter: Option<char>) -> Vec<SymbolicText> {
+    let mut all = Vec::new();
+    let mut current: Option<SymbolicText> = None;
+    let mut quote = None;
+    for part in &text.parts {
+        let SymbolicPart::Text(known) = part else {
+            current.get_or_insert_default().push(part.clone());
+            continue;
+        };
+        let mut characters = known.chars();
+        while let Some(c) = characters.next() {
+            let ends = match (delimiter, quote) {
+                (Some(delimiter), _) => c == delimiter,
+                (None, None) => c.is_ascii_whitespace(),
+                (None, Some(_)) => false,
+            };
+            if ends {
+                all.extend(current.take());
+                continue;
+            }
+            let value = current.get_or_insert_default();
+            match c {
+                _ if delimiter.is_some() => value.push_text(c.encode_utf8(&mut [0; 4])),
+                '\'' | '"' if quote.is_none() => quote = Some(c),
+                '\'' | '"' if quote == Some(c) => quote = None,
+                '\\' if quote.is_none() => {
+                    if let Some(next) = characters.next() {
+                        value.push_text(next.encode_utf8(&mut [0; 4]));
+                    }
+                }
+                c => value.push_text(c.encode_utf8(&mut [0; 4])),
+            }
+        }
+    }
+    all.extend(current);
+    all
+}
+
+/// Words with a mark replaced by a thing. A word that grows beyond what is followed is unknown.
+fn substitute_placeholder(
+    walker: &mut ShellInterpreter<'_>,
+    words: &[SymbolicText],
+    mark: &str,
+    thing: &SymbolicText,
+) -> Vec<SymbolicText> {
+    let size = thing.size().max(1);
+    let mut all = Vec::with_capacity(words.len());
+    for word in words {
+        let marks = |part: &SymbolicPart| match part {
+            SymbolicPart::Text(text) => text.matches(mark).count(),
+            SymbolicPart::Unknown(_) | SymbolicPart::Pattern(_) => 0,
+        };
+        let places: usize = word.parts.iter().map(marks).sum();
+        if places > 0 && places.saturating_mul(size) + word.size() > limits::VALUE_BYTES {
+            walker.mark_partial(CoverageGap::Limit("value"));
+            all.push(SymbolicText::from_unknown(UnknownKind::Anything));
+            continue;
+        }
+        walker.spend_bytes(places * size + word.size());
+        all.push(fill_placeholder(word, mark, thing));
+    }
+    all
+}
+
+/// A word with a mark replaced by a thing.
+fn fill_placeholder(word: &SymbolicText, mark: &str, thing: &SymbolicText) -> SymbolicText {
+    let mut value = SymbolicText::default();
+    for part in &word.parts {
+        let SymbolicPart::Text(text) = part else {
+            value.push(part.clone());
+            continue;
+        };
+        for (at, piece) in text.split(mark).enumerate() {
+            if at > 0 {
+                value.append(thing);
+            }
+            value.push_text(piece);
+        }
+    }
+    value
+}
+
+/// `xargs program words`: with the things behind them, or in place of a mark.
+pub(super) fn follow_xargs<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+    let mut words = job.call.argv.get(job.args.operands_start..).unwrap_or_default().to_vec();
+    if words.is_empty() {
+        words.push(SymbolicText::from_text("echo"));
+    }
+    let things = collect_items(walker, job);
+    let mark = find_placeholder(job);
+    let nothing = job.args.has_flag(&["-r", "--no-run-if-empty"]) || mark.is_some();
+    if things.is_empty() && nothing {
+        return Some(ShellFlow::Next);
+    }
+    let outer = walker.scope.io.stdin.clone();
+    walker.scope.io.stdin = std::rc::Rc::new(StdinSource::Inherited);
+    match mark {
+        Some(mark) => {
+            for thing in limit_items(walker, &things) {
+                let words = substitute_placeholder(walker, &words, &mark, thing);
+                job.run_words(walker, words, Vec::new());
+            }
+        }
+        None => {
+            let count = job.args.flag_values(&["-n", "--max-args", "-L", "--max-lines"]).next();
+            let count = count.and_then(|count| count.as_text()?.parse::<usize>().ok()).unwrap_or(things.len()).max(1);
+            let groups: Vec<&[SymbolicText]> =
+                if things.is_empty() { vec![&[]] } else { things.chunks(count).collect() };
+            for group in limit_items(walker, &groups) {
+                walker.spend_steps(group.len());
+                let all = words.iter().chain(*group).cloned().collect();
+                job.run_words(walker, all, Vec::new());
+            }
+        }
+    }
+    walker.scope.io.stdin = outer;
+    Some(ShellFlow::Next)
+}
+
+/// What stands for a thing.
+fn find_placeholder(job: &WrapperCall<'_>) -> Option<String> {
+    let (_, value) =
+        job.args.flags.iter().find(|(name, _)| matches!(name.as_str(), "-I" | "-i" | "--replace" | "-J"))?;
+    let mark = value.as_ref().and_then(SymbolicText::as_text).filter(|mark| !mark.is_empty());
+    Some(mark.unwrap_or("{}").to_owned())
+}
+
+/// `follow_parallel code ::: things`, or with things from files or standard input.
+pub(super) fn follow_parallel<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+    let words = job.call.argv.get(job.args.operands_start..).unwrap_or_default();
+    let divider = words.iter().position(|word| word.leading_text().starts_with(":::"));
+    let (words, things) = match divider {
+        Some(at) => {
+            let (words, sources) = words.split_at(at);
+            (words, collect_parallel_items(walker, sources, job))
+        }
+        None => (words, collect_items(walker, job)),
+    };
+    let own = find_placeholder(job);
+    let marks: Vec<&str> = PARALLEL_PLACEHOLDERS.iter().copied().chain(own.as_deref()).collect();
+    let marked = words.iter().any(|word| marks.iter().any(|mark| word.to_string().contains(mark)));
+    // Where a thing is the command, it is code; elsewhere it is a word.
+    let is_code = words.first().is_none_or(|word| word.as_text().is_some_and(|word| marks.contains(&word)));
+    let outer = walker.scope.io.stdin.clone();
+    walker.scope.io.stdin = std::rc::Rc::new(StdinSource::Inherited);
+    for thing in limit_items(walker, &things) {
+        let thing = if is_code { thing.clone() } else { walker.quote_words(std::slice::from_ref(thing)) };
+        let mut words = words.to_vec();
+        for mark in &marks {
+            words = substitute_placeholder(walker, &words, mark, &thing);
+        }
+        if !marked {
+            words.push(thing);
+        }
+        job.run_code(walker, &join_words(&words));
+    }
+    walker.scope.io.stdin = outer;
+    Some(ShellFlow::Next)
+}
+
+/// What `::: things` and `:::: files` list.
+fn collect_parallel_items(
+    walker: &mut ShellInterpreter<'_>,
+    sources: &[SymbolicText],
+    job: &WrapperCall<'_>,
+) -> Vec<SymbolicText> {
+    let mut things = Vec::new();
+    let mut in_files = false;
+    for word in sources {
+        match word.as_text() {
+            Some(":::" | ":::+") => in_files = false,
+            Some("::::" | "::::+") => in_files = true,
+            _ if !in_files => things.push(word.clone()),
+            _ => match read_item_file(walker, word, job) {
+                StdinSource::Text(text) => things.extend(split_items(&text, Some('\n'))),
+                StdinSource::Inherited | StdinSource::Pipe(_) | StdinSource::File(_) => {
+                    things.push(SymbolicText::from_unknown(UnknownKind::Anything))
+                }
+            },
+        }
+    }
+    things
+}
+
+/// `find … -exec program {} \;`
+pub(super) fn follow_find<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+    let arguments = job.call.arguments();
+    job.report_program(walker);
+    let is_exec = |value: &SymbolicText| matches!(value.as_text(), Some("-exec" | "-execdir" | "-ok" | "-okdir"));
+    let mut rest = arguments;
+    let mut things: Option<Vec<SymbolicText>> = None;
+    while let Some(at) = rest.iter().position(is_exec) {
+        let command = rest.get(at + 1..).unwrap_or_default();
+        let is_end = |(at, value): (usize, &SymbolicText)| match value.as_text() {
+            Some(";") => true,
+            Some("+") => at > 0 && command.get(at - 1).and_then(SymbolicText::as_text) == Some("{}"),
+            _ => false,
+        };
+        let end = command.iter().enumerate().position(is_end).unwrap_or(command.len());
+        let words = command.get(..end).unwrap_or_default();
+        let found = || list_find_output(arguments, walker.scope.cwd(), walker.world);
+        let things: &[SymbolicText] = things.get_or_insert_with(found);
+        for thing in limit_items(walker, things) {
+            let words = substitute_placeholder(walker, words, "{}", thing);
+            if !words.is_empty() {
+                job.run_words(walker, words, Vec::new());
+            }
+        }
+        rest = command.get(end..).unwrap_or_default();
+    }
+    Some(ShellFlow::Next)
+}
+
+/// `fd pattern path -x program`
+pub(super) fn follow_fd<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+    let arguments = job.call.arguments();
+    job.report_program(walker);
+    let is_exec = |value: &SymbolicText| matches!(value.as_text(), Some("-x" | "-X" | "--exec" | "--exec-batch"));
+    let Some(at) = arguments.iter().position(is_exec) else {
+        return Some(ShellFlow::Next);
+    };
+    let before = arguments.get(..at).unwrap_or_default();
+    let mut takes_next = false;
+    let mut operands = before.iter().filter(|value| {
+        let is_value = std::mem::take(&mut takes_next);
+        takes_next = value.as_text().is_some_and(|text| FD_VALUE_FLAGS.contains(&text));
+        !is_value && !value.leading_text().starts_with('-')
+    });
+    let pattern = operands.next();
+    let here = SymbolicText::from_text(".");
+    let start = operands.next().unwrap_or(&here);
+    let picks = before.iter().any(|value| value.as_text().is_some_and(|text| FD_VALUE_FLAGS.contains(&text)));
+    let everything = !picks && pattern.is_none_or(|pattern| matches!(pattern.as_text(), Some("." | "" | ".*")));
+    let part =
+        if everything { SymbolicPart::Pattern("*".to_owned()) } else { SymbolicPart::Unknown(UnknownKind::Name) };
+    let thing = append_path_part(start, part);
+    let words: Vec<SymbolicText> = arguments.get(at + 1..).unwrap_or_default().to_vec();
+    let marked = words.iter().any(|word| word.to_string().contains('{'));
+    let mut words = substitute_placeholder(walker, &words, "{}", &thing);
+    if !marked {
+        words.push(thing);
+    }
+    job.run_words(walker, words, Vec::new());
+    Some(ShellFlow::Next)
+}

@@ -1,0 +1,214 @@
+//! Programs that list files, and what is then known of the names that others are handed.
+
+use super::fanout::MAX_FANOUT_ITEMS;
+use super::file_search::{MAX_OWN_FILES, find_own_files, find_own_search_matches};
+use crate::effects::classify_output;
+use crate::interpret::{ShellInterpreter, limits};
+use crate::invocation::{Invocation, SymbolicPart, SymbolicText, UnknownKind};
+use crate::judge::context::JudgeContext;
+use crate::programs::find_filters;
+
+/// Programs that pick some of the lines that they are fed.
+const LINE_FILTERS: &[&str] =
+    &["grep", "egrep", "fgrep", "rg", "sort", "uniq", "head", "tail", "cat", "tee", "shuf", "tr"];
+
+/// What programs print that list files: so far as names are known, they are worth more than nothing. What only picks
+/// lines behind them is looked through.
+pub(crate) fn find_listed_files(found: &[Invocation], world: &JudgeContext) -> Option<Vec<SymbolicText>> {
+    if let Some(values) = find_search_output(found, world) {
+        return Some(values);
+    }
+    let (listing, picked) = find_lister(found)?;
+    let arguments = listing.argv.get(1..).unwrap_or_default();
+    let mut values = match program_name(listing) {
+        "ls" => list_ls_output(arguments, |_| SymbolicText::from_unknown(UnknownKind::Name)),
+        _ => list_find_output(arguments, listing.cwd.as_deref(), world),
+    };
+    values.truncate(limits::VALUES);
+    Some(narrow_patterns(values, picked)).filter(|_| !listing.elsewhere)
+}
+
+/// What the left side of a pipe lists, if it is known to list.
+pub(super) fn collect_piped_files(left: &[Invocation], walker: &mut ShellInterpreter<'_>) -> Vec<SymbolicText> {
+    walker.spend_steps(left.iter().map(|invocation| invocation.argv.len()).sum());
+    if let Some(values) = find_search_output(left, walker.world) {
+        return values;
+    }
+    let Some((listing, picked)) = find_lister(left) else {
+        return vec![SymbolicText::from_unknown(classify_output(left, walker.world))];
+    };
+    let arguments = listing.argv.get(1..).unwrap_or_default();
+    // Whoever hands on bare names mostly means the files that have them.
+    let values = match program_name(listing) {
+        "ls" => list_ls_output(arguments, |start| append_path_part(start, SymbolicPart::Pattern("*".to_owned()))),
+        _ => list_find_output(arguments, listing.cwd.as_deref(), walker.world),
+    };
+    narrow_patterns(values, picked)
+}
+
+/// The output of a search in files, or of programs that pick lines of it, if it may name something of Snell's own.
+fn find_search_output(found: &[Invocation], world: &JudgeContext) -> Option<Vec<SymbolicText>> {
+    for invocation in found.iter().rev().take(limits::STAGES) {
+        let values = find_own_search_matches(invocation, world).filter(|_| !invocation.elsewhere);
+        if values.is_some() || !LINE_FILTERS.contains(&program_name(invocation)) {
+            return values;
+        }
+    }
+    None
+}
+
+/// Which of these programs lists files, and whether some of those are picked behind it.
+fn find_lister(found: &[Invocation]) -> Option<(&Invocation, bool)> {
+    let mut picked = false;
+    for invocation in found.iter().rev().take(limits::STAGES) {
+        match program_name(invocation) {
+            "find" | "gfind" | "ls" | "gls" => return Some((invocation, picked)),
+            name if LINE_FILTERS.contains(&name) && is_stdin_filter(invocation.argv.get(1..).unwrap_or_default()) => {
+                picked = true
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+fn program_name(invocation: &Invocation) -> &str {
+    let name = invocation.argv.first().and_then(SymbolicText::as_text).unwrap_or_default();
+    match name.rsplit('/').next().unwrap_or(name) {
+        "gls" => "ls",
+        base => base,
+    }
+}
+
+/// What `ls` prints: what it is told, with `-d` and for patterns, which mostly stand for files; else the names in a
+/// directory.
+fn list_ls_output(arguments: &[SymbolicText], names_in: impl Fn(&SymbolicText) -> SymbolicText) -> Vec<SymbolicText> {
+    let is_flag = |value: &&SymbolicText| value.leading_text().starts_with('-');
+    let itself = arguments.iter().filter(is_flag).any(|flag| {
+        !flag.leading_text().starts_with("--") && flag.leading_text().contains('d')
+            || flag.leading_text() == "--directory"
+    });
+    let is_pattern = |value: &SymbolicText| value.parts.iter().any(|part| matches!(part, SymbolicPart::Pattern(_)));
+    let operands = arguments.iter().filter(|value| !is_flag(value));
+    let mut all: Vec<SymbolicText> =
+        operands.map(|start| if itself || is_pattern(start) { start.clone() } else { names_in(start) }).collect();
+    if all.is_empty() {
+        all.push(SymbolicText { parts: vec![SymbolicPart::Pattern("*".to_owned())] });
+    }
+    all
+}
+
+/// Whether it reads standard input only.
+fn is_stdin_filter(arguments: &[SymbolicText]) -> bool {
+    let operands = arguments.iter().filter(|value| !value.leading_text().starts_with('-')).count();
+    operands <= 2
+}
+
+/// Some of what is listed rather than all.
+fn narrow_patterns(values: Vec<SymbolicText>, picked: bool) -> Vec<SymbolicText> {
+    if !picked {
+        return values;
+    }
+    let some = |value: SymbolicText| {
+        let parts = value.parts.into_iter().map(|part| match part {
+            SymbolicPart::Pattern(text) if text == "*" => SymbolicPart::Unknown(UnknownKind::Name),
+            part => part,
+        });
+        SymbolicText { parts: parts.collect() }
+    };
+    values.into_iter().map(some).collect()
+}
+
+pub(super) fn append_path_part(start: &SymbolicText, part: SymbolicPart) -> SymbolicText {
+    let mut value = start.clone();
+    if !value.leading_text().ends_with('/') || value.parts.len() > 1 {
+        value.push_text("/");
+    }
+    value.push(part);
+    value
+}
+
+/// The arguments of `find`: its starting points, and the tests that pick files.
+#[derive(Default)]
+pub(crate) struct FindTests {
+    pub(crate) starts: Vec<SymbolicText>,
+    /// Patterns of names.
+    pub(crate) names: Vec<SymbolicText>,
+    /// Patterns of whole paths.
+    pub(crate) paths: Vec<SymbolicText>,
+    /// Whether it picks something out by more than names.
+    pub(crate) has_other_tests: bool,
+}
+
+impl FindTests {
+    pub(crate) fn parse(arguments: &[SymbolicText]) -> Self {
+        let is_start = |value: &&SymbolicText| {
+            let text = value.leading_text();
+            !text.starts_with(['-', '(', '!']) || matches!(text, "-H" | "-L" | "-P")
+        };
+        let starts = arguments.iter().take_while(is_start).filter(|value| !value.leading_text().starts_with('-'));
+        let mut tests = Self { starts: starts.cloned().collect(), ..Self::default() };
+        if tests.starts.is_empty() {
+            tests.starts.push(SymbolicText::from_text("."));
+        }
+        let expression = arguments.iter().skip_while(is_start);
+        let expression: Vec<&SymbolicText> =
+            expression.take_while(|value| !value.leading_text().starts_with("-exec")).collect();
+        let mut before = "";
+        for (at, word) in expression.iter().enumerate() {
+            let text = word.as_text().unwrap_or_default();
+            if matches!(std::mem::replace(&mut before, text), "!" | "-not") {
+                continue;
+            }
+            let pattern = || expression.get(at + 1).map(|pattern| (*pattern).clone());
+            match text {
+                "-name" | "-iname" => tests.names.extend(pattern()),
+                "-path" | "-ipath" | "-wholename" | "-iwholename" => tests.paths.extend(pattern()),
+                _ => {}
+            }
+            tests.has_other_tests |= find_filters::is_find_filter_beyond_name(text);
+        }
+        tests
+    }
+}
+
+/// What `find` finds: below each start, what its expression picks; first of all what may be Snell's own.
+pub(super) fn list_find_output(
+    arguments: &[SymbolicText],
+    cwd: Option<&str>,
+    world: &JudgeContext,
+) -> Vec<SymbolicText> {
+    let tests = FindTests::parse(arguments);
+    let mut values = find_own_files(&tests, cwd, world);
+    let FindTests { starts, names, has_other_tests: picks, .. } = tests;
+    for start in &starts {
+        // One more than are followed is enough to know that there are too many.
+        if values.len() > MAX_FANOUT_ITEMS + MAX_OWN_FILES {
+            break;
+        }
+        if names.is_empty() {
+            let part = if start.leading_text().trim_end_matches('/') == "/proc" {
+                SymbolicPart::Unknown(UnknownKind::Processes)
+            } else if picks {
+                SymbolicPart::Unknown(UnknownKind::Name)
+            } else {
+                SymbolicPart::Pattern("*".to_owned())
+            };
+            values.push(append_path_part(start, part));
+        }
+        for name in names.iter().take(MAX_FANOUT_ITEMS + 1) {
+            let mut value = start.clone();
+            if !value.to_string().ends_with('/') {
+                value.push_text("/");
+            }
+            for part in &name.parts {
+                match part {
+                    SymbolicPart::Text(text) => crate::interpret::push_globs(&mut value, text),
+                    part => value.push(part.clone()),
+                }
+            }
+            values.push(value);
+        }
+    }
+    values
+}

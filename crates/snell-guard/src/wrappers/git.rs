@@ -1,0 +1,201 @@
+//! `git` runs what its configuration says, and some of its commands run others.
+
+use super::WrapperCall;
+use crate::interpret::{ShellFlow, ShellInterpreter, join_words};
+use crate::invocation::SymbolicText;
+
+/// Flags before the subcommand that take the next word.
+const VALUE_FLAGS: &[&str] = &[
+    "-C",
+    "-c",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--exec-path",
+    "--super-prefix",
+    "--config-env",
+    "--attr-source",
+];
+/// Settings whose value git runs: whole keys, or how they end.
+const CODE_KEYS: &[&str] = &[
+    "core.pager",
+    "core.editor",
+    "core.sshcommand",
+    "core.fsmonitor",
+    "core.askpass",
+    "core.gitproxy",
+    "sequence.editor",
+    "diff.external",
+    "gpg.program",
+    "gpg.ssh.program",
+    "credential.helper",
+    "uploadpack.packobjectshook",
+    "sendemail.smtpserver",
+    "interactive.difffilter",
+    "core.alternaterefscommand",
+    "ssh.variant",
+];
+const CODE_KEY_PATTERNS: &[(&str, &str)] = &[
+    ("pager.", ""),
+    ("filter.", ".clean"),
+    ("filter.", ".smudge"),
+    ("filter.", ".process"),
+    ("diff.", ".command"),
+    ("diff.", ".textconv"),
+    ("merge.", ".driver"),
+    ("difftool.", ".cmd"),
+    ("mergetool.", ".cmd"),
+    ("credential.", ".helper"),
+    ("browser.", ".cmd"),
+    ("man.", ".cmd"),
+    ("remote.", ".uploadpack"),
+    ("remote.", ".receivepack"),
+];
+/// Flags of subcommands whose value is shell code.
+const CODE_FLAGS: &[(&str, &[&str])] = &[
+    ("rebase", &["-x", "--exec"]),
+    ("difftool", &["-x", "--extcmd"]),
+    (
+        "filter-branch",
+        &[
+            "--setup",
+            "--env-filter",
+            "--tree-filter",
+            "--index-filter",
+            "--parent-filter",
+            "--msg-filter",
+            "--commit-filter",
+            "--tag-name-filter",
+        ],
+    ),
+    ("clone", &["-u", "--upload-pack"]),
+    ("fetch", &["--upload-pack"]),
+    ("ls-remote", &["--upload-pack"]),
+    ("push", &["--receive-pack", "--exec"]),
+    ("archive", &["--exec"]),
+    ("grep", &["-O", "--open-files-in-pager"]),
+];
+
+/// Follows what git would run, and tells git itself.
+pub(super) fn follow_git<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+    job.report_program(walker);
+    let argv = &job.call.argv;
+    let mut at = 1;
+    let mut settings: Vec<SymbolicText> = Vec::new();
+    while let Some(text) = argv.get(at).and_then(SymbolicText::as_text).filter(|text| text.starts_with('-')) {
+        at += 1;
+        if VALUE_FLAGS.contains(&text) {
+            if text == "-c" {
+                settings.extend(argv.get(at).cloned());
+            }
+            at += 1;
+        }
+    }
+    let Some(subcommand) = argv.get(at).and_then(SymbolicText::as_text) else {
+        return Some(ShellFlow::Next);
+    };
+    let arguments = argv.get(at + 1..).unwrap_or_default();
+    for setting in &settings {
+        follow_setting(walker, job, setting, subcommand, arguments);
+    }
+    follow_subcommand(walker, job, subcommand, arguments);
+    Some(ShellFlow::Next)
+}
+
+/// `-c key=value`
+fn follow_setting<'t>(
+    walker: &mut ShellInterpreter<'t>,
+    job: &WrapperCall<'_>,
+    setting: &SymbolicText,
+    subcommand: &str,
+    arguments: &[SymbolicText],
+) {
+    let Some((key, _)) = setting.leading_text().split_once('=') else {
+        return;
+    };
+    let value = setting.skip_leading_bytes(key.len() + 1);
+    let lower = key.to_ascii_lowercase();
+    if let Some(alias) = lower.strip_prefix("alias.") {
+        if alias.eq_ignore_ascii_case(subcommand) {
+            follow_alias(walker, job, &value, arguments);
+        }
+        return;
+    }
+    let runs = CODE_KEYS.contains(&lower.as_str())
+        || CODE_KEY_PATTERNS.iter().any(|(start, end)| lower.starts_with(start) && lower.ends_with(end));
+    let is_word = value.as_text().is_some_and(|text| matches!(text, "" | "true" | "false" | "cat" | "store" | "cache"));
+    if runs && !is_word {
+        let code = if value.leading_text().starts_with('!') { value.skip_leading_bytes(1) } else { value };
+        job.run_code(walker, &code);
+    }
+}
+
+/// An alias: shell code behind a `!`, else another subcommand.
+fn follow_alias<'t>(
+    walker: &mut ShellInterpreter<'t>,
+    job: &WrapperCall<'_>,
+    value: &SymbolicText,
+    arguments: &[SymbolicText],
+) {
+    let rest = walker.quote_words(arguments);
+    let mut code = if value.leading_text().starts_with('!') {
+        value.skip_leading_bytes(1)
+    } else {
+        let mut code = SymbolicText::from_text("git ");
+        code.append(value);
+        code
+    };
+    code.push_text(" ");
+    code.append(&rest);
+    job.run_code(walker, &code);
+}
+
+/// What subcommands run.
+fn follow_subcommand<'t>(
+    walker: &mut ShellInterpreter<'t>,
+    job: &WrapperCall<'_>,
+    subcommand: &str,
+    arguments: &[SymbolicText],
+) {
+    match subcommand {
+        "bisect" if arguments.first().and_then(SymbolicText::as_text) == Some("run") => {
+            let words = arguments.get(1..).unwrap_or_default().to_vec();
+            if !words.is_empty() {
+                job.run_words(walker, words, Vec::new());
+            }
+        }
+        "submodule" => {
+            let each = arguments.iter().position(|value| value.as_text() == Some("foreach"));
+            let words = each.and_then(|at| arguments.get(at + 1..)).unwrap_or_default();
+            let words: Vec<SymbolicText> =
+                words.iter().skip_while(|value| value.leading_text().starts_with('-')).cloned().collect();
+            if !words.is_empty() {
+                job.run_code(walker, &join_words(&words));
+            }
+        }
+        _ => {}
+    }
+    // `ext::sh -c …` as the address of a repository.
+    for address in arguments.iter().filter(|value| value.leading_text().starts_with("ext::")) {
+        job.run_code(walker, &address.skip_leading_bytes("ext::".len()));
+    }
+    let Some((_, flags)) = CODE_FLAGS.iter().find(|(known, _)| *known == subcommand) else {
+        return;
+    };
+    for (at, argument) in arguments.iter().enumerate() {
+        let text = argument.leading_text();
+        for flag in *flags {
+            let glued = text.strip_prefix(flag).and_then(|rest| match flag.starts_with("--") {
+                true => rest.strip_prefix('=').map(|_| flag.len() + 1),
+                false => (!rest.is_empty()).then_some(flag.len()),
+            });
+            if let Some(from) = glued {
+                job.run_code(walker, &argument.skip_leading_bytes(from));
+            } else if text == *flag
+                && let Some(code) = arguments.get(at + 1)
+            {
+                job.run_code(walker, code);
+            }
+        }
+    }
+}

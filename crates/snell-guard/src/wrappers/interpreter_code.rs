@@ -1,0 +1,65 @@
+//! Code of other languages: it is handed on with the program that runs it.
+
+use super::WrapperCall;
+use crate::interpret::{CodeLanguage, ShellInterpreter};
+use crate::invocation::{StdinSource, SymbolicText};
+
+/// Names of standard input.
+const STDIN_NAMES: &[&str] = &["-", "/dev/stdin", "/dev/fd/0"];
+
+/// Flags with which node prints what the code is worth.
+const PRINT_FLAGS: &[&str] = &["-p", "--print", "-pe"];
+
+/// The same code as an argument of what prints it.
+fn wrap_in_console_log(code: &SymbolicText) -> SymbolicText {
+    let mut shown = SymbolicText::from_text("console.log(");
+    shown.append(code);
+    shown.push_text("\n)");
+    shown
+}
+
+/// Hands on the code that an interpreter is given: by a flag, as a file that was written here, or by standard input.
+pub(super) fn report_interpreter_code(
+    walker: &mut ShellInterpreter<'_>,
+    job: &WrapperCall<'_>,
+    at: Option<usize>,
+) -> bool {
+    let (Some(language), Some(at)) = (job.wrapper.language, at) else {
+        return false;
+    };
+    let codes: Vec<SymbolicText> =
+        job.wrapper.inline.iter().flat_map(|spellings| job.args.flag_values(spellings)).cloned().collect();
+    let mut found = !codes.is_empty();
+    let prints = language == CodeLanguage::Node && job.args.has_flag(PRINT_FLAGS);
+    for code in codes {
+        walker.report_inline_code(language, code.clone(), at);
+        if prints {
+            walker.report_inline_code(language, wrap_in_console_log(&code), at);
+        }
+    }
+    let operand = job.call.argv.get(job.args.operands_start);
+    // `deno eval 'code'`
+    if operand.and_then(SymbolicText::as_text) == Some("eval")
+        && let Some(code) = job.call.argv.get(job.args.operands_start + 1)
+    {
+        walker.report_inline_code(language, code.clone(), at);
+        return true;
+    }
+    if found || job.args.has_flag(&["-m"]) {
+        return found;
+    }
+    let from_stdin = operand.is_none_or(|operand| operand.as_text().is_some_and(|text| STDIN_NAMES.contains(&text)));
+    let text = if from_stdin {
+        match &*walker.scope.io.stdin {
+            StdinSource::Text(text) => Some(text.clone()),
+            StdinSource::Inherited | StdinSource::Pipe(_) | StdinSource::File(_) => None,
+        }
+    } else {
+        operand.and_then(|path| walker.find_written_content(path))
+    };
+    if let Some(text) = text {
+        walker.report_inline_code(language, text, at);
+        found = true;
+    }
+    found
+}

@@ -1,0 +1,327 @@
+//! Programs that run programs: what they run is followed in their place.
+//!
+//! Which they are is data (`data/wrappers.toml`); what no table can say stands in the modules here.
+
+mod args;
+mod containers;
+mod editors;
+mod embedded_scripts;
+mod fanout;
+mod file_lists;
+mod file_search;
+mod git;
+mod interpreter_code;
+mod shells;
+mod table;
+
+use std::rc::Rc;
+
+pub(crate) use fanout::MAX_FANOUT_ITEMS;
+
+use args::WrapperArgs;
+pub(crate) use file_lists::{FindTests, find_listed_files};
+pub(crate) use file_search::find_own_files;
+use table::{CODE_VARIABLES, WRAPPERS, WrapperMode, WrapperSpec};
+
+use crate::interpret::{ExpandedCommand, ShellFlow, ShellInterpreter, join_words};
+use crate::invocation::{FileOpenMode, OpenedFile, SymbolicText, UnknownKind};
+
+/// The names of all programs that run programs.
+pub(crate) fn wrapper_names() -> impl Iterator<Item = &'static str> {
+    table::NAMES.iter().map(|(name, _)| *name)
+}
+
+/// The arguments that a program is given for itself, without the command that it runs.
+pub(crate) fn own_arguments(argv: &[SymbolicText]) -> &[SymbolicText] {
+    let all = argv.get(1..).unwrap_or_default();
+    let name = argv.first().and_then(SymbolicText::as_text).unwrap_or_default();
+    let mut entries = table::find_wrappers(name).iter().filter_map(|at| WRAPPERS.get(*at));
+    let runs_words = |wrapper: &&WrapperSpec| {
+        let runs = [
+            WrapperMode::Words,
+            WrapperMode::Code,
+            WrapperMode::AfterDashes,
+            WrapperMode::Package,
+            WrapperMode::EachIsCode,
+        ];
+        runs.contains(&wrapper.runs)
+    };
+    let given = entries.find_map(|wrapper| Some((wrapper, WrapperArgs::parse(wrapper, argv)?)));
+    match given.filter(|(wrapper, _)| runs_words(wrapper)) {
+        Some((wrapper, given)) => {
+            let end = given.operands_start + wrapper.operands;
+            argv.get(1..end.min(argv.len())).unwrap_or(all)
+        }
+        None => all,
+    }
+}
+
+/// Follows what some variables make a program run.
+pub(crate) fn follow_code_variables(walker: &mut ShellInterpreter<'_>, call: &ExpandedCommand) {
+    for (name, value) in &call.variables {
+        if CODE_VARIABLES.binary_search(&name.as_str()).is_ok() && !value.is_empty() {
+            run_code(walker, name, value, call);
+        }
+    }
+}
+
+/// Follows what a program runs; nothing if it is just a program.
+pub(crate) fn follow_wrapper<'t>(walker: &mut ShellInterpreter<'t>, call: &mut ExpandedCommand) -> Option<ShellFlow> {
+    let name = call.name()?;
+    if name.contains('/') && shells::follow_written_script(walker, call) {
+        return Some(ShellFlow::Next);
+    }
+    let mut entries = table::find_wrappers(name).iter().filter_map(|at| WRAPPERS.get(*at));
+    let (wrapper, given) = entries.find_map(|wrapper| Some((wrapper, WrapperArgs::parse(wrapper, &call.argv)?)))?;
+    if given.has_flag(wrapper.refuse) {
+        return None;
+    }
+    let base = name.rsplit('/').next().unwrap_or(name);
+    let via = std::iter::once(base).chain(given.words.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
+    let job = WrapperCall { wrapper, args: given, via, call };
+    match wrapper.runs {
+        WrapperMode::Shell => shells::follow_shell(walker, &job),
+        WrapperMode::Xargs => fanout::follow_xargs(walker, &job),
+        WrapperMode::Parallel => fanout::follow_parallel(walker, &job),
+        WrapperMode::Find => fanout::follow_find(walker, &job),
+        WrapperMode::Fd => fanout::follow_fd(walker, &job),
+        WrapperMode::Env => job.follow_env(walker),
+        WrapperMode::Git => git::follow_git(walker, &job),
+        WrapperMode::Awk => embedded_scripts::follow_awk(walker, &job),
+        WrapperMode::Sed => embedded_scripts::follow_sed(walker, &job),
+        WrapperMode::Editor => editors::follow_editor(walker, &job),
+        WrapperMode::Client => editors::follow_client(walker, &job),
+        WrapperMode::Make => embedded_scripts::follow_make(walker, &job),
+        WrapperMode::Keys => embedded_scripts::follow_terminal_keys(walker, &job),
+        WrapperMode::Crontab => embedded_scripts::follow_crontab(walker, &job),
+        WrapperMode::Nothing
+        | WrapperMode::Words
+        | WrapperMode::Code
+        | WrapperMode::AfterDashes
+        | WrapperMode::Package
+        | WrapperMode::EachIsCode => job.follow_table_entry(walker),
+    }
+}
+
+/// A program at work that runs others.
+pub(super) struct WrapperCall<'c> {
+    wrapper: &'static WrapperSpec,
+    args: WrapperArgs,
+    via: String,
+    call: &'c ExpandedCommand,
+}
+
+impl<'t> WrapperCall<'_> {
+    /// What the table says.
+    fn follow_table_entry(&self, walker: &mut ShellInterpreter<'t>) -> Option<ShellFlow> {
+        let at = if self.wrapper.keep { self.report_program(walker) } else { None };
+        self.report_written_files(walker);
+        let mut ran = self.follow_code_flags(walker);
+        ran |= interpreter_code::report_interpreter_code(walker, self, at);
+        let (assignments, rest) = self.split_wrapped_words();
+        let mut rest: Vec<SymbolicText> =
+            containers::find_entrypoint(self).into_iter().chain(rest.iter().cloned()).collect();
+        let is_dashes = |value: &SymbolicText| value.as_text() == Some("--");
+        if self.wrapper.runs == WrapperMode::Package
+            && let Some(at) = rest.iter().position(is_dashes)
+        {
+            rest.remove(at);
+        }
+        ran |= !rest.is_empty();
+        match self.wrapper.runs {
+            _ if rest.is_empty() => {}
+            WrapperMode::Code => self.run_code(walker, &join_words(&rest)),
+            WrapperMode::EachIsCode => rest.iter().for_each(|code| self.run_code(walker, code)),
+            _ => self.run_words(walker, rest, assignments),
+        }
+        let reads = self.wrapper.stdin && !ran;
+        if let Some(text) = walker.stdin_text().filter(|_| reads).cloned() {
+            self.run_code(walker, &text);
+            ran = true;
+        }
+        (ran || self.wrapper.keep).then_some(ShellFlow::Next)
+    }
+
+    /// Tells of the files that it writes itself: `strace -o file`.
+    fn report_written_files(&self, walker: &mut ShellInterpreter<'t>) {
+        let values = self.wrapper.writes.iter().flat_map(|flags| self.args.flag_values(flags));
+        let files: Vec<OpenedFile> =
+            values.map(|path| OpenedFile { path: path.clone(), mode: FileOpenMode::Truncate }).collect();
+        if !files.is_empty() {
+            walker.report_files(files, &self.call.span);
+        }
+    }
+
+    /// Tells the program itself.
+    fn report_program(&self, walker: &mut ShellInterpreter<'t>) -> Option<usize> {
+        walker.run_program(self.call.clone())
+    }
+
+    /// Follows the values of flags that are shell code. These run here, wherever the rest runs.
+    fn follow_code_flags(&self, walker: &mut ShellInterpreter<'t>) -> bool {
+        let mut ran = false;
+        for (spellings, prefixes) in self.wrapper.code {
+            let values: Vec<SymbolicText> = self.args.flag_values(spellings).cloned().collect();
+            for value in values {
+                let code = if prefixes.is_empty() { Some(value.clone()) } else { strip_code_prefix(&value, prefixes) };
+                if let Some(code) = code {
+                    let elsewhere = self.wrapper.elsewhere && self.wrapper.runs == WrapperMode::Nothing;
+                    self.run_inside(walker, elsewhere, |walker| walker.run_code(&code, &self.call.span));
+                    ran = true;
+                }
+            }
+        }
+        ran
+    }
+
+    /// Assignments, and the words of what is run.
+    fn split_wrapped_words(&self) -> (Vec<(String, SymbolicText)>, &[SymbolicText]) {
+        let argv = &self.call.argv;
+        let mut at = self.args.operands_start;
+        if matches!(self.wrapper.runs, WrapperMode::Nothing) {
+            at = argv.len();
+        }
+        let mut assignments = Vec::new();
+        if self.wrapper.assignments {
+            while let Some((name, value)) = argv.get(at).and_then(parse_assignment) {
+                assignments.push((name, value));
+                at += 1;
+            }
+        }
+        at += self.wrapper.operands;
+        let rest = argv.get(at..).unwrap_or_default();
+        let dashes = rest.iter().position(|value| value.as_text() == Some("--"));
+        let rest = match (self.wrapper.runs, dashes) {
+            (WrapperMode::AfterDashes, Some(dashes)) => rest.get(dashes + 1..).unwrap_or_default(),
+            (WrapperMode::Code, Some(0)) => rest.get(1..).unwrap_or_default(),
+            _ => rest,
+        };
+        (assignments, rest)
+    }
+
+    /// `env`: `-S` splits a text into words.
+    fn follow_env(&self, walker: &mut ShellInterpreter<'t>) -> Option<ShellFlow> {
+        const SPLIT_FLAGS: &[&str] = &["-S", "--split-string"];
+        let argv = &self.call.argv;
+        let at = argv.iter().position(|value| {
+            let text = value.leading_text();
+            SPLIT_FLAGS.iter().any(|flag| text.starts_with(flag)) || text.starts_with("-vS") || text.starts_with("-iS")
+        });
+        let (assignments, rest) = self.split_wrapped_words();
+        let Some(at) = at.filter(|at| *at < argv.len() - rest.len() || *at < self.args.operands_start) else {
+            if rest.is_empty() {
+                return None;
+            }
+            self.run_words(walker, rest.to_vec(), assignments);
+            return Some(ShellFlow::Next);
+        };
+        let flag = argv.get(at)?;
+        let text = flag.leading_text();
+        let start =
+            if text.starts_with("--") { text.find('=').map(|at| at + 1) } else { text.find('S').map(|at| at + 1) };
+        let glued = start.filter(|start| *start < text.len() || flag.parts.len() > 1);
+        let (mut code, next) = match glued {
+            Some(start) => (flag.skip_leading_bytes(start), at + 1),
+            None => (argv.get(at + 1).cloned().unwrap_or_default(), at + 2),
+        };
+        // Within the text, this is a blank that ends no word in a shell's script of one line.
+        if let Some(text) = code.as_text().filter(|text| text.contains("\\_")) {
+            code = SymbolicText::from_text(text.replace("\\_", " "));
+        }
+        code.push_text(" ");
+        let rest = walker.quote_words(argv.get(next..).unwrap_or_default());
+        code.append(&rest);
+        self.run_code(walker, &code);
+        Some(ShellFlow::Next)
+    }
+
+    /// Follows a program and its arguments.
+    fn run_words(
+        &self,
+        walker: &mut ShellInterpreter<'t>,
+        mut words: Vec<SymbolicText>,
+        assignments: Vec<(String, SymbolicText)>,
+    ) {
+        let code_follows =
+            |flags: &[&str]| words.first().and_then(SymbolicText::as_text).is_some_and(|word| flags.contains(&word));
+        if self.wrapper.operands > 0 && self.wrapper.code.iter().any(|(flags, _)| code_follows(flags)) {
+            let code = words.get(1).cloned().unwrap_or_default();
+            return self.run_code(walker, &code);
+        }
+        if self.wrapper.runs == WrapperMode::Words && words.first().and_then(SymbolicText::as_text) == Some("--") {
+            words.remove(0);
+        }
+        if words.is_empty() {
+            return;
+        }
+        let mut inner = self.call.with_argv(words);
+        inner.variables.extend(assignments);
+        if self.wrapper.elsewhere {
+            // They are opened here, for the program that was told already.
+            inner.files.clear();
+        }
+        self.run_inside(walker, self.wrapper.elsewhere, |walker| walker.run_expanded(inner));
+    }
+
+    /// Follows shell code.
+    fn run_code(&self, walker: &mut ShellInterpreter<'t>, code: &SymbolicText) {
+        if !self.wrapper.keep && !self.call.files.is_empty() {
+            walker.report_files(self.call.files.clone(), &self.call.span);
+        }
+        self.run_inside(walker, self.wrapper.elsewhere, |walker| walker.run_code(code, &self.call.span));
+    }
+
+    /// Follows something through this program.
+    fn run_inside(
+        &self,
+        walker: &mut ShellInterpreter<'t>,
+        elsewhere: bool,
+        run: impl FnOnce(&mut ShellInterpreter<'t>) -> ShellFlow,
+    ) {
+        let directory =
+            self.wrapper.cwd_flags.iter().flat_map(|spellings| self.args.flag_values(spellings)).last().cloned();
+        let container = elsewhere.then(|| containers::build_container(walker, self));
+        walker.run_via(&self.via, |walker| {
+            let around = Rc::make_mut(&mut walker.context);
+            around.privileged |= self.wrapper.privileged;
+            around.elsewhere |= elsewhere;
+            if elsewhere {
+                around.container = container;
+            }
+            walker.run_in_subshell(|walker| {
+                if elsewhere {
+                    walker.enter_directory(&SymbolicText::from_unknown(UnknownKind::Anything));
+                }
+                if let Some(directory) = directory {
+                    walker.enter_directory(&directory);
+                }
+                run(walker)
+            });
+            ShellFlow::Next
+        });
+    }
+}
+
+/// Shell code that a program runs by the way.
+fn run_code(walker: &mut ShellInterpreter<'_>, via: &str, code: &SymbolicText, call: &ExpandedCommand) {
+    walker.run_via(via, |walker| {
+        walker.run_in_subshell(|walker| walker.run_code(code, &call.span));
+        ShellFlow::Next
+    });
+}
+
+/// What follows one of some beginnings, in whatever case those are written.
+fn strip_code_prefix(value: &SymbolicText, prefixes: &[&str]) -> Option<SymbolicText> {
+    let text = value.leading_text();
+    let starts = |prefix: &&&str| text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+    prefixes.iter().find(starts).map(|prefix| value.skip_leading_bytes(prefix.len()))
+}
+
+/// `NAME=value`
+fn parse_assignment(value: &SymbolicText) -> Option<(String, SymbolicText)> {
+    let (name, _) = value.leading_text().split_once('=')?;
+    let is_name = !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
+    is_name.then(|| (name.to_owned(), value.skip_leading_bytes(name.len() + 1)))
+}

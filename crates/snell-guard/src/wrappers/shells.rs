@@ -1,0 +1,217 @@
+//! Shells: code by `-c`, in a file, or by standard input.
+
+use std::rc::Rc;
+
+use super::WrapperCall;
+use crate::interpret::{CoverageGap, ExpandedCommand, ShellFlow, ShellInterpreter};
+use crate::invocation::{StdinSource, SymbolicText};
+
+/// Long flags that take the next word.
+const VALUE_FLAGS: &[&str] = &["--rcfile", "--init-file", "--init-command", "--command", "--features", "--login-shell"];
+/// Names of standard input.
+const STDIN_NAMES: &[&str] = &["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
+/// Shells to which `-n` is something else than to read only.
+const SHELLS_WITHOUT_NOEXEC: &[&str] = &["nu", "elvish", "xonsh"];
+
+/// What a shell was told to run.
+#[derive(Default)]
+struct ShellArgs {
+    /// By `-c`.
+    has_code_flag: bool,
+    /// By `-s`.
+    reads_stdin: bool,
+    /// By `-n`: it reads the code and runs none of it.
+    only_reads: bool,
+    /// By `-i`, with which `-n` means nothing.
+    interactive: bool,
+    /// Code by another flag: fish's `--command`.
+    extra_code: Vec<SymbolicText>,
+    /// Start-up files.
+    startup_files: Vec<SymbolicText>,
+    /// Where its operands begin.
+    operands_start: usize,
+}
+
+impl ShellArgs {
+    fn parse(argv: &[SymbolicText]) -> Self {
+        let mut told = Self { operands_start: 1, ..Self::default() };
+        while let Some(text) = argv.get(told.operands_start).map(SymbolicText::leading_text) {
+            let Some(letters) = text.strip_prefix(['-', '+']).filter(|letters| !letters.is_empty()) else {
+                break;
+            };
+            told.operands_start += 1;
+            if text == "--" {
+                break;
+            }
+            if let Some(long) = letters.strip_prefix('-') {
+                told.parse_long_flag(long, text, argv);
+                continue;
+            }
+            for letter in letters.chars() {
+                match letter {
+                    'c' if text.starts_with('-') => told.has_code_flag = true,
+                    's' => told.reads_stdin = true,
+                    'n' => told.only_reads = text.starts_with('-'),
+                    'i' => told.interactive = true,
+                    'o' | 'O' => {
+                        if argv.get(told.operands_start).and_then(SymbolicText::as_text) == Some("noexec") {
+                            told.only_reads = text.starts_with('-');
+                        }
+                        told.operands_start += 1;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        // A lone dash ends the flags as well.
+        if argv.get(told.operands_start).and_then(SymbolicText::as_text) == Some("-") && told.has_code_flag {
+            told.operands_start += 1;
+        }
+        told
+    }
+
+    fn parse_long_flag(&mut self, long: &str, text: &str, argv: &[SymbolicText]) {
+        let (name, glued) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+        let value = match glued {
+            Some(value) => Some(SymbolicText::from_text(value)),
+            None if VALUE_FLAGS.contains(&text) => {
+                self.operands_start += 1;
+                argv.get(self.operands_start - 1).cloned()
+            }
+            None => None,
+        };
+        match (name, value) {
+            ("command" | "init-command", Some(code)) => self.extra_code.push(code),
+            ("rcfile" | "init-file", Some(file)) => self.startup_files.push(file),
+            ("no-execute" | "noexec", None) => self.only_reads = true,
+            _ => {}
+        }
+    }
+}
+
+/// Follows what a shell would run. It is told itself where that is unknown.
+pub(super) fn follow_shell<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+    let argv = &job.call.argv;
+    let told = ShellArgs::parse(argv);
+    if told.only_reads && !told.interactive && !SHELLS_WITHOUT_NOEXEC.contains(&job.via.as_str()) {
+        if !job.call.files.is_empty() {
+            walker.report_files(job.call.files.clone(), &job.call.span);
+        }
+        return Some(ShellFlow::Next);
+    }
+    for file in &told.startup_files {
+        if let Some(code) = walker.find_written_content(file) {
+            follow_child_shell(walker, job, &code, &[], false);
+        }
+    }
+    for code in &told.extra_code {
+        follow_child_shell(walker, job, code, &[], false);
+    }
+    let rest = argv.get(told.operands_start..).unwrap_or_default();
+    if told.has_code_flag {
+        let (code, arguments) = rest.split_first()?;
+        if code.is_partly_unknown() {
+            walker.report_command(job.call.clone());
+        } else if !job.call.files.is_empty() {
+            // What is opened is opened once, whatever is run.
+            let mut files = job.call.clone();
+            files.argv.clear();
+            walker.report_command(files);
+        }
+        follow_child_shell(walker, job, code, arguments, true);
+        return Some(ShellFlow::Next);
+    }
+    if !told.extra_code.is_empty() {
+        return Some(ShellFlow::Next);
+    }
+    match rest.split_first() {
+        Some((script, arguments)) if !told.reads_stdin && !is_stdin_name(script) => {
+            let content = walker.find_written_content(script);
+            match content {
+                Some(content) => {
+                    walker.report_unseen_script(job.call, &content);
+                    follow_child_shell(walker, job, &content, &prepend_script_name(script, arguments), true);
+                }
+                None => {
+                    if script.as_text().is_none() {
+                        walker.mark_partial(CoverageGap::UnknownCode);
+                    }
+                    walker.run_program(job.call.clone());
+                }
+            }
+        }
+        _ => follow_stdin_script(walker, job, rest),
+    }
+    Some(ShellFlow::Next)
+}
+
+/// `./script.sh` where it was written in the same text: then it is followed.
+pub(super) fn follow_written_script(walker: &mut ShellInterpreter<'_>, call: &ExpandedCommand) -> bool {
+    let Some(content) = call.argv.first().and_then(|path| walker.find_written_content(path)) else {
+        return false;
+    };
+    let first = content.leading_text().lines().next().unwrap_or_default();
+    let other = first.starts_with("#!") && !first.contains("sh");
+    walker.report_command(call.clone());
+    if !other {
+        let via = call.name().unwrap_or_default().to_owned();
+        walker.run_via(&via, |walker| {
+            walker.run_in_subshell(|walker| {
+                walker.enter_child_shell(&call.variables, &call.argv);
+                walker.run_code(&content, &call.span)
+            });
+            ShellFlow::Next
+        });
+    }
+    true
+}
+
+fn is_stdin_name(script: &SymbolicText) -> bool {
+    script.as_text().is_some_and(|text| STDIN_NAMES.contains(&text))
+}
+
+fn prepend_script_name(script: &SymbolicText, arguments: &[SymbolicText]) -> Vec<SymbolicText> {
+    std::iter::once(script).chain(arguments).cloned().collect()
+}
+
+fn follow_stdin_script<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>, arguments: &[SymbolicText]) {
+    let stdin = Rc::clone(&walker.scope.io.stdin);
+    let StdinSource::Text(text) = &*stdin else {
+        if !matches!(&*stdin, StdinSource::Inherited) {
+            walker.mark_partial(CoverageGap::UnknownCode);
+        }
+        walker.run_program(job.call.clone());
+        return;
+    };
+    if text.is_partly_unknown() {
+        walker.report_command(job.call.clone());
+    } else if !job.call.files.is_empty() {
+        let mut files = job.call.clone();
+        files.argv.clear();
+        walker.report_command(files);
+    }
+    let name = job.call.argv.first().cloned().unwrap_or_default();
+    let outer = walker.scope.io.stdin.clone();
+    walker.scope.io.stdin = Rc::new(StdinSource::Inherited);
+    follow_child_shell(walker, job, text, &prepend_script_name(&name, arguments), false);
+    walker.scope.io.stdin = outer;
+}
+
+/// Follows code in a shell of its own, which knows what was exported.
+fn follow_child_shell<'t>(
+    walker: &mut ShellInterpreter<'t>,
+    job: &WrapperCall<'_>,
+    code: &SymbolicText,
+    arguments: &[SymbolicText],
+    by_flag: bool,
+) {
+    let via = if by_flag { format!("{} -c", job.via) } else { job.via.clone() };
+    walker.run_via(&via, |walker| {
+        walker.run_in_subshell(|walker| {
+            walker.enter_child_shell(&job.call.variables, arguments);
+            walker.run_code(code, &job.call.span)
+        });
+        ShellFlow::Next
+    });
+}

@@ -1,0 +1,75 @@
+//! What is known of programs that run programs: `data/wrappers.toml`, as the build script wrote it.
+
+use crate::interpret::CodeLanguage;
+
+/// A program that runs programs, or one way of using it.
+#[derive(Debug)]
+pub(crate) struct WrapperSpec {
+    /// Its first operands: each is one of these.
+    pub(crate) words: &'static [&'static [&'static str]],
+    pub(crate) value_flags: &'static [&'static str],
+    pub(crate) attached_flags: &'static [&'static str],
+    pub(crate) cwd_flags: &'static [&'static [&'static str]],
+    /// Flags whose value is shell code, and what stands before the code in it.
+    pub(crate) code: &'static [(&'static [&'static str], &'static [&'static str])],
+    /// Flags whose value is code of the language.
+    pub(crate) inline: &'static [&'static [&'static str]],
+    /// Flags with which it runs nothing.
+    pub(crate) refuse: &'static [&'static str],
+    /// Flags whose value is a file that it writes itself.
+    pub(crate) writes: &'static [&'static [&'static str]],
+    pub(crate) language: Option<CodeLanguage>,
+    pub(crate) runs: WrapperMode,
+    /// Operands before what it runs.
+    pub(crate) operands: usize,
+    /// Whether it is told too.
+    pub(crate) keep: bool,
+    pub(crate) privileged: bool,
+    pub(crate) elsewhere: bool,
+    /// Whether that is a container which is made for it.
+    pub(crate) fresh: bool,
+    pub(crate) assignments: bool,
+    /// Whether what it reads is shell code, if there is nothing else to run.
+    pub(crate) stdin: bool,
+}
+
+/// What a program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WrapperMode {
+    Nothing,
+    Words,
+    Code,
+    AfterDashes,
+    Package,
+    EachIsCode,
+    Shell,
+    Xargs,
+    Parallel,
+    Find,
+    Fd,
+    Env,
+    Git,
+    Awk,
+    Sed,
+    Editor,
+    Client,
+    Make,
+    Keys,
+    Crontab,
+}
+
+include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));
+
+/// The ways of using a program of this name.
+pub(crate) fn find_wrappers(name: &str) -> &'static [usize] {
+    let base = name.rsplit('/').next().unwrap_or(name);
+    let base = base.strip_suffix(".exe").unwrap_or(base);
+    find_exact_name(base)
+        .or_else(|| find_exact_name(base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')))
+        .unwrap_or_default()
+}
+
+fn find_exact_name(name: &str) -> Option<&'static [usize]> {
+    let at = NAMES.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+    NAMES.get(at).map(|(_, entries)| *entries)
+}

@@ -1,0 +1,376 @@
+//! Names of secrets: variables, fields, headers, options and cookies.
+
+/// The meaning of a name for its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CredentialKind {
+    /// Any word can be a password.
+    Password,
+    /// A value that must stay private.
+    Secret,
+    /// A token is long; many a short word is called so too.
+    Token,
+    /// A token whose name also means other things, so that its value must look like a token.
+    OpaqueToken,
+    /// A key.
+    Key,
+    /// A scheme and a credential.
+    Authorization,
+    /// Name and password in Base64.
+    Basic,
+    /// A signature that stands for a credential.
+    Signature,
+    /// A credential of unknown form.
+    Credential,
+    /// A few digits.
+    Digits,
+    /// Names and values; one of them often is a session.
+    Cookie,
+    /// The value of a cookie that is a session.
+    Session,
+    /// The address of a database and its login.
+    Connection,
+}
+
+impl CredentialKind {
+    /// The word that stands in the place of the value.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::Secret => "secret",
+            Self::Token | Self::OpaqueToken => "token",
+            Self::Key => "key",
+            Self::Authorization | Self::Basic => "authorization",
+            Self::Signature => "signature",
+            Self::Credential => "credential",
+            Self::Digits => "code",
+            Self::Cookie | Self::Session => "cookie",
+            Self::Connection => "connection string",
+        }
+    }
+}
+
+/// The longest name that is looked at.
+pub(crate) const MAX_NAME_BYTES: usize = 64;
+
+/// The rules that use a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NameUse {
+    /// Masking: the value of a name that ends so.
+    Value,
+    /// The guard: a variable of the environment that has these words in its name.
+    Variable,
+    Both,
+}
+
+/// A row of [`SECRET_NAMES`]: the last words of a name, joined by `_`.
+#[derive(Debug)]
+pub(crate) struct SecretName {
+    pub(crate) words: &'static str,
+    pub(crate) kind: CredentialKind,
+    pub(crate) used: NameUse,
+}
+
+const fn secret_name(words: &'static str, kind: CredentialKind, used: NameUse) -> SecretName {
+    SecretName { words, kind, used }
+}
+
+use CredentialKind::{
+    Authorization, Basic, Connection, Cookie, Credential, Digits, Key, OpaqueToken, Password, Secret, Session,
+    Signature, Token,
+};
+use NameUse::{Both, Value, Variable};
+
+/// The names of secrets. A longer row stands before a row that ends it.
+pub(crate) const SECRET_NAMES: &[SecretName] = &[
+    secret_name("authorization", Authorization, Value),
+    secret_name("secret_access_key", Key, Value),
+    secret_name("secret", Secret, Both),
+    secret_name("secrets", Secret, Variable),
+    secret_name("token", Token, Both),
+    secret_name("bearer", Token, Value),
+    secret_name("api_key", Key, Both),
+    secret_name("apikey", Key, Both),
+    secret_name("api_token", Token, Value),
+    secret_name("apitoken", Token, Value),
+    secret_name("auth_token", Token, Value),
+    secret_name("authtoken", Token, Value),
+    secret_name("accesstoken", Token, Value),
+    secret_name("access_key", Key, Both),
+    secret_name("accesskey", Key, Value),
+    secret_name("secret_key", Key, Both),
+    secret_name("secretkey", Key, Value),
+    secret_name("private_key", Key, Both),
+    secret_name("privatekey", Key, Value),
+    secret_name("account_key", Key, Both),
+    secret_name("admin_key", Key, Variable),
+    secret_name("app_key", Key, Variable),
+    secret_name("client_key", Key, Variable),
+    secret_name("deploy_key", Key, Variable),
+    secret_name("encryption_key", Key, Both),
+    secret_name("service_key", Key, Variable),
+    secret_name("signing_key", Key, Both),
+    secret_name("ssh_key", Key, Variable),
+    secret_name("master_key", Key, Both),
+    secret_name("auth_key", Key, Both),
+    secret_name("client_key_data", Key, Value),
+    secret_name("identitytoken", Token, Value),
+    secret_name("registrytoken", Token, Value),
+    secret_name("pat", OpaqueToken, Value),
+    secret_name("auth", Basic, Value),
+    secret_name("sig", Signature, Value),
+    secret_name("signature", Signature, Value),
+    secret_name("credential", Credential, Both),
+    secret_name("credentials", Credential, Both),
+    secret_name("jwt", Token, Value),
+    secret_name("otp", Digits, Value),
+    secret_name("pin", Digits, Value),
+    secret_name("cookie", Cookie, Value),
+    secret_name("cookies", Cookie, Value),
+    secret_name("connect_sid", Session, Value),
+    secret_name("koa_sess", Session, Value),
+    secret_name("phpsessid", Session, Value),
+    secret_name("jsessionid", Session, Value),
+    secret_name("aspxauth", Session, Value),
+    secret_name("laravel_session", Session, Value),
+    secret_name("connection_string", Connection, Value),
+    secret_name("connectionstring", Connection, Value),
+    secret_name("password", Password, Both),
+    secret_name("passwd", Password, Both),
+    secret_name("passphrase", Password, Both),
+    secret_name("pgpassword", Password, Both),
+];
+
+/// Ends of names that mean a password even within a word, as in `PGPASSWORD`.
+pub(crate) const PASSWORD_ENDS: [&str; 5] = ["password", "passwd", "passphrase", "_pwd", "_pass"];
+
+/// Ends of names that mean something harmless, though one of the above ends them too.
+const HARMLESS_ENDS: &[&str] = &[
+    "page_token",
+    "next_token",
+    "continuation_token",
+    "sync_token",
+    "cancellation_token",
+    "cancel_token",
+    "stop_token",
+    "pad_token",
+    "eos_token",
+    "bos_token",
+    "unk_token",
+    "mask_token",
+    "public_key",
+    "no_password",
+];
+
+/// Last words of variables that only describe a secret: its place, its length.
+const DESCRIBING_WORDS: &[&str] = &[
+    "ALGORITHM",
+    "ARN",
+    "AUDIENCE",
+    "BUDGET",
+    "COUNT",
+    "DIR",
+    "ENABLED",
+    "ENDPOINT",
+    "EXPIRATION",
+    "EXPIRES",
+    "EXPIRY",
+    "FILE",
+    "FORMAT",
+    "HELPER",
+    "ID",
+    "ISSUER",
+    "LEN",
+    "LENGTH",
+    "LIMIT",
+    "MAX",
+    "MIN",
+    "NAME",
+    "PATH",
+    "PREFIX",
+    "REGION",
+    "REQUIRED",
+    "SIZE",
+    "TTL",
+    "TYPE",
+    "URI",
+    "URL",
+    "USAGE",
+    "VERSION",
+];
+
+/// Words that pick secrets out of a list of variables, beside the names themselves.
+const PATTERN_WORDS: &[&str] = &["KEY", "KEYS", "PASS", "PASSW", "PWD", "TOKENS", "CRED", "CREDS", "AUTH", "API"];
+
+/// First words of variables, and a part of the hosts that issue such secrets.
+const VARIABLE_ISSUERS: &[(&str, &str)] = &[
+    ("ANTHROPIC", "anthropic"),
+    ("AWS", "amazonaws"),
+    ("CARGO", "crates.io"),
+    ("CLOUDFLARE", "cloudflare"),
+    ("DIGITALOCEAN", "digitalocean"),
+    ("DOCKER", "docker"),
+    ("GEMINI", "googleapis"),
+    ("GH", "github"),
+    ("GITHUB", "github"),
+    ("GITLAB", "gitlab"),
+    ("HEROKU", "heroku"),
+    ("HF", "huggingface"),
+    ("NPM", "npm"),
+    ("OPENAI", "openai"),
+    ("PYPI", "pypi"),
+    ("SENTRY", "sentry"),
+    ("SLACK", "slack"),
+    ("STRIPE", "stripe"),
+    ("TWINE", "pypi"),
+    ("VERCEL", "vercel"),
+];
+
+/// Members of a JSON Web Key that are private.
+const JWK_PRIVATE_MEMBERS: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "k"];
+
+/// Whether a member of a JSON Web Key, which is an object with `kty`, is private.
+pub fn is_jwk_private_member(name: &str) -> bool {
+    JWK_PRIVATE_MEMBERS.contains(&name)
+}
+
+/// The meaning of `name` for its value. `Name`, `NAME`, `some-name` and `someName` are the same.
+pub fn credential_kind(name: &str) -> Option<CredentialKind> {
+    if !has_credential_ending(name.as_bytes()) || name.len() > MAX_NAME_BYTES {
+        return None;
+    }
+    let words = to_snake_case(name);
+    if HARMLESS_ENDS.iter().any(|end| ends_with_words(&words, end)) {
+        return None;
+    }
+    if PASSWORD_ENDS.iter().any(|end| words.ends_with(end)) {
+        return Some(CredentialKind::Password);
+    }
+    SECRET_NAMES.iter().find(|row| row.used != Variable && ends_with_words(&words, row.words)).map(|row| row.kind)
+}
+
+/// Whether a variable of the environment with this name holds a secret.
+pub fn is_secret_variable(name: &str) -> bool {
+    let last = name.rsplit('_').next().unwrap_or_default();
+    let word_ends = || name.match_indices('_').map(|(at, _)| at).chain([name.len()]);
+    let is_named = |row: &SecretName| word_ends().any(|end| ends_with_capitals(&name[..end], row.words));
+    !DESCRIBING_WORDS.contains(&last) && SECRET_NAMES.iter().any(|row| row.used != Value && is_named(row))
+}
+
+/// Whether a pattern with which lines are picked names secrets: `TOKEN`, `_KEY=`, `pass`.
+pub fn pattern_names_secrets(pattern: &str) -> bool {
+    let upper = pattern.to_ascii_uppercase();
+    let mut words = upper.split(|c: char| !c.is_ascii_alphabetic());
+    let is_name = |word: &str| SECRET_NAMES.iter().any(|row| row.used != Value && row.words.eq_ignore_ascii_case(word));
+    words.any(|word| is_name(word) || PATTERN_WORDS.contains(&word))
+}
+
+/// A part of the hosts that issue the secret in a variable of this name; empty if they are not known.
+pub fn variable_issuer(name: &str) -> &'static str {
+    let first = name.split('_').next().unwrap_or_default();
+    VARIABLE_ISSUERS.iter().find(|(word, _)| *word == first).map_or("", |(_, issuer)| issuer)
+}
+
+/// Whether a name ends with three letters that one of the above ends with. Most do not and are done with.
+fn has_credential_ending(name: &[u8]) -> bool {
+    const ENDS: [&[u8; 3]; 26] = [
+        b"ord", b"swd", b"pwd", b"ase", b"ass", b"ion", b"ret", b"ken", b"rer", b"key", b"uth", b"sig", b"ure", b"ial",
+        b"als", b"jwt", b"otp", b"pin", b"kie", b"ing", b"pat", b"ata", b"ies", b"sid", b"nid", b"ess",
+    ];
+    let end = &name[name.len().saturating_sub(3)..];
+    ENDS.iter().any(|known| end.eq_ignore_ascii_case(*known))
+}
+
+fn ends_with_words(words: &str, end: &str) -> bool {
+    words.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('_'))
+}
+
+/// Whether a name ends with these words in capitals.
+fn ends_with_capitals(name: &str, words: &str) -> bool {
+    let Some(start) = name.len().checked_sub(words.len()) else {
+        return false;
+    };
+    let (before, end) = name.as_bytes().split_at(start);
+    let are_equal = || {
+        let capitals = words.bytes().map(|byte| byte.to_ascii_uppercase());
+        end.iter().copied().eq(capitals)
+    };
+    (before.is_empty() || before.ends_with(b"_")) && are_equal()
+}
+
+/// The words of a name in lower case, joined by `_`.
+pub(crate) fn to_snake_case(name: &str) -> String {
+    let bytes = name.as_bytes();
+    let mut words = String::with_capacity(name.len() + 8);
+    for (at, character) in name.char_indices() {
+        let before = at.checked_sub(1).map(|before| bytes[before]);
+        let starts_word = character.is_ascii_uppercase()
+            && before.is_some_and(|before| {
+                let after_lower = before.is_ascii_lowercase() || before.is_ascii_digit();
+                let ends_capitals =
+                    before.is_ascii_uppercase() && bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+                after_lower || ends_capitals
+            });
+        if starts_word {
+            words.push('_');
+        }
+        match character {
+            '-' | '.' | ' ' => words.push('_'),
+            _ => words.push(character.to_ascii_lowercase()),
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_of_a_credential_is_found_by_its_end() {
+        for row in SECRET_NAMES {
+            let expected = (row.used != Variable).then_some(row.kind);
+            assert_eq!(credential_kind(row.words), expected, "{}", row.words);
+        }
+        for end in PASSWORD_ENDS {
+            assert_eq!(credential_kind(&format!("DB{end}")), Some(Password), "{end}");
+        }
+    }
+
+    #[test]
+    fn every_name_of_a_variable_is_found_in_capitals() {
+        for row in SECRET_NAMES.iter().filter(|row| row.used != Value) {
+            let name = format!("MY_{}_1", row.words.to_ascii_uppercase());
+            assert!(is_secret_variable(&name), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_say_whether_they_are_secret() {
+        for (name, expected) in [
+            ("GITHUB_TOKEN", true),
+            ("TOKEN", true),
+            ("AWS_SECRET_ACCESS_KEY", true),
+            ("DATABASE_PASSWORD", true),
+            ("PGPASSWORD", true),
+            ("OPENAI_API_KEY", true),
+            ("SSH_PRIVATE_KEY", true),
+            ("SECRET_KEY_BASE", true),
+            ("GOOGLE_APPLICATION_CREDENTIALS", true),
+            ("CLIENT_SECRET", true),
+            ("TOKENIZERS_PARALLELISM", false),
+            ("MAX_TOKENS", false),
+            ("KEYBOARD", false),
+            ("CACHE_KEY", false),
+            ("AWS_ACCESS_KEY_ID", false),
+            ("TOKEN_URL", false),
+            ("POSTGRES_PASSWORD_FILE", false),
+            ("SECRET_NAME", false),
+            ("PWD", false),
+            ("SSH_AUTH_SOCK", false),
+            ("PATH", false),
+            ("token", false),
+        ] {
+            assert_eq!(is_secret_variable(name), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! What the routes share.
+
+use std::sync::Arc;
+
+use tokio::sync::{Semaphore, watch};
+
+use crate::clock::ServerClock;
+use crate::http::acceptor::ShutdownPhase;
+use crate::ingest::writer::EventWriter;
+use crate::metrics::SharedMetrics;
+use crate::reconciler::hook_activity::HookActivity;
+use crate::reconciler::poll_mode::PollScheduler;
+use crate::settings::ServeSettings;
+use crate::store_pool::StorePool;
+use crate::stream::StreamHub;
+
+/// What the routes share.
+pub(crate) struct AppState {
+    pub(crate) settings: ServeSettings,
+    pub(crate) clock: ServerClock,
+    pub(crate) writer: EventWriter,
+    pub(crate) store_pool: Arc<StorePool>,
+    /// For bodies of requests, in bytes.
+    pub(crate) body_budget: Arc<Semaphore>,
+    pub(crate) hub: Arc<StreamHub>,
+    pub(crate) hook_activity: Arc<HookActivity>,
+    pub(crate) poll_scheduler: Arc<PollScheduler>,
+    pub(crate) metrics: SharedMetrics,
+    pub(crate) shutdown_phase: watch::Receiver<ShutdownPhase>,
+}
+
+/// The same, as every route gets it.
+pub(crate) type SharedAppState = Arc<AppState>;

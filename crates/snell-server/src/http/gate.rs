@@ -1,0 +1,293 @@
+//! Who may come in. Pages of other sites can make a browser send requests here; what they cannot do is call this server by
+//! its own name, come from its own origin, or know its token.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
+use axum::http::{HeaderMap, Method, Request, Uri};
+
+use crate::http::connection_owner::ConnectionOwner;
+use crate::http::errors::{HttpError, ServeError};
+use crate::http::token::{AccessToken, SessionCookie};
+use crate::settings::{ServeSettings, UnknownSenderPolicy};
+
+/// Names that lead to this machine and nowhere else.
+const LOOPBACK_NAMES: &[&str] = &["localhost", "127.0.0.1", "[::1]"];
+
+/// Set by browsers: how the page that sends a request is related to us.
+const SEC_FETCH_SITE: &str = "sec-fetch-site";
+
+/// What else browsers say of a request when their user follows a link in a window of its own: header and value. Frames,
+/// images, scripts and requests of scripts say something else.
+const LINK_NAVIGATION_HEADERS: [(&str, &[u8]); 2] = [("sec-fetch-mode", b"navigate"), ("sec-fetch-dest", b"document")];
+
+/// How a request came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RequestTransport {
+    /// Over the network.
+    Tcp {
+        /// The address that was called.
+        own: IpAddr,
+        /// Who called it.
+        peer: IpAddr,
+        /// The user who called it.
+        owner: ConnectionOwner,
+    },
+    /// Through the unix socket, which nobody but its owner can use.
+    UnixSocket,
+}
+
+/// Whether the sender of a request is known to be the user who runs the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SenderIdentity {
+    /// It came through the unix socket, over a connection of this user, or with the token.
+    Verified,
+    /// It may be any user of this machine.
+    Unverified,
+}
+
+/// Who may see what is behind a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RouteAccess {
+    /// Whoever can reach the server.
+    Public,
+    /// Whoever can reach the server; no page but our own.
+    SameOrigin,
+    /// Whoever has the token, also by following a link from elsewhere; no page but our own.
+    AuthenticatedNavigation,
+    /// Whoever has the token; no page but our own.
+    Authenticated,
+}
+
+/// The door.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    /// The address that is listened on.
+    address: SocketAddr,
+    /// Names that the user allows beside ours, each perhaps with a port.
+    allowed: Vec<(String, Option<u16>)>,
+    token: Option<(AccessToken, SessionCookie)>,
+    unknown_senders: UnknownSenderPolicy,
+}
+
+impl Gate {
+    pub(crate) fn new(address: SocketAddr, settings: &ServeSettings) -> Result<Self, ServeError> {
+        let named = |host: &String| match parse_host(host) {
+            Some((name, port)) => Ok((name.to_owned(), port)),
+            None => Err(ServeError::NoHost { name: host.clone() }),
+        };
+        Ok(Self {
+            address,
+            allowed: settings.allow_hosts.iter().map(named).collect::<Result<_, _>>()?,
+            token: settings.token.clone().map(|token| (token.clone(), token.session_cookie())),
+            unknown_senders: settings.unknown_senders,
+        })
+    }
+
+    /// Lets a request in and says whether its sender is known to be this user, or says why the request is refused.
+    pub(crate) fn admit<B>(
+        &self,
+        via: RequestTransport,
+        request: &Request<B>,
+        openness: RouteAccess,
+    ) -> Result<SenderIdentity, HttpError> {
+        let headers = request.headers();
+        let host = self.check_host(via, request.uri(), headers)?;
+        match openness {
+            RouteAccess::Public => Ok(SenderIdentity::Unverified),
+            RouteAccess::SameOrigin => {
+                self.refuse_foreign_origin(host, headers, openness)?;
+                Ok(SenderIdentity::Unverified)
+            }
+            RouteAccess::AuthenticatedNavigation | RouteAccess::Authenticated => {
+                self.refuse_foreign_origin(host, headers, openness)?;
+                self.identify_sender(via, request.method(), headers)
+            }
+        }
+    }
+
+    /// The name that the server is called by. Somebody else's name that was made to lead here is none of ours.
+    fn check_host<'r>(
+        &self,
+        via: RequestTransport,
+        uri: &'r Uri,
+        headers: &'r HeaderMap,
+    ) -> Result<Option<&'r str>, HttpError> {
+        let mut told = headers.get_all(HOST).iter();
+        let (host, another) = (told.next(), told.next());
+        let host = host.and_then(|host| host.to_str().ok());
+        if via == RequestTransport::UnixSocket {
+            return Ok(host);
+        }
+        let is_ours = |host: &str| self.is_own_host(via, host);
+        let in_uri = uri.authority().is_none_or(|authority| is_ours(authority.as_str()));
+        if another.is_some() || !host.is_some_and(is_ours) || !in_uri {
+            return Err(HttpError::WrongHost);
+        }
+        Ok(host)
+    }
+
+    fn is_own_host(&self, via: RequestTransport, host: &str) -> bool {
+        let Some((name, port)) = parse_host(host) else {
+            return false;
+        };
+        let own_port = port.is_none_or(|port| port == self.address.port());
+        let is = |other: &str| other.eq_ignore_ascii_case(name);
+        let own_name = || LOOPBACK_NAMES.iter().any(|other| is(other)) || self.is_own_address(via, name);
+        let is_allowed = |(other, with): &(String, Option<u16>)| is(other) && (with.is_none() || *with == port);
+        own_port && own_name() || self.allowed.iter().any(is_allowed)
+    }
+
+    /// Whether the name is the address that was called, in figures. No name service has a say in that.
+    fn is_own_address(&self, via: RequestTransport, name: &str) -> bool {
+        let figures = name.trim_start_matches('[').trim_end_matches(']');
+        let Ok(named) = figures.parse::<IpAddr>() else {
+            return false;
+        };
+        let called = match via {
+            RequestTransport::Tcp { own, .. } => Some(own.to_canonical()),
+            RequestTransport::UnixSocket => None,
+        };
+        named == self.address.ip() || Some(named) == called
+    }
+
+    fn refuse_foreign_origin(
+        &self,
+        host: Option<&str>,
+        headers: &HeaderMap,
+        openness: RouteAccess,
+    ) -> Result<(), HttpError> {
+        let is_own = |origin: &[u8]| {
+            let authority = origin.strip_prefix(b"http://").or_else(|| origin.strip_prefix(b"https://"));
+            let same = |authority: &[u8]| host.is_some_and(|host| authority.eq_ignore_ascii_case(host.as_bytes()));
+            authority.is_some_and(same)
+        };
+        let from_here = headers.get_all(ORIGIN).iter().all(|origin| is_own(origin.as_bytes()));
+        let is_near = |site: &[u8]| matches!(site, b"same-origin" | b"none");
+        let from_near = headers.get_all(SEC_FETCH_SITE).iter().all(|site| is_near(site.as_bytes()));
+        let may_come = from_near || openness == RouteAccess::AuthenticatedNavigation && is_link_navigation(headers);
+        if from_here && may_come { Ok(()) } else { Err(HttpError::ForeignOrigin) }
+    }
+
+    /// Where there is a token, every request over TCP shows it; else the connection must be one of this user.
+    fn identify_sender(
+        &self,
+        via: RequestTransport,
+        method: &Method,
+        headers: &HeaderMap,
+    ) -> Result<SenderIdentity, HttpError> {
+        let RequestTransport::Tcp { owner, .. } = via else {
+            return Ok(SenderIdentity::Verified);
+        };
+        let Some((token, pass)) = &self.token else {
+            return self.identify_owner(owner);
+        };
+        let shown = headers.get(AUTHORIZATION).and_then(|shown| parse_bearer_token(shown.as_bytes()));
+        // A browser sends a cookie without being asked, so it opens nothing but what can be looked at.
+        let looks = [Method::GET, Method::HEAD].contains(method);
+        if shown.is_some_and(|shown| token.matches(shown)) || looks && pass.is_in_headers(headers) {
+            Ok(SenderIdentity::Verified)
+        } else {
+            Err(HttpError::NoToken)
+        }
+    }
+
+    fn identify_owner(&self, owner: ConnectionOwner) -> Result<SenderIdentity, HttpError> {
+        match (owner, self.unknown_senders) {
+            (ConnectionOwner::ThisUser, _) => Ok(SenderIdentity::Verified),
+            (ConnectionOwner::Unknown, UnknownSenderPolicy::Accept) => Ok(SenderIdentity::Unverified),
+            (ConnectionOwner::Unknown, UnknownSenderPolicy::Refuse) => Err(HttpError::UnknownUser),
+            (ConnectionOwner::OtherUser, _) => Err(HttpError::OtherUser),
+        }
+    }
+}
+
+/// Whether a browser's user followed a link, rather than a page having fetched something.
+fn is_link_navigation(headers: &HeaderMap) -> bool {
+    LINK_NAVIGATION_HEADERS.iter().all(|(name, value)| {
+        let mut told = headers.get_all(*name).iter();
+        told.next().is_some_and(|told| told.as_bytes() == *value) && told.next().is_none()
+    })
+}
+
+/// The token of an `Authorization` header.
+fn parse_bearer_token(shown: &[u8]) -> Option<&[u8]> {
+    let (scheme, token) = shown.split_at_checked(b"Bearer ".len())?;
+    scheme.eq_ignore_ascii_case(b"Bearer ").then(|| token.trim_ascii())
+}
+
+/// A host as it is named in a header: its name, and its port if it has one. Nothing if it is none.
+pub(crate) fn parse_host(host: &str) -> Option<(&str, Option<u16>)> {
+    let end_of_name = match host.strip_prefix('[') {
+        Some(rest) => rest.find(']')? + 2,
+        None => host.find(':').unwrap_or(host.len()),
+    };
+    let (name, port) = host.split_at_checked(end_of_name)?;
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    let in_brackets = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    let is_host = match in_brackets {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => name.bytes().all(fits) && name.bytes().any(|byte| byte.is_ascii_alphanumeric()),
+    };
+    if !is_host {
+        return None;
+    }
+    match port.strip_prefix(':') {
+        None if port.is_empty() => Some((name, None)),
+        Some(port) if port.bytes().all(|byte| byte.is_ascii_digit()) => Some((name, Some(port.parse().ok()?))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_taken_apart() {
+        let cases = [
+            ("localhost", Some(("localhost", None))),
+            ("localhost:7433", Some(("localhost", Some(7433)))),
+            ("[::1]", Some(("[::1]", None))),
+            ("[::1]:7433", Some(("[::1]", Some(7433)))),
+            ("127.0.0.1:80", Some(("127.0.0.1", Some(80)))),
+            ("", None),
+            (":80", None),
+            ("localhost:", None),
+            ("localhost:+80", None),
+            ("localhost:99999", None),
+            ("localhost:80:80", None),
+            ("[::1", None),
+            ("[::1]80", None),
+            ("[localhost]", None),
+            ("[]", None),
+            ("local[host]", None),
+            ("local host", None),
+            ("*", None),
+            ("*.example.com", None),
+            (".", None),
+            ("http://localhost/", None),
+            ("user@localhost", None),
+            ("localhost/x", None),
+            ("löcalhost", None),
+        ];
+        for (host, expected) in cases {
+            assert_eq!(parse_host(host), expected, "{host}");
+        }
+    }
+
+    #[test]
+    fn only_a_bearer_shows_a_token() {
+        let cases: [(&str, Option<&str>); 6] = [
+            ("Bearer secret", Some("secret")),
+            ("bearer  secret ", Some("secret")),
+            ("Basic secret", None),
+            ("Bearer", None),
+            ("secret", None),
+            ("", None),
+        ];
+        for (shown, expected) in cases {
+            assert_eq!(parse_bearer_token(shown.as_bytes()), expected.map(str::as_bytes), "{shown}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What happens to every request, whatever it is for: it is let in or not, answered, and the answer gets its headers.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::{
+    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use hyper::body::Incoming;
+use hyper::service::Service;
+use hyper_util::service::TowerToHyperService;
+
+use crate::http::errors::{AttachedHttpError, HttpError};
+use crate::http::gate::{Gate, RequestTransport};
+use crate::http::routes;
+use crate::metrics::{GaugeGuard, ServerMetrics, method_label};
+use crate::web;
+
+/// Headers of every answer that does not say something else by itself. The policy is that of a page which needs nothing from
+/// anywhere else.
+static DEFAULT_HEADERS: [(HeaderName, HeaderValue); 6] = [
+    (
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
+             base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+        ),
+    ),
+    (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+    (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+];
+
+/// The largest head of a request that is answered.
+pub(crate) const MAX_HEAD_BYTES: usize = 64 * 1024;
+
+/// The front of the server.
+pub(crate) struct RequestPipeline {
+    gate: Gate,
+    routes: TowerToHyperService<Router>,
+    metrics: Arc<ServerMetrics>,
+}
+
+impl RequestPipeline {
+    pub(crate) fn new(gate: Gate, routes: Router, metrics: Arc<ServerMetrics>) -> Self {
+        Self { gate, routes: TowerToHyperService::new(routes), metrics }
+    }
+
+    /// Counts a connection for as long as the answer lives.
+    pub(crate) fn count_connection(&self) -> GaugeGuard {
+        GaugeGuard::new(&self.metrics.connections)
+    }
+
+    pub(crate) async fn handle_request(&self, via: RequestTransport, request: Request<Incoming>) -> Response {
+        let started = Instant::now();
+        let mut request = request.map(Body::new);
+        let route = routes::match_route(request.uri().path());
+        let method = request.method().clone();
+        let seen_by_people = is_page_request(&route, &request);
+        let uri = request.uri().clone();
+        let admitted = check_head_size(&request).and_then(|()| self.gate.admit(via, &request, route.access));
+        let mut answer = match admitted {
+            Ok(identity) => {
+                request.extensions_mut().insert(via);
+                request.extensions_mut().insert(identity);
+                match self.routes.call(request).await {
+                    Ok(answer) => answer,
+                    Err(never) => match never {},
+                }
+            }
+            Err(refusal) => refusal.into_response(),
+        };
+        if let Some(AttachedHttpError(refusal)) = answer.extensions().get().filter(|_| seen_by_people) {
+            answer = web::render_error_page(&refusal.clone(), &uri, answer);
+        }
+        insert_default_headers(answer.headers_mut());
+        let took = started.elapsed();
+        self.metrics.count_request(route.label, &method, answer.status(), took);
+        log_request(route.label, &method, &answer, took);
+        answer
+    }
+}
+
+/// Refuses a head that is too large, which the parser does only once it is much too large.
+fn check_head_size(request: &Request) -> Result<(), HttpError> {
+    let header = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len() + ": \r\n".len();
+    let headers: usize = request.headers().iter().map(header).sum();
+    let uri = request.uri();
+    let line = request.method().as_str().len() + uri.path().len() + uri.query().map_or(0, str::len);
+    if line + headers > MAX_HEAD_BYTES {
+        return Err(HttpError::HeadTooLarge { most: MAX_HEAD_BYTES });
+    }
+    Ok(())
+}
+
+fn insert_default_headers(headers: &mut HeaderMap) {
+    headers.reserve(DEFAULT_HEADERS.len());
+    for (name, value) in &DEFAULT_HEADERS {
+        headers.entry(name).or_insert_with(|| value.clone());
+    }
+}
+
+/// Whether somebody looks at the answer, rather than a program: at a view, or wherever a browser was sent that asks for a
+/// page by name and is not among the routes for programs.
+fn is_page_request(route: &routes::RouteMatch, request: &Request) -> bool {
+    let looks = [Method::GET, Method::HEAD].contains(request.method());
+    let accepted = request.headers().get(ACCEPT).map(HeaderValue::as_bytes);
+    let wants_page = accepted.is_some_and(|accepted| accepted.starts_with(b"text/html"));
+    route.is_page && looks || (route.is_page || route.label == routes::UNMATCHED_LABEL) && wants_page
+}
+
+/// Tells the log of a request: where it went and what became of it, never what it carries.
+fn log_request(route: &'static str, method: &Method, answer: &Response, took: Duration) {
+    let (method, status) = (method_label(method), answer.status().as_u16());
+    let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+    if answer.status() < StatusCode::BAD_REQUEST {
+        tracing::debug!(method, route, status, took_us, "answered");
+        return;
+    }
+    let why = answer.extensions().get().map_or("", |AttachedHttpError(refusal)| refusal.log_reason());
+    tracing::warn!(method, route, status, took_us, why, "refused");
+}

@@ -1,0 +1,234 @@
+//! Everything that can be asked of the server, in one table.
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
+use axum::routing::{MethodRouter, get, post};
+use snell::EventName;
+
+use crate::api;
+use crate::app_state::SharedAppState;
+use crate::http::errors::HttpError;
+use crate::http::gate::RouteAccess;
+use crate::ingest;
+use crate::stream;
+use crate::web;
+
+/// The description of all routes for programs, as the server tells it.
+pub const OPENAPI: &str = include_str!("../../openapi.json");
+
+/// One route.
+struct HttpRoute {
+    method: &'static str,
+    path: &'static str,
+    access: RouteAccess,
+    /// Whether people look at the answer.
+    is_page: bool,
+    handler: fn() -> MethodRouter<SharedAppState>,
+}
+
+const fn post_route(path: &'static str, answer: fn() -> MethodRouter<SharedAppState>) -> HttpRoute {
+    HttpRoute { method: "POST", path, access: RouteAccess::Authenticated, is_page: false, handler: answer }
+}
+
+const fn get_route(path: &'static str, answer: fn() -> MethodRouter<SharedAppState>) -> HttpRoute {
+    HttpRoute { method: "GET", path, access: RouteAccess::Authenticated, is_page: false, handler: answer }
+}
+
+/// A page for people, who may come from anywhere.
+const fn page_route(path: &'static str, answer: fn() -> MethodRouter<SharedAppState>) -> HttpRoute {
+    HttpRoute { method: "GET", path, access: RouteAccess::AuthenticatedNavigation, is_page: true, handler: answer }
+}
+
+/// What a form of a page sends.
+const fn form_route(path: &'static str, answer: fn() -> MethodRouter<SharedAppState>) -> HttpRoute {
+    HttpRoute { method: "POST", path, access: RouteAccess::SameOrigin, is_page: true, handler: answer }
+}
+
+impl HttpRoute {
+    const fn with_access(mut self, openness: RouteAccess) -> Self {
+        self.access = openness;
+        self
+    }
+}
+
+/// For programs.
+const API_ROUTES: &[HttpRoute] = &[
+    post_route("/hook/session-start", || ingest::event_route(EventName::SessionStart)),
+    post_route("/hook/session-end", || ingest::event_route(EventName::SessionEnd)),
+    post_route("/hook/user-prompt-submit", || ingest::event_route(EventName::UserPromptSubmit)),
+    post_route("/hook/stop", || ingest::event_route(EventName::Stop)),
+    post_route("/hook/notification", || ingest::event_route(EventName::Notification)),
+    post_route("/hook/pre-tool-use", || ingest::event_route(EventName::PreToolUse)),
+    post_route("/hook/post-tool-use", || ingest::event_route(EventName::PostToolUse)),
+    post_route("/hook/permission-request", || ingest::event_route(EventName::PermissionRequest)),
+    post_route("/hook/event", ingest::any_event_route),
+    get_route("/hook/status", || get(api::get_status)),
+    get_route("/api/events/stream", || get(stream::stream_events)),
+    get_route("/api/agents", || get(api::list_agents)),
+    get_route("/api/agents/{id}", || get(api::get_agent)),
+    get_route("/api/agents/{id}/turns", || get(api::list_turns)),
+    get_route("/api/events", || get(api::list_events)),
+    get_route("/api/hooks", || get(api::list_hook_stats)),
+    get_route("/api/guard", || get(api::list_guard_verdicts)),
+    get_route("/api/openapi.json", || get(async || response_with_type("application/json", OPENAPI))),
+    get_route("/metrics", || get(api::get_metrics)),
+    get_route("/healthz", || get(async || response_with_type("text/plain; charset=utf-8", "ok\n")))
+        .with_access(RouteAccess::Public),
+];
+
+/// For people: pages, the parts of them that are fetched anew, and what they need.
+const PAGE_ROUTES: &[HttpRoute] = &[
+    page_route("/", || get(web::get_agents_page)),
+    page_route("/agents/{id}", || get(web::get_agent_page)),
+    page_route("/agents/{id}/export.html", || get(web::get_agent_export)).with_access(RouteAccess::Authenticated),
+    page_route("/logging", || get(web::get_logging_page)),
+    page_route("/logging/{id}", || get(web::get_event_page)),
+    page_route("/hooks", || get(web::get_hooks_page)),
+    page_route("/guard", || get(web::get_guard_page)),
+    page_route("/login", || get(web::get_login_page)).with_access(RouteAccess::SameOrigin),
+    form_route("/login", || post(web::log_in)),
+    form_route("/logout", || post(web::log_out)),
+    get_route("/fragments/counts", || get(web::get_counts_fragment)),
+    get_route("/fragments/needs", || get(web::get_waiting_fragment)),
+    get_route("/fragments/agents", || get(web::get_cards_fragment)),
+    get_route("/fragments/agents/{id}", || get(web::get_card_fragment)),
+    get_route("/fragments/agents/{id}/head", || get(web::get_agent_header_fragment)),
+    get_route("/fragments/agents/{id}/timeline", || get(web::get_timeline_fragment)),
+    get_route("/fragments/receiver", || get(web::get_receiver_fragment)),
+    get_route("/fragments/log", || get(web::get_log_fragment)),
+    get_route("/fragments/log/new", || get(web::get_new_count_fragment)),
+    get_route("/fragments/hooks", || get(web::get_hooks_fragment)),
+    get_route("/fragments/guard", || get(web::get_verdicts_fragment)),
+    get_route("/assets/{version}/{name}", || get(web::get_asset)).with_access(RouteAccess::Public),
+];
+
+/// Method and path of every route for programs.
+pub fn api_routes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    API_ROUTES.iter().map(|route| (route.method, route.path))
+}
+
+/// Method and path of every route for people.
+pub fn page_routes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    PAGE_ROUTES.iter().map(|route| (route.method, route.path))
+}
+
+fn all_routes() -> impl Iterator<Item = &'static HttpRoute> {
+    API_ROUTES.iter().chain(PAGE_ROUTES)
+}
+
+/// The label of every path that leads to no route.
+pub(crate) const UNMATCHED_LABEL: &str = "other";
+
+/// What is known of a path before it is answered.
+pub(crate) struct RouteMatch {
+    /// The route, for those who count.
+    pub(crate) label: &'static str,
+    pub(crate) access: RouteAccess,
+    /// Whether people look at the answer.
+    pub(crate) is_page: bool,
+}
+
+/// The route that a path leads to.
+pub(crate) fn match_route(path: &str) -> RouteMatch {
+    let is_at =
+        |route: &&HttpRoute| route.path == path || route.path.contains('{') && matches_pattern(route.path, path);
+    match all_routes().find(is_at) {
+        Some(route) => RouteMatch { label: route.path, access: route.access, is_page: route.is_page },
+        None => RouteMatch { label: UNMATCHED_LABEL, access: RouteAccess::Authenticated, is_page: false },
+    }
+}
+
+/// Whether the path is one of those that the pattern stands for.
+fn matches_pattern(pattern: &str, path: &str) -> bool {
+    let mut parts = path.split('/');
+    let fit = pattern.split('/').all(|wanted| {
+        let part = parts.next();
+        part == Some(wanted) || wanted.starts_with('{') && part.is_some_and(|part| !part.is_empty())
+    });
+    fit && parts.next().is_none()
+}
+
+/// The whole surface.
+pub(crate) fn build_router(app: SharedAppState) -> Router {
+    let mut router = Router::new();
+    for route in all_routes() {
+        router = router.route(route.path, (route.handler)());
+    }
+    router
+        .method_not_allowed_fallback(async || HttpError::WrongMethod)
+        .fallback(async |request: Request| -> HttpError {
+            let hint = if request.uri().path().starts_with("/hook/") {
+                "; events without a route of their own go to /hook/event"
+            } else {
+                ""
+            };
+            HttpError::UnknownPath(format!("there is nothing here{hint}"))
+        })
+        .with_state(app)
+}
+
+/// An answer of this type.
+pub(crate) fn response_with_type(kind: &'static str, text: impl Into<Body>) -> Response {
+    let mut answer = Response::new(text.into());
+    *answer.status_mut() = StatusCode::OK;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_leads_to_one_route() {
+        let cases = [
+            ("/hook/stop", "/hook/stop"),
+            ("/hook/stop/", "other"),
+            ("/api/agents", "/api/agents"),
+            ("/api/agents/7", "/api/agents/{id}"),
+            ("/api/agents/", "other"),
+            ("/api/agents/7/turns", "/api/agents/{id}/turns"),
+            ("/api/agents/7/turns/8", "other"),
+            ("/api/events/stream", "/api/events/stream"),
+            ("/", "/"),
+            ("/agents/7", "/agents/{id}"),
+            ("/agents/7/export.html", "/agents/{id}/export.html"),
+            ("/agents/7/export", "other"),
+            ("/logging/7", "/logging/{id}"),
+            ("/fragments/log/new", "/fragments/log/new"),
+            ("/assets/1/page.css", "/assets/{version}/{name}"),
+            ("", "other"),
+            ("//", "other"),
+        ];
+        for (path, label) in cases {
+            assert_eq!(match_route(path).label, label, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_open_to_more_than_our_own_pages_shows_nothing_without_the_token() {
+        let open: Vec<_> = all_routes()
+            .filter(|route| route.access != RouteAccess::Authenticated)
+            .map(|route| (route.method, route.path, route.access))
+            .collect();
+        let expected = [
+            // A sign of life, what the page is made of, and the way in.
+            ("GET", "/healthz", RouteAccess::Public),
+            ("GET", "/", RouteAccess::AuthenticatedNavigation),
+            ("GET", "/agents/{id}", RouteAccess::AuthenticatedNavigation),
+            ("GET", "/logging", RouteAccess::AuthenticatedNavigation),
+            ("GET", "/logging/{id}", RouteAccess::AuthenticatedNavigation),
+            ("GET", "/hooks", RouteAccess::AuthenticatedNavigation),
+            ("GET", "/guard", RouteAccess::AuthenticatedNavigation),
+            ("GET", "/login", RouteAccess::SameOrigin),
+            ("POST", "/login", RouteAccess::SameOrigin),
+            ("POST", "/logout", RouteAccess::SameOrigin),
+            ("GET", "/assets/{version}/{name}", RouteAccess::Public),
+        ];
+        assert_eq!(open, expected);
+    }
+}

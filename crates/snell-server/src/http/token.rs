@@ -1,0 +1,173 @@
+//! The secret that requests must show where others could reach the server.
+
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use axum::http::HeaderMap;
+use axum::http::header::COOKIE;
+use sha2::{Digest, Sha256};
+use snell::{FileAccess, RegularFile};
+
+/// No token is longer.
+const MAX_BYTES: u64 = 4096;
+
+/// A secret. Only its digest is kept, so it is in no log and in no memory dump.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AccessToken {
+    digest: [u8; 32],
+}
+
+/// Why a file cannot be used as a token.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TokenError {
+    /// It cannot be read.
+    #[error("cannot read the token file {}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// Others can read it.
+    #[error("the token file {0} can be read by others (mode {mode:03o}); run: chmod 600 {0}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// What stands in it cannot be sent in a header.
+    #[error("the token file {} must hold one word of visible ASCII characters, at most {MAX_BYTES} bytes", path.display())]
+    NotAWord {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl AccessToken {
+    /// Reads the token from a file that only its owner can read. White space around it does not count.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such file, others can read it, or it does not hold one word.
+    pub fn from_file(path: &Path) -> Result<Self, TokenError> {
+        read_token_file(path).map(Self::new)
+    }
+
+    /// The token with this text.
+    pub fn new(text: impl AsRef<[u8]>) -> Self {
+        Self { digest: Sha256::digest(text.as_ref()).into() }
+    }
+
+    /// Whether this is the token. It takes as long whatever is shown, but for its length.
+    pub(crate) fn matches(&self, shown: &[u8]) -> bool {
+        let shown = Self::new(shown);
+        let differences = self.digest.iter().zip(shown.digest).map(|(own, shown)| own ^ shown);
+        differences.fold(0, |all, one| all | one) == 0
+    }
+
+    /// What a browser keeps once its user has shown the token.
+    pub(crate) fn session_cookie(&self) -> SessionCookie {
+        let derived = |what: &str| to_hex(&Sha256::new().chain_update(what).chain_update(self.digest).finalize());
+        let mut name = derived("the name of snell's cookie");
+        name.truncate(8);
+        SessionCookie { name: format!("snell-{name}"), value: derived("the value of snell's cookie") }
+    }
+}
+
+/// The text of the token in a file that only its owner can read. White space around it does not count.
+///
+/// # Errors
+///
+/// When there is no such file, others can read it, or it does not hold one word.
+pub fn read_token_file(path: &Path) -> Result<String, TokenError> {
+    let unreadable = |source| TokenError::Unreadable { path: path.to_owned(), source };
+    let file = RegularFile::open(path, FileAccess::Read).map_err(unreadable)?;
+    let mode = file.metadata().permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(TokenError::Open { path: path.to_owned(), mode });
+    }
+    let (text, more) = file.read_prefix(MAX_BYTES).map_err(unreadable)?;
+    let word = text.trim_ascii();
+    let is_word = !word.is_empty() && word.iter().all(u8::is_ascii_graphic);
+    if !is_word || more {
+        return Err(TokenError::NotAWord { path: path.to_owned() });
+    }
+    Ok(String::from_utf8_lossy(word).into_owned())
+}
+
+/// A cookie that stands for the token. It follows from the token, so it outlives the server and ends with the token; the
+/// token does not follow from it. Browsers send a host's cookies to all of its ports, so its name is that of one token.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct SessionCookie {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+impl SessionCookie {
+    /// Whether one of the `Cookie` headers shows it.
+    pub(crate) fn is_in_headers(&self, headers: &HeaderMap) -> bool {
+        let mut cookies = headers.get_all(COOKIE).iter();
+        cookies.any(|cookies| self.is_in_cookie_header(cookies.as_bytes()))
+    }
+
+    /// Whether a `Cookie` header shows it.
+    fn is_in_cookie_header(&self, cookies: &[u8]) -> bool {
+        let value = |pair: &[u8]| {
+            let rest = pair.trim_ascii().strip_prefix(self.name.as_bytes())?.strip_prefix(b"=")?;
+            Some(AccessToken::new(&self.value).matches(rest))
+        };
+        cookies.split(|byte| *byte == b';').filter_map(value).any(|is| is)
+    }
+}
+
+impl std::fmt::Debug for SessionCookie {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Pass(…)")
+    }
+}
+
+fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl std::fmt::Debug for AccessToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pass_is_found_among_cookies_and_follows_from_its_token_alone() {
+        let pass = AccessToken::new("secret").session_cookie();
+        let (name, value) = (&pass.name, &pass.value);
+        let cases = [
+            (format!("{name}={value}"), true),
+            (format!("a=b; {name}={value}; c=d"), true),
+            (format!("a=b;{name}={value}"), true),
+            (format!("{name}=wrong; {name}={value}"), true),
+            (format!("{name}={value}x"), false),
+            (format!("{name}="), false),
+            (format!("x{name}={value}"), false),
+            (format!("{name}x={value}"), false),
+            (format!("a={name}={value}"), false),
+            (value.clone(), false),
+            (String::new(), false),
+        ];
+        for (cookies, expected) in cases {
+            assert_eq!(pass.is_in_cookie_header(cookies.as_bytes()), expected, "{cookies}");
+        }
+        assert_eq!(pass, AccessToken::new("secret").session_cookie());
+        let other = AccessToken::new("another").session_cookie();
+        assert!(other.name != *name && other.value != *value);
+        assert!(!pass.is_in_cookie_header(format!("{}={}", other.name, other.value).as_bytes()));
+        assert_eq!(format!("{pass:?}"), "Pass(…)");
+    }
+}

@@ -1,0 +1,137 @@
+//! The body of a request: of the right kind, not too large, and in time. All bodies that are being read, or wait to be
+//! stored, share so much room.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
+use http_body_util::BodyExt;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::http::errors::HttpError;
+
+/// The largest body that is read.
+pub(crate) const MAX_BODY_BYTES: usize = 1024 * 1024;
+
+/// So much more of a body that is refused is read and thrown away: a client that is still writing would not hear why.
+const MAX_DISCARDED_BYTES: usize = 16 * 1024 * 1024;
+
+/// The room that a body takes, for as long as this is there.
+pub(super) type BodyPermit = Option<OwnedSemaphorePermit>;
+
+/// Reads a body of JSON.
+pub(super) async fn read_json_body(
+    request: Request,
+    in_time: Duration,
+    room: &Arc<Semaphore>,
+) -> Result<(Bytes, BodyPermit), HttpError> {
+    let (head, mut body) = request.into_parts();
+    require_json(&head.headers)?;
+    if parse_content_length(&head.headers) > MAX_BODY_BYTES {
+        // One who waits for leave has not sent anything yet.
+        if !head.headers.contains_key(EXPECT) {
+            discard_body(body, in_time);
+        }
+        return Err(HttpError::BodyTooLarge { most: MAX_BODY_BYTES });
+    }
+    match timeout(in_time, collect_body(&mut body, room)).await {
+        Ok(Ok(text)) => Ok(text),
+        Ok(Err(refusal)) => {
+            discard_body(body, in_time);
+            Err(refusal)
+        }
+        Err(_) => Err(HttpError::BodyTimeout),
+    }
+}
+
+fn require_json(headers: &HeaderMap) -> Result<(), HttpError> {
+    let told = headers.get(CONTENT_TYPE).and_then(|told| told.to_str().ok());
+    let kind = told.unwrap_or_default().split(';').next().unwrap_or_default();
+    if kind.trim().eq_ignore_ascii_case("application/json") {
+        Ok(())
+    } else {
+        Err(HttpError::bad_request("the header Content-Type must be application/json"))
+    }
+}
+
+fn parse_content_length(headers: &HeaderMap) -> usize {
+    let told = headers.get(CONTENT_LENGTH).and_then(|told| told.to_str().ok());
+    told.and_then(|told| told.parse().ok()).unwrap_or(0)
+}
+
+async fn collect_body(body: &mut Body, room: &Arc<Semaphore>) -> Result<(Bytes, BodyPermit), HttpError> {
+    let mut text = BodyBuffer::default();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| HttpError::bad_request("the body ended early"))?;
+        if let Ok(part) = frame.into_data() {
+            text.push_chunk(part, room)?;
+        }
+    }
+    Ok(text.finish())
+}
+
+/// What has come of a body.
+#[derive(Default)]
+struct BodyBuffer {
+    /// The first part. Most bodies come in one piece, which needs no copy.
+    first: Bytes,
+    /// All parts, if there are several.
+    all: Vec<u8>,
+    size: usize,
+    permit: BodyPermit,
+}
+
+impl BodyBuffer {
+    fn push_chunk(&mut self, part: Bytes, room: &Arc<Semaphore>) -> Result<(), HttpError> {
+        self.size += part.len();
+        if self.size > MAX_BODY_BYTES {
+            return Err(HttpError::BodyTooLarge { most: MAX_BODY_BYTES });
+        }
+        self.acquire_permit(part.len(), room)?;
+        if self.size == part.len() {
+            self.first = part;
+            return Ok(());
+        }
+        if self.all.is_empty() {
+            self.all.extend_from_slice(&self.first);
+        }
+        self.all.extend_from_slice(&part);
+        Ok(())
+    }
+
+    fn acquire_permit(&mut self, bytes: usize, room: &Arc<Semaphore>) -> Result<(), HttpError> {
+        let taken = u32::try_from(bytes).ok().and_then(|bytes| {
+            let room = room.clone();
+            room.try_acquire_many_owned(bytes).ok()
+        });
+        let taken = taken.ok_or_else(|| HttpError::busy("too much is being sent at once"))?;
+        match &mut self.permit {
+            Some(room) => room.merge(taken),
+            None => self.permit = Some(taken),
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> (Bytes, BodyPermit) {
+        let whole = if self.all.is_empty() { self.first } else { self.all.into() };
+        (whole, self.permit)
+    }
+}
+
+/// Reads on while the refusal is told already, but neither for ever nor everything.
+fn discard_body(mut body: Body, in_time: Duration) {
+    tokio::spawn(timeout(in_time, async move {
+        let mut left = MAX_DISCARDED_BYTES;
+        while let Some(Ok(frame)) = body.frame().await {
+            let length = frame.data_ref().map_or(0, Bytes::len);
+            match left.checked_sub(length) {
+                Some(less) => left = less,
+                None => return,
+            }
+        }
+    }));
+}

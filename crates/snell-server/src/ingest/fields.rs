@@ -1,0 +1,113 @@
+//! The fields of a body that mean something here, and what each must be. All others are kept as they are.
+
+use serde_json::{Map, Value};
+
+use crate::http::errors::HttpError;
+use crate::http::rfc3339;
+
+/// The longest id.
+const MAX_ID_BYTES: usize = 1024;
+
+/// What a field must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HookFieldKind {
+    Text,
+    /// A text that names something, so it is neither empty nor long.
+    Id,
+    Flag,
+    Object,
+    ProcessId,
+    /// An RFC 3339 time.
+    Time,
+    Anything,
+}
+
+/// One field.
+struct HookField {
+    name: &'static str,
+    kind: HookFieldKind,
+}
+
+const fn hook_field(name: &'static str, kind: HookFieldKind) -> HookField {
+    HookField { name, kind }
+}
+
+const FIELDS: &[HookField] = &[
+    hook_field("session_id", HookFieldKind::Id),
+    hook_field("event_id", HookFieldKind::Id),
+    hook_field("hook_event_name", HookFieldKind::Id),
+    hook_field("cwd", HookFieldKind::Text),
+    hook_field("working_directory", HookFieldKind::Text),
+    hook_field("transcript_path", HookFieldKind::Text),
+    hook_field("prompt", HookFieldKind::Text),
+    hook_field("message", HookFieldKind::Text),
+    hook_field("title", HookFieldKind::Text),
+    hook_field("notification_type", HookFieldKind::Text),
+    hook_field("tool_name", HookFieldKind::Text),
+    hook_field("tool_use_id", HookFieldKind::Text),
+    hook_field("tool_input", HookFieldKind::Object),
+    hook_field("tool_response", HookFieldKind::Anything),
+    hook_field("last_assistant_message", HookFieldKind::Text),
+    hook_field("stop_hook_active", HookFieldKind::Flag),
+    hook_field("tmux_pane", HookFieldKind::Text),
+    hook_field("tmux_session", HookFieldKind::Text),
+    hook_field("headspace_session_id", HookFieldKind::Text),
+    hook_field("pid", HookFieldKind::ProcessId),
+    hook_field("host", HookFieldKind::Text),
+    hook_field("reason", HookFieldKind::Text),
+    hook_field("source", HookFieldKind::Text),
+    hook_field("timestamp", HookFieldKind::Time),
+    hook_field("snell", HookFieldKind::Anything),
+];
+
+impl HookFieldKind {
+    /// Whether the value is one. Where a field may be missing it may also be null.
+    fn matches_value(self, value: &Value) -> bool {
+        match self {
+            _ if value.is_null() => true,
+            Self::Text => value.is_string(),
+            Self::Id => value.as_str().is_some_and(|id| !id.trim().is_empty() && id.len() <= MAX_ID_BYTES),
+            Self::Flag => value.is_boolean(),
+            Self::Object => value.is_object(),
+            Self::ProcessId => value.as_u64().is_some_and(|pid| pid > 0 && u32::try_from(pid).is_ok()),
+            Self::Time => value.as_str().is_some_and(|text| rfc3339::parse_timestamp(text).is_some()),
+            Self::Anything => true,
+        }
+    }
+
+    fn expected_text(self) -> String {
+        match self {
+            Self::Text => "a string".into(),
+            Self::Id => format!("a string that is not empty, of at most {MAX_ID_BYTES} bytes"),
+            Self::Flag => "true or false".into(),
+            Self::Object => "an object".into(),
+            Self::ProcessId => "the number of a process".into(),
+            Self::Time => "an RFC 3339 time such as 2025-12-31T10:30:00Z".into(),
+            Self::Anything => "anything".into(),
+        }
+    }
+}
+
+/// The name as the table has it, if it is there.
+pub(super) fn find_known_name(name: &str) -> Option<&'static str> {
+    FIELDS.iter().find(|field| field.name == name).map(|field| field.name)
+}
+
+/// Checks every field that means something.
+pub(super) fn check_fields(fields: &Map<String, Value>) -> Result<(), HttpError> {
+    for (name, value) in fields {
+        let known = FIELDS.iter().find(|field| field.name == name);
+        if let Some(HookField { name, kind }) = known.filter(|field| !field.kind.matches_value(value)) {
+            return Err(HttpError::bad_request(format!("\"{name}\" must be {}", kind.expected_text())));
+        }
+    }
+    require_field(fields, "session_id", "it names the agent's session")
+}
+
+/// Refuses a body without this field.
+pub(super) fn require_field(fields: &Map<String, Value>, name: &str, why: &str) -> Result<(), HttpError> {
+    match fields.get(name) {
+        Some(Value::String(_)) => Ok(()),
+        _ => Err(HttpError::bad_request(format!("\"{name}\" is missing: {why}"))),
+    }
+}

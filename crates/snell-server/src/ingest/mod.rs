@@ -1,0 +1,125 @@
+//! `POST /hook/…`: an agent tells what happened. The body is read, checked, handed to the writer, and acknowledged once it
+//! is stored.
+
+mod body;
+mod event_record;
+mod fields;
+mod json_object;
+pub(crate) mod outbox_drain;
+pub(crate) mod writer;
+
+use std::net::IpAddr;
+
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::routing::{MethodRouter, post};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use snell::EventName;
+use snell_store::{AgentState, CorrelationMethod, IngestReceipt};
+
+use crate::app_state::{AppState, SharedAppState};
+use crate::http::errors::{HttpError, json_response};
+use crate::http::gate::{RequestTransport, SenderIdentity};
+use crate::metrics::MetricOutcome;
+
+/// What an agent is answered.
+#[derive(Serialize)]
+struct IngestResponse {
+    status: &'static str,
+    agent_id: i64,
+    project_id: i64,
+    state: AgentState,
+    state_changed: bool,
+    is_new_agent: bool,
+    correlation_method: CorrelationMethod,
+    duplicate: bool,
+}
+
+impl From<IngestReceipt> for IngestResponse {
+    fn from(receipt: IngestReceipt) -> Self {
+        Self {
+            status: "ok",
+            agent_id: receipt.agent_id,
+            project_id: receipt.project_id,
+            state: receipt.state,
+            state_changed: receipt.state_changed,
+            is_new_agent: receipt.is_new_agent,
+            correlation_method: receipt.correlation_method,
+            duplicate: receipt.duplicate,
+        }
+    }
+}
+
+/// The route of one event.
+pub(crate) fn event_route(event: EventName) -> MethodRouter<SharedAppState> {
+    post(async move |State(app): State<SharedAppState>, request: Request| {
+        receive_event(&app, Some(event), request).await
+    })
+}
+
+/// The route of every event that has none of its own: its name stands in the body.
+pub(crate) fn any_event_route() -> MethodRouter<SharedAppState> {
+    post(async |State(app): State<SharedAppState>, request: Request| receive_event(&app, None, request).await)
+}
+
+async fn receive_event(app: &AppState, event: Option<EventName>, request: Request) -> Result<Response, HttpError> {
+    let mut name = event.unwrap_or_else(|| EventName::Other(String::new()));
+    let received = ingest_request(app, &mut name, request).await;
+    app.metrics.count_event(&name, classify_outcome(&received));
+    Ok(json_response(StatusCode::OK, &IngestResponse::from(received?)))
+}
+
+fn classify_outcome(received: &Result<IngestReceipt, HttpError>) -> MetricOutcome {
+    match received {
+        Ok(receipt) if receipt.duplicate => MetricOutcome::Duplicate,
+        Ok(_) => MetricOutcome::Stored,
+        Err(HttpError::Busy { .. } | HttpError::IngestDisabled) => MetricOutcome::Unavailable,
+        Err(HttpError::StoreRejected(_)) => MetricOutcome::Refused,
+        Err(_) => MetricOutcome::Invalid,
+    }
+}
+
+async fn ingest_request(app: &AppState, name: &mut EventName, request: Request) -> Result<IngestReceipt, HttpError> {
+    if !app.settings.enabled {
+        return Err(HttpError::IngestDisabled);
+    }
+    let peer = find_remote_peer(&request);
+    let identity = request.extensions().get().copied();
+    // Its room is taken until it is stored.
+    let (text, _room) = body::read_json_body(request, app.settings.body_timeout, &app.body_budget).await?;
+    let fields = json_object::parse_object(&text)?;
+    drop(text);
+    let is_named = *name != EventName::Other(String::new());
+    let mut observation = event_record::build_event_record(is_named.then_some(&*name), fields, peer, app.clock.now())?;
+    if identity != Some(SenderIdentity::Verified) {
+        event_record::quarantine_local_claims(&mut observation);
+    }
+    *name = EventName::parse(&observation.event);
+    let may_say_more = *name == EventName::Stop && observation.payload.contains_key("transcript_path");
+    let receipt = app.writer.record(observation).await?;
+    if receipt.duplicate {
+        app.hook_activity.touch(name.as_str(), app.clock.now());
+    } else if may_say_more {
+        app.poll_scheduler.record_ended_turn(receipt.agent_id);
+    }
+    Ok(receipt)
+}
+
+/// Records an event that waited on disk, as if it came now.
+pub(crate) fn ingest_outbox_message(app: &AppState, body: Map<String, Value>) -> Result<IngestReceipt, HttpError> {
+    let observation = event_record::build_event_record(None, body, None, app.clock.now())?;
+    let name = EventName::parse(&observation.event);
+    let received = app.writer.record_blocking(observation);
+    app.metrics.count_event(&name, classify_outcome(&received));
+    received
+}
+
+/// Who sent it, if that is another machine.
+fn find_remote_peer(request: &Request) -> Option<IpAddr> {
+    match request.extensions().get::<RequestTransport>() {
+        Some(RequestTransport::Tcp { peer, .. }) => Some(peer.to_canonical()).filter(|peer| !peer.is_loopback()),
+        Some(RequestTransport::UnixSocket) | None => None,
+    }
+}

@@ -1,0 +1,58 @@
+//! Events that were put on disk for this server while it could not be reached. They are taken from there in their order,
+//! by the same rules as those that come by HTTP.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use snell_store::queue::outbox::{DeliveryAnswer, Outbox, OutboxMessage, is_local_server_url};
+
+use crate::app_state::AppState;
+use crate::http::errors::{HttpError, format_error_chain};
+use crate::ingest;
+
+/// What waits for this server.
+pub(crate) struct OutboxDrain {
+    outbox: Outbox,
+    /// The port by which it is called.
+    port: u16,
+    app: Arc<AppState>,
+}
+
+impl OutboxDrain {
+    pub(crate) fn new(directory: &Path, port: u16, app: Arc<AppState>) -> Self {
+        Self { outbox: Outbox::in_data_dir(directory), port, app }
+    }
+
+    /// Takes what is there. What cannot be stored now stays. Answers whether it is worth coming again soon: because of that,
+    /// or because another one was delivering, who may not reach this server.
+    pub(crate) fn drain_messages(&self) -> bool {
+        if !self.app.settings.enabled {
+            return false;
+        }
+        let wanted = |url: &str| is_local_server_url(url, self.port);
+        match self.outbox.deliver_waiting(&wanted, &mut |letter| self.ingest_message(letter)) {
+            Ok(report) => {
+                if report.delivered > 0 {
+                    tracing::info!(events = report.delivered, "took events that had waited on disk");
+                }
+                for refused in report.refused {
+                    tracing::warn!(event = refused.event, why = refused.answer, "an event that had waited is refused");
+                }
+                let waits = || self.outbox.list_backlogs().iter().any(|waiting| wanted(&waiting.url));
+                !report.stalled.is_empty() || (report.left_to_another && waits())
+            }
+            Err(error) => {
+                tracing::warn!(error = format_error_chain(&error), "cannot take what waits on disk");
+                false
+            }
+        }
+    }
+
+    fn ingest_message(&self, letter: &OutboxMessage) -> DeliveryAnswer {
+        match ingest::ingest_outbox_message(&self.app, letter.body.clone()) {
+            Ok(_) => DeliveryAnswer::Accepted,
+            Err(HttpError::Busy { why, .. }) => DeliveryAnswer::Later(why),
+            Err(refusal) => DeliveryAnswer::Refused(refusal.message()),
+        }
+    }
+}

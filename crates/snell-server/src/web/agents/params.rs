@@ -1,0 +1,110 @@
+//! Which agents are asked for: those that do something, or of whom a text tells.
+
+use maud::{Markup, html};
+use snell_store::{AgentState, AgentView};
+
+use crate::http::errors::HttpError;
+use crate::http::query_params::QueryParams;
+use crate::web::filter_form::{FilterForm, FormValues};
+use crate::web::format::{AgentName, state_label, state_symbol};
+use crate::web::page_url::build_url;
+
+/// By what agents can be chosen, as it stands in addresses and in the form.
+pub(super) const FILTER_FIELDS: &[&str] = &["q", "state"];
+
+/// What agents can be doing that are shown as cards.
+const STATES: &[AgentState] = &[AgentState::AwaitingInput, AgentState::Processing, AgentState::Idle];
+
+/// Which agents are asked for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AgentsParams {
+    values: FormValues,
+    /// Each of these must be found in what is known of an agent.
+    words: Vec<String>,
+    state: Option<AgentState>,
+}
+
+impl AgentsParams {
+    pub(super) fn parse(query: &QueryParams<'_>) -> Result<Self, HttpError> {
+        let known = |word: &str| {
+            let mut all = STATES.iter().copied();
+            all.find(|known| [known.as_str(), state_label(*known)].contains(&word))
+        };
+        let words = query.text("q").unwrap_or_default().split_whitespace();
+        Ok(Self {
+            values: FormValues::from_query(query, FILTER_FIELDS),
+            words: words.map(str::to_lowercase).collect(),
+            state: query.choice("state", known, STATES.iter().map(|known| state_label(*known)))?,
+        })
+    }
+
+    pub(super) fn is_filtered(&self) -> bool {
+        !self.values.is_empty()
+    }
+
+    /// Whether an agent is among them.
+    pub(super) fn matches_agent(&self, agent: &AgentView) -> bool {
+        if self.state.is_some_and(|state| state != agent.state) {
+            return false;
+        }
+        if self.words.is_empty() {
+            return true;
+        }
+        let known = build_search_text(agent).to_lowercase();
+        self.words.iter().all(|word| known.contains(word))
+    }
+
+    /// The address of all that are asked for.
+    pub(super) fn fragment_url(&self) -> String {
+        build_url("/fragments/agents", self.values.pairs())
+    }
+
+    /// The address of some of these, up to their numbers.
+    pub(super) fn partial_fragment_url(&self) -> String {
+        let path = self.fragment_url();
+        let joint = if self.is_filtered() { '&' } else { '?' };
+        format!("{path}{joint}only=")
+    }
+}
+
+/// All that a card shows of an agent, and by what it can be told from others.
+fn build_search_text(agent: &AgentView) -> String {
+    let texts = [
+        Some(&agent.project),
+        Some(&agent.project_path),
+        Some(&agent.why),
+        agent.session_id.as_ref(),
+        agent.status_text.as_ref(),
+        agent.current_tool.as_ref(),
+        agent.last_words.as_ref(),
+        agent.tmux_session.as_ref(),
+        agent.host.as_ref(),
+        agent.model.as_ref(),
+    ];
+    let mut known = AgentName(agent).to_text();
+    for text in texts.into_iter().flatten() {
+        known.push('\n');
+        known.push_str(text);
+    }
+    known
+}
+
+/// The choice of agents: a form that needs no script. With one, cards follow what is typed.
+pub(super) fn render_filter_form(asked: FilterForm<'_>) -> Markup {
+    html! {
+        (asked.render_error())
+        form.filter.fields.search method="get" action="/" role="search" aria-label="Agents" data-narrows="agents" {
+            label.wide { "Find " input type="search" name="q" value=(asked.escaped_value("q")) maxlength="200" autocomplete="off"
+                placeholder="project, role, words …"; }
+            label { "State "
+                select name="state" aria-invalid=[asked.aria_invalid("state")] aria-describedby=[asked.aria_describedby("state")] {
+                    option value="" { "any" }
+                    @for one in STATES {
+                        option value=(one) selected[[one.as_str(), state_label(*one)].contains(&asked.value("state"))] { (state_symbol(*one)) " " (state_label(*one)) }
+                    }
+                }
+            }
+            button { "Show" }
+        }
+    }
+}

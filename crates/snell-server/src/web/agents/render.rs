@@ -1,0 +1,115 @@
+//! Who needs somebody, and the cards by project.
+
+use maud::{Markup, html};
+use snell::Timestamp;
+use snell_store::AgentView;
+
+use super::AgentsOverview;
+use super::card::render_card;
+use super::params::AgentsParams;
+use crate::web::format::{
+    AgentName, MAX_NAME_CHARS, pluralize, render_ago, render_end_reason, render_lasting, truncate_text,
+};
+use crate::web::project_names::ProjectNames;
+
+/// How much of a reason is shown.
+const MAX_REASON_CHARS: usize = 200;
+
+/// How much of what a project is called is shown within a sentence.
+const MAX_PROJECT_CHARS: usize = 60;
+
+/// Those who wait for an answer, the one that has waited for longest first.
+pub(super) fn render_waiting_agents(waiting: &[&AgentView], projects: &ProjectNames, now: Timestamp) -> Markup {
+    html! {
+        section #needs.needs aria-labelledby="needs-title" data-src="/fragments/needs"
+            data-when="state_changed session_created session_ended" data-keyed {
+            h2 #needs-title { "Needs you" }
+            @if waiting.is_empty() {
+                p #needs-none.quiet { "Nobody waits for you." }
+            } @else {
+                ul #needs-list data-keyed { @for agent in waiting { (render_waiting_agent(agent, projects.name_for_agent(agent), now)) } }
+            }
+        }
+    }
+}
+
+fn render_waiting_agent(agent: &AgentView, project: &str, now: Timestamp) -> Markup {
+    let id = agent.agent_id;
+    html! {
+        li id={ "need-" (id) } {
+            a id={ "answer-" (id) } href={ "/agents/" (id) } {
+                span.mark aria-hidden="true" { "▲ " }
+                strong.name { (AgentName(agent)) }
+                " in " bdi.project { (truncate_text(project, MAX_PROJECT_CHARS)) }
+            }
+            " " span.why { bdi { (truncate_text(&agent.why, MAX_REASON_CHARS)) } }
+            " " span.since { "waits for " (render_lasting(agent.state_since, now)) }
+        }
+    }
+}
+
+/// The cards by project, and those that have ended; of all of them those that are asked for.
+pub(super) fn render_cards(agents: &AgentsOverview, asked: &AgentsParams, now: Timestamp) -> Markup {
+    let wanted = |all: &[AgentView]| -> Vec<AgentView> {
+        let wanted = all.iter().filter(|agent| asked.matches_agent(agent));
+        wanted.cloned().collect()
+    };
+    let at_work = wanted(&agents.active);
+    html! {
+        div #agents data-src=(asked.fragment_url()) data-parts=(asked.partial_fragment_url()) data-when="session_created session_ended" data-keyed {
+            @if agents.active.is_empty() {
+                p #agents-none.quiet {
+                    "No agent is at work. Agents appear here once their hooks call Snell: "
+                    code { "snell install" } " sets that up, and " code { "snell demo" } " shows it."
+                }
+            } @else if asked.is_filtered() {
+                p #agents-shown.quiet {
+                    (at_work.len()) " of " (pluralize(agents.active.len() as i64, "agent")) ". " a href="/" { "All agents" }
+                }
+            }
+            @for project in at_work.chunk_by(|a, b| a.project_id == b.project_id) {
+                (render_project_group(project, &agents.projects, now))
+            }
+            @if agents.is_truncated {
+                p #agents-more.quiet { "There are more; " a href="/api/agents" { "all of them" } " are told to programs." }
+            }
+            (render_ended_agents(&wanted(&agents.ended), &agents.projects, now))
+        }
+    }
+}
+
+fn render_project_group(agents: &[AgentView], projects: &ProjectNames, now: Timestamp) -> Markup {
+    // A chunk is never empty.
+    let Some(first) = agents.first() else {
+        return html! {};
+    };
+    let title = format!("project-{}-title", first.project_id);
+    html! {
+        section.project id={ "project-" (first.project_id) } aria-labelledby=(title) data-keyed {
+            h2 id=(title) title=(truncate_text(&first.project_path, MAX_REASON_CHARS)) { bdi { (truncate_text(projects.name_for_agent(first), MAX_NAME_CHARS)) } }
+            div.cards id={ "cards-" (first.project_id) } data-keyed {
+                @for agent in agents { (render_card(agent, now)) }
+            }
+        }
+    }
+}
+
+fn render_ended_agents(agents: &[AgentView], projects: &ProjectNames, now: Timestamp) -> Markup {
+    html! {
+        @if !agents.is_empty() {
+            details #ended.ended {
+                summary { "Ended within a day (" (agents.len()) ")" }
+                ul {
+                    @for agent in agents {
+                        li {
+                            a href={ "/agents/" (agent.agent_id) } { (AgentName(agent)) }
+                            " in " bdi { (truncate_text(projects.name_for_agent(agent), MAX_PROJECT_CHARS)) }
+                            @if let Some(at) = agent.ended_at { ", " (render_ago(at, now)) }
+                            @if let Some(reason) = &agent.end_reason { ": " bdi { (render_end_reason(reason)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What is asked of the guard's verdicts.
+
+use std::collections::BTreeSet;
+
+use maud::{Markup, html};
+use snell_store::{GuardFilter, GuardHour, GuardOutcome};
+
+use super::outcome_label;
+use crate::http::errors::HttpError;
+use crate::http::query_params::{QueryParams, parse_id};
+use crate::web::filter_form::{FilterForm, FormValues};
+use crate::web::format::canonical_decision;
+use crate::web::page_url::build_url;
+
+/// Over what time verdicts are shown: its name in an address, and what it is called.
+pub(super) const PERIODS: &[(&str, &str)] = &[("month", "30 days"), ("day", "24 hours")];
+
+/// By what verdicts can be chosen.
+pub(super) const FILTER_FIELDS: &[&str] = &["rule", "tier", "decision", "agent_id"];
+
+/// Over what time, and where a page begins.
+pub(super) const PAGING_FIELDS: &[&str] = &["period", "before"];
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub(super) struct GuardParams {
+    pub(super) filter: GuardFilter,
+    pub(super) period: &'static str,
+    /// What each filter was told.
+    pub(super) values: FormValues,
+}
+
+impl GuardParams {
+    pub(super) fn parse(query: Option<&str>) -> Result<Self, HttpError> {
+        let query = QueryParams::parse_with(query, FILTER_FIELDS, PAGING_FIELDS)?;
+        let period = |word: &str| PERIODS.iter().map(|period| period.0).find(|known| *known == word);
+        let period = query.choice("period", period, PERIODS.iter().map(|period| period.0))?;
+        let parse = |told: &str| GuardOutcome::parse(canonical_decision(told));
+        let outcomes = GuardOutcome::ALL.iter().map(|outcome| strip_outcome_symbol(*outcome));
+        Ok(Self {
+            filter: GuardFilter {
+                rule: query.owned_text("rule"),
+                tier: query.owned_text("tier"),
+                outcome: query.choice("decision", parse, outcomes)?,
+                agent_id: query.agent_id("agent_id")?,
+                before_id: query.older_than_cursor(parse_id)?,
+                ..GuardFilter::default()
+            },
+            period: period.unwrap_or(PERIODS[0].0),
+            values: FormValues::from_query(&query, FILTER_FIELDS),
+        })
+    }
+
+    /// An address that asks for the same, from a place on.
+    pub(super) fn url_for(&self, path: &str, before: Option<i64>) -> String {
+        let before = before.map(|before| before.to_string()).unwrap_or_default();
+        let place = [("period", self.period_param()), ("before", before.as_str())];
+        build_url(path, self.values.pairs().chain(place))
+    }
+
+    /// An address that asks for the same over another time.
+    pub(super) fn url_for_period(&self, period: &'static str) -> String {
+        let other = Self { period, ..self.clone() };
+        other.url_for("/guard", None)
+    }
+
+    /// An address that asks for one rule.
+    pub(super) fn url_for_rule(&self, rule: &str) -> String {
+        let agent = self.values.value("agent_id");
+        build_url("/guard", [("rule", rule), ("agent_id", agent), ("period", self.period_param())])
+    }
+
+    pub(super) fn period_param(&self) -> &'static str {
+        if self.period == PERIODS[0].0 { "" } else { self.period }
+    }
+
+    /// Every filter is told this, for tests.
+    #[cfg(test)]
+    pub(super) fn with_text(text: &str) -> Self {
+        Self { filter: GuardFilter::default(), period: PERIODS[0].0, values: FormValues::with_all(FILTER_FIELDS, text) }
+    }
+}
+
+/// What came of a verdict, in words alone.
+fn strip_outcome_symbol(outcome: GuardOutcome) -> &'static str {
+    let word = outcome_label(outcome);
+    word.split_once(' ').map_or(word, |(_, word)| word)
+}
+
+/// The choice of verdicts: a form that needs no script. It offers the rules and tiers that were heard of.
+pub(super) fn render_filter_form(asked: FilterForm<'_>, period: &str, hours: &[GuardHour]) -> Markup {
+    let rules: BTreeSet<_> = hours.iter().map(|hour| hour.rule.as_str()).collect();
+    let tiers: BTreeSet<_> = hours.iter().map(|hour| hour.tier.as_str()).collect();
+    html! {
+        (asked.render_error())
+        form.filter.fields method="get" action="/guard" role="search" aria-label="Verdicts" {
+            label { "Rule " input name="rule" value=(asked.escaped_value("rule")) list="rules" autocomplete="off"; }
+            datalist #rules { @for rule in rules { option value=(rule) {} } }
+            label { "Tier " input name="tier" value=(asked.escaped_value("tier")) list="tiers" autocomplete="off" size="12"; }
+            datalist #tiers { @for tier in tiers { option value=(tier) {} } }
+            label { "Decision "
+                select name="decision" aria-invalid=[asked.aria_invalid("decision")] aria-describedby=[asked.aria_describedby("decision")] {
+                    option value="" { "any" }
+                    @for outcome in GuardOutcome::ALL {
+                        option value=(outcome) selected[canonical_decision(asked.value("decision")) == outcome.as_str()] { (outcome_label(*outcome)) }
+                    }
+                }
+            }
+            label { "Agent " input name="agent_id" value=(asked.escaped_value("agent_id")) inputmode="numeric" size="6"
+                aria-invalid=[asked.aria_invalid("agent_id")] aria-describedby=[asked.aria_describedby("agent_id")]; }
+            @if !period.is_empty() { input type="hidden" name="period" value=(period); }
+            button { "Show" }
+            @if !asked.values.is_empty() { a href="/guard" { "Everything" } }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The columns of the table of hooks, by each of which it can be sorted.
+
+use std::cmp::Ordering;
+
+use maud::{Markup, html};
+use snell::Timestamp;
+use snell_store::HookStats;
+
+use super::HookUsage;
+use crate::web::format::{format_duration_ms, render_ago, truncate_text};
+
+/// How much of a command is shown.
+const MAX_COMMAND_CHARS: usize = 200;
+
+/// A column.
+pub(super) struct HookColumn {
+    /// What it is called in an address.
+    pub(super) name: &'static str,
+    /// What it is called by people.
+    pub(super) label: &'static str,
+    /// More about it.
+    pub(super) about: &'static str,
+    /// What it says of a hook.
+    value: fn(&HookUsage) -> HookColumnValue<'_>,
+}
+
+/// What a column says of a hook: it is what is shown, and what hooks are sorted by.
+enum HookColumnValue<'a> {
+    /// What runs, and where it is written.
+    Source(&'a HookStats),
+    Count(i64),
+    /// A number that means trouble of this kind unless it is zero.
+    Trouble(i64, &'static str),
+    Milliseconds(f64),
+    Time(Timestamp),
+}
+
+impl HookColumn {
+    /// Which of two hooks comes first: places come in their order, everything else from the greatest on.
+    pub(super) fn compare_hooks(&self, a: &HookUsage, b: &HookUsage) -> Ordering {
+        match ((self.value)(a), (self.value)(b)) {
+            (HookColumnValue::Source(a), HookColumnValue::Source(b)) => hook_sort_key(a).cmp(&hook_sort_key(b)),
+            (HookColumnValue::Count(a), HookColumnValue::Count(b))
+            | (HookColumnValue::Trouble(a, _), HookColumnValue::Trouble(b, _)) => b.cmp(&a),
+            (HookColumnValue::Milliseconds(a), HookColumnValue::Milliseconds(b)) => b.total_cmp(&a),
+            (HookColumnValue::Time(a), HookColumnValue::Time(b)) => b.cmp(&a),
+            // A column says the same kind of thing of all hooks.
+            _ => Ordering::Equal,
+        }
+    }
+
+    /// What it shows of a hook.
+    pub(super) fn render_cell(&self, hook: &HookUsage, now: Timestamp) -> Markup {
+        match (self.value)(hook) {
+            HookColumnValue::Source(stats) => render_hook_source(stats),
+            HookColumnValue::Count(number) => html! { (number) },
+            HookColumnValue::Trouble(number, class) => render_trouble_count(number, class),
+            HookColumnValue::Milliseconds(ms) => html! { (format_duration_ms(ms)) },
+            HookColumnValue::Time(at) => render_ago(at, now),
+        }
+    }
+}
+
+/// What a table is sorted by unless it is said.
+const DEFAULT_COLUMN: &str = "total";
+
+/// Every column.
+pub(super) static COLUMNS: &[HookColumn] = &[
+    HookColumn {
+        name: "hook",
+        label: "Hook",
+        about: "what runs, and where it is written",
+        value: |hook| HookColumnValue::Source(&hook.stats),
+    },
+    HookColumn {
+        name: "runs",
+        label: "Runs",
+        about: "how often it ran",
+        value: |hook| HookColumnValue::Count(hook.stats.runs),
+    },
+    HookColumn {
+        name: "failures",
+        label: "Failed",
+        about: "how often it failed",
+        value: |hook| HookColumnValue::Trouble(hook.stats.failures, "bad"),
+    },
+    HookColumn {
+        name: "timeouts",
+        label: "Timed out",
+        about: "how often it took too long",
+        value: |hook| HookColumnValue::Trouble(hook.stats.timeouts, "bad"),
+    },
+    HookColumn {
+        name: "blocks",
+        label: "Blocked",
+        about: "how often it blocked what its agent was about to do",
+        value: |hook| HookColumnValue::Trouble(hook.stats.blocks, "warn"),
+    },
+    HookColumn {
+        name: "p50",
+        label: "p50",
+        about: "half of its runs took no longer",
+        value: |hook| HookColumnValue::Milliseconds(hook.stats.p50_ms),
+    },
+    HookColumn {
+        name: "p95",
+        label: "p95",
+        about: "95 of 100 runs took no longer",
+        value: |hook| HookColumnValue::Milliseconds(hook.stats.p95_ms),
+    },
+    HookColumn {
+        name: "max",
+        label: "Longest",
+        about: "no run took longer",
+        value: |hook| HookColumnValue::Milliseconds(hook.stats.max_ms),
+    },
+    HookColumn {
+        name: "total",
+        label: "Time",
+        about: "all runs together",
+        value: |hook| HookColumnValue::Milliseconds(hook.stats.total_ms),
+    },
+    HookColumn {
+        name: "today",
+        label: "Today",
+        about: "all runs since midnight UTC together",
+        value: |hook| HookColumnValue::Milliseconds(hook.today_ms),
+    },
+    HookColumn {
+        name: "last",
+        label: "Last run",
+        about: "when it last ran",
+        value: |hook| HookColumnValue::Time(hook.stats.last_run_at),
+    },
+];
+
+/// The column that a table is sorted by unless it is said.
+pub(super) fn default_column() -> &'static HookColumn {
+    let found = COLUMNS.iter().find(|column| column.name == DEFAULT_COLUMN);
+    found.unwrap_or(&COLUMNS[0])
+}
+
+fn hook_sort_key(stats: &HookStats) -> (&str, i64, &str) {
+    (&stats.source, stats.line, &stats.command)
+}
+
+fn render_hook_source(stats: &HookStats) -> Markup {
+    html! {
+        code { (truncate_text(&stats.command, MAX_COMMAND_CHARS)) }
+        br;
+        span.quiet { (truncate_text(&stats.source, MAX_COMMAND_CHARS)) ":" (stats.line) " (" (truncate_text(&stats.contract, 40)) ")" }
+    }
+}
+
+/// A number that means trouble unless it is zero.
+fn render_trouble_count(number: i64, class: &str) -> Markup {
+    html! {
+        @if number > 0 { strong class=(class) { (number) } } @else { span.quiet { "0" } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_sorted_by_any_column_the_greatest_first() {
+        let hook = |number: i64| HookUsage {
+            stats: HookStats {
+                hook_id: number,
+                // Places come in their order; everything else the other way round.
+                line: -number,
+                runs: number,
+                failures: number,
+                timeouts: number,
+                blocks: number,
+                p50_ms: number as f64,
+                p95_ms: number as f64,
+                max_ms: number as f64,
+                total_ms: number as f64,
+                last_run_at: Timestamp::from_second(number).unwrap(),
+                ..HookStats::default()
+            },
+            today_ms: number as f64,
+        };
+        for column in COLUMNS {
+            let mut hooks = [hook(2), hook(3), hook(1)];
+            hooks.sort_by(|a, b| column.compare_hooks(a, b));
+            let order = hooks.map(|hook| hook.stats.hook_id);
+            assert_eq!(order, [3, 2, 1], "{}", column.name);
+        }
+        assert_eq!(default_column().name, DEFAULT_COLUMN);
+    }
+}

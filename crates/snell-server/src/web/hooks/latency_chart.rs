@@ -1,0 +1,158 @@
+//! How long hooks took in each hour of the last day.
+
+use maud::{Markup, html};
+use snell::Timestamp;
+use snell_store::HookHour;
+
+use super::{CHART_HOURS, HookUsage, HooksParams};
+use crate::web::buckets::{HOUR, list_buckets};
+use crate::web::chart::{ChartLine, SvgChart};
+use crate::web::format::{format_duration_ms, pluralize, render_clock, truncate_text};
+
+/// What stands below the chart.
+const AXIS_LABELS: &[(f64, &str)] = &[(0.0, "24 h ago"), (0.25, "18 h"), (0.5, "12 h"), (0.75, "6 h"), (1.0, "now")];
+
+/// The columns of the table, and what is not said by their names.
+const COLUMN_HEADS: &[(&str, Option<&str>)] = &[
+    ("Hour", None),
+    ("Runs", None),
+    ("p50", Some("half of the runs took no longer")),
+    ("p95", Some("95 of 100 runs took no longer")),
+    ("Longest", None),
+];
+
+/// The chart, and the same as a table.
+pub(super) fn render_latency_chart(
+    hours: &[HookHour],
+    this_hour: Timestamp,
+    asked: HooksParams,
+    hook: Option<&HookUsage>,
+) -> Markup {
+    let slots: Vec<_> = list_buckets(this_hour, HOUR, CHART_HOURS)
+        .into_iter()
+        .map(|begins| hours.iter().find(|hour| hour.begins == begins))
+        .collect();
+    let line = |class, value: fn(&HookHour) -> f64| ChartLine {
+        class,
+        values: slots.iter().map(|hour| hour.map(value)).collect(),
+    };
+    let lines = [line("p95", |hour| hour.p95_ms), line("p50", |hour| hour.p50_ms)];
+    let chart = SvgChart {
+        id: "latency",
+        title: "How long hooks took in each of the last 24 hours",
+        summary: summarize_hours(hours),
+        axis_labels: AXIS_LABELS,
+        format_value: format_scale_ms,
+    };
+    html! {
+        section aria-labelledby="latency-heading" {
+            h2 #latency-heading {
+                "How long they took"
+                @if let Some(hook) = hook { ": " code { (truncate_text(&hook.stats.command, 80)) } }
+            }
+            @if asked.hook_id.is_some() {
+                p { "One hook. " a href=(HooksParams { hook_id: None, ..asked }.url_for("/hooks")) { "All hooks together" } }
+            }
+            figure {
+                (chart.render_lines(&lines, |slot| slots[slot].map(describe_hour).unwrap_or_default()))
+                figcaption.legend {
+                    span.key.p50 { "p50: half took no longer" } " " span.key.p95 { "p95: 95 of 100 took no longer" }
+                }
+            }
+            (render_hours_table(hours))
+        }
+    }
+}
+
+/// A duration as it stands beside the chart, where there is room for little: scales have round figures.
+fn format_scale_ms(ms: f64) -> String {
+    let (number, unit) = if ms < 1000.0 { (ms, "ms") } else { (ms / 1000.0, "s") };
+    let number = format!("{number:.2}");
+    match number.trim_end_matches('0').trim_end_matches('.') {
+        "0" => "0".to_owned(),
+        number => format!("{number} {unit}"),
+    }
+}
+
+fn describe_hour(hour: &HookHour) -> String {
+    format!(
+        "{} UTC: {}, p50 {}, p95 {}",
+        hour.begins.strftime("%H:%M"),
+        pluralize(hour.runs, "run"),
+        format_duration_ms(hour.p50_ms),
+        format_duration_ms(hour.p95_ms)
+    )
+}
+
+fn summarize_hours(hours: &[HookHour]) -> String {
+    let slowest = hours.iter().max_by(|a, b| a.p95_ms.total_cmp(&b.p95_ms));
+    match slowest {
+        None => "No hook ran within the last 24 hours.".to_owned(),
+        Some(slowest) => {
+            let runs: i64 = hours.iter().map(|hour| hour.runs).sum();
+            format!(
+                "{} within the last 24 hours. The slowest hour was {}.",
+                pluralize(runs, "run"),
+                describe_hour(slowest)
+            )
+        }
+    }
+}
+
+fn render_hours_table(hours: &[HookHour]) -> Markup {
+    html! {
+        @if !hours.is_empty() {
+            details #latency-table {
+                summary { "The same as a table" }
+                div.scroll tabindex="0" role="region" aria-label="How long hooks took in each hour" { table.small {
+                    thead { tr { @for (name, about) in COLUMN_HEADS { th scope="col" title=[about] { (name) } } } }
+                    tbody { @for hour in hours.iter().rev() {
+                        tr {
+                            th scope="row" { (render_clock(hour.begins)) }
+                            td { (hour.runs) }
+                            td { (format_duration_ms(hour.p50_ms)) }
+                            td { (format_duration_ms(hour.p95_ms)) }
+                            td { (format_duration_ms(hour.max_ms)) }
+                        }
+                    } }
+                } }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_are_short() {
+        let cases = [
+            (0.0, "0"),
+            (0.25, "0.25 ms"),
+            (50.0, "50 ms"),
+            (100.0, "100 ms"),
+            (2500.0, "2.5 s"),
+            (100_000.0, "100 s"),
+        ];
+        for (ms, expected) in cases {
+            assert_eq!(format_scale_ms(ms), expected);
+        }
+    }
+
+    #[test]
+    fn a_chart_is_told_in_a_sentence() {
+        let hour = |second: i64, p95_ms: f64| HookHour {
+            begins: Timestamp::from_second(second).unwrap(),
+            runs: 3,
+            p50_ms: 1.0,
+            p95_ms,
+            max_ms: p95_ms,
+        };
+        assert_eq!(summarize_hours(&[]), "No hook ran within the last 24 hours.");
+        assert_eq!(
+            summarize_hours(&[hour(0, 5.0), hour(3600, 20.0), hour(7200, 7.0)]),
+            "9 runs within the last 24 hours. The slowest hour was 01:00 UTC: 3 runs, p50 1.0 ms, p95 20 ms."
+        );
+    }
+}

@@ -1,0 +1,204 @@
+//! The lines of the log.
+
+use maud::{Markup, html};
+use serde_json::Value;
+use snell::Timestamp;
+use snell_store::{LogEntry, LogLine, LogSearchResult};
+
+use super::params::LogParams;
+use crate::web::agent::{decision_class, decision_label};
+use crate::web::format::{format_duration_ms, pluralize, render_short_clock, state_label, state_symbol, truncate_text};
+use crate::web::guard::{outcome_class, outcome_label};
+use crate::web::input_diff::{render_changed_output, render_input_diff};
+use crate::web::project_names::ProjectNames;
+
+/// How many lines a page has.
+pub(super) const MAX_LINES: u32 = 100;
+
+/// How much of a text is shown.
+const MAX_TEXT_CHARS: usize = 200;
+
+/// How much of a reason is told where it is pointed at: in its column there is little room.
+const MAX_REASON_CHARS: usize = 600;
+
+/// How much of a session's id is shown.
+const SHORT_ID_CHARS: usize = 8;
+
+/// What each column is called, and what that does not say.
+const COLUMNS: &[(&str, Option<&str>)] = &[
+    ("Time", Some("leads to all of the event")),
+    ("Agent", None),
+    ("Project", None),
+    ("Event", None),
+    ("What", None),
+    ("Decision", Some("of hooks and the guard together")),
+    ("State", Some("what the agent did once the event had counted")),
+    ("Hooks", Some("how many hooks matched")),
+    ("Took", Some("how long all hooks and the guard took together")),
+];
+
+/// The lines, and the ways to others. There may be one more than is shown.
+pub(super) fn render_log_table(
+    asked: &LogParams,
+    found: &LogSearchResult,
+    projects: &ProjectNames,
+    now: Timestamp,
+) -> Markup {
+    let most = MAX_LINES as usize;
+    let lines = &found.lines[..found.lines.len().min(most)];
+    let older = lines.last().filter(|_| found.lines.len() > most).map(|line| line.entry.id);
+    let newest = found.lines.first().map_or(0, |line| line.entry.id);
+    let (src, when) = (asked.url_for("/fragments/log", None), asked.is_live().then_some("*"));
+    html! {
+        div #log data-keyed data-src=[when.map(|_| src)] data-when=[when] data-newest=(newest) {
+            p #log-top.pager {
+                @if asked.is_live() {
+                    (render_new_count(asked, 0, 1))
+                } @else {
+                    "These are older events; what happens now is not added. "
+                    a href=(asked.url_without_until("/logging")) { "Newest" }
+                }
+            }
+            @if lines.is_empty() {
+                p #log-none.quiet { (empty_log_message(asked)) }
+            } @else {
+                // Rows are laid out one by one; not every browser takes such a table for one unless it is told.
+                table #log-table.log role="table" data-keyed {
+                    thead #log-head role="rowgroup" {
+                        tr role="row" {
+                            @for (name, about) in COLUMNS { th scope="col" role="columnheader" title=[about] { (name) } }
+                        }
+                    }
+                    tbody #log-rows role="rowgroup" data-keyed { @for line in lines { (render_log_row(line, projects, now)) } }
+                }
+            }
+            p #log-older.pager {
+                @if let Some(older) = older {
+                    a rel="prev" href=(asked.url_for("/logging", Some(older))) { "Older" }
+                } @else if let Some(reached) = found.last_scanned_id {
+                    "Searched down to event " (reached) ". "
+                    a rel="prev" href=(asked.url_for("/logging", Some(reached))) { "Search further back" }
+                } @else if !lines.is_empty() {
+                    span.quiet { "There are no older ones." }
+                }
+            }
+        }
+    }
+}
+
+fn empty_log_message(asked: &LogParams) -> &'static str {
+    if asked.is_filtered() {
+        "No event is like that."
+    } else {
+        "No event was recorded yet. Events appear here once agents' hooks call Snell, or post to /hook/…."
+    }
+}
+
+/// How many events are new for somebody who has scrolled down. The script fetches it anew, and shows it then.
+pub(super) fn render_new_count(asked: &LogParams, new: usize, most: usize) -> Markup {
+    let count = if new > most { format!("more than {most}") } else { new.to_string() };
+    html! {
+        span #log-new.news data-follow=(asked.url_for("/fragments/log/new", None)) hidden[new == 0] {
+            a href=(asked.url_for("/logging", None)) { "▲ " (count) " new" }
+        }
+    }
+}
+
+fn render_log_row(line: &LogLine, projects: &ProjectNames, now: Timestamp) -> Markup {
+    let entry = &line.entry;
+    let took = entry.took_us.map(|us| us as f64 / 1000.0);
+    html! {
+        tr id={ "event-" (entry.id) } role="row" {
+            td.when role="cell" { a href={ "/logging/" (entry.id) } { (render_short_clock(entry.at, now)) } }
+            td.who role="cell" { (render_agent_link(entry)) }
+            td.project role="cell" { bdi { (truncate_text(projects.name_for_event(entry), 40)) } }
+            td.name role="cell" { code { (truncate_text(&entry.event, 40)) } }
+            td.what role="cell" { (render_summary(line)) }
+            td.decision role="cell" {
+                (render_decision(entry))
+                @if let Some(would) = entry.unaudited_outcome() { " " strong class=(outcome_class(would)) { (outcome_label(would)) } }
+            }
+            td role="cell" { span.state-word data-state=(entry.state) { (state_symbol(entry.state)) " " (state_label(entry.state)) } }
+            td.number role="cell" {
+                @if entry.hooks > 0 { span.unit { (pluralize(entry.hooks, "hook")) } span.bare { (entry.hooks) } }
+            }
+            td.number role="cell" { @if let Some(ms) = took { (format_duration_ms(ms)) } }
+        }
+    }
+}
+
+/// The agent, by its number and the beginning of its session's id.
+pub(super) fn render_agent_link(entry: &LogEntry) -> Markup {
+    html! {
+        a href={ "/agents/" (entry.agent_id) } {
+            "#" (entry.agent_id)
+            @if let Some(session) = &entry.session_id {
+                " " code { (session.chars().take(SHORT_ID_CHARS).collect::<String>()) }
+            }
+        }
+    }
+}
+
+fn render_summary(line: &LogLine) -> Markup {
+    let entry = &line.entry;
+    html! {
+        @if let Some(tool) = &entry.tool { code { (truncate_text(tool, 60)) } " " }
+        @for text in [&entry.tool_summary, &line.message].into_iter().flatten() { span.text { (truncate_text(text, MAX_TEXT_CHARS)) } " " }
+        @if let Some(ms) = entry.tool_duration_ms { " " span.took { (format_duration_ms(ms)) } }
+        " " (render_changed_input(entry))
+        @if let Some(told) = &entry.changed_output { " " (render_changed_output(told)) }
+    }
+}
+
+/// What the tool was given instead of what the agent wanted.
+pub(super) fn render_changed_input(entry: &LogEntry) -> Markup {
+    let wanted = entry.payload.get("tool_input").unwrap_or(&Value::Null);
+    html! { @if let Some(given) = &entry.changed_input { (render_input_diff(wanted, given)) } }
+}
+
+pub(super) fn render_decision(entry: &LogEntry) -> Markup {
+    html! {
+        @if let Some(decision) = entry.decision.as_deref() {
+            strong class=(decision_class(decision)) { (truncate_text(decision_label(decision), 40)) }
+        }
+        @if let Some(reason) = &entry.reason { " " span.text title=(truncate_text(reason, MAX_REASON_CHARS)) { (truncate_text(reason, MAX_TEXT_CHARS)) } }
+    }
+}
+
+/// An event with this text wherever an event can have one, for tests.
+#[cfg(test)]
+pub(super) fn sample_entry(text: &str) -> LogEntry {
+    let some = || Some(text.to_owned());
+    LogEntry {
+        id: 9,
+        at: Timestamp::UNIX_EPOCH,
+        agent_id: 7,
+        project: text.to_owned(),
+        project_id: 1,
+        session_id: some(),
+        event: text.to_owned(),
+        tool: some(),
+        tool_summary: some(),
+        tool_duration_ms: Some(1.0),
+        decision: some(),
+        reason: some(),
+        would: some(),
+        state: snell_store::AgentState::Idle,
+        correlation_method: text.to_owned(),
+        took_us: Some(5),
+        hooks: 2,
+        changed_input: Some(serde_json::json!({ text: 1 })),
+        changed_output: Some(serde_json::json!([text])),
+        told: some(),
+        payload: serde_json::json!({ text: [text, {"deeper": text}] }),
+    }
+}
+
+/// Lines with this text, for tests.
+#[cfg(test)]
+pub(super) fn sample_lines(text: &str) -> LogSearchResult {
+    let mut speaking = sample_entry(text);
+    speaking.tool_summary = None;
+    let lines = [sample_entry(text), speaking].map(|entry| LogLine { entry, message: Some(text.to_owned()) });
+    LogSearchResult { lines: lines.into(), last_scanned_id: Some(3) }
+}

@@ -1,0 +1,186 @@
+//! A text and how far it is read.
+
+use std::borrow::Cow;
+
+use super::ast::ByteSpan;
+
+/// A text that is read byte by byte. What ends or opens something in the shell is ASCII, so a position that was stopped at
+/// is always the beginning of a character.
+pub(super) struct TextCursor<'t> {
+    text: Cow<'t, str>,
+    at: usize,
+    /// Where it ends for who reads: what is known to end earlier cannot run over.
+    end: usize,
+    /// Where pieces of the text stand in the text that was handed in, if it is not that text: (here, there), ascending.
+    origin: Vec<(usize, usize)>,
+    /// How much work was done, for the tests that hold it against the length.
+    pub(super) steps: u64,
+}
+
+impl<'t> TextCursor<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text: Cow::Borrowed(text), at: 0, end: text.len(), origin: Vec::new(), steps: 0 }
+    }
+
+    /// A text made of another: `origin` says where its parts stand there.
+    pub(super) fn with_origin(text: String, origin: Vec<(usize, usize)>) -> Self {
+        Self { end: text.len(), text: Cow::Owned(text), at: 0, origin, steps: 0 }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.end
+    }
+
+    /// Lets the text end at another place, and answers where it ended.
+    pub(super) fn set_end(&mut self, end: usize) -> usize {
+        std::mem::replace(&mut self.end, end.min(self.text.len()))
+    }
+
+    /// Goes on at another place, which must be the beginning of a character.
+    pub(super) fn seek_to(&mut self, at: usize) {
+        self.steps += at.saturating_sub(self.at) as u64;
+        self.at = at.min(self.end);
+    }
+
+    /// The byte at a position, as it stands there.
+    pub(super) fn byte_at(&self, at: usize) -> Option<u8> {
+        let within = self.text.as_bytes().get(..self.end)?;
+        within.get(at).copied()
+    }
+
+    /// The next byte, as it stands there.
+    pub(super) fn peek_raw(&self) -> Option<u8> {
+        self.byte_at(self.at)
+    }
+
+    /// The next byte, after lines that go on (`\` at their end) are joined.
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        self.at = self.skip_line_continuations(self.at);
+        self.peek_raw()
+    }
+
+    /// The byte after the next, likewise.
+    pub(super) fn peek_second(&mut self) -> Option<u8> {
+        self.peek()?;
+        self.byte_at(self.skip_line_continuations(self.at + 1))
+    }
+
+    /// Where reading really goes on: behind every `\` that ends a line.
+    pub(super) fn skip_line_continuations(&self, mut at: usize) -> usize {
+        while self.byte_at(at) == Some(b'\\') && self.byte_at(at + 1) == Some(b'\n') {
+            at += 2;
+        }
+        at
+    }
+
+    /// Goes past one ASCII byte.
+    pub(super) fn bump(&mut self) {
+        self.steps += 1;
+        self.at = (self.at + 1).min(self.end);
+    }
+
+    /// Goes past the byte if it is the next.
+    pub(super) fn eat(&mut self, byte: u8) -> bool {
+        let there = self.peek() == Some(byte);
+        if there {
+            self.bump();
+        }
+        there
+    }
+
+    /// Reads one character, whatever it is.
+    pub(super) fn next_char(&mut self) -> Option<char> {
+        let c = self.slice(self.at, self.len()).chars().next()?;
+        self.steps += 1;
+        self.at += c.len_utf8();
+        Some(c)
+    }
+
+    /// Reads bytes as long as they are wanted, as they stand there. Only ASCII may be unwanted.
+    pub(super) fn take_while(&mut self, wanted: impl Fn(u8) -> bool) -> &str {
+        let start = self.at;
+        let rest = self.text.as_bytes().get(start..self.end).unwrap_or_default();
+        let length = rest.iter().position(|&b| !wanted(b)).unwrap_or(rest.len());
+        self.at += length;
+        self.steps += length as u64 + 1;
+        self.slice(start, self.at)
+    }
+
+    /// Reads up to a byte, which is read but not answered; nothing if it does not come (then all is read).
+    pub(super) fn take_until(&mut self, byte: u8) -> Option<&str> {
+        let start = self.at;
+        self.take_while(|b| b != byte);
+        let end = self.at;
+        self.peek_raw()?;
+        self.bump();
+        Some(self.slice(start, end))
+    }
+
+    /// What stands between two positions.
+    pub(super) fn slice(&self, start: usize, end: usize) -> &str {
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    /// A place of this text, in the text that was handed in.
+    pub(super) fn span(&self, start: usize, end: usize) -> ByteSpan {
+        // What was left out between two parts belongs to neither.
+        let end = if end > start { self.original_position(end - 1) + 1 } else { self.original_position(start) };
+        let start = self.original_position(start);
+        start..end.max(start)
+    }
+
+    /// A position of this text, in the text that was handed in.
+    pub(super) fn original_position(&self, at: usize) -> usize {
+        let after = self.origin.partition_point(|&(here, _)| here <= at);
+        match after.checked_sub(1).and_then(|i| self.origin.get(i)) {
+            Some(&(here, there)) => there + (at - here),
+            None => at,
+        }
+    }
+}
+
+/// Writes a text made of another, and remembers where its parts come from.
+pub(super) struct TextRewriter<'a, 't> {
+    source: &'a TextCursor<'t>,
+    text: String,
+    origin: Vec<(usize, usize)>,
+    /// Where the last part ended: what follows on it needs no entry of its own.
+    kept_to: Option<usize>,
+}
+
+impl<'a, 't> TextRewriter<'a, 't> {
+    pub(super) fn new(source: &'a TextCursor<'t>) -> Self {
+        Self { source, text: String::new(), origin: Vec::new(), kept_to: None }
+    }
+
+    /// Takes over what stands between two positions.
+    pub(super) fn copy_range(&mut self, start: usize, end: usize) {
+        if start < end {
+            if self.kept_to != Some(start) {
+                self.origin.push((self.text.len(), self.source.original_position(start)));
+            }
+            self.kept_to = Some(end);
+            // A part may itself be made of parts.
+            let first = self.source.origin.partition_point(|&(here, _)| here <= start);
+            let inner = self.source.origin.get(first..).unwrap_or_default();
+            for &(here, there) in inner.iter().take_while(|&&(here, _)| here < end) {
+                self.origin.push((self.text.len() + here - start, there));
+            }
+            self.text.push_str(self.source.slice(start, end));
+        }
+    }
+
+    /// The new text, with the place where the old one went on.
+    pub(super) fn finish(mut self, end: usize) -> TextCursor<'static> {
+        self.origin.push((self.text.len(), self.source.original_position(end)));
+        TextCursor::with_origin(self.text, self.origin)
+    }
+}

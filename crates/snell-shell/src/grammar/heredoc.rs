@@ -1,0 +1,178 @@
+//! Here-documents: what stands below a line belongs to redirections on it.
+
+use std::borrow::Cow;
+
+use crate::ast::{ByteSpan, RedirectKind, ShellScript, ShellWord, SyntaxProblemKind, WordPart};
+use crate::cursor::{TextCursor, TextRewriter};
+use crate::parser::ShellParser;
+use crate::tokens::ShellToken;
+use crate::words::lexical_context;
+use crate::words::word_parts::WordBuilder;
+
+/// A here-document whose text is still to come.
+pub(crate) struct PendingHereDoc {
+    mark: String,
+    quoted: bool,
+    strips_tabs: bool,
+    slot: usize,
+    span: ByteSpan,
+}
+
+/// The texts that were read. Where they belong, their number stands until the end: the command may be complete long before
+/// the text is, or be part of something that is not.
+#[derive(Default)]
+pub(crate) struct HereDocBodies {
+    words: Vec<Option<ShellWord>>,
+}
+
+impl HereDocBodies {
+    /// Puts every text where it belongs.
+    pub(crate) fn attach_bodies(mut self, script: &mut ShellScript) {
+        if !self.words.is_empty() {
+            super::heredoc_bodies::visit_here_documents(script, &mut |body| {
+                let slot = self.words.get_mut(body.span.start);
+                *body = slot.and_then(Option::take).unwrap_or_default();
+            });
+        }
+    }
+}
+
+impl ShellParser<'_> {
+    /// The mark after `<<` or `<<-`.
+    pub(crate) fn parse_here_document(&mut self, sign: &str, start: usize) -> RedirectKind {
+        if self.peek_token() != ShellToken::Word {
+            self.report_unexpected(start);
+            return RedirectKind::HereString(ShellWord::default());
+        }
+        if self.is_redirect_prefix_ahead() {
+            self.report_unexpected(start);
+        }
+        let from = self.cursor.position();
+        let word = self.parse_word(&lexical_context::HEREDOC_MARK);
+        let raw = self.cursor.slice(from, self.cursor.position());
+        // Nothing in a mark is expanded: what looks like it is taken as it is written.
+        let mark = word.to_literal().unwrap_or_else(|| strip_quotes(raw));
+        let quoted = word.parts.iter().any(|p| matches!(p, WordPart::Text { quoted: true, .. }));
+        let slot = self.bodies.words.len();
+        self.bodies.words.push(None);
+        self.pending_here_docs.push(PendingHereDoc {
+            mark,
+            quoted,
+            strips_tabs: sign == "<<-",
+            slot,
+            span: self.cursor.span(start, self.cursor.position()),
+        });
+        let body = ShellWord { parts: Vec::new(), span: slot..slot };
+        RedirectKind::HereDocument { body, quoted }
+    }
+
+    /// Reads the texts of all here-documents that wait, one after the other.
+    pub(crate) fn read_here_documents(&mut self) {
+        for waiting in std::mem::take(&mut self.pending_here_docs) {
+            let body = self.read_here_body(&waiting);
+            if let Some(slot) = self.bodies.words.get_mut(waiting.slot) {
+                *slot = Some(body);
+            }
+        }
+    }
+
+    fn read_here_body(&mut self, waiting: &PendingHereDoc) -> ShellWord {
+        let start = self.cursor.position();
+        let mut text = TextRewriter::new(&self.cursor);
+        let mut at = start;
+        let (end, next) = loop {
+            let Some(line) = HereDocLine::read_from(&self.cursor, at, waiting) else {
+                break (at, None);
+            };
+            if let Some(next) = self.find_end_mark(&line, waiting) {
+                break (at, Some(next));
+            }
+            text.copy_range(line.start, line.next);
+            at = line.next;
+        };
+        let text = text.finish(end);
+        let span = self.cursor.span(start, end);
+        // A mark that the closing parenthesis of a substitution follows counts, with the same warning.
+        let whole_line =
+            next.is_some_and(|n| n == self.cursor.len() || self.cursor.byte_at(n.saturating_sub(1)) == Some(b'\n'));
+        self.cursor.seek_to(next.unwrap_or(end));
+        if !whole_line {
+            self.report_nonfatal_problem(SyntaxProblemKind::NoEndMark, waiting.span.clone());
+        }
+        self.count_node();
+        let pieces = if waiting.quoted { build_verbatim_parts(&text) } else { self.parse_here_body(text) };
+        ShellWord { parts: pieces, span }
+    }
+
+    /// Where reading goes on if the line ends the text.
+    fn find_end_mark(&self, line: &HereDocLine<'_>, waiting: &PendingHereDoc) -> Option<usize> {
+        if line.text == waiting.mark {
+            return Some(line.next);
+        }
+        let rest = line.text.strip_prefix(waiting.mark.as_str())?;
+        (self.in_substitution && rest.contains(')')).then(|| line.start + waiting.mark.len())
+    }
+
+    fn parse_here_body(&mut self, text: TextCursor<'static>) -> Vec<WordPart> {
+        self.reparse_text(text, |parser| {
+            parser.parse_parts(&lexical_context::HEREDOC_BODY, WordBuilder::default()).into_vec()
+        })
+    }
+}
+
+fn build_verbatim_parts(text: &TextCursor<'_>) -> Vec<WordPart> {
+    vec![WordPart::Text { text: text.text().to_owned(), quoted: true }]
+}
+
+/// A line of a here-document.
+struct HereDocLine<'c> {
+    /// Where it begins, after its tabs if those do not count.
+    start: usize,
+    /// Where the next begins.
+    next: usize,
+    /// What is compared with the mark.
+    text: Cow<'c, str>,
+}
+
+impl<'c> HereDocLine<'c> {
+    /// The line at a position: with all that a `\` at its end joins to it, unless the mark was quoted.
+    fn read_from(cursor: &'c TextCursor<'_>, from: usize, waiting: &PendingHereDoc) -> Option<Self> {
+        let bytes = cursor.slice(0, cursor.len()).as_bytes();
+        bytes.get(from)?;
+        let tabs = bytes.iter().skip(from).take_while(|&&b| b == b'\t' && waiting.strips_tabs).count();
+        let start = from + tabs;
+        let mut text = Cow::Borrowed("");
+        let mut at = start;
+        loop {
+            let rest = bytes.get(at..).unwrap_or_default();
+            let length = rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
+            let line = cursor.slice(at, at + length);
+            let next = (at + length + 1).min(bytes.len());
+            let backslashes = line.bytes().rev().take_while(|&b| b == b'\\').count();
+            let goes_on = !waiting.quoted && backslashes % 2 == 1 && next > at + length;
+            let part = line.get(..line.len() - usize::from(goes_on)).unwrap_or_default();
+            // Longer than the mark is enough to know that it is not the mark.
+            if text.len() <= waiting.mark.len() {
+                text += part;
+            }
+            at = next;
+            if !goes_on {
+                return Some(Self { start, next, text });
+            }
+        }
+    }
+}
+
+/// A mark that looks like an expansion, without its quotes.
+fn strip_quotes(raw: &str) -> String {
+    let mut text = String::new();
+    let mut characters = raw.chars();
+    while let Some(c) = characters.next() {
+        match c {
+            '\\' => text.extend(characters.next()),
+            '\'' | '"' => {}
+            _ => text.push(c),
+        }
+    }
+    text
+}

@@ -1,0 +1,41 @@
+//! Texts that bash reads only when it runs what stands around them: backquotes and here-documents.
+
+use super::ast::SyntaxProblemKind;
+use super::cursor::TextCursor;
+use super::limits;
+use super::parser::ShellParser;
+use crate::words::arithmetic::ParenthesisIndex;
+
+impl ShellParser<'_> {
+    /// Reads another text, and then goes on with this one.
+    pub(super) fn reparse_text<T: Default>(
+        &mut self,
+        text: TextCursor<'static>,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        if self.rereads >= limits::REREADS {
+            self.abort_parsing(SyntaxProblemKind::TooDeep);
+            return T::default();
+        }
+        self.count_node();
+        let fresh = self.parentheses.with_shared_budget();
+        let cursor = std::mem::replace(&mut self.cursor, text);
+        let pairs: ParenthesisIndex = std::mem::replace(&mut self.parentheses, fresh);
+        let waiting = std::mem::take(&mut self.pending_here_docs);
+        let in_substitution = std::mem::take(&mut self.in_substitution);
+        let line = self.line_start.take();
+        self.rereads += 1;
+        let result = self.parse_nested(read);
+        self.read_here_documents();
+        self.rereads -= 1;
+        self.line_start = line;
+        self.in_substitution = in_substitution;
+        self.pending_here_docs = waiting;
+        let inner_pairs = std::mem::replace(&mut self.parentheses, pairs);
+        self.parentheses.copy_budget_from(&inner_pairs);
+        let inner = std::mem::replace(&mut self.cursor, cursor);
+        self.cursor.steps += inner.steps + inner.len() as u64;
+        self.seek_end_if_stopped();
+        result
+    }
+}

@@ -1,0 +1,199 @@
+//! `((…))`, `$((…))` and `$[…]`; and how `((` is told from two parentheses.
+//!
+//! Bash looks for the parenthesis that closes the second: if another follows directly, it is arithmetic, else these are
+//! subshells. So one has to look ahead. One look finds the ends of all parentheses on its way and they are remembered, so
+//! that `((((…` is not looked through again for each of them.
+
+use super::lexical_context::{self, LexicalContext};
+use super::word_parts::WordBuilder;
+use crate::ast::{ShellCommandKind, ShellWord, SyntaxProblemKind, WordPart};
+use crate::cursor::TextCursor;
+use crate::limits;
+use crate::parser::ShellParser;
+
+/// Where parentheses are closed, as far as that was looked for.
+pub(crate) struct ParenthesisIndex {
+    /// For each position: nothing known, never closed, or where.
+    closing: Vec<u32>,
+    /// Bytes that may still be looked at.
+    budget: usize,
+}
+
+const UNKNOWN: u32 = 0;
+const NEVER_CLOSED: u32 = 1;
+const FIRST_POSITION: u32 = 2;
+
+/// What a look ahead is inside of.
+#[derive(Clone, Copy, PartialEq)]
+enum OpenDelimiter {
+    Parenthesis(usize),
+    Brace,
+    Quotes,
+}
+
+impl ParenthesisIndex {
+    pub(crate) fn new(length: usize) -> Self {
+        Self { closing: Vec::new(), budget: limits::ARITHMETIC_PASSES * length }
+    }
+
+    /// Nothing is known of another text, but it has no budget of its own.
+    pub(crate) fn with_shared_budget(&self) -> Self {
+        Self { closing: Vec::new(), budget: self.budget }
+    }
+
+    /// What another text used is used here too.
+    pub(crate) fn copy_budget_from(&mut self, other: &Self) {
+        self.budget = other.budget;
+    }
+
+    /// Where the parenthesis at a position is closed: `None` if the budget is spent, `Some(None)` if never.
+    fn find_closing(&mut self, cursor: &mut TextCursor<'_>, at: usize) -> Option<Option<usize>> {
+        if self.closing.is_empty() {
+            self.closing = vec![UNKNOWN; cursor.text().len()];
+        }
+        if self.closing.get(at) == Some(&UNKNOWN) {
+            self.scan_parentheses(cursor, at)?;
+        }
+        let found = self.closing.get(at).copied().unwrap_or(NEVER_CLOSED);
+        Some(found.checked_sub(FIRST_POSITION).map(|place| place as usize))
+    }
+
+    fn record_closing(&mut self, at: usize, what: u32) {
+        if let Some(place) = self.closing.get_mut(at) {
+            *place = what;
+        }
+    }
+
+    fn scan_parentheses(&mut self, cursor: &mut TextCursor<'_>, from: usize) -> Option<()> {
+        let mut inside = vec![OpenDelimiter::Parenthesis(from)];
+        let mut at = from + 1;
+        while let (Some(&innermost), Some(byte)) = (inside.last(), cursor.byte_at(at)) {
+            if at - from > self.budget {
+                self.budget = 0;
+                return None;
+            }
+            let quoted = innermost == OpenDelimiter::Quotes;
+            let after_dollar = cursor.byte_at(at - 1) == Some(b'$');
+            match byte {
+                b'\\' => at += 1,
+                b'\'' if !quoted => at = find_closing_quote(cursor, at, b'\'', after_dollar),
+                b'`' => at = find_closing_quote(cursor, at, b'`', true),
+                b'"' if quoted => drop(inside.pop()),
+                b'"' => inside.push(OpenDelimiter::Quotes),
+                b'(' if !quoted || after_dollar => inside.push(OpenDelimiter::Parenthesis(at)),
+                b'{' if quoted && after_dollar => inside.push(OpenDelimiter::Brace),
+                b'}' if innermost == OpenDelimiter::Brace => drop(inside.pop()),
+                b')' => {
+                    if let OpenDelimiter::Parenthesis(opened) = innermost {
+                        inside.pop();
+                        self.record_closing(opened, u32::try_from(at).unwrap_or(0) + FIRST_POSITION);
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        for open in inside {
+            if let OpenDelimiter::Parenthesis(opened) = open {
+                self.record_closing(opened, NEVER_CLOSED);
+            }
+        }
+        self.budget = self.budget.saturating_sub(at - from);
+        cursor.steps += (at - from) as u64;
+        Some(())
+    }
+}
+
+/// The position of the quote that closes the one at `at`, or of the end.
+fn find_closing_quote(cursor: &TextCursor<'_>, at: usize, quote: u8, escapes: bool) -> usize {
+    let mut at = at + 1;
+    while let Some(byte) = cursor.byte_at(at) {
+        if byte == quote {
+            return at;
+        }
+        at += if byte == b'\\' && escapes { 2 } else { 1 };
+    }
+    at
+}
+
+impl ShellParser<'_> {
+    /// Whether `((` stands next and is arithmetic.
+    pub(crate) fn is_arithmetic_ahead(&mut self) -> bool {
+        if self.cursor.peek() != Some(b'(') || self.cursor.peek_second() != Some(b'(') {
+            return false;
+        }
+        let second = self.cursor.skip_line_continuations(self.cursor.position() + 1);
+        match self.parentheses.find_closing(&mut self.cursor, second) {
+            Some(Some(end)) => self.cursor.byte_at(self.cursor.skip_line_continuations(end + 1)) == Some(b')'),
+            Some(None) => true,
+            None => {
+                let span = self.cursor.span(self.cursor.position(), second + 1);
+                self.report_nonfatal_problem(SyntaxProblemKind::TooLong, span);
+                false
+            }
+        }
+    }
+
+    /// Behind the parenthesis that closes the one that stands next; nothing if there is none.
+    pub(crate) fn find_parenthesis_end(&mut self) -> Option<usize> {
+        self.cursor.peek();
+        let at = self.cursor.position();
+        let closing = self.parentheses.find_closing(&mut self.cursor, at);
+        // Where it is not known because the budget is spent, all that follows may belong to it.
+        closing.map_or(Some(self.cursor.len()), |closing| closing.map(|at| at + 1))
+    }
+
+    /// `(( … ))`
+    pub(crate) fn parse_arithmetic_command(&mut self) -> ShellCommandKind {
+        let opened = self.cursor.position();
+        self.bump_operator("((");
+        ShellCommandKind::Arithmetic(self.parse_arithmetic_body(opened))
+    }
+
+    /// `(( … ))` after a `$`
+    pub(crate) fn parse_arithmetic_expansion(&mut self, start: usize) -> WordPart {
+        self.bump_operator("((");
+        WordPart::Arithmetic(self.parse_arithmetic_body(start))
+    }
+
+    /// What stands before `))`, which is read too.
+    pub(crate) fn parse_arithmetic_body(&mut self, opened: usize) -> ShellWord {
+        let word = self.parse_bounded_expression();
+        if !(self.cursor.eat(b')') && self.cursor.eat(b')')) {
+            self.report_unexpected(opened);
+        }
+        word
+    }
+
+    /// Bash only counts parentheses and passes over quotes until it computes: what is wrong within is not its concern
+    /// before, and nothing within goes on behind the end.
+    fn parse_bounded_expression(&mut self) -> ShellWord {
+        let second = self.cursor.position().saturating_sub(1);
+        let Some(Some(end)) = self.parentheses.find_closing(&mut self.cursor, second) else {
+            return self.parse_expression(&lexical_context::ARITHMETIC);
+        };
+        let line = self.line_start.take();
+        let outer_end = self.cursor.set_end(end);
+        let word = self.parse_expression(&lexical_context::ARITHMETIC);
+        self.cursor.set_end(outer_end);
+        self.line_start = line;
+        self.seek_end_if_stopped();
+        word
+    }
+
+    /// `[ … ]` after a `$`
+    pub(crate) fn parse_legacy_arithmetic(&mut self, start: usize) -> WordPart {
+        self.bump_operator("[");
+        let word = self.parse_expression(&lexical_context::LEGACY_ARITHMETIC);
+        if !self.cursor.eat(b']') {
+            self.report_unterminated(start);
+        }
+        WordPart::Arithmetic(word)
+    }
+
+    fn parse_expression(&mut self, place: &LexicalContext) -> ShellWord {
+        let start = self.cursor.position();
+        let pieces = self.parse_nested(|parser| parser.parse_parts(place, WordBuilder::default()));
+        self.finish_word(pieces, place, start)
+    }
+}

@@ -1,0 +1,87 @@
+//! Pieces of a word, as they come.
+
+use crate::ast::{ShellWord, WordPart};
+
+/// Pieces in order; texts that stand beside each other and are quoted alike are one.
+#[derive(Default)]
+pub(crate) struct WordBuilder {
+    pieces: Vec<WordPart>,
+}
+
+impl WordBuilder {
+    pub(crate) fn push_text(&mut self, text: &str, quoted: bool) {
+        match self.pieces.last_mut() {
+            Some(WordPart::Text { text: last, quoted: q }) if *q == quoted => last.push_str(text),
+            _ => {
+                // Most words are one piece, and a vector that grows makes room for four.
+                if self.pieces.is_empty() {
+                    self.pieces.reserve_exact(1);
+                }
+                self.pieces.push(WordPart::Text { text: text.to_owned(), quoted });
+            }
+        }
+    }
+
+    pub(crate) fn push_char(&mut self, c: char, quoted: bool) {
+        self.push_text(c.encode_utf8(&mut [0; 4]), quoted);
+    }
+
+    pub(crate) fn push(&mut self, piece: WordPart) {
+        match piece {
+            WordPart::Text { text, quoted } => self.push_text(&text, quoted),
+            piece => self.pieces.push(piece),
+        }
+    }
+
+    pub(crate) fn extend(&mut self, pieces: impl IntoIterator<Item = WordPart>) {
+        pieces.into_iter().for_each(|piece| self.push(piece));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    pub(crate) fn as_slice(&self) -> &[WordPart] {
+        &self.pieces
+    }
+
+    pub(crate) fn into_vec(self) -> Vec<WordPart> {
+        self.pieces
+    }
+
+    /// Whether all there is so far is `name=` or `name+=`.
+    pub(crate) fn is_assignment(&self) -> bool {
+        let [WordPart::Text { text, quoted: false }] = self.pieces.as_slice() else {
+            return false;
+        };
+        text.strip_suffix('=').is_some_and(|head| is_variable_name(head.strip_suffix('+').unwrap_or(head)))
+    }
+}
+
+/// Whether a text can be a variable's name.
+pub(crate) fn is_variable_name(text: &str) -> bool {
+    let first_fits = text.bytes().next().is_some_and(|b| !b.is_ascii_digit());
+    first_fits && text.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric())
+}
+
+impl ShellWord {
+    /// The text of the word, if it is only text, quoted or not.
+    pub fn to_literal(&self) -> Option<String> {
+        let mut whole = String::new();
+        for piece in &self.parts {
+            let WordPart::Text { text, .. } = piece else {
+                return None;
+            };
+            whole.push_str(text);
+        }
+        Some(whole)
+    }
+
+    /// The text of the word, if it is only text and nothing in it was quoted.
+    pub fn as_unquoted(&self) -> Option<&str> {
+        match self.parts.as_slice() {
+            [WordPart::Text { text, quoted: false }] => Some(text),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Waiting until somebody, in whatever process, has written to the database.
+//!
+//! Every commit is appended to the database's log, and the system tells of that at once. The commit itself counts a
+//! moment later, when its writer has said so in memory that is shared, and of that nobody tells. And to be told of every
+//! write costs the writers when there are many. So once the log was written to, whoever waits is let go again and again,
+//! with short pauses, until the log has stayed as it is for a while; only then the system is asked to tell of it again.
+
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// How long whoever waits is held while the log is written to.
+const BUSY_POLL_INTERVAL: Duration = Duration::from_millis(2);
+
+/// When the log has stayed as it is for so long, the system is asked to tell of it again.
+const QUIET_AFTER: Duration = Duration::from_millis(100);
+
+/// Waits for others to write to one database.
+#[derive(Debug)]
+pub struct ChangeWatcher {
+    log: PathBuf,
+    notifier: wal_notifier::WalNotifier,
+    woken: UnixStream,
+    waker: UnixStream,
+    /// What the log was like, and since when, while it is written to.
+    busy: Option<(WalState, Instant)>,
+}
+
+/// What the log is like: how long, and when it was last written to.
+type WalState = Option<(u64, SystemTime)>;
+
+/// Ends a wait from another thread.
+#[derive(Debug)]
+pub struct WatcherWaker(UnixStream);
+
+impl WatcherWaker {
+    /// Ends the wait that is under way, or the next one.
+    pub fn wake(&self) {
+        // If it is full, somebody has done it already.
+        let _ = (&self.0).write(&[1]);
+    }
+}
+
+impl ChangeWatcher {
+    /// Watches the database at this path. Its directory must be there.
+    ///
+    /// # Errors
+    ///
+    /// When the system cannot watch it.
+    pub fn open(database: &Path) -> io::Result<Self> {
+        let (woken, waker) = UnixStream::pair()?;
+        woken.set_nonblocking(true)?;
+        waker.set_nonblocking(true)?;
+        let mut log = database.as_os_str().to_owned();
+        log.push("-wal");
+        Ok(Self { notifier: wal_notifier::WalNotifier::new(database)?, log: log.into(), woken, waker, busy: None })
+    }
+
+    /// Something that can end a wait.
+    ///
+    /// # Errors
+    ///
+    /// When the process has no file left to open.
+    pub fn waker(&self) -> io::Result<WatcherWaker> {
+        self.waker.try_clone().map(WatcherWaker)
+    }
+
+    /// Waits until there may be something new, or until it was woken, at most for so long.
+    ///
+    /// # Errors
+    ///
+    /// When the system cannot wait.
+    pub fn wait(&mut self, at_most: Duration) -> io::Result<()> {
+        match &mut self.busy {
+            None => {
+                if self.notifier.wait(&self.woken, at_most)? {
+                    self.notifier.disarm();
+                    self.busy = Some((read_wal_state(&self.log), Instant::now()));
+                }
+            }
+            Some((before, since)) => {
+                wait_readable([poll_readable(&self.woken)], at_most.min(BUSY_POLL_INTERVAL))?;
+                let now = read_wal_state(&self.log);
+                if now != *before {
+                    (*before, *since) = (now, Instant::now());
+                } else if since.elapsed() > QUIET_AFTER {
+                    // Whoever is let go now looks once more, so nothing falls between the two.
+                    self.notifier.arm()?;
+                    self.busy = None;
+                }
+            }
+        }
+        let mut drained = [0; 64];
+        while self.woken.read(&mut drained).is_ok_and(|length| length > 0) {}
+        Ok(())
+    }
+}
+
+fn read_wal_state(log: &Path) -> WalState {
+    let metadata = std::fs::metadata(log).ok()?;
+    Some((metadata.len(), metadata.modified().ok()?))
+}
+
+fn poll_readable(fd: &impl AsFd) -> PollFd<'_> {
+    PollFd::new(fd, PollFlags::IN)
+}
+
+/// Waits until one of these can be read.
+fn wait_readable<const N: usize>(mut fds: [PollFd<'_>; N], at_most: Duration) -> io::Result<()> {
+    let at_most = Timespec::try_from(at_most).ok();
+    match poll(&mut fds, at_most.as_ref()) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Rings when the log is written to, where the system can do that.
+#[cfg(target_os = "linux")]
+mod wal_notifier {
+    use std::ffi::OsString;
+    use std::io;
+    use std::mem::MaybeUninit;
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+    use std::path::{Path, PathBuf};
+    use std::time::Duration;
+
+    use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init, remove_watch};
+
+    use super::{poll_readable, wait_readable};
+
+    #[derive(Debug)]
+    pub(crate) struct WalNotifier {
+        told: OwnedFd,
+        watch: Option<i32>,
+        directory: PathBuf,
+        log: OsString,
+    }
+
+    impl WalNotifier {
+        pub(crate) fn new(database: &Path) -> io::Result<Self> {
+            let mut log = database.file_name().unwrap_or_default().to_owned();
+            log.push("-wal");
+            let mut notifier = Self {
+                told: init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?,
+                watch: None,
+                directory: database.parent().unwrap_or(Path::new("/")).to_owned(),
+                log,
+            };
+            notifier.arm()?;
+            Ok(notifier)
+        }
+
+        pub(crate) fn arm(&mut self) -> io::Result<()> {
+            // The log itself may not be there yet, and may be replaced.
+            let flags = WatchFlags::MODIFY | WatchFlags::CREATE;
+            self.watch = Some(add_watch(&self.told, &self.directory, flags)?);
+            Ok(())
+        }
+
+        pub(crate) fn disarm(&mut self) {
+            if let Some(watch) = self.watch.take() {
+                // If it rings on, that only costs time.
+                let _ = remove_watch(&self.told, watch);
+            }
+        }
+
+        /// Waits; answers whether it rang.
+        pub(crate) fn wait(&self, woken: &UnixStream, at_most: Duration) -> io::Result<bool> {
+            wait_readable([poll_readable(&self.told), poll_readable(woken)], at_most)?;
+            let mut buffer = [MaybeUninit::uninit(); 4096];
+            let mut told = Reader::new(&self.told, &mut buffer);
+            let mut rang = false;
+            while let Ok(event) = told.next() {
+                let is_log = |name: &std::ffi::CStr| name.to_bytes() == self.log.as_encoded_bytes();
+                // There was too much to be told.
+                let overflowed = event.events().contains(ReadFlags::QUEUE_OVERFLOW);
+                rang |= overflowed || event.file_name().is_some_and(is_log);
+            }
+            Ok(rang)
+        }
+    }
+}
+
+/// Where the system cannot tell, the log is looked at all the time.
+#[cfg(not(target_os = "linux"))]
+mod wal_notifier {
+    use std::io;
+    use std::os::unix::net::UnixStream;
+    use std::path::Path;
+    use std::time::Duration;
+
+    #[derive(Debug)]
+    pub(crate) struct WalNotifier;
+
+    impl WalNotifier {
+        pub(crate) fn new(_: &Path) -> io::Result<Self> {
+            Ok(Self)
+        }
+
+        pub(crate) fn arm(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+
+        pub(crate) fn disarm(&mut self) {}
+
+        pub(crate) fn wait(&self, _: &UnixStream, _: Duration) -> io::Result<bool> {
+            Ok(true)
+        }
+    }
+}

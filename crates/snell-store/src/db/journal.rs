@@ -1,0 +1,478 @@
+//! What one transaction reads and writes: agents and conversations are held in memory until it ends, and every change is
+//! noted for those who watch.
+//!
+//! Many events of one agent may come in one transaction. Each of them needs the agent and changes it, and only the last
+//! version has to reach the database; but each change is told. What was held stays [`RowCache`] for the next transaction,
+//! as long as nobody else writes.
+
+use std::collections::{HashMap, HashSet};
+
+use snell::Timestamp;
+
+use crate::db::change_feed::{
+    CardPayload, ChangeKind, ChangePayload, GuardVerdictPayload, HookRunPayload, NewChange, SessionCreatedPayload,
+    SessionEndedPayload, StatePayload, TurnPayload,
+};
+use crate::db::model::{AgentRow, AgentState, ConversationRow, SightingRow, StateSource, TurnRow};
+use crate::db::rows::{EventReference, EventRow, HookRunOwner, OpenToolCall, Rows, SessionBinding, TranscriptProgress};
+use crate::db::workers::{SessionWorker, WorkerKind, WorkerRows};
+use crate::error::{Result, StoreError};
+use crate::record::event_record::{FinishedHookRun, GuardVerdictRecord, HookRunRecord};
+
+/// Rows, as one transaction sees and changes them.
+pub(crate) struct Journal<'a> {
+    rows: &'a mut dyn Rows,
+    cache: &'a mut RowCache,
+    /// Agents that were made here, and of which nothing has been told yet.
+    unannounced: HashSet<i64>,
+    cause: ChangeCause,
+}
+
+/// What makes things change.
+struct ChangeCause {
+    /// The event's name, or what else it is.
+    reason: String,
+    at: Timestamp,
+    /// The agent whose event it is, once that is kept.
+    event_agent_id: Option<i64>,
+    /// What was said on this occasion, and when.
+    turn: Option<(i64, Timestamp)>,
+    /// What somebody said about the session on this occasion, beside its turns.
+    message: Option<String>,
+}
+
+/// More rows are not remembered from one transaction to the next.
+const MAX_CACHED_ROWS: usize = 10_000;
+
+/// Rows as the database has them, as long as nobody else writes.
+#[derive(Default)]
+pub(crate) struct RowCache {
+    agents: HashMap<i64, CachedRow<AgentRow>>,
+    conversations: HashMap<i64, CachedRow<ConversationRow>>,
+    /// The rows that the database has in an older version.
+    unwritten_agents: Vec<i64>,
+    unwritten_conversations: Vec<i64>,
+}
+
+impl RowCache {
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// A row that was read or written.
+struct CachedRow<T> {
+    row: T,
+    /// What the database has of it, if that is an older version.
+    stored: Option<T>,
+}
+
+impl<T: Clone> CachedRow<T> {
+    fn from_stored(row: T) -> Self {
+        Self { row, stored: None }
+    }
+
+    /// Takes a new version; answers whether it is the first that is not written.
+    fn replace(&mut self, row: T) -> bool {
+        let before = std::mem::replace(&mut self.row, row);
+        let is_first = self.stored.is_none();
+        if is_first {
+            self.stored = Some(before);
+        }
+        is_first
+    }
+}
+
+impl<'a> Journal<'a> {
+    /// A journal of the transaction that has just begun. What is remembered counts only if nobody else has written.
+    pub(crate) fn open(rows: &'a mut dyn Rows, remembered: &'a mut RowCache) -> Result<Self> {
+        let many = remembered.agents.len() + remembered.conversations.len() > MAX_CACHED_ROWS;
+        if many || rows.has_external_writes()? {
+            remembered.clear();
+        }
+        Ok(Self {
+            rows,
+            cache: remembered,
+            unannounced: HashSet::new(),
+            cause: ChangeCause {
+                reason: String::new(),
+                at: Timestamp::UNIX_EPOCH,
+                event_agent_id: None,
+                turn: None,
+                message: None,
+            },
+        })
+    }
+
+    /// What comes from now on happens because of this.
+    pub(crate) fn set_cause(&mut self, reason: &str, at: Timestamp) {
+        self.cause = ChangeCause { reason: reason.to_owned(), at, event_agent_id: None, turn: None, message: None };
+    }
+
+    /// On this occasion, somebody says this about the session.
+    pub(crate) fn set_message(&mut self, message: Option<&str>) {
+        self.cause.message = message.map(str::to_owned);
+    }
+
+    /// Tells those who watch what is shown of an agent, although nothing of its own row has changed.
+    pub(crate) fn refresh_card(&mut self, agent_id: i64) -> Result<()> {
+        match self.find_agent(agent_id)? {
+            None => Ok(()),
+            Some(agent) => self.record_card_change(&agent),
+        }
+    }
+
+    /// Writes what is held. Without this, the transaction has changed nothing of it.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        for id in std::mem::take(&mut self.cache.unwritten_agents) {
+            if let Some(held) = self.cache.agents.get_mut(&id)
+                && let Some(stored) = held.stored.take()
+            {
+                self.rows.update_agent(&held.row, &stored)?;
+            }
+        }
+        for id in std::mem::take(&mut self.cache.unwritten_conversations) {
+            if let Some(held) = self.cache.conversations.get_mut(&id)
+                && held.stored.take().is_some()
+            {
+                self.rows.save_conversation(&mut held.row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A conversation that somebody has just seen, and that may have been removed since.
+    pub(crate) fn require_conversation(&mut self, conversation_id: i64) -> Result<ConversationRow> {
+        self.find_conversation(conversation_id)?
+            .ok_or_else(|| StoreError::Database("the session was removed, because it was old".into()))
+    }
+
+    fn find_project_id(&mut self, agent_id: i64) -> Result<i64> {
+        Ok(self.find_agent(agent_id)?.map_or(0, |agent| agent.project_id))
+    }
+
+    fn record_change(
+        &mut self,
+        kind: ChangeKind,
+        agent_id: i64,
+        project_id: i64,
+        data: ChangePayload<'_>,
+    ) -> Result<()> {
+        self.rows.insert_change(&NewChange { kind, agent_id, project_id, at: self.cause.at, data })
+    }
+
+    fn record_agent_change(&mut self, before: Option<&AgentRow>, agent: &AgentRow) -> Result<()> {
+        let (agent_id, project_id, at) = (agent.agent_id, agent.project_id, self.cause.at);
+        let before_state = before.map(|before| before.state);
+        if before_state != Some(agent.state) {
+            let told = StatePayload::from_agent(agent, before_state, self.cause.turn, at);
+            self.record_change(ChangeKind::StateChanged, agent_id, project_id, ChangePayload::State(told))?;
+            self.insert_sighting_if_unreported(agent, before_state)?;
+        }
+        self.record_card_change(agent)
+    }
+
+    /// Keeps a change of state that no event of the agent tells: it was seen, or came with somebody else's event.
+    fn insert_sighting_if_unreported(&mut self, agent: &AgentRow, before: Option<AgentState>) -> Result<()> {
+        let is_said = agent.state_source == StateSource::Hook && self.cause.event_agent_id == Some(agent.agent_id);
+        if is_said {
+            return Ok(());
+        }
+        let at = self.cause.at;
+        self.rows.insert_sighting(&SightingRow { agent, before, at })
+    }
+
+    fn record_card_change(&mut self, agent: &AgentRow) -> Result<()> {
+        let conversation = match agent.conversation_id {
+            Some(conversation_id) => self.find_conversation(conversation_id)?,
+            None => None,
+        };
+        let status_text = conversation.as_ref().and_then(|conversation| conversation.status_text.as_deref());
+        let ChangeCause { ref reason, at, ref message, .. } = self.cause;
+        let told = CardPayload::from_agent(agent, status_text, reason, message.as_deref(), at);
+        self.rows.insert_change(&NewChange {
+            kind: ChangeKind::CardRefresh,
+            agent_id: agent.agent_id,
+            project_id: agent.project_id,
+            at,
+            data: ChangePayload::Card(told),
+        })
+    }
+
+    fn record_conversation_change(&mut self, was_open: Option<bool>, conversation: &ConversationRow) -> Result<()> {
+        let is_open = conversation.ended_at.is_none();
+        if was_open.is_some() && was_open == Some(is_open) {
+            return Ok(());
+        }
+        let agent_id = conversation.agent_id;
+        let (project_id, at) = (self.find_project_id(agent_id)?, self.cause.at);
+        if was_open.is_none() {
+            let told = SessionCreatedPayload::from_conversation(conversation, project_id, at);
+            self.record_change(ChangeKind::SessionCreated, agent_id, project_id, ChangePayload::SessionCreated(told))?;
+        }
+        if !is_open {
+            let told = SessionEndedPayload::from_conversation(conversation, project_id, at);
+            self.record_change(ChangeKind::SessionEnded, agent_id, project_id, ChangePayload::SessionEnded(told))?;
+        }
+        Ok(())
+    }
+}
+
+impl Rows for Journal<'_> {
+    fn find_agent(&mut self, agent_id: i64) -> Result<Option<AgentRow>> {
+        if let Some(held) = self.cache.agents.get(&agent_id) {
+            return Ok(Some(held.row.clone()));
+        }
+        let found = self.rows.find_agent(agent_id)?;
+        if let Some(agent) = &found {
+            self.cache.agents.insert(agent_id, CachedRow::from_stored(agent.clone()));
+        }
+        Ok(found)
+    }
+
+    fn save_agent(&mut self, agent: &mut AgentRow) -> Result<()> {
+        if agent.agent_id == 0 {
+            // Others will refer to it, so it needs its number now. What there is to tell of it comes when it is saved
+            // with what is known of it.
+            self.rows.save_agent(agent)?;
+            self.unannounced.insert(agent.agent_id);
+            self.cache.agents.insert(agent.agent_id, CachedRow::from_stored(agent.to_stored_precision()));
+            return Ok(());
+        }
+        let is_untold = self.unannounced.remove(&agent.agent_id);
+        let before = self.find_agent(agent.agent_id)?;
+        if before.as_ref() == Some(agent) && !is_untold {
+            return Ok(());
+        }
+        self.record_agent_change(before.as_ref().filter(|_| !is_untold), agent)?;
+        if let Some(held) = self.cache.agents.get_mut(&agent.agent_id)
+            && held.replace(agent.to_stored_precision())
+        {
+            self.cache.unwritten_agents.push(agent.agent_id);
+        }
+        Ok(())
+    }
+
+    fn find_conversation(&mut self, conversation_id: i64) -> Result<Option<ConversationRow>> {
+        if let Some(held) = self.cache.conversations.get(&conversation_id) {
+            return Ok(Some(held.row.clone()));
+        }
+        let found = self.rows.find_conversation(conversation_id)?;
+        if let Some(conversation) = &found {
+            self.cache.conversations.insert(conversation_id, CachedRow::from_stored(conversation.clone()));
+        }
+        Ok(found)
+    }
+
+    fn save_conversation(&mut self, conversation: &mut ConversationRow) -> Result<()> {
+        let is_new = conversation.conversation_id == 0;
+        let before = if is_new {
+            self.rows.save_conversation(conversation)?;
+            None
+        } else {
+            self.find_conversation(conversation.conversation_id)?
+        };
+        let was_open = before.map(|before| before.ended_at.is_none());
+        self.record_conversation_change(was_open, conversation)?;
+        let id = conversation.conversation_id;
+        if is_new {
+            self.cache.conversations.insert(id, CachedRow::from_stored(conversation.to_stored_precision()));
+        } else if let Some(held) = self.cache.conversations.get_mut(&id)
+            && held.replace(conversation.to_stored_precision())
+        {
+            self.cache.unwritten_conversations.push(id);
+        }
+        Ok(())
+    }
+
+    fn save_turn(&mut self, turn: &mut TurnRow) -> Result<()> {
+        let is_new = turn.turn_id == 0;
+        self.rows.save_turn(turn)?;
+        self.cause.turn = Some((turn.turn_id, turn.timestamp));
+        let project_id = self.find_project_id(turn.agent_id)?;
+        let kind = if is_new { ChangeKind::TurnCreated } else { ChangeKind::TurnUpdated };
+        let told = ChangePayload::Turn(TurnPayload::from_turn(turn, project_id));
+        self.record_change(kind, turn.agent_id, project_id, told)
+    }
+
+    fn insert_hook_run(&mut self, owner: EventReference<'_>, run: &HookRunRecord) -> Result<()> {
+        self.rows.insert_hook_run(owner, run)?;
+        let agent_id = owner.agent_id.unwrap_or(0);
+        let project_id = self.find_project_id(agent_id)?;
+        let told = HookRunPayload::from_run(run, (agent_id, project_id), owner.event, owner.at);
+        self.record_change(ChangeKind::HookRun, agent_id, project_id, ChangePayload::Run(told))
+    }
+
+    fn finish_hook_run(&mut self, finished: &FinishedHookRun) -> Result<Option<HookRunOwner>> {
+        let Some(done) = self.rows.finish_hook_run(finished)? else {
+            return Ok(None);
+        };
+        let project_id = self.find_project_id(done.agent_id)?;
+        let told = HookRunPayload::from_run(&finished.run, (done.agent_id, project_id), &finished.event, finished.at);
+        self.record_change(ChangeKind::HookRun, done.agent_id, project_id, ChangePayload::Run(told))?;
+        Ok(Some(done))
+    }
+
+    fn insert_guard_verdict(&mut self, owner: EventReference<'_>, verdict: &GuardVerdictRecord) -> Result<()> {
+        self.rows.insert_guard_verdict(owner, verdict)?;
+        let agent_id = owner.agent_id.unwrap_or(0);
+        let project_id = self.find_project_id(agent_id)?;
+        let told = GuardVerdictPayload::from_verdict(verdict, (agent_id, project_id), owner.event, owner.at);
+        self.record_change(ChangeKind::GuardVerdict, agent_id, project_id, ChangePayload::Verdict(told))
+    }
+
+    // What looks for agents or conversations by what they are must see what they are now.
+
+    fn find_agent_by_headspace(&mut self, headspace_session_id: &str) -> Result<Option<AgentRow>> {
+        self.flush()?;
+        self.rows.find_agent_by_headspace(headspace_session_id)
+    }
+
+    fn list_agents_on_pane(&mut self, pane: &str) -> Result<Vec<AgentRow>> {
+        self.flush()?;
+        self.rows.list_agents_on_pane(pane)
+    }
+
+    fn list_agents_in_project(&mut self, project_id: i64) -> Result<Vec<AgentRow>> {
+        self.flush()?;
+        self.rows.list_agents_in_project(project_id)
+    }
+
+    fn list_live_agents(&mut self) -> Result<Vec<AgentRow>> {
+        self.flush()?;
+        self.rows.list_live_agents()
+    }
+
+    fn list_conversations_on_pane(&mut self, pane: &str) -> Result<Vec<ConversationRow>> {
+        self.flush()?;
+        self.rows.list_conversations_on_pane(pane)
+    }
+
+    fn find_session_binding(&mut self, session_id: &str) -> Result<Option<SessionBinding>> {
+        self.flush()?;
+        self.rows.find_session_binding(session_id)
+    }
+
+    // The rest goes straight through.
+
+    fn has_external_writes(&mut self) -> Result<bool> {
+        self.rows.has_external_writes()
+    }
+
+    fn update_agent(&mut self, agent: &AgentRow, stored: &AgentRow) -> Result<()> {
+        self.rows.update_agent(agent, stored)
+    }
+
+    fn bind_session_id(&mut self, session_id: &str, conversation_id: i64) -> Result<()> {
+        self.rows.bind_session_id(session_id, conversation_id)
+    }
+
+    fn list_session_ids(&mut self, conversation_id: i64) -> Result<Vec<String>> {
+        self.rows.list_session_ids(conversation_id)
+    }
+
+    fn find_or_create_project(&mut self, path: &str, name: &str, now: Timestamp) -> Result<i64> {
+        self.rows.find_or_create_project(path, name, now)
+    }
+
+    fn find_project_path(&mut self, project_id: i64) -> Result<Option<String>> {
+        self.rows.find_project_path(project_id)
+    }
+
+    fn link_mission(&mut self, mission_execution_id: &str, session_id: &str, at: Timestamp) -> Result<()> {
+        self.rows.link_mission(mission_execution_id, session_id, at)
+    }
+
+    fn load_transcript_progress(&mut self, session_id: &str) -> Result<TranscriptProgress> {
+        self.rows.load_transcript_progress(session_id)
+    }
+
+    fn save_transcript_progress(&mut self, session_id: &str, reached: &TranscriptProgress) -> Result<()> {
+        self.rows.save_transcript_progress(session_id, reached)
+    }
+
+    fn open_command(&mut self, agent_id: i64, conversation_id: Option<i64>, at: Timestamp) -> Result<i64> {
+        self.rows.open_command(agent_id, conversation_id, at)
+    }
+
+    fn close_command(&mut self, command_id: i64, at: Timestamp) -> Result<()> {
+        self.rows.close_command(command_id, at)
+    }
+
+    fn find_last_stored_turn(&mut self, command_id: i64) -> Result<Option<TurnRow>> {
+        self.rows.find_last_stored_turn(command_id)
+    }
+
+    fn find_latest_turn(&mut self, command_id: i64) -> Result<Option<TurnRow>> {
+        self.rows.find_latest_turn(command_id)
+    }
+
+    fn find_turns_by_hash(&mut self, agent_id: i64, content_hash: i64) -> Result<Vec<TurnRow>> {
+        self.rows.find_turns_by_hash(agent_id, content_hash)
+    }
+
+    fn find_event_agent(&mut self, event_id: &str) -> Result<Option<i64>> {
+        self.rows.find_event_agent(event_id)
+    }
+
+    fn list_tool_event_payloads(&mut self, conversation_id: i64, name: &str, tool_use_id: &str) -> Result<Vec<String>> {
+        self.rows.list_tool_event_payloads(conversation_id, name, tool_use_id)
+    }
+
+    fn find_tool_start(
+        &mut self,
+        conversation_id: i64,
+        tool_use_id: &str,
+        before: Timestamp,
+    ) -> Result<Option<Timestamp>> {
+        self.rows.find_tool_start(conversation_id, tool_use_id, before)
+    }
+
+    fn list_open_tool_calls(&mut self, agent_id: i64, conversation_id: i64, tool: &str) -> Result<Vec<OpenToolCall>> {
+        self.rows.list_open_tool_calls(agent_id, conversation_id, tool)
+    }
+
+    fn find_last_call_summary(&mut self, agent_id: i64, tool: &str) -> Result<Option<String>> {
+        self.rows.find_last_call_summary(agent_id, tool)
+    }
+
+    fn insert_event(&mut self, event: &EventRow<'_>) -> Result<i64> {
+        self.cause.event_agent_id = Some(event.agent_id);
+        self.rows.insert_event(event)
+    }
+
+    fn insert_sighting(&mut self, sighting: &SightingRow<'_>) -> Result<()> {
+        self.rows.insert_sighting(sighting)
+    }
+
+    fn insert_change(&mut self, change: &NewChange<'_>) -> Result<()> {
+        self.rows.insert_change(change)
+    }
+}
+
+/// Nobody watches workers, so they go straight through.
+impl WorkerRows for Journal<'_> {
+    fn find_worker(&mut self, conversation_id: i64, kind: WorkerKind, name: &str) -> Result<Option<SessionWorker>> {
+        self.rows.find_worker(conversation_id, kind, name)
+    }
+
+    fn list_background_workers(&mut self, conversation_id: i64) -> Result<Vec<SessionWorker>> {
+        self.rows.list_background_workers(conversation_id)
+    }
+
+    fn list_unreported_workers(&mut self, conversation_id: i64, at_most: u32) -> Result<Vec<SessionWorker>> {
+        self.rows.list_unreported_workers(conversation_id, at_most)
+    }
+
+    fn save_worker(&mut self, worker: &mut SessionWorker) -> Result<()> {
+        self.rows.save_worker(worker)
+    }
+
+    fn transfer_workers(&mut self, from: i64, to: i64) -> Result<()> {
+        self.rows.transfer_workers(from, to)
+    }
+
+    fn mark_worker_reported(&mut self, conversation_id: i64, worker_id: i64, at: Timestamp) -> Result<()> {
+        self.rows.mark_worker_reported(conversation_id, worker_id, at)
+    }
+}

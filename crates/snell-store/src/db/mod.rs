@@ -1,0 +1,11 @@
+//! The database: traits that say what it must do, the journal and the change feed above them, SQLite below.
+
+pub(crate) mod backend;
+pub(crate) mod change_feed;
+pub(crate) mod change_watcher;
+pub(crate) mod data_dir;
+pub(crate) mod journal;
+pub(crate) mod model;
+pub(crate) mod rows;
+pub(crate) mod sqlite;
+pub(crate) mod workers;

@@ -1,0 +1,436 @@
+//! The embedded database: one file, which many short processes and one server write at once.
+
+mod agent_rows;
+mod conversation_rows;
+mod disk_space;
+mod file_lengths;
+mod live_queries;
+mod log;
+mod log_search;
+mod prune;
+mod queries;
+mod rollups;
+mod rows;
+mod sessions;
+mod sightings;
+mod timeline;
+mod tool_calls;
+mod worker_rows;
+
+use std::cell::Cell;
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use snell::{FileAccess, RegularFile, Timestamp, check_regular_file};
+
+use self::file_lengths::FileLengths;
+use crate::db::backend::{Backend, CheckpointMode, RemovedFile};
+use crate::db::rows::Rows;
+use crate::derive::transcript::FileId;
+use crate::error::{Result, StoreError};
+
+/// Every change to the schema, in order. The database's `user_version` says how many it has had.
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/001-what-happened.sql"),
+    include_str!("migrations/002-changes.sql"),
+    include_str!("migrations/003-lifecycle.sql"),
+    include_str!("migrations/004-sums.sql"),
+    include_str!("migrations/005-beside-events.sql"),
+    include_str!("migrations/006-what-was-told.sql"),
+];
+
+/// How often a process asks for the lock before it gives up, and how long it waits between: about half a second.
+const MAX_LOCK_ATTEMPTS: i32 = 600;
+
+/// How a database begins.
+const SQLITE_HEADER: &[u8; 16] = b"SQLite format 3\0";
+
+/// Beyond this the write-ahead log is folded into the database: each process that comes alone reads all of it.
+const CHECKPOINT_THRESHOLD_BYTES: u64 = 512 * 1024;
+
+/// An open database.
+#[derive(Debug)]
+pub(crate) struct SqliteDatabase {
+    connection: Connection,
+    path: PathBuf,
+    /// Which file was opened: the one at this path may be another by now.
+    inode: u64,
+    /// Which write-ahead log and which index of it were opened, if any.
+    log: [Option<FileId>; 2],
+    /// How long the database and its log were when they were last looked at.
+    lengths: Cell<FileLengths>,
+    /// By which commits of others are told.
+    data_version: i64,
+}
+
+/// What SQLite opens beside a database, each with the database's own name before it.
+const WAL_SUFFIX: &str = "-wal";
+const SHM_SUFFIX: &str = "-shm";
+const JOURNAL_SUFFIX: &str = "-journal";
+
+impl SqliteDatabase {
+    /// Opens the database, and makes it if it is not there.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        Self::open_and_migrate(path).map_err(|error| disk_space::explain_full_disk(path, error))
+    }
+
+    fn open_and_migrate(path: &Path) -> Result<Self> {
+        let connection = connect_read_write(path)?;
+        let mut database = Self {
+            connection,
+            path: path.to_owned(),
+            inode: read_inode(path),
+            log: [None; 2],
+            lengths: Cell::default(),
+            data_version: 0,
+        };
+        if database.is_outdated()? {
+            database.migrate()?;
+        }
+        // The version was read, so by now the log is open.
+        database.log = [WAL_SUFFIX, SHM_SUFFIX].map(|part| FileId::from_path(&append_suffix(path, part)));
+        database.lengths = Cell::new(FileLengths::measure(path));
+        // The log survives a killed process as it is. Only when the machine itself dies may the last moments be lost,
+        // and then whole transactions, never parts.
+        database.connection.pragma_update(None, "synchronous", "normal")?;
+        // Folding the log in takes time that an agent would wait for; `tidy` does it when nobody waits.
+        database.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+        Ok(database)
+    }
+
+    /// Opens the database as it is, in order to look at it: nothing is made, brought up to date or moved.
+    pub(crate) fn open_read_only(path: &Path) -> Result<Self> {
+        let database = Self {
+            connection: connect_read_only(path)?,
+            path: path.to_owned(),
+            inode: read_inode(path),
+            log: [None; 2],
+            lengths: Cell::default(),
+            data_version: 0,
+        };
+        database.is_outdated()?;
+        Ok(database)
+    }
+
+    /// Whether its schema is that of an earlier version.
+    fn is_outdated(&self) -> Result<bool> {
+        let version = self.read_schema_version()?;
+        let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+        if version > known {
+            return Err(StoreError::TooNew { found: version, known });
+        }
+        Ok(version < known)
+    }
+
+    fn read_schema_version(&self) -> Result<i64> {
+        Ok(self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
+    }
+
+    /// Brings the schema up to date. Of several processes that find it out of date, one does it.
+    fn migrate(&mut self) -> Result<()> {
+        let _one_at_a_time = lock_database(&self.path)?;
+        if self.read_schema_version()? == 0 {
+            self.connection.pragma_update(None, "auto_vacuum", "incremental")?;
+            self.connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+        }
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        let done = usize::try_from(version).unwrap_or(0);
+        for (number, migration) in MIGRATIONS.iter().enumerate().skip(done) {
+            transaction.execute_batch(migration)?;
+            transaction.pragma_update(None, "user_version", i64::try_from(number + 1).unwrap_or(i64::MAX))?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Moves a damaged database out of the way, for somebody to look at. Answers its new path, unless another process
+    /// was faster.
+    pub(crate) fn move_aside(path: &Path, damaged: u64, now: Timestamp) -> Result<Option<PathBuf>> {
+        let _one_at_a_time = lock_database(path)?;
+        if read_inode(path) != damaged {
+            return Ok(None);
+        }
+        let stamp = now.strftime("%Y%m%dT%H%M%S");
+        let mut aside = append_suffix(path, &format!(".damaged-{stamp}"));
+        for number in 2..100 {
+            if !aside.exists() {
+                break;
+            }
+            aside = append_suffix(path, &format!(".damaged-{stamp}-{number}"));
+        }
+        for part in [WAL_SUFFIX, SHM_SUFFIX] {
+            // The log belongs to the damaged file, and would damage a new one.
+            match fs::rename(append_suffix(path, part), append_suffix(&aside, part)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(to_file_error(path, error)),
+                _ => {}
+            }
+        }
+        fs::rename(path, &aside).map_err(|error| to_file_error(path, error))?;
+        Ok(Some(aside))
+    }
+
+    /// Whether what is at this path may be used as a database of ours: one that is ours, an empty file, or nothing at all.
+    /// Nothing is touched, because somebody may have named the wrong file.
+    pub(crate) fn is_usable_file(path: &Path) -> Result<bool> {
+        let metadata = match fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+            Err(error) => return Err(to_file_error(path, error)),
+        };
+        if !metadata.is_file() || metadata.len() == 0 {
+            return Ok(metadata.is_file());
+        }
+        let mut header = [0; SQLITE_HEADER.len()];
+        let read = RegularFile::open(path, FileAccess::Read)
+            .and_then(|file| io::Read::read_exact(&mut file.into_file(), &mut header));
+        if read.is_err() || header != *SQLITE_HEADER {
+            return Ok(false);
+        }
+        check_files(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        let sql = "SELECT count(*) FROM sqlite_master WHERE name IN ('agents', 'conversations', 'session_ids')";
+        let ours: i64 = connection.query_row(sql, [], |row| row.get(0))?;
+        Ok(ours == 3)
+    }
+
+    /// Which file is at this path now.
+    pub(crate) fn read_database_inode(path: &Path) -> u64 {
+        read_inode(path)
+    }
+}
+
+impl Backend for SqliteDatabase {
+    fn write_transaction(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>) -> Result<()> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        work(&mut rows::SqliteTransaction { transaction: &transaction, data_version: &mut self.data_version })?;
+        transaction.commit()?;
+        Ok(())
+    }
+
+    fn read_transaction(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>) -> Result<()> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
+        work(&mut rows::SqliteTransaction { transaction: &transaction, data_version: &mut self.data_version })?;
+        // Nothing was written. Rolling back would make every prepared statement be prepared anew.
+        transaction.commit()?;
+        Ok(())
+    }
+
+    fn queries(&mut self) -> &mut dyn crate::db::backend::Queries {
+        self
+    }
+
+    fn checkpoint(&mut self, tidying: CheckpointMode) -> Result<bool> {
+        let log = fs::metadata(append_suffix(&self.path, WAL_SUFFIX)).map_or(0, |metadata| metadata.len());
+        let how = match tidying {
+            CheckpointMode::IfNeeded | CheckpointMode::BeforeExit if log < CHECKPOINT_THRESHOLD_BYTES => {
+                return Ok(false);
+            }
+            // The log is used again from its beginning, as long as somebody has it open.
+            CheckpointMode::IfNeeded => "PASSIVE",
+            CheckpointMode::BeforeExit | CheckpointMode::Full => "TRUNCATE",
+        };
+        // Whoever reads or writes just now is not held up: then the next one tidies.
+        self.connection.busy_handler(None::<fn(i32) -> bool>)?;
+        let tidied = self.checkpoint_log(how);
+        self.connection.busy_handler(Some(wait_for_lock))?;
+        self.lengths.set(FileLengths::measure(&self.path));
+        Ok(tidied?)
+    }
+
+    fn database_file(&self) -> Option<(&Path, u64)> {
+        Some((&self.path, self.inode))
+    }
+
+    fn has_intact_files(&self) -> bool {
+        read_inode(&self.path) == self.inode && self.has_original_log() && self.is_complete()
+    }
+
+    fn recover_removed_file(&mut self) -> Result<RemovedFile> {
+        if read_inode(&self.path) != self.inode {
+            return Ok(RemovedFile::Database);
+        }
+        if self.has_original_log() && !self.is_complete() {
+            return self.restore_shortened();
+        }
+        if self.is_log_replaced_by_others() {
+            return Ok(RemovedFile::ReplacedLog);
+        }
+        // Emptied as well, so that the index which others share says nothing of a log that is gone.
+        if self.checkpoint_log("TRUNCATE")? || self.checkpoint_log("PASSIVE")? {
+            return Ok(RemovedFile::SavedLog);
+        }
+        Err(StoreError::Locked)
+    }
+}
+
+impl SqliteDatabase {
+    /// A file that was not there when it was opened is not looked for: other connections of this process may hold one
+    /// that was removed, and SQLite lets all of them share it.
+    fn has_original_log(&self) -> bool {
+        let parts = [WAL_SUFFIX, SHM_SUFFIX].iter().zip(self.log);
+        parts
+            .filter(|(_, opened)| opened.is_some())
+            .all(|(part, opened)| FileId::from_path(&append_suffix(&self.path, part)) == opened)
+    }
+
+    /// Whether other processes have begun a log beside the one that was removed: it has content, or an index of its own.
+    fn is_log_replaced_by_others(&self) -> bool {
+        let has_content = fs::metadata(append_suffix(&self.path, WAL_SUFFIX)).is_ok_and(|metadata| metadata.len() > 0);
+        let index = FileId::from_path(&append_suffix(&self.path, SHM_SUFFIX));
+        has_content || (index.is_some() && index != self.log[1])
+    }
+
+    /// Copies the log into the database. Answers whether all of it is there now; not if others are in the way.
+    fn checkpoint_log(&self, how: &str) -> rusqlite::Result<bool> {
+        let sql = format!("PRAGMA wal_checkpoint({how})");
+        let folded = self.connection.query_row(&sql, [], |row| {
+            let [busy, frames, copied] = [row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?];
+            Ok(busy == 0 && frames == copied)
+        });
+        folded.or_else(|error| if is_lock_error(&error) { Ok(false) } else { Err(error) })
+    }
+}
+
+/// Refuses to let SQLite open something else than files: it would wait for a FIFO, and read a device without end.
+///
+/// SQLite opens them by their names, so something else could take their place after this look. Whoever could put it there
+/// can write to the directory, and so could replace the database as well.
+fn check_files(path: &Path) -> Result<()> {
+    for part in ["", WAL_SUFFIX, SHM_SUFFIX, JOURNAL_SUFFIX] {
+        let path = append_suffix(path, part);
+        check_regular_file(&path).map_err(|error| to_file_error(&path, error))?;
+    }
+    Ok(())
+}
+
+/// A connection that writes nothing. Where no log lies beside the database, nothing is laid beside it either.
+fn connect_read_only(path: &Path) -> Result<Connection> {
+    fs::metadata(path).map_err(|error| to_file_error(path, error))?;
+    check_files(path)?;
+    let log = append_suffix(path, WAL_SUFFIX);
+    let mut address = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => address.push(char::from(*byte)),
+            other => address.push_str(&format!("%{other:02x}")),
+        }
+    }
+    if !log.exists() {
+        address.push_str("?immutable=1");
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let mut connection = Connection::open_with_flags(address, flags)?;
+    connection.busy_handler(Some(wait_for_lock))?;
+    Ok(connection)
+}
+
+fn connect_read_write(path: &Path) -> Result<Connection> {
+    check_files(path)?;
+    // Made by us rather than by SQLite, so that nobody else can read it for even a moment.
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let directory = path.parent().unwrap_or(Path::new("/"));
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(directory)
+                .and_then(|()| RegularFile::open(path, FileAccess::Write))
+                .map_err(|error| to_file_error(path, error))?;
+        }
+        Err(error) => return Err(to_file_error(path, error)),
+    }
+    let metadata = fs::metadata(path).map_err(|error| to_file_error(path, error))?;
+    let own = rustix::process::geteuid().as_raw();
+    if metadata.uid() != own && own != 0 {
+        // It would be read by whoever put it there, in a directory that anybody may write to.
+        let foreign = io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to somebody else");
+        return Err(to_file_error(path, foreign));
+    }
+    if metadata.mode() & 0o077 != 0 {
+        // Somebody else's file stays as it is; whether it can be used will be seen.
+        let _ = fs::set_permissions(path, Permissions::from_mode(0o600));
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_handler(Some(wait_for_lock))?;
+    // The process that is the last to close would fold the log in, and its agent would wait for that.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // Otherwise a statement whose plan may depend on a value is prepared anew for every value.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+/// Waits for a lock: first a moment, for that is how long others hold it, then longer.
+fn wait_for_lock(attempt: i32) -> bool {
+    let pause = match attempt {
+        0..20 => Duration::from_micros(100),
+        _ => Duration::from_micros(900),
+    };
+    std::thread::sleep(pause);
+    attempt < MAX_LOCK_ATTEMPTS
+}
+
+/// Held while the file itself is made, changed in form, or moved away.
+fn lock_database(path: &Path) -> Result<fs::File> {
+    let path = append_suffix(path, ".lock");
+    let file = RegularFile::open(&path, FileAccess::Write).map_err(|error| to_file_error(&path, error))?;
+    let file = file.into_file();
+    for attempt in 0.. {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => break,
+            Err(Errno::WOULDBLOCK | Errno::INTR) if wait_for_lock(attempt) => {}
+            Err(Errno::WOULDBLOCK | Errno::INTR) => return Err(StoreError::Locked),
+            Err(error) => return Err(to_file_error(&path, error.into())),
+        }
+    }
+    Ok(file)
+}
+
+fn read_inode(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |metadata| metadata.ino())
+}
+
+fn append_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn to_file_error(path: &Path, source: io::Error) -> StoreError {
+    StoreError::File { path: path.to_owned(), source }
+}
+
+fn is_lock_error(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        // What was asked is no news to anybody, and may be long.
+        let error = match error {
+            rusqlite::Error::SqlInputError { msg, .. } => return Self::Database(msg),
+            other => other,
+        };
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked,
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error.to_string()),
+            Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => Self::Disk(error.to_string()),
+            Some(ErrorCode::ConstraintViolation | ErrorCode::TooBig | ErrorCode::TypeMismatch) => {
+                Self::Refused(error.to_string())
+            }
+            _ => Self::Database(error.to_string()),
+        }
+    }
+}

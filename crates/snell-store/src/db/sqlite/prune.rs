@@ -1,0 +1,171 @@
+//! Removing what is old, a little at a time.
+
+use rusqlite::{Transaction, TransactionBehavior, params};
+use snell::Timestamp;
+
+use super::SqliteDatabase;
+use crate::error::Result;
+use crate::views::query_types::PruneCounts;
+
+/// Agents that were last heard of before `?1`, and of which nothing is left from `?2` on. One that has not ended may just
+/// be waiting, so it stays.
+const OLD_AGENTS: &str = "SELECT agent_id FROM agents a WHERE last_seen_at < ?1 AND ended_at IS NOT NULL \
+    AND NOT EXISTS (SELECT 1 FROM events e WHERE e.agent_id = a.agent_id AND e.at >= ?2) \
+    AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.agent_id = a.agent_id AND t.timestamp >= ?2)";
+
+/// Conversations, likewise. The one that an agent holds now stays as long as the agent does.
+const OLD_CONVERSATIONS: &str = "SELECT conversation_id FROM conversations c WHERE last_seen_at < ?1 \
+    AND conversation_id IS NOT (SELECT a.conversation_id FROM agents a WHERE a.agent_id = c.agent_id) \
+    AND NOT EXISTS (SELECT 1 FROM events e \
+        WHERE e.agent_id = c.agent_id AND e.conversation_id = c.conversation_id AND e.at >= ?2) \
+    AND NOT EXISTS (SELECT 1 FROM commands JOIN turns t USING (command_id) WHERE commands.agent_id = c.agent_id \
+        AND commands.conversation_id = c.conversation_id AND t.timestamp >= ?2)";
+
+/// What happened before `?1`, at most `?2` rows of it. With an event go its payload, its hook runs and its guard verdicts.
+const DELETE_EVENTS: &str = "DELETE FROM events WHERE id IN (SELECT id FROM events WHERE at < ?1 ORDER BY id LIMIT ?2)";
+const DELETE_TURNS: &str = "DELETE FROM turns WHERE turn_id IN \
+    (SELECT turn_id FROM turns WHERE timestamp < ?1 ORDER BY turn_id LIMIT ?2)";
+const DELETE_DETAILS: &[&str] = &[
+    // Of hooks that ended long after their event.
+    "DELETE FROM hook_runs WHERE hook_run_id IN (SELECT hook_run_id FROM hook_runs WHERE at < ?1 LIMIT ?2)",
+    "DELETE FROM guard_verdicts WHERE guard_verdict_id IN \
+     (SELECT guard_verdict_id FROM guard_verdicts WHERE id IS NULL AND at < ?1 LIMIT ?2)",
+    "DELETE FROM hook_hours WHERE (hour, hook_id) IN \
+     (SELECT hour, hook_id FROM hook_hours WHERE hour < ?1 / 3600000000 LIMIT ?2)",
+    "DELETE FROM guard_hours WHERE (hour, rule, tier, outcome) IN \
+     (SELECT hour, rule, tier, outcome FROM guard_hours WHERE hour < ?1 / 3600000000 LIMIT ?2)",
+    "DELETE FROM sightings WHERE sighting_id IN (SELECT sighting_id FROM sightings WHERE at < ?1 LIMIT ?2)",
+    // The newest stays, so that its number is not given twice.
+    "DELETE FROM changes WHERE change_id IN (SELECT change_id FROM changes WHERE at < ?1 \
+     AND change_id < (SELECT max(change_id) FROM changes) ORDER BY change_id LIMIT ?2)",
+    // One that runs stays for as long as its conversation does.
+    "DELETE FROM workers WHERE worker_id IN (SELECT worker_id FROM workers WHERE finished_at < ?1 LIMIT ?2)",
+    // What an agent works on stays, however long it takes.
+    "DELETE FROM commands WHERE command_id IN (SELECT command_id FROM commands c WHERE opened_at < ?1 \
+     AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.command_id = c.command_id) \
+     AND command_id IS NOT (SELECT a.command_id FROM agents a WHERE a.agent_id = c.agent_id AND a.ended_at IS NULL) \
+     LIMIT ?2)",
+];
+
+/// What nobody refers to any more, once agents and conversations have gone.
+const DELETE_ORPHANS: &[&str] = &[
+    "DELETE FROM hooks WHERE hook_id IN \
+     (SELECT hook_id FROM hooks WHERE hook_id NOT IN (SELECT hook_id FROM hook_hours) LIMIT ?2)",
+    "DELETE FROM missions WHERE mission_execution_id IN (SELECT mission_execution_id FROM missions \
+     WHERE coalesce(unixepoch(linked_at), 0) * 1000000 < ?1 AND session_id NOT IN (SELECT session_id FROM session_ids) \
+     LIMIT ?2)",
+    "DELETE FROM projects WHERE project_id IN (SELECT project_id FROM projects p WHERE created_at < ?1 \
+     AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.project_id = p.project_id) LIMIT ?2)",
+];
+
+impl SqliteDatabase {
+    /// Removes some of what is older, at most so many rows of each kind.
+    pub(super) fn delete_old_rows(&mut self, before: Timestamp, at_most: u32) -> Result<PruneCounts> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let batch = PruneBatch { transaction: &transaction, before: before.as_microsecond(), at_most };
+        let mut pruned = batch.delete_history()?;
+        // As long as there is anything old left of them, nobody need be looked for who has nothing left.
+        if pruned.is_empty() {
+            pruned = batch.delete_empty_owners()?;
+        }
+        transaction.commit()?;
+        self.vacuum_freed_pages()?;
+        Ok(pruned)
+    }
+
+    /// Gives the room of what was removed back to the disk. Each step frees one page, so all have to be taken.
+    fn vacuum_freed_pages(&self) -> Result<()> {
+        let mut statement = self.connection.prepare_cached("PRAGMA incremental_vacuum")?;
+        let mut steps = statement.query([])?;
+        while steps.next()?.is_some() {}
+        Ok(())
+    }
+
+    /// How much is older.
+    pub(super) fn count_old_rows(&self, before: Timestamp) -> Result<PruneCounts> {
+        let before = before.as_microsecond();
+        let count = |sql: &str| self.connection.query_row(sql, [before], |row| row.get::<_, i64>(0));
+        let count_of = |list: &str| {
+            let sql = format!("SELECT count(*) FROM ({list})");
+            self.connection.query_row(&sql, [before, before], |row| row.get::<_, i64>(0))
+        };
+        let number = |number: i64| usize::try_from(number).unwrap_or(0);
+        Ok(PruneCounts {
+            events: number(count("SELECT count(*) FROM events WHERE at < ?1")?),
+            turns: number(count("SELECT count(*) FROM turns WHERE timestamp < ?1")?),
+            sessions: number(count_of(OLD_CONVERSATIONS)?),
+            agents: number(count_of(OLD_AGENTS)?),
+            rest: 0,
+        })
+    }
+}
+
+/// What is removed in one transaction.
+struct PruneBatch<'a> {
+    transaction: &'a Transaction<'a>,
+    before: i64,
+    at_most: u32,
+}
+
+impl PruneBatch<'_> {
+    fn delete_history(&self) -> rusqlite::Result<PruneCounts> {
+        Ok(PruneCounts {
+            events: self.delete(DELETE_EVENTS)?,
+            turns: self.delete(DELETE_TURNS)?,
+            rest: self.delete_all(DELETE_DETAILS)?,
+            ..PruneCounts::default()
+        })
+    }
+
+    fn delete_empty_owners(&self) -> rusqlite::Result<PruneCounts> {
+        Ok(PruneCounts {
+            sessions: self.delete_each(
+                OLD_CONVERSATIONS,
+                &[
+                    "DELETE FROM session_ids WHERE conversation_id = ?1",
+                    "DELETE FROM holders WHERE conversation_id = ?1",
+                    "DELETE FROM conversations WHERE conversation_id = ?1",
+                ],
+            )?,
+            agents: self.delete_each(
+                OLD_AGENTS,
+                &[
+                    "DELETE FROM commands WHERE agent_id = ?1",
+                    "DELETE FROM sightings WHERE agent_id = ?1",
+                    "DELETE FROM session_ids WHERE conversation_id IN \
+                     (SELECT conversation_id FROM conversations WHERE agent_id = ?1)",
+                    "DELETE FROM holders WHERE conversation_id IN \
+                     (SELECT conversation_id FROM conversations WHERE agent_id = ?1)",
+                    "DELETE FROM conversations WHERE agent_id = ?1",
+                    "DELETE FROM agents WHERE agent_id = ?1",
+                ],
+            )?,
+            rest: self.delete_all(DELETE_ORPHANS)?,
+            ..PruneCounts::default()
+        })
+    }
+
+    fn delete(&self, sql: &str) -> rusqlite::Result<usize> {
+        let mut statement = self.transaction.prepare_cached(sql)?;
+        statement.execute(params![self.before, self.at_most])
+    }
+
+    fn delete_all(&self, statements: &[&str]) -> rusqlite::Result<usize> {
+        statements.iter().map(|sql| self.delete(sql)).sum()
+    }
+
+    /// Does the statements for each row of a list.
+    fn delete_each(&self, list: &str, statements: &[&str]) -> rusqlite::Result<usize> {
+        let sql = format!("{list} LIMIT ?3");
+        let mut statement = self.transaction.prepare_cached(&sql)?;
+        // Whatever is left keeps them, of whatever age: the second time lies before all others.
+        let found = statement.query_map(params![self.before, i64::MIN, self.at_most], |row| row.get::<_, i64>(0))?;
+        let found = found.collect::<rusqlite::Result<Vec<_>>>()?;
+        for id in &found {
+            for sql in statements {
+                self.transaction.prepare_cached(sql)?.execute([id])?;
+            }
+        }
+        Ok(found.len())
+    }
+}

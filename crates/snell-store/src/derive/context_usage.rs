@@ -1,0 +1,62 @@
+//! How full an agent's context is: what its model counted, over what fits in.
+
+use snell::{Event, EventName};
+
+use crate::derive::transcript::ContextUsage;
+
+/// How many tokens fit into a model's context, unless its user or its name says otherwise.
+const DEFAULT_WINDOW_TOKENS: u32 = 200_000;
+
+/// How names of models end into which more fits.
+const WINDOW_SUFFIXES: &[(&str, u32)] = &[("[1m]", 1_000_000)];
+
+/// What becomes of what is known of the context when a session begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ContextReset {
+    /// Nothing of what was known before counts; what its transcript says does.
+    Restarted,
+    /// It is empty, or nearly so, whatever its transcript says: that was counted before.
+    Emptied,
+}
+
+/// What may begin a session so that nothing is left of what was said before in it.
+const CONTEXT_RESETS: &[(&str, ContextReset)] =
+    &[("startup", ContextReset::Restarted), ("clear", ContextReset::Emptied), ("compact", ContextReset::Emptied)];
+
+/// How full the context is, in percent. The window is the one that the user says, if any.
+pub(crate) fn compute_context_percent(usage: &ContextUsage, window: Option<u32>) -> f64 {
+    let by_name = || {
+        let model = usage.model.as_deref().unwrap_or_default();
+        let marked = WINDOW_SUFFIXES.iter().find(|(mark, _)| model.ends_with(mark));
+        marked.map_or(DEFAULT_WINDOW_TOKENS, |(_, tokens)| *tokens)
+    };
+    let window = window.filter(|tokens| *tokens > 0).unwrap_or_else(by_name);
+    (usage.context_tokens as f64 / f64::from(window) * 100.0).min(100.0)
+}
+
+/// What this event does to what is known of the context; nothing for most.
+pub(crate) fn detect_context_reset(event: &Event) -> Option<ContextReset> {
+    let source = event.source.as_deref().filter(|_| event.name == EventName::SessionStart)?;
+    let known = CONTEXT_RESETS.iter().find(|(known, _)| *known == source);
+    known.map(|(_, beginning)| *beginning)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_word_counts_more_than_the_models_name() {
+        let cases = [
+            (50_000, "claude-opus-4-5", None, 25.0),
+            (50_000, "claude-sonnet-4-5[1m]", None, 5.0),
+            (50_000, "claude-sonnet-4-5[1m]", Some(100_000), 50.0),
+            (50_000, "claude-opus-4-5", Some(0), 25.0),
+            (900_000, "claude-opus-4-5", None, 100.0),
+        ];
+        for (context_tokens, model, window, expected) in cases {
+            let usage = ContextUsage { context_tokens, model: Some(model.into()) };
+            assert_eq!(compute_context_percent(&usage, window), expected, "{context_tokens} {model} {window:?}");
+        }
+    }
+}

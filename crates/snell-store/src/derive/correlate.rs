@@ -1,0 +1,494 @@
+//! Which agent an event belongs to. Six strategies are tried in order, and the answer names the one that found it.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use snell::{Event, EventName, Timestamp};
+
+use super::is_duplicate_tool_event;
+use crate::db::model::{AgentRow, AgentState, ConversationRow, CorrelationMethod, ProcessIdentity, StateSource};
+use crate::db::rows::{Rows, SessionBinding};
+use crate::derive::project;
+use crate::error::Result;
+use crate::record::event_record::EventSender;
+
+/// Why a conversation ended that never said so: its agent was found in another one.
+const REPLACED: &str = "replaced";
+
+/// Sessions that this process has seen already, and the agents they led to.
+pub(crate) type SessionCache = HashMap<String, SessionBinding>;
+
+/// The agent of an event, and what the event may do to it.
+#[derive(Debug)]
+pub(crate) struct CorrelatedAgent {
+    pub(crate) agent: AgentRow,
+    pub(crate) conversation: Option<ConversationRow>,
+    pub(crate) correlation: CorrelationMethod,
+    pub(crate) is_new_agent: bool,
+    /// Whether the event may change the agent: not if its session was replaced and shows no life, or if the agent has
+    /// ended and the event does not begin anything.
+    pub(crate) may_change_agent: bool,
+}
+
+/// What an event says about where it comes from.
+#[derive(Debug)]
+pub(crate) struct EventOrigin<'a> {
+    pub(crate) event: &'a Event,
+    pub(crate) sender: &'a EventSender,
+    pub(crate) at: Timestamp,
+    /// The host this program runs on: only its processes can be looked for.
+    pub(crate) host: Option<&'a str>,
+}
+
+impl EventOrigin<'_> {
+    /// The agent's own id of its session.
+    pub(crate) fn session_id(&self) -> Option<&str> {
+        self.event.session_id.as_deref().filter(|id| !id.is_empty())
+    }
+
+    /// The ids of the session, the launcher's first: that is the one a conversation is known by.
+    fn session_ids(&self) -> Vec<&str> {
+        let launcher = self.sender.launcher_session_id.as_deref();
+        let mut ids: Vec<_> = launcher.into_iter().chain(self.session_id()).collect();
+        ids.dedup();
+        ids
+    }
+
+    /// A session start or a prompt begins something; everything else may as well be late.
+    fn is_session_or_prompt_start(&self) -> bool {
+        matches!(self.event.name, EventName::SessionStart | EventName::UserPromptSubmit)
+    }
+
+    /// The directory that the agent works in. One that is not whole says nothing.
+    fn working_directory(&self) -> Option<PathBuf> {
+        let told = [self.event.cwd.as_deref(), self.event.project_dir.as_deref()];
+        let told = told.into_iter().flatten().chain(self.sender.cwd.as_deref());
+        told.filter(|path| path.is_absolute()).map(project::normalize_path).next()
+    }
+
+    /// Whether both are known to run on hosts, and not on the same one.
+    fn is_on_other_host(&self, agent: &AgentRow) -> bool {
+        is_known_difference(&agent.host, &self.sender.host)
+    }
+
+    /// Whether the agent is where this event comes from, as far as something shows it.
+    fn is_same_location(&self, agent: &AgentRow) -> bool {
+        let same_process = agent.process.is_some() && agent.process == self.sender.process;
+        let same_pane = agent.tmux_pane.is_some() && self.is_same_pane(agent);
+        same_process || (same_pane && !self.is_in_other_process(agent))
+    }
+
+    /// Whether the event shows that a conversation which its agent has left for another one goes on all the same. What
+    /// happened before it was left, or where the agent now is, only comes late.
+    fn shows_live_session(&self, agent: &AgentRow, conversation: &ConversationRow) -> bool {
+        let is_left = agent.conversation_id != Some(conversation.conversation_id);
+        let is_later = conversation.ended_at.is_none_or(|left| left <= self.at);
+        // Whoever has said that it ends, or has lost its pane, begins anew before it goes on.
+        let never_ended = matches!(conversation.end_reason.as_deref(), None | Some(REPLACED));
+        let launcher = &self.sender.headspace_session_id;
+        let same_launcher = launcher.is_some() && agent.headspace_session_id == *launcher;
+        let goes_on = match self.event.name {
+            EventName::SessionEnd => false,
+            _ => self.is_session_or_prompt_start() || (never_ended && !same_launcher),
+        };
+        is_left && is_later && goes_on && !self.is_same_location(agent)
+    }
+
+    fn is_own_host(&self, host: Option<&str>) -> bool {
+        host.is_none() || host == self.sender.host.as_deref() || host == self.host
+    }
+
+    /// Whether the agent is known to live in another process than the one this event comes from. An agent may start
+    /// another one, which then sits in the same pane and has inherited whatever its launcher gave it.
+    fn is_in_other_process(&self, agent: &AgentRow) -> bool {
+        self.sender.process.is_some() && self.has_other_live_process(agent)
+    }
+
+    /// Whether a process is known for the agent that is not this event's own, and not known to be gone.
+    fn has_other_live_process(&self, agent: &AgentRow) -> bool {
+        let is_gone = |process: ProcessIdentity| self.is_own_host(agent.host.as_deref()) && process.is_gone();
+        agent.process.is_some_and(|process| self.sender.process != Some(process) && !is_gone(process))
+    }
+
+    /// Whether the agent is at work in another process. What an agent starts while it works is not the agent.
+    fn is_busy_in_other_process(&self, agent: &AgentRow) -> bool {
+        matches!(agent.state, AgentState::Processing | AgentState::AwaitingInput) && self.is_in_other_process(agent)
+    }
+
+    /// Whether something shows that the agent is busy where this event does not come from.
+    fn is_located_elsewhere(&self, agent: &AgentRow) -> bool {
+        let other_pane = agent.tmux_pane.is_some() && !self.is_same_pane(agent);
+        self.has_other_live_process(agent) || other_pane || self.is_on_other_host(agent)
+    }
+
+    fn is_same_pane(&self, agent: &AgentRow) -> bool {
+        agent.tmux_pane == self.sender.tmux_pane
+            && !is_known_difference(&agent.tmux_server, &self.sender.tmux_server)
+            && !self.is_on_other_host(agent)
+    }
+}
+
+/// Whether both are known, and not the same.
+fn is_known_difference(a: &Option<String>, b: &Option<String>) -> bool {
+    matches!((a, b), (Some(a), Some(b)) if a != b)
+}
+
+/// Finds the agent of an event, or makes one.
+pub(crate) fn correlate_event(
+    rows: &mut dyn Rows,
+    seen: &mut SessionCache,
+    signs: &EventOrigin<'_>,
+) -> Result<CorrelatedAgent> {
+    // The agent's own id first: the launcher's may have been inherited.
+    for id in signs.session_ids().into_iter().rev() {
+        let Some((known, correlation)) = find_known_session(rows, seen, id)? else {
+            continue;
+        };
+        let agent = rows.find_agent(known.agent_id)?;
+        let conversation = rows.find_conversation(known.conversation_id)?;
+        let (Some(agent), Some(conversation)) = (agent, conversation) else {
+            // It was removed, because it was old.
+            seen.remove(id);
+            continue;
+        };
+        // An id that was inherited is not its own.
+        if Some(id) == signs.session_id() || !signs.is_busy_in_other_process(&agent) {
+            return attach_known_session(rows, seen, signs, agent, conversation, correlation);
+        }
+    }
+    let (agent, correlation) = match find_continuing_agent(rows, signs)? {
+        Some(found) => found,
+        None => {
+            let project_id = resolve_project(rows, signs)?;
+            (create_agent(rows, signs, project_id)?, CorrelationMethod::Created)
+        }
+    };
+    attach_new_session(rows, seen, signs, agent, correlation)
+}
+
+/// Strategies 1 and 2: an id of the session is known.
+fn find_known_session(
+    rows: &mut dyn Rows,
+    seen: &mut SessionCache,
+    id: &str,
+) -> Result<Option<(SessionBinding, CorrelationMethod)>> {
+    if let Some(known) = seen.get(id) {
+        return Ok(Some((known.clone(), CorrelationMethod::SessionId)));
+    }
+    let found = rows.find_session_binding(id)?;
+    if let Some(known) = &found {
+        seen.insert(id.to_owned(), known.clone());
+    }
+    Ok(found.map(|known| (known, CorrelationMethod::DbSessionId)))
+}
+
+/// Strategies 3 to 5: the session is new, and its agent is not.
+fn find_continuing_agent(
+    rows: &mut dyn Rows,
+    signs: &EventOrigin<'_>,
+) -> Result<Option<(AgentRow, CorrelationMethod)>> {
+    if let Some(id) = signs.sender.headspace_session_id.as_deref()
+        && let Some(agent) = rows.find_agent_by_headspace(id)?
+        && !signs.is_busy_in_other_process(&agent)
+        && !signs.is_on_other_host(&agent)
+    {
+        return Ok(Some((agent, CorrelationMethod::HeadspaceSessionId)));
+    }
+    let project_id = resolve_project(rows, signs)?;
+    if let Some(pane) = signs.sender.tmux_pane.as_deref() {
+        // Whoever left the pane for another project with another process is somebody else, and so is whoever was started
+        // by an agent at work.
+        let moved_in = |agent: &AgentRow| {
+            let gone = |process: ProcessIdentity| signs.sender.process != Some(process) && process.is_gone();
+            signs.is_busy_in_other_process(agent) || (agent.project_id != project_id && agent.process.is_some_and(gone))
+        };
+        let on_pane = rows.list_agents_on_pane(pane)?;
+        let found = on_pane.into_iter().find(|agent| signs.is_same_pane(agent) && !moved_in(agent));
+        if let Some(agent) = found {
+            return Ok(Some((agent, CorrelationMethod::TmuxPaneId)));
+        }
+    }
+    // Who does not say where it is shares no directory with anybody.
+    if signs.working_directory().is_none() {
+        return Ok(None);
+    }
+    let in_project = rows.list_agents_in_project(project_id)?;
+    let free = |agent: &AgentRow| {
+        agent.session_id.is_none() || (can_leave_conversation(agent, signs) && !signs.is_located_elsewhere(agent))
+    };
+    let found = in_project.into_iter().find(free);
+    Ok(found.map(|agent| (agent, CorrelationMethod::WorkingDirectory)))
+}
+
+/// Whether an agent may have left its conversation for a new one. It must be idle, unless its own process says that the
+/// conversation was cleared or compacted.
+fn can_leave_conversation(agent: &AgentRow, signs: &EventOrigin<'_>) -> bool {
+    let same_process = agent.process.is_some() && agent.process == signs.sender.process;
+    let starts_over = matches!(signs.event.source.as_deref(), Some("clear" | "compact"));
+    agent.state == AgentState::Idle || (same_process && starts_over && signs.event.name == EventName::SessionStart)
+}
+
+fn resolve_project(rows: &mut dyn Rows, signs: &EventOrigin<'_>) -> Result<i64> {
+    let Some(directory) = signs.working_directory() else {
+        return rows.find_or_create_project(project::UNKNOWN_PROJECT_PATH, project::UNKNOWN_PROJECT_NAME, signs.at);
+    };
+    // What is on another host's disk cannot be looked for here.
+    let elsewhere = signs.sender.host.is_some() && signs.sender.host.as_deref() != signs.host;
+    let root = if elsewhere { directory } else { project::find_project_root(&directory) };
+    rows.find_or_create_project(&root.to_string_lossy(), &project::derive_project_name(&root), signs.at)
+}
+
+fn create_agent(rows: &mut dyn Rows, signs: &EventOrigin<'_>, project_id: i64) -> Result<AgentRow> {
+    let mut agent = AgentRow { product: signs.sender.product.clone(), ..AgentRow::new(project_id, signs.at) };
+    rows.save_agent(&mut agent)?;
+    Ok(agent)
+}
+
+fn attach_known_session(
+    rows: &mut dyn Rows,
+    seen: &mut SessionCache,
+    signs: &EventOrigin<'_>,
+    agent: AgentRow,
+    conversation: ConversationRow,
+    correlation: CorrelationMethod,
+) -> Result<CorrelatedAgent> {
+    let mut replaced = false;
+    for id in signs.session_ids() {
+        let is_known = seen.contains_key(id) || rows.find_session_binding(id)?.is_some();
+        if !is_known {
+            bind_session(rows, seen, id, &conversation)?;
+        } else if Some(id) == signs.session_id() {
+            // An id that is not new, of an agent that has gone on to another one.
+            replaced = agent.session_id.as_deref().is_some_and(|current| current != id);
+        }
+    }
+    // A session that was left, and goes on while its agent is at work on another one, was never left: there are two.
+    // While nobody is at work it has its agent back.
+    let lives = replaced
+        && signs.shows_live_session(&agent, &conversation)
+        && !is_duplicate_tool_event(rows, signs.event, conversation.conversation_id)?;
+    let at_work = matches!(agent.state, AgentState::Processing | AgentState::AwaitingInput);
+    if lives && (at_work || signs.is_in_other_process(&agent)) {
+        return move_to_new_agent(rows, seen, signs, &agent, conversation);
+    }
+    let ended_by_itself = agent.state == AgentState::Ended && agent.state_source == StateSource::Hook;
+    let touches = signs.is_session_or_prompt_start() || lives || !(replaced || ended_by_itself);
+    Ok(CorrelatedAgent {
+        agent,
+        conversation: Some(conversation),
+        correlation,
+        is_new_agent: false,
+        may_change_agent: touches,
+    })
+}
+
+/// A conversation that its agent has left, and that goes on elsewhere while the agent lives on.
+fn move_to_new_agent(
+    rows: &mut dyn Rows,
+    seen: &mut SessionCache,
+    signs: &EventOrigin<'_>,
+    former: &AgentRow,
+    mut conversation: ConversationRow,
+) -> Result<CorrelatedAgent> {
+    // Only a start says where a session is now. Whatever else comes may come from any directory it has gone to.
+    let starts_there = signs.event.name == EventName::SessionStart && signs.working_directory().is_some();
+    let project_id = if starts_there { resolve_project(rows, signs)? } else { former.project_id };
+    let agent = create_agent(rows, signs, project_id)?;
+    conversation.agent_id = agent.agent_id;
+    rows.save_conversation(&mut conversation)?;
+    for id in rows.list_session_ids(conversation.conversation_id)? {
+        seen.remove(&id);
+    }
+    Ok(CorrelatedAgent {
+        agent,
+        conversation: Some(conversation),
+        correlation: CorrelationMethod::Created,
+        is_new_agent: true,
+        may_change_agent: true,
+    })
+}
+
+fn attach_new_session(
+    rows: &mut dyn Rows,
+    seen: &mut SessionCache,
+    signs: &EventOrigin<'_>,
+    agent: AgentRow,
+    correlation: CorrelationMethod,
+) -> Result<CorrelatedAgent> {
+    let mut conversation = None;
+    let ended_by_itself = agent.state == AgentState::Ended && agent.state_source == StateSource::Hook;
+    let touches = signs.is_session_or_prompt_start() || !ended_by_itself;
+    // An id that leads to somebody else's conversation was inherited.
+    let mut ids = Vec::new();
+    for id in signs.session_ids() {
+        if find_known_session(rows, seen, id)?.is_none() {
+            ids.push(id);
+        }
+    }
+    if let Some(id) = ids.first() {
+        let mut new = ConversationRow::new(id, agent.agent_id, signs.at);
+        rows.save_conversation(&mut new)?;
+        for id in &ids {
+            bind_session(rows, seen, id, &new)?;
+        }
+        conversation = Some(new);
+    }
+    Ok(CorrelatedAgent {
+        agent,
+        conversation,
+        correlation,
+        is_new_agent: correlation == CorrelationMethod::Created,
+        may_change_agent: touches,
+    })
+}
+
+fn bind_session(rows: &mut dyn Rows, seen: &mut SessionCache, id: &str, conversation: &ConversationRow) -> Result<()> {
+    rows.bind_session_id(id, conversation.conversation_id)?;
+    let known = SessionBinding { conversation_id: conversation.conversation_id, agent_id: conversation.agent_id };
+    seen.insert(id.to_owned(), known);
+    Ok(())
+}
+
+/// Makes this the agent's current conversation, and notes what the event says about both.
+pub(crate) fn enter_conversation(
+    rows: &mut dyn Rows,
+    signs: &EventOrigin<'_>,
+    found: &mut CorrelatedAgent,
+) -> Result<()> {
+    assign_missing_project(rows, signs, &mut found.agent)?;
+    let (agent, sender) = (&mut found.agent, signs.sender);
+    let Some(conversation) = &mut found.conversation else {
+        update_from_sender(agent, signs);
+        return Ok(());
+    };
+    if agent.conversation_id != Some(conversation.conversation_id) {
+        if let Some(former) = agent.conversation_id.take() {
+            end_left_conversation(rows, signs, former, agent.last_seen_at)?;
+            // A conversation that is compacted goes on, and so does what it has others do. One that is cleared does not.
+            if signs.event.source.as_deref() == Some("compact") {
+                rows.transfer_workers(former, conversation.conversation_id)?;
+            }
+        }
+        agent.conversation_id = Some(conversation.conversation_id);
+        agent.clear_context();
+    }
+    // Whoever is heard of has not ended.
+    conversation.ended_at = None;
+    conversation.end_reason = None;
+    if signs.event.name == EventName::SessionStart
+        && let Some(pane) = sender.tmux_pane.as_deref()
+    {
+        end_other_pane_sessions(rows, signs, pane, conversation.conversation_id)?;
+    }
+    set_if_some(&mut conversation.role, &sender.role);
+    set_if_some(&mut conversation.mode, &sender.mode);
+    set_if_some(&mut conversation.tmux_pane, &sender.tmux_pane);
+    set_if_some(&mut conversation.model, &signs.event.model);
+    set_if_some(&mut conversation.permission_mode, &signs.event.permission_mode);
+    if let Some(mission) = &sender.mission_execution_id
+        && conversation.mission_execution_id.as_ref() != Some(mission)
+    {
+        conversation.mission_execution_id = Some(mission.clone());
+        rows.link_mission(mission, &conversation.session_id, signs.at)?;
+    }
+    update_from_sender(agent, signs);
+    Ok(())
+}
+
+/// Puts an agent into its project, if nobody knew until now where it works.
+fn assign_missing_project(rows: &mut dyn Rows, signs: &EventOrigin<'_>, agent: &mut AgentRow) -> Result<()> {
+    if signs.working_directory().is_some()
+        && rows.find_project_path(agent.project_id)?.as_deref() == Some(project::UNKNOWN_PROJECT_PATH)
+    {
+        agent.project_id = resolve_project(rows, signs)?;
+    }
+    Ok(())
+}
+
+/// Notes what an event says about its agent. The tmux session is the one the agent was first seen in; the pane and the
+/// process are the latest.
+fn update_from_sender(agent: &mut AgentRow, signs: &EventOrigin<'_>) {
+    let sender = signs.sender;
+    agent.last_seen_at = agent.last_seen_at.max(signs.at);
+    if let Some(id) = signs.session_id() {
+        agent.session_id = Some(id.to_owned());
+    }
+    set_if_none(&mut agent.product, &sender.product);
+    set_if_none(&mut agent.tmux_session, &sender.tmux_session);
+    set_if_none(&mut agent.headspace_session_id, &sender.headspace_session_id);
+    set_if_some(&mut agent.tmux_pane, &sender.tmux_pane);
+    set_if_some(&mut agent.tmux_server, &sender.tmux_server);
+    set_if_some(&mut agent.host, &sender.host);
+    agent.context_window = sender.context_window.or(agent.context_window);
+    if let Some(process) = sender.process {
+        agent.process_is_certain = sender.process_is_told || agent.process == Some(process);
+        agent.process = Some(process);
+    }
+}
+
+fn set_if_some(slot: &mut Option<String>, value: &Option<String>) {
+    if value.is_some() {
+        slot.clone_from(value);
+    }
+}
+
+fn set_if_none(slot: &mut Option<String>, value: &Option<String>) {
+    if slot.is_none() {
+        slot.clone_from(value);
+    }
+}
+
+/// Ends the conversation that the agent has left for another one.
+fn end_left_conversation(
+    rows: &mut dyn Rows,
+    signs: &EventOrigin<'_>,
+    conversation_id: i64,
+    last_seen_at: Timestamp,
+) -> Result<()> {
+    let Some(mut former) = rows.find_conversation(conversation_id)? else {
+        return Ok(());
+    };
+    former.last_seen_at = last_seen_at;
+    if former.ended_at.is_none() {
+        let same_pane = former.tmux_pane.is_some() && former.tmux_pane == signs.sender.tmux_pane;
+        former.mark_ended(if same_pane { "pane_reused" } else { REPLACED }, signs.at);
+    }
+    rows.save_conversation(&mut former)
+}
+
+/// A pane holds one session at a time: whoever was there before is gone, and with a session its agent.
+fn end_other_pane_sessions(
+    rows: &mut dyn Rows,
+    signs: &EventOrigin<'_>,
+    pane: &str,
+    conversation_id: i64,
+) -> Result<()> {
+    for mut other in rows.list_conversations_on_pane(pane)? {
+        if other.conversation_id == conversation_id {
+            continue;
+        }
+        let Some(mut agent) = rows.find_agent(other.agent_id)? else {
+            continue;
+        };
+        if !signs.is_same_pane(&agent) || signs.is_busy_in_other_process(&agent) {
+            continue;
+        }
+        other.mark_ended("pane_reused", signs.at);
+        rows.save_conversation(&mut other)?;
+        let current = agent.conversation_id == Some(other.conversation_id);
+        if current && agent.state != AgentState::Ended {
+            agent.mark_ended(StateSource::Hook, "another session began in its pane", "pane_reused", signs.at);
+            rows.save_agent(&mut agent)?;
+        }
+    }
+    Ok(())
+}
+
+/// The process and host that an event tells of itself, as receivers get them.
+pub(crate) fn parse_sender_process(event: &Event) -> Option<ProcessIdentity> {
+    let pid = event.raw.get("pid")?.as_u64()?;
+    Some(ProcessIdentity {
+        pid: u32::try_from(pid).ok()?,
+        started: event.raw.get("pid_started").and_then(serde_json::Value::as_u64),
+    })
+}

@@ -1,0 +1,444 @@
+//! Recording one event: find its agent, see what it changes, keep what was said, keep the event.
+//!
+//! What was observed is always kept. What follows from it is derived afterwards, and an event that changes nothing is
+//! kept all the same.
+
+pub(crate) mod context_usage;
+mod correlate;
+pub mod intent;
+pub(crate) mod labels;
+pub(crate) mod normalize;
+pub(crate) mod process;
+pub mod project;
+mod question_text;
+pub(crate) mod tool_calls;
+pub mod transcript;
+mod transcript_activity;
+mod transition;
+mod turns;
+mod worker_signals;
+mod workers;
+
+use serde::Serialize;
+use serde_json::Value;
+use snell::{Event, EventName, Timestamp};
+
+use crate::db::model::{AgentRow, AgentState, ContextSource, CorrelationMethod, ReminderHistory, StateSource};
+use crate::db::rows::{EventReference, EventRow, Rows};
+use crate::derive::context_usage::ContextReset;
+use crate::derive::intent::TurnIntent;
+use crate::derive::normalize::NormalizedEvent;
+use crate::derive::transcript::{TranscriptChunk, TranscriptCursor};
+use crate::error::Result;
+use crate::record::event_record::{DecisionRecord, EventSender};
+use crate::record::json;
+
+pub(crate) use correlate::SessionCache;
+use correlate::{CorrelatedAgent, EventOrigin, correlate_event, enter_conversation};
+use transition::{StateTransition, ToolChange, TransitionInput, compute_transition};
+use turns::TurnTime;
+
+/// What became of an observation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct IngestReceipt {
+    /// The agent it belongs to.
+    pub agent_id: i64,
+    /// The agent's project.
+    pub project_id: i64,
+    /// Whether the agent is new.
+    pub is_new_agent: bool,
+    /// How the agent was found.
+    pub correlation_method: CorrelationMethod,
+    /// The agent's state, now that the event has counted.
+    pub state: AgentState,
+    /// Whether that is another one than before.
+    pub state_changed: bool,
+    /// Whether it was there already, so that nothing was stored.
+    pub duplicate: bool,
+}
+
+impl IngestReceipt {
+    fn for_duplicate(agent: &AgentRow, correlation_method: CorrelationMethod) -> Self {
+        Self {
+            agent_id: agent.agent_id,
+            project_id: agent.project_id,
+            is_new_agent: false,
+            correlation_method,
+            state: agent.state,
+            state_changed: false,
+            duplicate: true,
+        }
+    }
+}
+
+/// What was read of the transcript of an event's session, before the transaction began.
+#[derive(Debug)]
+pub(crate) struct TranscriptDelta {
+    pub(crate) path: String,
+    /// The mark from which it was read. If the store has another one by now, somebody else was faster.
+    pub(crate) from: Option<String>,
+    /// Whether the store knew of another file.
+    pub(crate) is_other_file: bool,
+    /// Whether it is read because the session begins.
+    pub(crate) session_begins: bool,
+    /// Nothing if it could not be read.
+    pub(crate) read: Option<TranscriptChunk>,
+}
+
+impl TranscriptDelta {
+    /// Whether there is anything to take in.
+    pub(crate) fn has_changes(&self) -> bool {
+        let from: Option<TranscriptCursor> = self.from.as_deref().and_then(|mark| mark.parse().ok());
+        let further = |read: &TranscriptChunk| !from.as_ref().is_some_and(|from| from.is_same_position(&read.cursor));
+        self.is_other_file || self.read.as_ref().is_some_and(further)
+    }
+}
+
+/// What surrounds recording.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct IngestContext<'a> {
+    /// The host this program runs on.
+    pub(crate) host: Option<&'a str>,
+}
+
+/// Records one observation.
+pub(crate) fn ingest_event(
+    rows: &mut dyn Rows,
+    seen: &mut SessionCache,
+    observed: &NormalizedEvent,
+    caught_up: Option<&TranscriptDelta>,
+    around: IngestContext<'_>,
+) -> Result<IngestReceipt> {
+    let event = &observed.event;
+    let signs = EventOrigin { event, sender: &observed.sender, at: observed.at, host: around.host };
+    if let Some(agent_id) = rows.find_event_agent(&observed.event_id)?
+        && let Some(agent) = rows.find_agent(agent_id)?
+    {
+        return Ok(IngestReceipt::for_duplicate(&agent, CorrelationMethod::DbSessionId));
+    }
+    let mut found = correlate_event(rows, seen, &signs)?;
+    if let Some(conversation) = &found.conversation
+        && is_duplicate_tool_event(rows, event, conversation.conversation_id)?
+    {
+        return Ok(IngestReceipt::for_duplicate(&found.agent, found.correlation));
+    }
+    // An event that was delayed changes nothing if a later one has said already what the agent is doing.
+    let outrun = observed.delayed && found.agent.state_reported_at > Some(observed.at);
+    found.may_change_agent &= !outrun;
+    let before = found.agent.state;
+    if found.may_change_agent {
+        enter_conversation(rows, &signs, &mut found)?;
+        let beginning = context_usage::detect_context_reset(event);
+        if beginning == Some(ContextReset::Restarted) {
+            reset_session(&mut found);
+        }
+        // Whatever the transcript says was written before this event.
+        if let (Some(caught_up), Some(session)) = (caught_up, signs.session_id()) {
+            apply_transcript_delta(rows, &mut found.agent, session, caught_up, observed.at)?;
+        }
+        if beginning == Some(ContextReset::Emptied) {
+            reset_context(&mut found);
+        }
+    }
+    save_reminders_shown(rows, observed, &mut found, outrun)?;
+    let change = if found.may_change_agent {
+        derive_state_change(rows, &found, event, observed.judgement.as_ref())?
+    } else {
+        None
+    };
+    let state = change.as_ref().map_or(found.agent.state, |change| change.state);
+    let event_row = insert_event_row(rows, observed, &found, state)?;
+    if found.may_change_agent {
+        record_event_turn(rows, &mut found.agent, observed)?;
+        apply_state_change(&mut found, change, observed.at);
+        if event.name == EventName::Stop && state != AgentState::Processing {
+            turns::conclude_turn(rows, &mut found.agent, observed.at)?;
+        }
+        save_correlated_agent(rows, &mut found)?;
+    } else if outrun && event.name == EventName::UserPromptSubmit {
+        turns::record_late_prompt(rows, &found.agent, event.prompt.as_deref(), observed.at)?;
+    }
+    insert_runs_and_verdicts(rows, observed, &found, event_row)?;
+    update_workers(rows, observed, &found)?;
+    Ok(IngestReceipt {
+        state_changed: found.is_new_agent || state != before,
+        state,
+        is_new_agent: found.is_new_agent,
+        duplicate: false,
+        ..IngestReceipt::for_duplicate(&found.agent, found.correlation)
+    })
+}
+
+/// Whether the same was told already: the same event about the same call of a tool. The id of a call alone does not say
+/// that, because not every model gives each call its own.
+fn is_duplicate_tool_event(rows: &mut dyn Rows, event: &Event, conversation_id: i64) -> Result<bool> {
+    let Some(tool_use) = tool_calls::get_tool_call_id(event) else {
+        return Ok(false);
+    };
+    let input = event.raw.get("tool_input");
+    let same = |payload: &String| {
+        let kept: Option<Value> = json::parse_stored_json(payload.as_bytes()).ok();
+        kept.is_some_and(|kept| kept.get("tool_input") == input)
+    };
+    let known = rows.list_tool_event_payloads(conversation_id, event.name.as_str(), tool_use)?;
+    Ok(known.iter().any(same))
+}
+
+fn save_correlated_agent(rows: &mut dyn Rows, found: &mut CorrelatedAgent) -> Result<()> {
+    rows.save_agent(&mut found.agent)?;
+    let Some(conversation) = &mut found.conversation else {
+        return Ok(());
+    };
+    // It is the same after most events, and then there is nothing to write.
+    if rows.find_conversation(conversation.conversation_id)?.as_ref() == Some(conversation) {
+        return Ok(());
+    }
+    rows.save_conversation(conversation)
+}
+
+/// Who sent it: what the one who observed it knows, else what the payload tells.
+pub(crate) fn complete_sender(mut sender: EventSender, event: &Event) -> EventSender {
+    let text = |field: &str| event.raw.get(field).and_then(Value::as_str).map(str::to_owned);
+    let tmux = event.tmux.as_ref();
+    sender.tmux_pane = sender.tmux_pane.or_else(|| tmux?.pane.clone()).filter(|pane| !pane.is_empty());
+    sender.tmux_session = sender.tmux_session.or_else(|| tmux?.session.clone()).filter(|session| !session.is_empty());
+    sender.headspace_session_id = sender.headspace_session_id.or_else(|| text("headspace_session_id"));
+    sender.host = sender.host.or_else(|| text("host"));
+    if sender.process.is_none() {
+        sender.process = correlate::parse_sender_process(event);
+        sender.process_is_told = sender.process.is_some();
+    }
+    sender.product = sender.product.or_else(|| event.platform.clone());
+    sender
+}
+
+fn derive_state_change(
+    rows: &mut dyn Rows,
+    found: &CorrelatedAgent,
+    event: &Event,
+    judgement: Option<&DecisionRecord>,
+) -> Result<Option<StateTransition>> {
+    let told = event.raw.get("last_assistant_message").and_then(Value::as_str);
+    let remembered = if event.name == EventName::Stop && told.is_none() {
+        turns::find_last_agent_turn(rows, &found.agent)?.map(|turn| turn.text)
+    } else {
+        None
+    };
+    let current_tool = found.agent.current_tool.as_deref();
+    let call = match current_tool.filter(|_| event.name == EventName::Notification) {
+        Some(tool) => rows.find_last_call_summary(found.agent.agent_id, tool)?,
+        None => None,
+    };
+    let before = TransitionInput {
+        state: found.agent.state,
+        last_words: told.or(remembered.as_deref()),
+        current_tool,
+        call: call.as_deref(),
+        why: &found.agent.why,
+        is_unknown: found.agent.state_reported_at.is_none(),
+        blocked: judgement.is_some_and(|judgement| judgement.is_block() || judgement.goes_on),
+        asked: judgement.and_then(DecisionRecord::ask_reason),
+    };
+    let heard_again = StateTransition {
+        state: AgentState::Idle,
+        tool: ToolChange::None,
+        why: "it was heard of again".into(),
+        end_reason: None,
+    };
+    let revived = found.agent.state == AgentState::Ended;
+    Ok(compute_transition(event, before).or(revived.then_some(heard_again)))
+}
+
+/// Keeps the event itself, and answers its row.
+fn insert_event_row(
+    rows: &mut dyn Rows,
+    observed: &NormalizedEvent,
+    found: &CorrelatedAgent,
+    state: AgentState,
+) -> Result<i64> {
+    let (event, judgement) = (&observed.event, observed.judgement.as_ref());
+    let conversation = found.conversation.as_ref();
+    let conversation_id = conversation.map(|conversation| conversation.conversation_id);
+    let ended = tool_calls::resolve_call_end(rows, event, (found.agent.agent_id, conversation_id), observed.at)?;
+    let error = tool_calls::extract_tool_error(event);
+    let changed = judgement.and_then(|judgement| judgement.changed_input.as_ref());
+    let changed_input = changed.map(Value::to_string);
+    let changed = judgement.and_then(|judgement| judgement.changed_output.as_ref());
+    let changed_output = changed.map(Value::to_string);
+    let told = judgement.map(|judgement| judgement.told.join("\n\n"));
+    rows.insert_event(&EventRow {
+        event_id: &observed.event_id,
+        agent_id: found.agent.agent_id,
+        conversation_id,
+        name: &observed.name,
+        tool: event.tool_name(),
+        tool_use_id: tool_calls::get_tool_call_id(event),
+        tool_summary: observed.tool_summary.as_deref(),
+        tool_us: ended.took_us,
+        ends: ended.began_by,
+        error: error.as_deref(),
+        decision: judgement.and_then(|judgement| judgement.decision.as_deref()),
+        reason: judgement.and_then(|judgement| judgement.reason.as_deref()),
+        changed_input: changed_input.as_deref(),
+        changed_output: changed_output.as_deref(),
+        added_context: told.as_deref().filter(|told| !told.is_empty()),
+        state,
+        correlation: found.correlation,
+        at: observed.at,
+        took_us: judgement.map(|judgement| judgement.took_us),
+        payload: &observed.payload,
+    })
+}
+
+fn insert_runs_and_verdicts(
+    rows: &mut dyn Rows,
+    observed: &NormalizedEvent,
+    found: &CorrelatedAgent,
+    event_row: i64,
+) -> Result<()> {
+    let Some(judgement) = &observed.judgement else {
+        return Ok(());
+    };
+    let owner = EventReference {
+        event_row: Some(event_row),
+        agent_id: Some(found.agent.agent_id),
+        event: &observed.name,
+        at: observed.at,
+    };
+    for run in &judgement.runs {
+        rows.insert_hook_run(owner, run)?;
+    }
+    for verdict in &judgement.guard {
+        rows.insert_guard_verdict(owner, verdict)?;
+    }
+    Ok(())
+}
+
+/// What the event tells of workers, and which of them the agent was told of, whenever it comes.
+fn update_workers(rows: &mut dyn Rows, observed: &NormalizedEvent, found: &CorrelatedAgent) -> Result<()> {
+    let Some(conversation) = &found.conversation else {
+        return Ok(());
+    };
+    let judgement = observed.judgement.as_ref();
+    let held_up = judgement.is_some_and(|judgement| judgement.is_block() || judgement.goes_on);
+    let news = worker_signals::extract_worker_signals(&observed.event, held_up);
+    workers::apply_worker_signals(rows, conversation.conversation_id, &news, observed.at)?;
+    let reported = judgement.map_or(&[][..], |judgement| &judgement.reminded.workers);
+    for worker_id in reported {
+        rows.mark_worker_reported(conversation.conversation_id, *worker_id, observed.at)?;
+    }
+    Ok(())
+}
+
+/// What was said in the event itself.
+fn record_event_turn(rows: &mut dyn Rows, agent: &mut AgentRow, observed: &NormalizedEvent) -> Result<()> {
+    let event = &observed.event;
+    let blocked = observed.judgement.as_ref().is_some_and(DecisionRecord::is_block);
+    let said = TurnTime::from_server_clock(observed.at);
+    match event.name {
+        EventName::UserPromptSubmit if !blocked => {
+            turns::record_prompt(rows, agent, event.prompt.as_deref().unwrap_or_default(), said)
+        }
+        EventName::Stop => {
+            let told = event.raw.get("last_assistant_message").and_then(Value::as_str);
+            let Some(text) = told else {
+                return Ok(());
+            };
+            let intent = if blocked { TurnIntent::Progress } else { intent::classify_last_words(text) };
+            turns::record_agent_text(rows, agent, text, intent, said)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What the agent was told about itself counts for its conversation, whenever it is recorded.
+fn save_reminders_shown(
+    rows: &mut dyn Rows,
+    observed: &NormalizedEvent,
+    found: &mut CorrelatedAgent,
+    outrun: bool,
+) -> Result<()> {
+    let reminded = observed.judgement.as_ref().map(|judgement| &judgement.reminded);
+    let reminded = reminded.filter(|reminded| !reminded.is_empty());
+    let (Some(reminded), Some(conversation)) = (reminded, &mut found.conversation) else {
+        return Ok(());
+    };
+    conversation.reminders.record_shown(reminded, outrun);
+    // Where the event changes anything else, all of it is saved together.
+    if found.may_change_agent {
+        return Ok(());
+    }
+    rows.save_conversation(conversation)
+}
+
+/// A session that starts, perhaps once more under its launcher's id: its agent has been told nothing yet, and has said nothing.
+fn reset_session(found: &mut CorrelatedAgent) {
+    found.agent.clear_context();
+    if let Some(conversation) = &mut found.conversation {
+        conversation.reminders = ReminderHistory::default();
+        conversation.pinged_at = None;
+    }
+}
+
+/// Nothing is left of what filled the context, so it may fill again, and the agent be told again.
+fn reset_context(found: &mut CorrelatedAgent) {
+    found.agent.clear_context();
+    if let Some(conversation) = &mut found.conversation {
+        (conversation.reminders.stop_level, conversation.reminders.prompt_level) = (0, 0);
+    }
+}
+
+fn apply_state_change(found: &mut CorrelatedAgent, change: Option<StateTransition>, at: Timestamp) {
+    let Some(change) = change else {
+        return;
+    };
+    let agent = &mut found.agent;
+    agent.state_reported_at = agent.state_reported_at.max(Some(at));
+    agent.set_state(change.state, StateSource::Hook, change.why, at);
+    match change.tool {
+        ToolChange::Keep => {}
+        ToolChange::None => agent.current_tool = None,
+        ToolChange::Is(tool) => agent.current_tool = Some(tool),
+    }
+    agent.end_reason.clone_from(&change.end_reason);
+    if let (Some(reason), Some(conversation)) = (&change.end_reason, &mut found.conversation) {
+        conversation.mark_ended(reason, at);
+    }
+}
+
+/// Takes in what was read of a transcript, unless somebody else has by now.
+pub(crate) fn apply_transcript_delta(
+    rows: &mut dyn Rows,
+    agent: &mut AgentRow,
+    session_id: &str,
+    caught_up: &TranscriptDelta,
+    now: Timestamp,
+) -> Result<()> {
+    let mut reached = rows.load_transcript_progress(session_id)?;
+    if reached.cursor != caught_up.from || !caught_up.has_changes() {
+        return Ok(());
+    }
+    reached.path = Some(caught_up.path.clone());
+    if let Some(read) = &caught_up.read {
+        let entries = match caught_up.from {
+            // What stands there when a session begins was said in an earlier one.
+            None if caught_up.session_begins => &[],
+            None => turns::skip_finished_entries(&read.entries),
+            Some(_) => read.entries.as_slice(),
+        };
+        turns::record_transcript_entries(rows, agent, entries, now)?;
+        if let Some(activity) = &read.activity
+            && !caught_up.session_begins
+        {
+            transcript_activity::apply_activity(rows, agent, activity, caught_up.from.is_some(), now)?;
+        }
+        reached.cursor = Some(read.cursor.to_string());
+    }
+    if let Some(usage) = caught_up.read.as_ref().and_then(|read| read.usage.as_ref())
+        && agent.context_source != Some(ContextSource::StatusLine)
+    {
+        agent.context_percent = Some(context_usage::compute_context_percent(usage, agent.context_window));
+        agent.context_source = Some(ContextSource::Transcript);
+    }
+    rows.save_transcript_progress(session_id, &reached)
+}

@@ -1,0 +1,211 @@
+//! Whether an agent's process is still there.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use crate::db::model::ProcessIdentity;
+
+/// How far up from a hook its agent is looked for.
+const MAX_CALLER_STEPS: usize = 8;
+
+/// How far up all processes above one are looked for.
+const MAX_ANCESTORS: usize = 64;
+
+impl ProcessIdentity {
+    /// The process of this number, as it is now.
+    pub fn from_pid(pid: u32) -> Self {
+        Self { pid, started: ProcessStat::read(pid).map(|stat| stat.started) }
+    }
+
+    /// The agent that called us: the parent, unless that is only a shell that was told to run us.
+    pub fn find_caller() -> Option<Self> {
+        Self::find_ancestor(is_one_command_shell)
+    }
+
+    /// As [`ProcessIdentity::find_caller`], for what is called by a script: the shell that runs the script is not the agent either.
+    pub fn find_caller_through_script() -> Option<Self> {
+        let mut scripts = 0;
+        Self::find_ancestor(|pid, name| {
+            scripts += usize::from(!is_one_command_shell(pid, name));
+            is_one_command_shell(pid, name) || (scripts == 1 && is_script_shell(pid))
+        })
+    }
+
+    /// The nearest process above us that does more than pass a call on.
+    fn find_ancestor(mut passes_on: impl FnMut(u32, &str) -> bool) -> Option<Self> {
+        let mut pid = rustix::process::getppid()?.as_raw_nonzero().get().cast_unsigned();
+        for _ in 0..MAX_CALLER_STEPS {
+            let Some(stat) = ProcessStat::read(pid) else {
+                return Some(Self { pid, started: None });
+            };
+            if !passes_on(pid, &stat.name) || stat.parent <= 1 {
+                return Some(Self { pid, started: Some(stat.started) });
+            }
+            pid = stat.parent;
+        }
+        None
+    }
+
+    /// Every process above us, the nearest first; none where the system does not tell.
+    pub fn list_own_ancestors() -> Vec<Self> {
+        let own = Self::from_pid(std::process::id());
+        own.iter_with_ancestors().skip(1).collect()
+    }
+
+    /// Whether it is the process of this number, or lives somewhere below it; nothing where the system does not tell.
+    pub fn is_descendant_of(self, pid: u32) -> Option<bool> {
+        ProcessStat::read(std::process::id())?;
+        Some(!self.is_gone() && self.iter_with_ancestors().any(|process| process.pid == pid))
+    }
+
+    /// Whether it reads what is typed at its terminal: not if it was stopped or put into the background. Nothing if it has
+    /// no terminal of its own, or the system does not tell.
+    pub fn is_in_foreground(self) -> Option<bool> {
+        let stat = ProcessStat::read(self.pid)?;
+        let foreground = u32::try_from(stat.foreground_group).ok().filter(|group| *group > 0)?;
+        Some(!stat.stopped && foreground == stat.group)
+    }
+
+    /// Whether it is a shell that runs neither a script nor one command, but whatever is typed.
+    pub fn is_interactive_shell(self) -> bool {
+        let is_shell =
+            |stat: ProcessStat| SHELLS.contains(&stat.name.as_str()) && !is_one_command_shell(self.pid, &stat.name);
+        ProcessStat::read(self.pid).is_some_and(is_shell) && !is_script_shell(self.pid)
+    }
+
+    fn iter_with_ancestors(self) -> impl Iterator<Item = Self> {
+        let above = |process: &Self| {
+            let parent = ProcessStat::read(process.pid)?.parent;
+            (parent > 0).then(|| Self::from_pid(parent))
+        };
+        std::iter::successors(Some(self), above).take(MAX_ANCESTORS)
+    }
+
+    /// The only process of Claude Code that works in this directory.
+    pub(crate) fn find_claude_in_directory(cwd: &Path) -> Option<Self> {
+        let mut found = fs::read_dir("/proc")
+            .ok()?
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .filter(|pid| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|theirs| theirs == cwd))
+            .filter(|pid| is_claude_process(*pid));
+        let process = found.next().map(Self::from_pid)?;
+        found.next().is_none().then_some(process)
+    }
+
+    /// Whether it is certain that the process is gone. Without a look into the system's list nothing is.
+    pub fn is_gone(self) -> bool {
+        if !Path::new("/proc/self/stat").exists() {
+            return rustix::process::Pid::from_raw(self.pid.cast_signed())
+                .is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH));
+        }
+        match ProcessStat::read(self.pid) {
+            None => true,
+            Some(stat) => stat.dead || self.started.is_some_and(|started| started != stat.started),
+        }
+    }
+}
+
+/// Whether this is Claude Code: by its own name, or by what its interpreter was told to run.
+fn is_claude_process(pid: u32) -> bool {
+    let is_its_program =
+        |word: &[u8]| word.ends_with(b"/claude") || word == b"claude" || word.ends_with(b"claude-code/cli.js");
+    ProcessStat::read(pid).is_some_and(|stat| stat.name == "claude")
+        || fs::read(format!("/proc/{pid}/cmdline"))
+            .is_ok_and(|line| line.split(|byte| *byte == 0).take(2).any(is_its_program))
+}
+
+const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "env"];
+
+/// A shell that runs a script. Its name is the script's, so it is known by what it was started as.
+fn is_script_shell(pid: u32) -> bool {
+    fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| {
+        let mut words = line.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+        let program = words.next().unwrap_or_default();
+        let script = words.next().unwrap_or_default();
+        let program = program.rsplit('/').next().unwrap_or_default();
+        SHELLS.contains(&program) && !script.is_empty() && !script.starts_with('-')
+    })
+}
+
+/// A shell that was handed one command to run, as agents do: it lives no longer than the hook.
+fn is_one_command_shell(pid: u32, name: &str) -> bool {
+    SHELLS.contains(&name)
+        && fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| {
+            let mut words = line.split(|byte| *byte == 0);
+            name == "env" || words.nth(1).is_some_and(|word| word.starts_with(b"-") && word.ends_with(b"c"))
+        })
+}
+
+/// What the system says of a process.
+struct ProcessStat {
+    name: String,
+    parent: u32,
+    group: u32,
+    /// The group that its terminal listens to; none if this is not positive.
+    foreground_group: i64,
+    started: u64,
+    /// It was told to pause.
+    stopped: bool,
+    /// It has ended, and nobody has asked how.
+    dead: bool,
+}
+
+impl ProcessStat {
+    fn read(pid: u32) -> Option<Self> {
+        // It is one short line; reading it in one go spares asking again and again.
+        let mut line = [0; 1024];
+        let length = fs::File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read(&mut line));
+        Self::parse(&String::from_utf8_lossy(&line[..length.ok()?]))
+    }
+
+    /// Reads a line such as `12 (a name) S 1 …`; the name may itself hold brackets and blanks.
+    fn parse(line: &str) -> Option<Self> {
+        let (before, after) = line.rsplit_once(')')?;
+        let (_, name) = before.split_once('(')?;
+        let fields: Vec<_> = after.split_ascii_whitespace().collect();
+        Some(Self {
+            name: name.to_owned(),
+            dead: matches!(*fields.first()?, "Z" | "X" | "x"),
+            stopped: matches!(*fields.first()?, "T" | "t"),
+            parent: fields.get(1)?.parse().ok()?,
+            group: fields.get(2)?.parse().ok()?,
+            foreground_group: fields.get(5)?.parse().ok()?,
+            started: fields.get(19)?.parse().ok()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_there_and_one_that_began_at_another_time_is_not() {
+        let own = ProcessIdentity::from_pid(std::process::id());
+        assert!(!own.is_gone());
+        let other = ProcessIdentity { started: own.started.map(|started| started + 1), ..own };
+        assert_eq!(other.is_gone(), own.started.is_some());
+    }
+
+    #[test]
+    fn a_process_lives_in_those_above_it_and_in_itself() {
+        let own = ProcessIdentity::from_pid(std::process::id());
+        let above = ProcessIdentity::list_own_ancestors();
+        let parent = above.first().unwrap();
+        assert_eq!(own.is_descendant_of(own.pid), Some(true));
+        assert_eq!(own.is_descendant_of(parent.pid), Some(true));
+        assert_eq!(parent.is_descendant_of(own.pid), Some(false));
+        let later = ProcessIdentity { started: own.started.map(|started| started + 1), ..own };
+        assert_eq!(later.is_descendant_of(own.pid), Some(false));
+    }
+
+    #[test]
+    fn a_name_with_brackets_and_blanks_does_not_shift_the_fields() {
+        let line = "7 (a) (b c) S 3 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 1000 200";
+        let stat = ProcessStat::parse(line).unwrap();
+        assert_eq!((stat.name.as_str(), stat.parent, stat.started), ("a) (b c", 3, 4711));
+        assert_eq!((stat.group, stat.foreground_group, stat.stopped), (7, -1, false));
+    }
+}

@@ -1,0 +1,79 @@
+//! What an agent asks its user, in one line.
+
+use serde_json::Value;
+use snell::ToolCall;
+
+use crate::db::workers::to_single_line;
+
+/// How many characters are kept of what is asked.
+const MAX_QUESTION_CHARS: usize = 300;
+
+/// Tools by which an agent asks its user something.
+pub(super) fn is_question_tool(tool: &str) -> bool {
+    matches!(tool, "AskUserQuestion" | "ExitPlanMode")
+}
+
+/// What a call of such a tool asks, and what the user answered, once that is told.
+pub(super) fn extract_question(tool: &ToolCall) -> Option<String> {
+    let input = tool.input.as_ref()?;
+    let asked = match tool.name.as_str() {
+        "AskUserQuestion" => {
+            let questions = input.get("questions")?.as_array()?;
+            let asked = questions.iter().filter_map(|one| one.get("question")?.as_str());
+            let asked: Vec<_> = asked.map(|question| format_question_and_answer(question, tool)).collect();
+            asked.join("; ")
+        }
+        "ExitPlanMode" => input.get("plan")?.as_str()?.to_owned(),
+        _ => return None,
+    };
+    shorten_question(&asked)
+}
+
+/// A question, and the answer to it if there is one.
+fn format_question_and_answer(question: &str, tool: &ToolCall) -> String {
+    let given = [tool.output.as_ref(), tool.input.as_ref()];
+    let answer = given.into_iter().flatten().find_map(|told| told.get("answers")?.get(question));
+    match answer {
+        None | Some(Value::Null) => question.to_owned(),
+        Some(Value::String(answer)) => format!("{question} → {answer}"),
+        Some(other) => format!("{question} → {other}"),
+    }
+}
+
+/// The question among an agent's last words: the last sentence that asks, else the last line.
+pub(super) fn find_question(words: &str) -> Option<String> {
+    let Some(end) = words.rfind('?') else {
+        return shorten_question(words.lines().rev().find(|line| !line.trim().is_empty())?);
+    };
+    let before = &words[..end];
+    let ends = [". ", "! ", "? ", "\n"];
+    let begin = ends.iter().filter_map(|mark| Some(before.rfind(mark)? + mark.len())).max();
+    shorten_question(&words[begin.unwrap_or(0)..=end])
+}
+
+fn shorten_question(text: &str) -> Option<String> {
+    let line = to_single_line(text, MAX_QUESTION_CHARS);
+    (!line.is_empty()).then_some(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_question_is_found_among_last_words() {
+        let long = format!("{}?", "x".repeat(400));
+        let cases = [
+            ("Done. Shall I push it?", Some("Shall I push it?")),
+            ("Two ways:\n\nWhich one\u{a0}do you want?\n1. a\n2. b", Some("Which one do you want?")),
+            ("Is it so? I think so! What do you think? Thanks.", Some("What do you think?")),
+            ("- **Push v1.2 now?**", Some("- **Push v1.2 now?")),
+            ("Tell me which one you prefer.\n\n", Some("Tell me which one you prefer.")),
+            (" \n ", None),
+        ];
+        for (words, expected) in cases {
+            assert_eq!(find_question(words).as_deref(), expected, "{words}");
+        }
+        assert_eq!(find_question(&long).unwrap().chars().count(), MAX_QUESTION_CHARS);
+    }
+}

@@ -1,0 +1,150 @@
+//! What is kept of a tool's call: what it is about, and how long it took.
+
+use serde_json::Value;
+use snell::{Event, EventName, Timestamp};
+
+use super::question_text;
+use crate::db::rows::{OpenToolCall, Rows};
+use crate::db::workers::to_single_line;
+use crate::error::Result;
+use crate::record::event_record::truncate_with_notice;
+use crate::record::json;
+
+/// How many characters are kept of what a call is about.
+const MAX_SUMMARY_CHARS: usize = 200;
+
+/// Fields that say to whom a message goes.
+const ADDRESSEE_FIELDS: &[&str] =
+    &["to", "recipient", "recipients", "channel", "channel_id", "chat_id", "email", "phone_number"];
+
+/// Fields that say what a message or a task is about, the shortest first.
+const SUBJECT_FIELDS: &[&str] = &["subject", "title", "description", "name", "message", "text", "prompt", "body"];
+
+/// How much is kept of why a call failed, beside what its agent sent.
+const MAX_ERROR_BYTES: usize = 8_000;
+
+/// Where an agent says why a call failed.
+const ERROR_FIELDS: &[&str] = &["error", "tool_response", "tool_output"];
+
+/// What a call is about, in one line. Secrets are masked already, because the event's are.
+pub(crate) fn summarize_tool_call(event: &Event) -> Option<String> {
+    let tool = event.tool.as_ref()?;
+    if let Some(question) = question_text::extract_question(tool) {
+        return Some(question);
+    }
+    let about = match tool.principal_argument().filter(|argument| !argument.trim().is_empty()) {
+        Some(argument) => argument.into_owned(),
+        None => summarize_message(tool.input.as_ref()?).or_else(|| summarize_whole_input(tool.input.as_ref()?))?,
+    };
+    let line = to_single_line(&about, MAX_SUMMARY_CHARS);
+    (!line.is_empty()).then_some(line)
+}
+
+/// To whom something is said, and what: all that matters of a mail, and of what a subagent is given to do.
+fn summarize_message(input: &Value) -> Option<String> {
+    let first = |fields: &[&str]| fields.iter().find_map(|field| join_text(input.get(field)?));
+    match (first(ADDRESSEE_FIELDS), first(SUBJECT_FIELDS)) {
+        (Some(to), Some(subject)) => Some(format!("to {to}: {subject}")),
+        (Some(to), None) => Some(format!("to {to}")),
+        (None, subject) => subject,
+    }
+}
+
+/// A text, or several as one.
+fn join_text(value: &Value) -> Option<String> {
+    let found = match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(Value::as_str).collect::<Option<Vec<_>>>()?.join(", "),
+        _ => return None,
+    };
+    Some(found).filter(|found| !found.trim().is_empty())
+}
+
+/// All that a call is given, where nothing of it is known to matter more.
+fn summarize_whole_input(input: &Value) -> Option<String> {
+    match input {
+        Value::Null => None,
+        Value::Object(fields) if fields.values().all(is_blank) => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+fn is_blank(value: &Value) -> bool {
+    value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())
+}
+
+/// The id of a call, where calls have ids.
+pub(super) fn get_tool_call_id(event: &Event) -> Option<&str> {
+    let id = event.tool.as_ref()?.use_id.as_deref();
+    id.filter(|id| !id.is_empty())
+}
+
+/// Why a call failed; an empty text if it did not say.
+pub(super) fn extract_tool_error(event: &Event) -> Option<String> {
+    let is_end = matches!(event.name, EventName::PostToolUse | EventName::PostToolUseFailure);
+    if !is_end || !event.has_tool_failed() {
+        return None;
+    }
+    let told = ERROR_FIELDS.iter().find_map(|field| event.raw.get(*field).filter(|told| !told.is_null()));
+    let text = match told {
+        None => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => match other.get("message").and_then(Value::as_str) {
+            Some(message) => message.to_owned(),
+            None => other.to_string(),
+        },
+    };
+    Some(truncate_with_notice(text.trim(), MAX_ERROR_BYTES).into_owned())
+}
+
+/// What is known of a call when it ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ToolCallEnd {
+    /// The event that began it, where no id tells.
+    pub(super) began_by: Option<i64>,
+    pub(super) took_us: Option<u64>,
+}
+
+/// What the end of a call ends, and how long that took: what its agent says, else since it was told that it begins.
+pub(super) fn resolve_call_end(
+    rows: &mut dyn Rows,
+    event: &Event,
+    (agent_id, conversation_id): (i64, Option<i64>),
+    at: Timestamp,
+) -> Result<ToolCallEnd> {
+    let is_end = matches!(event.name, EventName::PostToolUse | EventName::PostToolUseFailure);
+    let Some(conversation_id) = conversation_id.filter(|_| is_end) else {
+        return Ok(ToolCallEnd { began_by: None, took_us: parse_reported_duration_us(event).filter(|_| is_end) });
+    };
+    let (began_by, began) = match (get_tool_call_id(event), event.tool_name()) {
+        (Some(call), _) => (None, rows.find_tool_start(conversation_id, call, at)?),
+        (None, Some(tool)) => {
+            let calls = rows.list_open_tool_calls(agent_id, conversation_id, tool)?;
+            let found = calls.into_iter().find(|call| call.began <= at && is_same_call(call, event));
+            found.map_or((None, None), |call| (Some(call.event_row), Some(call.began)))
+        }
+        (None, None) => (None, None),
+    };
+    let since = began.map(|began| at.as_microsecond() - began.as_microsecond());
+    Ok(ToolCallEnd {
+        began_by,
+        took_us: parse_reported_duration_us(event).or_else(|| since.and_then(|us| u64::try_from(us).ok())),
+    })
+}
+
+/// How long its agent says that a call took.
+fn parse_reported_duration_us(event: &Event) -> Option<u64> {
+    let told = event.raw.get("duration_ms").and_then(Value::as_f64);
+    told.filter(|told| *told >= 0.0).map(|told| (told * 1000.0) as u64)
+}
+
+/// Whether this ends the call: it was given the same, or what a hook made of that, as far as it is told again.
+fn is_same_call(call: &OpenToolCall, event: &Event) -> bool {
+    let Some(input) = event.raw.get("tool_input") else {
+        return true;
+    };
+    let read = |text: &str| -> Option<Value> { json::parse_stored_json(text.as_bytes()).ok() };
+    let changed = call.changed_input.as_deref().and_then(read);
+    changed.as_ref() == Some(input) || read(&call.payload).is_some_and(|began| began.get("tool_input") == Some(input))
+}

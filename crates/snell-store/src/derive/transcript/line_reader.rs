@@ -1,0 +1,97 @@
+//! The whole lines of a file that may still be growing, none of them held in memory beyond a limit.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
+
+use super::MAX_LINE_BYTES;
+
+/// How much is asked of the file at once.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// Reads lines and knows where it stands: always at the start of a line, or inside one that is skipped.
+#[derive(Debug)]
+pub(super) struct LineReader<'a> {
+    reader: BufReader<&'a File>,
+    line: Vec<u8>,
+    offset: u64,
+    in_long_line: bool,
+}
+
+/// What was read.
+#[derive(Debug)]
+pub(super) enum LineStep<'a> {
+    /// A line without its line feed.
+    Line(&'a [u8]),
+    /// A piece of a line that is too long.
+    Skipped,
+    /// Nothing, or a line that is not finished.
+    End,
+}
+
+/// What the next bytes are, once they are taken from the buffer.
+enum BufferPiece {
+    LineEnd,
+    Within,
+    Nothing,
+}
+
+impl<'a> LineReader<'a> {
+    pub(super) fn new(mut file: &'a File, offset: u64, in_long_line: bool) -> io::Result<Self> {
+        file.seek(SeekFrom::Start(offset))?;
+        Ok(Self { reader: BufReader::with_capacity(BUFFER_BYTES, file), line: Vec::new(), offset, in_long_line })
+    }
+
+    /// How far whole lines, or pieces of a skipped one, were read.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    pub(super) fn is_in_long_line(&self) -> bool {
+        self.in_long_line
+    }
+
+    pub(super) fn is_at_end(&mut self) -> io::Result<bool> {
+        Ok(self.reader.fill_buf()?.is_empty())
+    }
+
+    pub(super) fn next_line(&mut self) -> io::Result<LineStep<'_>> {
+        self.line.clear();
+        loop {
+            let ended = match self.take_piece()? {
+                BufferPiece::Nothing => return Ok(LineStep::End),
+                BufferPiece::Within => false,
+                BufferPiece::LineEnd => true,
+            };
+            let too_long = self.line.len() > MAX_LINE_BYTES + usize::from(ended);
+            if ended || too_long || self.in_long_line {
+                self.offset += self.line.len() as u64;
+                let skip = too_long || self.in_long_line;
+                self.in_long_line = skip && !ended;
+                return Ok(if skip { LineStep::Skipped } else { LineStep::Line(strip_line_feed(&self.line)) });
+            }
+        }
+    }
+
+    /// Moves bytes from the buffer to the line, up to and with the next line feed.
+    fn take_piece(&mut self) -> io::Result<BufferPiece> {
+        let available = loop {
+            match self.reader.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+                Ok(_) => break self.reader.buffer(),
+            }
+        };
+        if available.is_empty() {
+            return Ok(BufferPiece::Nothing);
+        }
+        let line_end = available.iter().position(|byte| *byte == b'\n');
+        let taken = line_end.map_or(available.len(), |at| at + 1);
+        self.line.extend_from_slice(&available[..taken]);
+        self.reader.consume(taken);
+        Ok(if line_end.is_some() { BufferPiece::LineEnd } else { BufferPiece::Within })
+    }
+}
+
+fn strip_line_feed(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\n").unwrap_or(line)
+}

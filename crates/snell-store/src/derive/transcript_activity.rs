@@ -1,0 +1,61 @@
+//! What a transcript shows of what its agent is doing, where no hook has told since.
+
+use snell::Timestamp;
+
+use super::transition;
+use super::turns::{self, MAX_WRITE_DELAY};
+use crate::db::model::{AgentRow, AgentState, StateSource};
+use crate::db::rows::Rows;
+use crate::derive::intent::TurnIntent;
+use crate::derive::transcript::{ActivityKind, TranscriptActivity};
+use crate::error::Result;
+
+/// Changes the agent's state to what its transcript shows, unless a hook told of it later. `is_appended` says that it was
+/// not there when the transcript was last read.
+pub(super) fn apply_activity(
+    rows: &mut dyn Rows,
+    agent: &mut AgentRow,
+    activity: &TranscriptActivity,
+    is_appended: bool,
+    now: Timestamp,
+) -> Result<()> {
+    if !is_newer_than_hook(activity.at, agent.state_reported_at, is_appended) || agent.state == AgentState::Ended {
+        return Ok(());
+    }
+    let by_transcript = agent.state_source == StateSource::Transcript;
+    match (&activity.kind, agent.state) {
+        (ActivityKind::Works, AgentState::Idle | AgentState::AwaitingInput) => {
+            agent.set_state(AgentState::Processing, StateSource::Transcript, "its transcript shows it at work", now);
+            agent.current_tool = None;
+        }
+        // Tools run side by side: that one begins does not answer about another.
+        (ActivityKind::UsesTool(tool), AgentState::Idle) => {
+            let why = format!("its transcript shows that it uses {tool}");
+            agent.set_state(AgentState::Processing, StateSource::Transcript, why, now);
+            agent.current_tool = Some(tool.clone());
+        }
+        (ActivityKind::Works, AgentState::Processing) if by_transcript => agent.current_tool = None,
+        (ActivityKind::UsesTool(tool), AgentState::Processing) if by_transcript => {
+            agent.current_tool = Some(tool.clone())
+        }
+        (ActivityKind::EndedTurn, AgentState::Processing) => {
+            turns::conclude_turn(rows, agent, now)?;
+            let words = turns::find_last_agent_turn(rows, agent)?;
+            let (state, why) = match words.filter(|turn| turn.intent == TurnIntent::Question) {
+                Some(turn) => (AgentState::AwaitingInput, transition::explain_question(Some(&turn.text))),
+                None => (AgentState::Idle, "its transcript shows the end of its turn".to_owned()),
+            };
+            agent.set_state(state, StateSource::Transcript, why, now);
+            agent.current_tool = None;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn is_newer_than_hook(at: Option<Timestamp>, told: Option<Timestamp>, is_appended: bool) -> bool {
+    match (at, told) {
+        (Some(at), Some(told)) => at > told || (is_appended && told.duration_since(at) > MAX_WRITE_DELAY),
+        (_, told) => told.is_none(),
+    }
+}

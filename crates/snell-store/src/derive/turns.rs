@@ -1,0 +1,310 @@
+//! Who said what: commands, and the turns that belong to them.
+
+use jiff::SignedDuration;
+use sha2::{Digest, Sha256};
+use snell::Timestamp;
+
+use super::transition;
+use crate::db::model::{AgentRow, AgentState, StateSource, TimestampSource, TurnActor, TurnRow, to_stored_precision};
+use crate::db::rows::Rows;
+use crate::derive::intent::{self, TurnIntent};
+use crate::derive::transcript::TranscriptEntry;
+use crate::error::Result;
+use crate::record::event_record::sanitize_text;
+
+/// The longest turn that is kept.
+const MAX_TURN_BYTES: usize = 64 * 1024;
+
+/// How far the clock of a transcript may be behind ours.
+const MAX_CLOCK_SKEW: SignedDuration = SignedDuration::from_secs(1);
+
+/// How late something may be written to a transcript. What says that it is older, and yet was not there before, goes by
+/// another clock than ours, and then only its place counts.
+pub(super) const MAX_WRITE_DELAY: SignedDuration = SignedDuration::from_mins(1);
+
+/// When something was said, and by whose clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TurnTime {
+    pub(crate) at: Timestamp,
+    pub(crate) source: TimestampSource,
+}
+
+impl TurnTime {
+    pub(crate) fn from_server_clock(at: Timestamp) -> Self {
+        Self { at: to_stored_precision(at), source: TimestampSource::Server }
+    }
+
+    fn from_transcript(at: Option<Timestamp>, otherwise: Timestamp) -> Self {
+        match at {
+            Some(at) => Self { at: to_stored_precision(at), source: TimestampSource::Jsonl },
+            None => Self::from_server_clock(otherwise),
+        }
+    }
+}
+
+/// A prompt opens a command, or answers the question that the last one ended with.
+pub(crate) fn record_prompt(rows: &mut dyn Rows, agent: &mut AgentRow, text: &str, said: TurnTime) -> Result<()> {
+    let text = &sanitize_text(text, MAX_TURN_BYTES);
+    if text.trim().is_empty() {
+        return Ok(());
+    }
+    let last = match agent.command_id {
+        Some(command) => find_last_turn(rows, command)?,
+        None => None,
+    };
+    let hash = hash_content(text);
+    if let Some(last) = &last
+        && last.actor == TurnActor::User
+        && last.content_hash == hash
+    {
+        // The same prompt again and again, with no word of the agent between, is one turn.
+        return Ok(());
+    }
+    if is_prompt_in_transcript(rows, agent, hash, said.at)? {
+        return Ok(());
+    }
+    let answers = last.is_some_and(|last| last.actor == TurnActor::Agent && last.intent == TurnIntent::Question);
+    let (command_id, intent) = match agent.command_id {
+        Some(command) if answers => (command, TurnIntent::Answer),
+        former => {
+            if let Some(former) = former {
+                rows.close_command(former, said.at)?;
+            }
+            let command = rows.open_command(agent.agent_id, agent.conversation_id, said.at)?;
+            (command, TurnIntent::Command)
+        }
+    };
+    agent.command_id = Some(command_id);
+    insert_turn(rows, agent, command_id, TurnActor::User, intent, text, said)
+}
+
+/// Whether the transcript told of this prompt already, because it was read before the event came.
+fn is_prompt_in_transcript(rows: &mut dyn Rows, agent: &AgentRow, hash: i64, at: Timestamp) -> Result<bool> {
+    let told = |turn: &TurnRow| {
+        let late = turn.timestamp.duration_since(at);
+        turn.actor == TurnActor::User && turn.timestamp_source == TimestampSource::Jsonl && late > -MAX_CLOCK_SKEW
+    };
+    Ok(rows.find_turns_by_hash(agent.agent_id, hash)?.iter().any(told))
+}
+
+/// A prompt that comes when later ones have been worked on already: it is kept, and changes nothing.
+pub(crate) fn record_late_prompt(
+    rows: &mut dyn Rows,
+    agent: &AgentRow,
+    text: Option<&str>,
+    at: Timestamp,
+) -> Result<()> {
+    let text = &sanitize_text(text.unwrap_or_default(), MAX_TURN_BYTES);
+    let hash = hash_content(text);
+    let known = rows.find_turns_by_hash(agent.agent_id, hash)?;
+    if text.trim().is_empty() || known.iter().any(|turn| turn.actor == TurnActor::User) {
+        return Ok(());
+    }
+    let command_id = rows.open_command(agent.agent_id, agent.conversation_id, at)?;
+    rows.close_command(command_id, at)?;
+    rows.save_turn(&mut TurnRow {
+        turn_id: 0,
+        agent_id: agent.agent_id,
+        command_id,
+        actor: TurnActor::User,
+        intent: TurnIntent::Command,
+        text: text.clone(),
+        timestamp: at,
+        timestamp_source: TimestampSource::Server,
+        content_hash: hash,
+    })
+}
+
+/// Words of the agent, which belong to the command that is being worked on.
+pub(crate) fn record_agent_text(
+    rows: &mut dyn Rows,
+    agent: &mut AgentRow,
+    text: &str,
+    intent: TurnIntent,
+    said: TurnTime,
+) -> Result<()> {
+    let text = &sanitize_text(text, MAX_TURN_BYTES);
+    if text.trim().is_empty() {
+        return Ok(());
+    }
+    for mut same in rows.find_turns_by_hash(agent.agent_id, hash_content(text))? {
+        let known = same.actor == TurnActor::Agent
+            && (Some(same.command_id) == agent.command_id
+                || (said.source == TimestampSource::Jsonl && same.timestamp == said.at));
+        if known {
+            return refine_turn(rows, &mut same, intent, said);
+        }
+    }
+    let command_id = match agent.command_id {
+        Some(command) => command,
+        // An agent may speak before anybody asked it to, or before Snell was there to hear.
+        None => rows.open_command(agent.agent_id, agent.conversation_id, said.at)?,
+    };
+    agent.command_id = Some(command_id);
+    insert_turn(rows, agent, command_id, TurnActor::Agent, intent, text, said)
+}
+
+/// What is known of a turn that is there already: the transcript's time is the better one, and the end of a turn tells
+/// better than its middle what it was for.
+fn refine_turn(rows: &mut dyn Rows, turn: &mut TurnRow, intent: TurnIntent, said: TurnTime) -> Result<()> {
+    let mut better = turn.clone();
+    if said.source == TimestampSource::Jsonl {
+        better.timestamp = said.at;
+        better.timestamp_source = TimestampSource::Jsonl;
+    }
+    if intent != TurnIntent::Progress {
+        better.intent = intent;
+    }
+    if better != *turn {
+        rows.save_turn(&mut better)?;
+    }
+    Ok(())
+}
+
+fn insert_turn(
+    rows: &mut dyn Rows,
+    agent: &mut AgentRow,
+    command_id: i64,
+    actor: TurnActor,
+    intent: TurnIntent,
+    text: &str,
+    said: TurnTime,
+) -> Result<()> {
+    agent.last_words = Some(text.to_owned());
+    rows.save_turn(&mut TurnRow {
+        turn_id: 0,
+        agent_id: agent.agent_id,
+        command_id,
+        actor,
+        intent,
+        content_hash: hash_content(text),
+        text: text.to_owned(),
+        timestamp: said.at,
+        timestamp_source: said.source,
+    })
+}
+
+/// What was said last. That is not always what was stored last: a transcript may show later what was said earlier.
+fn find_last_turn(rows: &mut dyn Rows, command_id: i64) -> Result<Option<TurnRow>> {
+    let (stored, latest) = (rows.find_last_stored_turn(command_id)?, rows.find_latest_turn(command_id)?);
+    let earlier =
+        |stored: &TurnRow, latest: &TurnRow| latest.timestamp.duration_since(stored.timestamp) < MAX_WRITE_DELAY;
+    Ok(match (stored, latest) {
+        (Some(stored), Some(latest)) if earlier(&stored, &latest) => Some(latest),
+        (stored, _) => stored,
+    })
+}
+
+/// What the agent said last about what it is working on.
+pub(crate) fn find_last_agent_turn(rows: &mut dyn Rows, agent: &AgentRow) -> Result<Option<TurnRow>> {
+    let Some(command) = agent.command_id else {
+        return Ok(None);
+    };
+    Ok(find_last_turn(rows, command)?.filter(|turn| turn.actor == TurnActor::Agent))
+}
+
+/// The turn is over: its last words show what it was for.
+pub(crate) fn conclude_turn(rows: &mut dyn Rows, agent: &mut AgentRow, at: Timestamp) -> Result<()> {
+    let Some(mut last) = find_last_agent_turn(rows, agent)? else {
+        return Ok(());
+    };
+    let intent = intent::classify_last_words(&last.text);
+    if last.intent != intent {
+        last.intent = intent;
+        rows.save_turn(&mut last)?;
+    }
+    if intent == TurnIntent::Completion {
+        rows.close_command(last.command_id, at)?;
+    }
+    Ok(())
+}
+
+/// What a transcript that is read for the first time says about what is going on: the last prompt, and the words since. What
+/// was said before, perhaps days ago, was not heard by us.
+pub(crate) fn skip_finished_entries(entries: &[TranscriptEntry]) -> &[TranscriptEntry] {
+    let last = entries.iter().rposition(|entry| matches!(entry, TranscriptEntry::Prompt { .. }));
+    &entries[last.unwrap_or(0)..]
+}
+
+/// What a transcript has to say that no event said: words, prompts that were missed, and turns that ended without one.
+pub(crate) fn record_transcript_entries(
+    rows: &mut dyn Rows,
+    agent: &mut AgentRow,
+    entries: &[TranscriptEntry],
+    now: Timestamp,
+) -> Result<()> {
+    let mut cut_short = None;
+    let mut spoke = false;
+    for entry in entries {
+        match entry {
+            TranscriptEntry::AgentText { text, at, .. } => {
+                record_agent_text(rows, agent, text, TurnIntent::Progress, TurnTime::from_transcript(*at, now))?;
+                (cut_short, spoke) = (None, true);
+            }
+            TranscriptEntry::Prompt { text, at, .. } => {
+                record_missed_prompt(rows, agent, text, TurnTime::from_transcript(*at, now))?;
+                (cut_short, spoke) = (None, false);
+            }
+            // What happened before a hook last told what the agent is doing is over.
+            TranscriptEntry::Interrupted { at } | TranscriptEntry::ApiError { at, .. }
+                if is_superseded_by_hook(agent, *at) => {}
+            TranscriptEntry::Interrupted { .. } => cut_short = Some("the user interrupted it".to_owned()),
+            TranscriptEntry::ApiError { text, .. } => {
+                let text = sanitize_text(text, 200);
+                cut_short = Some(format!("its turn ended with an error: {text}"));
+            }
+        }
+    }
+    match agent.state {
+        AgentState::Processing | AgentState::AwaitingInput => {
+            if let Some(why) = cut_short {
+                agent.set_state(AgentState::Idle, StateSource::Transcript, why, now);
+            }
+        }
+        // The turn had ended before its last words were written.
+        AgentState::Idle if spoke => {
+            conclude_turn(rows, agent, now)?;
+            let words = find_last_agent_turn(rows, agent)?;
+            if let Some(turn) = words.filter(|turn| turn.intent == TurnIntent::Question) {
+                let why = transition::explain_question(Some(&turn.text));
+                agent.set_state(AgentState::AwaitingInput, StateSource::Transcript, why, now);
+            }
+        }
+        AgentState::Idle | AgentState::Ended => {}
+    }
+    Ok(())
+}
+
+/// Whether a hook has told since what the agent is doing. A hook tells it a little later than it is.
+fn is_superseded_by_hook(agent: &AgentRow, at: Option<Timestamp>) -> bool {
+    let since = |at: Timestamp| agent.state_reported_at.map(|told| told.duration_since(at));
+    at.and_then(since).is_some_and(|since| since > MAX_CLOCK_SKEW && since < MAX_WRITE_DELAY)
+}
+
+/// A prompt in the transcript. Usually an event told of it already, and only its time becomes better.
+fn record_missed_prompt(rows: &mut dyn Rows, agent: &mut AgentRow, text: &str, said: TurnTime) -> Result<()> {
+    for mut same in rows.find_turns_by_hash(agent.agent_id, hash_content(&sanitize_text(text, MAX_TURN_BYTES)))? {
+        if same.actor != TurnActor::User {
+            continue;
+        }
+        let unconfirmed = same.timestamp_source == TimestampSource::Server;
+        if unconfirmed || same.timestamp == said.at {
+            let intent = same.intent;
+            return refine_turn(rows, &mut same, intent, said);
+        }
+    }
+    record_prompt(rows, agent, text, said)
+}
+
+/// The words without their blanks, as a number: an agent's payload and its transcript differ in blanks.
+pub(crate) fn hash_content(text: &str) -> i64 {
+    let mut hash = Sha256::new();
+    for word in text.split_whitespace() {
+        hash.update(word.as_bytes());
+        hash.update(b" ");
+    }
+    let digest = hash.finalize();
+    let mut first = [0; 8];
+    first.copy_from_slice(&digest[..8]);
+    i64::from_be_bytes(first)
+}

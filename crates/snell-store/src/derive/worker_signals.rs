@@ -1,0 +1,243 @@
+//! What an event tells of workers. Nothing here looks anywhere; what cannot be understood tells nothing.
+
+use serde_json::Value;
+use snell::{Event, EventName};
+
+use crate::db::workers::{WorkerKind, normalize_name};
+
+/// What an event tells of workers.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct WorkerSignals {
+    pub(super) workers: Vec<WorkerSignal>,
+    /// Whether no other worker runs in the background any more.
+    pub(super) no_others: bool,
+}
+
+/// What is told of one worker.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct WorkerSignal {
+    pub(super) kind: WorkerKind,
+    pub(super) name: String,
+    pub(super) label: Option<String>,
+    pub(super) in_background: bool,
+    pub(super) phase: WorkerPhase,
+}
+
+/// How a worker stands.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum WorkerPhase {
+    /// It begins, perhaps once more.
+    Begins,
+    /// It runs, and is not known to begin just now.
+    Runs,
+    /// It has finished.
+    Finished { succeeded: bool, summary: Option<String> },
+}
+
+/// Fields that may hold the id of what a tool has started in the background, and what that then is.
+const STARTED_IDS: &[(&str, WorkerKind)] = &[
+    ("backgroundTaskId", WorkerKind::Task),
+    ("background_task_id", WorkerKind::Task),
+    ("shellId", WorkerKind::Task),
+    ("shell_id", WorkerKind::Task),
+    ("bashId", WorkerKind::Task),
+    ("bash_id", WorkerKind::Task),
+    ("taskId", WorkerKind::Task),
+    ("task_id", WorkerKind::Task),
+    ("agentId", WorkerKind::Subagent),
+    ("agent_id", WorkerKind::Subagent),
+    ("id", WorkerKind::Task),
+];
+
+/// The same, of what an agent lists among its tasks in the background.
+const LISTED_IDS: &[(&str, WorkerKind)] = &[
+    ("id", WorkerKind::Task),
+    ("task_id", WorkerKind::Task),
+    ("taskId", WorkerKind::Task),
+    ("agent_id", WorkerKind::Subagent),
+    ("agentId", WorkerKind::Subagent),
+    ("shell_id", WorkerKind::Task),
+    ("shellId", WorkerKind::Task),
+    ("backgroundTaskId", WorkerKind::Task),
+];
+
+/// What says what a worker does: the first of these that is there.
+const LABEL_FIELDS: &[&str] = &["description", "command", "type", "prompt"];
+
+/// What says what came of it.
+const SUMMARY_FIELDS: &[&str] = &["summary", "result"];
+
+/// Words for having finished, and whether they are good news. All others mean that it goes on.
+const FINISHED_STATUSES: &[(&str, bool)] = &[
+    ("completed", true),
+    ("complete", true),
+    ("done", true),
+    ("finished", true),
+    ("succeeded", true),
+    ("success", true),
+    ("failed", false),
+    ("failure", false),
+    ("error", false),
+    ("errored", false),
+    ("killed", false),
+    ("stopped", false),
+    ("cancelled", false),
+    ("canceled", false),
+    ("aborted", false),
+    ("timed_out", false),
+    ("timeout", false),
+];
+
+/// How a prompt begins by which an agent is told of its own tasks.
+const NOTIFICATION_PREFIX: &str = "<task-notification>";
+
+/// What the event tells. One that was held up, because a hook had it go on, has not happened.
+pub(super) fn extract_worker_signals(event: &Event, held_up: bool) -> WorkerSignals {
+    match &event.name {
+        EventName::SubagentStart => WorkerSignals::from_signal(parse_subagent(event, WorkerPhase::Begins)),
+        EventName::SubagentStop => {
+            let stopped = || WorkerPhase::Finished {
+                succeeded: true,
+                summary: get_payload_text(event, "last_assistant_message").map(str::to_owned),
+            };
+            let mut news = WorkerSignals { no_others: false, ..parse_background_list(event) };
+            news.workers.extend((!held_up).then(|| parse_subagent(event, stopped())).flatten());
+            news
+        }
+        EventName::Stop => parse_background_list(event),
+        EventName::PostToolUse => WorkerSignals::from_signal(parse_background_start(event)),
+        EventName::UserPromptSubmit => parse_task_notification(event.prompt.as_deref().unwrap_or_default()),
+        EventName::Other(name) if !held_up => match name.as_str() {
+            "TaskCreated" => WorkerSignals::from_signal(parse_task(event, WorkerPhase::Begins)),
+            "TaskCompleted" => {
+                let done = WorkerPhase::Finished { succeeded: true, summary: None };
+                WorkerSignals::from_signal(parse_task(event, done))
+            }
+            _ => WorkerSignals::default(),
+        },
+        _ => WorkerSignals::default(),
+    }
+}
+
+impl WorkerSignals {
+    fn from_signal(told: Option<WorkerSignal>) -> Self {
+        Self { workers: told.into_iter().collect(), no_others: false }
+    }
+}
+
+fn get_payload_text<'e>(event: &'e Event, field: &str) -> Option<&'e str> {
+    event.raw.get(field).and_then(Value::as_str)
+}
+
+fn parse_subagent(event: &Event, how: WorkerPhase) -> Option<WorkerSignal> {
+    let subagent = event.subagent.as_ref()?;
+    Some(WorkerSignal {
+        kind: WorkerKind::Subagent,
+        name: normalize_name(subagent.id.as_deref()?)?,
+        label: subagent.kind.as_deref().and_then(normalize_name),
+        in_background: false,
+        phase: how,
+    })
+}
+
+/// A task that the agent has set itself.
+fn parse_task(event: &Event, how: WorkerPhase) -> Option<WorkerSignal> {
+    Some(WorkerSignal {
+        kind: WorkerKind::Task,
+        name: event.raw.get("task_id").and_then(parse_worker_id)?,
+        label: get_payload_text(event, "task_subject").and_then(normalize_name),
+        in_background: false,
+        phase: how,
+    })
+}
+
+/// What a tool has started that runs on.
+fn parse_background_start(event: &Event) -> Option<WorkerSignal> {
+    let tool = event.tool.as_ref()?;
+    let input = tool.input.as_ref()?;
+    if input.get("run_in_background") != Some(&Value::Bool(true)) {
+        return None;
+    }
+    let (name, kind) = find_first_id(tool.output.as_ref()?, STARTED_IDS)?;
+    Some(WorkerSignal {
+        kind,
+        name,
+        label: find_first_text(input, LABEL_FIELDS).and_then(normalize_name),
+        in_background: true,
+        phase: WorkerPhase::Begins,
+    })
+}
+
+/// What the agent lists as its tasks in the background. What it does not list has finished, if all of it is understood.
+fn parse_background_list(event: &Event) -> WorkerSignals {
+    let Some(Value::Array(tasks)) = event.raw.get("background_tasks") else {
+        return WorkerSignals::default();
+    };
+    let workers: Vec<_> = tasks.iter().filter_map(parse_listed_task).collect();
+    WorkerSignals { no_others: workers.len() == tasks.len(), workers }
+}
+
+fn parse_listed_task(task: &Value) -> Option<WorkerSignal> {
+    let (name, kind) = find_first_id(task, LISTED_IDS)?;
+    let status = task.get("status").and_then(Value::as_str).unwrap_or_default();
+    Some(WorkerSignal {
+        kind,
+        name,
+        label: find_first_text(task, LABEL_FIELDS).and_then(normalize_name),
+        in_background: true,
+        phase: parse_worker_status(status, find_first_text(task, SUMMARY_FIELDS)),
+    })
+}
+
+/// What a prompt tells by which the agent is told of its own tasks.
+fn parse_task_notification(prompt: &str) -> WorkerSignals {
+    let prompt = prompt.trim_start();
+    if !prompt.starts_with(NOTIFICATION_PREFIX) {
+        return WorkerSignals::default();
+    }
+    let told = |notification: &str| {
+        Some(WorkerSignal {
+            kind: WorkerKind::Task,
+            name: normalize_name(extract_tag(notification, "task-id")?)?,
+            label: None,
+            in_background: true,
+            phase: parse_worker_status(
+                extract_tag(notification, "status").unwrap_or_default(),
+                extract_tag(notification, "summary"),
+            ),
+        })
+    };
+    WorkerSignals { workers: prompt.split(NOTIFICATION_PREFIX).filter_map(told).collect(), no_others: false }
+}
+
+fn parse_worker_status(status: &str, summary: Option<&str>) -> WorkerPhase {
+    let status = status.trim();
+    let word = FINISHED_STATUSES.iter().find(|(word, _)| word.eq_ignore_ascii_case(status));
+    word.map_or(WorkerPhase::Runs, |(_, succeeded)| WorkerPhase::Finished {
+        succeeded: *succeeded,
+        summary: summary.map(str::to_owned),
+    })
+}
+
+/// What stands between `<name>` and `</name>`.
+fn extract_tag<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(&format!("<{name}>"))?;
+    let (inside, _) = rest.split_once(&format!("</{name}>"))?;
+    Some(inside.trim())
+}
+
+fn find_first_id(value: &Value, fields: &[(&str, WorkerKind)]) -> Option<(String, WorkerKind)> {
+    fields.iter().find_map(|(field, kind)| Some((parse_worker_id(value.get(field)?)?, *kind)))
+}
+
+fn parse_worker_id(value: &Value) -> Option<String> {
+    match value {
+        Value::String(id) => normalize_name(id),
+        Value::Number(id) => normalize_name(&id.to_string()),
+        _ => None,
+    }
+}
+
+fn find_first_text<'v>(value: &'v Value, fields: &[&str]) -> Option<&'v str> {
+    fields.iter().find_map(|field| value.get(field)?.as_str())
+}

@@ -1,0 +1,82 @@
+//! What becomes of workers by what an event tells of them.
+
+use snell::Timestamp;
+
+use super::worker_signals::{WorkerPhase, WorkerSignal, WorkerSignals};
+use crate::db::rows::Rows;
+use crate::db::workers::{SessionWorker, WorkerKind};
+use crate::error::Result;
+
+/// Notes what an event of a conversation tells of its workers.
+pub(super) fn apply_worker_signals(
+    rows: &mut dyn Rows,
+    conversation_id: i64,
+    news: &WorkerSignals,
+    at: Timestamp,
+) -> Result<()> {
+    if news.no_others {
+        for mut worker in rows.list_background_workers(conversation_id)? {
+            let is_told = news.workers.iter().any(|told| told.name == worker.name);
+            // It may have begun since, if the event comes late.
+            if !is_told && worker.started_at.is_none_or(|started| started <= at) {
+                worker.mark_finished(true, None, at);
+                rows.save_worker(&mut worker)?;
+            }
+        }
+    }
+    for told in &news.workers {
+        let known = find_known_worker(rows, conversation_id, told)?;
+        let mut worker = match &known {
+            Some(known) => known.clone(),
+            None => SessionWorker::new(conversation_id, told.kind, &told.name),
+        };
+        apply_worker_signal(&mut worker, told, known.is_some(), at);
+        if known.as_ref() != Some(&worker) {
+            rows.save_worker(&mut worker)?;
+        }
+    }
+    Ok(())
+}
+
+/// A subagent in the background is told of as both, under one id.
+fn find_known_worker(rows: &mut dyn Rows, conversation_id: i64, told: &WorkerSignal) -> Result<Option<SessionWorker>> {
+    for kind in [WorkerKind::Subagent, WorkerKind::Task] {
+        if let Some(worker) = rows.find_worker(conversation_id, kind, &told.name)? {
+            return Ok(Some(worker));
+        }
+    }
+    Ok(None)
+}
+
+/// What is known of a worker, once this is told of it. Events may come late, so their times count, not their order.
+fn apply_worker_signal(worker: &mut SessionWorker, told: &WorkerSignal, was_known: bool, at: Timestamp) {
+    if told.kind == WorkerKind::Subagent {
+        worker.kind = WorkerKind::Subagent;
+    }
+    worker.label = worker.label.take().or_else(|| told.label.clone());
+    worker.in_background |= told.in_background;
+    match &told.phase {
+        WorkerPhase::Begins if !was_known || is_restart(worker, told, at) => worker.mark_started(at),
+        // It was heard of before it was told that it began.
+        WorkerPhase::Begins if is_earlier_start(worker, at) => worker.started_at = Some(at),
+        WorkerPhase::Begins | WorkerPhase::Runs => {}
+        WorkerPhase::Finished { succeeded, summary } => {
+            // What finished before it began is an earlier run.
+            let is_this_run = worker.started_at.is_none_or(|started| started <= at);
+            // Its agent was told how it ended; that stays.
+            if is_this_run && worker.reported_at.is_none() {
+                let first = worker.finished_at.map_or(at, |finished| finished.min(at));
+                worker.mark_finished(*succeeded, summary.as_deref(), first);
+            }
+        }
+    }
+}
+
+fn is_earlier_start(worker: &SessionWorker, at: Timestamp) -> bool {
+    worker.started_at.is_none_or(|started| at < started) && worker.finished_at.is_none_or(|finished| at <= finished)
+}
+
+/// Whether a worker that had finished begins once more. What runs in the background has an id of its own each time.
+fn is_restart(worker: &SessionWorker, told: &WorkerSignal, at: Timestamp) -> bool {
+    !told.in_background && !worker.is_running() && worker.finished_at.is_none_or(|finished| finished <= at)
+}

@@ -1,0 +1,230 @@
+//! The forwarder: a process that delivers for hooks, which must not wait for a network.
+//!
+//! A hook that finds nobody at work starts one; it delivers, stays for a while, and leaves. Nobody depends on it: what it
+//! leaves undone, the next one finds.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::delivery::{DeliveryAnswer, DeliveryLock, MessageHandler};
+use super::message::OutboxMessage;
+use super::storage::Outbox;
+
+/// How often a forwarder looks whether there is something new.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// How long a forwarder stays, and how it treats receivers that are down.
+#[derive(Clone, Copy, Debug)]
+pub struct ForwarderSettings {
+    /// It leaves when nothing has come for so long.
+    pub linger: Duration,
+    /// It leaves when a receiver was down for so long.
+    pub give_up_after: Duration,
+    /// It tries a receiver that is down again after so long, and then after twice as long each time.
+    pub first_pause: Duration,
+    /// But never after more than this.
+    pub longest_pause: Duration,
+    /// It leaves after so long at the latest: after an update, the new program takes over.
+    pub longest_life: Duration,
+}
+
+impl Default for ForwarderSettings {
+    fn default() -> Self {
+        Self {
+            linger: Duration::from_secs(10),
+            give_up_after: Duration::from_secs(60),
+            first_pause: Duration::from_millis(250),
+            longest_pause: Duration::from_secs(8),
+            longest_life: Duration::from_secs(10 * 60),
+        }
+    }
+}
+
+/// A receiver that is down.
+#[derive(Clone, Copy, Debug)]
+struct ReceiverOutage {
+    since: Instant,
+    pause: Duration,
+    try_again: Instant,
+}
+
+/// Starts a forwarder, unless somebody delivers already. It runs on by itself.
+///
+/// `program` is called with `arguments`, and the turn as its standard input.
+///
+/// # Errors
+///
+/// When it cannot be started.
+pub fn spawn_forwarder(outbox: &Outbox, program: &Path, arguments: &[OsString]) -> io::Result<()> {
+    let Some(turn) = outbox.try_lock_delivery()?.and_then(DeliveryLock::into_lock_file) else {
+        return Ok(());
+    };
+    Command::new(program)
+        .args(arguments)
+        .current_dir("/")
+        .stdin(turn)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map(drop)
+}
+
+/// Delivers for a while: whatever comes, until nothing has come for some time, or receivers are down for too long.
+///
+/// # Errors
+///
+/// When the outbox cannot be used.
+pub fn run_forwarder(
+    outbox: &Outbox,
+    turn: DeliveryLock<'_>,
+    patience: ForwarderSettings,
+    hand: MessageHandler<'_>,
+) -> io::Result<()> {
+    run_forwarder_then(outbox, turn, patience, hand, &mut || {})
+}
+
+/// As [`forward`]; `before_letting_go` is called when it is about to leave, for tests of that moment.
+fn run_forwarder_then<'a>(
+    outbox: &'a Outbox,
+    mut turn: DeliveryLock<'a>,
+    patience: ForwarderSettings,
+    hand: MessageHandler<'_>,
+    before_letting_go: &mut dyn FnMut(),
+) -> io::Result<()> {
+    let mut forwarder = OutboxForwarder::new(patience);
+    loop {
+        let seen = outbox.last_number();
+        forwarder.deliver_due(&mut turn, hand);
+        // An outbox that was removed is not waited for.
+        if !forwarder.can_exit() && outbox.check_directory()? {
+            wait_for_message(outbox, seen, forwarder.next_attempt());
+            continue;
+        }
+        before_letting_go();
+        drop(turn);
+        // Whoever put a letter there and saw that we had the turn did so before we gave it back: see `Outbox::deliver`.
+        if outbox.last_number() == seen {
+            return Ok(());
+        }
+        match outbox.try_lock_delivery()? {
+            Some(again) => turn = again,
+            None => return Ok(()),
+        }
+    }
+}
+
+/// What a forwarder remembers.
+struct OutboxForwarder {
+    patience: ForwarderSettings,
+    started: Instant,
+    last_work: Instant,
+    /// The receivers that are down, by their addresses.
+    outages: BTreeMap<String, ReceiverOutage>,
+}
+
+impl OutboxForwarder {
+    fn new(patience: ForwarderSettings) -> Self {
+        Self { patience, started: Instant::now(), last_work: Instant::now(), outages: BTreeMap::new() }
+    }
+
+    /// Delivers to all receivers that are not down, and to those that are if it is time to try again.
+    fn deliver_due(&mut self, turn: &mut DeliveryLock<'_>, hand: MessageHandler<'_>) {
+        let now = Instant::now();
+        let is_due = |url: &str| self.outages.get(url).is_none_or(|trouble| trouble.try_again <= now);
+        let mut reached = BTreeSet::new();
+        let mut noticing = |letter: &OutboxMessage| {
+            let answer = hand(letter);
+            if !matches!(answer, DeliveryAnswer::Later(_)) {
+                reached.insert(letter.url.clone());
+            }
+            answer
+        };
+        let report = turn.deliver_waiting(&is_due, &mut noticing);
+        if !reached.is_empty() {
+            self.last_work = Instant::now();
+        }
+        self.outages.retain(|url, _| !reached.contains(url));
+        for held_up in report.stalled {
+            self.record_outage(held_up.url);
+        }
+    }
+
+    fn record_outage(&mut self, url: String) {
+        let now = Instant::now();
+        let ForwarderSettings { first_pause, longest_pause, .. } = self.patience;
+        let trouble = self
+            .outages
+            .entry(url)
+            .and_modify(|trouble| trouble.pause = (trouble.pause * 2).min(longest_pause))
+            .or_insert(ReceiverOutage { since: now, pause: first_pause, try_again: now });
+        trouble.try_again = now + trouble.pause;
+    }
+
+    fn can_exit(&self) -> bool {
+        let is_idle = self.last_work.elapsed() >= self.patience.linger;
+        let is_hopeless = |trouble: &ReceiverOutage| trouble.since.elapsed() >= self.patience.give_up_after;
+        let is_old = self.started.elapsed() >= self.patience.longest_life;
+        is_old || (is_idle && self.outages.values().all(is_hopeless))
+    }
+
+    /// When to look again, if nothing comes before that.
+    fn next_attempt(&self) -> Instant {
+        let next_try = self.outages.values().map(|trouble| trouble.try_again).min();
+        next_try.unwrap_or(self.last_work + self.patience.linger)
+    }
+}
+
+/// Waits until there is something new, but not longer than this.
+fn wait_for_message(outbox: &Outbox, seen: Option<u64>, until: Instant) {
+    while outbox.last_number() == seen {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        std::thread::sleep(left.min(POLL_INTERVAL));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use snell::{Event, Timestamp};
+
+    use super::super::message::OutboxReceiver;
+    use super::*;
+    use crate::record::event_record::EventRecord;
+
+    #[test]
+    fn what_is_left_to_one_who_is_about_to_leave_is_delivered() {
+        let root = tempfile::tempdir().unwrap();
+        let outbox = Outbox::in_data_dir(root.path());
+        let put = |number: usize| {
+            let payload = format!("{{\"prompt\":\"{number}\"}}");
+            let (event, _) = Event::from_json(Some("Stop"), payload.as_bytes()).unwrap();
+            let receiver = OutboxReceiver { url: "http://here.example".into(), token_file: None };
+            let letter = OutboxMessage::from_record(EventRecord::new(&event, Timestamp::now()), &receiver);
+            outbox.push(&letter).unwrap();
+        };
+        put(0);
+        let hurry = ForwarderSettings { linger: Duration::ZERO, ..ForwarderSettings::default() };
+        let (mut left, mut handed) = (0, Vec::new());
+        let hand = &mut |letter: &OutboxMessage| {
+            handed.push(letter.body["prompt"].clone());
+            DeliveryAnswer::Accepted
+        };
+        let turn = outbox.try_lock_delivery().unwrap().unwrap();
+        let done = run_forwarder_then(&outbox, turn, hurry, hand, &mut || {
+            left += 1;
+            if left < 4 {
+                put(left);
+                assert!(outbox.try_lock_delivery().unwrap().is_none(), "somebody has the turn");
+            }
+        });
+        done.unwrap();
+        assert_eq!(handed, ["0", "1", "2", "3"]);
+        assert!(outbox.try_lock_delivery().unwrap().is_some(), "the turn was given back");
+    }
+}

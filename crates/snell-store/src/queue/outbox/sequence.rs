@@ -1,0 +1,124 @@
+//! The order of letters: numbers that only grow, handed out one at a time.
+//!
+//! A number is the time in nanoseconds, or one more than the last where the clock stands still or was set back. It is handed
+//! out together with the letter's place on the shelf, under one lock, so letters appear in the order of their numbers: who
+//! looks under the same lock never sees a later one without the earlier.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+use snell::{FileAccess, RegularFile, Timestamp};
+
+/// Whoever holds the lock does so for a moment. If that takes longer, something is wrong with them, and what happened at the
+/// same time has no order anyway.
+const LOCK_TIMEOUT: Duration = Duration::from_millis(250);
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_micros(200);
+
+/// The last number and how much there is, in a form of constant length.
+const LINE_BYTES: usize = 45;
+
+/// Held while something changes.
+pub(super) struct SequenceLock {
+    file: File,
+}
+
+/// What is known without looking at the letters. It may be too much, because whoever delivers counts later.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct OutboxTally {
+    pub(super) last: u64,
+    pub(super) messages: usize,
+    pub(super) bytes: u64,
+}
+
+impl SequenceLock {
+    /// Waits for its turn, for a while.
+    pub(super) fn acquire(directory: &Path) -> io::Result<Self> {
+        let path = directory.join("order");
+        let file = RegularFile::open(&path, FileAccess::Write).map_err(|error| add_path_to_error(&path, &error))?;
+        let file = file.into_file();
+        let started = Instant::now();
+        while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() && started.elapsed() < LOCK_TIMEOUT {
+            std::thread::sleep(LOCK_RETRY_INTERVAL);
+        }
+        Ok(Self { file })
+    }
+
+    /// What was last written; nothing if that cannot be understood.
+    pub(super) fn read_tally(&self) -> Option<OutboxTally> {
+        OutboxTally::read_from_file(&self.file)
+    }
+
+    pub(super) fn write_tally(&self, tally: OutboxTally) -> io::Result<()> {
+        let OutboxTally { last, messages: letters, bytes } = tally;
+        let line = format!("{last:020} {letters:010} {bytes:012}\n");
+        self.file.write_all_at(line.as_bytes(), 0)
+    }
+}
+
+impl OutboxTally {
+    /// What the order of this directory says, for those who only look.
+    pub(super) fn read_from_dir(directory: &Path) -> Option<Self> {
+        let file = RegularFile::open(&directory.join("order"), FileAccess::Read);
+        Self::read_from_file(&file.ok()?.into_file())
+    }
+
+    fn read_from_file(file: &File) -> Option<Self> {
+        let mut line = [0; LINE_BYTES];
+        file.read_exact_at(&mut line, 0).ok()?;
+        Self::parse(std::str::from_utf8(&line).ok()?)
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let mut parts = line.split_ascii_whitespace();
+        Some(Self {
+            last: parts.next()?.parse().ok()?,
+            messages: parts.next()?.parse().ok()?,
+            bytes: parts.next()?.parse().ok()?,
+        })
+    }
+
+    /// The number of the next letter.
+    pub(super) fn next_number(&self, now: Timestamp) -> u64 {
+        let now = u64::try_from(now.as_nanosecond()).unwrap_or(0);
+        now.max(self.last.saturating_add(1))
+    }
+}
+
+/// The error, with the path that it is about.
+pub(super) fn add_path_to_error(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_grow_whatever_the_clock_does() {
+        let mut tally = OutboxTally::default();
+        let mut before = 0;
+        for now in ["2026-03-01T12:00:00Z", "2026-03-01T12:00:00Z", "1999-01-01T00:00:00Z", "1901-01-01T00:00:00Z"] {
+            tally.last = tally.next_number(now.parse().unwrap());
+            assert!(tally.last > before, "{now}");
+            before = tally.last;
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(OutboxTally::read_from_dir(directory.path()), None);
+        let order = SequenceLock::acquire(directory.path()).unwrap();
+        assert_eq!(order.read_tally(), None);
+        let tally = OutboxTally { last: u64::MAX, messages: 9_999_999_999, bytes: 999_999_999_999 };
+        order.write_tally(tally).unwrap();
+        assert_eq!(order.read_tally(), Some(tally));
+        assert_eq!(OutboxTally::read_from_dir(directory.path()), Some(tally));
+        std::fs::write(directory.path().join("order"), "nonsense that is long enough to be read as a line\n").unwrap();
+        assert_eq!(order.read_tally(), None);
+    }
+}

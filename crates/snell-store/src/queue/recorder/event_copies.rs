@@ -1,0 +1,48 @@
+//! Copies of events that were stored and may be in the write-ahead log only.
+
+use std::collections::VecDeque;
+
+use crate::derive::normalize::NormalizedEvent;
+
+/// So many copies are kept, and so many bytes of payloads. Without readers in its way, the log is folded in long before.
+const MAX_COPIES: usize = 1_000;
+const MAX_BYTES: usize = 8 * 1024 * 1024;
+
+/// The latest events, the oldest first. Nothing is kept unless it is enabled.
+#[derive(Debug, Default)]
+pub(super) struct EventCopies {
+    is_enabled: bool,
+    events: VecDeque<NormalizedEvent>,
+    bytes: usize,
+}
+
+impl EventCopies {
+    pub(super) fn enable(&mut self) {
+        self.is_enabled = true;
+    }
+
+    pub(super) fn add(&mut self, stored: &[NormalizedEvent]) {
+        if !self.is_enabled {
+            return;
+        }
+        for one in stored {
+            self.bytes += one.payload.len();
+            self.events.push_back(one.clone());
+        }
+        while self.events.len() > MAX_COPIES || self.bytes > MAX_BYTES {
+            let Some(oldest) = self.events.pop_front() else {
+                break;
+            };
+            self.bytes -= oldest.payload.len();
+        }
+    }
+
+    pub(super) fn to_vec(&self) -> Vec<NormalizedEvent> {
+        self.events.iter().cloned().collect()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.events.clear();
+        self.bytes = 0;
+    }
+}

@@ -1,0 +1,581 @@
+//! Recording that does not lose anything: what cannot be stored now waits on disk, and a damaged database is replaced.
+//!
+//! The files of the database can be removed, replaced or shortened while they are open. Then what is written goes where no
+//! other process finds it. So the paths are compared with the open files before and after each transaction, and nothing is
+//! acknowledged before that. The log that was removed is folded into the database, and everything is opened again.
+
+mod event_copies;
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use snell::Timestamp;
+
+use self::event_copies::EventCopies;
+use crate::db::backend::RemovedFile;
+use crate::derive::IngestReceipt;
+use crate::derive::normalize::NormalizedEvent;
+use crate::error::{Result, StoreError, format_error_chain};
+use crate::queue::pending::{PendingClaim, PendingEvent, PendingFile, PendingQueue};
+use crate::queue::spool::EventSpool;
+use crate::record::event_record::EventRecord;
+use crate::store::{OpenedStore, Store};
+use crate::views::session_snapshot::{SessionSnapshot, SnapshotQuery};
+
+/// The name of the database in its directory.
+const DATABASE_FILE_NAME: &str = "snell.db";
+
+/// How many notes are taken in with one transaction.
+const PENDING_BATCH_SIZE: usize = 50;
+
+/// So many notes are taken in before something else is recorded, to keep the order. More have to wait.
+const MAX_INLINE_PENDING: usize = 100;
+
+/// Whether an event that is to be recorded is on disk already, in a note or in the spool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiskCopy {
+    /// It is, perhaps without the judgement.
+    Present,
+    /// It is not.
+    Absent,
+}
+
+/// The outcome for one event.
+#[derive(Debug)]
+pub enum RecordOutcome {
+    /// It is stored, or it is no event that can ever be stored. No copy of it is needed.
+    Settled(Result<IngestReceipt>),
+    /// It waits in a new note, and an earlier copy is not needed. This remark says why.
+    Waiting(String),
+    /// No new note could be written, so it waits in the copy that was there. This remark says why.
+    WaitingInCopy(String),
+    /// It is nowhere. This remark says why.
+    Lost(String),
+}
+
+impl RecordOutcome {
+    /// The remark about an event that is not stored.
+    pub fn into_warning(self) -> Option<String> {
+        match self {
+            Self::Settled(_) => None,
+            Self::Waiting(remark) | Self::WaitingInCopy(remark) | Self::Lost(remark) => Some(remark),
+        }
+    }
+
+    /// Whether the event is nowhere but in the copy that was there.
+    pub fn needs_copy(&self) -> bool {
+        matches!(self, Self::WaitingInCopy(_))
+    }
+}
+
+/// Records observations in the database of one directory.
+#[derive(Debug)]
+pub struct EventRecorder {
+    directory: PathBuf,
+    database: PathBuf,
+    store: Option<Store>,
+    pending: PendingQueue,
+    spool: EventSpool,
+    /// Copies of what may be in the log only.
+    copies: EventCopies,
+    /// What people should be told, since they last were.
+    warnings: Vec<String>,
+    /// Whether somebody has named the file, so that it may be anything.
+    is_named: bool,
+}
+
+impl EventRecorder {
+    /// A recorder for this directory. Nothing is opened before there is something to record.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self::with_database(Self::database_path(&directory.into()))
+    }
+
+    /// A recorder for the database at this path. What waits to be stored in it waits beside it.
+    pub fn with_database(database: impl Into<PathBuf>) -> Self {
+        let database = database.into();
+        let directory = database.parent().unwrap_or(Path::new("/")).to_owned();
+        Self {
+            pending: PendingQueue::in_data_dir(&directory),
+            spool: EventSpool::in_data_dir(&directory),
+            is_named: database.file_name().is_none_or(|name| name != DATABASE_FILE_NAME),
+            directory,
+            database,
+            store: None,
+            copies: EventCopies::default(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// As [`EventRecorder::with_database`], for a process that keeps the database open. It keeps copies of what is in the log only, so that
+    /// they can be stored again if the log is removed and another process begins a new one.
+    #[must_use]
+    pub fn with_copies(mut self) -> Self {
+        self.copies.enable();
+        self
+    }
+
+    /// The directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The database's path.
+    pub fn path(&self) -> PathBuf {
+        self.database.clone()
+    }
+
+    /// The path of the database in a directory.
+    pub fn database_path(directory: &Path) -> PathBuf {
+        directory.join(DATABASE_FILE_NAME)
+    }
+
+    /// What waits on disk to be stored.
+    pub fn pending(&self) -> &PendingQueue {
+        &self.pending
+    }
+
+    /// What was handed to the scribe and may not be stored.
+    pub fn spool(&self) -> &EventSpool {
+        &self.spool
+    }
+
+    /// What people should be told: a database that was moved aside, an event that has to wait.
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+
+    /// The store, opened if it was not, with what waited taken in if that was not much.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn open_store(&mut self) -> Result<&mut Store> {
+        self.open_database()?;
+        // In the order in which things happened; but nobody waits for more than a few of them.
+        if !self.pending.is_empty()
+            && let Some(paths) = self.pending.list_paths_if_few(MAX_INLINE_PENDING)
+        {
+            self.store_pending_files(&paths)?;
+        }
+        self.require_store()
+    }
+
+    /// As [`EventRecorder::open_store`], for those who only look: what cannot be taken in now goes on waiting, and a remark says so.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn open_store_for_reading(&mut self) -> Result<&mut Store> {
+        self.open_database()?;
+        if let Err(error) = self.drain_all() {
+            let waiting = self.pending.count();
+            self.warnings.push(format!("what waits on disk cannot be stored now ({error}); waiting: {waiting}"));
+        }
+        self.require_store()
+    }
+
+    /// What is known of a session. What waits on disk is taken in first: it may say what the agent was told already.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read, or what waits on disk cannot be taken in.
+    pub fn load_session_snapshot(&mut self, inquiry: &SnapshotQuery) -> Result<SessionSnapshot> {
+        // What waits on disk may say that the agent was told; as long as it cannot be stored, nobody knows.
+        let attempt = |recorder: &mut Self| recorder.open_store()?.load_session_snapshot(inquiry);
+        match attempt(self) {
+            Err(StoreError::Damaged(_)) => {
+                self.replace_damaged_database()?;
+                attempt(self)
+            }
+            other => other,
+        }
+    }
+
+    fn open_database(&mut self) -> Result<()> {
+        if self.store.as_ref().is_some_and(Store::has_intact_files) {
+            return Ok(());
+        }
+        let removed = self.close_removed_database()?;
+        let path = self.path();
+        let first_time = !path.exists();
+        let OpenedStore { store, set_aside } =
+            if self.is_named { Store::open_named(&path)? } else { Store::open(&path)? };
+        if first_time {
+            restrict_to_owner(&self.directory);
+        }
+        self.warn_database_moved(set_aside);
+        self.store = Some(store);
+        removed.map_or(Ok(()), |removed| self.recover_after_removal(removed))
+    }
+
+    /// Leaves a database if one of its files was removed or replaced, and names that file.
+    fn close_removed_database(&mut self) -> Result<Option<RemovedFile>> {
+        let Some(store) = &mut self.store else {
+            return Ok(None);
+        };
+        let removed = match store.recover_removed_file() {
+            // The next call tries again.
+            Err(StoreError::Locked) => return Err(StoreError::Locked),
+            removed => removed.unwrap_or(RemovedFile::ReplacedLog),
+        };
+        self.store = None;
+        Ok(Some(removed))
+    }
+
+    /// Stores again what was in a file that was removed or replaced, as far as it has to be, and says what happened.
+    fn recover_after_removal(&mut self, removed: RemovedFile) -> Result<()> {
+        let path = self.database.display().to_string();
+        let remark = match removed {
+            RemovedFile::Database => {
+                format!(
+                    "{path} was removed or replaced while it was in use; recording goes on in the file at that path"
+                )
+            }
+            RemovedFile::RestoredDatabase => {
+                format!("{path} was shortened while it was in use; it was restored from its log, and nothing is lost")
+            }
+            RemovedFile::SetAside(_) => {
+                let stored = self.restore_copies()?;
+                format!(
+                    "{path} or {path}-wal was shortened while it was in use; events that were stored again: {stored}"
+                )
+            }
+            RemovedFile::SavedLog => format!("{path}-wal was removed while it was in use; nothing is lost"),
+            RemovedFile::ReplacedLog => {
+                let stored = self.restore_copies()?;
+                format!(
+                    "{path}-wal or {path}-shm was replaced while it was in use; events that were stored again: {stored}"
+                )
+            }
+        };
+        if !matches!(removed, RemovedFile::ReplacedLog | RemovedFile::SetAside(_)) {
+            self.copies.clear();
+        }
+        self.warnings.push(remark);
+        if let RemovedFile::SetAside(aside) = removed {
+            self.warn_database_moved(aside);
+        }
+        Ok(())
+    }
+
+    /// Stores the copies again, and answers how many they are.
+    fn restore_copies(&mut self) -> Result<usize> {
+        let copies = self.copies.to_vec();
+        Ok(self.require_store()?.ingest_normalized(&copies)?.len())
+    }
+
+    /// Looks whether the files of an open database are still in their places, and opens them again if not.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn reopen_if_replaced(&mut self) -> Result<()> {
+        if self.store.is_some() { self.open_database() } else { Ok(()) }
+    }
+
+    /// Does what would otherwise slow down later work, if there is enough of it.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn run_maintenance(&mut self) -> Result<()> {
+        if self.open_store()?.run_maintenance()? {
+            self.copies.clear();
+        }
+        Ok(())
+    }
+
+    fn has_replaced_files(&self) -> bool {
+        self.store.as_ref().is_some_and(|store| !store.has_intact_files())
+    }
+
+    fn require_store(&mut self) -> Result<&mut Store> {
+        self.store.as_mut().ok_or_else(|| StoreError::Database("it was closed".into()))
+    }
+
+    /// Takes in everything that waits on disk, also what a scribe was handed and may not have stored.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn drain_all(&mut self) -> Result<()> {
+        self.drain_pending(usize::MAX)
+    }
+
+    /// As [`EventRecorder::drain_all`], but no more than so many notes, for whoever has visitors.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn drain_pending(&mut self, at_most: usize) -> Result<()> {
+        self.open_database()?;
+        if !self.pending.is_empty() {
+            let mut paths = self.pending.list_paths();
+            paths.truncate(at_most);
+            self.store_pending_files(&paths)?;
+        }
+        if self.spool.is_empty() {
+            return Ok(());
+        }
+        let spool = self.spool.clone();
+        let remarks = spool.drain(&mut |observations| {
+            // What nothing names is no event.
+            let prepared: Vec<_> = observations.into_iter().flat_map(NormalizedEvent::from_record).collect();
+            self.try_record_events(&prepared).map(drop)
+        })?;
+        self.warnings.extend(remarks);
+        Ok(())
+    }
+
+    /// Records these observations, in this order. If that cannot be done now they are written down, to be recorded by
+    /// whoever comes next, and a remark says so.
+    pub fn record_events(&mut self, observations: Vec<EventRecord>) -> Vec<Result<IngestReceipt>> {
+        let without_copies = |observation| (observation, DiskCopy::Absent);
+        let recorded = self.record_each(observations.into_iter().map(without_copies).collect());
+        let mut receipts = Vec::with_capacity(recorded.len());
+        for one in recorded {
+            match one {
+                RecordOutcome::Settled(receipt) => receipts.push(receipt),
+                other => self.warnings.extend(other.into_warning()),
+            }
+        }
+        receipts
+    }
+
+    /// As [`EventRecorder::record_events`], with an outcome for each event, in their order.
+    pub fn record_each(&mut self, events: Vec<(EventRecord, DiskCopy)>) -> Vec<RecordOutcome> {
+        let mut prepared = Vec::with_capacity(events.len());
+        // What nothing names is no event, and does not hold up the others.
+        let mut places = Vec::with_capacity(events.len());
+        for (observation, copy) in events {
+            places.push(NormalizedEvent::from_record(observation).map(|one| {
+                prepared.push(one);
+                copy
+            }));
+        }
+        let mut receipts = self.try_record_events(&prepared).map(Vec::into_iter);
+        let mut prepared = prepared.iter();
+        let mut outcome = |copy: DiskCopy| {
+            let one = prepared.next()?;
+            match &mut receipts {
+                Ok(receipts) => receipts.next().map(RecordOutcome::Settled),
+                Err(error) => Some(self.write_pending_event(one, copy, error)),
+            }
+        };
+        let missing = || RecordOutcome::Settled(Err(StoreError::Database("nothing was recorded".into())));
+        places
+            .into_iter()
+            .map(|place| match place {
+                Ok(copy) => outcome(copy).unwrap_or_else(missing),
+                Err(fault) => RecordOutcome::Settled(Err(fault)),
+            })
+            .collect()
+    }
+
+    /// As [`EventRecorder::record_events`], but nothing is written down if it fails.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be used.
+    pub fn try_record_events(&mut self, observed: &[NormalizedEvent]) -> Result<Vec<Result<IngestReceipt>>> {
+        let attempt = |recorder: &mut Self| recorder.open_store()?.ingest_normalized(observed);
+        let recorded = match attempt(self) {
+            Err(StoreError::Damaged(_)) => {
+                self.replace_damaged_database()?;
+                attempt(self)
+            }
+            // One that the database does not take must not stop the others.
+            Err(StoreError::Refused(_)) => return observed.iter().map(|one| self.record_single_event(one)).collect(),
+            // It may have been written to files that are gone. What is stored already is not stored again.
+            Ok(first) if self.has_replaced_files() => attempt(self).map(|again| prefer_first_receipts(again, first)),
+            other => other,
+        };
+        let receipts = recorded?;
+        self.copies.add(observed);
+        Ok(receipts.into_iter().map(Ok).collect())
+    }
+
+    /// Records one observation. One that the database does not take is put where somebody can look at it.
+    fn record_single_event(&mut self, observed: &NormalizedEvent) -> Result<Result<IngestReceipt>> {
+        let recorded = self.open_store()?.ingest_normalized(std::slice::from_ref(observed));
+        match recorded {
+            Err(StoreError::Refused(why)) => {
+                let written = self.pending.push(&observed.to_event_record(), PendingClaim::Anyone);
+                let place = match written.map(|note| self.pending.reject(note)) {
+                    Ok(()) => "it is in unreadable/".to_owned(),
+                    Err(fault) => format!("it cannot be written down ({fault}) and is lost"),
+                };
+                let event = &observed.name;
+                self.warnings.push(format!("the database refuses {event} ({why}); {place}"));
+                Ok(Err(StoreError::Refused(why)))
+            }
+            Err(error) => Err(error),
+            Ok(mut receipts) => Ok(receipts.pop().ok_or_else(|| StoreError::Database("nothing was recorded".into()))),
+        }
+    }
+
+    /// Moves a database aside that turned out to be damaged after it had been opened.
+    fn replace_damaged_database(&mut self) -> Result<()> {
+        // Files that do not belong together seem damaged.
+        if self.has_replaced_files() {
+            return self.open_database();
+        }
+        if let Some(store) = self.store.take() {
+            let set_aside = store.move_aside(Timestamp::now())?;
+            self.warn_database_moved(set_aside);
+        }
+        Ok(())
+    }
+
+    fn warn_database_moved(&mut self, set_aside: Option<PathBuf>) {
+        self.warnings.extend(set_aside.map(|aside| {
+            format!("the database was damaged; it was moved to {}, and a new one was begun", aside.display())
+        }));
+    }
+
+    /// Writes an observation down, because it cannot be recorded now.
+    pub fn defer_event(&self, observation: EventRecord, copy: DiskCopy, why: &StoreError) -> RecordOutcome {
+        match NormalizedEvent::from_record(observation) {
+            Ok(prepared) => self.write_pending_event(&prepared, copy, why),
+            Err(fault) => RecordOutcome::Settled(Err(fault)),
+        }
+    }
+
+    fn write_pending_event(&self, observed: &NormalizedEvent, copy: DiskCopy, error: &StoreError) -> RecordOutcome {
+        let error = format_error_chain(error);
+        let event = &observed.name;
+        let lost = |fault: &str| {
+            RecordOutcome::Lost(format!("cannot record {event} ({error}), nor write it down ({fault}); it is lost"))
+        };
+        if !self.pending.has_room() {
+            return lost("too many events wait already");
+        }
+        let waiting = format!("cannot record {event} now ({error}); it waits on disk for the next call");
+        match self.pending.push(&observed.to_event_record(), PendingClaim::Anyone) {
+            Ok(_) => RecordOutcome::Waiting(waiting),
+            Err(_) if copy == DiskCopy::Present => RecordOutcome::WaitingInCopy(waiting),
+            Err(fault) => lost(&fault.to_string()),
+        }
+    }
+
+    /// Takes in what waits on disk for as long as somebody may be kept waiting: in a process that records alone, and has
+    /// nobody to leave it to. What cannot be done is left for the next one.
+    pub fn drain_for(&mut self, time: Duration) {
+        let deadline = Instant::now() + time;
+        let paths = if self.pending.is_empty() { Vec::new() } else { self.pending.list_paths() };
+        for paths in paths.chunks(PENDING_BATCH_SIZE) {
+            if Instant::now() > deadline || self.store_pending_files(paths).is_err() {
+                return;
+            }
+        }
+        let _ = self.drain_pending(0);
+    }
+
+    fn store_pending_files(&mut self, paths: &[PathBuf]) -> Result<()> {
+        for paths in paths.chunks(PENDING_BATCH_SIZE) {
+            let mut notes = Vec::with_capacity(paths.len());
+            for path in paths {
+                match self.pending.load(path.clone()) {
+                    PendingFile::Ready(note) => notes.push(*note),
+                    PendingFile::Skipped => {}
+                    PendingFile::SetAside(aside, why) => self.warnings.push(format!(
+                        "an event that waited on disk cannot be understood ({why}); it was moved to {}",
+                        aside.display()
+                    )),
+                }
+            }
+            self.store_pending_batch(notes)?;
+        }
+        Ok(())
+    }
+
+    fn store_pending_batch(&mut self, notes: Vec<PendingEvent>) -> Result<()> {
+        let Some(store) = self.store.as_mut().filter(|_| !notes.is_empty()) else {
+            return Ok(());
+        };
+        let prepared: Result<Vec<_>> =
+            notes.iter().map(|note| NormalizedEvent::from_record(note.observation.clone())).collect();
+        match prepared.and_then(|prepared| store.ingest_normalized(&prepared).map(|_| prepared)) {
+            Ok(prepared) if store.has_intact_files() => {
+                self.copies.add(&prepared);
+                notes.into_iter().for_each(PendingEvent::remove);
+            }
+            // They may have been written to files that are gone, so they are stored once more with the next call.
+            Ok(_) => {}
+            // One that the database does not take must not stop the others.
+            Err(StoreError::Refused(_) | StoreError::NoEvent(_)) => {
+                for note in notes {
+                    match store.ingest(note.observation.clone()) {
+                        Err(StoreError::Refused(_) | StoreError::NoEvent(_)) => self.pending.reject(note),
+                        Err(error) => return Err(error),
+                        Ok(_) => note.remove(),
+                    }
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Puts the database in good order, as the last thing to do.
+    pub fn close(self) {
+        match self.store {
+            // If it cannot be tidied now, whoever comes next does it.
+            Some(store) if store.has_intact_files() => drop(store.close()),
+            Some(mut store) => drop(store.recover_removed_file()),
+            None => {}
+        }
+    }
+
+    /// Folds the log into the database if it has become long, in a process that records alone: the next one would have to
+    /// read all of it.
+    pub fn checkpoint_before_exit(&mut self) {
+        if let Some(store) = &mut self.store {
+            let _ = store.checkpoint_before_exit();
+        }
+    }
+
+    /// Leaves without tidying up, because somebody waits. The database is made to bear that.
+    pub fn abandon_store(&mut self) {
+        std::mem::forget(self.store.take());
+    }
+}
+
+/// What is said of events that were stored twice: the first time counts, if the second found it.
+fn prefer_first_receipts(again: Vec<IngestReceipt>, first: Vec<IngestReceipt>) -> Vec<IngestReceipt> {
+    let pairs = again.into_iter().zip(first);
+    pairs.map(|(again, first)| if again.duplicate { first } else { again }).collect()
+}
+
+/// A directory that holds nothing but our own is closed to others. One that holds more is somebody's, and stays as it is.
+fn restrict_to_owner(directory: &Path) {
+    let Ok(metadata) = fs::metadata(directory) else {
+        return;
+    };
+    let ours = |entry: fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        [
+            "snell.db",
+            "pending",
+            "handed",
+            "outbox",
+            "unreadable",
+            "scribe.",
+            "trust.",
+            "background.",
+            "told",
+            "installed",
+            "snell.sock",
+        ]
+        .iter()
+        .any(|known| name.starts_with(known))
+    };
+    let open = metadata.mode() & 0o077 != 0 && metadata.uid() == rustix::process::geteuid().as_raw();
+    if open && fs::read_dir(directory).is_ok_and(|entries| entries.flatten().all(ours)) {
+        // If it cannot be closed, the files in it still are.
+        let _ = fs::set_permissions(directory, Permissions::from_mode(0o700));
+    }
+}

@@ -1,0 +1,7 @@
+//! What is kept of one event: the record itself, its size limits, and the redaction of secrets before anything is
+//! written.
+
+pub(crate) mod event_record;
+pub(crate) mod json;
+pub mod redaction;
+pub(crate) mod redaction_marks;

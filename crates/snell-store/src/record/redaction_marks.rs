@@ -1,0 +1,75 @@
+//! What is missing from what was kept: before anything is written, secrets are masked and long texts are cut.
+
+use serde_json::Value;
+
+use crate::record::event_record::OMISSION_NOTICE;
+use crate::record::redaction::is_masked;
+
+/// What was taken out of a value before it was written. Known by the marks that stand in its place, so that a text which
+/// had such a mark already looks as if something was taken out of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Redactions {
+    /// Secrets.
+    pub masked: bool,
+    /// The middle of a text that was too long.
+    pub shortened: bool,
+}
+
+impl Redactions {
+    /// What is missing from a value that was kept.
+    pub fn from_value(value: &Value) -> Self {
+        let mut losses = Self::default();
+        // A stack rather than recursion, as where they are made.
+        let mut rest = vec![value];
+        while let Some(value) = rest.pop() {
+            match value {
+                Value::String(text) => losses.scan_text(text),
+                Value::Array(items) => rest.extend(items),
+                Value::Object(members) => {
+                    for (name, value) in members {
+                        losses.scan_text(name);
+                        rest.push(value);
+                    }
+                }
+                Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            }
+        }
+        losses
+    }
+
+    /// Whether something is missing.
+    pub fn has_any(self) -> bool {
+        self.masked || self.shortened
+    }
+
+    fn scan_text(&mut self, text: &str) {
+        self.masked |= is_masked(text);
+        self.shortened |= text.contains(OMISSION_NOTICE.1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use snell::{Event, EventName, Timestamp};
+
+    use super::*;
+    use crate::record::event_record::EventRecord;
+
+    #[test]
+    fn what_is_taken_out_of_a_payload_is_seen_afterwards() {
+        let cases = [
+            (json!({"command": "ls -l", "list": [1, null, {"a": "b"}]}), (false, false)),
+            (json!({"command": format!("echo {}", "x".repeat(100_000))}), (false, true)),
+            (json!({"env": [{"command": "API_TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345 make"}]}), (true, false)),
+        ];
+        for (input, (masked, shortened)) in cases {
+            let event = Event::new(EventName::PreToolUse).with_tool("Bash", input);
+            let mut event = event.clone();
+            event.raw = event.to_json().as_object().unwrap().clone();
+            let kept = EventRecord::new(&event, Timestamp::UNIX_EPOCH).into_sanitized();
+            let input = &kept.payload["tool_input"];
+            assert_eq!(Redactions::from_value(input), Redactions { masked, shortened }, "{input}");
+        }
+    }
+}

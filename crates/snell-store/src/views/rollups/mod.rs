@@ -1,0 +1,305 @@
+//! What is counted by the hour as it happens, so that nobody has to look at every run of a hook and every verdict again.
+//!
+//! Up to twenty different durations are kept as they are ([`DurationHistogram`]), so a percentile of so few runs is exact. Of more,
+//! those that are alike count together, and a percentile is off by a quarter at most.
+
+mod duration_histogram;
+
+use snell::Timestamp;
+
+use crate::db::model::words;
+use crate::error::Result;
+use crate::store::Store;
+use crate::views::query_types::HookStats;
+
+use duration_histogram::DurationHistogram;
+
+/// An hour, in the unit in which times are kept.
+pub(crate) const HOUR_US: i64 = 3_600_000_000;
+
+/// A run that took longer counts as if it had taken so long.
+const MAX_RUN_US: i64 = 1_000_000_000_000;
+
+/// Statuses of hooks that have not run, or not yet.
+const NOT_RUN_STATUSES: [&str; 2] = ["skipped", "started"];
+
+words! {
+    /// What came of a verdict of the guard.
+    GuardOutcome {
+        /// The call was denied.
+        Denied = "deny",
+        /// The user was asked.
+        Asked = "ask",
+        /// The call was let through, although a rule is about it.
+        Allowed = "allow",
+        /// It would have been denied, but the guard only watches.
+        WouldDeny = "would_deny",
+        /// The user would have been asked, but the guard only watches.
+        WouldAsk = "would_ask",
+    }
+}
+
+impl GuardOutcome {
+    /// What came of a verdict, by what was decided and what would have been.
+    pub fn from_decision(decision: &str, would: Option<&str>) -> Self {
+        match (Self::parse(decision), would) {
+            (Some(Self::Denied), _) => Self::Denied,
+            (Some(Self::Asked), _) => Self::Asked,
+            (_, Some("deny")) => Self::WouldDeny,
+            (_, Some("ask")) => Self::WouldAsk,
+            _ => Self::Allowed,
+        }
+    }
+
+    /// What is kept of such a verdict: what was decided, and what would have been.
+    pub(crate) fn to_stored(self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Self::WouldDeny => (Self::Allowed.as_str(), Some(Self::Denied.as_str())),
+            Self::WouldAsk => (Self::Allowed.as_str(), Some(Self::Asked.as_str())),
+            other => (other.as_str(), None),
+        }
+    }
+}
+
+/// What all hooks together, or one of them, did in an hour.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HookHour {
+    /// When the hour began.
+    pub begins: Timestamp,
+    /// How often a hook ran.
+    pub runs: i64,
+    /// Half of the runs took no longer than this.
+    pub p50_ms: f64,
+    /// 95 of 100 runs took no longer than this.
+    pub p95_ms: f64,
+    /// None took longer than this.
+    pub max_ms: f64,
+}
+
+/// What the guard said in an hour by one rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuardHour {
+    /// When the hour began.
+    pub begins: Timestamp,
+    /// The rule.
+    pub rule: String,
+    /// How grave it is.
+    pub tier: String,
+    /// What came of it.
+    pub outcome: GuardOutcome,
+    /// How often.
+    pub verdicts: i64,
+    /// When it was last said.
+    pub last_at: Timestamp,
+}
+
+impl Store {
+    /// What hooks did in each hour since then, the earliest first: all of them together, or this one. Hours in which none
+    /// ran are left out, and the one in which it begins counts as a whole.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn list_hook_hours(&mut self, since: Timestamp, hook_id: Option<i64>) -> Result<Vec<HookHour>> {
+        self.backend.queries().list_hook_hours(since, hook_id)
+    }
+
+    /// How often the guard said what in each hour since then, the earliest first. The hour in which it begins counts as a
+    /// whole.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn list_guard_hours(&mut self, since: Timestamp) -> Result<Vec<GuardHour>> {
+        self.backend.queries().list_guard_hours(since)
+    }
+
+    /// The same of one agent. That is not counted as it happens, so only so many verdicts are looked at, the latest.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn list_agent_guard_hours(&mut self, agent_id: i64, since: Timestamp, at_most: u32) -> Result<Vec<GuardHour>> {
+        self.backend.queries().list_agent_guard_hours(agent_id, since, at_most)
+    }
+}
+
+/// Whether a hook of this status has run.
+pub(crate) fn has_run_status(status: &str) -> bool {
+    !NOT_RUN_STATUSES.contains(&status)
+}
+
+/// The hour in which a moment lies.
+pub(crate) fn to_hour(at: Timestamp) -> i64 {
+    at.as_microsecond().div_euclid(HOUR_US)
+}
+
+/// When an hour begins.
+pub(crate) fn hour_to_timestamp(hour: i64) -> Timestamp {
+    let us = hour.saturating_mul(HOUR_US);
+    Timestamp::from_microsecond(us).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// How often hooks ran, and how they fared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HookRunCounts {
+    pub(crate) runs: i64,
+    pub(crate) failures: i64,
+    pub(crate) timeouts: i64,
+    pub(crate) blocks: i64,
+    pub(crate) total_us: i64,
+    pub(crate) max_us: i64,
+    /// In microseconds, as it is kept.
+    pub(crate) last_at: i64,
+}
+
+impl HookRunCounts {
+    fn add(&mut self, more: &Self) {
+        let is_first = self.runs == 0;
+        self.last_at = if is_first { more.last_at } else { self.last_at.max(more.last_at) };
+        self.runs += more.runs;
+        self.failures += more.failures;
+        self.timeouts += more.timeouts;
+        self.blocks += more.blocks;
+        self.total_us = self.total_us.saturating_add(more.total_us);
+        self.max_us = self.max_us.max(more.max_us);
+    }
+}
+
+/// Runs in sum, and by how long they took.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HookRunRollup {
+    pub(crate) counts: HookRunCounts,
+    durations: DurationHistogram,
+}
+
+impl HookRunRollup {
+    /// One run.
+    pub(crate) fn from_run(status: &str, duration_us: i64, at: i64) -> Self {
+        let is = |wanted: &str| i64::from(status == wanted);
+        let us = duration_us.clamp(0, MAX_RUN_US);
+        Self {
+            counts: HookRunCounts {
+                runs: 1,
+                failures: is("failed"),
+                timeouts: is("timed_out"),
+                blocks: is("blocked"),
+                total_us: us,
+                max_us: us,
+                last_at: at,
+            },
+            durations: DurationHistogram::from_single(us),
+        }
+    }
+
+    /// Adds what was kept: the counts, and what [`Self::durations`] has written.
+    pub(crate) fn add_stored(&mut self, counts: &HookRunCounts, durations: &str) {
+        self.counts.add(counts);
+        self.durations.add_encoded(durations);
+    }
+
+    /// How long runs took, as it is kept.
+    pub(crate) fn encode_durations(&self) -> String {
+        self.durations.to_string()
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.counts.add(&other.counts);
+        self.durations.add(&other.durations);
+    }
+
+    /// What so many of a hundred runs did not exceed.
+    fn percentile_ms(&self, percent: i64) -> f64 {
+        let rank = (self.counts.runs * percent + 99) / 100;
+        let us = self.durations.find_rank_value(rank);
+        us.unwrap_or(self.counts.max_us as f64) / 1000.0
+    }
+
+    pub(crate) fn to_hook_hour(&self, hour: i64) -> HookHour {
+        HookHour {
+            begins: hour_to_timestamp(hour),
+            runs: self.counts.runs,
+            p50_ms: self.percentile_ms(50),
+            p95_ms: self.percentile_ms(95),
+            max_ms: us_to_ms(self.counts.max_us),
+        }
+    }
+
+    /// Fills in what a hook has cost.
+    pub(crate) fn fill_stats(&self, stats: &mut HookStats) {
+        let all = &self.counts;
+        stats.runs = all.runs;
+        stats.failures = all.failures;
+        stats.timeouts = all.timeouts;
+        stats.blocks = all.blocks;
+        stats.p50_ms = self.percentile_ms(50);
+        stats.p95_ms = self.percentile_ms(95);
+        stats.max_ms = us_to_ms(all.max_us);
+        stats.total_ms = us_to_ms(all.total_us);
+        stats.last_run_at = Timestamp::from_microsecond(all.last_at).unwrap_or(Timestamp::UNIX_EPOCH);
+    }
+}
+
+fn us_to_ms(us: i64) -> f64 {
+    us as f64 / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build_rollup(durations_us: impl IntoIterator<Item = i64>) -> HookRunRollup {
+        let mut sum = HookRunRollup::default();
+        for us in durations_us {
+            sum.add(&HookRunRollup::from_run("ok", us, 0));
+        }
+        sum
+    }
+
+    #[test]
+    fn percentiles_are_exact_for_few_runs_and_close_for_many() {
+        let cases: [(&[i64], f64, f64); 5] = [
+            (&[1000, 2000, 10_000], 2.0, 10.0),
+            // All of these are alike.
+            (&[4000, 4100, 4200, 4900], 4.1, 4.9),
+            (&[4900, 4000, 4300, 4200, 4100, 4400, 4500], 4.3, 4.9),
+            (&[5000, 5000, 5000, 4001], 5.0, 5.0),
+            (&[0], 0.0, 0.0),
+        ];
+        for (durations, p50, p95) in cases {
+            let few = build_rollup(durations.iter().copied()).to_hook_hour(0);
+            assert_eq!((few.p50_ms, few.p95_ms), (p50, p95), "{durations:?}");
+        }
+        let twenty = build_rollup((0..20).map(|number| 4000 + number)).to_hook_hour(0);
+        assert_eq!((twenty.p50_ms, twenty.p95_ms, twenty.max_ms), (4.009, 4.018, 4.019));
+        let one = build_rollup([1234]).to_hook_hour(0);
+        assert_eq!((one.p50_ms, one.p95_ms, one.max_ms), (1.234, 1.234, 1.234));
+        let many = build_rollup((1..=10_000).map(|number| number * 10)).to_hook_hour(0);
+        for (found, exact) in [(many.p50_ms, 50.0), (many.p95_ms, 95.0)] {
+            assert!((found / exact - 1.0).abs() < 0.25, "{found} for {exact}");
+        }
+        assert_eq!((many.runs, many.max_ms), (10_000, 100.0));
+    }
+
+    #[test]
+    fn a_verdict_that_was_only_noted_is_told_from_one_that_counted() {
+        use GuardOutcome::{Allowed, Asked, Denied, WouldAsk, WouldDeny};
+        let cases = [
+            ("deny", None, Denied),
+            ("ask", None, Asked),
+            ("allow", None, Allowed),
+            ("allow", Some("deny"), WouldDeny),
+            ("allow", Some("ask"), WouldAsk),
+            ("allow", Some("nonsense"), Allowed),
+            ("deny", Some("ask"), Denied),
+            ("nonsense", None, Allowed),
+        ];
+        for (decision, would, outcome) in cases {
+            assert_eq!(GuardOutcome::from_decision(decision, would), outcome, "{decision} {would:?}");
+        }
+        for outcome in GuardOutcome::ALL {
+            let (decision, would) = outcome.to_stored();
+            assert_eq!(GuardOutcome::from_decision(decision, would), *outcome);
+        }
+    }
+}

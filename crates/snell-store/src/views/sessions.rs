@@ -1,0 +1,298 @@
+//! What is asked about sessions, and what agents and people say about them beside events: what a session works on, that it
+//! is still there, and what it has others do.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use snell::{Event, Timestamp, reveal_invisible_chars};
+
+use crate::db::journal::Journal;
+use crate::db::model::{
+    AgentRow, AgentState, ConversationRow, CorrelationMethod, ProcessIdentity, to_stored_precision,
+};
+use crate::db::rows::{EventRow, Rows};
+use crate::error::Result;
+use crate::record::event_record::{EventRecord, sanitize_text_within};
+use crate::store::Store;
+
+/// The longest status that is kept.
+const MAX_STATUS_BYTES: usize = 1024;
+
+/// The events that stand in the log for what is said here.
+const STATUS_EVENT: &str = "Status";
+const PING_EVENT: &str = "Ping";
+
+/// A session as the view `sessions` shows it, column by column.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names are those of the view")]
+pub struct SessionRow {
+    #[serde(skip)]
+    pub conversation_id: i64,
+    pub session_id: String,
+    pub role: Option<String>,
+    pub mode: Option<String>,
+    pub current_state: String,
+    pub last_seen_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    pub end_reason: Option<String>,
+    pub tmux_pane: Option<String>,
+    pub context_warning_level: i64,
+    pub mission_execution_id: Option<String>,
+    pub status_text: Option<String>,
+    pub started_at: Timestamp,
+    pub agent_id: i64,
+    pub project_path: String,
+    pub context_percent: Option<f64>,
+    pub model: Option<String>,
+    pub permission_mode: Option<String>,
+    pub status_set_at: Option<Timestamp>,
+    pub pinged_at: Option<Timestamp>,
+    pub current_tool: Option<String>,
+}
+
+/// Which sessions.
+#[derive(Clone, Debug, Default)]
+pub struct SessionFilter {
+    /// Only this one.
+    pub conversation_id: Option<i64>,
+    /// Only those of this agent.
+    pub agent_id: Option<i64>,
+    /// Ended ones too.
+    pub ended_too: bool,
+    /// At most so many; all of them if it is not said.
+    pub limit: Option<u32>,
+}
+
+/// A session that is open on this host, and where its agent sits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenSession {
+    /// The session.
+    pub row: SessionRow,
+    /// Its agent's process.
+    pub process: Option<ProcessIdentity>,
+    /// The tmux pane its agent was last seen in.
+    pub tmux_pane: Option<String>,
+    /// The socket of the server that the pane belongs to.
+    pub tmux_server: Option<String>,
+}
+
+/// Where an agent is to be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentLocation {
+    /// Its number.
+    pub agent_id: i64,
+    /// The session it is in, by its number.
+    pub conversation_id: Option<i64>,
+    /// What it is doing.
+    pub state: AgentState,
+    /// Since when.
+    pub state_since: Timestamp,
+    /// By what that is known, in words.
+    pub why: String,
+    /// The host it runs on.
+    pub host: Option<String>,
+    /// Whether that is this one, as far as is known.
+    pub is_here: bool,
+    /// The tmux pane it was last seen in.
+    pub tmux_pane: Option<String>,
+    /// The socket of the server that the pane belongs to.
+    pub tmux_server: Option<String>,
+    /// Its process.
+    pub process: Option<ProcessIdentity>,
+    /// Whether that is certain: what calls us once may be a mere messenger.
+    pub process_is_certain: bool,
+}
+
+/// A mission that a session carries out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MissionView {
+    /// Its id.
+    pub mission_execution_id: String,
+    /// When the session took it up.
+    pub linked_at: Option<Timestamp>,
+}
+
+impl Store {
+    /// Sessions, the one that was last heard of first.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn list_sessions(&mut self, filter: &SessionFilter) -> Result<Vec<SessionRow>> {
+        self.backend.queries().list_sessions(filter)
+    }
+
+    /// The mission that a session carries out, if it carries out one.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn find_session_mission(&mut self, session: &SessionRow) -> Result<Option<MissionView>> {
+        match &session.mission_execution_id {
+            None => Ok(None),
+            Some(mission) => self.backend.queries().find_mission(mission).map(Some),
+        }
+    }
+
+    /// The current sessions of agents on this host that have not ended, the one that was last heard of first.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn list_local_open_sessions(&mut self) -> Result<Vec<OpenSession>> {
+        let mut agents = Vec::new();
+        self.backend.read_transaction(&mut |rows| {
+            agents = rows.list_live_agents()?;
+            Ok(())
+        })?;
+        agents.retain(|agent| self.is_local_agent(agent));
+        let rows = self.list_sessions(&SessionFilter::default())?;
+        let of_agent = |row: SessionRow| {
+            let is_current = |agent: &&AgentRow| agent.conversation_id == Some(row.conversation_id);
+            let agent = agents.iter().find(is_current)?;
+            Some(OpenSession {
+                row,
+                process: agent.process,
+                tmux_pane: agent.tmux_pane.clone(),
+                tmux_server: agent.tmux_server.clone(),
+            })
+        };
+        Ok(rows.into_iter().filter_map(of_agent).collect())
+    }
+
+    /// Where an agent is to be found; nothing if there is no such agent.
+    ///
+    /// # Errors
+    ///
+    /// When the database cannot be read.
+    pub fn find_agent_location(&mut self, agent_id: i64) -> Result<Option<AgentLocation>> {
+        let mut found = None;
+        self.backend.read_transaction(&mut |rows| {
+            found = rows.find_agent(agent_id)?;
+            Ok(())
+        })?;
+        Ok(found.map(|agent| AgentLocation {
+            agent_id,
+            conversation_id: agent.conversation_id,
+            state: agent.state,
+            state_since: agent.state_since,
+            is_here: self.is_local_agent(&agent),
+            why: agent.why,
+            host: agent.host,
+            tmux_pane: agent.tmux_pane,
+            tmux_server: agent.tmux_server,
+            process: agent.process,
+            process_is_certain: agent.process_is_certain,
+        }))
+    }
+
+    /// Sets what a session works on, or that nothing is said about that any more. Answers the text as it is kept: on one
+    /// line, masked and cut.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such session, or the database cannot be written.
+    pub fn set_status(&mut self, conversation_id: i64, text: Option<&str>, at: Timestamp) -> Result<Option<String>> {
+        let text = text.map(|text| to_visible_line(&sanitize_text_within(text, MAX_STATUS_BYTES)));
+        self.record_session_message(STATUS_EVENT, conversation_id, text.as_deref(), at, |conversation, at| {
+            conversation.status_text.clone_from(&text);
+            conversation.status_set_at = text.is_some().then_some(at);
+        })?;
+        Ok(text)
+    }
+
+    /// Notes that a session has given a sign of itself, with what it has to say.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such session, or the database cannot be written.
+    pub fn record_ping(&mut self, conversation_id: i64, message: Option<&str>, at: Timestamp) -> Result<()> {
+        self.record_session_message(PING_EVENT, conversation_id, message, at, |conversation, at| {
+            conversation.pinged_at = Some(at);
+        })
+    }
+
+    /// Keeps what is said as an event of the session, and what it changes. It is no event of the agent's own: what the agent
+    /// is doing stays as it was, and one that has ended is not revived.
+    fn record_session_message(
+        &mut self,
+        event: &str,
+        conversation_id: i64,
+        message: Option<&str>,
+        at: Timestamp,
+        change: impl Fn(&mut ConversationRow, Timestamp),
+    ) -> Result<()> {
+        let at = to_stored_precision(at);
+        self.run_transaction(event, at, &mut |journal| {
+            let mut conversation = journal.require_conversation(conversation_id)?;
+            let said = build_session_event(event, &conversation.session_id, message, at)?;
+            insert_session_event(journal, &conversation, &said)?;
+            journal.set_message(said.payload.get("message").and_then(Value::as_str));
+            change(&mut conversation, at);
+            journal.save_conversation(&mut conversation)?;
+            journal.refresh_card(conversation.agent_id)
+        })
+    }
+}
+
+/// What is said, as an event fit to be kept.
+fn build_session_event(event: &str, session_id: &str, message: Option<&str>, at: Timestamp) -> Result<EventRecord> {
+    let mut payload = Map::new();
+    payload.insert("session_id".into(), session_id.into());
+    if let Some(message) = message {
+        payload.insert("message".into(), message.into());
+    }
+    let (event, _) = Event::from_object(Some(event), payload)?;
+    Ok(EventRecord::new(&event, at).into_sanitized())
+}
+
+fn insert_session_event(journal: &mut Journal<'_>, conversation: &ConversationRow, said: &EventRecord) -> Result<()> {
+    let agent = journal.find_agent(conversation.agent_id)?;
+    let state = agent.map_or(AgentState::Ended, |agent| agent.state);
+    journal.insert_event(&EventRow {
+        event_id: &said.event_id,
+        agent_id: conversation.agent_id,
+        conversation_id: Some(conversation.conversation_id),
+        name: &said.event,
+        tool: None,
+        tool_use_id: None,
+        decision: None,
+        reason: None,
+        changed_input: None,
+        changed_output: None,
+        added_context: None,
+        state,
+        correlation: CorrelationMethod::DbSessionId,
+        at: said.at,
+        took_us: None,
+        tool_summary: None,
+        tool_us: None,
+        ends: None,
+        error: None,
+        payload: &Value::Object(said.payload.clone()).to_string(),
+    })?;
+    Ok(())
+}
+
+/// A text on one line: breaks become blanks, and an escape stands for whatever else nobody sees.
+fn to_visible_line(text: &str) -> String {
+    let parts: Vec<_> = text.split(['\n', '\r', '\t']).map(str::trim).filter(|part| !part.is_empty()).collect();
+    reveal_invisible_chars(&parts.join(" ")).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_texts_stay_on_one_line() {
+        let rows = [
+            ("  build the\r\n\tthing ", "build the thing"),
+            ("a\u{2028}b\u{1b}[2Jc", "a\\u{2028}b\\u{1b}[2Jc"),
+            ("\n \t", ""),
+            ("as it is", "as it is"),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(to_visible_line(text), expected, "{text:?}");
+        }
+    }
+}

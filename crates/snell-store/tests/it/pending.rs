@@ -1,0 +1,179 @@
+//! What waits on disk to be stored.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+use snell_store::{DecisionRecord, EventRecord, EventRecorder, EventSpool, LogFilter, PendingClaim, PendingQueue};
+
+use crate::support::{LiveProcess, build_event, build_prompt};
+
+const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+
+/// All events of a store, the oldest first.
+fn list_stored_events(recorder: &mut EventRecorder) -> Vec<snell_store::LogEntry> {
+    let all = LogFilter { after_id: Some(0), limit: u32::MAX, ..LogFilter::default() };
+    recorder.open_store().unwrap().query_log(&all).unwrap()
+}
+
+fn list_pending_names(directory: &std::path::Path) -> Vec<String> {
+    let entries = fs::read_dir(directory.join("pending")).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn a_note_is_private_masked_marked_as_late_and_read_in_order() {
+    let root = tempfile::tempdir().unwrap();
+    let notes = PendingQueue::in_data_dir(root.path());
+    assert!(notes.is_empty() && notes.load_all().is_empty() && notes.has_room());
+    for second in [3, 1, 2] {
+        let observation = build_event("PreToolUse", &format!("s{second}"))
+            .with_field("tool_input", format!("curl -H 'Authorization: token {SECRET}'"))
+            .at_second(second)
+            .into_record_in(root.path());
+        notes.push(&observation, PendingClaim::Anyone).unwrap();
+    }
+    assert_eq!((notes.is_empty(), notes.count()), (false, 3));
+    let all = notes.load_all();
+    let sessions: Vec<_> = all.iter().map(|note| note.observation.payload["session_id"].as_str().unwrap()).collect();
+    assert_eq!(sessions, ["s1", "s2", "s3"]);
+    assert!(all.iter().all(|note| note.observation.delayed));
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&root.path().join("pending")), 0o700);
+    for name in list_pending_names(root.path()) {
+        let path = root.path().join("pending").join(name);
+        assert_eq!(mode(&path), 0o600);
+        assert!(!fs::read_to_string(path).unwrap().contains(SECRET));
+    }
+    for note in all {
+        note.remove();
+    }
+    assert!(notes.is_empty());
+}
+
+#[test]
+fn a_note_of_a_living_process_is_its_own_to_record() {
+    let root = tempfile::tempdir().unwrap();
+    let notes = PendingQueue::in_data_dir(root.path());
+    let observation = build_event("Stop", "s").into_record_in(root.path());
+    notes.push(&observation, PendingClaim::Owner).unwrap();
+    assert_eq!((notes.count(), notes.load_all().len()), (1, 0));
+    // The same note of a process that is gone is anybody's.
+    let mut gone = LiveProcess::new();
+    gone.terminate();
+    let pid = gone.process.pid;
+    let name = list_pending_names(root.path()).remove(0);
+    let own = std::process::id().to_string();
+    let pending = root.path().join("pending");
+    fs::rename(pending.join(&name), pending.join(name.replace(&own, &pid.to_string()))).unwrap();
+    assert_eq!(notes.load_all().len(), 1);
+}
+
+#[test]
+fn a_note_that_cannot_be_read_is_put_aside_and_the_others_are_read() {
+    let root = tempfile::tempdir().unwrap();
+    let notes = PendingQueue::in_data_dir(root.path());
+    notes.push(&build_event("Stop", "s").into_record_in(root.path()), PendingClaim::Anyone).unwrap();
+    fs::write(root.path().join("pending/0-0-0-0.json"), "nonsense").unwrap();
+    assert_eq!(notes.load_all().len(), 1);
+    assert_eq!(list_pending_names(root.path()).len(), 1);
+    assert!(root.path().join("unreadable/0-0-0-0.json").exists());
+}
+
+#[test]
+fn what_a_killed_process_left_half_written_is_cleared_away() {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir(root.path().join("pending")).unwrap();
+    fs::write(root.path().join("pending/01767607200000000000-4194000-4194000-0.json"), "{\"ev").unwrap();
+    let mut recorder = EventRecorder::new(root.path());
+    recorder.record_events(vec![build_event("Stop", "s").into_record_in(root.path())]);
+    assert_eq!(list_pending_names(root.path()), Vec::<String>::new());
+}
+
+#[test]
+fn a_payload_as_deep_as_one_may_be_survives_whatever_way_it_goes() {
+    let deep = (0..200).fold(json!("the innermost"), |inner, _| json!([inner]));
+    type RecordingRoute = fn(&EventRecord, &mut EventRecorder);
+    let ways: [(&str, RecordingRoute); 3] = [
+        ("at once", |observation, recorder| {
+            recorder.record_events(vec![observation.clone()]);
+        }),
+        ("a note", |observation, recorder| {
+            recorder.pending().push(observation, PendingClaim::Anyone).unwrap();
+        }),
+        ("handed over", |observation, recorder| {
+            recorder.spool().append(observation).unwrap();
+        }),
+    ];
+    for (what, way) in ways {
+        let root = tempfile::tempdir().unwrap();
+        let mut recorder = EventRecorder::new(root.path());
+        let input = json!({"a": deep});
+        let observation =
+            build_event("PreToolUse", "s").with_field("tool_input", input.clone()).into_record_in(root.path());
+        way(&observation, &mut recorder);
+        recorder.drain_all().unwrap();
+        let events = list_stored_events(&mut recorder);
+        assert_eq!(events.len(), 1, "{what}");
+        assert_eq!(events[0].payload["tool_input"], input, "{what}");
+        assert!(!root.path().join("unreadable").exists(), "{what}");
+    }
+}
+
+/// Three observations, of which the database refuses the second.
+fn build_partly_refused(directory: &std::path::Path) -> [EventRecord; 3] {
+    [1, 2, 3].map(|second| {
+        let mut observation = build_event("Stop", &format!("s{second}")).at_second(second).into_record_in(directory);
+        if second == 2 {
+            observation.judgement = Some(DecisionRecord { decision: Some("deny".into()), ..DecisionRecord::default() });
+        }
+        observation
+    })
+}
+
+#[test]
+fn a_note_that_the_database_refuses_is_put_aside_and_the_others_are_stored() {
+    let root = tempfile::tempdir().unwrap();
+    let mut recorder = EventRecorder::new(root.path());
+    for observation in build_partly_refused(root.path()) {
+        recorder.pending().push(&observation, PendingClaim::Anyone).unwrap();
+    }
+    recorder.record_events(vec![build_event("Stop", "s4").at_second(4).into_record_in(root.path())]);
+    assert_eq!(recorder.take_warnings(), Vec::<String>::new());
+    let sessions: Vec<_> = list_stored_events(&mut recorder).into_iter().filter_map(|event| event.session_id).collect();
+    assert_eq!(sessions, ["s1", "s3", "s4"]);
+    assert!(recorder.pending().is_empty());
+    assert_eq!(fs::read_dir(root.path().join("unreadable")).unwrap().count(), 1);
+}
+
+#[test]
+fn one_that_was_handed_over_and_that_the_database_refuses_does_not_stop_the_others() {
+    let root = tempfile::tempdir().unwrap();
+    let mut recorder = EventRecorder::new(root.path());
+    let spool = EventSpool::in_data_dir(root.path());
+    for observation in build_partly_refused(root.path()) {
+        spool.append(&observation).unwrap();
+    }
+    recorder.drain_all().unwrap();
+    assert_eq!((list_stored_events(&mut recorder).len(), spool.is_empty()), (2, true));
+}
+
+#[test]
+fn whoever_has_something_else_to_do_takes_in_only_some_of_what_waits() {
+    const NOTES: usize = 300;
+    let root = tempfile::tempdir().unwrap();
+    let mut recorder = EventRecorder::new(root.path());
+    for second in 0..NOTES {
+        let observation = build_prompt("s", &format!("Number {second}")).at_second(second.try_into().unwrap());
+        recorder.pending().push(&observation.into_record_in(root.path()), PendingClaim::Anyone).unwrap();
+    }
+    recorder.open_store().unwrap();
+    let waiting = recorder.pending().count();
+    assert!((NOTES / 2..=NOTES).contains(&waiting), "{waiting}");
+    recorder.drain_all().unwrap();
+    assert!(recorder.pending().is_empty());
+    let numbers: Vec<_> =
+        list_stored_events(&mut recorder).iter().map(|event| event.payload["prompt"].clone()).collect();
+    let expected: Vec<_> = (0..NOTES).map(|second| Value::from(format!("Number {second}"))).collect();
+    assert_eq!(numbers, expected);
+}

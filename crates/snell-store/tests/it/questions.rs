@@ -1,0 +1,121 @@
+//! What an agent asks its user is told wherever it waits for the answer.
+
+use serde_json::{Value, json};
+use snell_store::{DecisionRecord, TimelineFilter};
+
+use crate::support::{SentEvent, TestStore, build_event, build_prompt, build_stop};
+
+const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+
+fn build_tool_event(event: &str, name: &str, input: Value) -> SentEvent {
+    build_event(event, "s").with_field("tool_name", name).with_field("tool_input", input)
+}
+
+#[test]
+fn why_an_agent_waits_says_what_it_asks() {
+    let questions = json!({"questions": [{"question": "Which database?"}, {"question": "And\n which cache?"}]});
+    let permission = "Claude needs your permission to use Bash";
+    let cases: Vec<(Vec<SentEvent>, String)> = vec![
+        (
+            vec![build_tool_event("PreToolUse", "AskUserQuestion", questions)],
+            "it asks the user (AskUserQuestion): Which database?; And which cache?".into(),
+        ),
+        (
+            vec![build_tool_event("PreToolUse", "AskUserQuestion", json!({"questions": "?"}))],
+            "it asks the user (AskUserQuestion): {\"questions\":\"?\"}".into(),
+        ),
+        (
+            vec![build_tool_event("PreToolUse", "ExitPlanMode", json!({"plan": "# Plan\nFirst this."}))],
+            "it asks the user (ExitPlanMode): # Plan First this.".into(),
+        ),
+        (
+            vec![build_tool_event("PermissionRequest", "Bash", json!({"command": format!("git push {SECRET}")}))],
+            "it asks for permission to use Bash: git push [masked: GitHub token]".into(),
+        ),
+        // What is told in general afterwards says less.
+        (
+            vec![
+                build_tool_event("PermissionRequest", "Bash", json!({"command": "git push"})),
+                build_event("Notification", "s")
+                    .with_field("notification_type", "permission_prompt")
+                    .with_field("message", permission),
+            ],
+            "it asks for permission to use Bash: git push".into(),
+        ),
+        (
+            vec![
+                build_tool_event("PreToolUse", "Bash", json!({"command": "git push"})),
+                build_event("Notification", "s").with_field("message", permission),
+            ],
+            format!("{permission}: git push"),
+        ),
+        (
+            vec![build_stop("s", "I have looked. Shall I push it? Tests are green.")],
+            "its last words are a question: Shall I push it?".into(),
+        ),
+    ];
+    for (events, expected) in cases {
+        let mut kept = TestStore::new();
+        kept.ingest_event(build_prompt("s", "Go on."));
+        for (number, event) in (1..).zip(events) {
+            kept.ingest_event(event.at_second(number));
+        }
+        let agent = kept.expect_single_agent();
+        assert_eq!((agent.state.as_str(), agent.why), ("awaiting_input", expected));
+    }
+}
+
+#[test]
+fn a_question_stands_on_the_timeline_with_its_answer() {
+    let input = json!({"questions": [{"question": "Which database?", "options": [{"label": "SQLite"}]}]});
+    let cases = [
+        (json!({"answers": {"Which database?": "SQLite"}}), "Which database? → SQLite"),
+        (json!({"answers": {"Which database?": ["a", "b"]}}), "Which database? → [\"a\",\"b\"]"),
+        (json!("declined"), "Which database?"),
+    ];
+    for (response, expected) in cases {
+        let mut kept = TestStore::new();
+        let call =
+            |event: &str| build_tool_event(event, "AskUserQuestion", input.clone()).with_field("tool_use_id", "t");
+        kept.ingest_event(call("PreToolUse"));
+        let about = |kept: &mut TestStore| {
+            let filter = TimelineFilter { agent_id: 1, limit: 10, ..TimelineFilter::default() };
+            kept.store.query_timeline(&filter).unwrap().pop().unwrap().tool_summary.unwrap()
+        };
+        assert_eq!(about(&mut kept), "Which database?");
+        kept.ingest_event(call("PostToolUse").with_field("tool_response", response).at_second(5));
+        assert_eq!(about(&mut kept), expected);
+    }
+}
+
+#[test]
+fn a_call_about_which_the_user_is_asked_waits_for_the_answer() {
+    let reason = format!("it would overwrite {SECRET}\nfor good");
+    let cases = [(Some(reason.as_str()), " (it would overwrite [masked: GitHub token] for good)"), (None, "")];
+    for (reason, told) in cases {
+        let ends = [
+            build_tool_event("PostToolUse", "Bash", json!({"command": "cp a b"})),
+            build_event("PermissionDenied", "s").with_field("tool_name", "Bash"),
+            build_prompt("s", "Do something else."),
+            build_stop("s", "Done."),
+        ];
+        for end in ends {
+            let mut kept = TestStore::new();
+            kept.ingest_event(build_prompt("s", "Go on."));
+            let call = build_tool_event("PreToolUse", "Bash", json!({"command": "cp a b"})).at_second(1);
+            let mut asked = call.into_record_in(&kept.project_dir());
+            asked.judgement = Some(DecisionRecord {
+                decision: Some("ask".into()),
+                reason: reason.map(str::to_owned),
+                ..DecisionRecord::default()
+            });
+            kept.store.ingest(asked).unwrap();
+            let agent = kept.expect_single_agent();
+            let why = format!("the user is asked about Bash: cp a b{told}");
+            assert_eq!((agent.state.as_str(), agent.why), ("awaiting_input", why));
+            assert_eq!(agent.current_tool.as_deref(), Some("Bash"));
+            kept.ingest_event(end.at_second(2));
+            assert_ne!(kept.expect_single_agent().state.as_str(), "awaiting_input");
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! Agents of which nothing was heard: what no hook tells, their transcripts and processes do.
+
+use serde_json::json;
+use snell_store::{AgentState, ReconcileScope, StateConfidence, StateSource};
+
+use crate::support::{
+    LiveProcess, SentEvent, TestStore, build_answer_line, build_api_error_line, build_event, build_interruption_line,
+    build_prompt, build_prompt_line, make_timestamp,
+};
+
+/// An agent in the middle of its work, with a transcript.
+fn create_working_agent(sender: impl Fn(SentEvent) -> SentEvent) -> (TestStore, String) {
+    let mut kept = TestStore::new();
+    let path = kept.write_transcript(&[]);
+    let tool = json!({"tool_name": "Bash", "tool_use_id": "t1", "transcript_path": path});
+    kept.ingest_event(sender(build_prompt("s", "Work.").with_field("transcript_path", path.as_str()).at_second(1)));
+    kept.write_transcript(&[build_prompt_line("s", 1, "Work."), build_answer_line("s", 2, "I begin.")]);
+    kept.ingest_event(sender(build_event("PreToolUse", "s").with_fields(&tool).at_second(2)));
+    assert_eq!(kept.expect_single_agent().state, AgentState::Processing);
+    (kept, path)
+}
+
+#[test]
+fn a_turn_that_ended_without_a_word_to_us_is_seen_in_the_transcript() {
+    let mut for_tool = build_interruption_line("s", 4);
+    for_tool["message"]["content"][0]["text"] = "[Request interrupted by user for tool use]".into();
+    let cases = [
+        (vec![build_interruption_line("s", 4)], "the user interrupted it"),
+        (vec![for_tool], "the user interrupted it"),
+        (
+            vec![build_api_error_line("s", 4, "API Error: 529 overloaded")],
+            "its turn ended with an error: API Error: 529 overloaded",
+        ),
+    ];
+    for (lines, why) in cases {
+        let (mut kept, _) = create_working_agent(|sent| sent);
+        kept.write_transcript(&lines);
+        kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(9)).unwrap();
+        let agent = kept.expect_single_agent();
+        assert_eq!((agent.state, agent.why.as_str()), (AgentState::Idle, why));
+        assert_eq!((agent.state_source, agent.confidence), (StateSource::Transcript, StateConfidence::Medium));
+        assert_eq!((agent.current_tool, agent.state_since), (None, make_timestamp(9)));
+    }
+}
+
+#[test]
+fn the_next_event_shows_it_as_well() {
+    let lines = [build_interruption_line("s", 4), build_api_error_line("s", 4, "API Error")];
+    for line in lines {
+        let (mut kept, path) = create_working_agent(|sent| sent);
+        kept.write_transcript(&[line]);
+        let told = json!({"notification_type": "auth_success", "transcript_path": path});
+        let receipt = kept.ingest_event(build_event("Notification", "s").with_fields(&told).at_second(9));
+        assert_eq!((receipt.state, receipt.state_changed), (AgentState::Idle, true));
+    }
+}
+
+#[test]
+fn an_agent_that_went_on_after_an_interruption_works() {
+    let (mut kept, path) = create_working_agent(|sent| sent);
+    kept.write_transcript(&[build_interruption_line("s", 4), build_prompt_line("s", 5, "Go on, but differently.")]);
+    kept.ingest_event(build_prompt("s", "Go on, but differently.").with_field("transcript_path", path).at_second(5));
+    kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(9)).unwrap();
+    assert_eq!(kept.expect_single_agent().state, AgentState::Processing);
+    assert_eq!(kept.list_turn_texts("s").len(), 3);
+}
+
+#[test]
+fn an_event_that_comes_twice_does_not_hide_an_interruption() {
+    let (mut kept, path) = create_working_agent(|sent| sent);
+    kept.write_transcript(&[build_interruption_line("s", 4)]);
+    let tool = json!({"tool_name": "Bash", "tool_use_id": "t1", "transcript_path": path});
+    kept.ingest_event(build_event("PreToolUse", "s").with_fields(&tool).at_second(5));
+    kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(9)).unwrap();
+    assert_eq!(kept.expect_single_agent().state, AgentState::Idle);
+}
+
+#[test]
+fn an_agent_whose_process_is_gone_has_ended() {
+    let mut process = LiveProcess::new();
+    let (mut kept, _) = create_working_agent(|sent| sent.with_process(&process));
+    kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(8)).unwrap();
+    assert_eq!(kept.expect_single_agent().state, AgentState::Processing);
+    let pid = process.process.pid;
+    process.terminate();
+    for second in 9..12 {
+        kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(second)).unwrap();
+    }
+    let agent = kept.expect_single_agent();
+    assert_eq!(agent.state, AgentState::Ended);
+    assert_eq!((agent.ended_at, agent.end_reason.as_deref()), (Some(make_timestamp(9)), Some("process_gone")));
+    assert_eq!((agent.state_source, agent.confidence), (StateSource::Process, StateConfidence::Medium));
+    assert!(agent.why.contains(&pid.to_string()), "{}", agent.why);
+    assert_eq!(kept.expect_session("s").end_reason.as_deref(), Some("process_gone"));
+}
+
+#[test]
+fn a_process_that_cannot_be_looked_for_is_not_gone() {
+    let mut process = LiveProcess::new();
+    let (mut kept, _) = create_working_agent(|sent| sent.with_process(&process).with_host("far-away"));
+    process.terminate();
+    kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(9)).unwrap();
+    assert_eq!(kept.expect_single_agent().state, AgentState::Processing);
+    let (mut unknown, _) = create_working_agent(|sent| sent);
+    unknown.store.reconcile_agents(ReconcileScope::All, make_timestamp(9)).unwrap();
+    assert_eq!(unknown.expect_single_agent().state, AgentState::Processing);
+}
+
+#[test]
+fn an_agent_that_was_thought_gone_and_is_heard_again_has_not_ended() {
+    let mut process = LiveProcess::new();
+    let (mut kept, _) = create_working_agent(|sent| sent.with_process(&process));
+    process.terminate();
+    kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(9)).unwrap();
+    assert_eq!(kept.expect_single_agent().state, AgentState::Ended);
+    let heard = build_event("PostToolUse", "s").with_field("tool_name", "Bash").with_process(&LiveProcess::new());
+    kept.ingest_event(heard.at_second(12));
+    assert_eq!((kept.expect_single_agent().state, kept.expect_single_agent().ended_at), (AgentState::Processing, None));
+    assert_eq!(kept.expect_session("s").ended_at, None);
+}
+
+#[test]
+fn a_process_that_was_seen_only_once_may_have_been_a_messenger() {
+    // How often events came from the process, and whether its agent named it.
+    for (times, told, expected) in [
+        (1, false, AgentState::Idle),
+        (2, false, AgentState::Ended),
+        (3, false, AgentState::Ended),
+        (1, true, AgentState::Ended),
+    ] {
+        let mut kept = TestStore::new();
+        let mut process = LiveProcess::new();
+        for second in 0..times {
+            let mut sent = build_event("SessionStart", "s").with_process(&process).at_second(second);
+            sent.sender.process_is_told = told;
+            kept.ingest_event(sent);
+        }
+        process.terminate();
+        kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(9)).unwrap();
+        assert_eq!(kept.expect_single_agent().state, expected, "{times} {told}");
+    }
+}
+
+#[test]
+fn an_agent_with_another_messenger_for_each_event_lives_on() {
+    let mut kept = TestStore::new();
+    let events = [build_event("SessionStart", "s"), build_prompt("s", "Go."), build_event("PreToolUse", "s")];
+    for (second, event) in (0..).zip(events) {
+        let mut messenger = LiveProcess::new();
+        kept.ingest_event(event.with_process(&messenger).at_second(second));
+        messenger.terminate();
+        kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(second)).unwrap();
+        assert_ne!(kept.expect_single_agent().state, AgentState::Ended, "{second}");
+    }
+    assert_eq!(kept.expect_single_agent().state, AgentState::Processing);
+}
+
+/// A line of a transcript: the agent uses a tool.
+fn build_tool_line(session: &str, seconds: i64, tool: &str) -> serde_json::Value {
+    json!({
+        "type": "assistant", "sessionId": session, "timestamp": make_timestamp(seconds).to_string(), "isSidechain": false,
+        "message": {"role": "assistant", "model": "m", "stop_reason": "tool_use",
+            "content": [{"type": "tool_use", "id": "t", "name": tool, "input": {}}]},
+    })
+}
+
+/// A line of a transcript: a tool has answered.
+fn build_result_line(session: &str, seconds: i64) -> serde_json::Value {
+    json!({
+        "type": "user", "sessionId": session, "timestamp": make_timestamp(seconds).to_string(), "isSidechain": false,
+        "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "ok"}]},
+    })
+}
+
+/// A line of a transcript: the last words of a turn.
+fn build_final_line(session: &str, seconds: i64, text: &str) -> serde_json::Value {
+    let mut line = build_answer_line(session, seconds, text);
+    line["message"]["stop_reason"] = "end_turn".into();
+    line
+}
+
+#[test]
+fn where_hooks_fell_silent_the_transcript_shows_the_state() {
+    // What the transcript says after hooks told, at second 2, of a state; and what the state is then.
+    let rows = [
+        (AgentState::Idle, vec![build_prompt_line("s", 5, "Go.")], "processing"),
+        (AgentState::Idle, vec![build_prompt_line("s", 5, "Go."), build_tool_line("s", 6, "Bash")], "processing Bash"),
+        (AgentState::Idle, vec![build_tool_line("s", 6, "Bash"), build_result_line("s", 7)], "processing"),
+        (AgentState::Processing, vec![build_final_line("s", 5, "It is done.")], "idle"),
+        (AgentState::Processing, vec![build_final_line("s", 5, "Shall I go on?")], "awaiting_input"),
+        (AgentState::Processing, vec![build_answer_line("s", 5, "I look.")], "processing"),
+        (AgentState::AwaitingInput, vec![build_result_line("s", 5)], "processing"),
+        (AgentState::AwaitingInput, vec![build_tool_line("s", 5, "Read")], "awaiting_input Write"),
+        // What is older than what the hooks told changes nothing.
+        (AgentState::Idle, vec![build_prompt_line("s", 1, "Go."), build_tool_line("s", 1, "Bash")], "idle"),
+        (AgentState::Processing, vec![build_final_line("s", 1, "It is done.")], "processing"),
+        (AgentState::AwaitingInput, vec![build_result_line("s", 2)], "awaiting_input Write"),
+        (AgentState::Processing, vec![build_interruption_line("s", -9)], "processing"),
+    ];
+    for (state, lines, expected) in rows {
+        let mut kept = TestStore::new();
+        let path = kept.write_transcript(&[]);
+        let told = match state {
+            AgentState::Processing => build_prompt("s", "Work."),
+            AgentState::AwaitingInput => build_event("PermissionRequest", "s").with_field("tool_name", "Write"),
+            _ => build_event("Stop", "s"),
+        };
+        kept.ingest_event(build_event("SessionStart", "s").with_field("transcript_path", path.as_str()).at_second(0));
+        kept.ingest_event(told.with_field("transcript_path", path.as_str()).at_second(2));
+        assert_eq!(kept.expect_single_agent().state, state);
+        kept.write_transcript(&lines);
+        kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(9)).unwrap();
+        let agent = kept.expect_single_agent();
+        let tool = agent.current_tool.map(|tool| format!(" {tool}")).unwrap_or_default();
+        assert_eq!(format!("{}{tool}", agent.state), expected, "{state} {lines:?}");
+        let source = if agent.state == state { StateSource::Hook } else { StateSource::Transcript };
+        assert_eq!(agent.state_source, source, "{state} {lines:?}");
+        // The next event counts for more.
+        kept.ingest_event(build_prompt("s", "And now this.").at_second(10));
+        let agent = kept.expect_single_agent();
+        assert_eq!((agent.state, agent.confidence), (AgentState::Processing, StateConfidence::High));
+    }
+}
+
+/// A transcript where Claude Code would write it.
+fn write_home_transcript(kept: &TestStore, session: &str, lines: &[serde_json::Value]) -> std::path::PathBuf {
+    let path = kept.path_of(&format!("home/projects/-somewhere/{session}.jsonl"));
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn set_file_age(path: &std::path::Path, seconds: u64) {
+    let then = std::time::SystemTime::now() - std::time::Duration::from_secs(seconds);
+    std::fs::File::options().write(true).open(path).unwrap().set_modified(then).unwrap();
+}
+
+#[test]
+fn a_session_that_no_hook_reported_is_found_by_its_transcript() {
+    let mut kept = TestStore::new();
+    let projects = [kept.path_of("home/projects")];
+    let in_project = |mut line: serde_json::Value| {
+        line["cwd"] = kept.project_dir().to_str().unwrap().into();
+        line
+    };
+    let lines = [build_prompt_line("lost", 1, "Find me."), build_tool_line("lost", 2, "Grep")].map(in_project);
+    let path = write_home_transcript(&kept, "lost", &lines);
+    write_home_transcript(&kept, "agent-12", &lines);
+    write_home_transcript(&kept, "other", &lines);
+    write_home_transcript(&kept, "empty", &[]);
+    let old = write_home_transcript(&kept, "old", &[in_project(build_prompt_line("old", 1, "Long ago."))]);
+    set_file_age(&old, 7200);
+    assert_eq!(kept.store.discover_sessions(&projects, make_timestamp(9)).unwrap(), 1);
+    let agent = kept.expect_single_agent();
+    assert_eq!(
+        (agent.session_id.as_deref(), agent.state, agent.current_tool.as_deref()),
+        (Some("lost"), AgentState::Processing, Some("Grep"))
+    );
+    assert_eq!((agent.state_source, agent.confidence), (StateSource::Transcript, StateConfidence::Medium));
+    assert_eq!(agent.project_path, kept.project_dir().to_str().unwrap());
+    assert_eq!(kept.list_turn_texts("lost"), ["USER command: Find me."]);
+    // Once.
+    assert_eq!(kept.store.discover_sessions(&projects, make_timestamp(10)).unwrap(), 0);
+    // It is followed like others, and hooks that come after all find it.
+    std::fs::write(
+        &path,
+        lines.map(|line| format!("{line}\n")).concat() + &format!("{}\n", build_final_line("lost", 12, "Found.")),
+    )
+    .unwrap();
+    kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(13)).unwrap();
+    assert_eq!(kept.expect_single_agent().state, AgentState::Idle);
+    let receipt = kept.ingest_event(build_prompt("lost", "Thanks.").at_second(20));
+    assert_eq!((receipt.is_new_agent, receipt.state), (false, AgentState::Processing));
+    assert_eq!(kept.list_agents().len(), 1);
+}
+
+#[test]
+fn one_that_was_only_found_ends_when_it_stays_silent() {
+    let mut kept = TestStore::new();
+    let mut line = build_prompt_line("lost", 1, "Find me.");
+    line["cwd"] = kept.project_dir().to_str().unwrap().into();
+    let path = write_home_transcript(&kept, "lost", &[line]);
+    kept.store.discover_sessions(&[kept.path_of("home/projects")], make_timestamp(2)).unwrap();
+    for (age, state) in [(10, AgentState::Processing), (90, AgentState::Idle), (2000, AgentState::Ended)] {
+        set_file_age(&path, age);
+        kept.store.reconcile_agents(ReconcileScope::All, make_timestamp(9)).unwrap();
+        let agent = kept.expect_single_agent();
+        assert_eq!(agent.state, state, "after {age} s");
+        let expected = if age == 10 { StateConfidence::Medium } else { StateConfidence::Low };
+        assert_eq!(agent.confidence, expected, "after {age} s");
+    }
+}
+
+#[test]
+fn a_pane_that_is_closed_or_shows_a_shell_holds_no_agent() {
+    let pane = |id: &str, command: &str, is_dead: bool| snell_store::TmuxPane {
+        id: id.into(),
+        command: command.into(),
+        is_dead,
+    };
+    // What the panes of the server show, whether the agent's process is known, and what follows.
+    let rows = [
+        (vec![pane("%1", "claude", false)], false, "processing high"),
+        (vec![pane("%2", "claude", false)], false, "ended medium"),
+        (vec![], false, "ended medium"),
+        (vec![pane("%1", "claude", true)], false, "ended medium"),
+        (vec![pane("%1", "-zsh", false)], false, "ended low"),
+        (vec![pane("%1", "zsh", false)], true, "processing high"),
+        (vec![], true, "processing high"),
+    ];
+    for (panes, has_process, expected) in rows {
+        let living = LiveProcess::new();
+        let mut kept = TestStore::new();
+        for second in [1, 2] {
+            let event =
+                build_prompt("s", &format!("{second}")).with_pane("%1").with_tmux_server("/tmp/x").at_second(second);
+            kept.ingest_event(if has_process { event.with_process(&living) } else { event });
+        }
+        assert_eq!(kept.store.list_tmux_servers().unwrap(), [Some("/tmp/x".to_owned())]);
+        let seen = |socket: &str| [snell_store::TmuxServerPanes { socket: Some(socket.into()), panes: panes.clone() }];
+        // Another server says nothing about it, and neither does a look that is older than what was heard.
+        kept.store.reconcile_panes(&seen("/tmp/y"), make_timestamp(9)).unwrap();
+        kept.store.reconcile_panes(&seen("/tmp/x"), make_timestamp(1)).unwrap();
+        assert_eq!(kept.expect_single_agent().state, AgentState::Processing);
+        kept.store.reconcile_panes(&seen("/tmp/x"), make_timestamp(9)).unwrap();
+        let agent = kept.expect_single_agent();
+        assert_eq!(format!("{} {}", agent.state, agent.confidence), expected, "{panes:?}");
+        if agent.state == AgentState::Ended {
+            assert_eq!(agent.state_source, StateSource::Poll);
+        }
+    }
+}

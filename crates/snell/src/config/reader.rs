@@ -1,0 +1,336 @@
+//! Reading hooks out of a document: typed fields, and a finding for whatever does not fit.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use super::discovery::FileOwner;
+use super::settings::FileSettings;
+use super::source::ConfigSource;
+use super::spanned::{NodeValue, SpannedMember, SpannedNode};
+use crate::contract::FileSyntax;
+use crate::diagnostic::{Diagnostic, Severity, format_suggestion};
+use crate::event::EventName;
+use crate::hook::{Hook, HookTimeout, SourceLocation};
+
+/// Hooks never wait longer than this, whatever a file says: the clock arithmetic stays far from its limits.
+pub(crate) const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Where hooks and findings of one file are gathered.
+#[derive(Debug)]
+pub(crate) struct ConfigReader<'a> {
+    pub(crate) source: &'a ConfigSource,
+    /// The syntax it is written in.
+    pub(crate) syntax: FileSyntax,
+    pub(crate) hooks: Vec<Hook>,
+    pub(crate) switches: HookSwitches,
+    pub(crate) settings: FileSettings,
+    pub(crate) owner: FileOwner,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// What a file says about all hooks, beside the hooks themselves.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct HookSwitches {
+    /// `disableAllHooks`, and where it stands.
+    pub(crate) disable_all: Option<(bool, SourceLocation)>,
+    /// `allowedHttpHookUrls`: patterns of which an `http` hook's address must match one.
+    pub(crate) allowed_http_urls: Option<Vec<String>>,
+    /// `httpHookAllowedEnvVars`: variables that `http` hooks may name in headers.
+    pub(crate) http_env_vars: Option<Vec<String>>,
+}
+
+/// The unit in which a format writes its timeouts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TimeoutUnit {
+    Seconds,
+    Milliseconds,
+}
+
+impl<'a> ConfigReader<'a> {
+    pub(crate) fn new(source: &'a ConfigSource, owner: FileOwner) -> Self {
+        Self {
+            source,
+            syntax: FileSyntax::Json,
+            owner,
+            hooks: Vec::new(),
+            switches: HookSwitches::default(),
+            settings: FileSettings::default(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    pub(crate) fn add_error(&mut self, at: usize, message: impl Into<String>) {
+        self.diagnostics.push(self.source.make_diagnostic(Severity::Error, at, message));
+    }
+
+    pub(crate) fn add_warning(&mut self, at: usize, message: impl Into<String>) {
+        self.diagnostics.push(self.source.make_diagnostic(Severity::Warning, at, message));
+    }
+
+    pub(crate) fn locate_offset(&self, at: usize) -> SourceLocation {
+        let (line, column) = self.source.line_and_column(at);
+        SourceLocation { path: self.source.path.clone(), display_path: self.source.display_path.clone(), line, column }
+    }
+
+    /// What a value is, as people of its format call it.
+    pub(crate) fn kind_name(&self, node: &SpannedNode) -> &'static str {
+        match &node.value {
+            NodeValue::Object(_) => self.table_kind_name(),
+            _ => node.kind_name(),
+        }
+    }
+
+    fn table_kind_name(&self) -> &'static str {
+        match self.syntax {
+            FileSyntax::Toml => "a table",
+            FileSyntax::Json => "an object",
+        }
+    }
+
+    /// The members of an object, or a finding that `what` must be one.
+    pub(crate) fn read_object<'n>(&mut self, node: &'n SpannedNode, what: &str) -> Option<ObjectFields<'n>> {
+        let NodeValue::Object(members) = &node.value else {
+            self.add_error(
+                node.offset,
+                format!("{what} must be {}, not {}", self.table_kind_name(), self.kind_name(node)),
+            );
+            return None;
+        };
+        let mut seen = HashSet::new();
+        for member in members {
+            if !seen.insert(member.key.as_str()) {
+                self.add_error(
+                    member.key_offset,
+                    format!("\"{}\" is written twice in {what}; only the last one counts", member.key),
+                );
+            }
+        }
+        Some(ObjectFields { offset: node.offset, members })
+    }
+
+    /// The items of an array, or a finding that `what` must be one.
+    pub(crate) fn read_array<'n>(&mut self, node: &'n SpannedNode, what: &str) -> Option<&'n [SpannedNode]> {
+        match &node.value {
+            NodeValue::Array(items) => Some(items),
+            _ => {
+                self.add_error(node.offset, format!("{what} must be an array, not {}", self.kind_name(node)));
+                None
+            }
+        }
+    }
+
+    /// Warns of every key that is not in `known`.
+    pub(crate) fn warn_of_unknown_keys(&mut self, fields: &ObjectFields<'_>, known: &[&str], what: &str) {
+        for member in fields.members {
+            if !known.contains(&member.key.as_str()) {
+                let near = format_suggestion(&member.key, known.iter().copied());
+                self.add_warning(
+                    member.key_offset,
+                    format!("unknown key \"{}\" in {what}{near}; it has no effect", member.key),
+                );
+            }
+        }
+    }
+
+    /// A text that must be there and say something.
+    pub(crate) fn read_required_text(&mut self, fields: &ObjectFields<'_>, key: &str, what: &str) -> Option<String> {
+        let Some(node) = fields.get(key) else {
+            self.add_error(fields.offset, format!("{what} has no \"{key}\"; add \"{key}\": \"…\""));
+            return None;
+        };
+        let text = self.expect_text(node, key)?;
+        if text.trim().is_empty() {
+            let missing = if key == "event" { "name an event" } else { "write what to run" };
+            self.add_error(node.offset, format!("\"{key}\" is empty; {missing}"));
+            return None;
+        }
+        Some(text)
+    }
+
+    pub(crate) fn read_text(&mut self, fields: &ObjectFields<'_>, key: &str) -> Option<String> {
+        let node = fields.get(key)?;
+        self.expect_text(node, key)
+    }
+
+    pub(crate) fn expect_text(&mut self, node: &SpannedNode, key: &str) -> Option<String> {
+        match &node.value {
+            NodeValue::String(text) if text.contains('\0') => {
+                self.add_error(node.offset, format!("\"{key}\" holds a NUL character, which no process can be handed"));
+                None
+            }
+            NodeValue::String(text) => Some(text.clone()),
+            _ => {
+                self.add_error(node.offset, format!("\"{key}\" must be a string, not {}", self.kind_name(node)));
+                None
+            }
+        }
+    }
+
+    /// A shell condition. One that cannot be read is reported, and withholds nothing.
+    pub(crate) fn read_condition(&mut self, fields: &ObjectFields<'_>, key: &str) -> Option<String> {
+        let node = fields.get(key)?;
+        if let NodeValue::String(_) = node.value {
+            return self.expect_text(node, key);
+        }
+        let kind = self.kind_name(node);
+        self.add_error(node.offset, format!("\"{key}\" must be a string, not {kind}; the hook always runs"));
+        None
+    }
+
+    pub(crate) fn read_bool(&mut self, fields: &ObjectFields<'_>, key: &str) -> Option<bool> {
+        let node = fields.get(key)?;
+        match node.value {
+            NodeValue::Bool(value) => Some(value),
+            _ => {
+                self.add_error(node.offset, format!("\"{key}\" must be true or false, not {}", self.kind_name(node)));
+                None
+            }
+        }
+    }
+
+    /// The texts of a list that restricts something: what cannot be read is reported and allows nothing.
+    pub(crate) fn read_restriction(&mut self, fields: &ObjectFields<'_>, key: &str) -> Option<Vec<String>> {
+        let node = fields.get(key)?;
+        let items = self.read_array(node, &format!("\"{key}\"")).unwrap_or_default();
+        Some(items.iter().filter_map(|item| self.expect_text(item, key)).collect())
+    }
+
+    pub(crate) fn read_texts(&mut self, fields: &ObjectFields<'_>, key: &str) -> Option<Vec<String>> {
+        let node = fields.get(key)?;
+        let items = self.read_array(node, &format!("\"{key}\""))?;
+        let texts = items.iter().enumerate();
+        texts.map(|(index, item)| self.expect_text(item, &format!("{key}[{index}]"))).collect()
+    }
+
+    /// A timeout in the format's unit. A fault is reported and the default counts: it never switches a hook off.
+    pub(crate) fn read_timeout(
+        &mut self,
+        fields: &ObjectFields<'_>,
+        unit: TimeoutUnit,
+        default: Duration,
+        cap: Duration,
+    ) -> HookTimeout {
+        let Some(node) = fields.get("timeout") else {
+            return HookTimeout::Default(default);
+        };
+        let NodeValue::Number(number) = node.value else {
+            let kind = self.kind_name(node);
+            self.report_bad_timeout(node, unit, default, kind);
+            return HookTimeout::Default(default);
+        };
+        if number.is_nan() || number <= 0.0 {
+            self.report_bad_timeout(node, unit, default, &number.to_string());
+            return HookTimeout::Default(default);
+        }
+        let seconds = match unit {
+            TimeoutUnit::Seconds => number,
+            TimeoutUnit::Milliseconds => number / 1000.0,
+        };
+        let wanted = Duration::try_from_secs_f64(seconds).unwrap_or(MAX_TIMEOUT);
+        match unit {
+            TimeoutUnit::Seconds if number >= 1000.0 => self.add_warning(
+                node.offset,
+                format!("\"timeout\" is in seconds here; for {number} milliseconds write {}", number / 1000.0),
+            ),
+            TimeoutUnit::Milliseconds if number < 100.0 => self.add_warning(
+                node.offset,
+                format!("\"timeout\" is in milliseconds here; for {number} seconds write {}", number * 1000.0),
+            ),
+            _ => {}
+        }
+        self.cap_timeout(node.offset, wanted, cap)
+    }
+
+    /// A timeout that was written, or the most that counts, and a finding that says so.
+    pub(crate) fn cap_timeout(&mut self, at: usize, wanted: Duration, cap: Duration) -> HookTimeout {
+        if wanted > cap {
+            let cap = format_duration(cap);
+            self.add_warning(at, format!("\"timeout\" is more than the {cap} that this format allows; {cap} counts"));
+        }
+        HookTimeout::Written(wanted.min(cap))
+    }
+
+    fn report_bad_timeout(&mut self, node: &SpannedNode, unit: TimeoutUnit, default: Duration, shown: &str) {
+        let (unit, example) = match unit {
+            TimeoutUnit::Seconds => ("seconds", "10"),
+            TimeoutUnit::Milliseconds => ("milliseconds", "5000"),
+        };
+        let default = format_duration(default);
+        self.add_error(
+            node.offset,
+            format!(
+                "\"timeout\" must be a number of {unit} above 0, not {shown}; write \"timeout\": {example} (the default of \
+                 {default} counts)"
+            ),
+        );
+    }
+
+    /// The event of this name; in a closed vocabulary an unknown name is an error, in an open one a warning.
+    pub(crate) fn read_event_name(&mut self, at: usize, name: &str, vocabulary: EventVocabulary) -> Option<EventName> {
+        if let Some(event) = EventName::parse_known(name) {
+            return Some(event);
+        }
+        match vocabulary {
+            EventVocabulary::Closed => {
+                let mut near = format_suggestion(name, EventName::all_names());
+                if near.is_empty() {
+                    let known: Vec<_> = EventName::canonical_names().collect();
+                    near = format!("; write one of {}", known.join(", "));
+                }
+                self.add_error(at, format!("unknown event \"{name}\"{near}; its hooks are not loaded"));
+                None
+            }
+            EventVocabulary::Open(known) => {
+                if !known.contains(&name) {
+                    let near = format_suggestion(name, EventName::all_names().chain(known.iter().copied()));
+                    self.add_warning(at, format!("unknown event \"{name}\"{near}; its hooks are kept under that name"));
+                }
+                Some(EventName::Other(name.to_owned()))
+            }
+        }
+    }
+}
+
+/// Whether a format's event names are a finished list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum EventVocabulary {
+    /// A name that no row knows is a mistake.
+    Closed,
+    /// The format grows; these names are known beside the canonical ones, and others are kept.
+    Open(&'static [&'static str]),
+}
+
+/// The members of one object.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ObjectFields<'n> {
+    pub(crate) offset: usize,
+    pub(crate) members: &'n [SpannedMember],
+}
+
+impl<'n> ObjectFields<'n> {
+    /// The last value of this key, as JSON readers have it.
+    pub(crate) fn get(&self, key: &str) -> Option<&'n SpannedNode> {
+        self.members.iter().rev().find(|member| member.key == key).map(|member| &member.node)
+    }
+
+    pub(crate) fn contains_key(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// The members, of which the last one of each key counts.
+    pub(crate) fn distinct_members(&self) -> impl Iterator<Item = &'n SpannedMember> {
+        let mut seen = HashSet::new();
+        let mut members: Vec<_> = self.members.iter().rev().filter(|member| seen.insert(member.key.as_str())).collect();
+        members.reverse();
+        members.into_iter()
+    }
+}
+
+/// A duration as people write it: `10s`, `1.5s`, `500ms`.
+pub(crate) fn format_duration(duration: Duration) -> String {
+    if duration >= Duration::from_secs(1) {
+        format!("{}s", duration.as_millis() as f64 / 1000.0)
+    } else {
+        format!("{}ms", duration.as_micros() as f64 / 1000.0)
+    }
+}

@@ -1,0 +1,190 @@
+//! Reading `[guard]`. Each entry that is wrong is told, and costs only itself.
+
+use std::path::PathBuf;
+
+use jiff::civil::Date;
+
+use super::super::get_user_only;
+use super::{
+    ALLOW_KEYS, AllowEntry, CHOICES, FileGuardSettings, GUARD_KEYS, GuardChoice, GuardPreset, LocatedValue, PRESETS,
+};
+use crate::config::discovery::FileOwner;
+use crate::config::reader::{ConfigReader, ObjectFields};
+use crate::config::spanned::{NodeValue, SpannedNode};
+use crate::diagnostic::format_suggestion;
+use crate::hook::SourceLocation;
+
+pub(in super::super) fn read_guard(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> FileGuardSettings {
+    let Some(fields) = reading.read_object(node, "[guard]") else {
+        return FileGuardSettings::default();
+    };
+    let known: Vec<_> = GUARD_KEYS.iter().map(|key| key.name).collect();
+    reading.warn_of_unknown_keys(&fields, &known, "[guard]");
+    FileGuardSettings {
+        preset: read_preset(reading, &fields),
+        on_failure: get_user_only(reading, &fields, "on_failure").and_then(|node| {
+            let choice = read_one_of(reading, node, "on_failure", CHOICES, "ask counts")?;
+            Some((choice, reading.locate_offset(node.offset)))
+        }),
+        protect: read_paths(reading, &fields, "protect"),
+        secrets: read_paths(reading, &fields, "secrets"),
+        rules: read_rules(reading, &fields),
+        allow: read_allow(reading, &fields),
+    }
+}
+
+fn read_preset(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<(GuardPreset, SourceLocation)> {
+    let node = fields.get("preset")?;
+    let preset = read_one_of(reading, node, "preset", PRESETS, "it has no effect")?;
+    if reading.owner == FileOwner::Project && preset != GuardPreset::Strict {
+        let message = "\"preset\" in a project's file can only be \"strict\"; this one has no effect";
+        reading.add_warning(node.offset, message);
+        return None;
+    }
+    Some((preset, reading.locate_offset(node.offset)))
+}
+
+/// One of a few words.
+fn read_one_of<T: Copy>(
+    reading: &mut ConfigReader<'_>,
+    node: &SpannedNode,
+    key: &str,
+    words: &[(&str, T)],
+    otherwise: &str,
+) -> Option<T> {
+    let text = match &node.value {
+        NodeValue::String(text) => text.as_str(),
+        _ => "",
+    };
+    let found = words.iter().find(|(word, _)| *word == text);
+    if found.is_none() {
+        let said = match &node.value {
+            NodeValue::String(text) => {
+                format!("not \"{text}\"{}", format_suggestion(text, words.iter().map(|(word, _)| *word)))
+            }
+            _ => format!("not {}", node.kind_name()),
+        };
+        let known: Vec<_> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+        let known = known.join(", ");
+        reading.add_error(node.offset, format!("\"{key}\" must be one of {known}, {said} ({otherwise})"));
+    }
+    found.map(|(_, value)| *value)
+}
+
+fn read_paths(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &str) -> Vec<LocatedValue<PathBuf>> {
+    let items = fields.get(key).and_then(|node| reading.read_array(node, &format!("\"{key}\"")));
+    let mut paths = Vec::new();
+    for item in items.unwrap_or_default() {
+        let Some(text) = reading.expect_text(item, key) else {
+            continue;
+        };
+        if text.trim().is_empty() {
+            let message = format!("\"{key}\" has an empty path; write \"~/notes\" or the like, or remove it");
+            reading.add_error(item.offset, message);
+            continue;
+        }
+        let origin = reading.locate_offset(item.offset);
+        paths.push(LocatedValue { value: PathBuf::from(text), origin });
+    }
+    paths
+}
+
+fn read_rules(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<LocatedValue<(String, GuardChoice)>> {
+    let mut rules = Vec::new();
+    if let Some(node) = fields.get("rules") {
+        collect_rules(reading, node, "", &mut rules);
+    }
+    rules
+}
+
+/// A key with a dot that is not quoted is a table in a table to TOML: `git.force-push = "ask"`. What is meant is plain.
+fn collect_rules(
+    reading: &mut ConfigReader<'_>,
+    node: &SpannedNode,
+    before: &str,
+    rules: &mut Vec<LocatedValue<(String, GuardChoice)>>,
+) {
+    let Some(table) = reading.read_object(node, "[guard.rules]") else {
+        return;
+    };
+    for member in table.distinct_members() {
+        let id = format!("{before}{}", member.key);
+        if let NodeValue::Object(_) = member.node.value {
+            collect_rules(reading, &member.node, &format!("{id}."), rules);
+        } else if let Some(choice) = read_one_of(reading, &member.node, &id, CHOICES, "it has no effect") {
+            let origin = reading.locate_offset(member.key_offset);
+            rules.push(LocatedValue { value: (id, choice), origin });
+        }
+    }
+}
+
+fn read_allow(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<LocatedValue<AllowEntry>> {
+    let Some(node) = fields.get("allow") else {
+        return Vec::new();
+    };
+    let NodeValue::Array(items) = &node.value else {
+        let kind = reading.kind_name(node);
+        let message = format!(
+            "\"allow\" must be a list of tables, not {kind}; write [[guard.allow]] with \"command\" and \"reason\""
+        );
+        reading.add_error(node.offset, message);
+        return Vec::new();
+    };
+    let entries = items.iter().filter_map(|item| read_allow_entry(reading, item));
+    entries.collect()
+}
+
+fn read_allow_entry(reading: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<LocatedValue<AllowEntry>> {
+    const WHAT: &str = "a [[guard.allow]]";
+    let fields = reading.read_object(item, WHAT)?;
+    let known: Vec<_> = ALLOW_KEYS.iter().map(|key| key.name).collect();
+    reading.warn_of_unknown_keys(&fields, &known, WHAT);
+    // All that is wrong with an entry is told at once.
+    let command = read_required_text(reading, &fields, "command", "\"sudo systemctl restart nginx\"");
+    let reason = read_required_text(reading, &fields, "reason", "why it may run");
+    let until = fields.get("until").map(|node| read_date(reading, node));
+    let said = AllowEntry {
+        command: command?,
+        reason: reason?,
+        // A last day that cannot be read may be over.
+        until: match until {
+            Some(date) => Some(date?),
+            None => None,
+        },
+    };
+    let origin = reading.locate_offset(fields.get("command").map_or(item.offset, |node| node.offset));
+    Some(LocatedValue { value: said, origin })
+}
+
+fn read_required_text(
+    reading: &mut ConfigReader<'_>,
+    fields: &ObjectFields<'_>,
+    key: &str,
+    example: &str,
+) -> Option<String> {
+    let Some(node) = fields.get(key) else {
+        let message = format!("a [[guard.allow]] has no \"{key}\"; write {example} (the entry does not count)");
+        reading.add_error(fields.offset, message);
+        return None;
+    };
+    let text = reading.expect_text(node, key)?;
+    if text.trim().is_empty() {
+        reading.add_error(node.offset, format!("\"{key}\" is empty; write {example} (the entry does not count)"));
+        return None;
+    }
+    Some(text.trim().to_owned())
+}
+
+fn read_date(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> Option<Date> {
+    let written = match &node.value {
+        NodeValue::String(text) | NodeValue::Date(text) => text.trim(),
+        _ => "",
+    };
+    let is_plain = written.len() == "2027-01-31".len();
+    let date = written.parse().ok().filter(|_| is_plain);
+    if date.is_none() {
+        let message = "\"until\" must be a date; write \"2027-01-31\" (the entry does not count)";
+        reading.add_error(node.offset, message);
+    }
+    date
+}

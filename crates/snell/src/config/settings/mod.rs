@@ -1,0 +1,449 @@
+//! What a `snell.toml` says beside its hooks: whose hooks are borrowed, how long records are kept, which of the built-in
+//! handlers run and how, and where the receiver is.
+
+mod comms;
+mod context;
+mod guard;
+mod messages;
+mod remind;
+mod server;
+mod values;
+
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Span, SpanRelativeTo};
+
+use super::discovery::FileOwner;
+use super::reader::{ConfigReader, ObjectFields};
+use super::spanned::{NodeValue, SpannedNode};
+use crate::contract::{CONTRACTS, ConfigKey, ConfigValueKind, NATIVE, config_key};
+use crate::diagnostic::format_suggestion;
+use crate::hook::SourceLocation;
+
+pub use comms::{CommsSettings, MessageUse};
+pub(crate) use context::CORE_FILES;
+pub use context::{ContextSettings, CoreFile};
+pub(super) use guard::PathBases;
+pub use guard::{
+    AllowedCommand, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, ProtectedPath, RuleChoice, UnreadableFile,
+};
+pub use messages::{AgentMessage, MessageTemplates};
+pub use remind::RemindSettings;
+pub use server::{ServerSettings, ServerSettingsFault, is_postgres_url, normalize_receiver_url};
+
+/// How long records are kept where no file says otherwise.
+const DEFAULT_RETENTION: Duration = Duration::from_secs(30 * DAY_SECONDS);
+const DAY_SECONDS: u64 = 24 * 60 * 60;
+
+/// Longer is forever: the arithmetic of calendars stays far from its limits.
+const MAX_RETENTION: Duration = Duration::from_secs(100 * 365 * DAY_SECONDS);
+
+/// What the files that count say beside their hooks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SnellSettings {
+    /// The contracts whose files a guest also runs, in the order in which they do.
+    pub borrow: Vec<&'static str>,
+    /// How long records are kept.
+    pub keep: RetentionPeriod,
+    /// Which of the built-in handlers run.
+    pub handlers: HandlerSwitches,
+    /// How many tokens fit into an agent's context, where the user says so.
+    pub context_window: Option<u32>,
+    /// The files whose content an agent gets when its session starts.
+    pub context: ContextSettings,
+    /// When an agent is reminded of something.
+    pub remind: RemindSettings,
+    /// What agents are told, word for word.
+    pub messages: MessageTemplates,
+    /// Which tools send messages, and to whom they may.
+    pub comms: CommsSettings,
+    /// What is to be done about calls that the guard minds.
+    pub guard: GuardSettings,
+    /// The receiver: where it is, and how it works.
+    pub server: ServerSettings,
+}
+
+impl Default for SnellSettings {
+    fn default() -> Self {
+        Self::from_files(&[], PathBases { home: None, project: Path::new("/") })
+    }
+}
+
+/// How long records are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetentionPeriod {
+    /// This long.
+    For(Duration),
+    /// Until somebody removes them.
+    Forever,
+}
+
+impl RetentionPeriod {
+    /// Reads a duration with its unit, or `forever`.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text == "forever" {
+            return Some(Self::Forever);
+        }
+        parse_duration(text).map(|duration| if duration > MAX_RETENTION { Self::Forever } else { Self::For(duration) })
+    }
+}
+
+/// A reaction that is built into Snell as a guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BuiltinHandler {
+    /// Records sessions, and what state each is in.
+    Track,
+    /// Gives an agent its files when a session starts.
+    Context,
+    /// Reminds an agent of how full its context is, and of what else it should do.
+    Remind,
+    /// Says who may send messages, and to whom.
+    Comms,
+    /// Judges what a tool call would do, before it runs.
+    Guard,
+}
+
+/// A row of the table of handlers.
+pub(crate) struct BuiltinHandlerRow {
+    handler: BuiltinHandler,
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+}
+
+/// Every handler. Each runs unless it is switched off.
+pub(crate) const HANDLERS: &[BuiltinHandlerRow] = &[
+    BuiltinHandlerRow {
+        handler: BuiltinHandler::Track,
+        name: "track",
+        about: "Whether sessions are recorded, and what state each is in. Default: true.",
+    },
+    BuiltinHandlerRow {
+        handler: BuiltinHandler::Context,
+        name: "context",
+        about: "Whether an agent gets its files when a session starts. Default: true.",
+    },
+    BuiltinHandlerRow {
+        handler: BuiltinHandler::Remind,
+        name: "remind",
+        about: "Whether an agent is reminded of how full its context is, and of what else it should do. Default: true.",
+    },
+    BuiltinHandlerRow {
+        handler: BuiltinHandler::Comms,
+        name: "comms",
+        about: "Whether it is checked who may send messages, and to whom. Default: true.",
+    },
+    BuiltinHandlerRow {
+        handler: BuiltinHandler::Guard,
+        name: "guard",
+        about: "Whether it is judged what a tool call would do, before it runs. Default: true.",
+    },
+];
+
+/// Which of the built-in handlers run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HandlerSwitches {
+    off: Vec<BuiltinHandler>,
+}
+
+impl HandlerSwitches {
+    /// Whether this one runs.
+    pub fn is_enabled(&self, handler: BuiltinHandler) -> bool {
+        !self.off.contains(&handler)
+    }
+}
+
+impl BuiltinHandler {
+    /// What it is called in `[handlers]`.
+    pub fn name(self) -> &'static str {
+        let row = HANDLERS.iter().find(|row| row.handler == self);
+        row.map_or("", |row| row.name)
+    }
+}
+
+/// The keys of a `snell.toml` beside its hooks.
+pub(crate) const SETTING_KEYS: &[ConfigKey] = &[
+    config_key(
+        "borrow",
+        ConfigValueKind::Contracts,
+        "Contracts whose files also count where Snell is a guest of another agent.",
+    ),
+    config_key(
+        "keep",
+        ConfigValueKind::Retention,
+        "How long records are kept, with its unit, or \"forever\". Only in the user's own file. Default: 30d.",
+    ),
+    config_key(
+        "handlers",
+        ConfigValueKind::Handlers,
+        "Which of the built-in handlers run. Only in the user's own file.",
+    ),
+    config_key(
+        "context_window",
+        ConfigValueKind::Count,
+        "How many tokens fit into an agent's context. Only in the user's own file. Default: 200000, or 1000000 for \
+         models whose name ends in [1m].",
+    ),
+    config_key(
+        "context",
+        ConfigValueKind::Table(context::CONTEXT_KEYS),
+        "The files whose content an agent gets when its session starts.",
+    ),
+    config_key(
+        "remind",
+        ConfigValueKind::Table(remind::REMIND_KEYS),
+        "When an agent is reminded of something. Only in the user's own file.",
+    ),
+    config_key(
+        "messages",
+        ConfigValueKind::Table(messages::MESSAGE_KEYS),
+        "What agents are told, word for word; an empty text says nothing. Only in the user's own file.",
+    ),
+    config_key(
+        "comms",
+        ConfigValueKind::Table(comms::COMMS_KEYS),
+        "Which tools send messages, and to whom they may. Only in the user's own file.",
+    ),
+    config_key(
+        "guard",
+        ConfigValueKind::Table(guard::GUARD_KEYS),
+        "What is to be done about calls that the guard minds. A project's file counts in part.",
+    ),
+    config_key(
+        "server",
+        ConfigValueKind::Table(server::SERVER_KEYS),
+        "The receiver: where it is, and how it works. Only in the user's own file.",
+    ),
+];
+
+/// What one file says. Nothing where it says nothing, so that another file may.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct FileSettings {
+    pub(super) borrow: Vec<BorrowedContract>,
+    keep: Option<RetentionPeriod>,
+    handlers: Vec<(BuiltinHandler, bool)>,
+    context_window: Option<u32>,
+    pub(super) context: ContextSettings,
+    remind: RemindSettings,
+    messages: MessageTemplates,
+    comms: CommsSettings,
+    guard: guard::FileGuardSettings,
+    server: ServerSettings,
+}
+
+impl FileSettings {
+    /// Whether it says something about the guard.
+    pub(super) fn has_guard_settings(&self) -> bool {
+        self.guard != guard::FileGuardSettings::default()
+    }
+}
+
+/// What a file says, and whose word that is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AuthoredSettings<'a> {
+    pub(super) settings: &'a FileSettings,
+    pub(super) author: GuardAuthor,
+}
+
+/// A contract whose files are borrowed, and where that is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BorrowedContract {
+    pub(super) contract: &'static str,
+    pub(super) origin: SourceLocation,
+}
+
+impl SnellSettings {
+    /// All files together, for whoever has this home directory. Of several that set one thing, the last counts. Those that
+    /// nobody trusts have a say in nothing but the guard, and there only to make it stricter.
+    pub(super) fn from_files(said: &[AuthoredSettings<'_>], bases: PathBases<'_>) -> Self {
+        let home = bases.home;
+        let counting = said.iter().filter(|said| said.author != GuardAuthor::Untrusted);
+        let files: Vec<_> = counting.map(|said| said.settings).collect();
+        let is_borrowed = |name: &&str| {
+            let mut borrowed = files.iter().flat_map(|file| &file.borrow);
+            borrowed.any(|borrowed| borrowed.contract == *name)
+        };
+        let is_off = |handler: &BuiltinHandler| {
+            let mut said = files.iter().flat_map(|file| &file.handlers).rev();
+            said.find(|(said, _)| said == handler).is_some_and(|(_, on)| !on)
+        };
+        Self {
+            borrow: borrowable_contracts().filter(is_borrowed).collect(),
+            keep: files.iter().rev().find_map(|file| file.keep).unwrap_or(RetentionPeriod::For(DEFAULT_RETENTION)),
+            handlers: HandlerSwitches { off: HANDLERS.iter().map(|row| row.handler).filter(is_off).collect() },
+            context_window: files.iter().rev().find_map(|file| file.context_window),
+            context: files
+                .iter()
+                .fold(ContextSettings::default(), |earlier, file| file.context.clone().merge_over(earlier))
+                .resolve_paths(home),
+            remind: files
+                .iter()
+                .fold(RemindSettings::default(), |earlier, file| file.remind.clone().merge_over(earlier)),
+            messages: files
+                .iter()
+                .fold(MessageTemplates::default(), |earlier, file| file.messages.clone().merge_over(earlier)),
+            comms: files
+                .iter()
+                .fold(CommsSettings::default(), |earlier, file| file.comms.clone().merge_over(earlier))
+                .resolve_paths(home),
+            guard: GuardSettings::from_files(said.iter().map(|said| (&said.settings.guard, said.author)), bases),
+            server: files
+                .iter()
+                .fold(ServerSettings::default(), |earlier, file| file.server.clone().merge_over(earlier))
+                .resolve_paths(home),
+        }
+    }
+}
+
+/// The contracts that have files of their own which a guest does not run by itself, in the order in which they run.
+pub(crate) fn borrowable_contracts() -> impl Iterator<Item = &'static str> {
+    CONTRACTS
+        .iter()
+        .filter(|contract| **contract != &NATIVE && !contract.locations.is_empty())
+        .map(|contract| contract.name)
+}
+
+/// Reads the settings at the root of a `snell.toml`.
+pub(crate) fn read_settings(reading: &mut ConfigReader<'_>, root: &ObjectFields<'_>) {
+    if let Some(node) = root.get("borrow") {
+        reading.settings.borrow = read_borrow(reading, node);
+    }
+    if let Some(node) = get_user_only(reading, root, "keep") {
+        reading.settings.keep = read_keep(reading, node);
+    }
+    if let Some(node) = get_user_only(reading, root, "handlers") {
+        reading.settings.handlers = read_handlers(reading, node);
+    }
+    if get_user_only(reading, root, "context_window").is_some() {
+        reading.settings.context_window =
+            values::read_count(reading, root, "context_window", (200_000, "the default counts now"));
+    }
+    if let Some(node) = root.get("context") {
+        reading.settings.context = context::read_context(reading, node);
+    }
+    if let Some(node) = get_user_only(reading, root, "remind") {
+        reading.settings.remind = remind::read_remind(reading, node);
+    }
+    if let Some(node) = get_user_only(reading, root, "messages") {
+        reading.settings.messages = messages::read_messages(reading, node);
+    }
+    if let Some(node) = get_user_only(reading, root, "comms") {
+        reading.settings.comms = comms::read_comms(reading, node);
+    }
+    if let Some(node) = root.get("guard") {
+        reading.settings.guard = guard::read_guard(reading, node);
+    }
+    if let Some(node) = get_user_only(reading, root, "server") {
+        reading.settings.server = server::read_server(reading, node);
+    }
+}
+
+/// A setting that counts in the user's own file only: a project must not change what is recorded of its user's work, nor
+/// where that is sent.
+fn get_user_only<'n>(reading: &mut ConfigReader<'_>, root: &ObjectFields<'n>, key: &str) -> Option<&'n SpannedNode> {
+    let member = root.members.iter().find(|member| member.key == key)?;
+    if reading.owner == FileOwner::Project {
+        reading.add_warning(
+            member.key_offset,
+            format!("\"{key}\" has no effect in a project's file; write it in ~/.config/snell/snell.toml"),
+        );
+        return None;
+    }
+    Some(&member.node)
+}
+
+fn read_borrow(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> Vec<BorrowedContract> {
+    let mut list: Vec<BorrowedContract> = Vec::new();
+    for item in reading.read_array(node, "\"borrow\"").unwrap_or_default() {
+        let Some(name) = reading.expect_text(item, "borrow") else {
+            continue;
+        };
+        let Some(contract) = borrowable_contracts().find(|known| *known == name) else {
+            let near = format_suggestion(&name, borrowable_contracts());
+            let known: Vec<_> = borrowable_contracts().collect();
+            let known = known.join(", ");
+            reading.add_error(
+                item.offset,
+                format!("\"borrow\" names \"{name}\"{near}, whose files cannot be borrowed; write one of {known}"),
+            );
+            continue;
+        };
+        if list.iter().all(|earlier| earlier.contract != contract) {
+            let origin = reading.locate_offset(item.offset);
+            list.push(BorrowedContract { contract, origin });
+        }
+    }
+    list
+}
+
+fn read_keep(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> Option<RetentionPeriod> {
+    let kept = match &node.value {
+        NodeValue::String(text) => RetentionPeriod::parse(text),
+        _ => None,
+    };
+    if kept.is_none() {
+        let is_duration = matches!(&node.value, NodeValue::String(text) if parse_signed_duration(text).is_some());
+        let wanted = if is_duration { "more than 0" } else { "a duration with its unit" };
+        reading.add_error(
+            node.offset,
+            format!("\"keep\" must be {wanted}; write \"30d\", \"2w\" or \"forever\" (the default of 30d counts)"),
+        );
+    }
+    kept
+}
+
+/// A duration of which a day is 24 hours; months and years have no length that everybody agrees on.
+fn parse_signed_duration(text: &str) -> Option<SignedDuration> {
+    let span: Span = text.parse().ok()?;
+    span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()
+}
+
+/// The same, if it is more than nothing.
+fn parse_duration(text: &str) -> Option<Duration> {
+    let duration = Duration::try_from(parse_signed_duration(text)?).ok();
+    duration.filter(|duration| !duration.is_zero())
+}
+
+fn read_handlers(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> Vec<(BuiltinHandler, bool)> {
+    let Some(fields) = reading.read_object(node, "[handlers]") else {
+        return Vec::new();
+    };
+    let known: Vec<_> = HANDLERS.iter().map(|row| row.name).collect();
+    reading.warn_of_unknown_keys(&fields, &known, "[handlers]");
+    HANDLERS.iter().filter_map(|row| Some((row.handler, reading.read_bool(&fields, row.name)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_units_up_to_weeks() {
+        let days = |days: u64| Some(Duration::from_secs(days * DAY_SECONDS));
+        let cases = [
+            ("30d", days(30)),
+            ("2w", days(14)),
+            ("1w 1d", days(8)),
+            ("90m", Some(Duration::from_secs(5400))),
+            ("30", None),
+            ("1mo", None),
+            ("1y", None),
+            ("0d", None),
+            ("-3d", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse_duration(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_handler_runs_unless_it_is_switched_off() {
+        for row in HANDLERS {
+            assert!(SnellSettings::default().handlers.is_enabled(row.handler), "{}", row.name);
+            assert_eq!(row.handler.name(), row.name);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Reading a `snell.toml`.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+
+use super::NATIVE;
+use crate::config::keys::{ConfigKey, HOOK_KEYS};
+use crate::config::{
+    ConfigReader, EventVocabulary, MAX_TIMEOUT, NodeValue, ObjectFields, SETTING_KEYS, SpannedNode, format_duration,
+    read_settings,
+};
+use crate::diagnostic::format_suggestion;
+use crate::event::{EventName, ToolClass};
+use crate::hook::{FailurePolicy, Hook, HookAction, HookCondition, HookTimeout};
+use crate::matcher::Matcher;
+
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+
+pub(super) fn read_snell_toml(reading: &mut ConfigReader<'_>, node: &SpannedNode) {
+    let Some(root) = reading.read_object(node, "snell.toml") else {
+        return;
+    };
+    if let Some(hooks) = root.get("hooks") {
+        // A whole file of hooks would have no effect; that is more than a warning.
+        reading.add_error(hooks.offset, "there is no \"hooks\" in snell.toml; write [[hook]]");
+    }
+    let settings = SETTING_KEYS.iter().map(|key| key.name);
+    let known: Vec<_> = ["hook", "hooks"].into_iter().chain(settings).collect();
+    reading.warn_of_unknown_keys(&root, &known, "snell.toml");
+    read_settings(reading, &root);
+    let Some(hooks) = root.get("hook") else {
+        return;
+    };
+    if let NodeValue::Object(_) = hooks.value {
+        reading.add_error(hooks.offset, "\"hook\" must be a list of tables; write [[hook]], with two brackets");
+        return;
+    }
+    for hook in reading.read_array(hooks, "\"hook\"").unwrap_or_default() {
+        read_hook(reading, hook);
+    }
+}
+
+fn read_hook(reading: &mut ConfigReader<'_>, node: &SpannedNode) {
+    let Some(fields) = reading.read_object(node, "a [[hook]]") else {
+        return;
+    };
+    let mut known: Vec<_> = HOOK_KEYS.iter().map(|key| key.name).collect();
+    for ConfigKey { name, .. } in SETTING_KEYS {
+        if let Some(member) = fields.members.iter().find(|member| member.key == *name) {
+            // In TOML, what stands below a [[hook]] belongs to it.
+            let message = format!("\"{name}\" is no key of a [[hook]]; write it above the first [[hook]] of the file");
+            reading.add_error(member.key_offset, message);
+            known.push(name);
+        }
+    }
+    reading.warn_of_unknown_keys(&fields, &known, "a [[hook]]");
+    let events = read_events(reading, &fields);
+    let action = read_action(reading, &fields);
+    let (Some(events), Some(action)) = (events, action) else {
+        return;
+    };
+    let Some(matcher) = read_tool_matcher(reading, &fields, &events) else {
+        return;
+    };
+    let Some((event, more)) = events.split_first() else {
+        return;
+    };
+    let timeout = read_timeout(reading, &fields);
+    let mut hook = Hook::new(&NATIVE, event.clone(), action, timeout, reading.locate_offset(fields.offset));
+    let command = fields.get("run").or_else(|| fields.get("exec"));
+    hook.command_origin = command.map(|node| reading.locate_offset(node.offset));
+    hook.events.extend_from_slice(more);
+    hook.matcher = matcher;
+    hook.condition = reading.read_condition(&fields, "when").map(HookCondition::Shell);
+    hook.on_failure = read_on_failure(reading, &fields);
+    hook.may_modify = reading.read_bool(&fields, "modify").unwrap_or(false);
+    hook.background = reading.read_bool(&fields, "background").unwrap_or(false);
+    if hook.on_failure == FailurePolicy::Block && !hook.events.iter().any(NATIVE.can_block) {
+        let at = fields.get("on_failure").map_or(fields.offset, |node| node.offset);
+        reading.add_warning(at, "a failure cannot block this event; \"on_failure\" has no effect");
+    }
+    if hook.background && hook.on_failure == FailurePolicy::Block {
+        reading.add_warning(
+            fields.offset,
+            "a hook that is not awaited cannot block; remove \"background\" or \"on_failure\"",
+        );
+    }
+    reading.hooks.push(hook);
+}
+
+fn read_events(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<Vec<EventName>> {
+    let Some(node) = fields.get("event") else {
+        reading.add_error(fields.offset, "a [[hook]] has no \"event\"; add event = \"PreToolUse\"");
+        return None;
+    };
+    let names = match &node.value {
+        NodeValue::Array(items) => items.as_slice(),
+        _ => std::slice::from_ref(node),
+    };
+    let mut events = Vec::new();
+    for item in names {
+        let Some(name) = reading.expect_text(item, "event") else {
+            continue;
+        };
+        events.extend(reading.read_event_name(item.offset, &name, EventVocabulary::Closed));
+    }
+    if events.is_empty() && names.is_empty() {
+        reading.add_error(node.offset, "\"event\" is an empty list; name at least one event");
+    }
+    (!events.is_empty()).then_some(events)
+}
+
+fn read_action(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<HookAction> {
+    match (fields.get("run"), fields.get("exec")) {
+        (Some(_), Some(exec)) => {
+            reading.add_error(exec.offset, "a [[hook]] has both \"run\" and \"exec\"; keep one of them");
+            None
+        }
+        (Some(_), None) => {
+            let command = reading.read_required_text(fields, "run", "a [[hook]]")?;
+            Some(HookAction::posix_shell(command))
+        }
+        (None, Some(node)) => {
+            let mut words = reading.read_texts(fields, "exec")?.into_iter();
+            let Some(program) = words.next().filter(|program| !program.is_empty()) else {
+                reading.add_error(node.offset, "\"exec\" names no program; write exec = [\"program\", \"argument\"]");
+                return None;
+            };
+            Some(HookAction::Exec { program, args: words.collect() })
+        }
+        (None, None) => {
+            reading.add_error(fields.offset, "a [[hook]] has nothing to do; add run = \"…\" or exec = [\"…\"]");
+            None
+        }
+    }
+}
+
+fn read_tool_matcher(
+    reading: &mut ConfigReader<'_>,
+    fields: &ObjectFields<'_>,
+    events: &[EventName],
+) -> Option<Matcher> {
+    let Some(node) = fields.get("tool") else {
+        return Some(Matcher::match_all(None));
+    };
+    let written = reading.expect_text(node, "tool")?;
+    if !events.iter().any(EventName::is_tool_event) {
+        reading.add_warning(node.offset, "\"tool\" has no meaning for this event; it is ignored");
+        return Some(Matcher::match_all(None));
+    }
+    let near = format_suggestion(&written, ToolClass::names());
+    if written.contains('.') && !near.is_empty() && ToolClass::parse(&written).is_none() {
+        reading.add_warning(node.offset, format!("\"{written}\" is read as a regular expression{near}"));
+    }
+    match Matcher::from_names_classes_or_expression(written) {
+        Ok(matcher) => Some(matcher),
+        Err(fault) => {
+            reading.add_error(node.offset, format!("\"tool\" {fault}; the hook is not loaded"));
+            None
+        }
+    }
+}
+
+fn read_timeout(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> HookTimeout {
+    let Some(node) = fields.get("timeout") else {
+        return HookTimeout::Default(DEFAULT_TIMEOUT);
+    };
+    let parsed = match &node.value {
+        NodeValue::String(text) => text.parse::<SignedDuration>().ok(),
+        _ => None,
+    };
+    let wanted = if parsed.is_some() { "more than 0" } else { "a duration with its unit" };
+    let duration = parsed.and_then(|duration| Duration::try_from(duration).ok());
+    match duration.filter(|duration| !duration.is_zero()) {
+        Some(duration) => reading.cap_timeout(node.offset, duration, MAX_TIMEOUT),
+        None => {
+            let default = format_duration(DEFAULT_TIMEOUT);
+            reading.add_error(
+                node.offset,
+                format!(
+                    "\"timeout\" must be {wanted}; write \"10s\" or \"500ms\" (the default of {default} \
+                     counts)"
+                ),
+            );
+            HookTimeout::Default(DEFAULT_TIMEOUT)
+        }
+    }
+}
+
+/// A fault here is read as "block": whoever writes the key wants a guard.
+fn read_on_failure(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> FailurePolicy {
+    let Some(node) = fields.get("on_failure") else {
+        return FailurePolicy::Continue;
+    };
+    match &node.value {
+        NodeValue::String(text) if text == "continue" => FailurePolicy::Continue,
+        NodeValue::String(text) if text == "block" => FailurePolicy::Block,
+        other => {
+            let near = match other {
+                NodeValue::String(word) => format_suggestion(word, ["continue", "block"]),
+                _ => String::new(),
+            };
+            let message = format!("\"on_failure\" must be \"continue\" or \"block\"{near}; \"block\" counts");
+            reading.add_error(node.offset, message);
+            FailurePolicy::Block
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Text that people see.
+
+pub(crate) mod invisible_chars;
