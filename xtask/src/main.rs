@@ -1,8 +1,9 @@
 //! The task runner. `cargo xtask check` is what CI runs; `cargo xtask fuzz` looks for calls that the guard judges wrongly;
 //! `cargo xtask bench` prints the tables of what Snell costs; `cargo xtask layout` tells the linker what a hook runs.
 
-mod browser;
-mod layout;
+mod linker_layout;
+mod test_programs;
+mod tidy;
 
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -91,15 +92,16 @@ const BENCH_STEPS: &[TaskStep] = &[
     },
 ];
 
-const USAGE: &str = "usage: cargo xtask check | fuzz | bench | layout";
+const USAGE: &str = "usage: cargo xtask check | tidy | fuzz | bench | layout";
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
     let result = match task.as_str() {
         "check" => run_checks(),
+        "tidy" => tidy::check_sources(),
         "fuzz" => run_fuzzer(),
         "bench" => BENCH_STEPS.iter().try_for_each(run_step),
-        "layout" => layout::write_layout(),
+        "layout" => linker_layout::write_layout(),
         _ => Err(anyhow::anyhow!(USAGE)),
     };
     match result {
@@ -112,7 +114,7 @@ fn main() -> ExitCode {
 }
 
 fn run_checks() -> anyhow::Result<()> {
-    browser::install_missing_programs()?;
+    test_programs::install_missing_programs()?;
     for step in CHECK_STEPS {
         run_step(step)?;
     }
