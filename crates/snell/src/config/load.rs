@@ -287,6 +287,13 @@ struct ConfigLoader<'a> {
 /// A contract and the file that it reads: device and inode.
 type ContractFileId = (Option<&'static str>, u64, u64);
 
+/// Whether a file is read for the first time, or another contract has read it before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FirstRead {
+    Yes,
+    No,
+}
+
 impl ConfigLoader<'_> {
     fn load_contract(&mut self, contract: &'static Contract, wanted: impl Fn(&HookFileLocation) -> bool) {
         let places = contract.locations.iter().filter(|place| wanted(place));
@@ -314,9 +321,28 @@ impl ConfigLoader<'_> {
             let same = |earlier: &ContractFileId| (earlier.1, earlier.2) == (device, inode);
             self.seen.iter().flatten().any(same)
         });
+        let read = if read_before { FirstRead::No } else { FirstRead::Yes };
         self.seen.push(identity);
-        let mut source = match ConfigSource::read_probed(&candidate.path, candidate.display_path.clone(), &look) {
-            SourceReadResult::Missing if candidate.owner != FileOwner::Caller => return,
+        let Some(mut source) = self.read_candidate(candidate, &look, read) else {
+            return;
+        };
+        if let Some(judged) = &mut source.file_trust {
+            judged.update_status(self.trust_store(), self.request.unpinned_policy);
+        }
+        if let Some(judged) = source.file_trust.as_ref().filter(|judged| judged.rejection_reason.is_some()) {
+            // What is wrong in a file that does not count is for whoever will trust it.
+            let message = judged.describe_rejection(&source.describe_loss(), self.trust_store());
+            source.diagnostics = vec![Diagnostic::for_file(Severity::Warning, &candidate.display_path, message)];
+            // A project must not take a file of the user out of force by a link to it.
+            self.seen.pop();
+        }
+        self.sources.push(source);
+    }
+
+    /// Reads and parses a file. A file that is missing and may be yields nothing; one that is broken keeps its earlier hooks.
+    fn read_candidate(&self, candidate: &CandidateFile, look: &PathProbe, read: FirstRead) -> Option<LoadedSource> {
+        let source = match ConfigSource::read_probed(&candidate.path, candidate.display_path.clone(), look) {
+            SourceReadResult::Missing if candidate.owner != FileOwner::Caller => return None,
             SourceReadResult::Missing => {
                 let missing = Diagnostic::for_file(Severity::Error, &candidate.display_path, "does not exist");
                 build_broken_source(candidate, missing, None)
@@ -330,14 +356,14 @@ impl ConfigLoader<'_> {
                     0,
                     "is empty all at once; remove it to be rid of its hooks",
                 );
-                // Whoever saves a file empties it first, so an empty one may be half a save.
+                // Saving a file empties it first, so an empty file may be half a save.
                 build_broken_source(candidate, diagnostic, self.before)
             }
             SourceReadResult::Text(source) => match parse_source(candidate, &source) {
                 Ok(mut loaded) => {
                     // Entries of a third contract's shape were found the first time already.
                     let lane = loaded.contract.lane;
-                    loaded.hooks.retain(|hook| !read_before || hook.contract.lane == lane);
+                    loaded.hooks.retain(|hook| read == FirstRead::Yes || hook.contract.lane == lane);
                     loaded.file_trust = self.build_file_trust(candidate, &source, &loaded);
                     loaded
                 }
@@ -347,17 +373,7 @@ impl ConfigLoader<'_> {
                 }
             },
         };
-        if let Some(judged) = &mut source.file_trust {
-            judged.update_status(self.trust_store(), self.request.unpinned_policy);
-        }
-        if let Some(judged) = source.file_trust.as_ref().filter(|judged| judged.rejection_reason.is_some()) {
-            // What is wrong in a file that does not count is for whoever will trust it.
-            let message = judged.describe_rejection(&source.describe_loss(), self.trust_store());
-            source.diagnostics = vec![Diagnostic::for_file(Severity::Warning, &candidate.display_path, message)];
-            // A project must not take a file of the user out of force by a link to it.
-            self.seen.pop();
-        }
-        self.sources.push(source);
+        Some(source)
     }
 
     /// Takes down what is to be judged, where trust is to be asked for: the very text that was read, so that there is no

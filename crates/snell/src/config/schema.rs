@@ -42,79 +42,14 @@ fn build_properties(keys: &[ConfigKey]) -> Map<String, Value> {
 
 fn build_value_schema(kind: ConfigValueKind) -> Map<String, Value> {
     let schema = match kind {
-        ConfigValueKind::Text => json!({"type": "string", "minLength": 1}),
-        ConfigValueKind::Flag => json!({"type": "boolean", "default": false}),
-        ConfigValueKind::Duration => {
-            json!({"type": "string", "pattern": "[0-9] *[a-zµ]", "examples": ["10s", "500ms", "2m"], "default": "10s"})
-        }
-        ConfigValueKind::Arguments => json!({"type": "array", "items": {"type": "string"}, "minItems": 1}),
+        ConfigValueKind::Handlers => build_handlers_schema(),
+        ConfigValueKind::CoreFiles => build_core_files_schema(),
         ConfigValueKind::Contracts => {
-            let names: Vec<_> = borrowable_contracts().collect();
-            json!({"type": "array", "items": {"enum": names}, "default": []})
-        }
-        ConfigValueKind::Retention => json!({
-            "type": "string",
-            "pattern": "^forever$|[0-9] *[a-zµ]",
-            "examples": ["30d", "2w", "forever"],
-            "default": "30d",
-        }),
-        ConfigValueKind::Handlers => {
-            let switches: Map<_, _> = HANDLERS
-                .iter()
-                .map(|row| {
-                    let switch = json!({"type": "boolean", "default": true, "description": row.about});
-                    (row.name.to_owned(), switch)
-                })
-                .collect();
-            json!({"type": "object", "properties": switches, "additionalProperties": false})
+            json!({"type": "array", "items": {"enum": borrowable_contracts().collect::<Vec<_>>()}, "default": []})
         }
         ConfigValueKind::Table(keys) => {
             json!({"type": "object", "properties": build_properties(keys), "additionalProperties": false})
         }
-        ConfigValueKind::Words(default) => json!({"type": "string", "default": default}),
-        ConfigValueKind::Thresholds => json!({
-            "type": "array",
-            "items": {"type": "integer", "minimum": 1, "maximum": 100},
-            "minItems": 4,
-            "maxItems": 4,
-            "uniqueItems": true,
-        }),
-        ConfigValueKind::CoreFiles => {
-            let path = json!({"type": "string", "minLength": 1});
-            let described = json!({
-                "type": "object",
-                "properties": {"path": path, "about": {"type": "string"}},
-                "required": ["path"],
-                "additionalProperties": false,
-            });
-            let default: Vec<_> = CORE_FILES.iter().map(|(path, _)| *path).collect();
-            json!({"type": "array", "items": {"anyOf": [path, described]}, "default": default})
-        }
-        ConfigValueKind::Size(default) => {
-            json!({"type": "string", "pattern": "^0*[1-9][0-9]* *([KM]i?)?B$", "default": default})
-        }
-        ConfigValueKind::Directories => {
-            json!({"type": "array", "items": {"type": "string", "minLength": 1}, "default": []})
-        }
-        ConfigValueKind::Switch => json!({"type": "boolean", "default": true}),
-        ConfigValueKind::Interval(default) => json!({"type": "string", "pattern": "[0-9] *[a-zµ]", "default": default}),
-        ConfigValueKind::Address => {
-            json!({"type": "string", "pattern": "^([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]+$", "default": "127.0.0.1:7433"})
-        }
-        ConfigValueKind::Receiver => json!({
-            "type": "string",
-            "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@:][^?#@]*$",
-            "examples": ["https://box.example", "http://127.0.0.1:7433"],
-        }),
-        ConfigValueKind::Database => json!({"type": "string", "pattern": "^sqlite:."}),
-        ConfigValueKind::Hosts => {
-            json!({"type": "array", "items": {"type": "string", "pattern": "^[^/@?#* ]+$"}, "default": []})
-        }
-        ConfigValueKind::Names => {
-            json!({"type": "array", "items": {"type": "string", "pattern": "[^ ]"}, "default": []})
-        }
-        ConfigValueKind::Count => json!({"type": "integer", "minimum": 1, "maximum": u32::MAX}),
-        ConfigValueKind::OneOf(words) => json!({"enum": words, "default": words.first()}),
         // A key with a dot that is not quoted is a table in a table.
         ConfigValueKind::Choices(words) => json!({
             "type": "object",
@@ -129,21 +64,89 @@ fn build_value_schema(kind: ConfigValueKind) -> Map<String, Value> {
                 "additionalProperties": false,
             },
         }),
-        ConfigValueKind::Date => json!({"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}),
         ConfigValueKind::Events => {
             let names: Vec<_> = EventName::all_names().collect();
-            json!({
-                "anyOf": [
-                    {"enum": names},
-                    {"type": "array", "items": {"enum": names}, "minItems": 1},
-                ],
-            })
+            json!({"anyOf": [{"enum": names}, {"type": "array", "items": {"enum": names}, "minItems": 1}]})
         }
+        scalar_or_list => build_plain_schema(scalar_or_list),
     };
     match schema {
         Value::Object(schema) => schema,
         _ => Map::new(),
     }
+}
+
+/// Schemas of values that are one string, number or flag, or a list of them.
+fn build_plain_schema(kind: ConfigValueKind) -> Value {
+    const INTERVAL: &str = "[0-9] *[a-zµ]";
+    const ADDRESS: &str = "^([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]+$";
+    let text = |pattern: &str| json!({"type": "string", "pattern": pattern});
+    let list = |items: Value| json!({"type": "array", "items": items, "default": []});
+    match kind {
+        ConfigValueKind::Text => json!({"type": "string", "minLength": 1}),
+        ConfigValueKind::Flag => json!({"type": "boolean", "default": false}),
+        ConfigValueKind::Switch => json!({"type": "boolean", "default": true}),
+        ConfigValueKind::Count => json!({"type": "integer", "minimum": 1, "maximum": u32::MAX}),
+        ConfigValueKind::Words(default) => json!({"type": "string", "default": default}),
+        ConfigValueKind::OneOf(words) => json!({"enum": words, "default": words.first()}),
+        ConfigValueKind::Date => text("^[0-9]{4}-[0-9]{2}-[0-9]{2}$"),
+        ConfigValueKind::Database => text("^sqlite:."),
+        ConfigValueKind::Interval(default) => json!({"type": "string", "pattern": INTERVAL, "default": default}),
+        ConfigValueKind::Duration => {
+            json!({"type": "string", "pattern": INTERVAL, "examples": ["10s", "500ms", "2m"], "default": "10s"})
+        }
+        ConfigValueKind::Retention => json!({
+            "type": "string",
+            "pattern": format!("^forever$|{INTERVAL}"),
+            "examples": ["30d", "2w", "forever"],
+            "default": "30d",
+        }),
+        ConfigValueKind::Size(default) => {
+            json!({"type": "string", "pattern": "^0*[1-9][0-9]* *([KM]i?)?B$", "default": default})
+        }
+        ConfigValueKind::Address => json!({"type": "string", "pattern": ADDRESS, "default": "127.0.0.1:7433"}),
+        ConfigValueKind::Receiver => json!({
+            "type": "string",
+            "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@:][^?#@]*$",
+            "examples": ["https://box.example", "http://127.0.0.1:7433"],
+        }),
+        ConfigValueKind::Arguments => json!({"type": "array", "items": {"type": "string"}, "minItems": 1}),
+        ConfigValueKind::Directories => list(json!({"type": "string", "minLength": 1})),
+        ConfigValueKind::Hosts => list(text("^[^/@?#* ]+$")),
+        ConfigValueKind::Names => list(text("[^ ]")),
+        ConfigValueKind::Thresholds => json!({
+            "type": "array",
+            "items": {"type": "integer", "minimum": 1, "maximum": 100},
+            "minItems": 4,
+            "maxItems": 4,
+            "uniqueItems": true,
+        }),
+        ConfigValueKind::Handlers
+        | ConfigValueKind::CoreFiles
+        | ConfigValueKind::Contracts
+        | ConfigValueKind::Table(_)
+        | ConfigValueKind::Choices(_)
+        | ConfigValueKind::Tables(..)
+        | ConfigValueKind::Events => Value::Null,
+    }
+}
+
+fn build_handlers_schema() -> Value {
+    let switch = |about| json!({"type": "boolean", "default": true, "description": about});
+    let switches: Map<_, _> = HANDLERS.iter().map(|row| (row.name.to_owned(), switch(row.about))).collect();
+    json!({"type": "object", "properties": switches, "additionalProperties": false})
+}
+
+fn build_core_files_schema() -> Value {
+    let path = json!({"type": "string", "minLength": 1});
+    let described = json!({
+        "type": "object",
+        "properties": {"path": path, "about": {"type": "string"}},
+        "required": ["path"],
+        "additionalProperties": false,
+    });
+    let default: Vec<_> = CORE_FILES.iter().map(|(path, _)| *path).collect();
+    json!({"type": "array", "items": {"anyOf": [path, described]}, "default": default})
 }
 
 #[cfg(test)]

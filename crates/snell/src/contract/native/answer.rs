@@ -56,26 +56,7 @@ fn answer_bad_output(hook: &Hook, fault: &str) -> HookAnswer {
 
 fn answer_from_json(hook: &Hook, event: &Event, json: &Value) -> Result<HookAnswer, String> {
     let text = |key: &str| json.get(key).and_then(Value::as_str).and_then(nonblank_text);
-    let mut unknown = Vec::new();
-    let decision = match json.get("decision") {
-        None | Some(Value::Null) => Decision::None,
-        Some(Value::String(word)) => match word.as_str() {
-            "allow" => Decision::Allow,
-            "ask" => Decision::Ask,
-            "block" | "deny" => Decision::Deny,
-            other => {
-                let near = format_suggestion(other, ["allow", "ask", "block"]);
-                return Err(format!("\"decision\" is \"{other}\"{near}; it must be allow, ask or block"));
-            }
-        },
-        Some(_) => return Err("\"decision\" must be a string: allow, ask or block".into()),
-    };
-    if let Value::Object(keys) = json {
-        for key in keys.keys().filter(|key| !ANSWER_KEYS.contains(&key.as_str())) {
-            let near = format_suggestion(key, ANSWER_KEYS.iter().copied());
-            unknown.push(format!("\"{}\" answered with an unknown key \"{key}\"{near}", hook.command_summary()));
-        }
-    }
+    let decision = read_decision(json)?;
     for key in ["reason", "message", "context"] {
         let fits = |value: &Value| value.is_string() || value.is_null() || (key == "context" && value.is_array());
         if json.get(key).is_some_and(|value| !fits(value)) {
@@ -84,7 +65,7 @@ fn answer_from_json(hook: &Hook, event: &Event, json: &Value) -> Result<HookAnsw
     }
     let mut answer = HookAnswer {
         decision,
-        warnings: unknown,
+        warnings: warn_of_unknown_keys(hook, json),
         reason: text("reason"),
         messages: text("message").into_iter().collect(),
         ..HookAnswer::default()
@@ -99,21 +80,52 @@ fn answer_from_json(hook: &Hook, event: &Event, json: &Value) -> Result<HookAnsw
         answer.status = Some(HookRunStatus::Blocked);
         answer.reason.get_or_insert_with(|| default_block_reason(hook));
     }
+    add_changes(&mut answer, hook, event, json)?;
+    Ok(answer)
+}
+
+fn read_decision(json: &Value) -> Result<Decision, String> {
+    match json.get("decision") {
+        None | Some(Value::Null) => Ok(Decision::None),
+        Some(Value::String(word)) => match word.as_str() {
+            "allow" => Ok(Decision::Allow),
+            "ask" => Ok(Decision::Ask),
+            "block" | "deny" => Ok(Decision::Deny),
+            other => {
+                let near = format_suggestion(other, ["allow", "ask", "block"]);
+                Err(format!("\"decision\" is \"{other}\"{near}; it must be allow, ask or block"))
+            }
+        },
+        Some(_) => Err("\"decision\" must be a string: allow, ask or block".into()),
+    }
+}
+
+fn warn_of_unknown_keys(hook: &Hook, json: &Value) -> Vec<String> {
+    let keys = json.as_object().into_iter().flat_map(|object| object.keys());
+    keys.filter(|key| !ANSWER_KEYS.contains(&key.as_str()))
+        .map(|key| {
+            let near = format_suggestion(key, ANSWER_KEYS.iter().copied());
+            format!("\"{}\" answered with an unknown key \"{key}\"{near}", hook.command_summary())
+        })
+        .collect()
+}
+
+/// Adds the tool input or output that the hook changed, if it may change them.
+fn add_changes(answer: &mut HookAnswer, hook: &Hook, event: &Event, json: &Value) -> Result<(), String> {
     if json.get("tool_input").is_some_and(|value| !(value.is_object() || value.is_null())) {
         return Err("\"tool_input\" must be an object".into());
     }
     let input = json.get("tool_input").filter(|value| value.is_object());
     let output = json.get("tool_output").filter(|value| !value.is_null());
     if (input.is_some() || output.is_some()) && !hook.may_modify {
-        answer
-            .warnings
-            .push(format!("\"{}\" answered with a change, which needs modify = true", hook.command_summary()));
-        return Ok(answer);
+        let warning = format!("\"{}\" answered with a change, which needs modify = true", hook.command_summary());
+        answer.warnings.push(warning);
+        return Ok(());
     }
     match event.name {
         EventName::PreToolUse | EventName::PermissionRequest => answer.tool_input = input.cloned(),
         EventName::PostToolUse => answer.tool_output = output.cloned(),
         _ => {}
     }
-    Ok(answer)
+    Ok(())
 }
