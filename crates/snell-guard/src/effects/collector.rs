@@ -1,5 +1,6 @@
 //! One program at work: what it was given, and what it is found to do.
 
+use crate::effects::EffectDepth;
 use std::borrow::Cow;
 
 use super::remote::{is_container_internal, locate_for_invocation};
@@ -120,17 +121,17 @@ impl<'a> EffectCollector<'a> {
     }
 
     /// Something happens to a place.
-    pub(super) fn push_path_effect(&mut self, kind: PathAction, place: ClassifiedPath, recursive: bool) {
-        self.push_effect(EffectKind::Path(kind), Some(place), recursive);
+    pub(super) fn push_path_effect(&mut self, kind: PathAction, place: ClassifiedPath, depth: EffectDepth) {
+        self.push_effect(EffectKind::Path(kind), Some(place), depth);
     }
 
     /// Something happens to the place that a value names.
-    pub(super) fn add_path_effect(&mut self, kind: PathAction, value: &SymbolicText, recursive: bool) {
+    pub(super) fn add_path_effect(&mut self, kind: PathAction, value: &SymbolicText, depth: EffectDepth) {
         if self.effects.len() <= MAX_EFFECTS {
             let place = self.locate_path(value);
             // Whatever else is copied is read, and judged as such.
             if kind != PathAction::Copy || place.classes.contains(PathClass::OwnProgram) {
-                self.push_path_effect(kind, place, recursive);
+                self.push_path_effect(kind, place, depth);
             }
         }
     }
@@ -139,7 +140,7 @@ impl<'a> EffectCollector<'a> {
     pub(super) fn add_effect_from_start_dir(&mut self, kind: PathAction, value: &SymbolicText) {
         if self.effects.len() <= MAX_EFFECTS {
             let place = locate_for_invocation(value, self.invocation.cwd.as_deref(), self.invocation, self.context);
-            self.push_path_effect(kind, place, false);
+            self.push_path_effect(kind, place, EffectDepth::Single);
         }
     }
 
@@ -149,7 +150,7 @@ impl<'a> EffectCollector<'a> {
         if place.classes.intersects([PathClass::Project, PathClass::Temp].into()) {
             place.classes = place.classes.difference([PathClass::Secret].into());
         }
-        self.push_path_effect(kind, place, false);
+        self.push_path_effect(kind, place, EffectDepth::Single);
     }
 
     /// The place of Snell's program, if the program reads that.
@@ -169,17 +170,17 @@ impl<'a> EffectCollector<'a> {
 
     /// Something that a rule judges by itself.
     pub(super) fn add_rule_effect(&mut self, id: &str) {
-        self.push_effect(EffectKind::Rule(find_rule_index(id)), None, false);
+        self.push_effect(EffectKind::Rule(find_rule_index(id)), None, EffectDepth::Single);
     }
 
-    pub(super) fn push_effect(&mut self, what: EffectKind, place: Option<ClassifiedPath>, recursive: bool) {
+    pub(super) fn push_effect(&mut self, what: EffectKind, place: Option<ClassifiedPath>, depth: EffectDepth) {
         if matches!(what, EffectKind::Rule(rule) if is_container_internal(self.invocation, rule)) {
             return;
         }
         self.effects.push(Effect {
             kind: what,
             place,
-            recursive,
+            recursive: depth == EffectDepth::Recursive,
             program: self.name(),
             by: None,
             allowed: self.allowed,

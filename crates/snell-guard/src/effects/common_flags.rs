@@ -1,5 +1,6 @@
 //! Programs of which nothing is known but what their flags are called: `--output` is written to, whoever takes it.
 
+use crate::effects::EffectDepth;
 use std::borrow::Cow;
 
 use super::{collector::EffectCollector, program_uses};
@@ -32,7 +33,7 @@ pub(super) fn apply_common_flags(scene: &mut EffectCollector<'_>, known: Option<
             _ => Vec::new(),
         };
         for value in values.iter().filter(|value| is_path_like(value)) {
-            scene.add_path_effect(kind, value, false);
+            scene.add_path_effect(kind, value, EffectDepth::Single);
         }
     }
 }

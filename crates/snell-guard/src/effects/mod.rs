@@ -59,6 +59,19 @@ pub enum EffectKind {
     Rule(usize),
 }
 
+/// Whether an effect is on one path, or on everything below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EffectDepth {
+    Single,
+    Recursive,
+}
+
+impl From<bool> for EffectDepth {
+    fn from(recursive: bool) -> Self {
+        if recursive { Self::Recursive } else { Self::Single }
+    }
+}
+
 /// What may happen to a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -263,7 +276,7 @@ fn add_redirect_effects(scene: &mut EffectCollector<'_>) {
                 network_send::apply_dev_tcp(scene);
             }
         } else {
-            scene.push_path_effect(kind, place, false);
+            scene.push_path_effect(kind, place, EffectDepth::Single);
         }
     }
 }

@@ -1,13 +1,16 @@
 //! What leaves the machine: files, what a pipe brings, and what the arguments hold.
 
 use super::collector::EffectCollector;
-use super::{EffectKind, PathAction, classify_output, collect_effects_without_input, output::MAX_STAGES, program_uses};
+use super::{
+    EffectDepth, EffectKind, PathAction, classify_output, collect_effects_without_input, output::MAX_STAGES,
+    program_uses,
+};
 use crate::invocation::{Invocation, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
 use crate::paths::ClassifiedPath;
 use crate::programs::{ProgramHandler, ProgramUse, UseTarget};
 
 /// A use that sends something.
-pub(super) fn apply_send(scene: &mut EffectCollector<'_>, usage: &ProgramUse, kind: PathAction, recursive: bool) {
+pub(super) fn apply_send(scene: &mut EffectCollector<'_>, usage: &ProgramUse, kind: PathAction, depth: EffectDepth) {
     if usage.on == UseTarget::Stdin {
         return send_stdin(scene, kind);
     }
@@ -15,7 +18,7 @@ pub(super) fn apply_send(scene: &mut EffectCollector<'_>, usage: &ProgramUse, ki
         match value.as_text() {
             Some("-" | "/dev/stdin") => send_stdin(scene, kind),
             _ if value.contains_unknown(UnknownKind::Private) => scene.add_rule_effect("secret.send-private"),
-            _ => scene.add_path_effect(kind, &value, recursive),
+            _ => scene.add_path_effect(kind, &value, depth),
         }
     }
 }
@@ -37,7 +40,7 @@ pub(super) fn apply_batch_client(scene: &mut EffectCollector<'_>) {
         })
         .collect();
     for file in &lines {
-        scene.add_path_effect(PathAction::Send, file, true);
+        scene.add_path_effect(PathAction::Send, file, EffectDepth::Recursive);
     }
 }
 
@@ -49,7 +52,7 @@ fn send_stdin(scene: &mut EffectCollector<'_>, kind: PathAction) {
             scene.add_rule_effect("secret.send-private")
         }
         StdinSource::Text(_) => {}
-        StdinSource::File(file) => scene.add_path_effect(kind, file, false),
+        StdinSource::File(file) => scene.add_path_effect(kind, file, EffectDepth::Single),
         StdinSource::Pipe(left) => send_pipe_output(scene, left, kind),
     }
 }
@@ -61,7 +64,7 @@ fn send_pipe_output(scene: &mut EffectCollector<'_>, left: &[Invocation], kind: 
     }
     for invocation in left.iter().rev().take(MAX_STAGES) {
         for (place, recursive) in paths_read_by(invocation, scene) {
-            scene.push_path_effect(kind, place, recursive);
+            scene.push_path_effect(kind, place, recursive.into());
         }
     }
 }
@@ -84,7 +87,7 @@ pub(super) fn apply_dev_tcp(scene: &mut EffectCollector<'_>) {
         scene.add_rule_effect("secret.send-private");
     }
     for (place, recursive) in paths_read_by(invocation, scene) {
-        scene.push_path_effect(PathAction::SendRaw, place, recursive);
+        scene.push_path_effect(PathAction::SendRaw, place, recursive.into());
     }
     send_stdin(scene, PathAction::SendRaw);
 }

@@ -1,5 +1,6 @@
 //! The tables applied: which uses of a program a command line is, and what each does to what.
 
+use crate::effects::EffectDepth;
 use std::borrow::Cow;
 
 use super::collector::EffectCollector;
@@ -23,12 +24,12 @@ pub(super) fn apply_uses(scene: &mut EffectCollector<'_>, program: &'static Prog
         return;
     }
     for usage in find_matching_uses(&scene.args, program, scene.context) {
-        let recursive = is_recursive_use(&scene.args, usage.recursive);
+        let depth = EffectDepth::from(is_recursive_use(&scene.args, usage.recursive));
         match usage.does {
             UseEffect::Prints(_) => {}
             UseEffect::Rule(number) => add_use_rule(scene, usage, number),
             UseEffect::Effect(kind @ (PathAction::Send | PathAction::SendRaw)) => {
-                network_send::apply_send(scene, usage, kind, recursive)
+                network_send::apply_send(scene, usage, kind, depth)
             }
             UseEffect::Effect(kind) => {
                 for value in find_targets(scene, usage) {
@@ -41,7 +42,7 @@ pub(super) fn apply_uses(scene: &mut EffectCollector<'_>, program: &'static Prog
                     } else if usage.new {
                         scene.add_new_file_effect(kind, &value);
                     } else {
-                        scene.add_path_effect(kind, &value, recursive);
+                        scene.add_path_effect(kind, &value, depth);
                     }
                 }
             }
@@ -74,7 +75,7 @@ fn add_use_rule(scene: &mut EffectCollector<'_>, usage: &ProgramUse, number: usi
     let first = all.into_iter().next();
     let told = first.or_else(|| scene.args.operands.last().map(|value| Cow::Borrowed(*value)));
     let place = told.map(|value| ClassifiedPath { written: value.to_string(), ..ClassifiedPath::default() });
-    scene.push_effect(EffectKind::Rule(number), place, false);
+    scene.push_effect(EffectKind::Rule(number), place, EffectDepth::Single);
 }
 
 /// Whether what it works on lies in a temporary directory, where everything is the agent's own, or in the project, where

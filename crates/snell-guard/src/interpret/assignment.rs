@@ -9,6 +9,19 @@ use super::scope::ShellVariable;
 use crate::invocation::{SymbolicText, UnknownKind};
 use snell_shell::{AssignmentValue, ByteSpan, ShellWord, VariableAssignment};
 
+/// Whether an assignment replaces the old value (`x=1`) or adds to it (`x+=1`).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum AssignMode {
+    Replace,
+    Append,
+}
+
+impl From<bool> for AssignMode {
+    fn from(append: bool) -> Self {
+        if append { Self::Append } else { Self::Replace }
+    }
+}
+
 impl<'t> ShellInterpreter<'t> {
     pub(super) fn apply_assignment(&mut self, assignment: &'t VariableAssignment) {
         if self.scope.exports_all {
@@ -16,26 +29,26 @@ impl<'t> ShellInterpreter<'t> {
             self.report_snell_variable(&assignment.name, &ByteSpan::default());
         }
         match &assignment.value {
-            AssignmentValue::Array(elements) => self.assign_array(&assignment.name, elements, assignment.append),
+            AssignmentValue::Array(elements) => self.assign_array(&assignment.name, elements, assignment.append.into()),
             AssignmentValue::Word(word) => {
                 let value = self.expand_text(word);
                 match &assignment.index {
                     Some(index) => {
                         let key = self.resolve_array_key(index);
-                        self.assign_element(&assignment.name, key, value, assignment.append);
+                        self.assign_element(&assignment.name, key, value, assignment.append.into());
                     }
-                    None => self.assign_value(&assignment.name, value, assignment.append),
+                    None => self.assign_value(&assignment.name, value, assignment.append.into()),
                 }
             }
         }
     }
 
     /// `x=value` or `x+=value`.
-    pub(super) fn assign_value(&mut self, name: &str, value: SymbolicText, append: bool) {
+    pub(super) fn assign_value(&mut self, name: &str, value: SymbolicText, mode: AssignMode) {
         let value = match self.scope.variables.get(self.scope.resolve_name(name)) {
             Some(ShellVariable::Reference(_)) => return self.set_reference(name, &value),
-            Some(ShellVariable::Array(_)) => return self.assign_element(name, Some("0".to_owned()), value, append),
-            _ if append => {
+            Some(ShellVariable::Array(_)) => return self.assign_element(name, Some("0".to_owned()), value, mode),
+            _ if mode == AssignMode::Append => {
                 let mut whole = self.read_variable(name);
                 whole.append(&value);
                 whole
@@ -61,14 +74,14 @@ impl<'t> ShellInterpreter<'t> {
     }
 
     /// `x[key]=value`
-    pub(super) fn assign_element(&mut self, name: &str, key: Option<String>, value: SymbolicText, append: bool) {
+    pub(super) fn assign_element(&mut self, name: &str, key: Option<String>, value: SymbolicText, mode: AssignMode) {
         let mut elements = self.list_array_elements(name);
         let Some(key) = key.filter(|_| elements.len() < limits::ELEMENTS) else {
             return self.set_variable(name, ShellVariable::unknown());
         };
         self.spend_steps(1 + elements.len() / 2);
         match elements.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, slot)) if append => slot.append(&value),
+            Some((_, slot)) if mode == AssignMode::Append => slot.append(&value),
             Some((_, slot)) => *slot = value,
             None => {
                 // Numbers are kept in order, whatever order they come in.
@@ -96,8 +109,8 @@ impl<'t> ShellInterpreter<'t> {
     }
 
     /// `x=(…)`
-    pub(super) fn assign_array(&mut self, name: &str, words: &'t [(Option<ShellWord>, ShellWord)], append: bool) {
-        let mut elements = if append { self.list_array_elements(name) } else { Vec::new() };
+    pub(super) fn assign_array(&mut self, name: &str, words: &'t [(Option<ShellWord>, ShellWord)], mode: AssignMode) {
+        let mut elements = if mode == AssignMode::Append { self.list_array_elements(name) } else { Vec::new() };
         self.spend_steps(elements.len() / 2);
         let next_key = |elements: &[(String, SymbolicText)]| {
             let last = elements.iter().filter_map(|(key, _)| key.parse::<u64>().ok()).next_back();

@@ -4,7 +4,7 @@ use crate::ast::{AssignmentValue, ShellCommand, ShellCommandKind, ShellWord, Var
 use crate::parser::ShellParser;
 use crate::tokens::ShellToken;
 use crate::words::lexical_context;
-use crate::words::word_parts::WordBuilder;
+use crate::words::word_parts::{TextQuoting, WordBuilder};
 
 /// Commands after which `parse_name=(…)` is one word.
 const DECLARING: &[&str] = &["alias", "declare", "eval", "export", "let", "local", "readonly", "typeset"];
@@ -120,11 +120,11 @@ impl ShellParser<'_> {
     /// A word that looked like `name[index]=` until its last sign.
     fn parse_indexed_word(&mut self, start: usize, name: &str, index: Option<ShellWord>) -> ShellWord {
         let mut pieces = WordBuilder::default();
-        pieces.push_text(name, false);
+        pieces.push_text(name, TextQuoting::Plain);
         if let Some(index) = index {
-            pieces.push_text("[", false);
+            pieces.push_text("[", TextQuoting::Plain);
             pieces.extend(index.parts);
-            pieces.push_text("]", false);
+            pieces.push_text("]", TextQuoting::Plain);
         }
         self.continue_word(start, pieces, &lexical_context::ARGUMENT)
     }

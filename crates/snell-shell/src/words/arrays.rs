@@ -5,6 +5,7 @@ use super::word_parts::WordBuilder;
 use crate::ast::{AssignmentValue, ShellWord, SyntaxProblemKind, WordPart};
 use crate::parser::ShellParser;
 use crate::tokens::ShellToken;
+use crate::words::word_parts::TextQuoting;
 
 impl ShellParser<'_> {
     /// `( … )` with its elements.
@@ -66,9 +67,9 @@ impl ShellParser<'_> {
             };
             return (Some(index), value);
         }
-        pieces.push_text("[", false);
+        pieces.push_text("[", TextQuoting::Plain);
         pieces.extend(index.parts);
-        pieces.push_text("]", false);
+        pieces.push_text("]", TextQuoting::Plain);
         (None, self.continue_word(start, pieces, &lexical_context::ARGUMENT))
     }
 

@@ -8,6 +8,7 @@ use super::word_parts::WordBuilder;
 use crate::ast::{ByteSpan, ShellWord, SyntaxProblemKind, WordPart};
 use crate::limits;
 use crate::parser::ShellParser;
+use crate::words::word_parts::TextQuoting;
 
 /// A word, taken apart at the signs that matter.
 #[derive(Clone)]
@@ -23,10 +24,10 @@ enum BraceToken {
 impl BraceToken {
     fn write_to(self, pieces: &mut WordBuilder) {
         match self {
-            Self::Open => pieces.push_text("{", false),
-            Self::Close => pieces.push_text("}", false),
-            Self::Comma => pieces.push_text(",", false),
-            Self::Plain(text, _) => pieces.push_text(&text, false),
+            Self::Open => pieces.push_text("{", TextQuoting::Plain),
+            Self::Close => pieces.push_text("}", TextQuoting::Plain),
+            Self::Comma => pieces.push_text(",", TextQuoting::Plain),
+            Self::Plain(text, _) => pieces.push_text(&text, TextQuoting::Plain),
             Self::Other(piece) => pieces.push(piece),
         }
     }

@@ -42,7 +42,7 @@ impl ShellParser<'_> {
                 self.cursor.bump();
                 pieces.push(build_plain_parameter(char::from(byte).to_string(), quoted));
             }
-            _ => pieces.push_char('$', quoted),
+            _ => pieces.push_char('$', quoted.into()),
         }
     }
 

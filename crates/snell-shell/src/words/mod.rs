@@ -168,11 +168,11 @@ impl ShellParser<'_> {
     /// One character that means nothing here, and all after it that mean nothing anywhere.
     fn parse_plain_text(&mut self, quoted: bool, pieces: &mut WordBuilder) {
         if let Some(c) = self.cursor.next_char() {
-            pieces.push_char(c, quoted);
+            pieces.push_char(c, quoted.into());
         }
         let run = self.cursor.take_while(is_plain_byte);
         if !run.is_empty() {
-            pieces.push_text(run, quoted);
+            pieces.push_text(run, quoted.into());
         }
     }
 

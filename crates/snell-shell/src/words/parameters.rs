@@ -4,6 +4,7 @@ use super::lexical_context::{self, LexicalContext, QuotingMode};
 use super::word_parts::WordBuilder;
 use crate::ast::{ParameterExpansion, ParameterOperation, ShellWord, SyntaxProblemKind, WordPart};
 use crate::parser::ShellParser;
+use crate::words::word_parts::TextQuoting;
 
 /// Parameters of one sign that can stand in `${…}`.
 const SPECIAL: &[u8] = b"@*#?-$!";
@@ -163,7 +164,7 @@ impl ShellParser<'_> {
                 break;
             }
             self.cursor.bump();
-            pieces.push_text(":", true);
+            pieces.push_text(":", TextQuoting::Quoted);
             pieces = self.parse_parts(&lexical_context::OFFSET, pieces);
         }
         let offset = self.finish_word(pieces, &lexical_context::OFFSET, start);
@@ -198,7 +199,7 @@ impl ShellParser<'_> {
         let mut pieces = WordBuilder::default();
         // A slash at the beginning is part of the pattern: `${x////_}`.
         if how == Some('/') && self.cursor.eat(b'/') {
-            pieces.push_text("/", false);
+            pieces.push_text("/", TextQuoting::Plain);
         }
         let pattern = self.continue_word(start, pieces, &lexical_context::OPERAND_TO_REPLACE);
         let by = if self.cursor.eat(b'/') { self.parse_parameter_operand(quoting) } else { ShellWord::default() };

@@ -14,7 +14,7 @@ pub(crate) fn find_patterns(pieces: Vec<WordPart>) -> Vec<WordPart> {
         match piece {
             WordPart::Text { text, quoted } if text.is_empty() => {
                 flush_text(&mut run, &mut found);
-                found.push_text("", quoted);
+                found.push_text("", quoted.into());
             }
             WordPart::Text { text, quoted } => run.extend(text.chars().map(|c| (c, quoted))),
             WordPart::Braces(mut words) => {
@@ -50,10 +50,10 @@ fn flush_text(run: &mut Vec<(char, bool)>, found: &mut WordBuilder) {
                 }
                 None => {
                     closes = false;
-                    found.push_char(c, quoted);
+                    found.push_char(c, quoted.into());
                 }
             },
-            _ => found.push_char(c, quoted),
+            _ => found.push_char(c, quoted.into()),
         }
     }
     run.clear();

@@ -3,18 +3,19 @@
 use super::lexical_context::{self, QuotingMode};
 use super::word_parts::WordBuilder;
 use crate::parser::ShellParser;
+use crate::words::word_parts::TextQuoting;
 
 impl ShellParser<'_> {
     /// `\` and what it escapes. (A `\` at the end of a line is gone already.)
     pub(crate) fn parse_escape(&mut self, quoting: QuotingMode, pieces: &mut WordBuilder) {
         self.cursor.bump();
         match self.cursor.next_char() {
-            Some(c) if quoting.can_escape(c) => pieces.push_char(c, true),
+            Some(c) if quoting.can_escape(c) => pieces.push_char(c, TextQuoting::Quoted),
             Some(c) => {
-                pieces.push_char('\\', true);
-                pieces.push_char(c, true);
+                pieces.push_char('\\', TextQuoting::Quoted);
+                pieces.push_char(c, TextQuoting::Quoted);
             }
-            None => pieces.push_char('\\', true),
+            None => pieces.push_char('\\', TextQuoting::Quoted),
         }
     }
 
@@ -23,9 +24,9 @@ impl ShellParser<'_> {
         let opened = self.cursor.position();
         self.cursor.bump();
         match self.cursor.take_until(b'\'') {
-            Some(text) => pieces.push_text(text, true),
+            Some(text) => pieces.push_text(text, TextQuoting::Quoted),
             None => {
-                pieces.push_text(self.cursor.slice(opened + 1, self.cursor.len()), true);
+                pieces.push_text(self.cursor.slice(opened + 1, self.cursor.len()), TextQuoting::Quoted);
                 self.report_unterminated(opened);
             }
         }
@@ -35,11 +36,11 @@ impl ShellParser<'_> {
     pub(crate) fn parse_literal_single_quotes(&mut self, pieces: &mut WordBuilder) {
         let opened = self.cursor.position();
         self.cursor.bump();
-        pieces.push_char('\'', true);
+        pieces.push_char('\'', TextQuoting::Quoted);
         let inner = self.parse_parts(&lexical_context::BETWEEN_SINGLE, WordBuilder::default());
         pieces.extend(inner.into_vec());
         if self.cursor.eat(b'\'') {
-            pieces.push_char('\'', true);
+            pieces.push_char('\'', TextQuoting::Quoted);
         } else {
             self.report_unterminated(opened);
         }
@@ -51,7 +52,7 @@ impl ShellParser<'_> {
         self.cursor.bump();
         let inner = self.parse_parts(&lexical_context::DOUBLE, WordBuilder::default());
         if inner.is_empty() {
-            pieces.push_text("", true);
+            pieces.push_text("", TextQuoting::Quoted);
         }
         pieces.extend(inner.into_vec());
         if !self.cursor.eat(b'"') {
@@ -89,7 +90,7 @@ impl ShellParser<'_> {
                 }
             }
         }
-        pieces.push_text(&String::from_utf8_lossy(&bytes), true);
+        pieces.push_text(&String::from_utf8_lossy(&bytes), TextQuoting::Quoted);
     }
 
     /// One escape, as bytes: `\x` and octal numbers are bytes, not characters.

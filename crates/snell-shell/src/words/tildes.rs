@@ -4,6 +4,7 @@ use super::lexical_context::TildePositions;
 use super::word_parts::{WordBuilder, is_variable_name};
 use crate::ast::{ShellWord, WordPart};
 use crate::limits;
+use crate::words::word_parts::TextQuoting;
 
 /// Finds `~` and `~name` where they stand for a directory.
 pub(crate) fn find_tildes(pieces: Vec<WordPart>, where_: TildePositions) -> Vec<WordPart> {
@@ -28,7 +29,7 @@ pub(crate) fn find_tildes(pieces: Vec<WordPart>, where_: TildePositions) -> Vec<
                 in_value |= value.is_some();
                 let (name, rest) = text.split_at_checked(value.unwrap_or(0)).unwrap_or_default();
                 if !name.is_empty() {
-                    finder.found.push_text(name, false);
+                    finder.found.push_text(name, TextQuoting::Plain);
                 }
                 finder.scan_text(rest, first, in_value);
             }
@@ -113,7 +114,7 @@ impl TildeFinder<'_> {
             let last = parts.peek().is_none();
             self.scan_part(part, counts, last);
             if !last {
-                self.found.push_text(":", false);
+                self.found.push_text(":", TextQuoting::Plain);
             }
             counts = true;
         }
@@ -122,7 +123,7 @@ impl TildeFinder<'_> {
     fn scan_part(&mut self, part: &str, counts: bool, last: bool) {
         let Some(behind) = part.strip_prefix('~').filter(|_| counts) else {
             if !part.is_empty() {
-                self.found.push_text(part, false);
+                self.found.push_text(part, TextQuoting::Plain);
             }
             return;
         };
@@ -133,10 +134,10 @@ impl TildeFinder<'_> {
         if complete && is_user_name(name) {
             self.found.push(WordPart::Tilde(name.to_owned()));
             if !rest.is_empty() {
-                self.found.push_text(rest, false);
+                self.found.push_text(rest, TextQuoting::Plain);
             }
         } else {
-            self.found.push_text(part, false);
+            self.found.push_text(part, TextQuoting::Plain);
         }
     }
 }

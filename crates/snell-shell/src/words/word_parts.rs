@@ -2,6 +2,25 @@
 
 use crate::ast::{ShellWord, WordPart};
 
+/// Whether a text stands in quotes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TextQuoting {
+    Plain,
+    Quoted,
+}
+
+impl TextQuoting {
+    pub(crate) fn is_quoted(self) -> bool {
+        self == Self::Quoted
+    }
+}
+
+impl From<bool> for TextQuoting {
+    fn from(quoted: bool) -> Self {
+        if quoted { Self::Quoted } else { Self::Plain }
+    }
+}
+
 /// Pieces in order; texts that stand beside each other and are quoted alike are one.
 #[derive(Default)]
 pub(crate) struct WordBuilder {
@@ -9,7 +28,8 @@ pub(crate) struct WordBuilder {
 }
 
 impl WordBuilder {
-    pub(crate) fn push_text(&mut self, text: &str, quoted: bool) {
+    pub(crate) fn push_text(&mut self, text: &str, quoting: TextQuoting) {
+        let quoted = quoting.is_quoted();
         match self.pieces.last_mut() {
             Some(WordPart::Text { text: last, quoted: q }) if *q == quoted => last.push_str(text),
             _ => {
@@ -22,13 +42,13 @@ impl WordBuilder {
         }
     }
 
-    pub(crate) fn push_char(&mut self, c: char, quoted: bool) {
-        self.push_text(c.encode_utf8(&mut [0; 4]), quoted);
+    pub(crate) fn push_char(&mut self, c: char, quoting: TextQuoting) {
+        self.push_text(c.encode_utf8(&mut [0; 4]), quoting);
     }
 
     pub(crate) fn push(&mut self, piece: WordPart) {
         match piece {
-            WordPart::Text { text, quoted } => self.push_text(&text, quoted),
+            WordPart::Text { text, quoted } => self.push_text(&text, quoted.into()),
             piece => self.pieces.push(piece),
         }
     }

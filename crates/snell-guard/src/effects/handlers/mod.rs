@@ -5,6 +5,7 @@ pub(crate) mod kill;
 
 use super::collector::EffectCollector;
 use super::{PathAction, program_uses};
+use crate::effects::EffectDepth;
 
 use crate::effects::database::sql;
 use crate::invocation::SymbolicText;
@@ -38,7 +39,7 @@ pub(super) fn apply_unknown_program(scene: &mut EffectCollector<'_>) {
     let line = ParsedArgs::parse(program, scene.arguments());
     if line.has_any_flag(&["-r", "-R", "--recursive"]) && line.has_any_flag(&["-f", "--force"]) {
         for operand in &line.operands {
-            scene.add_path_effect(PathAction::Delete, operand, true);
+            scene.add_path_effect(PathAction::Delete, operand, EffectDepth::Recursive);
         }
     }
 }
@@ -61,16 +62,16 @@ fn apply_chmod(scene: &mut EffectCollector<'_>) {
                 mode = Some("");
             }
         } else if let Some(mode) = mode {
-            scene.add_path_effect(PathAction::Mode, argument, recursive);
+            scene.add_path_effect(PathAction::Mode, argument, recursive.into());
             add_lock_effect(scene, mode, argument);
             if is_world_writable_mode(mode) {
-                scene.add_path_effect(PathAction::OpenUp, argument, recursive);
+                scene.add_path_effect(PathAction::OpenUp, argument, recursive.into());
             }
             if can_others_read(mode) && is_key_file(&scene.locate_path(argument)) {
                 scene.add_rule_effect("secret.open-key");
             }
             if is_setid_mode(mode) {
-                scene.add_path_effect(PathAction::SetId, argument, recursive);
+                scene.add_path_effect(PathAction::SetId, argument, recursive.into());
             }
         } else {
             mode = Some(argument.as_text().unwrap_or_default());
@@ -84,7 +85,7 @@ fn add_lock_effect(scene: &mut EffectCollector<'_>, mode: &str, argument: &Symbo
     let left = remaining_owner_rights(mode);
     let place = scene.locate_path(argument);
     if left != OWNER_RIGHTS && (left == 0 || place.path.is_some()) {
-        scene.push_path_effect(PathAction::Lock, place, true);
+        scene.push_path_effect(PathAction::Lock, place, EffectDepth::Recursive);
     }
 }
 
@@ -137,7 +138,7 @@ fn apply_chown(scene: &mut EffectCollector<'_>) {
         return;
     }
     for operand in scene.args.operands.clone().into_iter().skip(1) {
-        scene.add_path_effect(PathAction::Lock, operand, true);
+        scene.add_path_effect(PathAction::Lock, operand, EffectDepth::Recursive);
     }
 }
 
@@ -201,12 +202,16 @@ fn apply_find(scene: &mut EffectCollector<'_>) {
     let here = SymbolicText::from_text(".");
     for start in if starts.is_empty() { vec![&here] } else { starts } {
         let place = scene.locate_path(start);
-        scene.push_path_effect(PathAction::Delete, if picks { narrow_to_contents(place) } else { place }, true);
+        scene.push_path_effect(
+            PathAction::Delete,
+            if picks { narrow_to_contents(place) } else { place },
+            EffectDepth::Recursive,
+        );
     }
     let tests = FindTests::parse(scene.arguments());
     for own in find_own_files(&tests, scene.cwd.as_deref(), scene.context) {
         let place = scene.locate_path(&own);
-        scene.push_path_effect(PathAction::Delete, place, true);
+        scene.push_path_effect(PathAction::Delete, place, EffectDepth::Recursive);
     }
 }
 
@@ -272,9 +277,9 @@ fn apply_move(scene: &mut EffectCollector<'_>) {
         let place = scene.locate_path(source);
         let kind =
             if lost || is_in_sibling_project(&place, scene.context) { PathAction::Delete } else { PathAction::Take };
-        scene.push_path_effect(kind, place, true);
+        scene.push_path_effect(kind, place, EffectDepth::Recursive);
     }
-    scene.push_path_effect(PathAction::Put, place, false);
+    scene.push_path_effect(PathAction::Put, place, EffectDepth::Single);
 }
 
 /// Whether it belongs to a project beside this one: who takes it away takes it from somebody. What lies in the home
@@ -296,25 +301,25 @@ fn apply_remote_copy(scene: &mut EffectCollector<'_>) {
     };
     let out = is_remote_path(target);
     for source in sources.iter().filter(|source| !is_remote_path(source)) {
-        scene.add_path_effect(if out { PathAction::Send } else { PathAction::Read }, source, true);
-        scene.add_path_effect(PathAction::Copy, source, false);
+        scene.add_path_effect(if out { PathAction::Send } else { PathAction::Read }, source, EffectDepth::Recursive);
+        scene.add_path_effect(PathAction::Copy, source, EffectDepth::Single);
     }
     if out {
         return;
     }
-    scene.add_path_effect(PathAction::Put, target, false);
+    scene.add_path_effect(PathAction::Put, target, EffectDepth::Single);
     let is_whole =
         |source: &&SymbolicText| source.leading_text().ends_with('/') || source.leading_text().ends_with("/.");
     let is_done = !scene.args.has_any_flag(&["-n", "--dry-run", "--list-only"]);
     let goes_down = scene.args.has_any_flag(&["-r", "-a", "--recursive", "--archive"]);
     if sources.iter().any(is_whole) && is_done {
-        scene.add_path_effect(PathAction::Unpack, target, true);
+        scene.add_path_effect(PathAction::Unpack, target, EffectDepth::Recursive);
     }
     let named: Vec<&SymbolicText> = sources.iter().copied().filter(|source| !is_whole(source)).collect();
     for name in program_uses::paths_in_directory(scene, &named, target) {
-        scene.add_path_effect(PathAction::Put, &name, false);
+        scene.add_path_effect(PathAction::Put, &name, EffectDepth::Single);
         if is_done && goes_down {
-            scene.add_path_effect(PathAction::Unpack, &name, true);
+            scene.add_path_effect(PathAction::Unpack, &name, EffectDepth::Recursive);
         }
     }
 }

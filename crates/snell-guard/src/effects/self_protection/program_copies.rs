@@ -1,5 +1,6 @@
 //! Copies of Snell's program: one that is made, and one that may run under another name.
 
+use crate::effects::EffectDepth;
 use crate::effects::collector::EffectCollector;
 use crate::effects::{Effect, EffectKind, PathAction, collect_effects_without_input};
 use crate::invocation::{Invocation, StdinSource, StdoutTarget, SymbolicText};
@@ -69,7 +70,7 @@ pub(in crate::effects) fn find_program_copies(scene: &mut EffectCollector<'_>) {
         looked_at += 1;
     }
     if let Some(place) = place {
-        scene.push_path_effect(PathAction::Copy, place, false);
+        scene.push_path_effect(PathAction::Copy, place, EffectDepth::Single);
     }
 }
 

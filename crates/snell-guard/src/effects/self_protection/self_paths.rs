@@ -1,5 +1,6 @@
 //! Paths of Snell's own that a program is handed. A program that is not known to read them may as well write there.
 
+use crate::effects::EffectDepth;
 use crate::effects::PathAction;
 use crate::effects::collector::EffectCollector;
 use crate::invocation::{StdinSource, SymbolicText};
@@ -282,14 +283,14 @@ fn add_self_path_effect(scene: &mut EffectCollector<'_>, named: &NamedValue) {
     if place.classes.contains(PathClass::Own) {
         let is_read = named.name.starts_with("--") && named.has_name_word(INPUT_NAME_WORDS);
         if !is_read && !scene.has_effect_on(&place, None) {
-            scene.push_path_effect(PathAction::MayEdit, place, false);
+            scene.push_path_effect(PathAction::MayEdit, place, EffectDepth::Single);
         }
     } else if place.classes.contains(PathClass::HoldsOwn)
         && place.classes.intersects([PathClass::Home, PathClass::HomeRoot].into())
         && named.is_output_name()
         && !scene.has_effect_on(&place, Some(PathAction::Unpack))
     {
-        scene.push_path_effect(PathAction::Unpack, place, true);
+        scene.push_path_effect(PathAction::Unpack, place, EffectDepth::Recursive);
     }
 }
 

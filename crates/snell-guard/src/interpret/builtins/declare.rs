@@ -128,8 +128,8 @@ impl<'t> ShellInterpreter<'t> {
         }
         if let Some((name, key)) = name.split_once('[') {
             let key = key.trim_end_matches(']').to_owned();
-            return self.assign_element(name, Some(key), value, append);
+            return self.assign_element(name, Some(key), value, append.into());
         }
-        self.assign_value(name, value, append);
+        self.assign_value(name, value, append.into());
     }
 }

@@ -1,5 +1,6 @@
 //! Redirections: which files are opened, and where commands read from and write to.
 
+use crate::interpret::assignment::AssignMode;
 use std::rc::Rc;
 
 use crate::interpret::ShellInterpreter;
@@ -24,7 +25,7 @@ impl<'t> ShellInterpreter<'t> {
         // `{name}>` takes a number of its own; its variable holds it.
         let number = redirect.fd.or_else(|| redirect.fd_variable.as_ref().map(|_| 10));
         if let Some(name) = &redirect.fd_variable {
-            self.assign_value(name, SymbolicText::from_text("10"), false);
+            self.assign_value(name, SymbolicText::from_text("10"), AssignMode::Replace);
         }
         match &redirect.kind {
             RedirectKind::Read(path) => self.open_to_read(path, number, files),

@@ -84,7 +84,7 @@ impl<'t> ShellInterpreter<'t> {
         for word in words {
             if let [WordPart::Text { text, .. }, WordPart::Array(elements)] = word.parts.as_slice() {
                 let append = text.ends_with("+=");
-                self.assign_array(text.trim_end_matches(['=', '+']), elements, append);
+                self.assign_array(text.trim_end_matches(['=', '+']), elements, append.into());
             }
         }
     }

@@ -9,6 +9,7 @@ use super::limits;
 use super::result::CoverageGap;
 use super::scope::ShellVariable;
 use super::{ExpandedCommand, ShellFlow, ShellInterpreter};
+use crate::interpret::assignment::AssignMode;
 use crate::interpret::known_output::filters::FilterArgs;
 
 use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
@@ -200,7 +201,7 @@ impl<'t> ShellInterpreter<'t> {
             let value = value.unwrap_or_else(|| SymbolicText::from_unknown(UnknownKind::Anything));
             match name.split_once('[') {
                 Some((name, key)) => {
-                    self.assign_element(name, Some(key.trim_end_matches(']').to_owned()), value, false);
+                    self.assign_element(name, Some(key.trim_end_matches(']').to_owned()), value, AssignMode::Replace);
                 }
                 None => self.set_variable(name, ShellVariable::from_value(value)),
             }
