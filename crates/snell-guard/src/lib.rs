@@ -6,6 +6,8 @@
 
 pub mod effects;
 pub mod explain;
+pub mod file_system;
+mod guard;
 pub mod interpret;
 pub mod interpreters;
 pub mod invocation;
@@ -15,12 +17,15 @@ pub mod paths;
 pub mod policy;
 mod programs;
 pub mod rules;
+mod symlinks;
 #[cfg(test)]
 mod test_support;
 mod tools;
 mod wrappers;
 
 pub use explain::{GuardExplanation, explain_call};
+pub use file_system::{FileKind, FileStatus, FileSystem, NoFileSystem};
+pub use guard::Guard;
 pub use interpret::{CoverageGap, GuardCoverage};
 pub use judge::context::{JudgeContext, SelfFile, SelfPath};
 pub use judge::{AffectedPath, GuardJudgement, GuardToolCall, judge_call, judge_with_affected_paths};

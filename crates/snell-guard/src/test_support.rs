@@ -1,5 +1,11 @@
 //! For tests: command lines that are simple enough to be read without understanding the shell.
 
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::file_system::{FileKind, FileStatus, FileSystem};
 use crate::invocation::{
     FileOpenMode, Invocation, OpenedFile, StdinSource, StdoutTarget, SymbolicPart, SymbolicText, UnknownKind,
 };
@@ -134,4 +140,48 @@ fn parse_value(word: &str) -> SymbolicText {
         parts.push(SymbolicPart::Text(text));
     }
     SymbolicText { parts }
+}
+
+/// The disk of the machine that runs the tests.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TestDisk {
+    pub(crate) program: Option<PathBuf>,
+}
+
+impl FileSystem for TestDisk {
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        fs::read_link(path)
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<FileStatus> {
+        fs::metadata(path).map(to_file_status)
+    }
+
+    fn symlink_metadata(&self, path: &Path) -> io::Result<FileStatus> {
+        fs::symlink_metadata(path).map(to_file_status)
+    }
+
+    fn list_directory(&self, path: &Path, max_entries: usize) -> Vec<PathBuf> {
+        fs::read_dir(path).into_iter().flatten().flatten().take(max_entries).map(|entry| entry.path()).collect()
+    }
+
+    fn have_same_contents(&self, one: &Path, other: &Path) -> io::Result<bool> {
+        Ok(fs::read(one)? == fs::read(other)?)
+    }
+
+    fn current_program(&self) -> Option<PathBuf> {
+        self.program.clone()
+    }
+}
+
+fn to_file_status(metadata: fs::Metadata) -> FileStatus {
+    let kind = if metadata.is_file() {
+        FileKind::Regular
+    } else if metadata.is_dir() {
+        FileKind::Directory
+    } else {
+        FileKind::Other
+    };
+    let (device, inode) = (metadata.dev(), metadata.ino());
+    FileStatus { kind, device, inode, len: metadata.len(), hard_links: metadata.nlink() }
 }

@@ -62,7 +62,7 @@ impl<'a> GuardRun<'a> {
 
     /// Says that the call could not be read, or not all of it.
     pub(crate) fn mark_unreadable(&mut self, why: &str, answer: &mut Verdict) {
-        self.add_judgement(GuardJudgement::for_unreadable_call(&self.guard.policy, why), None, answer);
+        self.add_judgement(GuardJudgement::for_unreadable_call(self.guard.policy(), why), None, answer);
         self.original_count = self.judgements.len();
     }
 

@@ -1,13 +1,13 @@
 //! What surrounds a judgement: directories, variables, and Snell's own places.
 
 use std::io::ErrorKind;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use snell::{GuardAuthor, SnellSettings, read_text_file};
-use snell_guard::paths::is_system_path;
+use snell_guard::judge::context::filter_temp_dirs;
+use snell_guard::paths::{is_system_path, normalize_path};
 use snell_guard::{JudgeContext, SelfFile, SelfPath};
 
-use super::symlinks::SymlinkResolver;
 use crate::env::caller::CallerEnv;
 use crate::env::{ConfigArgs, read_dir_variable, read_user_name, read_variable};
 use crate::install::agents::{AgentDirs, InstallAgent, SettingsScope};
@@ -79,22 +79,6 @@ const NON_PROJECT_DIRS: &[&str] = &[
 /// Where people keep projects, although it is the system's.
 const USUAL_PROJECT_DIRS: &[&str] = &["/opt", "/srv", "/usr/local/src", "/usr/src", "/var/www"];
 
-/// Directories in which everything is temporary have one of these in a name. An agent's settings can set `TMPDIR` to any other
-/// directory, for example to a home directory, and everything in it could be deleted.
-const TEMPORARY_NAMES: &[&str] = &["tmp", "temp", "temporary", "scratch", "cache", "t"];
-
-/// Those of the directories that are temporary by their names.
-fn filter_temp_dirs(directories: impl Iterator<Item = String>) -> Vec<String> {
-    let has_name = |directory: &String| {
-        let mut words = directory.split(|c: char| !c.is_alphanumeric());
-        words.any(|word| {
-            let word = word.to_ascii_lowercase();
-            word.contains("tmp") || TEMPORARY_NAMES.contains(&word.as_str())
-        })
-    };
-    directories.filter(has_name).collect()
-}
-
 /// Whether an agent that was started here may do as it likes here. A directory of the system is a project only where
 /// people keep them, or if something in it says so; and so is one that holds the home directory.
 fn is_project_dir(directory: &str, home: &Path) -> bool {
@@ -120,21 +104,6 @@ fn guess_home(user: Option<&str>) -> PathBuf {
 
 fn user_name_from_home(home: &Path) -> String {
     home.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// A path without `.`, `..` or a slash at the end, as far as that can be told without looking.
-pub(crate) fn normalize_path(path: &Path) -> String {
-    let mut tidy = PathBuf::from("/");
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                tidy.pop();
-            }
-            Component::Normal(name) => tidy.push(name),
-            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
-        }
-    }
-    tidy.to_string_lossy().into_owned()
 }
 
 /// What is Snell's own here, each place as it is named.
@@ -215,51 +184,4 @@ fn collect_project_files(settings: &SnellSettings) -> Vec<(PathBuf, SelfFile)> {
         }
     }
     places
-}
-
-/// Where links lead that stand in the way to the home directory and to the project; nothing where there are none.
-#[derive(Clone, Debug)]
-pub(super) struct ResolvedRoots {
-    home: Option<String>,
-    project: Option<String>,
-    temp: Vec<String>,
-}
-
-impl ResolvedRoots {
-    pub(super) fn resolve(world: &JudgeContext, links: &mut SymlinkResolver) -> Self {
-        Self {
-            home: links.resolve(&world.home),
-            project: links.resolve(&world.project),
-            temp: filter_temp_dirs(world.temp.iter().filter_map(|temp| links.resolve(temp))),
-        }
-    }
-
-    /// Where links lead on the way to the directory from which the world is seen.
-    pub(super) fn resolve_cwd(&self, world: &JudgeContext, links: &mut SymlinkResolver) -> Option<String> {
-        if world.cwd == world.project { self.project.clone() } else { links.resolve(&world.cwd) }
-    }
-
-    /// The world with links followed, seen from this directory.
-    pub(super) fn to_resolved_context(&self, world: &JudgeContext, cwd: Option<String>) -> JudgeContext {
-        let mut real = world.clone();
-        real.cwd = cwd.unwrap_or(real.cwd);
-        real.home = self.home.clone().unwrap_or(real.home);
-        real.project = self.project.clone().unwrap_or(real.project);
-        real.temp.extend(self.temp.iter().cloned());
-        real
-    }
-
-    /// A directory that is in the project although its name does not say so, by the name that the project itself has:
-    /// agents take both ways.
-    pub(super) fn to_project_path(
-        &self,
-        cwd: &str,
-        world: &JudgeContext,
-        links: &mut SymlinkResolver,
-    ) -> Option<String> {
-        let real = links.resolve(cwd);
-        let project = self.project.as_deref().unwrap_or(&world.project);
-        let inside = Path::new(real.as_deref().unwrap_or(cwd)).strip_prefix(project).ok()?;
-        Some(normalize_path(&Path::new(&world.project).join(inside)))
-    }
 }

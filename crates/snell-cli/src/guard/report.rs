@@ -16,14 +16,6 @@ const MAX_COMMAND_BYTES: usize = 200;
 /// The tool whose calls can be named by their command alone.
 const SHELL: &str = "Bash";
 
-/// How the ids of rules begin that are about what the user protects.
-const PROTECTED: &str = "protected.";
-
-/// Whether it is about what the user protects.
-pub(super) fn is_protected_rule(judgement: &GuardJudgement) -> bool {
-    judgement.rule.is_some_and(|rule| rule.starts_with(PROTECTED))
-}
-
 /// Adds a judgement to what is answered: why and what to do instead for the model, and one line for the user. What nothing
 /// speaks against gets no opinion at all: to allow it would skip the user's own permissions.
 pub(super) fn apply_judgement(judgement: &GuardJudgement, closer: Option<&str>, answer: &mut Verdict) {

@@ -1,4 +1,4 @@
-use snell_guard::{GuardDecision, PolicyPreset};
+use snell_guard::{GuardDecision, JudgeContext, PolicyPreset};
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn build_guard(policy: GuardPolicy) -> ProjectGuard {
         ignores_case: false,
         agent_pid: None,
     };
-    ProjectGuard { policy, world, resolved_paths: ResolvedPathCache::default() }
+    ProjectGuard { guard: Guard::new(policy, world, Rc::new(LocalFileSystem)) }
 }
 
 #[test]

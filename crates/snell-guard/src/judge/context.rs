@@ -21,8 +21,7 @@ pub struct JudgeContext {
     pub agent_pid: Option<u32>,
     /// Variables that are known, such as `TMPDIR`. Everything else that a command does not set itself is unknown.
     pub variables: Vec<(String, String)>,
-    /// Where paths really lead, of those that a call is about and that lead through links. Nothing is looked up here: see
-    /// [`judge_with_places`](crate::judge::judge_with_places).
+    /// Real paths of those affected paths that lead through symlinks. [`Guard`](crate::Guard) fills it.
     pub links: Vec<(String, String)>,
 }
 
@@ -65,4 +64,20 @@ impl SelfPath {
     pub fn new(path: impl Into<String>, kind: SelfFile) -> Self {
         Self { path: path.into(), kind }
     }
+}
+
+/// Directories in which everything is temporary have one of these in a name. An agent's settings can set `TMPDIR` to any other
+/// directory, for example to a home directory, and everything in it could be deleted.
+const TEMPORARY_NAMES: &[&str] = &["tmp", "temp", "temporary", "scratch", "cache", "t"];
+
+/// Those of the directories that are temporary by their names.
+pub fn filter_temp_dirs(directories: impl Iterator<Item = String>) -> Vec<String> {
+    let has_name = |directory: &String| {
+        let mut words = directory.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| {
+            let word = word.to_ascii_lowercase();
+            word.contains("tmp") || TEMPORARY_NAMES.contains(&word.as_str())
+        })
+    };
+    directories.filter(has_name).collect()
 }

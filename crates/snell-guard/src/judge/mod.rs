@@ -71,6 +71,11 @@ impl GuardJudgement {
         Some(self.unaudited).filter(|would| *would != self.decision)
     }
 
+    /// Whether its rule is about a path that the user protects.
+    pub(crate) fn is_about_protected_path(&self) -> bool {
+        self.rule.is_some_and(|rule| rule.starts_with("protected."))
+    }
+
     /// The guard itself has failed: what is to be done about a call of which nothing is known.
     pub fn for_guard_failure(policy: &GuardPolicy) -> Self {
         Self::without_analysis(policy, FAILURE_RULE, CoverageGap::Failure, str::to_owned)
@@ -231,8 +236,8 @@ impl AffectedPath {
     }
 }
 
-/// Judges a call, and says which places it is about: whoever knows a disk can say where links on their ways lead, and have
-/// it judged again with [`JudgeContext::links`].
+/// Judges a call by its text alone, and lists the paths that it affects. [`Guard`](crate::Guard) follows their symlinks and
+/// judges again.
 pub fn judge_with_affected_paths(
     call: &GuardToolCall<'_>,
     policy: &GuardPolicy,
@@ -247,7 +252,7 @@ pub fn judge_with_affected_paths(
     (judge_analysis(&seen, policy), touched)
 }
 
-/// Judges a call: what would it do, and may it?
+/// Judges a call by its text alone: what would it do, and may it? [`Guard`](crate::Guard) also follows symlinks.
 pub fn judge_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, world: &JudgeContext) -> GuardJudgement {
     let seen = analyze_call(call, policy, world);
     judge_analysis(&seen, policy)

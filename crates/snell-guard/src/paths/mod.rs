@@ -6,6 +6,8 @@ mod partial_path;
 mod patterns;
 mod relation;
 
+use std::path::{Component, Path, PathBuf};
+
 pub use class::{CLASSES, PathClass, PathClasses};
 pub(crate) use glob::{STAR_CHAR, matches_glob, star_pattern_matches};
 
@@ -357,6 +359,21 @@ fn is_grave_if_empty(all: &[&str], world: &JudgeContext) -> bool {
     let names = PathComponents { root: Some(rest), home: strip_home(rest, world), all: rest };
     classify_by_location(&names, world)
         .intersects([PathClass::Root, PathClass::System, PathClass::HomeRoot, PathClass::Device].into())
+}
+
+/// A path without `.`, `..` or a slash at the end, by its text alone.
+pub fn normalize_path(path: &Path) -> String {
+    let mut tidy = PathBuf::from("/");
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                tidy.pop();
+            }
+            Component::Normal(name) => tidy.push(name),
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+    tidy.to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -15,5 +15,6 @@ mod rewrites;
 mod secrets;
 mod self_protection;
 mod shell;
+mod symlinks;
 mod syntax;
 mod tool_calls;

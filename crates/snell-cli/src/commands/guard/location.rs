@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use super::project_guards::{GuardPolicyArgs, GuardedProject, GuardedProjectCache};
 use crate::env::caller::CallerEnv;
-use crate::guard::{self, ProjectGuard};
+use crate::guard::ProjectGuard;
 use crate::output;
 
 /// How many directories are remembered. Beyond that they are looked at again.
@@ -108,7 +108,8 @@ impl GuardLocations {
     }
 
     fn resolve_directory(&self, cwd: Option<&str>) -> CallDirectory {
-        let path = cwd.map_or_else(|| self.default_cwd.clone(), |cwd| guard::normalize_path(Path::new(cwd)).into());
+        let path = cwd
+            .map_or_else(|| self.default_cwd.clone(), |cwd| snell_guard::paths::normalize_path(Path::new(cwd)).into());
         let project = match &self.project {
             ProjectSelection::Fixed(project) => project.clone(),
             ProjectSelection::Nearest(project) if path.starts_with(project) => project.clone(),
@@ -120,5 +121,5 @@ impl GuardLocations {
 
 fn to_absolute_path(path: &Path) -> anyhow::Result<PathBuf> {
     let absolute = std::path::absolute(path).with_context(|| format!("cannot find {}", path.display()))?;
-    Ok(guard::normalize_path(&absolute).into())
+    Ok(snell_guard::paths::normalize_path(&absolute).into())
 }

@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     let mut places = args.place.resolve_locations()?;
     let known = places.default_project()?;
     known.warn_if_off();
-    let policy = &known.guard.policy;
+    let policy = known.guard.policy();
     if policy.preset == PolicyPreset::Audit {
         output::print_note("the preset is audit: nothing is stopped, and this is what would be");
     }
@@ -145,7 +145,7 @@ fn select_rules(args: &Args, known: &GuardedProject) -> Vec<GuardRuleView> {
 
 impl GuardRuleView {
     fn new(rule: &'static GuardRule, known: &GuardedProject) -> Self {
-        let (verdict, source) = known.guard.policy.decide_with_source(rule);
+        let (verdict, source) = known.guard.policy().decide_with_source(rule);
         Self {
             id: rule.id,
             tier: rule.tier.name(),

@@ -6,7 +6,7 @@ use snell::Event;
 
 use crate::env::caller::CallerEnv;
 use crate::env::{ConfigArgs, read_dir_variable};
-use crate::guard::normalize_path;
+use snell_guard::paths::normalize_path;
 
 /// Set by Claude Code and others for their hooks. The settings of a project can set it too.
 const PROJECT_DIR_VARIABLE: &str = "CLAUDE_PROJECT_DIR";

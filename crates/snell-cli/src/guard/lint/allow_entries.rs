@@ -93,13 +93,13 @@ fn find_useless_pattern(guard: &ProjectGuard, allowed: &AllowListEntry) -> Optio
 
 /// The rule that stops a command although this is allowed.
 fn find_stopping_rule(guard: &ProjectGuard, allowed: AllowListEntry, command: &str) -> Option<&'static str> {
-    let policy = GuardPolicy { allowed: vec![allowed], ..guard.policy.clone() };
+    let policy = GuardPolicy { allowed: vec![allowed], ..guard.policy().clone() };
     let judgement = judge_with_policy(guard, policy, command);
     judgement.rule.filter(|_| judgement.unaudited > GuardDecision::Allow)
 }
 
 fn judge_with_policy(guard: &ProjectGuard, policy: GuardPolicy, command: &str) -> GuardJudgement {
-    let guard = ProjectGuard { policy, ..guard.clone() };
+    let guard = guard.clone().with_policy(policy);
     guard.judge(SHELL, &json!({ "command": command }), None)
 }
 
@@ -107,7 +107,7 @@ fn judge_with_policy(guard: &ProjectGuard, policy: GuardPolicy, command: &str) -
 fn find_useless_entry(guard: &ProjectGuard, allowed: AllowListEntry) -> Option<(String, String)> {
     let command = allowed.command.clone();
     let without =
-        GuardPolicy { allowed: Vec::new(), preset: snell_guard::PolicyPreset::Strict, ..guard.policy.clone() };
+        GuardPolicy { allowed: Vec::new(), preset: snell_guard::PolicyPreset::Strict, ..guard.policy().clone() };
     if judge_with_policy(guard, without, &command).unaudited == GuardDecision::Allow {
         return Some((
             format!("no rule minds \"{command}\" here, so the entry has no effect"),

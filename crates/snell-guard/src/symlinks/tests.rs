@@ -3,11 +3,18 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::*;
+use super::input_paths::resolve_input_paths;
+use super::resolver::{MAX_LINKS, SymlinkResolver};
+use crate::judge::context::JudgeContext;
+use crate::test_support::TestDisk;
+
+fn make_resolver() -> SymlinkResolver {
+    SymlinkResolver::new(std::rc::Rc::new(TestDisk::default()))
+}
 
 /// A directory without links on the way to it, and in it these links with where they lead.
 fn resolve_path(path: &str) -> Option<String> {
-    SymlinkResolver::default().resolve(path)
+    make_resolver().resolve(path)
 }
 
 fn create_linked_dir(links: &[(&str, &str)]) -> (TempDir, String) {
@@ -97,12 +104,12 @@ fn only_paths_of_a_call_are_followed() {
     ];
     for (input, expected) in cases {
         let expected: Vec<_> = expected.into_iter().collect();
-        assert_eq!(resolve_input_paths(&input, &world, &mut SymlinkResolver::default()), expected, "{input}");
+        assert_eq!(resolve_input_paths(&input, &world, &mut make_resolver()), expected, "{input}");
     }
     // Behind a link, `..` is where the link leads; many tools look at the text first.
     std::os::unix::fs::symlink("../home", format!("{root}/work/up")).unwrap();
     assert_eq!(
-        resolve_input_paths(&json!({"path": "up/../key"}), &world, &mut SymlinkResolver::default()),
+        resolve_input_paths(&json!({"path": "up/../key"}), &world, &mut make_resolver()),
         [json!({"path": format!("{root}/key")}), json!({"path": real})]
     );
 }

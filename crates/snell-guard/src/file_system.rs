@@ -1,0 +1,89 @@
+//! What the guard may ask of a disk. The crate never touches one itself: the caller hands in a [`FileSystem`].
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A disk, as far as the guard needs it: to follow symlinks, and to find Snell's own files under other names.
+pub trait FileSystem: fmt::Debug {
+    /// The target of a symlink; an error if the path is no symlink or cannot be read, as with [`std::fs::read_link`].
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf>;
+
+    /// The file that a path leads to, symlinks followed.
+    fn metadata(&self, path: &Path) -> io::Result<FileStatus>;
+
+    /// The same without following a symlink at the end of the path.
+    fn symlink_metadata(&self, path: &Path) -> io::Result<FileStatus>;
+
+    /// The entries of a directory, at most as many as this.
+    fn list_directory(&self, path: &Path, max_entries: usize) -> Vec<PathBuf>;
+
+    /// Whether two regular files have the same contents. Must not block on anything that is no regular file.
+    fn have_same_contents(&self, one: &Path, other: &Path) -> io::Result<bool>;
+
+    /// The running program, if it is known.
+    fn current_program(&self) -> Option<PathBuf>;
+}
+
+/// A file's type, size and identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileStatus {
+    /// What it is.
+    pub kind: FileKind,
+    /// Its device.
+    pub device: u64,
+    /// Its number on that device.
+    pub inode: u64,
+    /// Its size in bytes.
+    pub len: u64,
+    /// The number of its hard links.
+    pub hard_links: u64,
+}
+
+impl FileStatus {
+    /// Whether both are one file.
+    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
+    }
+}
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file.
+    Regular,
+    /// A directory.
+    Directory,
+    /// Anything else.
+    Other,
+}
+
+/// A disk without symlinks, on which no file has a second name: paths mean what they say.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoFileSystem;
+
+impl FileSystem for NoFileSystem {
+    fn read_link(&self, _: &Path) -> io::Result<PathBuf> {
+        Err(io::ErrorKind::InvalidInput.into())
+    }
+
+    fn metadata(&self, _: &Path) -> io::Result<FileStatus> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn symlink_metadata(&self, _: &Path) -> io::Result<FileStatus> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn list_directory(&self, _: &Path, _: usize) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn have_same_contents(&self, _: &Path, _: &Path) -> io::Result<bool> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn current_program(&self) -> Option<PathBuf> {
+        None
+    }
+}

@@ -1,0 +1,104 @@
+//! The guard of one project: a policy, the context of its calls, and the disk on which they would run.
+//!
+//! The analysis takes every path as it is written. If symlinks lead elsewhere, or a file is one of Snell's own under another
+//! name, the call is judged again with the real paths, and the graver judgement counts.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::rc::Rc;
+
+use crate::explain::{GuardExplanation, explain_call};
+use crate::file_system::FileSystem;
+use crate::judge::context::JudgeContext;
+use crate::judge::{GuardJudgement, GuardToolCall, judge_with_affected_paths};
+use crate::paths::normalize_path;
+use crate::policy::GuardPolicy;
+use crate::symlinks::{ResolvedCall, ResolvedPathCache};
+
+/// Judges calls in one project.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    policy: GuardPolicy,
+    context: JudgeContext,
+    resolved_paths: ResolvedPathCache,
+}
+
+impl Guard {
+    /// A guard with this policy, for calls in this context and on this disk.
+    pub fn new(policy: GuardPolicy, context: JudgeContext, file_system: Rc<dyn FileSystem>) -> Self {
+        Self { policy, context, resolved_paths: ResolvedPathCache::new(file_system) }
+    }
+
+    /// The same, for calls of the agent with this process.
+    #[must_use]
+    pub fn with_agent_process(mut self, pid: Option<u32>) -> Self {
+        self.context.agent_pid = pid;
+        self
+    }
+
+    /// The same with another policy.
+    #[must_use]
+    pub fn with_policy(self, policy: GuardPolicy) -> Self {
+        let file_system = self.resolved_paths.file_system();
+        Self::new(policy, self.context, file_system)
+    }
+
+    /// What the user wants.
+    pub fn policy(&self) -> &GuardPolicy {
+        &self.policy
+    }
+
+    /// Judges a call that would start in this directory, or else in the project.
+    pub fn judge(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> GuardJudgement {
+        self.judge_resolved(call, cwd).0
+    }
+
+    /// The same judgement, with everything that led to it.
+    pub fn explain(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> GuardExplanation {
+        let (_, resolved) = self.judge_resolved(call, cwd);
+        let call = GuardToolCall { input: resolved.input.as_ref().unwrap_or(call.input), ..*call };
+        explain_call(&call, &resolved.policy, &resolved.context)
+    }
+
+    /// The gravest judgement of a call, and the form of the call that led to it: as it is written, or where symlinks lead.
+    fn judge_resolved(&self, call: &GuardToolCall<'_>, cwd: Option<&Path>) -> (GuardJudgement, ResolvedCall<'_>) {
+        let as_written = ResolvedCall {
+            input: None,
+            policy: Cow::Borrowed(&self.policy),
+            context: self.context_at_cwd(cwd),
+            leads_elsewhere: false,
+        };
+        let (judgement, affected) = judge_with_affected_paths(call, &as_written.policy, &as_written.context);
+        // No affected path, so symlinks cannot change the result.
+        if affected.is_empty() && self.resolved_paths.has_no_symlinks(call.input, &as_written.context) {
+            return (judgement, as_written);
+        }
+        let (known, has_more) = self.resolved_paths.with_resolved_roots(as_written, &affected);
+        let judgement = if has_more { known.judge(call) } else { judgement };
+        let variants = self.resolved_paths.resolved_variants(call, &known, affected);
+        let judged = variants.into_iter().map(|variant| (variant.judge(call), variant));
+        let worst = judged
+            .filter(|(judged, variant)| judged.unaudited > judgement.unaudited && variant.can_override(judged))
+            .max_by_key(|(judged, _)| judged.unaudited);
+        worst.unwrap_or((judgement, known))
+    }
+
+    /// The context, seen from this directory.
+    fn context_at_cwd(&self, cwd: Option<&Path>) -> Cow<'_, JudgeContext> {
+        let cwd = cwd.map(|cwd| normalize_path(&Path::new(&self.context.project).join(cwd)));
+        match cwd.filter(|cwd| *cwd != self.context.cwd) {
+            None => Cow::Borrowed(&self.context),
+            Some(cwd) => {
+                Cow::Owned(JudgeContext { cwd: self.to_project_path(&cwd).unwrap_or(cwd), ..self.context.clone() })
+            }
+        }
+    }
+
+    /// A directory that is in the project although its name does not say so, by the name that the project itself has:
+    /// agents use both.
+    fn to_project_path(&self, cwd: &str) -> Option<String> {
+        let is_plain = Path::new(cwd).starts_with(&self.context.project);
+        let real = || self.resolved_paths.to_project_path(cwd, &self.context);
+        (!is_plain).then(real).flatten()
+    }
+}

@@ -1,0 +1,181 @@
+//! A call as it is behind symlinks: the project, the home directory and protected paths by their real names, and the paths
+//! of the call itself.
+
+mod input_paths;
+mod own_files;
+mod resolved_roots;
+mod resolver;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::cell::{OnceCell, RefCell};
+
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use crate::file_system::FileSystem;
+use crate::judge::context::{JudgeContext, SelfPath};
+use crate::judge::{AffectedPath, GuardJudgement, GuardToolCall, judge_call, judge_with_affected_paths};
+use crate::policy::{GuardPolicy, PathProtection};
+use crate::rules::RuleTier;
+use input_paths::{resolve_affected_paths, resolve_input_paths};
+use own_files::OwnFileFinder;
+use resolved_roots::ResolvedRoots;
+use resolver::SymlinkResolver;
+
+/// Tiers of rules that hold wherever a symlink leads. Anything else behind a symlink in a project was put there by its user.
+const TIERS_EVERYWHERE: &[RuleTier] = &[RuleTier::Catastrophic, RuleTier::OwnGuard, RuleTier::Secret];
+
+/// A call with resolved paths, and what it is judged by.
+#[derive(Clone, Debug)]
+pub(crate) struct ResolvedCall<'a> {
+    /// The input of the call, if a path in it leads elsewhere.
+    pub(crate) input: Option<Value>,
+    pub(crate) policy: Cow<'a, GuardPolicy>,
+    pub(crate) context: Cow<'a, JudgeContext>,
+    /// Whether a path in its command leads elsewhere.
+    pub(crate) leads_elsewhere: bool,
+}
+
+impl ResolvedCall<'_> {
+    pub(crate) fn judge(&self, call: &GuardToolCall<'_>) -> GuardJudgement {
+        let call = GuardToolCall { input: self.input.as_ref().unwrap_or(call.input), ..*call };
+        judge_call(&call, &self.policy, &self.context)
+    }
+
+    /// Whether a judgement of the resolved call counts. A command that names a file of the project by its whole path may lead
+    /// through the symlink to the project, and would then be taken for a file outside it.
+    pub(crate) fn can_override(&self, judgement: &GuardJudgement) -> bool {
+        let is_graver = judgement.tier.is_some_and(|tier| TIERS_EVERYWHERE.contains(&tier));
+        self.input.is_some()
+            || judgement.tier == Some(RuleTier::OwnGuard)
+            || judgement.is_about_protected_path()
+            || (self.leads_elsewhere && is_graver)
+    }
+}
+
+/// Where symlinks lead on the way to paths that are the same for all calls. Each is resolved when it is first needed, because
+/// that takes time and most calls need few of them.
+#[derive(Clone, Debug)]
+pub(crate) struct ResolvedPathCache {
+    /// Real paths of Snell's own files.
+    own: OnceCell<Vec<SelfPath>>,
+    /// Real paths of protected files.
+    protected: OnceCell<Vec<PathProtection>>,
+    /// The project, the home directory, and temporary ones.
+    real: OnceCell<ResolvedRoots>,
+    links: RefCell<SymlinkResolver>,
+    file_system: Rc<dyn FileSystem>,
+}
+
+impl ResolvedPathCache {
+    pub(crate) fn new(file_system: Rc<dyn FileSystem>) -> Self {
+        Self {
+            own: OnceCell::new(),
+            protected: OnceCell::new(),
+            real: OnceCell::new(),
+            links: RefCell::new(SymlinkResolver::new(file_system.clone())),
+            file_system,
+        }
+    }
+
+    pub(crate) fn file_system(&self) -> Rc<dyn FileSystem> {
+        self.file_system.clone()
+    }
+
+    /// The same call with the real paths of everything that is guarded, and whether there are any.
+    pub(crate) fn with_resolved_roots<'a>(
+        &self,
+        mut call_form: ResolvedCall<'a>,
+        affected: &[AffectedPath],
+    ) -> (ResolvedCall<'a>, bool) {
+        let protected = self.resolve_protected(&call_form.policy);
+        // Snell's own files may be read.
+        let is_read = !affected.is_empty() && affected.iter().all(|place| place.is_read_only);
+        let own = if is_read { &[] } else { self.resolve_self_paths(&call_form.context) };
+        if !own.is_empty() {
+            call_form.context.to_mut().self_paths.extend(own.iter().cloned());
+        }
+        if !protected.is_empty() {
+            call_form.policy.to_mut().protected.extend(protected.iter().cloned());
+        }
+        (call_form, !own.is_empty() || !protected.is_empty())
+    }
+
+    fn resolve_self_paths(&self, context: &JudgeContext) -> &[SelfPath] {
+        self.own.get_or_init(|| {
+            let mut links = self.links.borrow_mut();
+            let own = context.self_paths.iter().filter_map(|own| {
+                let path = links.resolve(&own.path)?;
+                Some(SelfPath { path, kind: own.kind })
+            });
+            own.collect()
+        })
+    }
+
+    fn resolve_protected(&self, policy: &GuardPolicy) -> &[PathProtection] {
+        self.protected.get_or_init(|| {
+            let mut links = self.links.borrow_mut();
+            let protected = policy.protected.iter().filter_map(|protected| {
+                let path = links.resolve(&protected.path)?;
+                Some(PathProtection { path, ..*protected })
+            });
+            protected.collect()
+        })
+    }
+
+    fn resolve_roots(&self, context: &JudgeContext) -> &ResolvedRoots {
+        self.real.get_or_init(|| ResolvedRoots::resolve(context, &mut self.links.borrow_mut()))
+    }
+
+    /// See [`ResolvedRoots::to_project_path`].
+    pub(crate) fn to_project_path(&self, cwd: &str, context: &JudgeContext) -> Option<String> {
+        let real = self.resolve_roots(context);
+        real.to_project_path(cwd, context, &mut self.links.borrow_mut())
+    }
+
+    /// Whether no path in the input leads through a symlink.
+    pub(crate) fn has_no_symlinks(&self, input: &Value, context: &JudgeContext) -> bool {
+        resolve_input_paths(input, context, &mut self.links.borrow_mut()).is_empty()
+    }
+
+    /// The call where symlinks lead, if there are any.
+    pub(crate) fn resolved_variants<'a>(
+        &self,
+        call: &GuardToolCall<'_>,
+        call_form: &ResolvedCall<'a>,
+        affected: Vec<AffectedPath>,
+    ) -> Vec<ResolvedCall<'a>> {
+        let real = self.resolve_roots(&call_form.context);
+        let links = &mut *self.links.borrow_mut();
+        let inputs = resolve_input_paths(call.input, &call_form.context, links);
+        let cwd = real.resolve_cwd(&call_form.context, links);
+        let is_elsewhere = cwd.is_some();
+        let mut context = real.to_resolved_context(&call_form.context, cwd);
+        let affected =
+            if is_elsewhere { judge_with_affected_paths(call, &call_form.policy, &context).1 } else { affected };
+        let own_files = OwnFileFinder { file_system: &*self.file_system, context: &context };
+        // A symlink may lead to another name of a file: the first entry of a path counts.
+        let mut targets = own_files.find_own_files(&affected);
+        targets.extend(resolve_affected_paths(&affected, links));
+        let ignores_case = own_files.has_case_variant(&affected);
+        let leads_elsewhere = !targets.is_empty();
+        context.links = targets;
+        context.ignores_case = ignores_case;
+        if inputs.is_empty() && !is_elsewhere && !leads_elsewhere && !context.ignores_case {
+            return Vec::new();
+        }
+        let with = |input| ResolvedCall {
+            input,
+            policy: call_form.policy.clone(),
+            context: Cow::Owned(context.clone()),
+            leads_elsewhere,
+        };
+        if inputs.is_empty() {
+            return vec![with(None)];
+        }
+        inputs.into_iter().map(|input| with(Some(input))).collect()
+    }
+}
