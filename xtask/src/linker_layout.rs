@@ -24,7 +24,7 @@ const PROGRAM_PATH: &str = "target/release/snell";
 const SCRATCH_DIR: &str = "target/layout";
 
 const SCRIPT_HEAD: &str = "\
-/* The functions that a hook runs, side by side: see xtask/src/layout.rs, which writes this file (`cargo xtask layout`). */
+/* The functions that a hook runs, side by side: see xtask/src/linker_layout.rs, which writes this file (`cargo xtask layout`). */
 SECTIONS
 {
   .text.hook :
