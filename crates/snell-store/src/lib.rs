@@ -45,6 +45,7 @@ pub use record::event_record::{
 pub use record::redaction_marks::Redactions;
 pub use store::{OpenedStore, Store};
 pub use views::log_search::{EventDetails, LogLine, LogSearchResult, ProjectView};
+pub use views::queries::{LiveQueries, LogQueries, Queries, RollupQueries, SessionQueries, TimelineQueries};
 pub use views::query_types::{
     AgentFilter, AgentView, EventActivity, ExportLine, GuardFilter, GuardLogEntry, GuardVerdictView, HookRunView,
     HookStats, LogEntry, LogFilter, PruneCounts, SessionView, StoreTotals, TurnFilter, TurnView,

@@ -15,6 +15,7 @@ use crate::derive::transcript::{self, TranscriptCursor};
 use crate::derive::{self, IngestContext, IngestReceipt, SessionCache, TranscriptDelta};
 use crate::error::{Result, StoreError};
 use crate::record::event_record::{EventRecord, FinishedHookRun};
+use crate::views::queries::Queries;
 use crate::views::query_types::{LogFilter, PruneCounts};
 
 /// How many rows of each kind are removed at a time, so that nobody waits long for the lock.
@@ -28,7 +29,7 @@ const MAX_KEPT_CHANGES: u32 = 100_000;
 
 /// What is known about all agents.
 pub struct Store {
-    pub(crate) backend: Box<dyn Backend>,
+    backend: Box<dyn Backend>,
     pub(crate) session_cache: SessionCache,
     pub(crate) host: Option<String>,
     row_cache: RowCache,
@@ -37,6 +38,21 @@ pub struct Store {
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Store").field("file", &self.backend.database_file()).finish_non_exhaustive()
+    }
+}
+
+/// Everything that [`Queries`] can be asked.
+impl std::ops::Deref for Store {
+    type Target = dyn Queries;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.backend
+    }
+}
+
+impl std::ops::DerefMut for Store {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut *self.backend
     }
 }
 
@@ -129,33 +145,23 @@ impl Store {
     ///
     /// When the transaction fails; then nothing of any is stored.
     pub fn ingest_normalized(&mut self, observed: &[NormalizedEvent]) -> Result<Vec<IngestReceipt>> {
-        let mut caught_up = Vec::with_capacity(observed.len());
-        for one in observed {
-            caught_up.push(self.read_transcript(one)?);
+        let mut transcripts = Vec::with_capacity(observed.len());
+        for event in observed {
+            transcripts.push(self.read_transcript(event)?);
+        }
+        if self.session_cache.len() > MAX_CACHED_SESSIONS {
+            self.session_cache.clear();
         }
         let host = self.host.clone();
-        let around = IngestContext { host: host.as_deref() };
-        let mut receipts = Vec::with_capacity(observed.len());
-        let Self { backend, session_cache: seen, row_cache: remembered, .. } = self;
-        if seen.len() > MAX_CACHED_SESSIONS {
-            seen.clear();
-        }
-        let stored = backend.write_transaction(&mut |rows| {
-            receipts.clear();
-            let mut journal = Journal::open(rows, remembered)?;
-            for (one, caught_up) in observed.iter().zip(&caught_up) {
-                journal.set_cause(&one.name, one.at);
-                receipts.push(derive::ingest_event(&mut journal, seen, one, caught_up.as_ref(), around)?);
+        let context = IngestContext { host: host.as_deref() };
+        self.write_journal(&mut |journal, sessions| {
+            let mut receipts = Vec::with_capacity(observed.len());
+            for (event, transcript) in observed.iter().zip(&transcripts) {
+                journal.set_cause(&event.name, event.at);
+                receipts.push(derive::ingest_event(journal, sessions, event, transcript.as_ref(), context)?);
             }
-            journal.flush()
-        });
-        if let Err(error) = stored {
-            // What was learnt in a transaction that failed is not true.
-            self.session_cache.clear();
-            self.row_cache.clear();
-            return Err(error);
-        }
-        Ok(receipts)
+            Ok(receipts)
+        })
     }
 
     /// Reads on in the transcript of an observation's session, before anybody waits for the database.
@@ -168,21 +174,15 @@ impl Store {
         if observed.sender.host.is_some() && observed.sender.host != self.host {
             return Ok(None);
         }
-        let mut reached = TranscriptProgress::default();
-        self.backend.read_transaction(&mut |rows| {
-            reached = rows.load_transcript_progress(session_id)?;
-            Ok(())
-        })?;
+        let reached = self.read_rows(&mut |rows| rows.load_transcript_progress(session_id))?;
         if !transcript_may_have_grown(path, &reached) {
             return Ok(None);
         }
         let mut ids = vec![session_id.to_owned()];
-        self.backend.read_transaction(&mut |rows| {
-            if let Some(known) = rows.find_session_binding(session_id)? {
-                ids.extend(rows.list_session_ids(known.conversation_id)?);
-            }
-            Ok(())
-        })?;
+        ids.extend(self.read_rows(&mut |rows| match rows.find_session_binding(session_id)? {
+            Some(known) => rows.list_session_ids(known.conversation_id),
+            None => Ok(Vec::new()),
+        })?);
         let mut caught_up = read_transcript_delta(path.to_owned(), reached, &ids);
         caught_up.session_begins = observed.event.name == EventName::SessionStart;
         Ok(Some(caught_up))
@@ -195,8 +195,6 @@ impl Store {
     ///
     /// When the database cannot be written.
     pub fn set_context_usage(&mut self, session_id: &str, percent: f64, model: Option<&str>) -> Result<bool> {
-        let mut is_known = false;
-        let mut is_news = false;
         let set = |rows: &mut dyn Rows, write: bool| {
             let Some(known) = rows.find_session_binding(session_id)? else {
                 return Ok(None);
@@ -222,35 +220,54 @@ impl Store {
             Ok(Some(other_percent || other_model))
         };
         // A status line is drawn several times a second, and mostly says what it said before.
-        self.backend.read_transaction(&mut |rows| {
-            let found = set(rows, false)?;
-            (is_known, is_news) = (found.is_some(), found == Some(true));
-            Ok(())
-        })?;
-        if is_news {
-            self.run_transaction("status line", Timestamp::now(), &mut |journal| set(journal, true).map(drop))?;
+        let is_news = self.read_rows(&mut |rows| set(rows, false))?;
+        if is_news == Some(true) {
+            self.run_transaction("status line", Timestamp::now(), &mut |journal| set(journal, true))?;
         }
-        Ok(is_known)
+        Ok(is_news.is_some())
     }
 
-    /// Does the work in one transaction, and tells those who watch what it changes.
-    pub(crate) fn run_transaction(
+    /// Reads from one state of the database.
+    pub(crate) fn read_rows<T>(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<T>) -> Result<T> {
+        let mut result = None;
+        self.backend.read_transaction(&mut |rows| {
+            result = Some(work(rows)?);
+            Ok(())
+        })?;
+        result.ok_or_else(|| StoreError::Database("nothing was read".into()))
+    }
+
+    /// Does the work in one transaction, and notes what it changes for those who watch.
+    pub(crate) fn run_transaction<T>(
         &mut self,
         reason: &str,
         at: Timestamp,
-        work: &mut dyn FnMut(&mut Journal<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let Self { backend, row_cache: remembered, .. } = self;
-        let changed = backend.write_transaction(&mut |rows| {
-            let mut journal = Journal::open(rows, remembered)?;
+        work: &mut dyn FnMut(&mut Journal<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.write_journal(&mut |journal, _| {
             journal.set_cause(reason, to_stored_precision(at));
-            work(&mut journal)?;
+            work(journal)
+        })
+    }
+
+    /// Does the work in one transaction. If it fails, nothing that was learnt in it is remembered.
+    fn write_journal<T>(
+        &mut self,
+        work: &mut dyn FnMut(&mut Journal<'_>, &mut SessionCache) -> Result<T>,
+    ) -> Result<T> {
+        let Self { backend, session_cache, row_cache, .. } = self;
+        let mut result = None;
+        let stored = backend.write_transaction(&mut |rows| {
+            let mut journal = Journal::open(rows, row_cache)?;
+            result = Some(work(&mut journal, session_cache)?);
             journal.flush()
         });
-        if changed.is_err() {
+        if let Err(error) = stored {
+            self.session_cache.clear();
             self.row_cache.clear();
+            return Err(error);
         }
-        changed
+        result.ok_or_else(|| StoreError::Database("nothing was written".into()))
     }
 
     /// Records how a hook ended that nobody waited for. Answers whether the event that started it is known.
@@ -259,12 +276,9 @@ impl Store {
     ///
     /// When the database cannot be written.
     pub fn finish_hook_run(&mut self, finished: &FinishedHookRun) -> Result<bool> {
-        let mut is_known = false;
         self.run_transaction(&finished.event, finished.at, &mut |journal| {
-            is_known = journal.finish_hook_run(finished)?.is_some();
-            Ok(())
-        })?;
-        Ok(is_known)
+            Ok(journal.finish_hook_run(finished)?.is_some())
+        })
     }
 
     /// Removes everything older than this, a little at a time so that nobody is held up.
@@ -275,7 +289,7 @@ impl Store {
     pub fn prune(&mut self, before: Timestamp, progress: &mut dyn FnMut(PruneCounts)) -> Result<PruneCounts> {
         let mut all = PruneCounts::default();
         loop {
-            let pruned = self.backend.queries().prune_batch(before, PRUNE_BATCH_SIZE)?;
+            let pruned = self.backend.prune_batch(before, PRUNE_BATCH_SIZE)?;
             self.row_cache.clear();
             if pruned.is_empty() {
                 self.session_cache.clear();
@@ -309,7 +323,7 @@ impl Store {
     ///
     /// When the database cannot be written.
     pub fn run_maintenance(&mut self) -> Result<bool> {
-        self.backend.queries().trim_changes(MAX_KEPT_CHANGES)?;
+        self.backend.trim_changes(MAX_KEPT_CHANGES)?;
         self.backend.checkpoint(CheckpointMode::IfNeeded)
     }
 

@@ -7,7 +7,7 @@ use snell::Timestamp;
 use crate::db::journal::Journal;
 use crate::db::model::{to_stored_precision, words};
 use crate::db::rows::Rows;
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::record::event_record::{sanitize_text_within, truncate_middle};
 use crate::record::redaction::mask_secrets;
 use crate::store::Store;
@@ -144,15 +144,6 @@ impl SessionWorker {
 }
 
 impl Store {
-    /// The workers of a session, the earliest first.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    pub fn list_workers(&mut self, conversation_id: i64) -> Result<Vec<SessionWorker>> {
-        self.backend.queries().list_workers(conversation_id)
-    }
-
     /// Notes what somebody says about a worker, and answers the worker. One that its agent was told of is over: from then
     /// on, a worker of the same name is another one.
     ///
@@ -162,7 +153,6 @@ impl Store {
     pub fn record_worker_update(&mut self, note: &WorkerUpdate<'_>, at: Timestamp) -> Result<SessionWorker> {
         let at = to_stored_precision(at);
         let name = normalize_name(&mask_secrets(note.name)).unwrap_or_default();
-        let mut noted = None;
         self.run_transaction("Worker", at, &mut |journal: &mut Journal<'_>| {
             let conversation = journal.require_conversation(note.conversation_id)?;
             let mut known = journal.find_worker(note.conversation_id, WorkerKind::Other, &name)?;
@@ -175,10 +165,9 @@ impl Store {
             }
             let mut worker = apply_worker_update(known, &name, note, at);
             journal.save_worker(&mut worker)?;
-            noted = Some(worker);
-            journal.refresh_card(conversation.agent_id)
-        })?;
-        noted.ok_or_else(|| StoreError::Database("nothing was noted".into()))
+            journal.refresh_card(conversation.agent_id)?;
+            Ok(worker)
+        })
     }
 }
 

@@ -57,24 +57,22 @@ impl Store {
         if found.is_empty() {
             return Ok(0);
         }
-        let mut unknown = Vec::new();
-        self.backend.read_transaction(&mut |rows| {
-            unknown.clear();
-            for (index, transcript) in found.iter().enumerate() {
+        let unknown = self.read_rows(&mut |rows| {
+            let mut unknown = Vec::new();
+            for transcript in &found {
                 if rows.find_session_binding(&transcript.session_id)?.is_none() {
-                    unknown.push(index);
+                    unknown.push(transcript);
                 }
             }
-            Ok(())
+            Ok(unknown)
         })?;
-        let discovered: Vec<_> = unknown.into_iter().filter_map(|index| found[index].read_session()).collect();
+        let discovered: Vec<_> = unknown.into_iter().filter_map(|transcript| transcript.read_session()).collect();
         if discovered.is_empty() {
             return Ok(0);
         }
         let host = self.host.clone();
-        let mut count = 0;
         self.run_transaction("discovered", now, &mut |journal| {
-            count = 0;
+            let mut count = 0;
             for session in &discovered {
                 // A hook may have told of it meanwhile.
                 if journal.find_session_binding(&session.session_id)?.is_none() {
@@ -82,9 +80,8 @@ impl Store {
                     count += 1;
                 }
             }
-            Ok(())
-        })?;
-        Ok(count)
+            Ok(count)
+        })
     }
 }
 

@@ -77,9 +77,8 @@ impl Store {
     }
 
     fn load_candidates(&mut self, which: ReconcileScope) -> Result<Vec<ReconcileCandidate>> {
-        let mut candidates = Vec::new();
-        self.backend.read_transaction(&mut |rows| {
-            candidates.clear();
+        self.read_rows(&mut |rows| {
+            let mut candidates = Vec::new();
             let agents = match which {
                 ReconcileScope::All => rows.list_live_agents()?,
                 ReconcileScope::Agent(agent_id) => rows.find_agent(agent_id)?.into_iter().collect(),
@@ -95,9 +94,8 @@ impl Store {
                 };
                 candidates.push(ReconcileCandidate { agent, progress: reached, ids });
             }
-            Ok(())
-        })?;
-        Ok(candidates)
+            Ok(candidates)
+        })
     }
 
     fn inspect_candidate(&self, candidate: ReconcileCandidate) -> Option<ReconcileFinding> {

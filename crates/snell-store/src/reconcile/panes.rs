@@ -108,11 +108,7 @@ impl Store {
     }
 
     fn list_agents_in_panes(&mut self) -> Result<Vec<AgentRow>> {
-        let mut agents = Vec::new();
-        self.backend.read_transaction(&mut |rows| {
-            agents = rows.list_live_agents()?;
-            Ok(())
-        })?;
+        let mut agents = self.read_rows(&mut |rows| rows.list_live_agents())?;
         agents.retain(|agent| {
             agent.tmux_pane.is_some() && self.is_local_agent(agent) && agent.state != AgentState::Ended
         });

@@ -2,8 +2,6 @@
 
 use serde_json::Value;
 
-use crate::error::Result;
-use crate::store::Store;
 use crate::views::query_types::{GuardVerdictView, HookRunView, LogEntry, LogFilter};
 
 /// How many events are looked at in one search, and how much text. Those of one project or one kind lie apart, and each costs
@@ -70,37 +68,6 @@ pub struct ProjectView {
     pub project_id: i64,
     pub name: String,
     pub path: String,
-}
-
-impl Store {
-    /// Events for people: the newest first, unless the filter asks for what came after an entry. With a text, only those
-    /// in whose payload, summary or reason it stands, whether its letters from A to Z are small or not; then only so many
-    /// events are looked at, and the answer says how far.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    pub fn search_log(&mut self, filter: &LogFilter, text: Option<&str>) -> Result<LogSearchResult> {
-        self.backend.queries().search_log(filter, text)
-    }
-
-    /// One event in full.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    pub fn find_event(&mut self, id: i64) -> Result<Option<EventDetails>> {
-        self.backend.queries().find_event(id)
-    }
-
-    /// Projects in the order of their names, at most so many.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    pub fn list_projects(&mut self, at_most: u32) -> Result<Vec<ProjectView>> {
-        self.backend.queries().list_projects(at_most)
-    }
 }
 
 /// How many events are looked at in a search among these.

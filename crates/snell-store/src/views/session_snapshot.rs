@@ -109,11 +109,7 @@ impl Store {
     ///
     /// When the database cannot be read. A transcript that cannot be read says nothing.
     pub fn load_session_snapshot(&mut self, inquiry: &SnapshotQuery) -> Result<SessionSnapshot> {
-        let mut known = StoredSession::default();
-        self.backend.read_transaction(&mut |rows| {
-            known = StoredSession::load(rows, inquiry)?;
-            Ok(())
-        })?;
+        let known = self.read_rows(&mut |rows| StoredSession::load(rows, inquiry))?;
         // Nobody waits for the database while a file is read.
         let context_percent = known.compute_context_percent(inquiry);
         let Some(conversation) = known.conversation else {

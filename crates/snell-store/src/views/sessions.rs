@@ -112,15 +112,6 @@ pub struct MissionView {
 }
 
 impl Store {
-    /// Sessions, the one that was last heard of first.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    pub fn list_sessions(&mut self, filter: &SessionFilter) -> Result<Vec<SessionRow>> {
-        self.backend.queries().list_sessions(filter)
-    }
-
     /// The mission that a session carries out, if it carries out one.
     ///
     /// # Errors
@@ -129,7 +120,7 @@ impl Store {
     pub fn find_session_mission(&mut self, session: &SessionRow) -> Result<Option<MissionView>> {
         match &session.mission_execution_id {
             None => Ok(None),
-            Some(mission) => self.backend.queries().find_mission(mission).map(Some),
+            Some(mission) => self.find_mission(mission).map(Some),
         }
     }
 
@@ -139,11 +130,7 @@ impl Store {
     ///
     /// When the database cannot be read.
     pub fn list_local_open_sessions(&mut self) -> Result<Vec<OpenSession>> {
-        let mut agents = Vec::new();
-        self.backend.read_transaction(&mut |rows| {
-            agents = rows.list_live_agents()?;
-            Ok(())
-        })?;
+        let mut agents = self.read_rows(&mut |rows| rows.list_live_agents())?;
         agents.retain(|agent| self.is_local_agent(agent));
         let rows = self.list_sessions(&SessionFilter::default())?;
         let of_agent = |row: SessionRow| {
@@ -165,12 +152,8 @@ impl Store {
     ///
     /// When the database cannot be read.
     pub fn find_agent_location(&mut self, agent_id: i64) -> Result<Option<AgentLocation>> {
-        let mut found = None;
-        self.backend.read_transaction(&mut |rows| {
-            found = rows.find_agent(agent_id)?;
-            Ok(())
-        })?;
-        Ok(found.map(|agent| AgentLocation {
+        let agent = self.read_rows(&mut |rows| rows.find_agent(agent_id))?;
+        Ok(agent.map(|agent| AgentLocation {
             agent_id,
             conversation_id: agent.conversation_id,
             state: agent.state,

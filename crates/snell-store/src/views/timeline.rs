@@ -5,8 +5,6 @@ use serde_json::Value;
 use snell::Timestamp;
 
 use crate::db::model::{AgentState, StateConfidence, StateSource};
-use crate::error::Result;
-use crate::store::Store;
 use crate::views::query_types::{GuardVerdictView, HookRunView};
 
 /// Which events.
@@ -131,39 +129,4 @@ pub struct SightingView {
     pub confidence: StateConfidence,
     /// Why, in words.
     pub why: String,
-}
-
-impl Store {
-    /// What an agent did, the newest first, unless the filter asks for what came after an event.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    pub fn query_timeline(&mut self, filter: &TimelineFilter) -> Result<Vec<TimelineEvent>> {
-        self.backend.queries().query_timeline(filter)
-    }
-
-    /// What was seen of an agent before its events, the newest first.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    pub fn list_sightings(&mut self, filter: &SightingFilter) -> Result<Vec<SightingView>> {
-        self.backend.queries().list_sightings(filter)
-    }
-
-    /// The event of an agent that comes so many events before another one, or before all that may come; nothing if it has
-    /// no more than these.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    pub fn find_earlier_event(
-        &mut self,
-        agent_id: i64,
-        before_id: Option<i64>,
-        events: u32,
-    ) -> Result<Option<(i64, Timestamp)>> {
-        self.backend.queries().find_earlier_event(agent_id, before_id, events)
-    }
 }

@@ -1,24 +1,29 @@
 //! The list of events, in SQLite: fast whatever it is filtered by, and however many there are.
 
 use rusqlite::types::Value as Sql;
-use rusqlite::{Row, params_from_iter};
 use serde_json::Value;
 use snell::Timestamp;
 
 use super::SqliteDatabase;
-use super::rows::{get_enum, get_json, get_time};
-use crate::db::model::AgentState;
+use super::columns::{ConnectionExt, columns, parse_json};
 use crate::error::Result;
 use crate::views::query_types::{LogEntry, LogFilter};
 
-/// Of what a guard that only watches would have decided the worst counts, which is also the last by its letters.
-pub(super) const SELECT_LOG_ENTRY: &str = "SELECT e.id, e.at, e.agent_id, p.name, c.session_id, e.name, e.tool, e.decision, e.reason, \
-    e.state, e.correlation, e.took_us, (SELECT count(*) FROM hook_runs h WHERE h.id = e.id), d.payload, \
-    e.tool_summary, e.tool_us, e.changed_input, e.told, e.changed_output, \
-    (SELECT max(g.would) FROM guard_verdicts g WHERE g.id = e.id AND g.decision = 'allow'), \
-    a.project_id \
-    FROM events e JOIN agents a USING (agent_id) JOIN projects p USING (project_id) \
-    LEFT JOIN conversations c ON c.conversation_id = e.conversation_id LEFT JOIN payloads d ON d.id = e.id";
+columns! {
+    LogEntry from "events e JOIN agents a USING (agent_id) JOIN projects p USING (project_id) \
+        LEFT JOIN conversations c ON c.conversation_id = e.conversation_id LEFT JOIN payloads d ON d.id = e.id"
+    {
+        id: "e.id", at: "e.at", agent_id: "e.agent_id", project: "p.name", project_id: "a.project_id",
+        session_id: "c.session_id", event: "e.name", tool: "e.tool", tool_summary: "e.tool_summary",
+        tool_duration_ms: "e.tool_us / 1000.0", decision: "e.decision", reason: "e.reason",
+        // If the guard only watches, the worst verdict counts, which is also the last by its letters.
+        would: "(SELECT max(g.would) FROM guard_verdicts g WHERE g.id = e.id AND g.decision = 'allow')",
+        state: "e.state", correlation_method: "e.correlation", took_us: "e.took_us",
+        hooks: "(SELECT count(*) FROM hook_runs h WHERE h.id = e.id)",
+        changed_input: "e.changed_input" => parse_json, changed_output: "e.changed_output" => parse_json,
+        told: "e.told", payload: "d.payload" => |text| parse_json(text).unwrap_or(Value::Null),
+    }
+}
 
 /// The newest events of so many agents are found one by one, and then merged. Of more it is quicker to
 /// look at every event, from the newest on.
@@ -31,15 +36,6 @@ const TOOL_COLUMN: &str = "tool COLLATE NOCASE";
 const RARE_EVENT_COUNT: i64 = 5_000;
 
 impl SqliteDatabase {
-    pub(super) fn read_log(&self, filter: &LogFilter) -> Result<Vec<LogEntry>> {
-        let which = self.select_events(filter)?;
-        // First which, and then what they say: what is only sorted away need not be fetched.
-        let sql = format!("{SELECT_LOG_ENTRY} {}", which.sql);
-        let mut statement = self.connection.prepare(&sql)?;
-        let found = statement.query_map(params_from_iter(which.values), decode_log_entry)?;
-        Ok(found.collect::<rusqlite::Result<_>>()?)
-    }
-
     /// Which events are asked for.
     pub(super) fn select_events(&self, filter: &LogFilter) -> Result<EventSelection> {
         let is_rare = self.is_rare_kind(filter)?;
@@ -75,7 +71,7 @@ impl SqliteDatabase {
             let Some(value) = value else { continue };
             let sql =
                 format!("SELECT count(*) FROM (SELECT 1 FROM events WHERE {column} = ?1 LIMIT {RARE_EVENT_COUNT})");
-            let count: i64 = self.connection.prepare_cached(&sql)?.query_row([value], |row| row.get(0))?;
+            let count: i64 = self.connection.query_value(&sql, [value])?;
             if count < RARE_EVENT_COUNT {
                 return Ok(true);
             }
@@ -109,7 +105,7 @@ impl SqliteDatabase {
                 filter.project_id.map(Sql::Integer),
             );
             let sql = "SELECT DISTINCT conversation_id FROM session_ids WHERE substr(session_id, 1, length(?1)) = ?1";
-            let conversations = self.query_ids(sql, Sql::Text(prefix.clone()))?;
+            let conversations: Vec<i64> = self.connection.query_all(sql, [prefix])?;
             conditions.clauses.push(format!("conversation_id IN ({})", join_ids(&conversations)));
         }
         Ok(conditions)
@@ -126,13 +122,7 @@ impl SqliteDatabase {
             (None, Some(project_id)) => ("SELECT agent_id FROM agents WHERE project_id = ?1", Sql::Integer(project_id)),
             (None, None) => return Ok(None),
         };
-        self.query_ids(sql, value).map(Some)
-    }
-
-    fn query_ids(&self, sql: &str, value: Sql) -> Result<Vec<i64>> {
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let numbers = statement.query_map([value], |row| row.get(0))?;
-        Ok(numbers.collect::<rusqlite::Result<_>>()?)
+        self.connection.query_all(sql, [value]).map(Some)
     }
 
     /// An event after which there is none that happened before this time; nothing if looking for it is not worth it.
@@ -144,8 +134,7 @@ impl SqliteDatabase {
         }
         // Without the plus, the greatest number would be looked for from the newest event on.
         let sql = "SELECT coalesce(max(+id), 0) FROM events WHERE at < ?1";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        Ok(Some(statement.query_row([until], |row| row.get(0))?))
+        self.connection.query_value(sql, [until]).map(Some)
     }
 
     /// An event before which there is none that happened at this time or later; nothing if looking for it is not worth it.
@@ -156,27 +145,24 @@ impl SqliteDatabase {
             return Ok(None);
         }
         let sql = "SELECT coalesce(min(+id), 9223372036854775807) FROM events WHERE at >= ?1";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        Ok(Some(statement.query_row([since], |row| row.get(0))?))
+        self.connection.query_value(sql, [since]).map(Some)
     }
 
     /// The middle of the time from which there are events.
     fn find_time_midpoint(&self) -> Result<Option<i64>> {
         let sql = "SELECT (SELECT min(at) FROM events), (SELECT max(at) FROM events)";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let (first, last): (Option<i64>, Option<i64>) =
-            statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (first, last): (Option<i64>, Option<i64>) = self.connection.query_value(sql, [])?;
         Ok(first.zip(last).map(|(first, last)| first + (last - first) / 2))
     }
 }
 
-/// Which rows of [`SELECT_LOG_ENTRY`] are asked for, and in which order.
+/// Which rows of a SELECT of events are asked for, and in which order.
 pub(super) struct EventSelection {
     pub(super) sql: String,
     pub(super) values: Vec<Sql>,
 }
 
-fn join_ids(numbers: &[i64]) -> String {
+pub(super) fn join_ids(numbers: &[i64]) -> String {
     let numbers: Vec<_> = numbers.iter().map(i64::to_string).collect();
     numbers.join(", ")
 }
@@ -204,31 +190,4 @@ impl SqlConditions {
         }
         self.clauses.join(" AND ")
     }
-}
-
-pub(super) fn decode_log_entry(row: &Row<'_>) -> rusqlite::Result<LogEntry> {
-    let tool_us: Option<i64> = row.get(15)?;
-    Ok(LogEntry {
-        id: row.get(0)?,
-        at: get_time(row, 1)?,
-        agent_id: row.get(2)?,
-        project: row.get(3)?,
-        project_id: row.get(20)?,
-        session_id: row.get(4)?,
-        event: row.get(5)?,
-        tool: row.get(6)?,
-        tool_summary: row.get(14)?,
-        tool_duration_ms: tool_us.map(|us| us as f64 / 1000.0),
-        decision: row.get(7)?,
-        reason: row.get(8)?,
-        would: row.get(19)?,
-        state: get_enum(row, 9, AgentState::parse)?,
-        correlation_method: row.get(10)?,
-        took_us: row.get(11)?,
-        hooks: row.get(12)?,
-        changed_input: get_json(row, 16)?,
-        changed_output: get_json(row, 18)?,
-        told: row.get(17)?,
-        payload: get_json(row, 13)?.unwrap_or(Value::Null),
-    })
 }

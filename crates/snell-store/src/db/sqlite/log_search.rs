@@ -1,16 +1,17 @@
 //! The list of events as people look at it, in SQLite.
 
-use rusqlite::{OptionalExtension, Row, params_from_iter};
+use rusqlite::{Row, params_from_iter};
 use serde_json::{Value, json};
 
 use super::SqliteDatabase;
-use super::log::{SELECT_LOG_ENTRY, decode_log_entry};
+use super::columns::{ConnectionExt, SelectedRow};
 use crate::error::Result;
 use crate::views::log_search::{
-    EVENT_TEXT_FIELDS, EventDetails, LogLine, LogSearchResult, MAX_SCANNED_BYTES, ProjectView, SearchText,
-    extract_event_text, max_events_to_scan,
+    EVENT_TEXT_FIELDS, EventDetails, LogLine, LogSearchResult, MAX_SCANNED_BYTES, SearchText, extract_event_text,
+    max_events_to_scan,
 };
-use crate::views::query_types::LogFilter;
+use crate::views::queries::LogQueries;
+use crate::views::query_types::{LogEntry, LogFilter};
 
 /// How many events are looked at at a time.
 const SCAN_BATCH_SIZE: usize = 500;
@@ -19,27 +20,50 @@ const SCAN_BATCH_SIZE: usize = 500;
 const SELECT_SCANNED_TEXT: &str =
     "SELECT e.id, e.tool_summary, e.reason, d.payload FROM events e LEFT JOIN payloads d ON d.id = e.id";
 
-impl SqliteDatabase {
-    pub(super) fn search_events(&self, filter: &LogFilter, text: Option<&str>) -> Result<LogSearchResult> {
+impl LogQueries for SqliteDatabase {
+    fn query_log(&mut self, filter: &LogFilter) -> Result<Vec<LogEntry>> {
+        let which = self.select_events(filter)?;
+        // First which, and then what they say: what is only sorted away need not be fetched.
+        let sql = format!("{} {}", LogEntry::SELECT, which.sql);
+        self.connection.query_all_uncached(&sql, params_from_iter(which.values))
+    }
+
+    fn search_log(&mut self, filter: &LogFilter, text: Option<&str>) -> Result<LogSearchResult> {
         let Some(text) = text else {
             let which = self.select_events(filter)?;
             let lines = self.fetch_lines(&which.sql, which.values)?;
             return Ok(LogSearchResult { lines, last_scanned_id: None });
         };
-        let (found, reached) = self.find_matching_ids(filter, &SearchText::new(text))?;
+        let (ids, last_scanned_id) = self.find_matching_ids(filter, &SearchText::new(text))?;
         let order = if filter.after_id.is_some() { "ASC" } else { "DESC" };
-        let places = vec!["?"; found.len()].join(", ");
-        let lines = self.fetch_lines(&format!("WHERE e.id IN ({places}) ORDER BY e.id {order}"), found)?;
-        Ok(LogSearchResult { lines, last_scanned_id: reached })
+        let places = vec!["?"; ids.len()].join(", ");
+        let lines = self.fetch_lines(&format!("WHERE e.id IN ({places}) ORDER BY e.id {order}"), ids)?;
+        Ok(LogSearchResult { lines, last_scanned_id })
     }
 
+    fn find_event(&mut self, id: i64) -> Result<Option<EventDetails>> {
+        let Some(entry) = self.connection.select_one("WHERE e.id = ?1", [id])? else {
+            return Ok(None);
+        };
+        Ok(Some(EventDetails {
+            entry,
+            hook_runs: self.read_hook_runs(id)?,
+            guard_verdicts: self.read_event_verdicts(id)?,
+        }))
+    }
+
+    fn last_event_id(&mut self) -> Result<i64> {
+        self.connection.query_value("SELECT coalesce(max(id), 0) FROM events", [])
+    }
+}
+
+impl SqliteDatabase {
     fn fetch_lines(&self, which: &str, values: impl IntoIterator<Item: rusqlite::ToSql>) -> Result<Vec<LogLine>> {
         let speaking: Vec<_> = EVENT_TEXT_FIELDS.iter().map(|(name, _)| format!("e.name = '{name}'")).collect();
         let brief = format!("CASE WHEN {} OR e.changed_input IS NOT NULL THEN d.payload END", speaking.join(" OR "));
-        let sql = format!("{} {which}", SELECT_LOG_ENTRY.replacen("d.payload", &brief, 1));
-        let mut statement = self.connection.prepare(&sql)?;
-        let found = statement.query_map(params_from_iter(values), decode_log_line)?;
-        Ok(found.collect::<rusqlite::Result<_>>()?)
+        let sql = format!("{} {which}", LogEntry::SELECT.replacen("d.payload", &brief, 1));
+        let entries: Vec<LogEntry> = self.connection.query_all_uncached(&sql, params_from_iter(values))?;
+        Ok(entries.into_iter().map(to_log_line).collect())
     }
 
     /// The numbers of events in which it stands; and how far was looked, if there may be more.
@@ -74,28 +98,6 @@ impl SqliteDatabase {
             }
         }
     }
-
-    pub(super) fn read_event_details(&self, id: i64) -> Result<Option<EventDetails>> {
-        let sql = format!("{SELECT_LOG_ENTRY} WHERE e.id = ?1");
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let Some(entry) = statement.query_row([id], decode_log_entry).optional()? else {
-            return Ok(None);
-        };
-        Ok(Some(EventDetails {
-            entry,
-            hook_runs: self.read_hook_runs(id)?,
-            guard_verdicts: self.read_event_verdicts(id)?,
-        }))
-    }
-
-    pub(super) fn read_projects(&self, at_most: u32) -> Result<Vec<ProjectView>> {
-        let sql = "SELECT project_id, name, path FROM projects ORDER BY name, project_id LIMIT ?1";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let found = statement.query_map([at_most], |row| {
-            Ok(ProjectView { project_id: row.get(0)?, name: row.get(1)?, path: row.get(2)? })
-        })?;
-        Ok(found.collect::<rusqlite::Result<_>>()?)
-    }
 }
 
 /// Looks at an event; answers how much text that was.
@@ -109,14 +111,13 @@ fn scan_row(row: &Row<'_>, wanted: &SearchText, found: impl FnOnce()) -> rusqlit
     Ok(summary.len() + reason.len() + payload.len())
 }
 
-fn decode_log_line(row: &Row<'_>) -> rusqlite::Result<LogLine> {
-    let mut entry = decode_log_entry(row)?;
+fn to_log_line(mut entry: LogEntry) -> LogLine {
     let mut payload = entry.payload.take();
-    let said = extract_event_text(&entry.event, &payload);
+    let message = extract_event_text(&entry.event, &payload);
     if entry.changed_input.is_some() {
         // What it was before is all that a line has of what was sent.
         let before = payload.get_mut("tool_input").map(Value::take);
         entry.payload = json!({ "tool_input": before });
     }
-    Ok(LogLine { entry, message: said })
+    LogLine { entry, message }
 }

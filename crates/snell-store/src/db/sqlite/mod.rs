@@ -1,6 +1,7 @@
 //! The embedded database: one file, which many short processes and one server write at once.
 
 mod agent_rows;
+mod columns;
 mod conversation_rows;
 mod disk_space;
 mod file_lengths;
@@ -30,11 +31,13 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use snell::{FileAccess, RegularFile, Timestamp, check_regular_file};
 
+use self::columns::FromColumns;
 use self::file_lengths::FileLengths;
 use crate::db::backend::{Backend, CheckpointMode, RemovedFile};
 use crate::db::rows::Rows;
 use crate::derive::transcript::FileId;
 use crate::error::{Result, StoreError};
+use crate::views::query_types::PruneCounts;
 
 /// Every change to the schema, in order. The database's `user_version` says how many it has had.
 const MIGRATIONS: &[&str] = &[
@@ -210,22 +213,21 @@ impl SqliteDatabase {
 
 impl Backend for SqliteDatabase {
     fn write_transaction(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>) -> Result<()> {
-        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        work(&mut rows::SqliteTransaction { transaction: &transaction, data_version: &mut self.data_version })?;
-        transaction.commit()?;
-        Ok(())
+        self.run_transaction(TransactionBehavior::Immediate, work)
     }
 
     fn read_transaction(&mut self, work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>) -> Result<()> {
-        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
-        work(&mut rows::SqliteTransaction { transaction: &transaction, data_version: &mut self.data_version })?;
-        // Nothing was written. Rolling back would make every prepared statement be prepared anew.
-        transaction.commit()?;
-        Ok(())
+        // Nothing was written, and it is committed all the same: rolling back would make every prepared statement be
+        // prepared anew.
+        self.run_transaction(TransactionBehavior::Deferred, work)
     }
 
-    fn queries(&mut self) -> &mut dyn crate::db::backend::Queries {
-        self
+    fn prune_batch(&mut self, before: Timestamp, at_most: u32) -> Result<PruneCounts> {
+        self.delete_old_rows(before, at_most)
+    }
+
+    fn trim_changes(&mut self, keep: u32) -> Result<()> {
+        self.delete_oldest_changes(keep)
     }
 
     fn checkpoint(&mut self, tidying: CheckpointMode) -> Result<bool> {
@@ -273,6 +275,17 @@ impl Backend for SqliteDatabase {
 }
 
 impl SqliteDatabase {
+    fn run_transaction(
+        &mut self,
+        behavior: TransactionBehavior,
+        work: &mut dyn FnMut(&mut dyn Rows) -> Result<()>,
+    ) -> Result<()> {
+        let transaction = self.connection.transaction_with_behavior(behavior)?;
+        work(&mut rows::SqliteTransaction { transaction: &transaction, data_version: &mut self.data_version })?;
+        transaction.commit()?;
+        Ok(())
+    }
+
     /// A file that was not there when it was opened is not looked for: other connections of this process may hold one
     /// that was removed, and SQLite lets all of them share it.
     fn has_original_log(&self) -> bool {
@@ -293,7 +306,7 @@ impl SqliteDatabase {
     fn checkpoint_log(&self, how: &str) -> rusqlite::Result<bool> {
         let sql = format!("PRAGMA wal_checkpoint({how})");
         let folded = self.connection.query_row(&sql, [], |row| {
-            let [busy, frames, copied] = [row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?];
+            let (busy, frames, copied): (i64, i64, i64) = FromColumns::from_row(row)?;
             Ok(busy == 0 && frames == copied)
         });
         folded.or_else(|error| if is_lock_error(&error) { Ok(false) } else { Err(error) })

@@ -4,7 +4,9 @@ use rusqlite::{Transaction, TransactionBehavior, params};
 use snell::Timestamp;
 
 use super::SqliteDatabase;
+use super::columns::ConnectionExt;
 use crate::error::Result;
+use crate::views::queries::LiveQueries;
 use crate::views::query_types::PruneCounts;
 
 /// Agents that were last heard of before `?1`, and of which nothing is left from `?2` on. One that has not ended may just
@@ -81,20 +83,30 @@ impl SqliteDatabase {
         Ok(())
     }
 
+    /// Removes the oldest changes but for so many.
+    pub(super) fn delete_oldest_changes(&mut self, keep: u32) -> Result<()> {
+        let range = self.change_range()?;
+        let last = range.newest - i64::from(keep);
+        if last >= range.oldest && range.oldest > 0 {
+            self.connection.run("DELETE FROM changes WHERE change_id <= ?1", [last])?;
+        }
+        Ok(())
+    }
+
     /// How much is older.
     pub(super) fn count_old_rows(&self, before: Timestamp) -> Result<PruneCounts> {
         let before = before.as_microsecond();
-        let count = |sql: &str| self.connection.query_row(sql, [before], |row| row.get::<_, i64>(0));
-        let count_of = |list: &str| {
-            let sql = format!("SELECT count(*) FROM ({list})");
-            self.connection.query_row(&sql, [before, before], |row| row.get::<_, i64>(0))
+        let count = |rows: &str| -> Result<usize> {
+            // The lists of old owners have a second parameter, which is the same time here.
+            let sql = format!("SELECT count(*) FROM ({rows}) WHERE ?2 = ?1");
+            let count: i64 = self.connection.query_value(&sql, [before, before])?;
+            Ok(usize::try_from(count).unwrap_or(0))
         };
-        let number = |number: i64| usize::try_from(number).unwrap_or(0);
         Ok(PruneCounts {
-            events: number(count("SELECT count(*) FROM events WHERE at < ?1")?),
-            turns: number(count("SELECT count(*) FROM turns WHERE timestamp < ?1")?),
-            sessions: number(count_of(OLD_CONVERSATIONS)?),
-            agents: number(count_of(OLD_AGENTS)?),
+            events: count("SELECT 1 FROM events WHERE at < ?1")?,
+            turns: count("SELECT 1 FROM turns WHERE timestamp < ?1")?,
+            sessions: count(OLD_CONVERSATIONS)?,
+            agents: count(OLD_AGENTS)?,
             rest: 0,
         })
     }
@@ -108,7 +120,7 @@ struct PruneBatch<'a> {
 }
 
 impl PruneBatch<'_> {
-    fn delete_history(&self) -> rusqlite::Result<PruneCounts> {
+    fn delete_history(&self) -> Result<PruneCounts> {
         Ok(PruneCounts {
             events: self.delete(DELETE_EVENTS)?,
             turns: self.delete(DELETE_TURNS)?,
@@ -117,7 +129,7 @@ impl PruneBatch<'_> {
         })
     }
 
-    fn delete_empty_owners(&self) -> rusqlite::Result<PruneCounts> {
+    fn delete_empty_owners(&self) -> Result<PruneCounts> {
         Ok(PruneCounts {
             sessions: self.delete_each(
                 OLD_CONVERSATIONS,
@@ -145,27 +157,25 @@ impl PruneBatch<'_> {
         })
     }
 
-    fn delete(&self, sql: &str) -> rusqlite::Result<usize> {
+    fn delete(&self, sql: &str) -> Result<usize> {
         let mut statement = self.transaction.prepare_cached(sql)?;
-        statement.execute(params![self.before, self.at_most])
+        Ok(statement.execute(params![self.before, self.at_most])?)
     }
 
-    fn delete_all(&self, statements: &[&str]) -> rusqlite::Result<usize> {
+    fn delete_all(&self, statements: &[&str]) -> Result<usize> {
         statements.iter().map(|sql| self.delete(sql)).sum()
     }
 
     /// Does the statements for each row of a list.
-    fn delete_each(&self, list: &str, statements: &[&str]) -> rusqlite::Result<usize> {
+    fn delete_each(&self, list: &str, statements: &[&str]) -> Result<usize> {
         let sql = format!("{list} LIMIT ?3");
-        let mut statement = self.transaction.prepare_cached(&sql)?;
         // Whatever is left keeps them, of whatever age: the second time lies before all others.
-        let found = statement.query_map(params![self.before, i64::MIN, self.at_most], |row| row.get::<_, i64>(0))?;
-        let found = found.collect::<rusqlite::Result<Vec<_>>>()?;
-        for id in &found {
+        let ids: Vec<i64> = self.transaction.query_all(&sql, params![self.before, i64::MIN, self.at_most])?;
+        for id in &ids {
             for sql in statements {
-                self.transaction.prepare_cached(sql)?.execute([id])?;
+                self.transaction.run(sql, [id])?;
             }
         }
-        Ok(found.len())
+        Ok(ids.len())
     }
 }

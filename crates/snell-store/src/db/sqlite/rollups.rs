@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use rusqlite::types::Value as Sql;
-use rusqlite::{Row, params, params_from_iter};
+use rusqlite::params;
 use snell::Timestamp;
 
 use super::SqliteDatabase;
-use super::rows::{SqliteTransaction, get_enum, get_time};
+use super::columns::{ColumnParam, ConnectionExt, columns, insert_row, select_also};
+use super::rows::SqliteTransaction;
 use crate::error::Result;
 use crate::record::event_record::{GuardVerdictRecord, HookRunRecord};
+use crate::views::queries::RollupQueries;
 use crate::views::query_types::HookStats;
 use crate::views::rollups::{
     GuardHour, GuardOutcome, HOUR_US, HookHour, HookRunCounts, HookRunRollup, has_run_status, hour_to_timestamp,
@@ -19,8 +20,17 @@ use crate::views::rollups::{
 /// Of an hour of which only a part is asked for, no more than so many runs are looked at, the latest.
 const MAX_SCANNED_RUNS: i64 = 10_000;
 
-/// What is kept of runs, with what their durations were.
-const ROLLUP_COLUMNS: &str = "runs, failures, timeouts, blocks, total_us, max_us, last_at, durations";
+columns! {
+    HookRunCounts from "hook_hours" { runs, failures, timeouts, blocks, total_us, max_us, last_at }
+}
+
+columns! {
+    HookStats from "hooks" { hook_id, contract, source, line, command; ..Self::default() }
+}
+
+columns! {
+    GuardHour from "guard_hours" { begins: "hour" => hour_to_timestamp, rule, tier, outcome, verdicts, last_at }
+}
 
 impl SqliteTransaction<'_, '_> {
     /// Counts a run, if the hook has run.
@@ -30,39 +40,39 @@ impl SqliteTransaction<'_, '_> {
         }
         let us = i64::try_from(run.duration_us).unwrap_or(i64::MAX);
         let (hour, hook_id) = (to_hour(at), self.find_or_create_hook(run)?);
-        let sql = format!("SELECT {ROLLUP_COLUMNS} FROM hook_hours WHERE hour = ?1 AND hook_id = ?2");
         let mut all = HookRunRollup::default();
-        self.query_one(&sql, [hour, hook_id], |row| add_stored_row(&mut all, row, 0))?;
+        let sql = format!("{} WHERE hour = ?1 AND hook_id = ?2", select_also::<HookRunCounts>("durations"));
+        if let Some((durations, counts)) = self.transaction.query_optional::<(String, _)>(&sql, [hour, hook_id])? {
+            all.add_stored(&counts, &durations);
+        }
         all.add(&HookRunRollup::from_run(&run.status, us, at.as_microsecond()));
         let counts = all.counts;
-        let sql = format!(
-            "INSERT OR REPLACE INTO hook_hours (hour, hook_id, {ROLLUP_COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
-        );
-        let values = params![
-            hour,
-            hook_id,
-            counts.runs,
-            counts.failures,
-            counts.timeouts,
-            counts.blocks,
-            counts.total_us,
-            counts.max_us,
-            counts.last_at,
-            all.encode_durations(),
-        ];
-        self.execute(&sql, values).map(drop)
+        insert_row!(
+            self.transaction,
+            "INSERT OR REPLACE INTO hook_hours",
+            counts {
+                hour: hour,
+                hook_id: hook_id,
+                runs,
+                failures,
+                timeouts,
+                blocks,
+                total_us,
+                max_us,
+                last_at,
+                durations: all.encode_durations(),
+            }
+        )
+        .map(drop)
     }
 
     /// The number of a hook, which is new if it never ran.
     fn find_or_create_hook(&self, run: &HookRunRecord) -> Result<i64> {
         let hook = params![run.source, run.line, run.command, run.contract];
         let sql = "SELECT hook_id FROM hooks WHERE source = ?1 AND line = ?2 AND command = ?3 AND contract = ?4";
-        match self.query_one(sql, hook, |row| row.get(0))? {
-            Some(hook_id) => Ok(hook_id),
-            None => {
-                self.insert_row("INSERT INTO hooks (source, line, command, contract) VALUES (?1, ?2, ?3, ?4)", hook)
-            }
-        }
+        let known = self.transaction.query_optional(sql, hook)?;
+        let sql = "INSERT INTO hooks (source, line, command, contract) VALUES (?1, ?2, ?3, ?4)";
+        known.map_or_else(|| self.transaction.insert(sql, hook), Ok)
     }
 
     /// Counts what the guard said.
@@ -71,12 +81,12 @@ impl SqliteTransaction<'_, '_> {
         let sql = "INSERT INTO guard_hours (hour, rule, tier, outcome, verdicts, last_at) VALUES (?1, ?2, ?3, ?4, 1, ?5) \
             ON CONFLICT DO UPDATE SET verdicts = verdicts + 1, last_at = max(last_at, ?5)";
         let values = params![to_hour(at), verdict.rule, verdict.tier, outcome.as_str(), at.as_microsecond()];
-        self.execute(sql, values).map(drop)
+        self.transaction.run(sql, values)
     }
 }
 
-impl SqliteDatabase {
-    pub(super) fn read_hook_stats(&self, since: Timestamp) -> Result<Vec<HookStats>> {
+impl RollupQueries for SqliteDatabase {
+    fn list_hook_stats(&mut self, since: Timestamp) -> Result<Vec<HookStats>> {
         let mut sums: HashMap<i64, HookRunRollup> = HashMap::new();
         let mut first = to_hour(since);
         if hour_to_timestamp(first) < since {
@@ -84,94 +94,48 @@ impl SqliteDatabase {
             first += 1;
             self.add_partial_hour(&mut sums, since.as_microsecond(), first.saturating_mul(HOUR_US))?;
         }
-        let sql = format!("SELECT hook_id, {ROLLUP_COLUMNS} FROM hook_hours WHERE hour >= ?1");
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let mut rows = statement.query([first])?;
-        while let Some(row) = rows.next()? {
-            add_stored_row(sums.entry(row.get(0)?).or_default(), row, 1)?;
+        let sql = format!("{} WHERE hour >= ?1", select_also::<HookRunCounts>("hook_id, durations"));
+        for (hook_id, durations, counts) in self.connection.query_all::<(i64, String, _)>(&sql, [first])? {
+            sums.entry(hook_id).or_default().add_stored(&counts, &durations);
         }
         let mut hooks = Vec::with_capacity(sums.len());
         for (hook_id, sum) in &sums {
-            hooks.push(self.build_hook_stats(*hook_id, sum)?);
+            let stats: Option<HookStats> = self.connection.select_one("WHERE hook_id = ?1", [hook_id])?;
+            hooks.extend(stats.map(|stats| sum.fill_stats(stats)));
         }
         hooks.sort_by(|a, b| b.total_ms.total_cmp(&a.total_ms).then(a.hook_id.cmp(&b.hook_id)));
         Ok(hooks)
     }
 
-    /// Adds runs from one time to another.
-    fn add_partial_hour(&self, sums: &mut HashMap<i64, HookRunRollup>, from_us: i64, to_us: i64) -> Result<()> {
-        let sql = "SELECT hook_id, status, duration_us, at FROM \
-            (SELECT * FROM hook_runs WHERE at >= ?1 AND at < ?2 AND status NOT IN ('skipped', 'started') \
-            ORDER BY at DESC LIMIT ?3) JOIN hooks USING (source, line, command, contract)";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let mut rows = statement.query([from_us, to_us, MAX_SCANNED_RUNS])?;
-        while let Some(row) = rows.next()? {
-            let status: String = row.get(1)?;
-            let run = HookRunRollup::from_run(&status, row.get(2)?, row.get(3)?);
-            sums.entry(row.get(0)?).or_default().add(&run);
-        }
-        Ok(())
-    }
-
-    fn build_hook_stats(&self, hook_id: i64, sum: &HookRunRollup) -> Result<HookStats> {
-        let sql = "SELECT contract, source, line, command FROM hooks WHERE hook_id = ?1";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let mut stats = statement.query_row([hook_id], |row| {
-            Ok(HookStats {
-                hook_id,
-                contract: row.get(0)?,
-                source: row.get(1)?,
-                line: row.get(2)?,
-                command: row.get(3)?,
-                ..HookStats::default()
-            })
-        })?;
-        sum.fill_stats(&mut stats);
-        Ok(stats)
-    }
-
-    pub(super) fn read_hook_hours(&self, since: Timestamp, hook_id: Option<i64>) -> Result<Vec<HookHour>> {
-        let mut values = vec![Sql::Integer(to_hour(since))];
-        values.extend(hook_id.map(Sql::Integer));
-        let only = hook_id.map_or("", |_| "AND hook_id = ?2");
-        let sql = format!("SELECT hour, {ROLLUP_COLUMNS} FROM hook_hours WHERE hour >= ?1 {only} ORDER BY hour");
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let mut rows = statement.query(params_from_iter(values))?;
+    fn list_hook_hours(&mut self, since: Timestamp, hook_id: Option<i64>) -> Result<Vec<HookHour>> {
+        let select = select_also::<HookRunCounts>("hour, durations");
+        let sql = format!("{select} WHERE hour >= ?1 AND (?2 IS NULL OR hook_id = ?2) ORDER BY hour");
         let mut hours: Vec<(i64, HookRunRollup)> = Vec::new();
-        while let Some(row) = rows.next()? {
-            let hour = row.get(0)?;
+        let rows: Vec<(i64, String, HookRunCounts)> =
+            self.connection.query_all(&sql, params![to_hour(since), hook_id])?;
+        for (hour, durations, counts) in rows {
             if hours.last().is_none_or(|(last, _)| *last != hour) {
                 hours.push((hour, HookRunRollup::default()));
             }
             if let Some((_, all)) = hours.last_mut() {
-                add_stored_row(all, row, 1)?;
+                all.add_stored(&counts, &durations);
             }
         }
         Ok(hours.iter().map(|(hour, sum)| sum.to_hook_hour(*hour)).collect())
     }
 
-    pub(super) fn read_guard_hours(&self, since: Timestamp) -> Result<Vec<GuardHour>> {
-        let sql = "SELECT hour, rule, tier, outcome, verdicts, last_at FROM guard_hours WHERE hour >= ?1";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let found = statement.query_map([to_hour(since)], decode_guard_hour)?;
-        Ok(found.collect::<rusqlite::Result<_>>()?)
+    fn list_guard_hours(&mut self, since: Timestamp) -> Result<Vec<GuardHour>> {
+        self.connection.select_all("WHERE hour >= ?1", [to_hour(since)])
     }
 
-    pub(super) fn read_agent_guard_hours(
-        &self,
-        agent_id: i64,
-        since: Timestamp,
-        at_most: u32,
-    ) -> Result<Vec<GuardHour>> {
+    fn list_agent_guard_hours(&mut self, agent_id: i64, since: Timestamp, at_most: u32) -> Result<Vec<GuardHour>> {
         let sql = "SELECT at, rule, tier, decision, would FROM guard_verdicts WHERE agent_id = ?1 AND at >= ?2 \
             ORDER BY guard_verdict_id DESC LIMIT ?3";
-        let mut statement = self.connection.prepare_cached(sql)?;
         let since = hour_to_timestamp(to_hour(since)).as_microsecond();
-        let mut rows = statement.query([agent_id, since, i64::from(at_most)])?;
+        let verdicts: Vec<(Timestamp, String, String, String, Option<String>)> =
+            self.connection.query_all(sql, [agent_id, since, i64::from(at_most)])?;
         let mut hours: BTreeMap<(i64, String, String, &str), GuardHour> = BTreeMap::new();
-        while let Some(row) = rows.next()? {
-            let (at, rule, tier): (_, String, String) = (get_time(row, 0)?, row.get(1)?, row.get(2)?);
-            let (decision, would): (String, Option<String>) = (row.get(3)?, row.get(4)?);
+        for (at, rule, tier, decision, would) in verdicts {
             let outcome = GuardOutcome::from_decision(&decision, would.as_deref());
             let key = (to_hour(at), rule.clone(), tier.clone(), outcome.as_str());
             let hour = hours.entry(key).or_insert_with(|| GuardHour {
@@ -189,34 +153,25 @@ impl SqliteDatabase {
     }
 }
 
-fn decode_guard_hour(row: &Row<'_>) -> rusqlite::Result<GuardHour> {
-    Ok(GuardHour {
-        begins: hour_to_timestamp(row.get(0)?),
-        rule: row.get(1)?,
-        tier: row.get(2)?,
-        outcome: get_enum(row, 3, GuardOutcome::parse)?,
-        verdicts: row.get(4)?,
-        last_at: get_time(row, 5)?,
-    })
-}
-
-/// Adds what is kept of runs, from this column on.
-fn add_stored_row(sum: &mut HookRunRollup, row: &Row<'_>, from: usize) -> rusqlite::Result<()> {
-    let counts = HookRunCounts {
-        runs: row.get(from)?,
-        failures: row.get(from + 1)?,
-        timeouts: row.get(from + 2)?,
-        blocks: row.get(from + 3)?,
-        total_us: row.get(from + 4)?,
-        max_us: row.get(from + 5)?,
-        last_at: row.get(from + 6)?,
-    };
-    sum.add_stored(&counts, row.get_ref(from + 7)?.as_str()?);
-    Ok(())
+impl SqliteDatabase {
+    /// Adds runs from one time to another.
+    fn add_partial_hour(&self, sums: &mut HashMap<i64, HookRunRollup>, from_us: i64, to_us: i64) -> Result<()> {
+        let sql = "SELECT hook_id, status, duration_us, at FROM \
+            (SELECT * FROM hook_runs WHERE at >= ?1 AND at < ?2 AND status NOT IN ('skipped', 'started') \
+            ORDER BY at DESC LIMIT ?3) JOIN hooks USING (source, line, command, contract)";
+        let runs: Vec<(i64, String, i64, i64)> = self.connection.query_all(sql, [from_us, to_us, MAX_SCANNED_RUNS])?;
+        for (hook_id, status, duration_us, at) in runs {
+            sums.entry(hook_id).or_default().add(&HookRunRollup::from_run(&status, duration_us, at));
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::Row;
+    use rusqlite::types::Value as Sql;
+
     use super::super::{MIGRATIONS, connect_read_write};
     use super::*;
 
@@ -292,34 +247,32 @@ mod tests {
     fn recount_all(database: &mut SqliteDatabase) {
         let transaction = database.connection.transaction().unwrap();
         let within = SqliteTransaction { transaction: &transaction, data_version: &mut 0 };
-        let run = |row: &Row<'_>| {
+        let runs: Vec<(Timestamp, String, String, i64)> =
+            within.transaction.query_all("SELECT at, command, status, duration_us FROM hook_runs", []).unwrap();
+        for (at, command, status, duration_us) in runs {
             let run = HookRunRecord {
                 contract: "snell".into(),
                 source: "snell.toml".into(),
                 line: 1,
-                command: row.get(1)?,
-                status: row.get(2)?,
-                duration_us: row.get::<_, i64>(3)?.max(0).unsigned_abs(),
+                command,
+                status,
+                duration_us: duration_us.max(0).unsigned_abs(),
                 ..HookRunRecord::default()
             };
-            Ok((get_time(row, 0)?, run))
-        };
-        for (at, run) in within.query_all("SELECT at, command, status, duration_us FROM hook_runs", [], run).unwrap() {
             within.count_hook_run(&run, at).unwrap();
         }
-        let verdict = |row: &Row<'_>| {
+        let verdicts: Vec<(Timestamp, String, Option<String>)> =
+            within.transaction.query_all("SELECT at, decision, would FROM guard_verdicts", []).unwrap();
+        for (at, decision, would) in verdicts {
             let verdict = GuardVerdictRecord {
-                decision: row.get(1)?,
-                would: row.get(2)?,
+                decision,
+                would,
                 rule: "r".into(),
                 tier: "t".into(),
                 reason: "no".into(),
                 advice: None,
                 of_changed_input: false,
             };
-            Ok((get_time(row, 0)?, verdict))
-        };
-        for (at, verdict) in within.query_all("SELECT at, decision, would FROM guard_verdicts", [], verdict).unwrap() {
             within.count_verdict(&verdict, at).unwrap();
         }
         transaction.commit().unwrap();

@@ -1,18 +1,22 @@
-//! What was seen of agents beside their events, in SQLite.
+//! States of agents that were seen beside their events, in SQLite.
 
-use rusqlite::{Row, params};
+use rusqlite::params;
 
 use super::SqliteDatabase;
-use super::rows::{SqliteTransaction, get_enum, get_time};
-use crate::db::model::{AgentState, SightingRow, StateConfidence, StateSource};
+use super::columns::{ConnectionExt, columns};
+use super::rows::SqliteTransaction;
+use crate::db::model::{AgentState, SightingRow};
 use crate::error::Result;
-use crate::views::timeline::{SightingFilter, SightingView};
+use crate::views::timeline::SightingView;
 
 /// The agent's newest event at the time; 0 if it has none.
 const NEWEST_EVENT: &str = "coalesce((SELECT id FROM events WHERE agent_id = ?1 ORDER BY id DESC LIMIT 1), 0)";
 
-const SELECT_SIGHTING: &str =
-    "SELECT sighting_id, after_event, at, previous_state, state, source, confidence, why FROM sightings";
+columns! {
+    SightingView from "sightings" {
+        id: "sighting_id", after_event, at, state_before: "previous_state" => parse_state, state, source, confidence, why,
+    }
+}
 
 impl SqliteTransaction<'_, '_> {
     pub(super) fn write_sighting(&self, sighting: &SightingRow<'_>) -> Result<()> {
@@ -30,41 +34,19 @@ impl SqliteTransaction<'_, '_> {
             agent.confidence.as_str(),
             agent.why,
         ];
-        self.execute(&sql, values).map(drop)
+        self.transaction.run(&sql, values)
     }
 }
 
 impl SqliteDatabase {
     /// What was seen of an agent after this event of it, before the next.
     pub(super) fn read_sightings_after(&self, agent_id: i64, event: i64) -> Result<Vec<SightingView>> {
-        let sql = format!("{SELECT_SIGHTING} WHERE agent_id = ?1 AND after_event = ?2 ORDER BY sighting_id");
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let found = statement.query_map([agent_id, event], decode_sighting)?;
-        Ok(found.collect::<rusqlite::Result<_>>()?)
-    }
-
-    pub(super) fn read_sightings_before(&self, filter: &SightingFilter) -> Result<Vec<SightingView>> {
-        let sql = format!(
-            "{SELECT_SIGHTING} WHERE agent_id = ?1 AND after_event < ?2 AND sighting_id < ?3 ORDER BY sighting_id DESC LIMIT ?4"
-        );
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let (event, before) = (filter.first_event.unwrap_or(i64::MAX), filter.before_id.unwrap_or(i64::MAX));
-        let values = [filter.agent_id, event, before, i64::from(filter.limit)];
-        let found = statement.query_map(values, decode_sighting)?;
-        Ok(found.collect::<rusqlite::Result<_>>()?)
+        let which = "WHERE agent_id = ?1 AND after_event = ?2 ORDER BY sighting_id";
+        self.connection.select_all(which, [agent_id, event])
     }
 }
 
-fn decode_sighting(row: &Row<'_>) -> rusqlite::Result<SightingView> {
-    let before: Option<String> = row.get(3)?;
-    Ok(SightingView {
-        id: row.get(0)?,
-        after_event: row.get(1)?,
-        at: get_time(row, 2)?,
-        state_before: before.as_deref().and_then(AgentState::parse),
-        state: get_enum(row, 4, AgentState::parse)?,
-        source: get_enum(row, 5, StateSource::parse)?,
-        confidence: get_enum(row, 6, StateConfidence::parse)?,
-        why: row.get(7)?,
-    })
+/// A state; nothing if there was none, or its word is not known.
+pub(super) fn parse_state(word: Option<String>) -> Option<AgentState> {
+    word.as_deref().and_then(AgentState::parse)
 }

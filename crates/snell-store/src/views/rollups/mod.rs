@@ -8,8 +8,6 @@ mod duration_histogram;
 use snell::Timestamp;
 
 use crate::db::model::words;
-use crate::error::Result;
-use crate::store::Store;
 use crate::views::query_types::HookStats;
 
 use duration_histogram::DurationHistogram;
@@ -91,37 +89,6 @@ pub struct GuardHour {
     pub verdicts: i64,
     /// When it was last said.
     pub last_at: Timestamp,
-}
-
-impl Store {
-    /// What hooks did in each hour since then, the earliest first: all of them together, or this one. Hours in which none
-    /// ran are left out, and the one in which it begins counts as a whole.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    pub fn list_hook_hours(&mut self, since: Timestamp, hook_id: Option<i64>) -> Result<Vec<HookHour>> {
-        self.backend.queries().list_hook_hours(since, hook_id)
-    }
-
-    /// How often the guard said what in each hour since then, the earliest first. The hour in which it begins counts as a
-    /// whole.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    pub fn list_guard_hours(&mut self, since: Timestamp) -> Result<Vec<GuardHour>> {
-        self.backend.queries().list_guard_hours(since)
-    }
-
-    /// The same of one agent. That is not counted as it happens, so only so many verdicts are looked at, the latest.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be read.
-    pub fn list_agent_guard_hours(&mut self, agent_id: i64, since: Timestamp, at_most: u32) -> Result<Vec<GuardHour>> {
-        self.backend.queries().list_agent_guard_hours(agent_id, since, at_most)
-    }
 }
 
 /// Whether a hook of this status has run.
@@ -226,17 +193,20 @@ impl HookRunRollup {
     }
 
     /// Fills in what a hook has cost.
-    pub(crate) fn fill_stats(&self, stats: &mut HookStats) {
+    pub(crate) fn fill_stats(&self, stats: HookStats) -> HookStats {
         let all = &self.counts;
-        stats.runs = all.runs;
-        stats.failures = all.failures;
-        stats.timeouts = all.timeouts;
-        stats.blocks = all.blocks;
-        stats.p50_ms = self.percentile_ms(50);
-        stats.p95_ms = self.percentile_ms(95);
-        stats.max_ms = us_to_ms(all.max_us);
-        stats.total_ms = us_to_ms(all.total_us);
-        stats.last_run_at = Timestamp::from_microsecond(all.last_at).unwrap_or(Timestamp::UNIX_EPOCH);
+        HookStats {
+            runs: all.runs,
+            failures: all.failures,
+            timeouts: all.timeouts,
+            blocks: all.blocks,
+            p50_ms: self.percentile_ms(50),
+            p95_ms: self.percentile_ms(95),
+            max_ms: us_to_ms(all.max_us),
+            total_ms: us_to_ms(all.total_us),
+            last_run_at: Timestamp::from_microsecond(all.last_at).unwrap_or(Timestamp::UNIX_EPOCH),
+            ..stats
+        }
     }
 }
 
