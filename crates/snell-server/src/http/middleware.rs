@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::Router;
 use axum::body::Body;
-use axum::extract::Request;
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{
-    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Router};
 use hyper::body::Incoming;
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
@@ -43,14 +44,14 @@ pub(crate) const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// The front of the server.
 pub(crate) struct RequestPipeline {
-    gate: Gate,
-    routes: TowerToHyperService<Router>,
+    router: TowerToHyperService<Router>,
     metrics: Arc<ServerMetrics>,
 }
 
 impl RequestPipeline {
     pub(crate) fn new(gate: Gate, routes: Router, metrics: Arc<ServerMetrics>) -> Self {
-        Self { gate, routes: TowerToHyperService::new(routes), metrics }
+        let layer = middleware::from_fn_with_state(Arc::new((gate, metrics.clone())), admit_and_answer);
+        Self { router: TowerToHyperService::new(routes.layer(layer)), metrics }
     }
 
     /// Counts a connection for as long as the answer lives.
@@ -59,33 +60,51 @@ impl RequestPipeline {
     }
 
     pub(crate) async fn handle_request(&self, via: RequestTransport, request: Request<Incoming>) -> Response {
-        let started = Instant::now();
         let mut request = request.map(Body::new);
-        let route = routes::match_route(request.uri().path());
-        let method = request.method().clone();
-        let seen_by_people = is_page_request(&route, &request);
-        let uri = request.uri().clone();
-        let admitted = check_head_size(&request).and_then(|()| self.gate.admit(via, &request, route.access));
-        let mut answer = match admitted {
-            Ok(identity) => {
-                request.extensions_mut().insert(via);
-                request.extensions_mut().insert(identity);
-                match self.routes.call(request).await {
-                    Ok(answer) => answer,
-                    Err(never) => match never {},
-                }
-            }
-            Err(refusal) => refusal.into_response(),
+        request.extensions_mut().insert(via);
+        let mut answer = match self.router.call(request).await {
+            Ok(answer) => answer,
+            Err(never) => match never {},
         };
-        if let Some(AttachedHttpError(refusal)) = answer.extensions().get().filter(|_| seen_by_people) {
-            answer = web::render_error_page(&refusal.clone(), &uri, answer);
+        if answer.status() != StatusCode::METHOD_NOT_ALLOWED {
+            // The router adds it to every answer to a wrong method, also to a refusal by the gate.
+            answer.headers_mut().remove(ALLOW);
         }
-        insert_default_headers(answer.headers_mut());
-        let took = started.elapsed();
-        self.metrics.count_request(route.label, &method, answer.status(), took);
-        log_request(route.label, &method, &answer, took);
         answer
     }
+}
+
+/// Everything that stands between a request and its route. The router calls it once it has found the route, and also if
+/// there is none, so no route can be left out.
+async fn admit_and_answer(
+    State(pipeline): State<Arc<(Gate, Arc<ServerMetrics>)>>,
+    Extension(via): Extension<RequestTransport>,
+    matched: Option<MatchedPath>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let (gate, metrics) = &*pipeline;
+    let started = Instant::now();
+    let route = routes::find_route(matched.as_ref().map(MatchedPath::as_str));
+    let method = request.method().clone();
+    let is_page = is_page_request(&route, &request);
+    let uri = request.uri().clone();
+    let admitted = check_head_size(&request).and_then(|()| gate.admit(via, &request, route.access));
+    let mut answer = match admitted {
+        Ok(identity) => {
+            request.extensions_mut().insert(identity);
+            next.run(request).await
+        }
+        Err(refusal) => refusal.into_response(),
+    };
+    if let Some(AttachedHttpError(refusal)) = answer.extensions().get().filter(|_| is_page) {
+        answer = web::render_error_page(&refusal.clone(), &uri, answer);
+    }
+    insert_default_headers(answer.headers_mut());
+    let took = started.elapsed();
+    metrics.count_request(route.label, &method, answer.status(), took);
+    log_request(route.label, &method, &answer, took);
+    answer
 }
 
 /// Refuses a head that is too large, which the parser does only once it is much too large.

@@ -1,33 +1,36 @@
 //! Times as RFC 3339 writes them, and nothing else.
 
-use jiff::civil::{Date, DateTime, Time};
+use jiff::civil::{DateTime, Time};
 use jiff::tz::Offset;
 use snell::Timestamp;
 
-/// How long a time is up to its seconds.
-const TO_SECONDS: usize = "2025-12-31T10:30:00".len();
+/// A time up to its seconds. A zero stands for any digit.
+const TO_SECONDS: &[u8] = b"0000-00-00T00:00:00";
+
+/// How long a time is with its nanoseconds.
+const TO_NANOSECONDS: usize = TO_SECONDS.len() + ".123456789".len();
 
 /// Reads an RFC 3339 time. What is finer than a nanosecond is cut off, and what is later than the latest time that can be
 /// kept counts as that one: it is yet to come either way.
 pub(crate) fn parse_timestamp(text: &str) -> Option<Timestamp> {
-    let (head, rest) = text.split_at_checked(TO_SECONDS)?;
-    let head = head.as_bytes();
-    let part = |from: usize, to: usize| parse_digits(&head[from..to]);
-    let marks = [(4, "-"), (7, "-"), (10, "Tt"), (13, ":"), (16, ":")];
-    if !marks.iter().all(|(at, marks)| marks.as_bytes().contains(&head[*at])) {
+    let (clock, zone) = text.split_at(text.rfind(['Z', 'z', '+', '-'])?);
+    let (seconds, fraction) = clock.as_bytes().split_at_checked(TO_SECONDS.len())?;
+    let fits = |(byte, wanted): (&u8, &u8)| match wanted {
+        b'0' => byte.is_ascii_digit(),
+        wanted => byte.eq_ignore_ascii_case(wanted),
+    };
+    let is_fraction = match fraction {
+        [] => true,
+        [b'.', digits @ ..] => !digits.is_empty() && digits.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    if !is_fraction || !seconds.iter().zip(TO_SECONDS).all(fits) {
         return None;
     }
-    let date = Date::new(part(0, 4)?, part(5, 7)?.try_into().ok()?, part(8, 10)?.try_into().ok()?).ok()?;
-    let (hour, minute, second) = (part(11, 13)?, part(14, 16)?, part(17, 19)?);
-    // A second that was put in between two days counts as the one before it.
-    let second = if second == 60 { 59 } else { second };
-    let (nanosecond, zone) = parse_fraction(rest)?;
-    let offset = parse_offset(zone)?;
-    let small = |number: i16| i8::try_from(number).ok();
-    let time = Time::new(small(hour)?, small(minute)?, small(second)?, nanosecond).ok()?;
+    // The parser takes a leap second for the one before it, which is what we want.
+    let at: DateTime = clock[..clock.len().min(TO_NANOSECONDS)].parse().ok()?;
     // Years have four figures here, so there is no time too early.
-    let at = offset.to_timestamp(DateTime::from_parts(date, time));
-    Some(at.unwrap_or(Timestamp::MAX))
+    Some(parse_offset(zone)?.to_timestamp(at).unwrap_or(Timestamp::MAX))
 }
 
 /// What may be left out at the end of a time that somebody types: nothing, the zone, the seconds, all but the day.
@@ -40,37 +43,15 @@ pub(crate) fn parse_typed_timestamp(text: &str) -> Option<Timestamp> {
     OMITTABLE_SUFFIXES.iter().find_map(|end| parse_timestamp(&format!("{text}{end}")))
 }
 
-/// A number of nothing but figures.
-fn parse_digits(figures: &[u8]) -> Option<i16> {
-    let add = |number: i16, byte: &u8| byte.is_ascii_digit().then(|| number * 10 + i16::from(byte - b'0'));
-    figures.iter().try_fold(0, add)
-}
-
-/// The nanoseconds, and what stands after them.
-fn parse_fraction(rest: &str) -> Option<(i32, &str)> {
-    let Some(figures) = rest.strip_prefix('.') else {
-        return Some((0, rest));
-    };
-    let end = figures.find(|c: char| !c.is_ascii_digit())?;
-    let (figures, zone) = figures.split_at(end);
-    let kept = &figures[..figures.len().min(9)];
-    let nanoseconds = format!("{kept:0<9}").parse().ok().filter(|_| !kept.is_empty())?;
-    Some((nanoseconds, zone))
-}
-
+/// The offset of a zone: `Z`, `+02:00` or `-23:59`.
 fn parse_offset(zone: &str) -> Option<Offset> {
-    let sign = match zone.as_bytes() {
+    let (sign, time) = match zone.as_bytes() {
         b"Z" | b"z" => return Some(Offset::UTC),
-        [b'+', _, _, b':', _, _] => 1,
-        [b'-', _, _, b':', _, _] => -1,
+        [b'+', _, _, b':', _, _] => (1, zone[1..].parse::<Time>().ok()?),
+        [b'-', _, _, b':', _, _] => (-1, zone[1..].parse::<Time>().ok()?),
         _ => return None,
     };
-    let (hours, minutes) = (parse_digits(&zone.as_bytes()[1..3])?, parse_digits(&zone.as_bytes()[4..6])?);
-    if hours > 23 || minutes > 59 {
-        return None;
-    }
-    let seconds = (i32::from(hours) * 60 + i32::from(minutes)) * 60;
-    Offset::from_seconds(sign * seconds).ok()
+    Offset::from_seconds(sign * (i32::from(time.hour()) * 60 + i32::from(time.minute())) * 60).ok()
 }
 
 #[cfg(test)]

@@ -132,24 +132,12 @@ pub(crate) struct RouteMatch {
     pub(crate) is_page: bool,
 }
 
-/// The route that a path leads to.
-pub(crate) fn match_route(path: &str) -> RouteMatch {
-    let is_at =
-        |route: &&HttpRoute| route.path == path || route.path.contains('{') && matches_pattern(route.path, path);
-    match all_routes().find(is_at) {
+/// The route of a path as the router has it. A path that leads to none is as closed as any.
+pub(crate) fn find_route(path: Option<&str>) -> RouteMatch {
+    match all_routes().find(|route| Some(route.path) == path) {
         Some(route) => RouteMatch { label: route.path, access: route.access, is_page: route.is_page },
         None => RouteMatch { label: UNMATCHED_LABEL, access: RouteAccess::Authenticated, is_page: false },
     }
-}
-
-/// Whether the path is one of those that the pattern stands for.
-fn matches_pattern(pattern: &str, path: &str) -> bool {
-    let mut parts = path.split('/');
-    let fit = pattern.split('/').all(|wanted| {
-        let part = parts.next();
-        part == Some(wanted) || wanted.starts_with('{') && part.is_some_and(|part| !part.is_empty())
-    });
-    fit && parts.next().is_none()
 }
 
 /// The whole surface.
@@ -181,10 +169,37 @@ pub(crate) fn response_with_type(kind: &'static str, text: impl Into<Body>) -> R
 
 #[cfg(test)]
 mod tests {
+    use axum::extract::MatchedPath;
+    use axum::middleware::{Next, from_fn};
+    use hyper::service::Service;
+    use hyper_util::service::TowerToHyperService;
+
     use super::*;
 
-    #[test]
-    fn a_path_leads_to_one_route() {
+    /// The routes of the table without what they do: each answers its label and access, as the middleware finds them.
+    fn build_probe_router() -> Router {
+        let mut router = Router::new();
+        for route in all_routes() {
+            let on = match route.method {
+                "GET" => get(async || ""),
+                _ => post(async || ""),
+            };
+            router = router.route(route.path, on);
+        }
+        router.layer(from_fn(async |matched: Option<MatchedPath>, _: Request, _: Next| {
+            let route = find_route(matched.as_ref().map(MatchedPath::as_str));
+            format!("{} {:?}", route.label, route.access)
+        }))
+    }
+
+    async fn probe(path: &str) -> String {
+        let request = Request::builder().uri(path).body(Body::empty()).unwrap();
+        let answer = TowerToHyperService::new(build_probe_router()).call(request).await.unwrap();
+        String::from_utf8(axum::body::to_bytes(answer.into_body(), 1000).await.unwrap().to_vec()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_path_leads_to_one_route() {
         let cases = [
             ("/hook/stop", "/hook/stop"),
             ("/hook/stop/", "other"),
@@ -201,12 +216,22 @@ mod tests {
             ("/logging/7", "/logging/{id}"),
             ("/fragments/log/new", "/fragments/log/new"),
             ("/assets/1/page.css", "/assets/{version}/{name}"),
-            ("", "other"),
             ("//", "other"),
         ];
         for (path, label) in cases {
-            assert_eq!(match_route(path).label, label, "{path}");
+            assert_eq!(probe(path).await.split(' ').next(), Some(label), "{path}");
         }
+    }
+
+    #[tokio::test]
+    async fn every_route_has_the_access_of_its_row_and_no_other() {
+        for route in all_routes() {
+            let path = route.path.replace(['{', '}'], "");
+            assert_eq!(probe(&path).await, format!("{} {:?}", route.path, route.access));
+            let same_path = all_routes().filter(|other| other.path == route.path);
+            assert!(same_path.into_iter().all(|other| other.access == route.access), "{path} has one access");
+        }
+        assert_eq!(probe("/no/such/route").await, "other Authenticated");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use axum::routing::{MethodRouter, post};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use snell::EventName;
-use snell_store::{AgentState, CorrelationMethod, IngestReceipt};
+use snell_store::IngestReceipt;
 
 use crate::app_state::{AppState, SharedAppState};
 use crate::http::errors::{HttpError, json_response};
@@ -28,28 +28,8 @@ use crate::metrics::MetricOutcome;
 #[derive(Serialize)]
 struct IngestResponse {
     status: &'static str,
-    agent_id: i64,
-    project_id: i64,
-    state: AgentState,
-    state_changed: bool,
-    is_new_agent: bool,
-    correlation_method: CorrelationMethod,
-    duplicate: bool,
-}
-
-impl From<IngestReceipt> for IngestResponse {
-    fn from(receipt: IngestReceipt) -> Self {
-        Self {
-            status: "ok",
-            agent_id: receipt.agent_id,
-            project_id: receipt.project_id,
-            state: receipt.state,
-            state_changed: receipt.state_changed,
-            is_new_agent: receipt.is_new_agent,
-            correlation_method: receipt.correlation_method,
-            duplicate: receipt.duplicate,
-        }
-    }
+    #[serde(flatten)]
+    receipt: IngestReceipt,
 }
 
 /// The route of one event.
@@ -68,7 +48,7 @@ async fn receive_event(app: &AppState, event: Option<EventName>, request: Reques
     let mut name = event.unwrap_or_else(|| EventName::Other(String::new()));
     let received = ingest_request(app, &mut name, request).await;
     app.metrics.count_event(&name, classify_outcome(&received));
-    Ok(json_response(StatusCode::OK, &IngestResponse::from(received?)))
+    Ok(json_response(StatusCode::OK, &IngestResponse { status: "ok", receipt: received? }))
 }
 
 fn classify_outcome(received: &Result<IngestReceipt, HttpError>) -> MetricOutcome {
