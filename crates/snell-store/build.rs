@@ -16,7 +16,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut unique = BTreeSet::new();
         for phrase in phrases {
             if phrase.is_empty() || *phrase != phrase.to_lowercase() || !unique.insert(phrase) {
-                return Err(format!("{PHRASES_FILE}: `{phrase}` in `{name}` is empty, not in lower case, or twice there").into());
+                return Err(format!(
+                    "{PHRASES_FILE}: `{phrase}` in `{name}` is empty, not in lower case, or twice there"
+                )
+                .into());
             }
         }
         writeln!(code, "pub(super) const {}: &[&str] = &{phrases:?};", name.to_uppercase())?;

@@ -91,65 +91,69 @@ fn start_backend(
     UnixSocketGuard::ensure_not_served(&settings.directory)?;
     let metrics = Arc::new(ServerMetrics::new());
     let database = settings.database_path();
-    let (writer, writing) = EventWriter::start(&database, metrics.clone())?;
+    let (writer, writer_thread) = EventWriter::start(&database, metrics.clone())?;
     let (unix, socket) = UnixSocketGuard::create_in(&settings.directory)?;
     let unix = unix.map(UnixListener::from_std).transpose();
-
     let clock = ServerClock { fixed: settings.now };
-    let hybrid = Arc::new(PollScheduler::new(settings.poll_schedule));
-    let pulse = Arc::new(HookActivity::new(hybrid.clone(), clock.now()));
-    let mut followed = PooledStore::new(&database);
-    // What is there now was not received by this server. If that cannot be seen now, it is a little later.
-    let _ = followed.get_or_open().and_then(|(store, _)| pulse.refresh(store, clock.now()));
-    let hub = Arc::new(StreamHub::new(settings.max_stream_clients, settings.stream_queue));
-    let leaving = Arc::new(AtomicBool::new(false));
-    let tail = ChangeWatcher::open(&database).map_err(system_error("watching the database"))?;
-    let waker = tail.waker().map_err(system_error("watching the database"))?;
-    let waker = Arc::new(Mutex::new(waker));
-    let follower = ChangeFollower {
-        hub: hub.clone(),
-        hook_activity: pulse.clone(),
-        clock,
-        store: followed,
-        database: database.clone(),
-        watcher: tail,
-        waker: waker.clone(),
-        stopping: leaving.clone(),
-    };
+    let poll_scheduler = Arc::new(PollScheduler::new(settings.poll_schedule));
     let app = Arc::new(AppState {
         clock,
         writer,
-        store_pool: Arc::new(StorePool::new(database.clone())),
+        store_pool: Arc::new(StorePool::new(database)),
         body_budget: Arc::new(Semaphore::new(settings.max_body_bytes_in_all)),
-        hub,
-        hook_activity: pulse,
-        poll_scheduler: hybrid.clone(),
-        metrics: metrics.clone(),
+        hub: Arc::new(StreamHub::new(settings.max_stream_clients, settings.stream_queue)),
+        hook_activity: Arc::new(HookActivity::new(poll_scheduler.clone(), clock.now())),
+        poll_scheduler,
+        metrics,
         shutdown_phase: phase,
         settings: settings.clone(),
     });
-    let caretaker = ReconcilerThread {
-        poll_scheduler: hybrid.clone(),
-        metrics,
-        clock,
-        store: PooledStore::new(&database),
-        transcripts: settings.transcripts.clone(),
-        outbox_drain: OutboxDrain::new(&settings.directory, address.port(), app.clone()),
-        runtime: Handle::current(),
-        keep: settings.keep,
-    };
-    let threads = ServerThreads {
-        writer: writing,
-        follower: spawn_thread("follower", move || follower.run())?,
-        reconciler: spawn_thread("caretaker", move || caretaker.run())?,
-        poll_scheduler: hybrid,
-        stopping: leaving,
-        waker,
-    };
+    let threads = ServerThreads::start(&app, address, writer_thread)?;
     Ok((app, threads, socket, unix.map_err(system_error("listening"))?))
 }
 
 impl ServerThreads {
+    /// Starts them, beside the writer.
+    fn start(app: &Arc<AppState>, address: SocketAddr, writer: JoinHandle<()>) -> Result<Self, ServeError> {
+        let settings = &app.settings;
+        let database = settings.database_path();
+        let mut store = PooledStore::new(&database);
+        // What is there now was not received by this server. If that cannot be seen now, it is a little later.
+        let _ = store.get_or_open().and_then(|(store, _)| app.hook_activity.refresh(store, app.clock.now()));
+        let watcher = ChangeWatcher::open(&database).map_err(system_error("watching the database"))?;
+        let waker = watcher.waker().map_err(system_error("watching the database"))?;
+        let waker = Arc::new(Mutex::new(waker));
+        let stopping = Arc::new(AtomicBool::new(false));
+        let follower = ChangeFollower {
+            hub: app.hub.clone(),
+            hook_activity: app.hook_activity.clone(),
+            clock: app.clock,
+            store,
+            database: database.clone(),
+            watcher,
+            waker: waker.clone(),
+            stopping: stopping.clone(),
+        };
+        let reconciler = ReconcilerThread {
+            poll_scheduler: app.poll_scheduler.clone(),
+            metrics: app.metrics.clone(),
+            clock: app.clock,
+            store: PooledStore::new(&database),
+            transcripts: settings.transcripts.clone(),
+            outbox_drain: OutboxDrain::new(&settings.directory, address.port(), app.clone()),
+            runtime: Handle::current(),
+            keep: settings.keep,
+        };
+        Ok(Self {
+            writer,
+            follower: spawn_thread("follower", move || follower.run())?,
+            reconciler: spawn_thread("caretaker", move || reconciler.run())?,
+            poll_scheduler: app.poll_scheduler.clone(),
+            stopping,
+            waker,
+        })
+    }
+
     /// Ends them, and waits until they have, but not for ever.
     async fn shut_down(self) {
         self.poll_scheduler.stop();

@@ -52,7 +52,7 @@ pub use views::query_types::{
 };
 pub use views::rollups::{GuardHour, GuardOutcome, HookHour};
 pub use views::session_snapshot::{
-    FinishedWorker, RemindersShown, SessionSnapshot, SnapshotQuery, format_snapshot_error,
+    FinishedWorker, ReminderRecord, SessionSnapshot, SnapshotQuery, format_snapshot_error,
 };
 pub use views::sessions::{AgentLocation, MissionView, OpenSession, SessionFilter, SessionRow};
 pub use views::timeline::{ChangedInput, SightingFilter, SightingView, TimelineAspect, TimelineEvent, TimelineFilter};

@@ -73,13 +73,18 @@ impl AgentCounts {
 
 impl PageFrame {
     /// Reads it. It comes before everything else that a view reads.
-    pub(super) fn load(store: &mut Store, now: Timestamp, may_leave: bool) -> Result<Self> {
+    pub(super) fn load(store: &mut Store, now: Timestamp) -> Result<Self> {
         Ok(Self {
             last_change_id: store.change_range()?.newest,
             now,
             counts: AgentCounts::load(store)?,
-            can_log_out: may_leave,
+            can_log_out: false,
         })
+    }
+
+    /// With a button to log out, where there is a token.
+    pub(super) fn with_log_out(self) -> Self {
+        Self { can_log_out: true, ..self }
     }
 }
 

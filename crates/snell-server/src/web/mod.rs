@@ -76,8 +76,11 @@ async fn load_with_frame<T: Send + 'static>(
     app: &AppState,
     question: impl FnOnce(&mut Store) -> Result<T> + Send + 'static,
 ) -> std::result::Result<(PageFrame, T), HttpError> {
-    let (now, may_leave) = (app.clock.now(), app.settings.token.is_some());
-    let ask = move |store: &mut Store| Ok((PageFrame::load(store, now, may_leave)?, question(store)?));
+    let (now, can_log_out) = (app.clock.now(), app.settings.token.is_some());
+    let ask = move |store: &mut Store| {
+        let frame = PageFrame::load(store, now)?;
+        Ok((if can_log_out { frame.with_log_out() } else { frame }, question(store)?))
+    };
     app.store_pool.with_store(ask).await
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use snell::Timestamp;
 
 use crate::derive::intent::TurnIntent;
-use crate::views::session_snapshot::RemindersShown;
+use crate::views::session_snapshot::ReminderRecord;
 
 /// Words that stand in the database and in JSON: an enum, and its spelling.
 macro_rules! words {
@@ -387,17 +387,20 @@ pub(crate) struct ReminderHistory {
 }
 
 impl ReminderHistory {
-    /// Notes what the agent was told. An event that a later one has outrun takes nothing back.
-    pub(crate) fn record_shown(&mut self, reminded: &RemindersShown, outrun: bool) {
-        let levels = [(&mut self.stop_level, reminded.stop_level), (&mut self.prompt_level, reminded.prompt_level)];
-        for (level, told) in levels {
-            *level = match told {
-                Some(told) if outrun => told.max(*level),
-                told => told.unwrap_or(*level),
-            };
-        }
-        self.status |= reminded.status;
-        self.ping |= reminded.ping;
+    /// Notes what the agent was told.
+    pub(crate) fn record_shown(&mut self, shown: &ReminderRecord) {
+        self.stop_level = shown.stop_level.unwrap_or(self.stop_level);
+        self.prompt_level = shown.prompt_level.unwrap_or(self.prompt_level);
+        self.status |= shown.status;
+        self.ping |= shown.ping;
+    }
+
+    /// Notes what the agent was told with an event that a later one has outrun: that takes nothing back.
+    pub(crate) fn record_outrun(&mut self, shown: &ReminderRecord) {
+        let before = *self;
+        self.record_shown(shown);
+        self.stop_level = self.stop_level.max(before.stop_level);
+        self.prompt_level = self.prompt_level.max(before.prompt_level);
     }
 }
 

@@ -115,8 +115,8 @@ impl SessionWorker {
     }
 
     /// Notes that it has finished. What is said of it that was not known before is added.
-    pub(crate) fn mark_finished(&mut self, succeeded: bool, summary: Option<&str>, at: Timestamp) {
-        self.status = if succeeded { WorkerStatus::Done } else { WorkerStatus::Failed };
+    pub(crate) fn mark_finished(&mut self, status: WorkerStatus, summary: Option<&str>, at: Timestamp) {
+        self.status = status;
         self.finished_at = Some(to_stored_precision(at));
         if let Some(summary) = summary.map(str::trim).filter(|summary| !summary.is_empty()) {
             self.summary = Some(truncate_middle(summary, MAX_SUMMARY_BYTES).into_owned());
@@ -188,7 +188,7 @@ fn apply_worker_update(
         worker.mark_started(at);
     } else {
         let summary = note.summary.map(|text| sanitize_text_within(text, MAX_SUMMARY_BYTES));
-        worker.mark_finished(note.status == WorkerStatus::Done, summary.as_deref(), at);
+        worker.mark_finished(note.status, summary.as_deref(), at);
     }
     worker
 }

@@ -153,7 +153,9 @@ pub(crate) fn correlate_event(
         };
         // An id that was inherited is not its own.
         if Some(id) == signs.session_id() || !signs.is_busy_in_other_process(&agent) {
-            return attach_known_session(rows, seen, signs, agent, conversation, correlation);
+            let known =
+                CorrelatedAgent { agent, conversation: None, correlation, is_new_agent: false, may_change_agent: true };
+            return attach_known_session(rows, seen, signs, known, conversation);
         }
     }
     let (agent, correlation) = match find_continuing_agent(rows, signs)? {
@@ -248,10 +250,10 @@ fn attach_known_session(
     rows: &mut dyn Rows,
     seen: &mut SessionCache,
     signs: &EventOrigin<'_>,
-    agent: AgentRow,
+    known: CorrelatedAgent,
     conversation: ConversationRow,
-    correlation: CorrelationMethod,
 ) -> Result<CorrelatedAgent> {
+    let agent = &known.agent;
     let mut replaced = false;
     for id in signs.session_ids() {
         let is_known = seen.contains_key(id) || rows.find_session_binding(id)?.is_some();
@@ -265,21 +267,15 @@ fn attach_known_session(
     // A session that was left, and goes on while its agent is at work on another one, was never left: there are two.
     // While nobody is at work it has its agent back.
     let lives = replaced
-        && signs.shows_live_session(&agent, &conversation)
+        && signs.shows_live_session(agent, &conversation)
         && !is_duplicate_tool_event(rows, signs.event, conversation.conversation_id)?;
     let at_work = matches!(agent.state, AgentState::Processing | AgentState::AwaitingInput);
-    if lives && (at_work || signs.is_in_other_process(&agent)) {
-        return move_to_new_agent(rows, seen, signs, &agent, conversation);
+    if lives && (at_work || signs.is_in_other_process(agent)) {
+        return move_to_new_agent(rows, seen, signs, agent, conversation);
     }
     let ended_by_itself = agent.state == AgentState::Ended && agent.state_source == StateSource::Hook;
-    let touches = signs.is_session_or_prompt_start() || lives || !(replaced || ended_by_itself);
-    Ok(CorrelatedAgent {
-        agent,
-        conversation: Some(conversation),
-        correlation,
-        is_new_agent: false,
-        may_change_agent: touches,
-    })
+    let may_change_agent = signs.is_session_or_prompt_start() || lives || !(replaced || ended_by_itself);
+    Ok(CorrelatedAgent { conversation: Some(conversation), may_change_agent, ..known })
 }
 
 /// A conversation that its agent has left, and that goes on elsewhere while the agent lives on.

@@ -45,14 +45,14 @@ pub struct IngestReceipt {
     pub agent_id: i64,
     /// The agent's project.
     pub project_id: i64,
-    /// Whether the agent is new.
-    pub is_new_agent: bool,
-    /// How the agent was found.
-    pub correlation_method: CorrelationMethod,
     /// The agent's state, now that the event has counted.
     pub state: AgentState,
     /// Whether that is another one than before.
     pub state_changed: bool,
+    /// Whether the agent is new.
+    pub is_new_agent: bool,
+    /// How the agent was found.
+    pub correlation_method: CorrelationMethod,
     /// Whether it was there already, so that nothing was stored.
     pub duplicate: bool,
 }
@@ -101,64 +101,44 @@ pub(crate) struct IngestContext<'a> {
     pub(crate) host: Option<&'a str>,
 }
 
+/// Whether an event comes in its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EventOrder {
+    Current,
+    /// It was delayed, and a later one has said already what the agent is doing.
+    Outrun,
+}
+
 /// Records one observation.
 pub(crate) fn ingest_event(
     rows: &mut dyn Rows,
     seen: &mut SessionCache,
     observed: &NormalizedEvent,
-    caught_up: Option<&TranscriptDelta>,
-    around: IngestContext<'_>,
+    transcript: Option<&TranscriptDelta>,
+    context: IngestContext<'_>,
 ) -> Result<IngestReceipt> {
     let event = &observed.event;
-    let signs = EventOrigin { event, sender: &observed.sender, at: observed.at, host: around.host };
     if let Some(agent_id) = rows.find_event_agent(&observed.event_id)?
         && let Some(agent) = rows.find_agent(agent_id)?
     {
         return Ok(IngestReceipt::for_duplicate(&agent, CorrelationMethod::DbSessionId));
     }
-    let mut found = correlate_event(rows, seen, &signs)?;
+    let origin = EventOrigin { event, sender: &observed.sender, at: observed.at, host: context.host };
+    let mut found = correlate_event(rows, seen, &origin)?;
     if let Some(conversation) = &found.conversation
         && is_duplicate_tool_event(rows, event, conversation.conversation_id)?
     {
         return Ok(IngestReceipt::for_duplicate(&found.agent, found.correlation));
     }
-    // An event that was delayed changes nothing if a later one has said already what the agent is doing.
-    let outrun = observed.delayed && found.agent.state_reported_at > Some(observed.at);
-    found.may_change_agent &= !outrun;
+    let is_outrun = observed.delayed && found.agent.state_reported_at > Some(observed.at);
+    let order = if is_outrun { EventOrder::Outrun } else { EventOrder::Current };
+    found.may_change_agent &= order == EventOrder::Current;
     let before = found.agent.state;
     if found.may_change_agent {
-        enter_conversation(rows, &signs, &mut found)?;
-        let beginning = context_usage::detect_context_reset(event);
-        if beginning == Some(ContextReset::Restarted) {
-            reset_session(&mut found);
-        }
-        // Whatever the transcript says was written before this event.
-        if let (Some(caught_up), Some(session)) = (caught_up, signs.session_id()) {
-            apply_transcript_delta(rows, &mut found.agent, session, caught_up, observed.at)?;
-        }
-        if beginning == Some(ContextReset::Emptied) {
-            reset_context(&mut found);
-        }
+        enter_session(rows, &origin, &mut found, transcript)?;
     }
-    save_reminders_shown(rows, observed, &mut found, outrun)?;
-    let change = if found.may_change_agent {
-        derive_state_change(rows, &found, event, observed.judgement.as_ref())?
-    } else {
-        None
-    };
-    let state = change.as_ref().map_or(found.agent.state, |change| change.state);
-    let event_row = insert_event_row(rows, observed, &found, state)?;
-    if found.may_change_agent {
-        record_event_turn(rows, &mut found.agent, observed)?;
-        apply_state_change(&mut found, change, observed.at);
-        if event.name == EventName::Stop && state != AgentState::Processing {
-            turns::conclude_turn(rows, &mut found.agent, observed.at)?;
-        }
-        save_correlated_agent(rows, &mut found)?;
-    } else if outrun && event.name == EventName::UserPromptSubmit {
-        turns::record_late_prompt(rows, &found.agent, event.prompt.as_deref(), observed.at)?;
-    }
-    insert_runs_and_verdicts(rows, observed, &found, event_row)?;
+    save_reminders_shown(rows, observed, &mut found, order)?;
+    let state = record_state_and_turns(rows, observed, &mut found, order)?;
     update_workers(rows, observed, &found)?;
     Ok(IngestReceipt {
         state_changed: found.is_new_agent || state != before,
@@ -167,6 +147,57 @@ pub(crate) fn ingest_event(
         duplicate: false,
         ..IngestReceipt::for_duplicate(&found.agent, found.correlation)
     })
+}
+
+/// Brings the session of an event up to the event: its conversation, a start over, and what the transcript says.
+fn enter_session(
+    rows: &mut dyn Rows,
+    origin: &EventOrigin<'_>,
+    found: &mut CorrelatedAgent,
+    transcript: Option<&TranscriptDelta>,
+) -> Result<()> {
+    enter_conversation(rows, origin, found)?;
+    let reset = context_usage::detect_context_reset(origin.event);
+    if reset == Some(ContextReset::Restarted) {
+        reset_session(found);
+    }
+    // Whatever the transcript says was written before this event.
+    if let (Some(transcript), Some(session)) = (transcript, origin.session_id()) {
+        apply_transcript_delta(rows, &mut found.agent, session, transcript, origin.at)?;
+    }
+    if reset == Some(ContextReset::Emptied) {
+        reset_context(found);
+    }
+    Ok(())
+}
+
+/// Records the event itself and what follows from it for its agent. Answers the agent's state after it.
+fn record_state_and_turns(
+    rows: &mut dyn Rows,
+    observed: &NormalizedEvent,
+    found: &mut CorrelatedAgent,
+    order: EventOrder,
+) -> Result<AgentState> {
+    let event = &observed.event;
+    let change = if found.may_change_agent {
+        derive_state_change(rows, found, event, observed.judgement.as_ref())?
+    } else {
+        None
+    };
+    let state = change.as_ref().map_or(found.agent.state, |change| change.state);
+    let event_row = insert_event_row(rows, observed, found, state)?;
+    if found.may_change_agent {
+        record_event_turn(rows, &mut found.agent, observed)?;
+        apply_state_change(found, change, observed.at);
+        if event.name == EventName::Stop && state != AgentState::Processing {
+            turns::conclude_turn(rows, &mut found.agent, observed.at)?;
+        }
+        save_correlated_agent(rows, found)?;
+    } else if order == EventOrder::Outrun && event.name == EventName::UserPromptSubmit {
+        turns::record_late_prompt(rows, &found.agent, event.prompt.as_deref(), observed.at)?;
+    }
+    insert_runs_and_verdicts(rows, observed, found, event_row)?;
+    Ok(state)
 }
 
 /// Whether the same was told already: the same event about the same call of a tool. The id of a call alone does not say
@@ -320,8 +351,7 @@ fn update_workers(rows: &mut dyn Rows, observed: &NormalizedEvent, found: &Corre
         return Ok(());
     };
     let judgement = observed.judgement.as_ref();
-    let held_up = judgement.is_some_and(|judgement| judgement.is_block() || judgement.goes_on);
-    let news = worker_signals::extract_worker_signals(&observed.event, held_up);
+    let news = worker_signals::extract_worker_signals(&observed.event, judgement);
     workers::apply_worker_signals(rows, conversation.conversation_id, &news, observed.at)?;
     let reported = judgement.map_or(&[][..], |judgement| &judgement.reminded.workers);
     for worker_id in reported {
@@ -356,14 +386,17 @@ fn save_reminders_shown(
     rows: &mut dyn Rows,
     observed: &NormalizedEvent,
     found: &mut CorrelatedAgent,
-    outrun: bool,
+    order: EventOrder,
 ) -> Result<()> {
     let reminded = observed.judgement.as_ref().map(|judgement| &judgement.reminded);
     let reminded = reminded.filter(|reminded| !reminded.is_empty());
     let (Some(reminded), Some(conversation)) = (reminded, &mut found.conversation) else {
         return Ok(());
     };
-    conversation.reminders.record_shown(reminded, outrun);
+    match order {
+        EventOrder::Current => conversation.reminders.record_shown(reminded),
+        EventOrder::Outrun => conversation.reminders.record_outrun(reminded),
+    }
     // Where the event changes anything else, all of it is saved together.
     if found.may_change_agent {
         return Ok(());
@@ -430,7 +463,7 @@ pub(crate) fn apply_transcript_delta(
         if let Some(activity) = &read.activity
             && !caught_up.session_begins
         {
-            transcript_activity::apply_activity(rows, agent, activity, caught_up.from.is_some(), now)?;
+            transcript_activity::apply_activity(rows, agent, activity, caught_up.from.as_deref(), now)?;
         }
         reached.cursor = Some(read.cursor.to_string());
     }

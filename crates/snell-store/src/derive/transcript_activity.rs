@@ -10,16 +10,18 @@ use crate::derive::intent::TurnIntent;
 use crate::derive::transcript::{ActivityKind, TranscriptActivity};
 use crate::error::Result;
 
-/// Changes the agent's state to what its transcript shows, unless a hook told of it later. `is_appended` says that it was
-/// not there when the transcript was last read.
+/// Changes the agent's state to what its transcript shows, unless a hook told of it later. `read_before` is the cursor
+/// from which the transcript was read on: with one, the activity is new.
 pub(super) fn apply_activity(
     rows: &mut dyn Rows,
     agent: &mut AgentRow,
     activity: &TranscriptActivity,
-    is_appended: bool,
+    read_before: Option<&str>,
     now: Timestamp,
 ) -> Result<()> {
-    if !is_newer_than_hook(activity.at, agent.state_reported_at, is_appended) || agent.state == AgentState::Ended {
+    if !is_newer_than_hook(activity.at, agent.state_reported_at, read_before.is_some())
+        || agent.state == AgentState::Ended
+    {
         return Ok(());
     }
     let by_transcript = agent.state_source == StateSource::Transcript;

@@ -75,7 +75,7 @@ pub(crate) fn record_prompt(rows: &mut dyn Rows, agent: &mut AgentRow, text: &st
         }
     };
     agent.command_id = Some(command_id);
-    insert_turn(rows, agent, command_id, TurnActor::User, intent, text, said)
+    insert_turn(rows, agent, build_turn(TurnActor::User, intent, text, said), command_id)
 }
 
 /// Whether the transcript told of this prompt already, because it was read before the event came.
@@ -102,17 +102,8 @@ pub(crate) fn record_late_prompt(
     }
     let command_id = rows.open_command(agent.agent_id, agent.conversation_id, at)?;
     rows.close_command(command_id, at)?;
-    rows.save_turn(&mut TurnRow {
-        turn_id: 0,
-        agent_id: agent.agent_id,
-        command_id,
-        actor: TurnActor::User,
-        intent: TurnIntent::Command,
-        text: text.clone(),
-        timestamp: at,
-        timestamp_source: TimestampSource::Server,
-        content_hash: hash,
-    })
+    let turn = build_turn(TurnActor::User, TurnIntent::Command, text, TurnTime::from_server_clock(at));
+    rows.save_turn(&mut TurnRow { agent_id: agent.agent_id, command_id, ..turn })
 }
 
 /// Words of the agent, which belong to the command that is being worked on.
@@ -141,7 +132,7 @@ pub(crate) fn record_agent_text(
         None => rows.open_command(agent.agent_id, agent.conversation_id, said.at)?,
     };
     agent.command_id = Some(command_id);
-    insert_turn(rows, agent, command_id, TurnActor::Agent, intent, text, said)
+    insert_turn(rows, agent, build_turn(TurnActor::Agent, intent, text, said), command_id)
 }
 
 /// What is known of a turn that is there already: the transcript's time is the better one, and the end of a turn tells
@@ -161,27 +152,24 @@ fn refine_turn(rows: &mut dyn Rows, turn: &mut TurnRow, intent: TurnIntent, said
     Ok(())
 }
 
-fn insert_turn(
-    rows: &mut dyn Rows,
-    agent: &mut AgentRow,
-    command_id: i64,
-    actor: TurnActor,
-    intent: TurnIntent,
-    text: &str,
-    said: TurnTime,
-) -> Result<()> {
-    agent.last_words = Some(text.to_owned());
-    rows.save_turn(&mut TurnRow {
+/// A turn that belongs to no command yet.
+fn build_turn(actor: TurnActor, intent: TurnIntent, text: &str, said: TurnTime) -> TurnRow {
+    TurnRow {
         turn_id: 0,
-        agent_id: agent.agent_id,
-        command_id,
+        agent_id: 0,
+        command_id: 0,
         actor,
         intent,
         content_hash: hash_content(text),
         text: text.to_owned(),
         timestamp: said.at,
         timestamp_source: said.source,
-    })
+    }
+}
+
+fn insert_turn(rows: &mut dyn Rows, agent: &mut AgentRow, turn: TurnRow, command_id: i64) -> Result<()> {
+    agent.last_words = Some(turn.text.clone());
+    rows.save_turn(&mut TurnRow { agent_id: agent.agent_id, command_id, ..turn })
 }
 
 /// What was said last. That is not always what was stored last: a transcript may show later what was said earlier.

@@ -4,6 +4,7 @@ use serde_json::Value;
 use snell::{Event, EventName};
 
 use crate::db::workers::{WorkerKind, normalize_name};
+use crate::record::event_record::DecisionRecord;
 
 /// What an event tells of workers.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -91,8 +92,9 @@ const FINISHED_STATUSES: &[(&str, bool)] = &[
 /// How a prompt begins by which an agent is told of its own tasks.
 const NOTIFICATION_PREFIX: &str = "<task-notification>";
 
-/// What the event tells. One that was held up, because a hook had it go on, has not happened.
-pub(super) fn extract_worker_signals(event: &Event, held_up: bool) -> WorkerSignals {
+/// What the event says about workers. If a hook blocked what it reports or had its agent go on, that has not happened.
+pub(super) fn extract_worker_signals(event: &Event, judgement: Option<&DecisionRecord>) -> WorkerSignals {
+    let held_up = judgement.is_some_and(|judgement| judgement.is_block() || judgement.goes_on);
     match &event.name {
         EventName::SubagentStart => WorkerSignals::from_signal(parse_subagent(event, WorkerPhase::Begins)),
         EventName::SubagentStop => {

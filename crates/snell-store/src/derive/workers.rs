@@ -4,7 +4,7 @@ use snell::Timestamp;
 
 use super::worker_signals::{WorkerPhase, WorkerSignal, WorkerSignals};
 use crate::db::rows::Rows;
-use crate::db::workers::{SessionWorker, WorkerKind};
+use crate::db::workers::{SessionWorker, WorkerKind, WorkerStatus};
 use crate::error::Result;
 
 /// Notes what an event of a conversation tells of its workers.
@@ -19,7 +19,7 @@ pub(super) fn apply_worker_signals(
             let is_told = news.workers.iter().any(|told| told.name == worker.name);
             // It may have begun since, if the event comes late.
             if !is_told && worker.started_at.is_none_or(|started| started <= at) {
-                worker.mark_finished(true, None, at);
+                worker.mark_finished(WorkerStatus::Done, None, at);
                 rows.save_worker(&mut worker)?;
             }
         }
@@ -66,7 +66,8 @@ fn apply_worker_signal(worker: &mut SessionWorker, told: &WorkerSignal, was_know
             // Its agent was told how it ended; that stays.
             if is_this_run && worker.reported_at.is_none() {
                 let first = worker.finished_at.map_or(at, |finished| finished.min(at));
-                worker.mark_finished(*succeeded, summary.as_deref(), first);
+                let status = if *succeeded { WorkerStatus::Done } else { WorkerStatus::Failed };
+                worker.mark_finished(status, summary.as_deref(), first);
             }
         }
     }

@@ -135,7 +135,12 @@ impl ReconcileFinding {
         if self.gone.is_some() && agent.process == self.gone && agent.state != AgentState::Ended {
             let pid = agent.process.map_or(0, |process| process.pid);
             let why = format!("its process ({pid}) is gone, and it did not say goodbye");
-            end_agent(rows, &mut agent, StateSource::Process, &why, "process_gone", now)?;
+            end_agent(
+                rows,
+                &mut agent,
+                AgentEnding { source: StateSource::Process, why: &why, reason: "process_gone" },
+                now,
+            )?;
         }
         // Or it may have been heard of.
         if let Some(quiet) = self.quiet.filter(|_| agent == self.before) {
@@ -154,7 +159,7 @@ impl QuietConclusion {
             }
             Self::AgentIsGone => {
                 let why = "no hook ever told of it, and nothing has been written to its transcript for long";
-                end_agent(rows, agent, StateSource::Transcript, why, "silent", now)?;
+                end_agent(rows, agent, AgentEnding { source: StateSource::Transcript, why, reason: "silent" }, now)?;
             }
         }
         agent.mark_low_confidence();
@@ -162,20 +167,22 @@ impl QuietConclusion {
     }
 }
 
-/// Ends an agent, and the conversation that it held.
-fn end_agent(
-    rows: &mut dyn Rows,
-    agent: &mut AgentRow,
+/// How an agent ended that did not say so itself.
+struct AgentEnding<'a> {
     source: StateSource,
-    why: &str,
-    reason: &str,
-    now: Timestamp,
-) -> Result<()> {
-    agent.mark_ended(source, why, reason, now);
+    /// For people.
+    why: &'a str,
+    /// For programs.
+    reason: &'a str,
+}
+
+/// Ends an agent, and the conversation that it held.
+fn end_agent(rows: &mut dyn Rows, agent: &mut AgentRow, ending: AgentEnding<'_>, now: Timestamp) -> Result<()> {
+    agent.mark_ended(ending.source, ending.why, ending.reason, now);
     if let Some(id) = agent.conversation_id
         && let Some(mut conversation) = rows.find_conversation(id)?
     {
-        conversation.mark_ended(reason, now);
+        conversation.mark_ended(ending.reason, now);
         rows.save_conversation(&mut conversation)?;
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use snell::Timestamp;
 
-use super::end_agent;
+use super::{AgentEnding, end_agent};
 use crate::db::model::{AgentRow, AgentState, ProcessIdentity, StateSource, to_stored_precision};
 use crate::db::rows::Rows;
 use crate::error::Result;
@@ -97,7 +97,7 @@ impl Store {
                     PaneDeparture::Closed => ("its tmux pane is closed", "pane_closed"),
                     PaneDeparture::ShellPrompt => ("its tmux pane shows a shell that waits", "left_pane"),
                 };
-                end_agent(rows, &mut agent, StateSource::Poll, why, reason, looked_at)?;
+                end_agent(rows, &mut agent, AgentEnding { source: StateSource::Poll, why, reason }, looked_at)?;
                 if *left == PaneDeparture::ShellPrompt {
                     agent.mark_low_confidence();
                 }

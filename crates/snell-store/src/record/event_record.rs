@@ -9,7 +9,7 @@ use snell::{BackgroundResult, Decision, Event, EventError, HookRun, Timestamp, V
 
 use crate::db::model::ProcessIdentity;
 use crate::record::redaction;
-use crate::views::session_snapshot::RemindersShown;
+use crate::views::session_snapshot::ReminderRecord;
 
 /// The longest text that is kept of one field. What agents read and write may be as large as any file.
 const MAX_TEXT_BYTES: usize = 64 * 1024;
@@ -129,8 +129,8 @@ pub struct DecisionRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guard: Vec<GuardVerdictRecord>,
     /// What the agent was told about itself.
-    #[serde(default, skip_serializing_if = "RemindersShown::is_empty")]
-    pub reminded: RemindersShown,
+    #[serde(default, skip_serializing_if = "ReminderRecord::is_empty")]
+    pub reminded: ReminderRecord,
 }
 
 /// What became of one hook.
@@ -334,7 +334,7 @@ impl DecisionRecord {
             took_us: duration_to_micros(took),
             runs: verdict.hooks.iter().map(HookRunRecord::from_hook_run).collect(),
             guard: Vec::new(),
-            reminded: RemindersShown::default(),
+            reminded: ReminderRecord::default(),
         }
     }
 

@@ -77,7 +77,7 @@ pub struct FinishedWorker {
 /// What an agent was told about itself with the answer to an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct RemindersShown {
+pub struct ReminderRecord {
     /// The threshold of context use that counts as told when it stops, from now on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_level: Option<u8>,
@@ -95,7 +95,7 @@ pub struct RemindersShown {
     pub workers: Vec<i64>,
 }
 
-impl RemindersShown {
+impl ReminderRecord {
     /// Whether the agent was told nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde_json::json;
 use snell_store::{
-    DecisionRecord, EventRecorder, ReconcileScope, RemindersShown, SessionSnapshot, SnapshotQuery, Store, StoreError,
+    DecisionRecord, EventRecorder, ReconcileScope, ReminderRecord, SessionSnapshot, SnapshotQuery, Store, StoreError,
 };
 
 use crate::support::{
@@ -41,7 +41,7 @@ fn take_with_transcript(kept: &mut TestStore, sent: SentEvent) {
     kept.ingest_event(sent);
 }
 
-fn take_reminded(kept: &mut TestStore, sent: SentEvent, reminded: RemindersShown) {
+fn take_reminded(kept: &mut TestStore, sent: SentEvent, reminded: ReminderRecord) {
     let mut observation = sent.into_record_in(&kept.project_dir());
     observation.judgement = Some(DecisionRecord { reminded, ..DecisionRecord::default() });
     kept.store.ingest(observation.clone()).unwrap();
@@ -49,8 +49,8 @@ fn take_reminded(kept: &mut TestStore, sent: SentEvent, reminded: RemindersShown
     assert!(kept.store.ingest(observation).unwrap().duplicate);
 }
 
-fn build_reminder_levels(stop: u8, prompt: u8) -> RemindersShown {
-    RemindersShown { stop_level: Some(stop), prompt_level: Some(prompt), ..RemindersShown::default() }
+fn build_reminder_levels(stop: u8, prompt: u8) -> ReminderRecord {
+    ReminderRecord { stop_level: Some(stop), prompt_level: Some(prompt), ..ReminderRecord::default() }
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn what_an_agent_was_told_is_kept_for_its_session() {
     kept.ingest_event(build_event("SessionStart", "s"));
     assert_eq!(read_snapshot(&mut kept, "s").started_at, Some(make_timestamp(0)));
     take_reminded(&mut kept, build_stop("s", "Done.").at_second(1), build_reminder_levels(60, 0));
-    let other = RemindersShown { status: true, ping: true, ..RemindersShown::default() };
+    let other = ReminderRecord { status: true, ping: true, ..ReminderRecord::default() };
     take_reminded(&mut kept, build_prompt("s", "Go.").at_second(2), other);
     let mut kept = kept.reopen();
     let found = read_snapshot(&mut kept, "s");
@@ -198,7 +198,7 @@ fn what_comes_late_is_added_and_takes_nothing_back() {
     let found = read_snapshot(&mut kept, "s");
     assert_eq!((found.stop_level, found.prompt_level), (80, 60));
     kept.ingest_event(build_event("SessionEnd", "s").at_second(10));
-    let reminded = RemindersShown { ping: true, ..RemindersShown::default() };
+    let reminded = ReminderRecord { ping: true, ..ReminderRecord::default() };
     take_reminded(&mut kept, build_stop("s", "Late.").at_second(8).with_delay(), reminded);
     assert!(read_snapshot(&mut kept, "s").ping_reminded);
     assert_eq!(kept.expect_single_agent().state.as_str(), "ended");
@@ -293,7 +293,7 @@ fn whoever_has_the_database_locked_keeps_nobody_from_asking_unless_something_wai
 #[test]
 fn what_was_told_waits_on_disk_and_travels_without_numbers_of_others() {
     let mut observation = build_stop("s", "Done.").into_record_in(Path::new("/"));
-    let reminded = RemindersShown { workers: vec![1, 2], ..build_reminder_levels(60, 0) };
+    let reminded = ReminderRecord { workers: vec![1, 2], ..build_reminder_levels(60, 0) };
     observation.judgement = Some(DecisionRecord { reminded, ..DecisionRecord::default() });
     observation.sender.context_window = Some(9);
     let written = serde_json::to_value(&observation).unwrap();

@@ -1,7 +1,7 @@
 //! Workers: what events tell of subagents and tasks, and that their agent is told of each once.
 
 use serde_json::{Value, json};
-use snell_store::{DecisionRecord, FinishedWorker, RemindersShown, SnapshotQuery};
+use snell_store::{DecisionRecord, FinishedWorker, ReminderRecord, SnapshotQuery};
 
 use crate::support::{SentEvent, TestStore, build_event, build_prompt};
 
@@ -36,7 +36,7 @@ fn build_block_decision() -> DecisionRecord {
 }
 
 fn build_workers_reminder(workers: Vec<i64>) -> DecisionRecord {
-    DecisionRecord { reminded: RemindersShown { workers, ..RemindersShown::default() }, ..DecisionRecord::default() }
+    DecisionRecord { reminded: ReminderRecord { workers, ..ReminderRecord::default() }, ..DecisionRecord::default() }
 }
 
 fn build_subagent_event(event: &str, id: &str) -> SentEvent {

@@ -9,7 +9,7 @@ mod wake_up;
 
 use jiff::SignedDuration;
 use snell::{AgentMessage, EventName};
-use snell_store::{RemindersShown, SessionSnapshot, SnapshotQuery};
+use snell_store::{ReminderRecord, SessionSnapshot, SnapshotQuery};
 
 use super::{HandlerContext, SessionMode};
 use context_threshold::ThresholdStep;
@@ -25,7 +25,7 @@ const STOP_MESSAGES: [AgentMessage; 4] =
 pub(crate) struct AgentReminder {
     pub(crate) texts: Vec<String>,
     /// The same, for the record.
-    pub(crate) record: RemindersShown,
+    pub(crate) record: ReminderRecord,
 }
 
 /// What must be known of the session; nothing if there is nothing to be reminded of.

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use serde_json::json;
 use snell::{Event, Timestamp};
 use snell_store::daemon::{self, DaemonRequest, DaemonResponse, DeliveryOutcome, HandoffOutcome};
-use snell_store::{DecisionRecord, EventRecord, RemindersShown, SessionSnapshot, SnapshotQuery};
+use snell_store::{DecisionRecord, EventRecord, ReminderRecord, SessionSnapshot, SnapshotQuery};
 
 use super::{HookSandbox, RecordingMode};
 use crate::support::wait_until;
@@ -177,7 +177,7 @@ fn it_answers_what_is_known_once_everything_is_stored_that_came_before() {
     let (event, _) = Event::from_json(None, payload.to_string().as_bytes()).unwrap();
     let mut observation = EventRecord::new(&event, Timestamp::now());
     observation.judgement = Some(DecisionRecord {
-        reminded: RemindersShown { stop_level: Some(60), ..RemindersShown::default() },
+        reminded: ReminderRecord { stop_level: Some(60), ..ReminderRecord::default() },
         ..DecisionRecord::default()
     });
     let request = DaemonRequest::Record { observation: Box::new(observation), note: None, is_spooled: false };

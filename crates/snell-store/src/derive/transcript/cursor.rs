@@ -59,13 +59,13 @@ pub struct TranscriptCursor {
 pub struct CursorParseError(String);
 
 impl TranscriptCursor {
-    /// The mark at `offset` of `file`.
-    pub(super) fn from_offset(file: &File, offset: u64, in_long_line: bool) -> io::Result<Self> {
+    /// The mark at `offset` of `file`, at the start of a line.
+    pub(super) fn from_offset(file: &File, offset: u64) -> io::Result<Self> {
         let metadata = file.metadata()?;
         Ok(Self {
             file: Some(FileId::from_metadata(&metadata)),
             offset,
-            in_long_line,
+            in_long_line: false,
             hash: hash_prefix(file, offset)?,
             modified: Some(get_modified_ns(&metadata)),
         })
@@ -76,8 +76,8 @@ impl TranscriptCursor {
     pub(super) fn initial(file: &File) -> io::Result<Self> {
         let length = file.metadata()?.len();
         match length.checked_sub(MAX_READ_BYTES + 1) {
-            Some(offset) => Self::from_offset(file, offset, true),
-            None => Self::from_offset(file, 0, false),
+            Some(offset) => Ok(Self { in_long_line: true, ..Self::from_offset(file, offset)? }),
+            None => Self::from_offset(file, 0),
         }
     }
 
@@ -99,7 +99,8 @@ impl TranscriptCursor {
         if file.metadata()?.len() < self.offset {
             return Ok(false);
         }
-        Ok(self.is_same_position(&Self::from_offset(file, self.offset, self.in_long_line)?))
+        let now = Self { in_long_line: self.in_long_line, ..Self::from_offset(file, self.offset)? };
+        Ok(self.is_same_position(&now))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 
-use super::MAX_LINE_BYTES;
+use super::{MAX_LINE_BYTES, TranscriptCursor};
 
 /// How much is asked of the file at once.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -36,7 +36,9 @@ enum BufferPiece {
 }
 
 impl<'a> LineReader<'a> {
-    pub(super) fn new(mut file: &'a File, offset: u64, in_long_line: bool) -> io::Result<Self> {
+    /// Reads on from a place in the file.
+    pub(super) fn new(mut file: &'a File, from: &TranscriptCursor) -> io::Result<Self> {
+        let TranscriptCursor { offset, in_long_line, .. } = *from;
         file.seek(SeekFrom::Start(offset))?;
         Ok(Self { reader: BufReader::with_capacity(BUFFER_BYTES, file), line: Vec::new(), offset, in_long_line })
     }

@@ -83,7 +83,7 @@ pub fn read_transcript(
         more: false,
         restarted: !continues && from.offset > 0,
     };
-    let mut lines = LineReader::new(&file, start.offset, start.in_long_line)?;
+    let mut lines = LineReader::new(&file, &start)?;
     loop {
         match lines.next_line()? {
             LineStep::Line(line) => read.add_line(entry::parse_line(line, is_own)),
@@ -95,7 +95,8 @@ pub fn read_transcript(
             break;
         }
     }
-    read.cursor = TranscriptCursor::from_offset(&file, lines.offset(), lines.is_in_long_line())?;
+    let cursor = TranscriptCursor::from_offset(&file, lines.offset())?;
+    read.cursor = TranscriptCursor { in_long_line: lines.is_in_long_line(), ..cursor };
     Ok(read)
 }
 

@@ -327,7 +327,10 @@ fn what_is_no_regular_file_is_an_error_at_once_and_a_link_is_followed() {
 
 #[test]
 fn a_mark_is_read_back_from_its_text_and_nothing_else_is_one() {
-    let mark = TranscriptCursor::from_offset(&File::open("Cargo.toml").unwrap(), 17, true).unwrap();
+    let mark = TranscriptCursor {
+        in_long_line: true,
+        ..TranscriptCursor::from_offset(&File::open("Cargo.toml").unwrap(), 17).unwrap()
+    };
     assert_eq!(mark.to_string().parse(), Ok(mark.clone()));
     assert_eq!("".parse(), Ok(TranscriptCursor::default()));
     let earlier = mark.to_string().rsplit_once(':').unwrap().0.to_owned();
