@@ -29,7 +29,7 @@ pub(crate) async fn list_events(State(app): State<SharedAppState>, RawQuery(quer
     let limit = query.limit()?;
     let filter = LogFilter {
         agent_id: query.id("agent_id")?,
-        decision: parse_decision(&query)?,
+        decision: query.choice_from("decision", DECISIONS, |word| word)?.map(|word| (*word).to_owned()),
         ..parse_event_filter(&query, now)?
     };
     let before_id = query.before_cursor(parse_id)?;
@@ -93,10 +93,4 @@ pub(crate) async fn list_guard_verdicts(State(app): State<SharedAppState>, RawQu
         })
     };
     Ok(app.store_pool.with_store(ask).await?.into_response())
-}
-
-fn parse_decision(query: &QueryParams<'_>) -> Result<Option<String>, HttpError> {
-    let known = |word: &str| DECISIONS.iter().copied().find(|known| *known == word);
-    let decision = query.choice("decision", known, DECISIONS.iter().copied())?;
-    Ok(decision.map(str::to_owned))
 }

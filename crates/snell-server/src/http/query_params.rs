@@ -129,6 +129,16 @@ impl<'q> QueryParams<'q> {
         self.parse_value(name, parse, || format!("one of {}", all.collect::<Vec<_>>().join(", ")))
     }
 
+    /// One row of a table, by its name.
+    pub(crate) fn choice_from<T>(
+        &self,
+        name: &str,
+        table: &'static [T],
+        row_name: fn(&T) -> &'static str,
+    ) -> Result<Option<&'static T>, HttpError> {
+        self.choice(name, |word| table.iter().find(|row| row_name(row) == word), table.iter().map(row_name))
+    }
+
     /// Where a page goes on, as the one before said.
     pub(crate) fn before_cursor<T>(&self, read: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, HttpError> {
         self.parse_value("before", read, || "what \"next\" of the page before says".into())

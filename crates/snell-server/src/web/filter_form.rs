@@ -20,8 +20,22 @@ pub(super) struct FormValues(Vec<(&'static str, String)>);
 
 impl FormValues {
     pub(super) fn from_query(query: &QueryParams<'_>, fields: &[&'static str]) -> Self {
-        let told = fields.iter().filter_map(|name| Some((*name, query.owned_text(name)?)));
-        Self(told.collect())
+        let values = fields.iter().filter_map(|name| Some((*name, query.owned_text(name)?)));
+        Self(values.collect())
+    }
+
+    /// Reads a form: its values, and the parameters that they mean, or the field that is wrong. What is wrong with
+    /// anything but a field of the form is an error.
+    pub(super) fn parse_form<T>(
+        query: &QueryParams<'_>,
+        fields: &[&'static str],
+        parse: impl FnOnce(&QueryParams<'_>) -> Result<T, HttpError>,
+    ) -> Result<(Self, Result<T, FormFieldError>), HttpError> {
+        let params = match parse(query) {
+            Ok(params) => Ok(params),
+            Err(refusal) => Err(FormFieldError::from_http_error(refusal, fields)?),
+        };
+        Ok((Self::from_query(query, fields), params))
     }
 
     /// What a field was told; nothing is an empty text.
@@ -54,7 +68,7 @@ pub(super) struct FormFieldError {
 
 impl FormFieldError {
     /// What a form can show of a refusal. One that is about none of its fields stays a refusal.
-    pub(super) fn from_http_error(refusal: HttpError, fields: &[&str]) -> Result<Self, HttpError> {
+    fn from_http_error(refusal: HttpError, fields: &[&str]) -> Result<Self, HttpError> {
         match refusal {
             HttpError::BadValue { name, message } if fields.contains(&name.as_str()) => Ok(Self {
                 message: message.replacen(&format!("\"{name}\""), &format!("\"{}\"", find_field_label(&name)), 1),
@@ -88,8 +102,17 @@ pub(super) struct FilterForm<'a> {
 }
 
 impl<'a> FilterForm<'a> {
+    #[cfg(test)]
     pub(super) fn without_error(values: &'a FormValues) -> Self {
         Self { values, error: None }
+    }
+
+    /// The answer with a page that has the form. It is a bad request if a field is wrong.
+    pub(super) fn respond(self, mut page: Response) -> Response {
+        if self.error.is_some() {
+            *page.status_mut() = StatusCode::BAD_REQUEST;
+        }
+        page
     }
 
     pub(super) fn value(self, name: &str) -> &'a str {
@@ -133,10 +156,4 @@ impl<'a> FilterForm<'a> {
             }
         }
     }
-}
-
-/// A page with a form that cannot be followed.
-pub(super) fn mark_bad_request(mut page: Response) -> Response {
-    *page.status_mut() = StatusCode::BAD_REQUEST;
-    page
 }

@@ -218,6 +218,21 @@ impl<'a> Journal<'a> {
     }
 }
 
+/// Methods of [`Rows`] that the journal hands on as they are, or once what it holds is written.
+macro_rules! forward {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {$(
+        fn $name(&mut self, $($argument: $type),*) -> Result<$result> {
+            self.rows.$name($($argument),*)
+        }
+    )+};
+    (after flush: $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {$(
+        fn $name(&mut self, $($argument: $type),*) -> Result<$result> {
+            self.flush()?;
+            self.rows.$name($($argument),*)
+        }
+    )+};
+}
+
 impl Rows for Journal<'_> {
     fn find_agent(&mut self, agent_id: i64) -> Result<Option<AgentRow>> {
         if let Some(held) = self.cache.agents.get(&agent_id) {
@@ -321,158 +336,54 @@ impl Rows for Journal<'_> {
         self.record_change(ChangeKind::GuardVerdict, agent_id, project_id, ChangePayload::Verdict(told))
     }
 
-    // What looks for agents or conversations by what they are must see what they are now.
-
-    fn find_agent_by_headspace(&mut self, headspace_session_id: &str) -> Result<Option<AgentRow>> {
-        self.flush()?;
-        self.rows.find_agent_by_headspace(headspace_session_id)
-    }
-
-    fn list_agents_on_pane(&mut self, pane: &str) -> Result<Vec<AgentRow>> {
-        self.flush()?;
-        self.rows.list_agents_on_pane(pane)
-    }
-
-    fn list_agents_in_project(&mut self, project_id: i64) -> Result<Vec<AgentRow>> {
-        self.flush()?;
-        self.rows.list_agents_in_project(project_id)
-    }
-
-    fn list_live_agents(&mut self) -> Result<Vec<AgentRow>> {
-        self.flush()?;
-        self.rows.list_live_agents()
-    }
-
-    fn list_conversations_on_pane(&mut self, pane: &str) -> Result<Vec<ConversationRow>> {
-        self.flush()?;
-        self.rows.list_conversations_on_pane(pane)
-    }
-
-    fn find_session_binding(&mut self, session_id: &str) -> Result<Option<SessionBinding>> {
-        self.flush()?;
-        self.rows.find_session_binding(session_id)
-    }
-
-    // The rest goes straight through.
-
-    fn has_external_writes(&mut self) -> Result<bool> {
-        self.rows.has_external_writes()
-    }
-
-    fn update_agent(&mut self, agent: &AgentRow, stored: &AgentRow) -> Result<()> {
-        self.rows.update_agent(agent, stored)
-    }
-
-    fn bind_session_id(&mut self, session_id: &str, conversation_id: i64) -> Result<()> {
-        self.rows.bind_session_id(session_id, conversation_id)
-    }
-
-    fn list_session_ids(&mut self, conversation_id: i64) -> Result<Vec<String>> {
-        self.rows.list_session_ids(conversation_id)
-    }
-
-    fn find_or_create_project(&mut self, path: &str, name: &str, now: Timestamp) -> Result<i64> {
-        self.rows.find_or_create_project(path, name, now)
-    }
-
-    fn find_project_path(&mut self, project_id: i64) -> Result<Option<String>> {
-        self.rows.find_project_path(project_id)
-    }
-
-    fn link_mission(&mut self, mission_execution_id: &str, session_id: &str, at: Timestamp) -> Result<()> {
-        self.rows.link_mission(mission_execution_id, session_id, at)
-    }
-
-    fn load_transcript_progress(&mut self, session_id: &str) -> Result<TranscriptProgress> {
-        self.rows.load_transcript_progress(session_id)
-    }
-
-    fn save_transcript_progress(&mut self, session_id: &str, reached: &TranscriptProgress) -> Result<()> {
-        self.rows.save_transcript_progress(session_id, reached)
-    }
-
-    fn open_command(&mut self, agent_id: i64, conversation_id: Option<i64>, at: Timestamp) -> Result<i64> {
-        self.rows.open_command(agent_id, conversation_id, at)
-    }
-
-    fn close_command(&mut self, command_id: i64, at: Timestamp) -> Result<()> {
-        self.rows.close_command(command_id, at)
-    }
-
-    fn find_last_stored_turn(&mut self, command_id: i64) -> Result<Option<TurnRow>> {
-        self.rows.find_last_stored_turn(command_id)
-    }
-
-    fn find_latest_turn(&mut self, command_id: i64) -> Result<Option<TurnRow>> {
-        self.rows.find_latest_turn(command_id)
-    }
-
-    fn find_turns_by_hash(&mut self, agent_id: i64, content_hash: i64) -> Result<Vec<TurnRow>> {
-        self.rows.find_turns_by_hash(agent_id, content_hash)
-    }
-
-    fn find_event_agent(&mut self, event_id: &str) -> Result<Option<i64>> {
-        self.rows.find_event_agent(event_id)
-    }
-
-    fn list_tool_event_payloads(&mut self, conversation_id: i64, name: &str, tool_use_id: &str) -> Result<Vec<String>> {
-        self.rows.list_tool_event_payloads(conversation_id, name, tool_use_id)
-    }
-
-    fn find_tool_start(
-        &mut self,
-        conversation_id: i64,
-        tool_use_id: &str,
-        before: Timestamp,
-    ) -> Result<Option<Timestamp>> {
-        self.rows.find_tool_start(conversation_id, tool_use_id, before)
-    }
-
-    fn list_open_tool_calls(&mut self, agent_id: i64, conversation_id: i64, tool: &str) -> Result<Vec<OpenToolCall>> {
-        self.rows.list_open_tool_calls(agent_id, conversation_id, tool)
-    }
-
-    fn find_last_call_summary(&mut self, agent_id: i64, tool: &str) -> Result<Option<String>> {
-        self.rows.find_last_call_summary(agent_id, tool)
-    }
-
     fn insert_event(&mut self, event: &EventRow<'_>) -> Result<i64> {
         self.cause.event_agent_id = Some(event.agent_id);
         self.rows.insert_event(event)
     }
 
-    fn insert_sighting(&mut self, sighting: &SightingRow<'_>) -> Result<()> {
-        self.rows.insert_sighting(sighting)
+    // What looks for agents or conversations by what they are must see what they are now.
+    forward! { after flush:
+        find_agent_by_headspace(headspace_session_id: &str) -> Option<AgentRow>;
+        list_agents_on_pane(pane: &str) -> Vec<AgentRow>;
+        list_agents_in_project(project_id: i64) -> Vec<AgentRow>;
+        list_live_agents() -> Vec<AgentRow>;
+        list_conversations_on_pane(pane: &str) -> Vec<ConversationRow>;
+        find_session_binding(session_id: &str) -> Option<SessionBinding>;
     }
 
-    fn insert_change(&mut self, change: &NewChange<'_>) -> Result<()> {
-        self.rows.insert_change(change)
+    forward! {
+        has_external_writes() -> bool;
+        update_agent(agent: &AgentRow, stored: &AgentRow) -> ();
+        bind_session_id(session_id: &str, conversation_id: i64) -> ();
+        list_session_ids(conversation_id: i64) -> Vec<String>;
+        find_or_create_project(path: &str, name: &str, now: Timestamp) -> i64;
+        find_project_path(project_id: i64) -> Option<String>;
+        link_mission(mission_execution_id: &str, session_id: &str, at: Timestamp) -> ();
+        load_transcript_progress(session_id: &str) -> TranscriptProgress;
+        save_transcript_progress(session_id: &str, reached: &TranscriptProgress) -> ();
+        open_command(agent_id: i64, conversation_id: Option<i64>, at: Timestamp) -> i64;
+        close_command(command_id: i64, at: Timestamp) -> ();
+        find_last_stored_turn(command_id: i64) -> Option<TurnRow>;
+        find_latest_turn(command_id: i64) -> Option<TurnRow>;
+        find_turns_by_hash(agent_id: i64, content_hash: i64) -> Vec<TurnRow>;
+        find_event_agent(event_id: &str) -> Option<i64>;
+        list_tool_event_payloads(conversation_id: i64, name: &str, tool_use_id: &str) -> Vec<String>;
+        find_tool_start(conversation_id: i64, tool_use_id: &str, before: Timestamp) -> Option<Timestamp>;
+        list_open_tool_calls(agent_id: i64, conversation_id: i64, tool: &str) -> Vec<OpenToolCall>;
+        find_last_call_summary(agent_id: i64, tool: &str) -> Option<String>;
+        insert_sighting(sighting: &SightingRow<'_>) -> ();
+        insert_change(change: &NewChange<'_>) -> ();
     }
 }
 
 /// Nobody watches workers, so they go straight through.
 impl WorkerRows for Journal<'_> {
-    fn find_worker(&mut self, conversation_id: i64, kind: WorkerKind, name: &str) -> Result<Option<SessionWorker>> {
-        self.rows.find_worker(conversation_id, kind, name)
-    }
-
-    fn list_background_workers(&mut self, conversation_id: i64) -> Result<Vec<SessionWorker>> {
-        self.rows.list_background_workers(conversation_id)
-    }
-
-    fn list_unreported_workers(&mut self, conversation_id: i64, at_most: u32) -> Result<Vec<SessionWorker>> {
-        self.rows.list_unreported_workers(conversation_id, at_most)
-    }
-
-    fn save_worker(&mut self, worker: &mut SessionWorker) -> Result<()> {
-        self.rows.save_worker(worker)
-    }
-
-    fn transfer_workers(&mut self, from: i64, to: i64) -> Result<()> {
-        self.rows.transfer_workers(from, to)
-    }
-
-    fn mark_worker_reported(&mut self, conversation_id: i64, worker_id: i64, at: Timestamp) -> Result<()> {
-        self.rows.mark_worker_reported(conversation_id, worker_id, at)
+    forward! {
+        find_worker(conversation_id: i64, kind: WorkerKind, name: &str) -> Option<SessionWorker>;
+        list_background_workers(conversation_id: i64) -> Vec<SessionWorker>;
+        list_unreported_workers(conversation_id: i64, at_most: u32) -> Vec<SessionWorker>;
+        save_worker(worker: &mut SessionWorker) -> ();
+        transfer_workers(from: i64, to: i64) -> ();
+        mark_worker_reported(conversation_id: i64, worker_id: i64, at: Timestamp) -> ();
     }
 }

@@ -1,57 +1,41 @@
 //! All agents: who needs somebody, and what each is doing.
 
 mod card;
+mod data;
 mod params;
 mod render;
-
-use std::time::Duration;
 
 use axum::extract::{RawQuery, State};
 use axum::http::Uri;
 use axum::response::Response;
 use maud::{Markup, html};
+#[cfg(test)]
 use snell::Timestamp;
-use snell_store::{AgentFilter, AgentState, AgentView, Result, Store};
+use snell_store::{AgentFilter, AgentState, Store};
 
-use super::filter_form::{FilterForm, FormFieldError, FormValues, mark_bad_request};
+use super::filter_form::{FilterForm, FormValues};
 use super::layout::{NavTab, PageContent, PageFrame, render_page};
-use super::project_names::{ProjectNames, project_sort_key};
+use super::project_names::ProjectNames;
 use super::{PageResult, html_response, load_with_frame, parse_path_id};
 use crate::app_state::SharedAppState;
 use crate::http::errors::HttpError;
 use crate::http::query_params::{QueryParams, parse_id};
 
+use data::{AgentsOverview, MAX_AGENTS, find_agents, sort_by_wait};
 use params::AgentsParams;
 
 pub(super) use card::{render_facts, render_question, render_state};
-
-/// How many agents are shown that have not ended. Nobody looks at more cards.
-const MAX_AGENTS: u32 = 500;
-
-/// How many are shown that have.
-const MAX_ENDED: u32 = 100;
-
-/// How long an agent is shown that has ended.
-const ENDED_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
+pub(super) use data::{find_agent, unknown_agent_error};
 
 /// `GET /`
 pub(crate) async fn get_agents_page(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> PageResult {
     let query = QueryParams::parse(query.as_deref(), params::FILTER_FIELDS)?;
     let now = app.clock.now();
     let (frame, agents) = load_with_frame(&app, move |store| AgentsOverview::load(store, now)).await?;
-    let told = FormValues::from_query(&query, params::FILTER_FIELDS);
-    let answer = match AgentsParams::parse(&query) {
-        Ok(asked) => {
-            let cards = render::render_cards(&agents, &asked, now);
-            render_agents_page(&frame, &agents, FilterForm::without_error(&told), &cards)
-        }
-        Err(refusal) => {
-            let trouble = FormFieldError::from_http_error(refusal, params::FILTER_FIELDS)?;
-            let form = FilterForm { values: &told, error: Some(&trouble) };
-            mark_bad_request(render_agents_page(&frame, &agents, form, &html! {}))
-        }
-    };
-    Ok(answer)
+    let (values, params) = FormValues::parse_form(&query, params::FILTER_FIELDS, AgentsParams::parse)?;
+    let form = FilterForm { values: &values, error: params.as_ref().err() };
+    let cards = params.as_ref().map_or(html! {}, |params| render::render_cards(&agents, params, now));
+    Ok(form.respond(render_agents_page(&frame, &agents, form, &cards)))
 }
 
 fn render_agents_page(frame: &PageFrame, agents: &AgentsOverview, form: FilterForm<'_>, cards: &Markup) -> Response {
@@ -99,72 +83,9 @@ pub(crate) async fn get_card_fragment(State(app): State<SharedAppState>, uri: Ur
     Ok(html_response(card::render_card(&agent, app.clock.now())))
 }
 
-/// An agent, whether or not it has ended.
-pub(super) fn find_agent(store: &mut Store, agent_id: i64) -> Result<Option<AgentView>> {
-    let filter = AgentFilter { agent_id: Some(agent_id), ..AgentFilter::default() };
-    Ok(store.list_agents(&filter)?.pop())
-}
-
-/// Those of the agents that there are.
-fn find_agents(store: &mut Store, wanted: &[i64]) -> Result<Vec<AgentView>> {
-    let mut agents = Vec::new();
-    for agent_id in wanted {
-        agents.extend(find_agent(store, *agent_id)?);
-    }
-    Ok(agents)
-}
-
-/// There is no such agent.
-pub(super) fn unknown_agent_error(agent_id: i64) -> HttpError {
-    HttpError::NotFound(format!("there is no agent {agent_id}"))
-}
-
-/// The agents that are shown.
-struct AgentsOverview {
-    /// By project, and there by their numbers: a card stays in its place whatever its agent does.
-    active: Vec<AgentView>,
-    /// Whether there are more of these.
-    is_truncated: bool,
-    /// The latest first.
-    ended: Vec<AgentView>,
-    projects: ProjectNames,
-}
-
-impl AgentsOverview {
-    fn load(store: &mut Store, now: Timestamp) -> Result<Self> {
-        let filter = AgentFilter { limit: Some(MAX_AGENTS + 1), ..AgentFilter::default() };
-        let mut at_work = store.list_agents(&filter)?;
-        let is_cut = at_work.len() > MAX_AGENTS as usize;
-        at_work.truncate(MAX_AGENTS as usize);
-        let projects = ProjectNames::load(store)?;
-        at_work.sort_by_cached_key(|agent| {
-            (project_sort_key(&agent.project, projects.name_for_agent(agent)), agent.project_id, agent.agent_id)
-        });
-        let ended = store.list_agents(&AgentFilter {
-            state: Some(AgentState::Ended),
-            ended_after: Some(now.checked_sub(ENDED_WINDOW).unwrap_or(Timestamp::MIN)),
-            limit: Some(MAX_ENDED),
-            ..AgentFilter::default()
-        })?;
-        Ok(Self { active: at_work, is_truncated: is_cut, ended, projects })
-    }
-
-    fn waiting_agents(&self) -> Vec<&AgentView> {
-        let waits = |agent: &&AgentView| agent.state == AgentState::AwaitingInput;
-        sort_by_wait(self.active.iter().filter(waits))
-    }
-}
-
-/// Who has waited for longest comes first.
-fn sort_by_wait<'a>(waiting: impl Iterator<Item = &'a AgentView>) -> Vec<&'a AgentView> {
-    let mut waiting: Vec<_> = waiting.collect();
-    waiting.sort_by_key(|agent| (agent.state_since, agent.agent_id));
-    waiting
-}
-
 /// Every part that shows something of an agent, for tests.
 #[cfg(test)]
-pub(super) fn render_samples(agent: &AgentView, now: Timestamp) -> Vec<(&'static str, maud::Markup)> {
+pub(super) fn render_samples(agent: &snell_store::AgentView, now: Timestamp) -> Vec<(&'static str, maud::Markup)> {
     let agents = AgentsOverview {
         active: vec![agent.clone()],
         is_truncated: true,

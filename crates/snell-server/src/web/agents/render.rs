@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use snell::Timestamp;
 use snell_store::AgentView;
 
-use super::AgentsOverview;
 use super::card::render_card;
+use super::data::AgentsOverview;
 use super::params::AgentsParams;
 use crate::web::format::{
     AgentName, MAX_NAME_CHARS, pluralize, render_ago, render_end_reason, render_lasting, truncate_text,

@@ -31,10 +31,8 @@ pub(super) struct GuardParams {
 }
 
 impl GuardParams {
-    pub(super) fn parse(query: Option<&str>) -> Result<Self, HttpError> {
-        let query = QueryParams::parse_with(query, FILTER_FIELDS, PAGING_FIELDS)?;
-        let period = |word: &str| PERIODS.iter().map(|period| period.0).find(|known| *known == word);
-        let period = query.choice("period", period, PERIODS.iter().map(|period| period.0))?;
+    pub(super) fn parse(query: &QueryParams<'_>) -> Result<Self, HttpError> {
+        let period = query.choice_from("period", PERIODS, |period| period.0)?;
         let parse = |told: &str| GuardOutcome::parse(canonical_decision(told));
         let outcomes = GuardOutcome::ALL.iter().map(|outcome| strip_outcome_symbol(*outcome));
         Ok(Self {
@@ -46,8 +44,8 @@ impl GuardParams {
                 before_id: query.older_than_cursor(parse_id)?,
                 ..GuardFilter::default()
             },
-            period: period.unwrap_or(PERIODS[0].0),
-            values: FormValues::from_query(&query, FILTER_FIELDS),
+            period: period.unwrap_or(&PERIODS[0]).0,
+            values: FormValues::from_query(query, FILTER_FIELDS),
         })
     }
 

@@ -7,8 +7,9 @@ use maud::{Markup, html};
 use snell::Timestamp;
 use snell_store::{GuardHour, GuardOutcome};
 
+use super::data::MAX_COUNTED;
 use super::params::{GuardParams, PERIODS};
-use super::{MAX_COUNTED, outcome_class, outcome_label};
+use super::{outcome_class, outcome_label};
 use crate::web::buckets::{DAY, HOUR, floor_to_bucket, list_buckets};
 use crate::web::chart::{ChartBar, SvgChart};
 use crate::web::format::{render_ago, render_clock, truncate_text};
@@ -226,6 +227,8 @@ pub(super) fn render_by_rule(hours: &[GuardHour], asked: &GuardParams, now: Time
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::query_params::QueryParams;
+    use crate::web::guard::params;
 
     fn sample_hour(begins: &str, rule: &str, outcome: GuardOutcome, verdicts: i64) -> GuardHour {
         let begins: Timestamp = begins.parse().unwrap();
@@ -242,7 +245,8 @@ mod tests {
             sample_hour("2026-01-01T03:00:00Z", "a", GuardOutcome::Asked, 9),
         ];
         let told = |query: &str, division: &TimeDivision| -> Vec<_> {
-            let asked = GuardParams::parse(Some(query)).unwrap();
+            let query = QueryParams::parse_with(Some(query), params::FILTER_FIELDS, params::PAGING_FIELDS).unwrap();
+            let asked = GuardParams::parse(&query).unwrap();
             let counted = count_by_bucket(&hours, &asked, division, now);
             assert_eq!(counted.len(), division.count as usize);
             let some = counted.into_iter().filter(|(_, counts)| *counts != OutcomeCounts::default());

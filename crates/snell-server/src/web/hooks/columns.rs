@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use snell::Timestamp;
 use snell_store::HookStats;
 
-use super::HookUsage;
+use super::data::HookUsage;
 use crate::web::format::{format_duration_ms, render_ago, truncate_text};
 
 /// How much of a command is shown.

@@ -4,7 +4,8 @@ use maud::{Markup, html};
 use snell::Timestamp;
 use snell_store::HookHour;
 
-use super::{CHART_HOURS, HookUsage, HooksParams};
+use super::data::HookUsage;
+use super::params::{CHART_HOURS, HooksParams};
 use crate::web::buckets::{HOUR, list_buckets};
 use crate::web::chart::{ChartLine, SvgChart};
 use crate::web::format::{format_duration_ms, pluralize, render_clock, truncate_text};

@@ -4,7 +4,8 @@ use maud::{Markup, html};
 use snell::Timestamp;
 
 use super::columns::COLUMNS;
-use super::{HookUsage, HooksParams, PERIODS};
+use super::data::HookUsage;
+use super::params::{HooksParams, PERIODS};
 
 /// How many hooks are shown.
 const MAX_HOOKS: usize = 200;

@@ -1,0 +1,59 @@
+//! What is asked of a timeline.
+
+use axum::http::Uri;
+
+use super::item_kind::{ONLY_PARAM, TIMELINE_KINDS, TimelineKindFilter};
+use super::timeline_item::TimelineCursor;
+use crate::http::errors::HttpError;
+use crate::http::query_params::QueryParams;
+
+/// What is asked of a timeline.
+pub(super) struct TimelineParams {
+    pub(super) agent_id: i64,
+    pub(super) kinds: TimelineKindFilter,
+    pub(super) before: TimelineCursor,
+}
+
+impl TimelineParams {
+    /// The parameters of an address of a timeline.
+    pub(super) fn parse_query(uri: &Uri) -> Result<QueryParams<'_>, HttpError> {
+        let known: Vec<_> = kind_names().chain([ONLY_PARAM, "before"]).collect();
+        QueryParams::parse(uri.query(), &known)
+    }
+
+    pub(super) fn parse(agent_id: i64, query: &QueryParams<'_>) -> Result<Self, HttpError> {
+        Ok(Self {
+            agent_id,
+            kinds: TimelineKindFilter::parse(query)?,
+            before: query.older_than_cursor(TimelineCursor::parse)?.unwrap_or_default(),
+        })
+    }
+
+    /// Whether it is asked for what happens now, and not for something older.
+    pub(super) fn is_live(&self) -> bool {
+        self.before == TimelineCursor::default()
+    }
+
+    /// Where the newest rows of these kinds are fetched from, and the end.
+    pub(super) fn fragment_url(&self) -> String {
+        self.url_for(&format!("/fragments/agents/{}/timeline", self.agent_id), None)
+    }
+
+    /// An address for the same kinds.
+    pub(super) fn url_for(&self, path: &str, before: Option<TimelineCursor>) -> String {
+        let mut query = self.kinds.to_query();
+        if let Some(before) = before {
+            query = [query, format!("before={before}")]
+                .into_iter()
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join("&");
+        }
+        if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+    }
+}
+
+/// What kinds are called in an address.
+pub(super) fn kind_names() -> impl Iterator<Item = &'static str> {
+    TIMELINE_KINDS.iter().map(|(_, name, _)| *name)
+}

@@ -1,0 +1,96 @@
+//! The timeline as it stands on the page: its kinds, its rows, and its end.
+
+use maud::{Markup, html};
+use snell_store::AgentState;
+
+use super::data::{MAX_EVENTS_SCANNED, TimelinePage};
+use super::item_kind::{ONLY_PARAM, TIMELINE_KINDS, TimelineKindFilter};
+use super::params::TimelineParams;
+use super::render::{RowTarget, render_row};
+
+/// How many rows the page holds at most while it is open. Older ones are found by paging.
+const MAX_ROWS: usize = 500;
+
+/// The choice of kinds: a form that works by itself, and by itself once there is a script.
+pub(super) fn render_kind_filter(agent_id: i64, kinds: &TimelineKindFilter) -> Markup {
+    html! {
+        form.filter method="get" action={ "/agents/" (agent_id) } autocomplete="off" data-at-once {
+            fieldset {
+                legend { "Show" }
+                input type="hidden" name=(ONLY_PARAM) value="1";
+                @for (kind, name, label) in TIMELINE_KINDS {
+                    label { input type="checkbox" name=(name) value="1" checked[kinds.contains(*kind)]; " " (label) }
+                }
+            }
+            button { "Filter" }
+            a href={ "/agents/" (agent_id) "/export.html" } download { "Export as HTML" }
+        }
+    }
+}
+
+/// The way to what is older. It is there even if nothing is, for the page may drop rows as it grows.
+pub(super) fn render_older_link(asked: &TimelineParams, timeline: &TimelinePage) -> Markup {
+    let path = format!("/agents/{}", asked.agent_id);
+    html! {
+        p.pager {
+            a #older rel="prev" hidden[timeline.older.is_none()] href=(asked.url_for(&path, timeline.older)) { "Older" }
+            @if !asked.is_live() { " " a rel="next" href=(asked.url_for(&path, None)) { "Newest" } }
+        }
+    }
+}
+
+/// The timeline with its end, and a way there.
+pub(super) fn render_timeline(asked: &TimelineParams, timeline: &TimelinePage, state: AgentState) -> Markup {
+    html! {
+        (render_rows(asked, timeline))
+        @if asked.is_live() {
+            p.jump { a #jump href="#now" { "Jump to live" } }
+            (render_timeline_end(asked, state))
+        }
+    }
+}
+
+fn render_rows(asked: &TimelineParams, timeline: &TimelinePage) -> Markup {
+    let (src, when) = (asked.fragment_url(), asked.is_live().then_some("*"));
+    let mut rows: Vec<Markup> = Vec::with_capacity(timeline.items.len());
+    let mut place = timeline.before;
+    for moment in timeline.items.iter().rev() {
+        place = place.after_item(moment);
+        let on = if asked.is_live() { RowTarget::LivePage(place) } else { RowTarget::Page };
+        rows.push(render_row(moment, on));
+    }
+    html! {
+        ol #timeline.timeline data-src=[when.map(|_| src)] data-when=[when] data-agent=(asked.agent_id)
+            data-grow=(MAX_ROWS) {
+            @for row in rows.iter().rev() { (row) }
+            @if rows.is_empty() { li #timeline-none.quiet { (render_empty_reason(asked, timeline)) } }
+        }
+    }
+}
+
+/// Why there are no rows.
+fn render_empty_reason(asked: &TimelineParams, timeline: &TimelinePage) -> Markup {
+    let path = format!("/agents/{}", asked.agent_id);
+    let looked_at = format!("{} {:03}", MAX_EVENTS_SCANNED / 1000, MAX_EVENTS_SCANNED % 1000);
+    html! {
+        @if asked.kinds.is_empty() {
+            "No kind is ticked, so nothing is shown. " a href=(path) { "Show everything" }
+        } @else if let Some(older) = timeline.older {
+            @if asked.is_live() { "None among the newest " (looked_at) " events. " }
+            @else { "None among the " (looked_at) " events before. " }
+            a href=(asked.url_for(&path, Some(older))) { "Look further back" }
+        } @else if asked.is_live() { "Nothing of that kind." } @else { "Nothing older of that kind." }
+    }
+}
+
+/// The end of the timeline, which says whether that goes on.
+fn render_timeline_end(asked: &TimelineParams, state: AgentState) -> Markup {
+    html! {
+        p #now tabindex="-1" data-src=(asked.fragment_url()) data-when="state_changed session_created session_ended"
+            data-agent=(asked.agent_id) data-keyed {
+            span #now-said {
+                @if state == AgentState::Ended { "This is where it ended." } @else { "This is where it goes on." }
+            }
+        }
+    }
+}

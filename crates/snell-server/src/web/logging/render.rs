@@ -1,0 +1,81 @@
+//! The view around the events: the receiver, and the form by which events are chosen.
+
+use axum::response::Response;
+use maud::{Markup, html};
+use snell::EventName;
+
+use super::receiver_status::ReceiverStatus;
+use crate::api::DECISIONS;
+use crate::web::agent::decision_label;
+use crate::web::filter_form::FilterForm;
+use crate::web::format::{canonical_decision, truncate_text};
+use crate::web::layout::{NavTab, PageContent, PageFrame, render_page};
+use crate::web::project_names::ProjectNames;
+
+pub(super) fn render_logging_page(frame: &PageFrame, receiver: &ReceiverStatus, events: &Markup) -> Response {
+    let main = html! {
+        h1 { "Logging" }
+        section.receiver aria-labelledby="receiver-title" {
+            h2 #receiver-title { "Hook receiver" }
+            // What changes here is read out; that times pass is not.
+            div aria-live="polite" { (receiver.render_mode()) }
+            (receiver.render_facts())
+        }
+        section aria-labelledby="log-title" {
+            h2 #log-title { "Events" }
+            (events)
+        }
+    };
+    let view = PageContent { tab: Some(NavTab::Logging), title: "Logging", main };
+    render_page(frame, &view)
+}
+
+/// A decision as it is chosen: most calls run without anybody having allowed them.
+fn decision_choice_label(word: &str) -> &str {
+    match word {
+        "allow" => "allowed (by a hook)",
+        other => decision_label(other),
+    }
+}
+
+/// The choice of events: a form that needs no script.
+pub(super) fn render_filter_form(asked: FilterForm<'_>, projects: &ProjectNames) -> Markup {
+    let project = asked.value("project_id");
+    let times = "how long ago: 2h, 3d; or when: 2026-03-01, 2026-03-01 12:00 (as times are shown here), 2026-03-01T12:00:00+02:00";
+    html! {
+        (asked.render_error())
+        form #log-form.filter.fields method="get" action="/logging" role="search" aria-label="Events" {
+            label.wide { "Search " input type="search" name="q" value=(asked.escaped_value("q")) maxlength="200"; }
+            label { "Event " input name="event" value=(asked.escaped_value("event")) list="event-names" autocomplete="off"; }
+            datalist #event-names { @for name in EventName::canonical_names() { option value=(name) {} } }
+            label { "Tool " input name="tool" value=(asked.escaped_value("tool")) autocomplete="off"; }
+            label { "Decision "
+                select name="decision" aria-invalid=[asked.aria_invalid("decision")] aria-describedby=[asked.aria_describedby("decision")] {
+                    option value="" { "any" }
+                    @for word in DECISIONS {
+                        @let is_asked = canonical_decision(asked.value("decision")) == canonical_decision(word);
+                        option value=(word) selected[is_asked] { (decision_choice_label(word)) }
+                    }
+                }
+            }
+            label { "Project "
+                select name="project_id" aria-invalid=[asked.aria_invalid("project_id")] aria-describedby=[asked.aria_describedby("project_id")] {
+                    option value="" { "all" }
+                    @for one in projects.all() {
+                        @let number = one.view.project_id.to_string();
+                        option value=(number) title=(truncate_text(&one.view.path, 200)) selected[project == number] { (truncate_text(&one.display_name, 60)) }
+                    }
+                }
+            }
+            label { "Agent " input name="agent_id" value=(asked.escaped_value("agent_id")) inputmode="numeric" size="6"
+                aria-invalid=[asked.aria_invalid("agent_id")] aria-describedby=[asked.aria_describedby("agent_id")]; }
+            label { "Session " input name="session_id" value=(asked.escaped_value("session_id")) autocomplete="off"; }
+            label title=(times) { "Since " input name="since" value=(asked.escaped_value("since")) placeholder="2h" size="16"
+                aria-invalid=[asked.aria_invalid("since")] aria-describedby=[asked.aria_describedby("since")]; }
+            label title=(times) { "Until " input name="until" value=(asked.escaped_value("until")) placeholder="1h" size="16"
+                aria-invalid=[asked.aria_invalid("until")] aria-describedby=[asked.aria_describedby("until")]; }
+            button { "Show" }
+            @if !asked.values.is_empty() { a href="/logging" { "Everything" } }
+        }
+    }
+}
