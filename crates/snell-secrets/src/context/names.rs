@@ -54,24 +54,12 @@ pub(crate) const MAX_NAME_BYTES: usize = 64;
 
 /// The rules that use a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NameUse {
+enum NameUse {
     /// Masking: the value of a name that ends so.
     Value,
     /// The guard: a variable of the environment that has these words in its name.
     Variable,
     Both,
-}
-
-/// A row of [`SECRET_NAMES`]: the last words of a name, joined by `_`.
-#[derive(Debug)]
-pub(crate) struct SecretName {
-    pub(crate) words: &'static str,
-    pub(crate) kind: CredentialKind,
-    pub(crate) used: NameUse,
-}
-
-const fn secret_name(words: &'static str, kind: CredentialKind, used: NameUse) -> SecretName {
-    SecretName { words, kind, used }
 }
 
 use CredentialKind::{
@@ -80,65 +68,35 @@ use CredentialKind::{
 };
 use NameUse::{Both, Value, Variable};
 
-/// The names of secrets. A longer row stands before a row that ends it.
-pub(crate) const SECRET_NAMES: &[SecretName] = &[
-    secret_name("authorization", Authorization, Value),
-    secret_name("secret_access_key", Key, Value),
-    secret_name("secret", Secret, Both),
-    secret_name("secrets", Secret, Variable),
-    secret_name("token", Token, Both),
-    secret_name("bearer", Token, Value),
-    secret_name("api_key", Key, Both),
-    secret_name("apikey", Key, Both),
-    secret_name("api_token", Token, Value),
-    secret_name("apitoken", Token, Value),
-    secret_name("auth_token", Token, Value),
-    secret_name("authtoken", Token, Value),
-    secret_name("accesstoken", Token, Value),
-    secret_name("access_key", Key, Both),
-    secret_name("accesskey", Key, Value),
-    secret_name("secret_key", Key, Both),
-    secret_name("secretkey", Key, Value),
-    secret_name("private_key", Key, Both),
-    secret_name("privatekey", Key, Value),
-    secret_name("account_key", Key, Both),
-    secret_name("admin_key", Key, Variable),
-    secret_name("app_key", Key, Variable),
-    secret_name("client_key", Key, Variable),
-    secret_name("deploy_key", Key, Variable),
-    secret_name("encryption_key", Key, Both),
-    secret_name("service_key", Key, Variable),
-    secret_name("signing_key", Key, Both),
-    secret_name("ssh_key", Key, Variable),
-    secret_name("master_key", Key, Both),
-    secret_name("auth_key", Key, Both),
-    secret_name("client_key_data", Key, Value),
-    secret_name("identitytoken", Token, Value),
-    secret_name("registrytoken", Token, Value),
-    secret_name("pat", OpaqueToken, Value),
-    secret_name("auth", Basic, Value),
-    secret_name("sig", Signature, Value),
-    secret_name("signature", Signature, Value),
-    secret_name("credential", Credential, Both),
-    secret_name("credentials", Credential, Both),
-    secret_name("jwt", Token, Value),
-    secret_name("otp", Digits, Value),
-    secret_name("pin", Digits, Value),
-    secret_name("cookie", Cookie, Value),
-    secret_name("cookies", Cookie, Value),
-    secret_name("connect_sid", Session, Value),
-    secret_name("koa_sess", Session, Value),
-    secret_name("phpsessid", Session, Value),
-    secret_name("jsessionid", Session, Value),
-    secret_name("aspxauth", Session, Value),
-    secret_name("laravel_session", Session, Value),
-    secret_name("connection_string", Connection, Value),
-    secret_name("connectionstring", Connection, Value),
-    secret_name("password", Password, Both),
-    secret_name("passwd", Password, Both),
-    secret_name("passphrase", Password, Both),
-    secret_name("pgpassword", Password, Both),
+/// The names of secrets by their meaning and use: the last words of a name, joined by `_`. No name ends with one that means
+/// something else.
+const SECRET_NAMES: &[(CredentialKind, NameUse, &[&str])] = &[
+    (Authorization, Value, &["authorization"]),
+    (Secret, Both, &["secret"]),
+    (Secret, Variable, &["secrets"]),
+    (Token, Both, &["token"]),
+    (Token, Value, &["bearer", "jwt", "api_token", "apitoken", "auth_token", "authtoken", "accesstoken"]),
+    (Token, Value, &["identitytoken", "registrytoken"]),
+    (OpaqueToken, Value, &["pat"]),
+    (Key, Both, &["api_key", "apikey", "access_key", "secret_key", "private_key", "account_key", "encryption_key"]),
+    (Key, Both, &["signing_key", "master_key", "auth_key"]),
+    (Key, Value, &["secret_access_key", "accesskey", "secretkey", "privatekey", "client_key_data"]),
+    (Key, Variable, &["admin_key", "app_key", "client_key", "deploy_key", "service_key", "ssh_key"]),
+    (Basic, Value, &["auth"]),
+    (Signature, Value, &["sig", "signature"]),
+    (Credential, Both, &["credential", "credentials"]),
+    (Digits, Value, &["otp", "pin"]),
+    (Cookie, Value, &["cookie", "cookies"]),
+    (Session, Value, &["connect_sid", "koa_sess", "phpsessid", "jsessionid", "aspxauth", "laravel_session"]),
+    (Connection, Value, &["connection_string", "connectionstring"]),
+    (Password, Both, &["password", "passwd", "passphrase", "pgpassword"]),
 ];
+
+/// The names that have more uses than this one, and their meanings.
+fn list_names_beyond(other: NameUse) -> impl Iterator<Item = (&'static str, CredentialKind)> {
+    let rows = SECRET_NAMES.iter().filter(move |(_, used, _)| *used != other);
+    rows.flat_map(|(kind, _, names)| names.iter().map(|name| (*name, *kind)))
+}
 
 /// Ends of names that mean a password even within a word, as in `PGPASSWORD`.
 pub(crate) const PASSWORD_ENDS: [&str; 5] = ["password", "passwd", "passphrase", "_pwd", "_pass"];
@@ -245,22 +203,22 @@ pub fn credential_kind(name: &str) -> Option<CredentialKind> {
     if PASSWORD_ENDS.iter().any(|end| words.ends_with(end)) {
         return Some(CredentialKind::Password);
     }
-    SECRET_NAMES.iter().find(|row| row.used != Variable && ends_with_words(&words, row.words)).map(|row| row.kind)
+    list_names_beyond(Variable).find(|(name, _)| ends_with_words(&words, name)).map(|(_, kind)| kind)
 }
 
 /// Whether a variable of the environment with this name holds a secret.
 pub fn is_secret_variable(name: &str) -> bool {
     let last = name.rsplit('_').next().unwrap_or_default();
     let word_ends = || name.match_indices('_').map(|(at, _)| at).chain([name.len()]);
-    let is_named = |row: &SecretName| word_ends().any(|end| ends_with_capitals(&name[..end], row.words));
-    !DESCRIBING_WORDS.contains(&last) && SECRET_NAMES.iter().any(|row| row.used != Value && is_named(row))
+    let has_words = |words: &str| word_ends().any(|end| ends_with_capitals(&name[..end], words));
+    !DESCRIBING_WORDS.contains(&last) && list_names_beyond(Value).any(|(words, _)| has_words(words))
 }
 
 /// Whether a pattern with which lines are picked names secrets: `TOKEN`, `_KEY=`, `pass`.
 pub fn pattern_names_secrets(pattern: &str) -> bool {
     let upper = pattern.to_ascii_uppercase();
     let mut words = upper.split(|c: char| !c.is_ascii_alphabetic());
-    let is_name = |word: &str| SECRET_NAMES.iter().any(|row| row.used != Value && row.words.eq_ignore_ascii_case(word));
+    let is_name = |word: &str| list_names_beyond(Value).any(|(name, _)| name.eq_ignore_ascii_case(word));
     words.any(|word| is_name(word) || PATTERN_WORDS.contains(&word))
 }
 
@@ -327,9 +285,11 @@ mod tests {
 
     #[test]
     fn every_name_of_a_credential_is_found_by_its_end() {
-        for row in SECRET_NAMES {
-            let expected = (row.used != Variable).then_some(row.kind);
-            assert_eq!(credential_kind(row.words), expected, "{}", row.words);
+        for (kind, used, names) in SECRET_NAMES {
+            let expected = (*used != Variable).then_some(*kind);
+            for name in *names {
+                assert_eq!(credential_kind(name), expected, "{name}");
+            }
         }
         for end in PASSWORD_ENDS {
             assert_eq!(credential_kind(&format!("DB{end}")), Some(Password), "{end}");
@@ -338,8 +298,8 @@ mod tests {
 
     #[test]
     fn every_name_of_a_variable_is_found_in_capitals() {
-        for row in SECRET_NAMES.iter().filter(|row| row.used != Value) {
-            let name = format!("MY_{}_1", row.words.to_ascii_uppercase());
+        for (name, _) in list_names_beyond(Value) {
+            let name = format!("MY_{}_1", name.to_ascii_uppercase());
             assert!(is_secret_variable(&name), "{name}");
         }
     }

@@ -1,5 +1,6 @@
 //! Why a server cannot start, and why a request is refused. The second is the only place that picks status codes.
 
+use std::borrow::Cow;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -147,69 +148,57 @@ impl HttpError {
     }
 
     pub(crate) fn status_code(&self) -> StatusCode {
-        match self {
-            Self::BadRequest(_) | Self::BadValue { .. } => StatusCode::BAD_REQUEST,
-            Self::NoToken => StatusCode::UNAUTHORIZED,
-            Self::OtherUser | Self::UnknownUser | Self::ForeignOrigin => StatusCode::FORBIDDEN,
-            Self::NotFound(_) | Self::UnknownPath(_) => StatusCode::NOT_FOUND,
-            Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
-            Self::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
-            Self::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::HeadTooLarge { .. } => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-            Self::WrongHost => StatusCode::MISDIRECTED_REQUEST,
-            Self::StoreRejected(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::Busy { .. } | Self::IngestDisabled => StatusCode::SERVICE_UNAVAILABLE,
-        }
+        self.describe().0
     }
 
     /// What whoever sent the request is told.
     pub(crate) fn message(&self) -> String {
-        match self {
-            Self::BadRequest(message)
-            | Self::BadValue { message, .. }
-            | Self::NotFound(message)
-            | Self::UnknownPath(message) => message.clone(),
-            Self::NoToken => "a token is required; send it as: Authorization: Bearer TOKEN".into(),
-            Self::OtherUser => "this server belongs to another user of this machine, and has no token; ask its owner to start \
-                it with --token-file, then send the token as: Authorization: Bearer TOKEN"
-                .into(),
-            Self::UnknownUser => "the user of this connection is not known, and this server has no token; start it with \
-                --token-file and send the token as: Authorization: Bearer TOKEN, or set unknown_senders = \"accept\" in \
-                [server] of snell.toml"
-                .into(),
-            Self::ForeignOrigin => "requests of other pages are refused".into(),
-            Self::WrongMethod => "the method is not allowed here; the header Allow names those that are".into(),
-            Self::BodyTimeout => "the body did not come in time".into(),
-            Self::BodyTooLarge { most } => format!("the body is larger than {most} bytes"),
-            Self::HeadTooLarge { most } => format!("the head of the request is larger than {most} bytes"),
-            Self::WrongHost => {
-                "the header Host does not name this server; start it with --allow-host NAME to serve other names".into()
-            }
-            Self::StoreRejected(why) => format!("the event cannot be stored: {why}"),
-            Self::Busy { why, .. } => format!("{why}; try again shortly"),
-            Self::IngestDisabled => "taking hook events is switched off (enabled = false in [server])".into(),
-        }
+        self.describe().2.into_owned()
     }
-}
 
-impl HttpError {
-    /// What the log tells of it. What was sent is not in it.
+    /// What the log says of it. What was sent is not in it.
     pub(crate) fn log_reason(&self) -> &str {
+        self.describe().1
+    }
+
+    /// The status, the reason for the log, and the message for whoever sent the request.
+    #[rustfmt::skip]
+    fn describe(&self) -> (StatusCode, &str, Cow<'_, str>) {
         match self {
-            Self::BadRequest(_) | Self::BadValue { .. } => "what was sent is wrong",
-            Self::NoToken => "the token is missing or wrong",
-            Self::OtherUser => "the connection belongs to another user",
-            Self::UnknownUser => "the user of the connection is not known",
-            Self::ForeignOrigin => "it comes from another page",
-            Self::NotFound(_) | Self::UnknownPath(_) => "there is no such thing",
-            Self::WrongMethod => "the method is not allowed there",
-            Self::BodyTimeout => "the body did not come in time",
-            Self::BodyTooLarge { .. } => "the body is too large",
-            Self::HeadTooLarge { .. } => "the head is too large",
-            Self::WrongHost => "it calls the server by another name",
-            // These are words of our own and of the database.
-            Self::StoreRejected(why) | Self::Busy { why, .. } => why,
-            Self::IngestDisabled => "taking hook events is switched off",
+            Self::BadRequest(message) | Self::BadValue { message, .. } => {
+                (StatusCode::BAD_REQUEST, "what was sent is wrong", message.into())
+            }
+            Self::NoToken => (StatusCode::UNAUTHORIZED, "the token is missing or wrong",
+                "a token is required; send it as: Authorization: Bearer TOKEN".into()),
+            Self::OtherUser => (StatusCode::FORBIDDEN, "the connection belongs to another user",
+                "this server belongs to another user of this machine, and has no token; ask its owner to start it with \
+                 --token-file, then send the token as: Authorization: Bearer TOKEN".into()),
+            Self::UnknownUser => (StatusCode::FORBIDDEN, "the user of the connection is not known",
+                "the user of this connection is not known, and this server has no token; start it with --token-file and \
+                 send the token as: Authorization: Bearer TOKEN, or set unknown_senders = \"accept\" in [server] of \
+                 snell.toml".into()),
+            Self::ForeignOrigin => (StatusCode::FORBIDDEN, "it comes from another page",
+                "requests of other pages are refused".into()),
+            Self::NotFound(message) | Self::UnknownPath(message) => {
+                (StatusCode::NOT_FOUND, "there is no such thing", message.into())
+            }
+            Self::WrongMethod => (StatusCode::METHOD_NOT_ALLOWED, "the method is not allowed there",
+                "the method is not allowed here; the header Allow names those that are".into()),
+            Self::BodyTimeout => (StatusCode::REQUEST_TIMEOUT, "the body did not come in time",
+                "the body did not come in time".into()),
+            Self::BodyTooLarge { most } => (StatusCode::PAYLOAD_TOO_LARGE, "the body is too large",
+                format!("the body is larger than {most} bytes").into()),
+            Self::HeadTooLarge { most } => (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "the head is too large",
+                format!("the head of the request is larger than {most} bytes").into()),
+            Self::WrongHost => (StatusCode::MISDIRECTED_REQUEST, "it calls the server by another name",
+                "the header Host does not name this server; start it with --allow-host NAME to serve other names".into()),
+            // These reasons are words of our own and of the database.
+            Self::StoreRejected(why) => {
+                (StatusCode::UNPROCESSABLE_ENTITY, why, format!("the event cannot be stored: {why}").into())
+            }
+            Self::Busy { why, .. } => (StatusCode::SERVICE_UNAVAILABLE, why, format!("{why}; try again shortly").into()),
+            Self::IngestDisabled => (StatusCode::SERVICE_UNAVAILABLE, "taking hook events is switched off",
+                "taking hook events is switched off (enabled = false in [server])".into()),
         }
     }
 

@@ -6,7 +6,10 @@
 use serde::Serialize;
 use snell::Timestamp;
 
-use crate::db::model::{AgentRow, AgentState, ConversationRow, StateSource, TurnRow, words};
+use crate::db::model::{
+    AgentRow, AgentState, ConversationRow, StateConfidence, StateSource, TimestampSource, TurnActor, TurnRow, words,
+};
+use crate::derive::intent::TurnIntent;
 use crate::record::event_record::{GuardVerdictRecord, HookRunRecord};
 use crate::views::query_types::truncate_with_ellipsis;
 
@@ -84,239 +87,135 @@ pub(crate) enum ChangePayload<'a> {
     Verdict(GuardVerdictPayload<'a>),
 }
 
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct TurnPayload<'a> {
-    agent_id: i64,
-    project_id: i64,
-    turn_id: i64,
-    command_id: i64,
-    actor: &'static str,
-    intent: &'static str,
-    text: &'a str,
-    timestamp: Timestamp,
-    timestamp_source: &'static str,
+/// Declares what watchers are told: a struct, and the function that fills it, field by field.
+macro_rules! payload {
+    ($name:ident from ($($argument:ident: $argument_type:ty),+) {
+        $($(#[$on:meta])* $field:ident: $type:ty = $value:expr),+ $(,)?
+    }) => {
+        #[derive(Clone, Debug, Serialize)]
+        pub(crate) struct $name<'a> {
+            $($(#[$on])* $field: $type,)+
+        }
+
+        impl<'a> $name<'a> {
+            pub(crate) fn new($($argument: $argument_type),+) -> Self {
+                Self { $($field: $value),+ }
+            }
+        }
+    };
 }
 
-impl<'a> TurnPayload<'a> {
-    pub(crate) fn from_turn(turn: &'a TurnRow, project_id: i64) -> Self {
-        Self {
-            agent_id: turn.agent_id,
-            project_id,
-            turn_id: turn.turn_id,
-            command_id: turn.command_id,
-            actor: turn.actor.as_str(),
-            intent: turn.intent.as_str(),
-            text: &turn.text,
-            timestamp: turn.timestamp,
-            timestamp_source: turn.timestamp_source.as_str(),
-        }
+payload! {
+    TurnPayload from (turn: &'a TurnRow, project_id: i64) {
+        agent_id: i64 = turn.agent_id,
+        project_id: i64 = project_id,
+        turn_id: i64 = turn.turn_id,
+        command_id: i64 = turn.command_id,
+        actor: TurnActor = turn.actor,
+        intent: TurnIntent = turn.intent,
+        text: &'a str = &turn.text,
+        timestamp: Timestamp = turn.timestamp,
+        timestamp_source: TimestampSource = turn.timestamp_source,
     }
 }
 
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct StatePayload<'a> {
-    agent_id: i64,
-    project_id: i64,
-    session_id: Option<&'a str>,
-    previous_state: Option<AgentState>,
-    state: AgentState,
-    state_since: Timestamp,
-    state_source: StateSource,
-    confidence: &'static str,
-    why: &'a str,
-    current_tool: Option<&'a str>,
-    end_reason: Option<&'a str>,
-    /// When the turn was that goes with it, else when it happened: by this, watchers put things in order.
-    timestamp: Timestamp,
-    turn_id: Option<i64>,
-}
-
-impl<'a> StatePayload<'a> {
-    pub(crate) fn from_agent(
-        agent: &'a AgentRow,
-        before: Option<AgentState>,
-        turn: Option<(i64, Timestamp)>,
-        at: Timestamp,
-    ) -> Self {
-        Self {
-            agent_id: agent.agent_id,
-            project_id: agent.project_id,
-            session_id: agent.session_id.as_deref(),
-            previous_state: before,
-            state: agent.state,
-            state_since: agent.state_since,
-            state_source: agent.state_source,
-            confidence: agent.confidence.as_str(),
-            why: &agent.why,
-            current_tool: agent.current_tool.as_deref(),
-            end_reason: agent.end_reason.as_deref(),
-            timestamp: turn.map_or(at, |(_, at)| at),
-            turn_id: turn.map(|(id, _)| id),
-        }
+payload! {
+    StatePayload from (agent: &'a AgentRow, before: Option<AgentState>, turn: Option<(i64, Timestamp)>, at: Timestamp) {
+        agent_id: i64 = agent.agent_id,
+        project_id: i64 = agent.project_id,
+        session_id: Option<&'a str> = agent.session_id.as_deref(),
+        previous_state: Option<AgentState> = before,
+        state: AgentState = agent.state,
+        state_since: Timestamp = agent.state_since,
+        state_source: StateSource = agent.state_source,
+        confidence: StateConfidence = agent.confidence,
+        why: &'a str = &agent.why,
+        current_tool: Option<&'a str> = agent.current_tool.as_deref(),
+        end_reason: Option<&'a str> = agent.end_reason.as_deref(),
+        /// When the turn was that goes with it, else when it happened: by this, watchers put things in order.
+        timestamp: Timestamp = turn.map_or(at, |(_, at)| at),
+        turn_id: Option<i64> = turn.map(|(id, _)| id),
     }
 }
 
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct SessionCreatedPayload<'a> {
-    agent_id: i64,
-    project_id: i64,
-    session_id: &'a str,
-    started_at: Timestamp,
-    timestamp: Timestamp,
-}
-
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct SessionEndedPayload<'a> {
-    agent_id: i64,
-    project_id: i64,
-    session_id: &'a str,
-    ended_at: Option<Timestamp>,
-    end_reason: Option<&'a str>,
-    timestamp: Timestamp,
-}
-
-impl<'a> SessionCreatedPayload<'a> {
-    pub(crate) fn from_conversation(conversation: &'a ConversationRow, project_id: i64, at: Timestamp) -> Self {
-        Self {
-            agent_id: conversation.agent_id,
-            project_id,
-            session_id: &conversation.session_id,
-            started_at: conversation.started_at,
-            timestamp: at,
-        }
+payload! {
+    SessionCreatedPayload from (conversation: &'a ConversationRow, project_id: i64, at: Timestamp) {
+        agent_id: i64 = conversation.agent_id,
+        project_id: i64 = project_id,
+        session_id: &'a str = &conversation.session_id,
+        started_at: Timestamp = conversation.started_at,
+        timestamp: Timestamp = at,
     }
 }
 
-impl<'a> SessionEndedPayload<'a> {
-    pub(crate) fn from_conversation(conversation: &'a ConversationRow, project_id: i64, at: Timestamp) -> Self {
-        Self {
-            agent_id: conversation.agent_id,
-            project_id,
-            session_id: &conversation.session_id,
-            ended_at: conversation.ended_at,
-            end_reason: conversation.end_reason.as_deref(),
-            timestamp: at,
-        }
+payload! {
+    SessionEndedPayload from (conversation: &'a ConversationRow, project_id: i64, at: Timestamp) {
+        agent_id: i64 = conversation.agent_id,
+        project_id: i64 = project_id,
+        session_id: &'a str = &conversation.session_id,
+        ended_at: Option<Timestamp> = conversation.ended_at,
+        end_reason: Option<&'a str> = conversation.end_reason.as_deref(),
+        timestamp: Timestamp = at,
     }
 }
 
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct CardPayload<'a> {
-    agent_id: i64,
-    project_id: i64,
-    /// The event, or what else made it new.
-    reason: &'a str,
-    /// What somebody said about the session with it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
-    session_id: Option<&'a str>,
-    state: AgentState,
-    state_since: Timestamp,
-    current_tool: Option<&'a str>,
-    last_words: Option<String>,
-    /// What the agent says that it is working on.
-    status_text: Option<String>,
-    context_percent: Option<f64>,
-    last_seen_at: Timestamp,
-    timestamp: Timestamp,
-}
-
-impl<'a> CardPayload<'a> {
-    pub(crate) fn from_agent(
-        agent: &'a AgentRow,
-        status_text: Option<&str>,
-        reason: &'a str,
-        message: Option<&str>,
-        at: Timestamp,
-    ) -> Self {
-        let in_brief = |words: &str| truncate_with_ellipsis(words, MAX_CARD_TEXT_BYTES);
-        Self {
-            agent_id: agent.agent_id,
-            project_id: agent.project_id,
-            reason,
-            message: message.map(in_brief),
-            session_id: agent.session_id.as_deref(),
-            state: agent.state,
-            state_since: agent.state_since,
-            current_tool: agent.current_tool.as_deref(),
-            last_words: agent.last_words.as_deref().map(in_brief),
-            status_text: status_text.map(in_brief),
-            context_percent: agent.context_percent,
-            last_seen_at: agent.last_seen_at,
-            timestamp: at,
-        }
+payload! {
+    CardPayload from (
+        agent: &'a AgentRow, status_text: Option<&str>, reason: &'a str, message: Option<&str>, at: Timestamp
+    ) {
+        agent_id: i64 = agent.agent_id,
+        project_id: i64 = agent.project_id,
+        /// The event, or what else made it new.
+        reason: &'a str = reason,
+        /// What somebody said about the session with it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<String> = message.map(shorten_card_text),
+        session_id: Option<&'a str> = agent.session_id.as_deref(),
+        state: AgentState = agent.state,
+        state_since: Timestamp = agent.state_since,
+        current_tool: Option<&'a str> = agent.current_tool.as_deref(),
+        last_words: Option<String> = agent.last_words.as_deref().map(shorten_card_text),
+        /// What the agent says that it is working on.
+        status_text: Option<String> = status_text.map(shorten_card_text),
+        context_percent: Option<f64> = agent.context_percent,
+        last_seen_at: Timestamp = agent.last_seen_at,
+        timestamp: Timestamp = at,
     }
 }
 
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct HookRunPayload<'a> {
-    agent_id: i64,
-    project_id: i64,
-    event: &'a str,
-    contract: &'a str,
-    source: &'a str,
-    line: u32,
-    command: &'a str,
-    status: &'a str,
-    exit_code: Option<i32>,
-    signal: Option<i32>,
-    duration_ms: f64,
-    why: Option<&'a str>,
-    timestamp: Timestamp,
+fn shorten_card_text(words: &str) -> String {
+    truncate_with_ellipsis(words, MAX_CARD_TEXT_BYTES)
 }
 
-impl<'a> HookRunPayload<'a> {
-    pub(crate) fn from_run(run: &'a HookRunRecord, agent: (i64, i64), event: &'a str, at: Timestamp) -> Self {
-        Self {
-            agent_id: agent.0,
-            project_id: agent.1,
-            event,
-            contract: &run.contract,
-            source: &run.source,
-            line: run.line,
-            command: &run.command,
-            status: &run.status,
-            exit_code: run.exit_code,
-            signal: run.signal,
-            duration_ms: run.duration_us as f64 / 1000.0,
-            why: run.why.as_deref(),
-            timestamp: at,
-        }
+payload! {
+    HookRunPayload from (run: &'a HookRunRecord, agent: (i64, i64), event: &'a str, at: Timestamp) {
+        agent_id: i64 = agent.0,
+        project_id: i64 = agent.1,
+        event: &'a str = event,
+        contract: &'a str = &run.contract,
+        source: &'a str = &run.source,
+        line: u32 = run.line,
+        command: &'a str = &run.command,
+        status: &'a str = &run.status,
+        exit_code: Option<i32> = run.exit_code,
+        signal: Option<i32> = run.signal,
+        duration_ms: f64 = run.duration_us as f64 / 1000.0,
+        why: Option<&'a str> = run.why.as_deref(),
+        timestamp: Timestamp = at,
     }
 }
 
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct GuardVerdictPayload<'a> {
-    agent_id: i64,
-    project_id: i64,
-    event: &'a str,
-    decision: &'a str,
-    would: Option<&'a str>,
-    rule: &'a str,
-    tier: &'a str,
-    reason: &'a str,
-    advice: Option<&'a str>,
-    timestamp: Timestamp,
-}
-
-impl<'a> GuardVerdictPayload<'a> {
-    pub(crate) fn from_verdict(
-        verdict: &'a GuardVerdictRecord,
-        agent: (i64, i64),
-        event: &'a str,
-        at: Timestamp,
-    ) -> Self {
-        Self {
-            agent_id: agent.0,
-            project_id: agent.1,
-            event,
-            decision: &verdict.decision,
-            would: verdict.would.as_deref(),
-            rule: &verdict.rule,
-            tier: &verdict.tier,
-            reason: &verdict.reason,
-            advice: verdict.advice.as_deref(),
-            timestamp: at,
-        }
+payload! {
+    GuardVerdictPayload from (verdict: &'a GuardVerdictRecord, agent: (i64, i64), event: &'a str, at: Timestamp) {
+        agent_id: i64 = agent.0,
+        project_id: i64 = agent.1,
+        event: &'a str = event,
+        decision: &'a str = &verdict.decision,
+        would: Option<&'a str> = verdict.would.as_deref(),
+        rule: &'a str = &verdict.rule,
+        tier: &'a str = &verdict.tier,
+        reason: &'a str = &verdict.reason,
+        advice: Option<&'a str> = verdict.advice.as_deref(),
+        timestamp: Timestamp = at,
     }
 }

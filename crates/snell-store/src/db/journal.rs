@@ -165,7 +165,7 @@ impl<'a> Journal<'a> {
         let (agent_id, project_id, at) = (agent.agent_id, agent.project_id, self.cause.at);
         let before_state = before.map(|before| before.state);
         if before_state != Some(agent.state) {
-            let told = StatePayload::from_agent(agent, before_state, self.cause.turn, at);
+            let told = StatePayload::new(agent, before_state, self.cause.turn, at);
             self.record_change(ChangeKind::StateChanged, agent_id, project_id, ChangePayload::State(told))?;
             self.insert_sighting_if_unreported(agent, before_state)?;
         }
@@ -189,7 +189,7 @@ impl<'a> Journal<'a> {
         };
         let status_text = conversation.as_ref().and_then(|conversation| conversation.status_text.as_deref());
         let ChangeCause { ref reason, at, ref message, .. } = self.cause;
-        let told = CardPayload::from_agent(agent, status_text, reason, message.as_deref(), at);
+        let told = CardPayload::new(agent, status_text, reason, message.as_deref(), at);
         self.rows.insert_change(&NewChange {
             kind: ChangeKind::CardRefresh,
             agent_id: agent.agent_id,
@@ -207,11 +207,11 @@ impl<'a> Journal<'a> {
         let agent_id = conversation.agent_id;
         let (project_id, at) = (self.find_project_id(agent_id)?, self.cause.at);
         if was_open.is_none() {
-            let told = SessionCreatedPayload::from_conversation(conversation, project_id, at);
+            let told = SessionCreatedPayload::new(conversation, project_id, at);
             self.record_change(ChangeKind::SessionCreated, agent_id, project_id, ChangePayload::SessionCreated(told))?;
         }
         if !is_open {
-            let told = SessionEndedPayload::from_conversation(conversation, project_id, at);
+            let told = SessionEndedPayload::new(conversation, project_id, at);
             self.record_change(ChangeKind::SessionEnded, agent_id, project_id, ChangePayload::SessionEnded(told))?;
         }
         Ok(())
@@ -306,7 +306,7 @@ impl Rows for Journal<'_> {
         self.cause.turn = Some((turn.turn_id, turn.timestamp));
         let project_id = self.find_project_id(turn.agent_id)?;
         let kind = if is_new { ChangeKind::TurnCreated } else { ChangeKind::TurnUpdated };
-        let told = ChangePayload::Turn(TurnPayload::from_turn(turn, project_id));
+        let told = ChangePayload::Turn(TurnPayload::new(turn, project_id));
         self.record_change(kind, turn.agent_id, project_id, told)
     }
 
@@ -314,7 +314,7 @@ impl Rows for Journal<'_> {
         self.rows.insert_hook_run(owner, run)?;
         let agent_id = owner.agent_id.unwrap_or(0);
         let project_id = self.find_project_id(agent_id)?;
-        let told = HookRunPayload::from_run(run, (agent_id, project_id), owner.event, owner.at);
+        let told = HookRunPayload::new(run, (agent_id, project_id), owner.event, owner.at);
         self.record_change(ChangeKind::HookRun, agent_id, project_id, ChangePayload::Run(told))
     }
 
@@ -323,7 +323,7 @@ impl Rows for Journal<'_> {
             return Ok(None);
         };
         let project_id = self.find_project_id(done.agent_id)?;
-        let told = HookRunPayload::from_run(&finished.run, (done.agent_id, project_id), &finished.event, finished.at);
+        let told = HookRunPayload::new(&finished.run, (done.agent_id, project_id), &finished.event, finished.at);
         self.record_change(ChangeKind::HookRun, done.agent_id, project_id, ChangePayload::Run(told))?;
         Ok(Some(done))
     }
@@ -332,7 +332,7 @@ impl Rows for Journal<'_> {
         self.rows.insert_guard_verdict(owner, verdict)?;
         let agent_id = owner.agent_id.unwrap_or(0);
         let project_id = self.find_project_id(agent_id)?;
-        let told = GuardVerdictPayload::from_verdict(verdict, (agent_id, project_id), owner.event, owner.at);
+        let told = GuardVerdictPayload::new(verdict, (agent_id, project_id), owner.event, owner.at);
         self.record_change(ChangeKind::GuardVerdict, agent_id, project_id, ChangePayload::Verdict(told))
     }
 
