@@ -1,4 +1,5 @@
-//! Links the release binary of Linux statically, at a fixed address.
+//! Writes the word lists of `data/messaging.toml` as constants, and links the release binary of Linux statically, at a
+//! fixed address.
 //!
 //! An agent starts `snell` for every event, so what a process costs before `main` is what Snell costs. Loading and
 //! relocating shared libraries is more than half of it. rustc's own switches for this (`crt-static`,
@@ -8,6 +9,8 @@
 //!
 //! Where an archive is missing, or with `SNELL_DYNAMIC=1`, the binary is linked as usual: slower to start, nothing else.
 
+use std::collections::BTreeMap;
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -27,8 +30,13 @@ const LIBRARIES: &[(&str, &str)] = &[
 /// is, which does not make a linker take it out of an archive.
 const ASKED_FOR: &[&str] = &["gnu_get_libc_version", "posix_spawn_file_actions_addchdir_np"];
 
-fn main() {
+/// The words by which the handler `messaging` tells what a tool and its fields are for.
+const WORD_LISTS: &str = "data/messaging.toml";
+
+fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    generate_word_lists(&out)?;
     println!("cargo::rerun-if-env-changed=SNELL_DYNAMIC");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     let wanted = is("PROFILE", "release")
@@ -37,9 +45,9 @@ fn main() {
         && env::var("HOST") == env::var("TARGET")
         && !is("SNELL_DYNAMIC", "1");
     if !wanted {
-        return;
+        return Ok(());
     }
-    if let Some(directory) = env::var_os("OUT_DIR").map(PathBuf::from).and_then(stand_ins) {
+    if let Some(directory) = stand_ins(out) {
         println!("cargo::rustc-link-arg-bins=-L{}", directory.display());
         println!("cargo::rustc-link-arg-bins=-static");
         println!("cargo::rustc-link-arg-bins=-no-pie");
@@ -48,6 +56,19 @@ fn main() {
         }
         lay_out();
     }
+    Ok(())
+}
+
+/// One constant per list. They are compiled in because a hook starts for every call and must not read lists first.
+fn generate_word_lists(out: &Path) -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={WORD_LISTS}");
+    let lists: BTreeMap<String, Vec<String>> =
+        toml::from_str(&fs::read_to_string(WORD_LISTS)?).map_err(|fault| format!("{WORD_LISTS}: {fault}"))?;
+    let constants = lists
+        .iter()
+        .map(|(name, words)| format!("pub(super) const {}: &[&str] = &{words:?};\n", name.to_uppercase()))
+        .collect::<String>();
+    Ok(fs::write(out.join("messaging_words.rs"), constants)?)
 }
 
 /// Has the linker put side by side what a hook runs: see `xtask/src/layout.rs`. A linker that somebody chose may not read

@@ -67,7 +67,7 @@ impl ContactList {
         let Some(text) = read_contacts_file(path)? else {
             return Ok(Self::default());
         };
-        let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+        let is_json = is_json_file(path);
         let parse = if is_json { SpannedDocument::from_json } else { SpannedDocument::from_toml };
         let document = parse(shown, text).map_err(|fault| format_diagnostic(&fault))?;
         Self::from_document(&document, is_json).map_err(|fault| format_diagnostic(&fault))
@@ -83,66 +83,61 @@ impl ContactList {
         Ok(contacts)
     }
 
-    /// One contact. What of it cannot be understood grants nothing, and its addresses count as those of a contact without
-    /// tags: whoever is mentioned there was meant to be treated differently from others.
+    /// Adds one contact. A faulty part of it grants nothing, and its addresses count as those of a contact without tags:
+    /// the user mentioned them in order to treat them differently from others.
     fn add_contact(&mut self, part: DocumentValue<'_>) {
-        let at = self.entries.len();
-        let mut entry = ContactEntry {
-            name: None,
-            standing: ContactStanding::Untagged,
-            place: part.make_error(""),
-            is_broken: false,
-        };
-        let mut faults = Vec::new();
         let Some(members) = part.members() else {
             let message = format!("a contact must be an object, not {}; {CONTACT_HINT}", part.kind_name());
             self.faults.push(format_diagnostic(&part.make_error(message)));
             return;
         };
-        let mut seen = HashSet::new();
-        let mut can_match = false;
+        let place = part.make_error("");
+        let mut entry = ContactEntry { name: None, standing: ContactStanding::Untagged, place, is_broken: false };
+        let mut faults = Vec::new();
+        let mut keys = HashSet::new();
         for (key, value) in members {
-            if !seen.insert(key) {
+            if !keys.insert(key) {
                 faults.push(value.make_error(format!("\"{key}\" is there twice; write it once, as a list if need be")));
             }
-            can_match |= !matches!(key, TAGS | NOTE);
-            match key {
-                NOTE => {}
-                NAME => match value.as_text() {
-                    Some(name) => {
-                        self.by_name.entry(fold_case(name)).or_default().push(at);
-                        entry.name = Some(name.to_owned());
-                    }
-                    None => {
-                        faults.push(value.make_error(format!("\"name\" must be a string, not {}", value.kind_name())))
-                    }
-                },
-                TAGS => match parse_tags(value) {
+            match (key, value.as_text()) {
+                (NOTE, _) => {}
+                (NAME, Some(name)) => {
+                    self.by_name.entry(fold_case(name)).or_default().push(self.entries.len());
+                    entry.name = Some(name.to_owned());
+                }
+                (NAME, None) => {
+                    faults.push(value.make_error(format!("\"name\" must be a string, not {}", value.kind_name())));
+                }
+                (TAGS, _) => match parse_tags(value) {
                     Ok(standing) => entry.standing = standing,
                     Err(fault) => faults.push(fault),
                 },
-                _ => {
-                    for (text, place) in collect_texts(key, value, &mut faults) {
-                        let addresses: Vec<_> =
-                            split_addresses(&text).filter_map(MessageAddress::parse_contact).collect();
-                        faults.extend(
-                            find_address_fault(&addresses).map(|why| place.make_error(format!("\"{key}\" {why}"))),
-                        );
-                        addresses.into_iter().for_each(|address| self.index_address(address, at));
-                    }
-                }
+                _ => self.index_addresses(key, value, &mut faults),
             }
         }
-        if !can_match {
+        if keys.iter().all(|key| matches!(*key, TAGS | NOTE)) {
             faults.push(part.make_error(format!("a contact must have a name or an address; {CONTACT_HINT}")));
         }
         self.faults.extend(faults.iter().map(format_diagnostic));
         if let Some(fault) = faults.into_iter().next() {
-            entry.standing = ContactStanding::Untagged;
-            entry.is_broken = true;
-            entry.place = fault;
+            entry = ContactEntry { standing: ContactStanding::Untagged, is_broken: true, place: fault, ..entry };
         }
         self.entries.push(entry);
+    }
+
+    /// Indexes the addresses of one key of the contact that is being added.
+    fn index_addresses(&mut self, key: &str, value: DocumentValue<'_>, faults: &mut Vec<Diagnostic>) {
+        let at = self.entries.len();
+        for (text, place) in collect_texts(key, value, faults) {
+            let addresses: Vec<_> = split_addresses(&text).filter_map(MessageAddress::parse_contact).collect();
+            faults.extend(find_address_fault(&addresses).map(|why| place.make_error(format!("\"{key}\" {why}"))));
+            for address in addresses {
+                let holders = self.by_address.entry(address).or_default();
+                if holders.last() != Some(&at) {
+                    holders.push(at);
+                }
+            }
+        }
     }
 
     /// What the file says about a recipient. An entry that names them counts before one that names their domain; of
@@ -160,13 +155,6 @@ impl ContactList {
         match entries.max_by_key(|entry| (entry.standing, entry.is_broken)) {
             Some(entry) => ContactMatch { standing: entry.standing, entry: Some(entry.describe_entry()) },
             None => ContactMatch { standing: ContactStanding::Unknown, entry: None },
-        }
-    }
-
-    fn index_address(&mut self, address: MessageAddress, at: usize) {
-        let holders = self.by_address.entry(address).or_default();
-        if holders.last() != Some(&at) {
-            holders.push(at);
         }
     }
 
@@ -204,6 +192,11 @@ fn read_contacts_file(path: &Path) -> Result<Option<String>, String> {
         format!("{shown}:{line}:{column}: is not UTF-8 text; save it as UTF-8")
     })?;
     Ok(Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)))
+}
+
+/// Whether a contacts file is written in JSON, rather than TOML.
+pub(super) fn is_json_file(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
 
 fn is_not_found(error: &std::io::Error) -> bool {

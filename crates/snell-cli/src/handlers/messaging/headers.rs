@@ -1,44 +1,42 @@
-//! The fields before a message as it travels: `To: ann@example.com`.
+//! The headers of a message: `To: ann@example.com`.
 
-/// One of them, in one line.
+/// One header, unfolded into one line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct MessageHeader {
     pub(super) name: String,
     pub(super) value: String,
 }
 
-/// A longer text is not decoded further than this: fields stand at its beginning.
+/// A longer text is not decoded further than this: headers stand at its beginning.
 const MAX_ENCODED_BYTES: usize = 64 * 1024;
 
-/// The fields at the beginning of a text, up to the first empty line. A message as it travels may be in base64.
-pub(super) fn parse_headers(text: &str, may_be_encoded: bool) -> Vec<MessageHeader> {
-    let found = parse_plain_headers(text);
-    if found.is_empty() && may_be_encoded {
-        return parse_plain_headers(&decode_base64(text).unwrap_or_default());
-    }
-    found
+/// The headers of a whole message, which may be in base64.
+pub(super) fn parse_raw_headers(text: &str) -> Vec<MessageHeader> {
+    let headers = parse_headers(text);
+    if headers.is_empty() { parse_headers(&decode_base64(text).unwrap_or_default()) } else { headers }
 }
 
-fn parse_plain_headers(text: &str) -> Vec<MessageHeader> {
-    let mut found: Vec<MessageHeader> = Vec::new();
+/// The headers at the beginning of a text, up to the first empty line.
+pub(super) fn parse_headers(text: &str) -> Vec<MessageHeader> {
+    let mut headers: Vec<MessageHeader> = Vec::new();
     for line in text.trim_start().lines().take_while(|line| !line.trim().is_empty()) {
         let goes_on = line.starts_with([' ', '\t']);
-        match (found.last_mut(), line.split_once(':')) {
+        match (headers.last_mut(), line.split_once(':')) {
             (Some(last), _) if goes_on => last.value.push_str(line),
             (_, Some((name, value))) if is_header_name(name.trim()) => {
-                found.push(MessageHeader { name: name.trim().to_owned(), value: value.trim().to_owned() })
+                headers.push(MessageHeader { name: name.trim().to_owned(), value: value.trim().to_owned() })
             }
             _ => {}
         }
     }
-    found
+    headers
 }
 
 fn is_header_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
-/// The text that a text in base64 stands for, of either alphabet.
+/// Decodes base64 of either alphabet.
 fn decode_base64(text: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let (mut bits, mut held) = (0_u32, 0_u32);
@@ -82,9 +80,9 @@ mod tests {
             ("no fields, but words: some", false, &[]),
             ("", true, &[]),
         ];
-        for (text, may_be_encoded, expected) in cases {
-            let found = parse_headers(text, *may_be_encoded);
-            let found: Vec<_> = found.iter().map(|field| (field.name.as_str(), field.value.as_str())).collect();
+        for (text, is_raw, expected) in cases {
+            let headers = if *is_raw { parse_raw_headers(text) } else { parse_headers(text) };
+            let found: Vec<_> = headers.iter().map(|field| (field.name.as_str(), field.value.as_str())).collect();
             assert_eq!(found, *expected, "{text}");
         }
     }

@@ -1,19 +1,21 @@
 //! Who may send messages, and to whom.
 //!
-//! `tools` says which calls matter, by the words of `vocabulary`; `recipients` whom they address, by the `fields` of their
-//! input and the `headers` in it, and `contacts` who that is, both in the terms of `address`; `rule` what follows from it, and `reason` what is told. Only `contacts` touches a
-//! disk, and only for calls that send or draft.
+//! - `tools` classifies calls by the `words` of their names;
+//! - `recipients` finds whom they address, by the `fields` of their input and the `headers` in it;
+//! - `contacts` looks recipients up in the contacts file; `address` says which two addresses are the same;
+//! - `rule` decides, and `reason` explains the decision.
+//!
+//! Only `contacts` touches a disk, and only for calls that send or draft.
 
 mod address;
 mod contacts;
-mod field_words;
 mod fields;
 mod headers;
 mod reason;
 mod recipients;
 mod rule;
-mod tool_words;
 mod tools;
+mod words;
 
 use std::path::Path;
 
@@ -61,8 +63,8 @@ pub(super) fn judge_call(
         return build_denial(reason::explain_too_large(call.tool));
     }
     if recipients.list.is_empty() {
-        let told = || reason::explain_no_recipient(call.tool, call.input, &settings.recipients);
-        return build_objection(rule::decide_without_recipient(what), told);
+        let explain = || reason::explain_no_recipient(call.tool, call.input, &settings.recipients);
+        return build_objection(rule::decide_without_recipient(what), explain);
     }
     let Some(file) = settings.contacts.as_deref().or(default_contacts) else {
         return build_denial(reason::explain_contacts_file(call.tool, "there is no home directory to look for it in"));
@@ -71,16 +73,18 @@ pub(super) fn judge_call(
         Ok(contacts) => contacts,
         Err(fault) => return build_denial(reason::explain_contacts_file(call.tool, &fault)),
     };
-    let looked_up = recipients
-        .list
-        .into_iter()
-        .map(|recipient| RecipientObstacle { contact: contacts.look_up(&recipient), recipient });
-    let is_in_the_way =
-        |obstacle: &RecipientObstacle| rule::decide_message(what, obstacle.contact.standing) != Decision::None;
-    let obstacles: Vec<_> = looked_up.filter(is_in_the_way).collect();
-    let rulings = obstacles.iter().map(|obstacle| rule::decide_message(what, obstacle.contact.standing));
-    let strictest = rulings.max().unwrap_or_default();
-    build_objection(strictest, || reason::explain_obstacles(call.tool, what, strictest, &obstacles, file, &contacts))
+    let mut obstacles = Vec::new();
+    let mut strictest = Decision::None;
+    for recipient in recipients.list {
+        let contact = contacts.look_up(&recipient);
+        let decision = rule::decide_message(what, contact.standing);
+        if decision != Decision::None {
+            obstacles.push(RecipientObstacle { recipient, contact });
+        }
+        strictest = strictest.max(decision);
+    }
+    let refusal = reason::MessageRefusal { tool: call.tool, what, decision: strictest, obstacles: &obstacles };
+    build_objection(strictest, || reason::explain_obstacles(&refusal, file, &contacts))
 }
 
 fn build_denial(reason: String) -> Option<MessageObjection> {

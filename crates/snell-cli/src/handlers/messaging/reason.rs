@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 use snell::{Decision, MessageUse};
 
-use super::contacts::{ContactList, ContactMatch, DIRECT_TAG, DRAFT_TAG};
+use super::contacts::{ContactList, ContactMatch, DIRECT_TAG, DRAFT_TAG, is_json_file};
 use super::recipients::{MAX_DEPTH, MAX_JSON_BYTES, MAX_PARTS, MessageRecipient, SHOWN_FIELDS};
 use super::rule::ContactStanding;
 
@@ -67,28 +67,21 @@ pub(super) fn explain_no_recipient(tool: &str, input: &Value, further: &[String]
     )
 }
 
-/// Everybody who is in the way, and what the user can do about it.
-pub(super) fn explain_obstacles(
-    tool: &str,
-    what: MessageUse,
-    decision: Decision,
-    obstacles: &[RecipientObstacle],
-    file: &Path,
-    contacts: &ContactList,
-) -> String {
-    let doing = match what {
-        MessageUse::Drafts => "draft for",
-        MessageUse::Sends | MessageUse::Nothing => "send to",
-    };
-    let held = match decision {
-        Decision::Ask => "needs the user's consent to",
-        Decision::None | Decision::Allow | Decision::Deny => "may not",
-    };
+/// A call that may not simply run, and the recipients because of whom it may not.
+pub(super) struct MessageRefusal<'a> {
+    pub(super) tool: &'a str,
+    pub(super) what: MessageUse,
+    pub(super) decision: Decision,
+    pub(super) obstacles: &'a [RecipientObstacle],
+}
+
+/// Names the recipients who are in the way, and what the user can do about it.
+pub(super) fn explain_obstacles(refusal: &MessageRefusal<'_>, file: &Path, contacts: &ContactList) -> String {
+    let MessageRefusal { tool, what, decision, obstacles } = refusal;
+    let doing = if *what == MessageUse::Drafts { "draft for" } else { "send to" };
+    let held = if *decision == Decision::Ask { "needs the user's consent to" } else { "may not" };
     let mut lines = vec![format!("{} {held} {doing}:", quote_for_display(tool))];
-    lines.extend(obstacles.iter().take(MAX_NAMED).map(|obstacle| format!("- {}", explain_obstacle(obstacle, file))));
-    if obstacles.len() > MAX_NAMED {
-        lines.push(format!("- and {} more", obstacles.len() - MAX_NAMED));
-    }
+    lines.extend(list_some(obstacles.iter().map(|obstacle| explain_obstacle(obstacle, file)), MAX_NAMED));
     let with = |standing| obstacles.iter().filter(move |obstacle| obstacle.contact.standing == standing);
     if with(ContactStanding::Untagged).next().is_some() {
         lines.push(format!(
@@ -97,29 +90,46 @@ pub(super) fn explain_obstacles(
     }
     let unknown: Vec<_> = with(ContactStanding::Unknown).collect();
     if !unknown.is_empty() {
-        lines.extend(list_contact_faults(contacts));
-        let is_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-        let made = match (contacts.exists, is_json) {
-            (true, true) => "adds to the list in",
-            (true, false) => "adds to",
-            (false, _) => "makes",
-        };
-        lines.push(format!(
-            "Who may be written to is for the user to say, not for the agent. To allow it, the user {made} {}{}",
-            file.display(),
-            if contacts.exists { ":" } else { " with:" },
-        ));
-        let entries = suggest_entries(&unknown, is_json);
-        if is_json {
-            lines.extend(join_as_json(&entries, contacts.exists));
-        } else {
-            lines.extend(entries);
+        if !contacts.faults.is_empty() {
+            lines.push("These parts of the contacts file cannot be understood and grant nothing:".to_owned());
+            lines.extend(list_some(contacts.faults.iter().cloned(), MAX_FAULTS));
         }
-        lines.push(format!(
-            "({DIRECT_TAG}: messages are sent; {DRAFT_TAG}: drafts are written, and sending asks the user.)"
-        ));
+        lines.extend(suggest_contacts(&unknown, file, contacts.exists));
     }
     lines.join("\n")
+}
+
+/// The first items as a list, and how many more there are.
+fn list_some(items: impl ExactSizeIterator<Item = String>, most: usize) -> Vec<String> {
+    let more = items.len().saturating_sub(most);
+    let first = items.take(most).map(|item| format!("- {item}"));
+    first.chain((more > 0).then(|| format!("- and {more} more"))).collect()
+}
+
+/// How the user adds unknown recipients to the contacts file, which may exist or not.
+fn suggest_contacts(unknown: &[&RecipientObstacle], file: &Path, exists: bool) -> Vec<String> {
+    let is_json = is_json_file(file);
+    let change = match (exists, is_json) {
+        (true, true) => "adds to the list in",
+        (true, false) => "adds to",
+        (false, _) => "makes",
+    };
+    let mut lines = vec![format!(
+        "Who may be written to is for the user to say, not for the agent. To allow it, the user {change} {}{}",
+        file.display(),
+        if exists { ":" } else { " with:" },
+    )];
+    let entries = suggest_entries(unknown, is_json);
+    match (is_json, exists) {
+        (false, _) => lines.extend(entries),
+        (true, _) if entries.is_empty() => {}
+        (true, true) => lines.push(entries.join(",\n")),
+        (true, false) => lines.extend(["[".to_owned(), entries.join(",\n"), "]".to_owned()]),
+    }
+    lines.push(format!(
+        "({DIRECT_TAG}: messages are sent; {DRAFT_TAG}: drafts are written, and sending asks the user.)"
+    ));
+    lines
 }
 
 fn explain_obstacle(obstacle: &RecipientObstacle, file: &Path) -> String {
@@ -130,29 +140,6 @@ fn explain_obstacle(obstacle: &RecipientObstacle, file: &Path) -> String {
         ContactStanding::Untagged => format!("{who} ({entry}): tagged neither {DIRECT_TAG} nor {DRAFT_TAG}"),
         ContactStanding::Draft => format!("{who} ({entry}): tagged {DRAFT_TAG}, so sending is for the user to confirm"),
         ContactStanding::Direct => format!("{who} ({entry})"),
-    }
-}
-
-/// Entries of the contacts file that grant nothing, one of which may have been meant for somebody unknown.
-fn list_contact_faults(contacts: &ContactList) -> Vec<String> {
-    if contacts.faults.is_empty() {
-        return Vec::new();
-    }
-    let told = contacts.faults.iter().take(MAX_FAULTS).map(|fault| format!("- {fault}"));
-    let more = contacts.faults.len().saturating_sub(MAX_FAULTS);
-    std::iter::once("These parts of the contacts file cannot be understood and grant nothing:".to_owned())
-        .chain(told)
-        .chain((more > 0).then(|| format!("- and {more} more")))
-        .collect()
-}
-
-/// Entries with what separates them. A file that is not there needs the list around them, too.
-fn join_as_json(entries: &[String], is_there: bool) -> Vec<String> {
-    let joined = entries.join(",\n");
-    match is_there {
-        _ if entries.is_empty() => Vec::new(),
-        true => vec![joined],
-        false => vec!["[".to_owned(), joined, "]".to_owned()],
     }
 }
 

@@ -1,11 +1,6 @@
 //! What a field of a tool's input is for, by its name.
 
-use super::field_words::{
-    ADDRESS_KINDS, AMOUNT_WORDS, DATA_WORDS, DIRECTION_WORDS, GLUED_DIRECTIONS, GLUED_KINDS, NAME_FIELD_WORDS,
-    NON_RECIPIENT_WORDS, PHONE_WORDS, PROSE_WORDS, RAW_MESSAGE_WORDS, RECIPIENT_FIELDS, REFERENCE_WORDS,
-    REFERENCED_NOUNS, SENDER_FIELDS, SENDER_WORDS,
-};
-use super::tool_words::split_words;
+use super::words::{self, has_any_word, split_words};
 
 /// What stands in a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,58 +41,51 @@ pub(super) fn normalize_field_name(name: &str) -> String {
 pub(super) fn classify_field(name: &str) -> FieldRole {
     let plain = normalize_field_name(name);
     let words = split_field_words(name);
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let has = |list: &[&str]| has_any_word(&words, list);
     let is = |list: &[&str]| list.contains(&plain.as_str());
     let replies = words.windows(2).any(|pair| pair == ["reply", "to"]);
-    let name_of = |list: &[&str]| words.last().is_some_and(|last| last == "name") && has(list);
+    let is_name = words.last().is_some_and(|last| last == "name") && has(words::NAME_FIELD_WORDS);
+    let is_phone = has(words::PHONE_WORDS)
+        && ![words::PROSE_WORDS, words::NON_RECIPIENT_WORDS, words::AMOUNT_WORDS].into_iter().any(has);
+    let is_recipient = is(words::RECIPIENT_FIELDS) || is_phone || is_recipient_field(name);
+    let takes_names = has(words::NAME_FIELD_WORDS) && !has(words::ADDRESS_KINDS);
+    let is_reference = has(words::REFERENCE_WORDS) || (has(&["id", "ids"]) && has(words::REFERENCED_NOUNS));
     let tests = [
-        (has(RAW_MESSAGE_WORDS), FieldRole::Raw),
-        (has(SENDER_WORDS) || is(SENDER_FIELDS) || replies, FieldRole::Sender),
-        (has(DATA_WORDS), FieldRole::Data),
-        (is(&["channel", "channelid"]), FieldRole::Channel),
-        (is(&["webhook", "webhookid", "webhookurl"]), FieldRole::Webhook),
+        (has(words::RAW_MESSAGE_WORDS), FieldRole::Raw),
+        (has(words::SENDER_WORDS) || is(words::SENDER_FIELDS) || replies, FieldRole::Sender),
+        (has(words::DATA_WORDS), FieldRole::Data),
+        (is(words::CHANNEL_FIELDS), FieldRole::Channel),
+        (is(words::WEBHOOK_FIELDS), FieldRole::Webhook),
         (is(&["username"]), FieldRole::Username),
-        (is(&["number", "numbers"]), FieldRole::Number),
-        (name_of(NAME_FIELD_WORDS), FieldRole::RecipientName),
-        (
-            is(RECIPIENT_FIELDS)
-                || is_recipient_field(name)
-                || (has(PHONE_WORDS) && !has(PROSE_WORDS) && !has(NON_RECIPIENT_WORDS) && !has(AMOUNT_WORDS)),
-            FieldRole::Recipient { takes_names: has(NAME_FIELD_WORDS) && !has(ADDRESS_KINDS) },
-        ),
-        (has(REFERENCE_WORDS) || (has(&["id", "ids"]) && has(REFERENCED_NOUNS)), FieldRole::Reference),
-        (has(PROSE_WORDS), FieldRole::Prose),
+        (is(words::NUMBER_FIELDS), FieldRole::Number),
+        (is_name, FieldRole::RecipientName),
+        (is_recipient, FieldRole::Recipient { takes_names }),
+        (is_reference, FieldRole::Reference),
+        (has(words::PROSE_WORDS), FieldRole::Prose),
     ];
-    let first = tests.into_iter().find(|(is_so, _)| *is_so);
-    first.map_or(FieldRole::Other, |(_, field)| field)
+    tests.into_iter().find(|(holds, _)| *holds).map_or(FieldRole::Other, |(_, role)| role)
 }
 
 /// Whether a field says by its name that something goes there: `to`, `cc_emails`, `bccRecipients`, `hidden_recipients`.
 pub(super) fn is_recipient_field(name: &str) -> bool {
     let words = split_field_words(name);
-    let is_direction = |word: &String| DIRECTION_WORDS.contains(&word.as_str());
-    let is_one_of = |list: &'static [&'static str]| move |word: &String| list.contains(&word.as_str());
-    let Some(last) = words.iter().rposition(is_direction) else {
+    let Some(last) = words.iter().rposition(|word| words::DIRECTION_WORDS.contains(&word.as_str())) else {
         return is_glued_direction(&normalize_field_name(name));
     };
+    let after = &words[last + 1..];
     let is_card = words.windows(2).any(|pair| pair[0] == "cc" && pair[1].starts_with("number"));
-    // `time_to_live`, `path_to_file`: inside of a name, it has to be followed by what it goes to.
-    let is_inside = words[last] == "to" && last > 0 && last + 1 < words.len();
-    let is_followed = words[last + 1..].iter().all(is_one_of(ADDRESS_KINDS));
+    // `time_to_live`, `path_to_file`: inside of a name, it has to be followed by the kind of address.
+    let is_inside = words[last] == "to" && last > 0 && !after.is_empty();
     !is_card
-        && !words[last + 1..].iter().any(is_one_of(NON_RECIPIENT_WORDS))
-        && !words.iter().any(is_one_of(AMOUNT_WORDS))
-        && (!is_inside || is_followed)
-}
-
-/// Whether somebody in such a part of a recipient may stand by their name.
-pub(super) fn is_person_name_field(plain: &str) -> bool {
-    ["name", "fullname", "contact", "contactname", "person", "recipientname"].contains(&plain)
+        && !has_any_word(after, words::NON_RECIPIENT_WORDS)
+        && !has_any_word(&words, words::AMOUNT_WORDS)
+        && (!is_inside || after.iter().all(|word| words::ADDRESS_KINDS.contains(&word.as_str())))
 }
 
 fn is_glued_direction(plain: &str) -> bool {
-    let is_kind_of = |direction: &&str| plain.strip_prefix(*direction).is_some_and(|kind| GLUED_KINDS.contains(&kind));
-    GLUED_DIRECTIONS.iter().any(is_kind_of)
+    let is_kind_of =
+        |direction: &&str| plain.strip_prefix(*direction).is_some_and(|kind| words::GLUED_KINDS.contains(&kind));
+    words::GLUED_DIRECTIONS.iter().any(is_kind_of)
 }
 
 /// The words of a field's name; `to1` and `to_2` are `to`.

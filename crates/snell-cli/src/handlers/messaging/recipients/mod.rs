@@ -5,52 +5,16 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::address::{MessageAddress, is_evident_address, split_addresses};
-use super::fields::{FieldRole, classify_field, is_person_name_field, is_recipient_field, normalize_field_name};
-use super::headers;
+use super::fields::{FieldRole, classify_field, is_recipient_field, normalize_field_name};
+use super::{headers, words};
 
 /// The most usual of the fields that name recipients, for people.
 pub(super) const SHOWN_FIELDS: &str = "to, cc, bcc, recipient(s), email, address, channel, chat, conversation, user, phone, number, room, group and their like";
 
-/// Fields that name the account that sends, if their value is `me`.
-const ACCOUNTS: &[&str] = &["user", "userid", "username"];
-const OWN_ACCOUNT: &str = "me";
-
-/// What stands beside an address and is none.
-const NON_ADDRESS_FIELDS: &[&str] = &["displayname", "firstname", "kind", "label", "lastname", "role", "title", "type"];
-const NAME: &str = "name";
-
-/// The two sides of a field that is written as an object: `{"name": "Bcc", "value": …}`.
-const PAIR_NAMES: &[&str] = &["name", "key", "header", "field"];
-const PAIR_VALUE: &str = "value";
-
-/// Ways to reach somebody who is named elsewhere, in a field `channel`.
-const CHANNEL_KINDS: &[&str] = &[
-    "chat",
-    "email",
-    "in-app",
-    "in_app",
-    "inapp",
-    "mail",
-    "messenger",
-    "mms",
-    "phone",
-    "push",
-    "rcs",
-    "slack",
-    "sms",
-    "teams",
-    "telegram",
-    "viber",
-    "voice",
-    "web",
-    "whatsapp",
-];
-
-/// Input that is nested deeper, or has more parts, cannot be looked through while an agent waits. A value is a part, and so
-/// is every further address in a text.
+/// Limits on the input, because an agent waits. Each value is a part, and so is each further address in a text.
 pub(super) const MAX_DEPTH: usize = 64;
 pub(super) const MAX_PARTS: usize = 20_000;
-/// A text that may be JSON is not parsed if it is longer.
+/// A longer text is not parsed as JSON.
 pub(super) const MAX_JSON_BYTES: usize = 1024 * 1024;
 
 /// Somebody whom a call addresses.
@@ -73,32 +37,34 @@ pub(super) struct RecipientList {
 
 /// Everybody whom a call addresses, each once, by the known fields and these further ones.
 pub(super) fn find_recipients(input: &Value, further: &[String]) -> RecipientList {
-    let mut search = RecipientSearch {
-        further: further.iter().map(|name| normalize_field_name(name)).collect(),
-        parts_left: MAX_PARTS,
-        found: RecipientList::default(),
-        positions: HashMap::new(),
-        posts_to_channel: false,
-        usernames: Vec::new(),
-        last_resort: Vec::new(),
-    };
-    search.walk_value(input, TextHandling::Read, MAX_DEPTH);
-    search.resolve_deferred();
+    let further = further.iter().map(|name| normalize_field_name(name)).collect();
+    let mut search = RecipientSearch { further, parts_left: MAX_PARTS, ..RecipientSearch::default() };
+    search.search_document(input, ValueHandling::Walk(TextHandling::Read), MAX_DEPTH);
     search.found
 }
 
-/// What is done with texts of which the field says nothing.
+/// How a text is read whose field does not say that it holds recipients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TextHandling {
-    /// Addresses, headers and JSON in them are looked for.
+    /// Addresses, headers and JSON in it are searched.
     Read,
-    /// They are a message as it travels, perhaps in base64.
+    /// It is a whole message, which may be in base64.
     Raw,
-    /// They are content.
+    /// It is content.
     Leave,
 }
 
-struct RecipientSearch<'a> {
+/// How a value is searched.
+#[derive(Clone, Copy, Debug)]
+enum ValueHandling {
+    /// Its fields may name recipients.
+    Walk(TextHandling),
+    /// It consists of recipients, who may stand there by their names or not.
+    Collect { takes_names: bool },
+}
+
+#[derive(Default)]
+struct RecipientSearch {
     further: Vec<String>,
     parts_left: usize,
     found: RecipientList,
@@ -106,24 +72,28 @@ struct RecipientSearch<'a> {
     positions: HashMap<MessageAddress, usize>,
     /// Whether the call names a channel, in which a username is only how the sender is shown.
     posts_to_channel: bool,
-    usernames: Vec<&'a Value>,
-    /// What names recipients only where nothing else does, and whether by their names.
-    last_resort: Vec<(&'a Value, bool)>,
+    usernames: Vec<Value>,
+    /// Values that name recipients only if no other value does, and whether they take names.
+    last_resort: Vec<(Value, bool)>,
 }
 
-impl<'a> RecipientSearch<'a> {
-    /// Decides about what was put off until everything was seen.
-    fn resolve_deferred(&mut self) {
+impl RecipientSearch {
+    /// Searches a whole document: values that depend on others are decided at its end.
+    fn search_document(&mut self, value: &Value, handling: ValueHandling, levels: usize) {
+        let outer = (std::mem::take(&mut self.usernames), std::mem::take(&mut self.last_resort));
+        match handling {
+            ValueHandling::Walk(texts) => self.walk_value(value, texts, levels),
+            ValueHandling::Collect { takes_names } => self.collect_recipients(value, takes_names, levels),
+        }
         let usernames = std::mem::take(&mut self.usernames);
         if !self.posts_to_channel {
-            usernames.into_iter().for_each(|value| self.collect_recipients(value, false, MAX_DEPTH));
+            usernames.iter().for_each(|value| self.collect_recipients(value, false, MAX_DEPTH));
         }
         let last_resort = std::mem::take(&mut self.last_resort);
         if self.found.list.is_empty() {
-            last_resort
-                .into_iter()
-                .for_each(|(value, takes_names)| self.collect_recipients(value, takes_names, MAX_DEPTH));
+            last_resort.iter().for_each(|(value, takes_names)| self.collect_recipients(value, *takes_names, MAX_DEPTH));
         }
+        (self.usernames, self.last_resort) = outer;
     }
 
     /// Whether there is room for one more part.
@@ -141,7 +111,7 @@ impl<'a> RecipientSearch<'a> {
     }
 
     /// Looks for fields that name recipients.
-    fn walk_value(&mut self, value: &'a Value, texts: TextHandling, levels: usize) {
+    fn walk_value(&mut self, value: &Value, texts: TextHandling, levels: usize) {
         if !self.enter_level(levels) {
             return;
         }
@@ -160,7 +130,7 @@ impl<'a> RecipientSearch<'a> {
         }
     }
 
-    fn walk_members(&mut self, members: &'a Map<String, Value>, levels: usize) {
+    fn walk_members(&mut self, members: &Map<String, Value>, levels: usize) {
         if let Some((name, value)) = as_name_value_pair(members) {
             return self.walk_field(name, value, levels);
         }
@@ -169,7 +139,7 @@ impl<'a> RecipientSearch<'a> {
         }
     }
 
-    fn walk_field(&mut self, key: &str, value: &'a Value, levels: usize) {
+    fn walk_field(&mut self, key: &str, value: &Value, levels: usize) {
         let plain = normalize_field_name(key);
         if self.further.contains(&plain) {
             return self.collect_recipients(value, false, levels);
@@ -179,18 +149,18 @@ impl<'a> RecipientSearch<'a> {
         }
         match classify_field(key) {
             FieldRole::Recipient { takes_names } => self.collect_recipients(value, takes_names, levels),
-            FieldRole::Channel if is_channel_kind(value) => self.last_resort.push((value, false)),
+            FieldRole::Channel if is_channel_kind(value) => self.last_resort.push((value.clone(), false)),
             FieldRole::Channel | FieldRole::Webhook => {
                 self.posts_to_channel = true;
                 self.collect_recipients(value, false, levels);
             }
             FieldRole::RecipientName => {
                 self.walk_value(value, TextHandling::Read, levels);
-                self.last_resort.push((value, true));
+                self.last_resort.push((value.clone(), true));
             }
             FieldRole::Username => {
                 self.walk_value(value, TextHandling::Read, levels);
-                self.usernames.push(value);
+                self.usernames.push(value.clone());
             }
             FieldRole::Number if is_small_number(value) => {}
             FieldRole::Number => self.collect_recipients(value, false, levels),
@@ -207,14 +177,15 @@ impl<'a> RecipientSearch<'a> {
             return;
         }
         if let Some(value) = self.parse_json_text(text) {
-            return self.search_embedded(EmbeddedJson::for_walk(&value), levels);
+            return self.search_document(&value, ValueHandling::Walk(TextHandling::Read), levels);
         }
-        let lines = headers::parse_headers(text, texts == TextHandling::Raw);
-        for line in lines.iter().filter(|line| is_recipient_field(&line.name)) {
-            self.add_addresses(&line.value, true);
+        let is_raw = texts == TextHandling::Raw;
+        let headers = if is_raw { headers::parse_raw_headers(text) } else { headers::parse_headers(text) };
+        for header in headers.iter().filter(|header| is_recipient_field(&header.name)) {
+            self.add_addresses(&header.value, true);
         }
-        if texts == TextHandling::Raw && !lines.is_empty() {
-            // Below them is what is said.
+        if is_raw && !headers.is_empty() {
+            // The content follows.
             return;
         }
         for written in split_addresses(text).flat_map(split_adjacent_addresses) {
@@ -238,36 +209,14 @@ impl<'a> RecipientSearch<'a> {
         serde_json::from_str(text).ok()
     }
 
-    /// Looks through JSON that stood in a text, which is gone afterwards.
-    fn search_embedded(&mut self, part: EmbeddedJson<'_>, levels: usize) {
-        let mut inner = RecipientSearch {
-            further: self.further.clone(),
-            parts_left: self.parts_left,
-            found: std::mem::take(&mut self.found),
-            positions: std::mem::take(&mut self.positions),
-            posts_to_channel: self.posts_to_channel,
-            usernames: Vec::new(),
-            last_resort: Vec::new(),
-        };
-        match part.takes_names {
-            None => inner.walk_value(part.value, TextHandling::Read, levels),
-            Some(takes_names) => inner.collect_recipients(part.value, takes_names, levels),
-        }
-        inner.resolve_deferred();
-        self.parts_left = inner.parts_left;
-        self.posts_to_channel = inner.posts_to_channel;
-        self.positions = inner.positions;
-        self.found = inner.found;
-    }
-
     /// Takes everything in the value of such a field for recipients.
-    fn collect_recipients(&mut self, value: &'a Value, takes_names: bool, levels: usize) {
+    fn collect_recipients(&mut self, value: &Value, takes_names: bool, levels: usize) {
         if !self.enter_level(levels) {
             return;
         }
         match value {
             Value::String(text) => match self.parse_json_text(text) {
-                Some(value) => self.search_embedded(EmbeddedJson::for_recipients(&value, takes_names), levels - 1),
+                Some(value) => self.search_document(&value, ValueHandling::Collect { takes_names }, levels - 1),
                 None => self.add_addresses(text, takes_names),
             },
             Value::Number(number) => self.add_addresses(&number.to_string(), false),
@@ -283,7 +232,7 @@ impl<'a> RecipientSearch<'a> {
 
     /// `{"email": …, "name": …}`: the name counts only where there is nothing else, or if it looks like an address.
     /// `{"ann@example.com": "Ann"}` has its address for a key.
-    fn collect_members(&mut self, members: &'a Map<String, Value>, takes_names: bool, levels: usize) {
+    fn collect_members(&mut self, members: &Map<String, Value>, takes_names: bool, levels: usize) {
         let before = self.found.list.len();
         let mut name = None;
         for (key, value) in members {
@@ -292,14 +241,19 @@ impl<'a> RecipientSearch<'a> {
             if is_address {
                 self.add_addresses(key, false);
             }
-            let stands_beside = NON_ADDRESS_FIELDS.contains(&plain.as_str()) || (is_address && is_plain_name(value));
-            if plain == NAME {
+            let stands_beside =
+                words::NON_ADDRESS_FIELDS.contains(&plain.as_str()) || (is_address && is_plain_name(value));
+            if plain == "name" {
                 name = Some(value);
             }
-            if plain == NAME || stands_beside {
+            if plain == "name" || stands_beside {
                 self.collect_display_name(value);
             } else if !matches!(classify_field(key), FieldRole::Sender | FieldRole::Data) {
-                self.collect_recipients(value, takes_names && is_person_name_field(&plain), levels);
+                self.collect_recipients(
+                    value,
+                    takes_names && words::PERSON_NAME_FIELDS.contains(&plain.as_str()),
+                    levels,
+                );
             }
         }
         if let Some(name) = name.filter(|_| self.found.list.len() == before) {
@@ -338,27 +292,11 @@ impl<'a> RecipientSearch<'a> {
     }
 }
 
-/// JSON that stood in a text, and whether the text named recipients.
-struct EmbeddedJson<'v> {
-    value: &'v Value,
-    takes_names: Option<bool>,
-}
-
-impl<'v> EmbeddedJson<'v> {
-    fn for_walk(value: &'v Value) -> Self {
-        Self { value, takes_names: None }
-    }
-
-    fn for_recipients(value: &'v Value, takes_names: bool) -> Self {
-        Self { value, takes_names: Some(takes_names) }
-    }
-}
-
 /// A field that is written as an object, if it says that something goes there.
 fn as_name_value_pair(members: &Map<String, Value>) -> Option<(&str, &Value)> {
     let side = |wanted: &[&str]| members.iter().find(|(key, _)| wanted.contains(&normalize_field_name(key).as_str()));
-    let name = side(PAIR_NAMES)?.1.as_str()?;
-    let value = side(&[PAIR_VALUE])?.1;
+    let name = side(words::PAIR_NAME_FIELDS)?.1.as_str()?;
+    let value = side(&["value"])?.1;
     (is_recipient_field(name) || classify_field(name) == FieldRole::Sender).then_some((name, value))
 }
 
@@ -369,13 +307,14 @@ fn split_adjacent_addresses(piece: &str) -> Vec<&str> {
 }
 
 fn is_own_account(field: &str, value: &Value) -> bool {
-    ACCOUNTS.contains(&field) && value.as_str().is_some_and(|text| text.trim().eq_ignore_ascii_case(OWN_ACCOUNT))
+    words::OWN_ACCOUNT_FIELDS.contains(&field)
+        && value.as_str().is_some_and(|text| text.trim().eq_ignore_ascii_case("me"))
 }
 
 /// Whether a channel is the way to somebody, rather than where something is put.
 fn is_channel_kind(value: &Value) -> bool {
     let text = value.as_str().unwrap_or_default().trim();
-    CHANNEL_KINDS.iter().any(|way| way.eq_ignore_ascii_case(text))
+    words::CHANNEL_KINDS.iter().any(|kind| kind.eq_ignore_ascii_case(text))
 }
 
 /// Whether a number is none that can be called.

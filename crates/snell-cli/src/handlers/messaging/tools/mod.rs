@@ -5,12 +5,7 @@
 
 use snell::{CommsSettings, MessageUse};
 
-use super::tool_words::{
-    ADDRESSEE_WORDS, ADDRESSING_NOUNS, AMBIGUOUS_MESSENGER_NAMES, BARE_MESSAGE_NOUNS, CONJUNCTIONS,
-    CREATED_MESSAGE_NOUNS, MAIL_SERVERS, MAILBOX_NAMES, MESSAGE_NOUNS, MESSAGE_QUALIFIERS, MESSENGER_NAMES,
-    NON_MESSAGE_NOUNS, OFFICE_SUITES, PREPOSITIONS, PROGRAM_MESSAGE_NOUNS, PROGRAM_SERVERS, QUERY_SUFFIXES,
-    SEND_NEGATING_VERBS, SERVER_FILLER_WORDS, ToolVerb, VISIBLE_ACTIONS, VISIBLE_NOUNS, classify_verb, split_words,
-};
+use super::words::{self, ToolVerb, classify_verb, has_any_word, split_words};
 
 /// What this tool does with messages.
 pub(super) fn classify_tool(tool: &str, settings: &CommsSettings) -> MessageUse {
@@ -24,7 +19,7 @@ fn classify_by_name(tool: &str) -> MessageUse {
     let (server, mut name) = (split_words(server), split_words(name));
     name.retain(|word| !is_version_word(word));
     let place = ToolServerProfile::from_words(&server, &name);
-    let parts = name.split(|word| CONJUNCTIONS.contains(&word.as_str()));
+    let parts = name.split(|word| words::CONJUNCTIONS.contains(&word.as_str()));
     let uses: Vec<_> = parts.map(|part| place.classify_part(part, &name)).collect();
     [MessageUse::Sends, MessageUse::Drafts]
         .into_iter()
@@ -54,33 +49,34 @@ struct ToolServerProfile {
 
 impl ToolServerProfile {
     fn from_words(server: &[String], name: &[String]) -> Self {
-        let is_named = |word: &String| has_word(AMBIGUOUS_MESSENGER_NAMES, word);
-        let says_little_else = |word: &String| is_named(word) || has_word(SERVER_FILLER_WORDS, word);
+        let is_named = |word: &String| has_word(words::AMBIGUOUS_MESSENGER_NAMES, word);
+        let says_little_else = |word: &String| is_named(word) || has_word(words::SERVER_FILLER_WORDS, word);
         let is_service = server.iter().any(is_named) && server.iter().all(says_little_else);
         let pairs = with_word_pairs(server);
         let is_messenger = is_service
-            || has_any_word(&pairs, MESSENGER_NAMES)
-            || has_any_word(&pairs, MAIL_SERVERS)
-            || has_any_word(&with_word_pairs(name), MESSENGER_NAMES);
+            || has_any_word(&pairs, words::MESSENGER_NAMES)
+            || has_any_word(&pairs, words::MAIL_SERVERS)
+            || has_any_word(&with_word_pairs(name), words::MESSENGER_NAMES);
         Self {
             is_messenger,
-            is_suite: has_any_word(&pairs, OFFICE_SUITES),
-            is_mailbox: has_any_word(&pairs, MAILBOX_NAMES) || has_any_word(name, MAILBOX_NAMES),
-            is_for_programs: !is_messenger && has_any_word(&pairs, PROGRAM_SERVERS),
+            is_suite: has_any_word(&pairs, words::OFFICE_SUITES),
+            is_mailbox: has_any_word(&pairs, words::MAILBOX_NAMES) || has_any_word(name, words::MAILBOX_NAMES),
+            is_for_programs: !is_messenger && has_any_word(&pairs, words::PROGRAM_SERVERS),
         }
     }
 
     /// Whether a name has something that people get.
     fn has_message(self, name: &[String]) -> bool {
         let is_message = |word: &String| {
-            has_word(MESSAGE_NOUNS, word) && !(self.is_for_programs && has_word(PROGRAM_MESSAGE_NOUNS, word))
+            has_word(words::MESSAGE_NOUNS, word)
+                && !(self.is_for_programs && has_word(words::PROGRAM_MESSAGE_NOUNS, word))
         };
         name.iter().any(is_message)
     }
 
     /// What a tool does by one part of its name. What it is done with may stand in another: `create_and_send_email`.
     fn classify_part(self, part: &[String], name: &[String]) -> MessageUse {
-        if part.last().is_some_and(|last| has_word(QUERY_SUFFIXES, last))
+        if part.last().is_some_and(|last| has_word(words::QUERY_SUFFIXES, last))
             || part.ends_with(&["send", "status"].map(str::to_owned))
         {
             return MessageUse::Nothing;
@@ -95,7 +91,9 @@ impl ToolServerProfile {
             return self.classify_draft(part, name, is_sent);
         }
         let reaches_people = match verb {
-            _ if is_sent => self.has_message(name) || (self.is_messenger && !has_any_word(name, NON_MESSAGE_NOUNS)),
+            _ if is_sent => {
+                self.has_message(name) || (self.is_messenger && !has_any_word(name, words::NON_MESSAGE_NOUNS))
+            }
             Some((at, _)) => self.makes_message(&part[at], &part[..at], &part[at + 1..]),
             None => names_addressee(part) || (self.is_messenger && is_bare_message_name(part)),
         };
@@ -119,37 +117,38 @@ impl ToolServerProfile {
     /// Whether what is made is a message: `add_message_to_thread` is, `add_label_to_message` and `create_message_template`
     /// are not. In `message_create` it stands before the verb.
     fn makes_message(self, verb: &str, before: &[String], after: &[String]) -> bool {
-        let end = after.iter().position(|word| PREPOSITIONS.contains(&word.as_str()));
+        let end = after.iter().position(|word| words::PREPOSITIONS.contains(&word.as_str()));
         let made = after[..end.unwrap_or(after.len())].last();
-        let before = before.iter().rfind(|word| !has_word(MESSENGER_NAMES, word));
+        let before = before.iter().rfind(|word| !has_word(words::MESSENGER_NAMES, word));
         let Some(made) = made.or(before).map(String::as_str) else {
-            return self.is_messenger && OBJECTLESS_VERBS.contains(&verb);
+            return self.is_messenger && words::OBJECTLESS_VERBS.contains(&verb);
         };
-        let in_chat = before.into_iter().chain(after).any(|word| has_word(MESSAGE_QUALIFIERS, word));
+        let in_chat = before.into_iter().chain(after).any(|word| has_word(words::MESSAGE_QUALIFIERS, word));
         if verb == "update" && (self.is_mailbox || (self.is_suite && !in_chat)) {
             return false;
         }
-        let is_message = CREATED_MESSAGE_NOUNS.contains(&made);
-        let is_shown = VISIBLE_NOUNS.contains(&made) || VISIBLE_ACTIONS.contains(&(verb, made)) || verb == "notify";
+        let is_message = words::CREATED_MESSAGE_NOUNS.contains(&made);
+        let is_shown = words::VISIBLE_NOUNS.contains(&made)
+            || words::VISIBLE_ACTIONS.contains(&format!("{verb} {made}").as_str())
+            || verb == "notify";
         (is_message && (self.is_messenger || self.is_suite || verb == "compose")) || (is_shown && self.is_messenger)
     }
 }
 
-/// Verbs that are about messages by themselves, in a messenger.
-const OBJECTLESS_VERBS: &[&str] = &["compose", "notify", "publish", "upload"];
-
 /// A name that is nothing but a thing that is said: `dm`, `chat_meMessage`.
 fn is_bare_message_name(part: &[String]) -> bool {
     let is_part = |word: &String| {
-        [BARE_MESSAGE_NOUNS, MESSAGE_QUALIFIERS, MESSENGER_NAMES].iter().any(|list| has_word(list, word))
+        [words::BARE_MESSAGE_NOUNS, words::MESSAGE_QUALIFIERS, words::MESSENGER_NAMES]
+            .iter()
+            .any(|list| has_word(list, word))
     };
-    part.last().is_some_and(|last| has_word(BARE_MESSAGE_NOUNS, last)) && part.iter().all(is_part)
+    part.last().is_some_and(|last| has_word(words::BARE_MESSAGE_NOUNS, last)) && part.iter().all(is_part)
 }
 
 /// `list_send_email`: whatever stands before it, it sends.
 fn ends_with_send(verb: &str, part: &[String]) -> bool {
-    let ends_so = matches!(part, [.., send, thing] if send == "send" && has_word(MESSAGE_NOUNS, thing));
-    ends_so && !SEND_NEGATING_VERBS.contains(&verb)
+    let ends_so = matches!(part, [.., send, thing] if send == "send" && has_word(words::MESSAGE_NOUNS, thing));
+    ends_so && !words::SEND_NEGATING_VERBS.contains(&verb)
 }
 
 /// `v2`, at the end of `files_upload_v2`.
@@ -160,16 +159,13 @@ fn is_version_word(word: &str) -> bool {
 
 /// A name without a verb that says whom something is for: `message_user`, `dm_channel`.
 fn names_addressee(part: &[String]) -> bool {
-    part.windows(2)
-        .any(|pair| ADDRESSING_NOUNS.contains(&pair[0].as_str()) && ADDRESSEE_WORDS.contains(&pair[1].as_str()))
+    part.windows(2).any(|pair| {
+        words::ADDRESSING_NOUNS.contains(&pair[0].as_str()) && words::ADDRESSEE_WORDS.contains(&pair[1].as_str())
+    })
 }
 
 fn has_word(list: &[&str], word: &str) -> bool {
     list.contains(&word)
-}
-
-fn has_any_word(words: &[String], list: &[&str]) -> bool {
-    words.iter().any(|word| list.contains(&word.as_str()))
 }
 
 /// The words, and each two neighbours as one: `WhatsApp` and `google-chat` are names too.
