@@ -1,31 +1,19 @@
 //! Tables of the documentation, read from its pages.
 
+use crate::commands::docs::markdown::{MarkdownBlock, SpanKind, parse_blocks, parse_spans};
+
 /// The rows of the first table below a heading, without its titles. Each cell is plain text.
 pub(super) fn find_table_rows(page: &str, heading: &str) -> Vec<Vec<String>> {
-    let below = page.lines().skip_while(|line| line.trim_start_matches('#').trim() != heading);
-    let table = below.skip_while(|line| !line.starts_with('|'));
-    let table = table.take_while(|line| line.starts_with('|'));
-    // The titles, and the line below them.
-    table.skip(2).map(split_cells).collect()
+    let is_heading = |block: &MarkdownBlock| matches!(block, MarkdownBlock::Heading { text, .. } if text == heading);
+    let below = parse_blocks(page).into_iter().skip_while(|block| !is_heading(block));
+    let mut tables = below.filter_map(|block| if let MarkdownBlock::Table(rows) = block { Some(rows) } else { None });
+    let rows = tables.next().unwrap_or_default().into_iter().skip(1);
+    rows.map(|row| row.iter().map(|cell| strip_markup(cell)).collect()).collect()
 }
 
-fn split_cells(row: &str) -> Vec<String> {
-    let inner = row.trim().trim_start_matches('|').trim_end_matches('|');
-    inner.split(" | ").map(|cell| strip_markup(cell.trim())).collect()
-}
-
-/// Markdown without its marks: code as it is, and of a link its text.
-fn strip_markup(markdown: &str) -> String {
-    let mut text = String::new();
-    let mut rest = markdown;
-    while let Some((before, after)) = rest.split_once("](") {
-        let (kept, linked) = before.rsplit_once('[').unwrap_or(("", before));
-        text.push_str(kept);
-        text.push_str(linked);
-        rest = after.split_once(')').map_or("", |(_, rest)| rest);
-    }
-    text.push_str(rest);
-    text.replace(['`', '*'], "")
+/// A text without marks, and without the targets of its links.
+fn strip_markup(text: &str) -> String {
+    parse_spans(text).into_iter().filter(|(_, kind)| *kind != SpanKind::LinkTarget).map(|(text, _)| text).collect()
 }
 
 #[cfg(test)]

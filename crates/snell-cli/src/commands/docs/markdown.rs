@@ -1,28 +1,28 @@
-//! A page of the documentation, taken apart. It understands what its pages use of Markdown, and no more.
+//! Reads the Markdown of the documentation: the constructs that its pages use, and no others.
 
-/// A part of a page.
+/// A block of a page.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum MarkdownBlock {
+pub(crate) enum MarkdownBlock {
     Heading {
         level: usize,
         text: String,
     },
     Paragraph(String),
-    /// What a list says in one place: how far it is set in, what stands before it, what it says.
+    /// One item of a list, with the width of its indent and its bullet or number.
     ListItem {
         indent: usize,
         mark: String,
         text: String,
     },
-    /// Lines that stay as they are.
+    /// Lines that are not wrapped.
     Code(Vec<String>),
-    /// Rows of cells; the first one has the titles.
+    /// Rows of cells; the first row has the titles.
     Table(Vec<Vec<String>>),
 }
 
-/// The parts of a page, in order.
-pub(super) fn parse_blocks(page: &str) -> Vec<MarkdownBlock> {
-    let mut found = Vec::new();
+/// The blocks of a page, in order.
+pub(crate) fn parse_blocks(page: &str) -> Vec<MarkdownBlock> {
+    let mut blocks = Vec::new();
     let mut lines = page.lines().peekable();
     // Whether the next line goes on with the last block.
     let mut goes_on = false;
@@ -31,32 +31,32 @@ pub(super) fn parse_blocks(page: &str) -> Vec<MarkdownBlock> {
         let went_on = std::mem::take(&mut goes_on);
         if trimmed.starts_with("```") {
             let code = lines.by_ref().take_while(|line| !line.trim_start().starts_with("```"));
-            found.push(MarkdownBlock::Code(code.map(str::to_owned).collect()));
+            blocks.push(MarkdownBlock::Code(code.map(str::to_owned).collect()));
         } else if line.starts_with('|') {
             let mut rows = vec![split_cells(line)];
             while let Some(row) = lines.next_if(|line| line.starts_with('|')) {
                 rows.push(split_cells(row));
             }
-            // Below the titles there is a line of dashes.
+            // A line of dashes separates the titles.
             rows.retain(|row| !row.iter().all(|cell| is_table_rule(cell)));
-            found.push(MarkdownBlock::Table(rows));
+            blocks.push(MarkdownBlock::Table(rows));
         } else if let Some((level, text)) = parse_heading(line) {
-            found.push(MarkdownBlock::Heading { level, text });
+            blocks.push(MarkdownBlock::Heading { level, text });
         } else if let Some((indent, mark, text)) = parse_list_item(line) {
-            found.push(MarkdownBlock::ListItem { indent, mark, text });
+            blocks.push(MarkdownBlock::ListItem { indent, mark, text });
             goes_on = true;
         } else if !trimmed.is_empty() && !trimmed.starts_with("<!--") {
-            match found.last_mut().filter(|_| went_on) {
+            match blocks.last_mut().filter(|_| went_on) {
                 Some(MarkdownBlock::Paragraph(text) | MarkdownBlock::ListItem { text, .. }) => {
                     text.push(' ');
                     text.push_str(trimmed);
                 }
-                _ => found.push(MarkdownBlock::Paragraph(trimmed.to_owned())),
+                _ => blocks.push(MarkdownBlock::Paragraph(trimmed.to_owned())),
             }
             goes_on = true;
         }
     }
-    found
+    blocks
 }
 
 fn parse_heading(line: &str) -> Option<(usize, String)> {
@@ -91,6 +91,69 @@ fn is_table_rule(cell: &str) -> bool {
     cell.contains('-') && cell.chars().all(|c| matches!(c, '-' | ':'))
 }
 
+/// What a piece of a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SpanKind {
+    Plain,
+    Bold,
+    Code,
+    /// Where the link before it leads, outside of the documentation.
+    LinkTarget,
+}
+
+/// The pieces of a text without their marks, each with its kind.
+pub(crate) fn parse_spans(text: &str) -> Vec<(&str, SpanKind)> {
+    let mut spans = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['`', '*', '[', '!']) {
+        spans.push((&rest[..at], SpanKind::Plain));
+        let (length, marked) = parse_mark(&rest[at..]);
+        spans.extend(marked);
+        rest = &rest[at + length..];
+    }
+    spans.push((rest, SpanKind::Plain));
+    spans.retain(|(text, kind)| !text.is_empty() || *kind == SpanKind::Code);
+    spans
+}
+
+/// The construct that begins with this mark: its length and its spans. A mark that marks nothing stands for itself.
+fn parse_mark(text: &str) -> (usize, Vec<(&str, SpanKind)>) {
+    if let Some((code, _)) = text.strip_prefix('`').and_then(|rest| rest.split_once('`')) {
+        return (code.len() + 2, vec![(code, SpanKind::Code)]);
+    }
+    if let Some((bold, _)) = text.strip_prefix("**").and_then(|rest| rest.split_once("**")) {
+        let embolden = |(text, kind)| (text, if kind == SpanKind::Plain { SpanKind::Bold } else { kind });
+        return (bold.len() + 4, parse_spans(bold).into_iter().map(embolden).collect());
+    }
+    let link = text.strip_prefix('!').unwrap_or(text);
+    if let Some((label, target)) = parse_link(link) {
+        let mut spans = parse_spans(label);
+        if target.contains("://") && label != target {
+            spans.push((target, SpanKind::LinkTarget));
+        }
+        return (text.len() - link.len() + label.len() + target.len() + 4, spans);
+    }
+    // All marks are ASCII.
+    (1, vec![(&text[..1], SpanKind::Plain)])
+}
+
+/// `[label](target)`; the label may contain brackets.
+fn parse_link(text: &str) -> Option<(&str, &str)> {
+    let inner = text.strip_prefix('[')?;
+    let mut depth = 0_usize;
+    let end = inner.find(|c| {
+        let ends = c == ']' && depth == 0;
+        depth = match c {
+            '[' => depth + 1,
+            ']' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        ends
+    })?;
+    let (target, _) = inner[end..].strip_prefix("](")?.split_once(')')?;
+    Some((&inner[..end], target))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,7 +163,7 @@ mod tests {
         let page = "# Title\n\nTwo\nlines.\n<!-- remark -->\n\n- one\n  more\n- two\n\n3. three\n\n| a | b |\n|---|:-:|\n\
                     | x \\| y | |\n\n```sh\n# no heading\n\n| no table\n```\nEnd - of it.\n";
         let text = str::to_owned;
-        let item = |mark: &str, said: &str| MarkdownBlock::ListItem { indent: 0, mark: text(mark), text: text(said) };
+        let item = |mark: &str, words: &str| MarkdownBlock::ListItem { indent: 0, mark: text(mark), text: text(words) };
         let expected = [
             MarkdownBlock::Heading { level: 1, text: text("Title") },
             MarkdownBlock::Paragraph(text("Two lines.")),

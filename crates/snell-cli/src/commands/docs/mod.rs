@@ -1,6 +1,6 @@
 //! `snell docs`: the documentation, carried in the binary.
 
-mod markdown;
+pub(crate) mod markdown;
 mod render;
 mod search;
 mod styled_text;

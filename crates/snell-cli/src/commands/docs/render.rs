@@ -1,20 +1,18 @@
-//! A page as people read it at a terminal.
+//! Renders a page for a terminal.
 
 use super::markdown::{MarkdownBlock, parse_blocks};
 use super::search::DocsSearchHit;
-use super::styled_text::{
-    self, StyledWord, break_word, line_width, min_word_width, split_words, word_width, wrap_words,
-};
+use super::styled_text::{StyledText, break_word, min_word_width, render_line, split_words, strip_markup, wrap_words};
 use crate::output::{TextStyle, apply_style, escape_invisible};
 
 /// Lines that are longer are hard to read.
 const MAX_WIDTH: usize = 100;
 
-/// How far text is set in below a heading, and code below text.
+/// The indent of text below a heading, and of code below text.
 const INDENT: usize = 2;
 const CODE_INDENT: usize = 4;
 
-/// What stands between two columns.
+/// Blanks between two columns.
 const COLUMN_GAP: usize = 2;
 
 /// A column is not made narrower than this.
@@ -40,22 +38,22 @@ pub(super) fn render_page(markdown: &str, width: usize) -> String {
     text
 }
 
-/// What was found, below the headings under which it stands.
-pub(super) fn render_hits(found: &[(&str, DocsSearchHit)], width: usize) -> String {
+/// The places that a search found, below their headings.
+pub(super) fn render_hits(hits: &[(&str, DocsSearchHit)], width: usize) -> String {
     let room = width.min(MAX_WIDTH).saturating_sub(CODE_INDENT);
     let mut text = String::new();
     let mut last = String::new();
-    for (topic, place) in found {
+    for (topic, place) in hits {
         let heading = format!("{topic}: {}", place.section);
         if heading != last {
-            let gap = if text.is_empty() { "" } else { "\n" };
-            text.push_str(&format!("{gap}{}\n", apply_style(&heading, TextStyle::Bold)));
+            text.push_str(if text.is_empty() { "" } else { "\n" });
+            text.push_str(&format!("{}\n", apply_style(&heading, TextStyle::Bold)));
             last = heading;
         }
-        let lines = wrap_text(&place.text, room).into_iter().enumerate();
-        for (number, line) in lines {
-            let mark = if number == 0 { "  • " } else { "    " };
+        let mut mark = "  • ";
+        for line in wrap_text(&place.text, room) {
             text.push_str(&format!("{mark}{line}\n"));
+            mark = "    ";
         }
     }
     text
@@ -65,7 +63,7 @@ fn render_block(block: &MarkdownBlock, room: usize) -> Vec<String> {
     let indented = |lines: Vec<String>| lines.into_iter().map(|line| indent_line(INDENT, &line)).collect();
     match block {
         MarkdownBlock::Heading { level, text } => {
-            let text = styled_text::strip_markup(text);
+            let text = strip_markup(text);
             let text = if *level == 1 { text.to_uppercase() } else { text };
             vec![apply_style(&text, TextStyle::Bold)]
         }
@@ -92,63 +90,56 @@ fn indent_line(indent: usize, line: &str) -> String {
 }
 
 fn wrap_text(text: &str, room: usize) -> Vec<String> {
-    let words = split_words(text);
-    wrap_words(&words, room).iter().map(|line| styled_text::render_line(line)).collect()
+    wrap_words(&split_words(text), room).iter().map(|line| render_line(line)).collect()
 }
 
-/// A table, whose cells are broken into lines where it would be too wide.
+/// A table whose cells are wrapped if it would be too wide.
 fn render_table(rows: &[Vec<String>], room: usize) -> Vec<String> {
-    let cells: Vec<Vec<Vec<StyledWord>>> =
+    let rows: Vec<Vec<Vec<StyledText>>> =
         rows.iter().map(|row| row.iter().map(|cell| split_words(cell)).collect()).collect();
-    let widths = compute_column_widths(&cells, room);
-    let fitted = |cell: &Vec<StyledWord>, width: usize| cell.iter().flat_map(|word| break_word(word, width)).collect();
-    let cells: Vec<Vec<Vec<StyledWord>>> =
-        cells.iter().map(|row| row.iter().zip(&widths).map(|(cell, width)| fitted(cell, *width)).collect()).collect();
-    let mut shown = Vec::new();
-    for (number, row) in cells.iter().enumerate() {
-        let columns: Vec<_> = row.iter().zip(&widths).map(|(cell, width)| wrap_words(cell, *width)).collect();
-        let height = columns.iter().map(Vec::len).max().unwrap_or_default();
-        shown.extend((0..height).map(|line| render_row_line(&columns, &widths, line)));
+    let widths = compute_column_widths(&rows, room);
+    let wrap_cell = |(cell, width): (&Vec<StyledText>, &usize)| {
+        wrap_words(&cell.iter().flat_map(|word| break_word(word, *width)).collect::<Vec<_>>(), *width)
+    };
+    let mut lines = Vec::new();
+    for (number, row) in rows.iter().enumerate() {
+        let cells: Vec<_> = row.iter().zip(&widths).map(wrap_cell).collect();
+        let height = cells.iter().map(Vec::len).max().unwrap_or_default();
+        lines.extend((0..height).map(|line| render_row_line(&cells, &widths, line)));
         if number == 0 {
             let rules: Vec<_> = widths.iter().map(|width| "─".repeat(*width)).collect();
-            shown.push(apply_style(&rules.join(&" ".repeat(COLUMN_GAP)), TextStyle::Faint));
+            lines.push(apply_style(&rules.join(&" ".repeat(COLUMN_GAP)), TextStyle::Faint));
         }
     }
-    shown
+    lines
 }
 
-/// One line of a row: what each of its cells has there.
-fn render_row_line(columns: &[Vec<Vec<&StyledWord>>], widths: &[usize], line: usize) -> String {
+/// One line of a row: that line of each of its cells.
+fn render_row_line(cells: &[Vec<StyledText>], widths: &[usize], line: usize) -> String {
     let mut text = String::new();
-    for (column, width) in columns.iter().zip(widths) {
-        let cell = column.get(line).map_or(&[][..], Vec::as_slice);
-        text.push_str(&styled_text::render_line(cell));
-        text.push_str(&" ".repeat(width.saturating_sub(line_width(cell)) + COLUMN_GAP));
+    for (cell, width) in cells.iter().zip(widths) {
+        let part = cell.get(line).map_or(&[][..], Vec::as_slice);
+        text.push_str(&render_line(part));
+        text.push_str(&" ".repeat(width.saturating_sub(part.len()) + COLUMN_GAP));
     }
     text.trim_end().to_owned()
 }
 
-/// How wide each column is: as wide as what stands in it, and if that is too much, the widest ones are made narrower: first
-/// down to their longest words, then down to the longest parts of these, then as far as it takes.
-fn compute_column_widths(rows: &[Vec<Vec<StyledWord>>], room: usize) -> Vec<usize> {
+/// The width of each column: that of its widest cell. If there is not enough room, the widest columns become narrower: first
+/// down to their longest words, then down to the longest parts of these, then as far as necessary.
+fn compute_column_widths(rows: &[Vec<Vec<StyledText>>], room: usize) -> Vec<usize> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let widest = |column: usize, measure: fn(&[StyledWord]) -> usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| measure(cell)).max().unwrap_or_default()
+    let measure_columns = |measure: fn(&Vec<StyledText>) -> usize| -> Vec<usize> {
+        let measure_column = |column| rows.iter().filter_map(|row| row.get(column)).map(measure).max();
+        (0..columns).map(|column| measure_column(column).unwrap_or_default()).collect()
     };
-    let mut widths: Vec<_> =
-        (0..columns).map(|column| widest(column, |cell| line_width(&cell.iter().collect::<Vec<_>>()))).collect();
-    let of_words = |measure: fn(&StyledWord) -> usize| -> Vec<_> {
-        (0..columns)
-            .map(|column| {
-                let cells = rows.iter().filter_map(|row| row.get(column));
-                let words = cells.flatten().map(measure);
-                words.max().unwrap_or_default().max(MIN_COLUMN_WIDTH)
-            })
-            .collect()
-    };
+    let longest_word =
+        |cell: &Vec<StyledText>| cell.iter().map(Vec::len).max().unwrap_or_default().max(MIN_COLUMN_WIDTH);
+    let longest_part =
+        |cell: &Vec<StyledText>| cell.iter().map(min_word_width).max().unwrap_or_default().max(MIN_COLUMN_WIDTH);
+    let mut widths = measure_columns(|cell| cell.iter().map(Vec::len).sum::<usize>() + cell.len().saturating_sub(1));
     let room = room.saturating_sub(COLUMN_GAP * columns.saturating_sub(1));
-    for least in [of_words(word_width), of_words(min_word_width), vec![1; columns]] {
+    for least in [measure_columns(longest_word), measure_columns(longest_part), vec![1; columns]] {
         while widths.iter().sum::<usize>() > room {
             let can_shrink = |column: &usize| widths[*column] > least[*column];
             let Some(column) = (0..columns).filter(can_shrink).max_by_key(|column| widths[*column]) else {

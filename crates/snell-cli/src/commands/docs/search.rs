@@ -19,30 +19,27 @@ pub(super) struct DocsSearchHit {
 pub(super) fn search_markdown(page: &str, wanted: &str) -> Vec<DocsSearchHit> {
     let wanted = wanted.to_lowercase();
     let mut section = String::new();
-    let mut found = Vec::new();
+    let mut hits = Vec::new();
     for block in parse_blocks(page) {
         if let MarkdownBlock::Heading { text, .. } = &block {
             section = strip_markup(text);
         }
         for text in extract_texts(&block) {
             if let Some(text) = find_excerpt(&text, &wanted) {
-                found.push(DocsSearchHit { section: section.clone(), text });
+                hits.push(DocsSearchHit { section: section.clone(), text });
             }
         }
     }
-    found
+    hits
 }
 
 /// The same in a text for programs, line by line.
 pub(super) fn search_lines(text: &str, wanted: &str) -> Vec<DocsSearchHit> {
     let wanted = wanted.to_lowercase();
-    let lines = text.lines().zip(1..);
-    let found = lines.filter_map(|(line, number)| {
-        let text = find_excerpt(line.trim(), &wanted)?;
-        let section = format!("line {number}");
-        Some(DocsSearchHit { section, text })
-    });
-    found.collect()
+    let find_hit = |(line, number): (&str, usize)| {
+        Some(DocsSearchHit { section: format!("line {number}"), text: find_excerpt(line.trim(), &wanted)? })
+    };
+    text.lines().zip(1..).filter_map(find_hit).collect()
 }
 
 /// What a block says: as one text, or line by line where it has lines of its own.

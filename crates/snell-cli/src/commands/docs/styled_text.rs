@@ -1,180 +1,96 @@
-//! What stands in a line: words, some of them code, stressed, or a link; and lines of them that are not too long.
+//! Text with a style for each character, in words and lines that fit into a width.
 
+use super::markdown::{SpanKind, parse_spans};
 use crate::output::{self, TextStyle, apply_style};
 
-/// A word: pieces without a blank between them.
-pub(super) type StyledWord = Vec<(String, TextStyle)>;
+/// A character and its style.
+type StyledChar = (char, TextStyle);
 
-/// How code looks within a sentence.
-const CODE_STYLE: TextStyle = TextStyle::Yellow;
+/// A text, a word or a line.
+pub(super) type StyledText = Vec<StyledChar>;
 
-/// The words of a text. Of a link its own words stay, and where it leads if that is elsewhere.
-pub(super) fn split_words(text: &str) -> Vec<StyledWord> {
-    let mut words = vec![StyledWord::new()];
-    for (text, style) in parse_spans(text) {
-        for (number, part) in text.split(' ').enumerate() {
-            if number > 0 {
-                words.push(StyledWord::new());
-            }
-            if let Some(word) = words.last_mut().filter(|_| !part.is_empty()) {
-                word.push((part.to_owned(), style));
-            }
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
+/// A text without its marks, and the style of each character.
+pub(super) fn style_text(text: &str) -> StyledText {
+    let style_span = |(text, kind): (&str, SpanKind)| {
+        let (text, style) = match kind {
+            SpanKind::Plain => (text.to_owned(), TextStyle::Plain),
+            SpanKind::Bold => (text.to_owned(), TextStyle::Bold),
+            // Without colours, code keeps its marks.
+            SpanKind::Code if !output::has_colours() => (format!("`{text}`"), TextStyle::Yellow),
+            SpanKind::Code => (text.to_owned(), TextStyle::Yellow),
+            SpanKind::LinkTarget => (format!(" ({text})"), TextStyle::Faint),
+        };
+        text.chars().map(|c| (c, style)).collect::<Vec<_>>()
+    };
+    parse_spans(text).into_iter().flat_map(style_span).collect()
 }
 
-/// A text without marks, on one line.
+/// A text without its marks and styles.
 pub(super) fn strip_markup(text: &str) -> String {
-    let spans = parse_spans(text).into_iter().map(|(text, _)| text);
-    spans.collect()
+    style_text(text).into_iter().map(|(c, _)| c).collect()
 }
 
-/// Pieces of a text, each with what it is.
-fn parse_spans(text: &str) -> Vec<(String, TextStyle)> {
-    let mut found: Vec<(String, TextStyle)> = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(['`', '*', '[', '!']) {
-        found.push((rest[..at].to_owned(), TextStyle::Plain));
-        let (taken, spans) = parse_mark(&rest[at..]);
-        found.extend(spans);
-        rest = &rest[at + taken..];
-    }
-    found.push((rest.to_owned(), TextStyle::Plain));
-    found.retain(|(text, _)| !text.is_empty());
-    found
+/// The words between spaces.
+pub(super) fn split_words(text: &str) -> Vec<StyledText> {
+    let text = style_text(text);
+    text.split(|(c, _)| *c == ' ').filter(|word| !word.is_empty()).map(<[_]>::to_vec).collect()
 }
 
-/// What begins with a mark: how much of the text it is, and what it stands for. A mark that marks nothing stands for itself.
-fn parse_mark(text: &str) -> (usize, Vec<(String, TextStyle)>) {
-    if let Some(code) = text.strip_prefix('`').and_then(|rest| rest.split_once('`')) {
-        return (code.0.len() + 2, vec![(format_code(code.0), CODE_STYLE)]);
-    }
-    if let Some((stressed, _)) = text.strip_prefix("**").and_then(|rest| rest.split_once("**")) {
-        let inner = parse_spans(stressed).into_iter();
-        let bold = inner.map(|(text, style)| (text, if style == TextStyle::Plain { TextStyle::Bold } else { style }));
-        return (stressed.len() + 4, bold.collect());
-    }
-    let (of_picture, after) = text.strip_prefix('!').map_or((0, text), |after| (1, after));
-    if let Some((linked, target)) = parse_link(after) {
-        let mut shown = parse_spans(linked);
-        if target.contains("://") && linked != target {
-            shown.push((format!(" ({target})"), TextStyle::Faint));
-        }
-        return (of_picture + linked.len() + target.len() + 4, shown);
-    }
-    let first = text.chars().next().map(char::len_utf8).unwrap_or_default();
-    (first, vec![(text[..first].to_owned(), TextStyle::Plain)])
-}
-
-/// `[text](target)`; there may be brackets in the text.
-fn parse_link(text: &str) -> Option<(&str, &str)> {
-    let inner = text.strip_prefix('[')?;
-    let mut depth = 0_usize;
-    let end = inner.find(|c| {
-        match c {
-            '[' => depth += 1,
-            ']' if depth == 0 => return true,
-            ']' => depth -= 1,
-            _ => {}
-        }
-        false
-    })?;
-    let (target, _) = inner[end..].strip_prefix("](")?.split_once(')')?;
-    Some((&inner[..end], target))
-}
-
-/// Where there are no colours, code keeps its marks.
-fn format_code(code: &str) -> String {
-    if output::has_colours() { code.to_owned() } else { format!("`{code}`") }
-}
-
-/// Lines of words, none of them wider than this unless a word is.
-pub(super) fn wrap_words(words: &[StyledWord], width: usize) -> Vec<Vec<&StyledWord>> {
-    let mut lines: Vec<Vec<&StyledWord>> = vec![Vec::new()];
-    let mut used = 0;
+/// Lines of words, none of them wider than this unless a word is. There is always one.
+pub(super) fn wrap_words(words: &[StyledText], width: usize) -> Vec<StyledText> {
+    let mut lines = vec![StyledText::new()];
     for word in words {
-        let needed = word_width(word);
-        if used > 0 && used + 1 + needed > width {
-            lines.push(Vec::new());
-            used = 0;
-        }
-        used += needed + usize::from(used > 0);
-        if let Some(line) = lines.last_mut() {
-            line.push(word);
+        match lines.last_mut() {
+            Some(line) if line.is_empty() || line.len() + 1 + word.len() <= width => {
+                line.extend((!line.is_empty()).then_some((' ', TextStyle::Plain)));
+                line.extend(word);
+            }
+            _ => lines.push(word.clone()),
         }
     }
     lines
 }
 
-/// After these a word that is too long is broken, and between `::` and what follows.
-const BREAK_CHARS: [char; 5] = ['/', '_', '-', '.', ','];
-
 /// The word in parts that are no wider than this: several only if it is too wide.
-pub(super) fn break_word(word: &StyledWord, width: usize) -> Vec<StyledWord> {
-    if word_width(word) <= width {
-        return vec![word.clone()];
+pub(super) fn break_word(word: &[StyledChar], width: usize) -> Vec<StyledText> {
+    if word.len() <= width {
+        return vec![word.to_vec()];
     }
-    let mut parts: Vec<StyledWord> = Vec::new();
-    let mut used = 0;
-    for (text, style) in word {
-        for fragment in split_at_breaks(text).flat_map(|fragment| split_by_width(fragment, width.max(1))) {
-            let needed = fragment.chars().count();
-            match parts.last_mut() {
-                Some(part) if used + needed <= width => part.push((fragment, *style)),
-                _ => {
-                    parts.push(vec![(fragment, *style)]);
-                    used = 0;
-                }
-            }
-            used += needed;
+    let mut parts: Vec<StyledText> = Vec::new();
+    for fragment in split_at_breaks(word).flat_map(|fragment| fragment.chunks(width.max(1))) {
+        match parts.last_mut() {
+            Some(part) if part.len() + fragment.len() <= width => part.extend(fragment),
+            _ => parts.push(fragment.to_vec()),
         }
     }
     parts
 }
 
-/// How wide the widest part is if a word is broken wherever it can be.
-pub(super) fn min_word_width(word: &StyledWord) -> usize {
-    let fragments = word.iter().flat_map(|(text, _)| split_at_breaks(text));
-    fragments.map(|fragment| fragment.chars().count()).max().unwrap_or_default()
+/// The width of the widest part if a word is broken wherever it can be.
+pub(super) fn min_word_width(word: &StyledText) -> usize {
+    split_at_breaks(word).map(<[_]>::len).max().unwrap_or_default()
 }
 
-/// What stands between the places where a word can be broken.
-fn split_at_breaks(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let ends = |(at, c): &(usize, char)| {
-            let after = &rest[at + c.len_utf8()..];
-            BREAK_CHARS.contains(c) || *c == ':' && rest[..*at].ends_with(':') && !after.starts_with(':')
-        };
-        let end = rest.char_indices().find(ends).map_or(rest.len(), |(at, c)| at + c.len_utf8());
-        let (fragment, after) = rest.split_at(end);
-        rest = after;
-        (!fragment.is_empty()).then_some(fragment)
+fn split_at_breaks(word: &[StyledChar]) -> impl Iterator<Item = &[StyledChar]> {
+    let mut begin = 0;
+    (1..=word.len()).filter_map(move |end| {
+        let fragment = (end == word.len() || may_break_before(word, end)).then(|| &word[begin..end])?;
+        begin = end;
+        Some(fragment)
     })
 }
 
-/// A text cut into pieces of at most so many characters.
-fn split_by_width(text: &str, width: usize) -> Vec<String> {
-    let characters: Vec<_> = text.chars().collect();
-    characters.chunks(width).map(|piece| piece.iter().collect()).collect()
+/// A word may be broken after some characters, after `::`, and where the style changes.
+fn may_break_before(word: &[StyledChar], at: usize) -> bool {
+    let ((before, style), (next, next_style)) = (word[at - 1], word[at]);
+    let is_path_separator = before == ':' && next != ':' && at > 1 && word[at - 2].0 == ':';
+    style != next_style || matches!(before, '/' | '_' | '-' | '.' | ',') || is_path_separator
 }
 
-/// How wide a line is.
-pub(super) fn line_width(line: &[&StyledWord]) -> usize {
-    let words = line.iter().map(|word| word_width(word));
-    words.sum::<usize>() + line.len().saturating_sub(1)
-}
-
-pub(super) fn word_width(word: &StyledWord) -> usize {
-    word.iter().map(|(text, _)| text.chars().count()).sum()
-}
-
-/// A line as it is shown.
-pub(super) fn render_line(line: &[&StyledWord]) -> String {
-    let word = |word: &&StyledWord| word.iter().map(|(text, style)| apply_style(text, *style)).collect::<String>();
-    line.iter().map(word).collect::<Vec<_>>().join(" ")
+/// A line as the terminal gets it.
+pub(super) fn render_line(line: &[StyledChar]) -> String {
+    let runs = line.chunk_by(|one, next| one.1 == next.1);
+    runs.map(|run| apply_style(&run.iter().map(|(c, _)| c).collect::<String>(), run[0].1)).collect()
 }
 
 #[cfg(test)]
@@ -218,7 +134,7 @@ mod tests {
         ];
         for (text, width, expected) in rows {
             let word = split_words(text).remove(0);
-            let parts: Vec<_> = break_word(&word, *width).iter().map(|part| render_line(&[part])).collect();
+            let parts: Vec<_> = break_word(&word, *width).iter().map(|part| render_line(part)).collect();
             assert_eq!(parts, *expected, "{text}");
             assert!(parts.iter().all(|part| part.chars().count() <= *width), "{parts:?}");
             assert_eq!(parts.concat(), *text);
