@@ -4,7 +4,7 @@ mod yaml;
 
 use std::path::PathBuf;
 
-use self::yaml::{YamlDocument, YamlValue};
+use self::yaml::{YamlDocument, YamlNode, YamlValue};
 
 /// More is no front matter.
 pub(super) const MAX_FRONT_MATTER: u64 = 64 * 1024;
@@ -100,41 +100,36 @@ fn extract_front_matter(head: &str, more: bool) -> Result<Option<&str>, RoleFile
 }
 
 fn includes_from_document(document: &YamlDocument) -> RoleIncludes {
-    let mut wishes = RoleIncludes::default();
-    let YamlValue::Table(members) = document.root() else {
-        if *document.root() != YamlValue::Nothing {
+    let mut includes = RoleIncludes::default();
+    let root = document.resolve(&document.root);
+    let YamlValue::Table(members) = root else {
+        if *root != YamlValue::Nothing {
             let message = format!("the front matter has no keys; write {INCLUDE_KEY}: and below it a list of files");
-            wishes.faults.push(build_fault(document.root_position(), message));
+            includes.faults.push(build_fault(document.root.at, message));
         }
-        return wishes;
+        return includes;
     };
-    for (key, _) in members {
-        if let YamlValue::Text(text) = document.resolve_value(*key)
-            && is_misspelled_key(text)
-        {
-            let message = format!("\"{text}\" has no effect; write {INCLUDE_KEY}");
-            wishes.faults.push(build_fault(document.position(*key), message));
-        }
-    }
-    let is_ours = |key: usize| matches!(document.resolve_value(key), YamlValue::Text(text) if text == INCLUDE_KEY);
-    let mut ours = members.iter().filter(|(key, _)| is_ours(*key)).rev();
-    let Some((_, list)) = ours.next() else {
-        return wishes;
-    };
-    if let Some((earlier, _)) = ours.next() {
-        let message = format!("{INCLUDE_KEY} is written twice; only the last one counts");
-        wishes.faults.push(build_fault(document.position(*earlier), message));
-    }
-    match document.resolve_value(*list) {
-        YamlValue::Nothing => {}
-        YamlValue::List(items) => {
-            for item in items {
-                wishes.add_entry(document, *item);
+    let mut ours = Vec::new();
+    for (key, value) in members {
+        match document.resolve(key) {
+            YamlValue::Text(text) if text == INCLUDE_KEY => ours.push((key, value)),
+            YamlValue::Text(text) if is_misspelled_key(text) => {
+                let message = format!("\"{text}\" has no effect; write {INCLUDE_KEY}");
+                includes.faults.push(build_fault(key.at, message));
             }
+            _ => {}
         }
-        _ => wishes.add_entry(document, *list),
     }
-    wishes
+    if let [.., (earlier, _), _] = ours.as_slice() {
+        let message = format!("{INCLUDE_KEY} is written twice; only the last one counts");
+        includes.faults.push(build_fault(earlier.at, message));
+    }
+    match ours.pop().map(|(_, value)| (document.resolve(value), value)) {
+        None | Some((YamlValue::Nothing, _)) => {}
+        Some((YamlValue::List(items), _)) => items.iter().for_each(|item| includes.add_entry(document, item)),
+        Some((_, value)) => includes.add_entry(document, value),
+    }
+    includes
 }
 
 /// Whether only case and what stands between its words keep a key from being the one that counts.
@@ -145,15 +140,11 @@ fn is_misspelled_key(key: &str) -> bool {
 
 impl RoleIncludes {
     /// An entry, or a fault that it is none.
-    fn add_entry(&mut self, document: &YamlDocument, item: usize) {
-        let at = document.position(item);
-        let what = match document.resolve_value(item) {
+    fn add_entry(&mut self, document: &YamlDocument, item: &YamlNode) {
+        let at = item.at;
+        let what = match document.resolve(item) {
             YamlValue::Text(text) if text.is_empty() => "an empty text",
-            YamlValue::Text(text) => {
-                let text = text.clone();
-                self.entries.push(RoleIncludeEntry { at, text });
-                return;
-            }
+            YamlValue::Text(text) => return self.entries.push(RoleIncludeEntry { at, text: text.clone() }),
             YamlValue::Nothing => "nothing",
             YamlValue::NoText(kind) => kind,
             YamlValue::List(_) => "a list",
@@ -167,8 +158,7 @@ impl RoleIncludes {
 }
 
 fn build_fault(at: RoleFilePosition, message: impl Into<String>) -> RoleFileFault {
-    let message = message.into();
-    RoleFileFault { at, message }
+    RoleFileFault { at, message: message.into() }
 }
 
 #[cfg(test)]

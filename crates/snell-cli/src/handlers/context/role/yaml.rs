@@ -1,7 +1,7 @@
-//! As much of YAML as front matter needs: values that know where they stand.
+//! As much of YAML as front matter needs: values that know where they are written.
 //!
-//! An alias stays what it is, a reference: it is looked up, never written out. So a few lines cannot grow into
-//! gigabytes, however often their aliases refer to each other.
+//! An alias stays a reference: it is looked up, never expanded. So a few lines cannot grow into gigabytes, however often
+//! their aliases refer to each other. A deserializer would expand aliases, and refuse `- *.md`.
 
 use std::collections::HashMap;
 
@@ -12,62 +12,41 @@ use super::{RoleFileFault, RoleFilePosition, build_fault};
 /// Front matter that is nested more deeply is a mistake.
 const MAX_DEPTH: usize = 32;
 
-/// A value, of which parts are named by their place among all values.
-#[derive(Debug, PartialEq, Eq)]
+/// A value, and where it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct YamlNode {
+    /// Of an alias, where it refers to its value.
+    pub(super) at: RoleFilePosition,
+    pub(super) value: YamlValue,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum YamlValue {
     Nothing,
     Text(String),
-    /// A single value that is no text; what it is, in words.
+    /// A scalar that is not a text; its kind, for a sentence.
     NoText(&'static str),
-    List(Vec<usize>),
+    List(Vec<YamlNode>),
     /// Keys and values.
-    Table(Vec<(usize, usize)>),
-    /// A reference to a value with this anchor.
+    Table(Vec<(YamlNode, YamlNode)>),
+    /// A reference to the value with this anchor.
     Alias(usize),
 }
 
-/// All values of a document.
-#[derive(Debug, Default)]
+/// A document. Its aliases stay references.
+#[derive(Debug)]
 pub(super) struct YamlDocument {
-    values: Vec<(RoleFilePosition, YamlValue)>,
-    anchors: HashMap<usize, usize>,
-    root: usize,
+    pub(super) root: YamlNode,
+    anchors: HashMap<usize, YamlValue>,
 }
 
 impl YamlDocument {
-    pub(super) fn root(&self) -> &YamlValue {
-        self.resolve_value(self.root)
-    }
-
-    pub(super) fn root_position(&self) -> RoleFilePosition {
-        self.position(self.root)
-    }
-
-    /// Where a value stands; of an alias, where it is referred to.
-    pub(super) fn position(&self, place: usize) -> RoleFilePosition {
-        let there = self.values.get(place);
-        there.map_or(RoleFilePosition { line: 1, column: 1 }, |(at, _)| *at)
-    }
-
-    /// A value, or the one that an alias refers to. An alias has no anchor of its own, so there is no second step.
-    pub(super) fn resolve_value(&self, place: usize) -> &YamlValue {
-        match self.values.get(place) {
-            Some((_, YamlValue::Alias(anchor))) => {
-                let target = self.anchors.get(anchor).and_then(|place| self.values.get(*place));
-                target.map_or(&YamlValue::Nothing, |(_, value)| value)
-            }
-            Some((_, value)) => value,
-            None => &YamlValue::Nothing,
+    /// The value of a node, or the one that its alias refers to. An alias has no anchor of its own, so there is no second step.
+    pub(super) fn resolve<'d>(&'d self, node: &'d YamlNode) -> &'d YamlValue {
+        match &node.value {
+            YamlValue::Alias(anchor) => self.anchors.get(anchor).unwrap_or(&YamlValue::Nothing),
+            value => value,
         }
-    }
-
-    fn push(&mut self, at: RoleFilePosition, anchor: usize, value: YamlValue) -> usize {
-        let place = self.values.len();
-        self.values.push((at, value));
-        if anchor > 0 {
-            self.anchors.insert(anchor, place);
-        }
-        place
     }
 }
 
@@ -79,26 +58,23 @@ pub(super) fn parse_yaml(text: &str) -> Result<YamlDocument, RoleFileFault> {
         flow_nesting_limit: MAX_DEPTH,
         block_nesting_limit: MAX_DEPTH,
     };
-    let mut reader = YamlReader {
-        events: Parser::new_from_str_with_options(text, options),
-        document: YamlDocument::default(),
-        depth: 0,
-    };
+    let events = Parser::new_from_str_with_options(text, options);
+    let mut reader = YamlReader { events, anchors: HashMap::new(), depth: 0 };
+    let mut root = YamlNode { at: RoleFilePosition { line: 1, column: 1 }, value: YamlValue::Nothing };
     loop {
         match reader.next_event()? {
             Some((Event::StreamStart | Event::DocumentStart(..), _)) => {}
-            Some((Event::StreamEnd | Event::DocumentEnd, _)) | None => return Ok(reader.document),
-            Some((event, span)) => {
-                reader.document.root = reader.read_value(event, span)?;
-            }
+            Some((Event::StreamEnd | Event::DocumentEnd, _)) | None => break,
+            Some((event, span)) => root = reader.read_value(event, span)?,
         }
     }
+    Ok(YamlDocument { root, anchors: reader.anchors })
 }
 
 struct YamlReader<E> {
     events: E,
-    document: YamlDocument,
-    /// How many values enclose the one that is read. The parser has a limit of its own, but does not count the tables that
+    anchors: HashMap<usize, YamlValue>,
+    /// How many values enclose the current one. The parser has a limit of its own, but does not count the tables that
     /// `[: : :` begins.
     depth: usize,
 }
@@ -115,52 +91,42 @@ impl<'t, E: Iterator<Item = Result<(Event<'t>, Span), ScanError>>> YamlReader<E>
     }
 
     /// The value that begins with this event, and everything in it.
-    fn read_value(&mut self, event: Event<'t>, span: Span) -> Result<usize, RoleFileFault> {
+    fn read_value(&mut self, event: Event<'t>, span: Span) -> Result<YamlNode, RoleFileFault> {
         let at = to_position(&span.start);
-        match event {
-            Event::Scalar(text, style, anchor, tag) => {
-                let value = parse_scalar(&text, style, tag.as_deref());
-                Ok(self.document.push(at, anchor, value))
-            }
-            Event::Alias(anchor) => Ok(self.document.push(at, 0, YamlValue::Alias(anchor))),
-            Event::UnresolvedAlias(name) => Ok(self.document.push(at, 0, YamlValue::Text(format!("*{name}")))),
-            Event::SequenceStart(_, anchor, _) => {
-                let place = self.document.push(at, anchor, YamlValue::Nothing);
-                let items = self.read_values_until(|event| matches!(event, Event::SequenceEnd), at)?;
-                self.document.values[place].1 = YamlValue::List(items);
-                Ok(place)
-            }
+        let (anchor, value) = match event {
+            Event::Scalar(text, style, anchor, tag) => (anchor, parse_scalar(&text, style, tag.as_deref())),
+            Event::Alias(anchor) => (0, YamlValue::Alias(anchor)),
+            Event::UnresolvedAlias(name) => (0, YamlValue::Text(format!("*{name}"))),
+            Event::SequenceStart(_, anchor, _) => (anchor, YamlValue::List(self.read_children(at)?)),
             Event::MappingStart(_, anchor, _) => {
-                let place = self.document.push(at, anchor, YamlValue::Nothing);
-                let flat = self.read_values_until(|event| matches!(event, Event::MappingEnd), at)?;
-                let pairs = flat.chunks_exact(2).map(|pair| (pair[0], pair[1]));
-                self.document.values[place].1 = YamlValue::Table(pairs.collect());
-                Ok(place)
+                let mut flat = self.read_children(at)?.into_iter();
+                let pairs = std::iter::from_fn(|| Some((flat.next()?, flat.next()?)));
+                (anchor, YamlValue::Table(pairs.collect()))
             }
-            _ => Ok(self.document.push(at, 0, YamlValue::Nothing)),
+            _ => (0, YamlValue::Nothing),
+        };
+        if anchor > 0 {
+            self.anchors.insert(anchor, value.clone());
         }
+        Ok(YamlNode { at, value })
     }
 
-    /// The values in one that begins here.
-    fn read_values_until(
-        &mut self,
-        is_end: fn(&Event<'t>) -> bool,
-        at: RoleFilePosition,
-    ) -> Result<Vec<usize>, RoleFileFault> {
+    /// The values in a list or a table that begins here.
+    fn read_children(&mut self, at: RoleFilePosition) -> Result<Vec<YamlNode>, RoleFileFault> {
         if self.depth == MAX_DEPTH {
             let message = format!("the front matter is nested more than {MAX_DEPTH} levels deep");
             return Err(build_fault(at, message));
         }
         self.depth += 1;
-        let mut places = Vec::new();
+        let mut children = Vec::new();
         while let Some((event, span)) = self.next_event()? {
-            if is_end(&event) {
+            if matches!(event, Event::SequenceEnd | Event::MappingEnd) {
                 break;
             }
-            places.push(self.read_value(event, span)?);
+            children.push(self.read_value(event, span)?);
         }
         self.depth -= 1;
-        Ok(places)
+        Ok(children)
     }
 }
 
