@@ -53,10 +53,11 @@ mod verdict;
 pub use agents::{AgentReply, Guest};
 pub use config::schema::build_config_schema;
 pub use config::{
-    AgentMessage, AllowedCommand, BuiltinHandler, CommsSettings, ConfigFile, ContextSettings, CoreFile, DocumentValue,
-    GuardAuthor, GuardChoice, GuardPreset, GuardSettings, HandlerSwitches, MessageTemplates, MessageUse, ProtectedPath,
-    RemindSettings, RetentionPeriod, RuleChoice, ServerSettings, ServerSettingsFault, SnellSettings, SpannedDocument,
-    UnreadableFile, is_postgres_url, normalize_receiver_url,
+    AgentMessage, AllowedCommand, BuiltinHandler, CommsSettings, ConfigFile, ContextSettings, CoreFile,
+    DocumentSyntaxError, DocumentValue, GuardAuthor, GuardChoice, GuardPreset, GuardSettings, HandlerSwitches,
+    MessageTemplates, MessageUse, NodeValue, ProtectedPath, RemindSettings, RetentionPeriod, RuleChoice,
+    ServerSettings, ServerSettingsFault, SnellSettings, SpannedDocument, SpannedMember, SpannedNode, UnreadableFile,
+    is_postgres_url, normalize_receiver_url,
 };
 pub use diagnostic::{Diagnostic, Severity, did_you_mean};
 pub use engine::{ConfigWatch, Engine, EngineBuilder, HookExplanation};

@@ -1,9 +1,11 @@
 //! Whether hooks are switched off.
 
+use snell::SpannedNode;
+
 use super::subject::{InspectedAgent, InspectedSettingsFile, SettingsContent};
 use super::{CheckFinding, DoctorSubject, note_finding, problem_finding};
 use crate::install::agents::SettingsScope;
-use crate::install::jsonc::{JsonNode, JsonPathStep};
+use crate::install::jsonc::JsonPathStep;
 
 /// Of these, the first that says something counts.
 const PRECEDENCE: &[SettingsScope] =
@@ -56,7 +58,7 @@ fn find_switch(files: &[InspectedSettingsFile], scopes: &[SettingsScope], switch
         let SettingsContent::Settings { document, .. } = &file.content else {
             return None;
         };
-        let node: &JsonNode = document.node_at(&[JsonPathStep::Key(switch)])?;
+        let node: &SpannedNode = document.node_at(&[JsonPathStep::Key(switch)])?;
         Some((format!("{}:{}", file.path.display(), document.line_number(node)), node.is_true()))
     })
 }

@@ -1,9 +1,11 @@
 //! The variables that agents' settings set. An agent starts hooks with them, so they reach Snell too, and a project's settings
 //! can name any.
 
+use snell::{SpannedMember, SpannedNode};
+
 use super::subject::{InspectedSettingsFile, SettingsContent};
 use super::{CheckFinding, DoctorSubject, FindingLevel, new_finding};
-use crate::install::jsonc::{JsonMember, JsonNode, JsonPathStep, SettingsDocument};
+use crate::install::jsonc::{JsonPathStep, SettingsDocument};
 use crate::output;
 
 /// The member of a settings file that holds variables.
@@ -86,7 +88,7 @@ fn check_file_variables(file: &InspectedSettingsFile) -> Vec<CheckFinding> {
     let SettingsContent::Settings { document, .. } = &file.content else {
         return Vec::new();
     };
-    let variables = document.node_at(&[JsonPathStep::Key(ENV_KEY)]).and_then(JsonNode::members);
+    let variables = document.node_at(&[JsonPathStep::Key(ENV_KEY)]).and_then(SpannedNode::members);
     let variables = variables.unwrap_or_default().iter();
     variables.filter_map(|variable| check_variable(file, document, variable)).collect()
 }
@@ -94,7 +96,7 @@ fn check_file_variables(file: &InspectedSettingsFile) -> Vec<CheckFinding> {
 fn check_variable(
     file: &InspectedSettingsFile,
     document: &SettingsDocument,
-    variable: &JsonMember,
+    variable: &SpannedMember,
 ) -> Option<CheckFinding> {
     let effect = EnvVarEffect::for_variable(&variable.key)?;
     let value = variable.node.text().unwrap_or_default();

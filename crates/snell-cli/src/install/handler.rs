@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use snell::SpannedNode;
 
 use super::agents::InstallAgent;
-use super::jsonc::JsonNode;
 use super::notify_script;
 
 /// How Snell takes part. A file has it one way at a time, or events would be told twice.
@@ -91,8 +91,8 @@ pub(crate) enum HandlerCommand {
 
 impl HandlerCommand {
     /// What a handler says about how it is started; nothing if it starts no program.
-    pub(crate) fn from_handler(handler: &JsonNode) -> Option<Self> {
-        let text = |key| handler.get(key).and_then(JsonNode::text);
+    pub(crate) fn from_handler(handler: &SpannedNode) -> Option<Self> {
+        let text = |key| handler.get(key).and_then(SpannedNode::text);
         let command = text("command").filter(|_| text("type") == Some("command"))?.to_owned();
         Some(match handler.get("args") {
             Some(args) => Self::Exec { command, args: args.texts()? },

@@ -1,7 +1,9 @@
 //! What a settings file says about hooks: which are Snell's, and which are somebody else's.
 
 use super::handler::{HandlerCommand, InstallMode};
-use super::jsonc::{JsonContent, JsonNode, JsonPathStep, SettingsDocument, SettingsFault};
+use snell::{NodeValue, SpannedNode};
+
+use super::jsonc::{JsonPathStep, SettingsDocument, SettingsFault};
 use super::recognize::EntryRecognizer;
 
 /// The member that hooks stand in.
@@ -62,13 +64,13 @@ impl RegisteredHandler {
 pub(crate) fn scan_handlers(document: &SettingsDocument, signs: &EntryRecognizer) -> Vec<RegisteredHandler> {
     let mut found = Vec::new();
     let hooks = document.node_at(&[JsonPathStep::Key(HOOKS)]);
-    let members = hooks.and_then(JsonNode::members).unwrap_or_default();
+    let members = hooks.and_then(SpannedNode::members).unwrap_or_default();
     for (index, member) in members.iter().enumerate() {
         // Of several members of one name only the last counts.
         let is_last = members.iter().rposition(|other| other.key == member.key) == Some(index);
         let groups = member.node.items().filter(|_| is_last).unwrap_or_default();
         for (group, node) in groups.iter().enumerate() {
-            let at = |handler, node: &JsonNode| {
+            let at = |handler, node: &SpannedNode| {
                 let call = HandlerCommand::from_handler(node);
                 RegisteredHandler {
                     event: member.key.clone(),
@@ -83,8 +85,8 @@ pub(crate) fn scan_handlers(document: &SettingsDocument, signs: &EntryRecognizer
                     description: describe_handler(node),
                 }
             };
-            let matcher = node.get("matcher").and_then(JsonNode::text).filter(|text| !matches!(*text, "" | "*"));
-            let handlers = node.get(HOOKS).and_then(JsonNode::items).unwrap_or_default();
+            let matcher = node.get("matcher").and_then(SpannedNode::text).filter(|text| !matches!(*text, "" | "*"));
+            let handlers = node.get(HOOKS).and_then(SpannedNode::items).unwrap_or_default();
             found.extend(
                 handlers.iter().enumerate().map(|(handler, node)| RegisteredHandler {
                     matcher: matcher.map(str::to_owned),
@@ -99,15 +101,15 @@ pub(crate) fn scan_handlers(document: &SettingsDocument, signs: &EntryRecognizer
 }
 
 /// What keeps a handler itself from being called, or heard, every time.
-fn find_conditions(handler: &JsonNode) -> Vec<String> {
-    let only_if = handler.get("if").and_then(JsonNode::text);
+fn find_conditions(handler: &SpannedNode) -> Vec<String> {
+    let only_if = handler.get("if").and_then(SpannedNode::text);
     let only_if = only_if.map(|rule| format!("only if \"{rule}\""));
     let unheard = handler.get("async").filter(|node| node.is_true());
     only_if.into_iter().chain(unheard.map(|_| "without waiting for it (async)".into())).collect()
 }
 
-fn describe_handler(node: &JsonNode) -> String {
-    let text = |key| node.get(key).and_then(JsonNode::text);
+fn describe_handler(node: &SpannedNode) -> String {
+    let text = |key| node.get(key).and_then(SpannedNode::text);
     match (HandlerCommand::from_handler(node), node.text()) {
         (Some(call), _) => call.to_string(),
         (None, Some(script)) => script.to_owned(),
@@ -150,8 +152,33 @@ pub(super) fn check_shape<'a>(
     Ok(())
 }
 
-fn build_kind_fault(what: &str, kind: &str, found: &JsonNode) -> SettingsFault {
-    SettingsFault { at: found.span.start, message: format!("{what} must be {kind}, not {}", found.kind()) }
+fn build_kind_fault(what: &str, kind: &str, found: &SpannedNode) -> SettingsFault {
+    let found_kind = if found.text().is_some() { "a text" } else { found.kind_name() };
+    SettingsFault { at: found.offset, message: format!("{what} must be {kind}, not {found_kind}") }
+}
+
+/// A value without regard to its position and layout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum JsonContent {
+    Object(Vec<(String, JsonContent)>),
+    Array(Vec<JsonContent>),
+    Text(String),
+    /// Any other value, as it is written.
+    Other(String),
+}
+
+impl JsonContent {
+    fn from_node(node: &SpannedNode, document: &SettingsDocument) -> Self {
+        let convert = |node: &SpannedNode| Self::from_node(node, document);
+        match &node.value {
+            NodeValue::Object(members) => {
+                Self::Object(members.iter().map(|member| (member.key.clone(), convert(&member.node))).collect())
+            }
+            NodeValue::Array(items) => Self::Array(items.iter().map(convert).collect()),
+            NodeValue::String(text) => Self::Text(text.clone()),
+            _ => Self::Other(document.text_of(node).to_owned()),
+        }
+    }
 }
 
 /// What a file says apart from Snell's own handlers. Containers that hold nothing say nothing.
@@ -161,7 +188,7 @@ pub(super) fn strip_own_handlers(document: &SettingsDocument, signs: &EntryRecog
         return nothing;
     };
     let own = find_own_handlers(document, signs);
-    let mut meaning = root.to_content();
+    let mut meaning = JsonContent::from_node(root, document);
     for handler in own.iter().rev() {
         remove_at_path(&mut meaning, &handler.json_path());
     }

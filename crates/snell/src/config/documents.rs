@@ -1,7 +1,7 @@
 //! A document of the user that is no hook configuration, for callers that read it by their own rules.
 
 use super::source::ConfigSource;
-use super::spanned::{NodeValue, SpannedMember, SpannedNode};
+use super::spanned::{NodeValue, SpannedNode};
 use crate::diagnostic::{Diagnostic, Severity};
 
 /// A parsed text, JSON (with comments and trailing commas) or TOML, in which every part knows where it stands.
@@ -61,10 +61,7 @@ impl<'d> DocumentValue<'d> {
 
     /// The text, if it is one.
     pub fn as_text(self) -> Option<&'d str> {
-        match &self.node.value {
-            NodeValue::String(text) => Some(text),
-            _ => None,
-        }
+        self.node.text()
     }
 
     /// The number, if it is one.
@@ -77,22 +74,12 @@ impl<'d> DocumentValue<'d> {
 
     /// The items, if it is an array.
     pub fn items(self) -> Option<impl Iterator<Item = DocumentValue<'d>>> {
-        let NodeValue::Array(items) = &self.node.value else {
-            return None;
-        };
-        Some(items.iter().map(move |node| Self { node, ..self }))
+        Some(self.node.items()?.iter().map(move |node| Self { node, ..self }))
     }
 
     /// The keys and their values in the order of the text, if it is an object. JSON may have a key twice.
     pub fn members(self) -> Option<impl Iterator<Item = (&'d str, DocumentValue<'d>)>> {
-        let NodeValue::Object(members) = &self.node.value else {
-            return None;
-        };
-        let part = move |member: &'d SpannedMember| {
-            let node = &member.node;
-            (member.key.as_str(), Self { node, ..self })
-        };
-        Some(members.iter().map(part))
+        Some(self.node.members()?.iter().map(move |member| (member.key.as_str(), Self { node: &member.node, ..self })))
     }
 
     /// That something is wrong here, as a finding.

@@ -26,5 +26,5 @@ pub use settings::{
     normalize_receiver_url,
 };
 pub(crate) use settings::{CORE_FILES, HANDLERS, SETTING_KEYS, borrowable_contracts, read_settings};
-pub(crate) use spanned::{NodeValue, SpannedMember, SpannedNode};
+pub use spanned::{DocumentSyntaxError, NodeValue, SpannedMember, SpannedNode};
 pub(crate) use trust_filter::{TrustScope, TrustSource, UnpinnedPolicy};

@@ -1,26 +1,39 @@
 //! A parsed document, JSON or TOML, in which every value knows where it was written.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
+use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 use toml::de::{DeTable, DeValue};
 
 use crate::event::replace_lone_surrogates;
 
-/// A value and the byte offset at which it begins.
+/// A value, and the byte offsets between which it is written.
 #[derive(Debug, Clone)]
-pub(crate) struct SpannedNode {
-    pub(crate) offset: usize,
-    pub(crate) value: NodeValue,
+pub struct SpannedNode {
+    /// Where it begins.
+    pub offset: usize,
+    /// Where it ends: the offset behind its last byte.
+    pub end: usize,
+    /// The value.
+    pub value: NodeValue,
 }
 
+/// A value of a document.
 #[derive(Debug, Clone)]
-pub(crate) enum NodeValue {
+pub enum NodeValue {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool(bool),
+    /// A number. Its text has its exact value.
     Number(f64),
+    /// A string, without its escapes.
     String(String),
+    /// An array.
     Array(Vec<SpannedNode>),
+    /// An object or a table, in the order of the text. JSON may have a key twice.
     Object(Vec<SpannedMember>),
     /// A TOML date, as it was written.
     Date(String),
@@ -28,22 +41,69 @@ pub(crate) enum NodeValue {
 
 /// A key and its value.
 #[derive(Debug, Clone)]
-pub(crate) struct SpannedMember {
-    pub(crate) key: String,
-    pub(crate) key_offset: usize,
-    pub(crate) node: SpannedNode,
+pub struct SpannedMember {
+    /// The key.
+    pub key: String,
+    /// Where the key begins.
+    pub key_offset: usize,
+    /// The value.
+    pub node: SpannedNode,
+}
+
+impl SpannedMember {
+    /// From the key to the end of the value.
+    pub fn span(&self) -> Range<usize> {
+        self.key_offset..self.node.end
+    }
 }
 
 /// Why a document could not be parsed, and where.
 #[derive(Debug)]
-pub(crate) struct DocumentSyntaxError {
-    pub(crate) offset: usize,
-    pub(crate) message: String,
+pub struct DocumentSyntaxError {
+    /// The byte offset.
+    pub offset: usize,
+    /// What is wrong there.
+    pub message: String,
 }
 
 impl SpannedNode {
-    /// What the value is, in a sentence.
-    pub(crate) fn kind_name(&self) -> &'static str {
+    /// The bytes of the text that it takes.
+    pub fn span(&self) -> Range<usize> {
+        self.offset..self.end
+    }
+
+    /// The members, if it is an object.
+    pub fn members(&self) -> Option<&[SpannedMember]> {
+        if let NodeValue::Object(members) = &self.value { Some(members) } else { None }
+    }
+
+    /// The value of the member with this key. Of several the last one counts, as it does for agents.
+    pub fn get(&self, key: &str) -> Option<&SpannedNode> {
+        self.members()?.iter().rfind(|member| member.key == key).map(|member| &member.node)
+    }
+
+    /// The items, if it is an array.
+    pub fn items(&self) -> Option<&[SpannedNode]> {
+        if let NodeValue::Array(items) = &self.value { Some(items) } else { None }
+    }
+
+    /// The text, if it is a string.
+    pub fn text(&self) -> Option<&str> {
+        if let NodeValue::String(text) = &self.value { Some(text) } else { None }
+    }
+
+    /// The texts, if it is an array of nothing but strings.
+    pub fn texts(&self) -> Option<Vec<String>> {
+        self.items()?.iter().map(|item| item.text().map(str::to_owned)).collect()
+    }
+
+    /// Whether it is `true`.
+    pub fn is_true(&self) -> bool {
+        matches!(self.value, NodeValue::Bool(true))
+    }
+
+    /// The kind of the value, for a sentence.
+    pub fn kind_name(&self) -> &'static str {
         match &self.value {
             NodeValue::Null => "null",
             NodeValue::Bool(_) => "a boolean",
@@ -55,8 +115,13 @@ impl SpannedNode {
         }
     }
 
-    /// Parses JSON with comments and trailing commas. The parser refuses what is nested more than 512 levels deep.
-    pub(crate) fn from_json(text: &str) -> Result<Self, DocumentSyntaxError> {
+    /// Parses JSON with comments and trailing commas; nothing for a text without a value. The parser refuses what is nested
+    /// more than 512 levels deep.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not JSON. The message is the parser's own.
+    pub fn parse_json(text: &str) -> Result<Option<Self>, DocumentSyntaxError> {
         // Same length, so that every position stays true.
         let text = &replace_lone_surrogates(text);
         let options = ParseOptions {
@@ -71,14 +136,18 @@ impl SpannedNode {
             allow_non_finite_numbers: false,
             allow_extended_string_escapes: false,
         };
-        let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|error| DocumentSyntaxError {
-            offset: error.range().start,
-            message: format!("is not valid JSON: {}", lowercase_first(&error.kind().to_string())),
+        let parsed = parse_to_ast(text, &CollectOptions::default(), &options)
+            .map_err(|error| DocumentSyntaxError { offset: error.range().start, message: error.kind().to_string() })?;
+        Ok(parsed.value.map(convert_json))
+    }
+
+    /// Parses JSON with comments and trailing commas, as [`SpannedNode::parse_json`] does; there must be a value.
+    pub(crate) fn from_json(text: &str) -> Result<Self, DocumentSyntaxError> {
+        let node = Self::parse_json(text).map_err(|error| DocumentSyntaxError {
+            message: format!("is not valid JSON: {}", lowercase_first(&error.message)),
+            ..error
         })?;
-        match parsed.value {
-            Some(value) => Ok(convert_json(value)),
-            None => Err(DocumentSyntaxError { offset: 0, message: "is empty; write {} or remove it".into() }),
-        }
+        node.ok_or_else(|| DocumentSyntaxError { offset: 0, message: "is empty; write {} or remove it".into() })
     }
 
     /// Parses TOML. The parser refuses what is nested more than 80 levels deep.
@@ -87,8 +156,7 @@ impl SpannedNode {
             offset: error.span().map_or(0, |span| span.start),
             message: format!("is not valid TOML: {}", error.message()),
         })?;
-        let at = table.span().start;
-        Ok(Self { offset: at, value: NodeValue::Object(convert_toml_table(table.get_ref())) })
+        Ok(make_node(table.span(), NodeValue::Object(convert_toml_table(table.get_ref()))))
     }
 }
 
@@ -98,32 +166,26 @@ fn lowercase_first(text: &str) -> String {
 }
 
 fn convert_json(value: ast::Value<'_>) -> SpannedNode {
-    match value {
-        ast::Value::NullKeyword(null) => make_node(null.range.start, NodeValue::Null),
-        ast::Value::BooleanLit(lit) => make_node(lit.range.start, NodeValue::Bool(lit.value)),
-        ast::Value::NumberLit(lit) => {
-            make_node(lit.range.start, NodeValue::Number(lit.value.parse().unwrap_or(f64::NAN)))
-        }
-        ast::Value::StringLit(lit) => make_node(lit.range.start, NodeValue::String(lit.value.into_owned())),
-        ast::Value::Array(array) => {
-            make_node(array.range.start, NodeValue::Array(array.elements.into_iter().map(convert_json).collect()))
-        }
+    let range = value.range();
+    let value = match value {
+        ast::Value::NullKeyword(_) => NodeValue::Null,
+        ast::Value::BooleanLit(lit) => NodeValue::Bool(lit.value),
+        ast::Value::NumberLit(lit) => NodeValue::Number(lit.value.parse().unwrap_or(f64::NAN)),
+        ast::Value::StringLit(lit) => NodeValue::String(lit.value.into_owned()),
+        ast::Value::Array(array) => NodeValue::Array(array.elements.into_iter().map(convert_json).collect()),
         ast::Value::Object(object) => {
-            let members = object
-                .properties
-                .into_iter()
-                .map(|property| SpannedMember {
-                    key_offset: property.range.start,
-                    key: property.name.into_string(),
-                    node: convert_json(property.value),
-                })
-                .collect();
-            make_node(object.range.start, NodeValue::Object(members))
+            let members = object.properties.into_iter().map(|property| SpannedMember {
+                key_offset: property.range.start,
+                key: property.name.into_string(),
+                node: convert_json(property.value),
+            });
+            NodeValue::Object(members.collect())
         }
-    }
+    };
+    make_node(range.start..range.end, value)
 }
 
-fn convert_toml(at: usize, value: &DeValue<'_>) -> SpannedNode {
+fn convert_toml(span: Range<usize>, value: &DeValue<'_>) -> SpannedNode {
     let value = match value {
         DeValue::String(text) => NodeValue::String(Cow::clone(text).into_owned()),
         DeValue::Integer(integer) => NodeValue::Number(
@@ -133,11 +195,11 @@ fn convert_toml(at: usize, value: &DeValue<'_>) -> SpannedNode {
         DeValue::Boolean(value) => NodeValue::Bool(*value),
         DeValue::Datetime(date) => NodeValue::Date(date.to_string()),
         DeValue::Array(array) => {
-            NodeValue::Array(array.iter().map(|item| convert_toml(item.span().start, item.get_ref())).collect())
+            NodeValue::Array(array.iter().map(|item| convert_toml(item.span(), item.get_ref())).collect())
         }
         DeValue::Table(table) => NodeValue::Object(convert_toml_table(table)),
     };
-    make_node(at, value)
+    make_node(span, value)
 }
 
 fn convert_toml_table(table: &DeTable<'_>) -> Vec<SpannedMember> {
@@ -146,7 +208,7 @@ fn convert_toml_table(table: &DeTable<'_>) -> Vec<SpannedMember> {
         .map(|(key, value)| SpannedMember {
             key: key.get_ref().clone().into_owned(),
             key_offset: key.span().start,
-            node: convert_toml(value.span().start, value.get_ref()),
+            node: convert_toml(value.span(), value.get_ref()),
         })
         .collect();
     // The parser's map is sorted by key; people expect findings in the order of the file.
@@ -154,8 +216,8 @@ fn convert_toml_table(table: &DeTable<'_>) -> Vec<SpannedMember> {
     members
 }
 
-fn make_node(at: usize, value: NodeValue) -> SpannedNode {
-    SpannedNode { offset: at, value }
+fn make_node(span: Range<usize>, value: NodeValue) -> SpannedNode {
+    SpannedNode { offset: span.start, end: span.end, value }
 }
 
 #[cfg(test)]

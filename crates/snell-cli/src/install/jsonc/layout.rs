@@ -1,9 +1,10 @@
 //! How a file is laid out, so that what is added looks as if its owner had written it.
 
 use serde_json::Value;
+use snell::SpannedNode;
 
 use super::trivia::{is_line_start, line_indentation};
-use super::{JsonAddition, JsonNode, SettingsDocument};
+use super::{JsonAddition, SettingsDocument};
 
 /// How a file is laid out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,18 +21,16 @@ pub(super) struct JsonLayout {
 impl JsonLayout {
     pub(super) fn detect(document: &SettingsDocument) -> Self {
         let text = &document.text;
-        let members = document.root().and_then(JsonNode::members).unwrap_or_default();
+        let members = document.root().and_then(SpannedNode::members).unwrap_or_default();
         let is_windows = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
-        let indented = members.iter().find(|member| is_line_start(text, member.span.start));
-        let indentation = indented.map(|member| line_indentation(text, member.span.start));
-        let inside = document.root().map_or("", |root| &text[root.span.clone()]);
+        let indented = members.iter().find(|member| is_line_start(text, member.key_offset));
+        let indentation = indented.map(|member| line_indentation(text, member.key_offset));
+        let inside = document.root().map_or("", |root| &text[root.span()]);
         Self {
             newline: if is_windows { "\r\n" } else { "\n" },
             indentation: indentation.filter(|blanks| !blanks.is_empty()).unwrap_or("  ").to_owned(),
             is_one_line: !members.is_empty() && !inside.contains('\n'),
-            is_spaced: members
-                .first()
-                .is_none_or(|member| text[..member.node.span.start].ends_with(char::is_whitespace)),
+            is_spaced: members.first().is_none_or(|member| text[..member.node.offset].ends_with(char::is_whitespace)),
         }
     }
 

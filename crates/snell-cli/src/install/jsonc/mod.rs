@@ -5,14 +5,13 @@
 //! it is now, so it does not matter who else has changed it in between.
 
 mod layout;
-mod tree;
 mod trivia;
 
 use std::ops::Range;
 
 use layout::JsonLayout;
 pub(super) use layout::render_value;
-pub(crate) use tree::{JsonContent, JsonMember, JsonNode, SettingsFault};
+use snell::{SpannedMember, SpannedNode};
 use trivia::{
     JsonComment, find_blanks_start, find_comma, find_last_comment, find_last_comment_on_line, is_line_start,
     line_indentation,
@@ -31,13 +30,20 @@ pub(crate) enum JsonAddition<'a> {
     Item(&'a serde_json::Value),
 }
 
+/// What is wrong with a text, and where.
+#[derive(Debug)]
+pub(crate) struct SettingsFault {
+    pub(crate) at: usize,
+    pub(crate) message: String,
+}
+
 /// A settings file.
 #[derive(Clone, Debug)]
 pub(crate) struct SettingsDocument {
     /// Whether a byte order mark stands before the text.
     has_bom: bool,
     text: String,
-    root: Option<JsonNode>,
+    root: Option<SpannedNode>,
 }
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -47,7 +53,7 @@ impl SettingsDocument {
         let body = text.strip_prefix(BYTE_ORDER_MARK);
         let marked = body.is_some();
         let text = body.unwrap_or(text).to_owned();
-        let root = tree::parse_jsonc(&text)?;
+        let root = parse_settings(&text)?;
         Ok(Self { has_bom: marked, text, root })
     }
 
@@ -58,20 +64,25 @@ impl SettingsDocument {
     }
 
     /// The value in it; nothing if it is empty.
-    pub(crate) fn root(&self) -> Option<&JsonNode> {
+    pub(crate) fn root(&self) -> Option<&SpannedNode> {
         self.root.as_ref()
     }
 
-    pub(crate) fn node_at(&self, path: &[JsonPathStep<'_>]) -> Option<&JsonNode> {
+    pub(crate) fn node_at(&self, path: &[JsonPathStep<'_>]) -> Option<&SpannedNode> {
         path.iter().try_fold(self.root.as_ref()?, |node, step| match step {
             JsonPathStep::Key(key) => node.get(key),
             JsonPathStep::Item(index) => node.items()?.get(*index),
         })
     }
 
+    /// A value as it is written.
+    pub(super) fn text_of(&self, node: &SpannedNode) -> &str {
+        &self.text[node.span()]
+    }
+
     /// The line of a place in it.
-    pub(crate) fn line_number(&self, node: &JsonNode) -> usize {
-        line_and_column(&self.text, node.span.start).0
+    pub(crate) fn line_number(&self, node: &SpannedNode) -> usize {
+        line_and_column(&self.text, node.offset).0
     }
 
     /// Begins an object in a file that holds no value.
@@ -91,7 +102,7 @@ impl SettingsDocument {
         let Some(root) = &self.root else {
             return Ok(());
         };
-        let Range { mut start, mut end } = root.span;
+        let Range { mut start, mut end } = root.span();
         let newlines = ["\r\n", "\n"];
         if let Some(newline) = newlines.iter().find(|newline| self.text[end..].starts_with(**newline)) {
             end += newline.len();
@@ -120,15 +131,15 @@ impl SettingsDocument {
     }
 
     /// What to write where into a container that holds nothing but comments.
-    fn splice_into_empty(&self, container: &JsonNode, item: &str, layout: &JsonLayout) -> (Range<usize>, String) {
-        let (open, close) = (container.span.start + 1, container.span.end - 1);
+    fn splice_into_empty(&self, container: &SpannedNode, item: &str, layout: &JsonLayout) -> (Range<usize>, String) {
+        let (open, close) = (container.offset + 1, container.end - 1);
         let comment = find_last_comment(&self.text, open);
         let at = comment.as_ref().map_or(open, |comment| comment.span.end);
         let on_a_line = container.members().is_some() && !layout.is_one_line;
         if !on_a_line && comment.is_none_or(|comment| !comment.ends_line) {
             return (at..at, item.to_owned());
         }
-        let (newline, outer) = (layout.newline, line_indentation(&self.text, container.span.start));
+        let (newline, outer) = (layout.newline, line_indentation(&self.text, container.offset));
         let mut text = format!("{newline}{outer}{}{item}", layout.indentation);
         if !self.text[at..close].contains('\n') {
             text.push_str(&format!("{newline}{outer}"));
@@ -139,7 +150,7 @@ impl SettingsDocument {
     /// What to write where behind the last item of a container.
     fn splices_after_last(
         &self,
-        container: &JsonNode,
+        container: &SpannedNode,
         last: &Range<usize>,
         item: &str,
         layout: &JsonLayout,
@@ -153,7 +164,7 @@ impl SettingsDocument {
         let gap = if is_line_start(text, last.start) {
             format!("{}{}", layout.newline, line_indentation(text, last.start))
         } else if comment.is_some_and(|comment| comment.ends_line) {
-            let outer = line_indentation(text, container.span.start);
+            let outer = line_indentation(text, container.offset);
             format!("{}{outer}{}", layout.newline, layout.indentation)
         } else {
             layout.separator_blank().to_owned()
@@ -170,14 +181,14 @@ impl SettingsDocument {
         let Some((step, outer)) = path.split_last() else {
             return Ok(());
         };
-        let Some((open, spans)) = self.node_at(outer).map(|node| (node.span.start + 1, child_spans(node))) else {
+        let Some((open, spans)) = self.node_at(outer).map(|node| (node.offset + 1, child_spans(node))) else {
             return Ok(());
         };
         let index = match step {
             JsonPathStep::Item(index) => Some(*index),
             JsonPathStep::Key(key) => self
                 .node_at(outer)
-                .and_then(JsonNode::members)
+                .and_then(SpannedNode::members)
                 .and_then(|members| members.iter().rposition(|member| member.key == *key)),
         };
         match index.filter(|index| *index < spans.len()) {
@@ -221,7 +232,7 @@ impl SettingsDocument {
         path: &[JsonPathStep<'_>],
         value: &serde_json::Value,
     ) -> Result<(), SettingsFault> {
-        let Some(span) = self.node_at(path).map(|node| node.span.clone()) else {
+        let Some(span) = self.node_at(path).map(SpannedNode::span) else {
             return Ok(());
         };
         let text = render_value(value, JsonLayout::detect(self).separator_blank());
@@ -256,10 +267,10 @@ impl SettingsDocument {
         if !is_container || last_child_span(container).is_some() {
             return None;
         }
-        let open = container.span.start + 1;
+        let open = container.offset + 1;
         let comment = find_last_comment(&self.text, open);
         let start = comment.as_ref().map_or(open, |comment| comment.span.end);
-        Some((start..container.span.end - 1, comment))
+        Some((start..container.end - 1, comment))
     }
 
     fn apply_splices(&mut self, mut splices: Vec<(Range<usize>, String)>) -> Result<(), SettingsFault> {
@@ -269,22 +280,27 @@ impl SettingsDocument {
         for (span, replacement) in splices.into_iter().rev() {
             text.replace_range(span, &replacement);
         }
-        self.root = tree::parse_jsonc(&text)?;
+        self.root = parse_settings(&text)?;
         self.text = text;
         Ok(())
     }
 }
 
-/// Where the things in a container stand.
-fn child_spans(container: &JsonNode) -> Vec<Range<usize>> {
+fn parse_settings(text: &str) -> Result<Option<SpannedNode>, SettingsFault> {
+    SpannedNode::parse_json(text)
+        .map_err(|error| SettingsFault { at: error.offset, message: format!("is not valid JSON: {}", error.message) })
+}
+
+/// The spans of the members or items of a container.
+fn child_spans(container: &SpannedNode) -> Vec<Range<usize>> {
     match (container.members(), container.items()) {
-        (Some(members), _) => members.iter().map(|member| member.span.clone()).collect(),
-        (_, Some(items)) => items.iter().map(|item| item.span.clone()).collect(),
+        (Some(members), _) => members.iter().map(SpannedMember::span).collect(),
+        (_, Some(items)) => items.iter().map(SpannedNode::span).collect(),
         _ => Vec::new(),
     }
 }
 
-fn last_child_span(container: &JsonNode) -> Option<Range<usize>> {
+fn last_child_span(container: &SpannedNode) -> Option<Range<usize>> {
     child_spans(container).pop()
 }
 

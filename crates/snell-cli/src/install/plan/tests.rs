@@ -197,7 +197,7 @@ proptest! {
         let edit = |text: &str| {
             let document = SettingsDocument::parse(text).unwrap();
             let mark = text.len() - text.trim_start_matches('\u{feff}').len();
-            let open = mark + document.root().unwrap().span.start + 1;
+            let open = mark + document.root().unwrap().offset + 1;
             match (at_the_end, is_empty) {
                 (true, _) => format!("{text}\n// mine\n"),
                 (false, true) => format!("{} /* mine */{}", &text[..open], &text[open..]),
