@@ -37,6 +37,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::CliCommand;
 use crate::output;
+use crate::process::end_signals::CaughtSignals;
 
 /// Everything went well.
 pub(crate) const DONE: u8 = 0;
@@ -134,9 +135,7 @@ async fn run_until_signal<T>(work: impl Future<Output = T>) -> anyhow::Result<T>
 fn repeat_until_signal(pause: Duration, mut once: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut hangup = signal(SignalKind::hangup())?;
+        let mut requests = CaughtSignals::end_requests()?;
         loop {
             match once() {
                 // Somebody else holds the database; the next time it may be free.
@@ -148,9 +147,7 @@ fn repeat_until_signal(pause: Duration, mut once: impl FnMut() -> anyhow::Result
             }
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                _ = terminate.recv() => return Ok(()),
-                _ = interrupt.recv() => return Ok(()),
-                _ = hangup.recv() => return Ok(()),
+                _ = requests.wait() => return Ok(()),
             }
         }
     })

@@ -9,12 +9,12 @@ use jiff::{Span, SpanRelativeTo};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use snell::{RetentionPeriod, ServerSettings, Severity, is_postgres_url};
 use snell_server::{AccessToken, PollSchedule, ServeSettings, ServerListener, UnknownSenderPolicy, serve};
-use tokio::signal::unix::{SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 
 use super::DONE;
 use crate::env::{self, ConfigArgs};
 use crate::output;
+use crate::process::end_signals::CaughtSignals;
 
 /// Where the receiver listens, unless it is said.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:7433";
@@ -247,14 +247,8 @@ fn raise_file_limit() {
 
 /// Ends when somebody says so.
 fn shutdown_signal() -> anyhow::Result<impl Future<Output = ()>> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut hangup = signal(SignalKind::hangup())?;
+    let mut requests = CaughtSignals::end_requests()?;
     Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-            _ = hangup.recv() => {}
-        }
+        requests.wait().await;
     })
 }

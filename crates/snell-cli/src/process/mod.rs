@@ -1,5 +1,6 @@
-//! This process itself: signals that must not end it, enough stack, and faults of variables and arguments.
+//! This process itself: signals that end it and signals that must not, enough stack, and faults of variables and arguments.
 
+pub(crate) mod end_signals;
 pub(crate) mod faults;
 pub(crate) mod signals;
 pub(crate) mod stack;

@@ -1,9 +1,10 @@
 //! Who plays: three agents, each with a process of its own that does nothing but live.
 
+use anyhow::Context;
+use serde::Deserialize;
 use tokio::process::{Child, ChildStdin};
 
 use super::stage::DemoStage;
-use anyhow::Context;
 
 /// The project that has hooks of every system.
 pub(super) const LIGHTHOUSE: &str = "lighthouse";
@@ -14,7 +15,8 @@ pub(super) const HARBOUR: &str = "harbour";
 pub(super) const HOST: &str = "lantern";
 
 /// An agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum DemoAgent {
     Builder,
     Reviewer,

@@ -31,19 +31,12 @@ pub(super) struct DemoClient<'a> {
     pub(super) receiver: &'a DemoReceiver,
 }
 
-/// What a process answered.
-#[derive(Debug)]
-struct DemoProcessOutput {
-    stdout: String,
-    took: Duration,
-}
-
 impl DemoClient<'_> {
     /// Trusts a project. Answers how many of its files may now run hooks.
     pub(super) async fn trust_project(&self, project: &Path) -> anyhow::Result<usize> {
         let mut command = self.stage.snell_command([OsStr::new("trust"), project.as_os_str()]);
-        let said = self.run_snell(&mut command, "").await?;
-        Ok(said.stdout.lines().filter(|line| line.starts_with("  ")).count())
+        let (stdout, _) = self.run_snell(&mut command, &Value::Null).await?;
+        Ok(stdout.lines().filter(|line| line.starts_with("  ")).count())
     }
 
     /// Tells Snell an event. Answers what came of it, and how long the agent waited for that.
@@ -62,29 +55,18 @@ impl DemoClient<'_> {
             payload.extend(fields);
         }
         match caller.profile.integration {
-            DemoIntegration::Guest => self.call_hook(caller, &payload).await,
+            DemoIntegration::Guest => {
+                let (stdout, took) = self.run_snell(&mut self.agent_command(caller, ["hook"]), &payload).await?;
+                Ok((DemoAnswer::from_hook_stdout(&stdout)?, took))
+            }
             DemoIntegration::Host => {
                 payload["agent_name"] = HOST.into();
-                self.call_run(caller, event, &payload).await
+                let mut command = self.agent_command(caller, ["run", event, "--record"]);
+                let (stdout, took) = self.run_snell(&mut command, &payload).await?;
+                let report = serde_json::from_str(&stdout).context("the report of `snell run` is not JSON")?;
+                Ok((DemoAnswer::from_run_report(&report), took))
             }
         }
-    }
-
-    async fn call_hook(&self, caller: DemoCaller, payload: &Value) -> anyhow::Result<(DemoAnswer, Duration)> {
-        let said = self.run_snell(&mut self.agent_command(caller, ["hook"]), &payload.to_string()).await?;
-        Ok((DemoAnswer::from_hook_stdout(&said.stdout)?, said.took))
-    }
-
-    async fn call_run(
-        &self,
-        caller: DemoCaller,
-        event: &str,
-        payload: &Value,
-    ) -> anyhow::Result<(DemoAnswer, Duration)> {
-        let said =
-            self.run_snell(&mut self.agent_command(caller, ["run", event, "--record"]), &payload.to_string()).await?;
-        let report: Value = serde_json::from_str(&said.stdout).context("the report of `snell run` is not JSON")?;
-        Ok((DemoAnswer::from_run_report(&report), said.took))
     }
 
     /// Draws an agent's status line, which says how much of its context is used.
@@ -94,8 +76,8 @@ impl DemoClient<'_> {
             "cwd": self.stage.project_dir(caller.profile.project),
             "context_window": {"used_percentage": percent},
         });
-        let said = self.run_snell(&mut self.agent_command(caller, ["statusline"]), &payload.to_string()).await?;
-        Ok(said.stdout)
+        let (stdout, _) = self.run_snell(&mut self.agent_command(caller, ["statusline"]), &payload).await?;
+        Ok(stdout)
     }
 
     /// An agent's state as the receiver has it, and why.
@@ -109,12 +91,12 @@ impl DemoClient<'_> {
         Ok((text("state"), text("why")))
     }
 
-    /// Runs a process of this program to its end.
-    async fn run_snell(&self, command: &mut Command, stdin: &str) -> anyhow::Result<DemoProcessOutput> {
+    /// Runs a process of this program to its end. Answers what it printed, and how long it took.
+    async fn run_snell(&self, command: &mut Command, payload: &Value) -> anyhow::Result<(String, Duration)> {
         let which = command.as_std().get_args().next().unwrap_or_default();
         let shown = format!("snell {}", which.display());
         let began = Instant::now();
-        let output = run_process(command, stdin).await.with_context(|| shown.clone())?;
+        let output = run_process(command, &payload.to_string()).await.with_context(|| shown.clone())?;
         let took = began.elapsed();
         let stderr = String::from_utf8_lossy(&output.stderr);
         let remark = format!("{shown} said: {}", stderr.trim());
@@ -127,7 +109,7 @@ impl DemoClient<'_> {
             ensure!(!self.stage.is_disk_full(), remark);
             output::print_note(&remark);
         }
-        Ok(DemoProcessOutput { stdout: String::from_utf8_lossy(&output.stdout).into_owned(), took })
+        Ok((String::from_utf8_lossy(&output.stdout).into_owned(), took))
     }
 
     /// This program, called by an agent, with the variables that agents of its kind set.

@@ -7,7 +7,7 @@ mod answer;
 mod blockers;
 mod browser;
 mod cast;
-pub(crate) mod cleanup;
+mod cleanup;
 mod client;
 mod player;
 mod receiver;
@@ -22,8 +22,8 @@ use std::time::Duration;
 use anyhow::Context;
 
 use super::DONE;
-use crate::commands::demo::cleanup::exit_watcher::{DemoExit, DemoExitWatcher};
 use crate::output;
+use cleanup::exit_watcher::{self, DemoExitWatcher};
 use client::DemoClient;
 use player::{DemoPace, DemoPlayer};
 use receiver::DemoReceiver;
@@ -64,59 +64,59 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         .build()
         .context("cannot start the threads that the demo needs")?;
     let ended = runtime.block_on(async {
-        // Whoever ends us from now on finds somebody who clears away.
-        let mut endings = DemoExitWatcher::new()?;
-        crate::commands::demo::cleanup::directories::remove_dead_demos(&std::env::temp_dir()).await;
+        // From now on a signal leads to the removal below.
+        let mut exits = DemoExitWatcher::new()?;
+        cleanup::directories::remove_dead_demos(&std::env::temp_dir()).await;
         let stage = DemoStage::set_up()?;
-        let ended = play_on_stage(args, &stage, &mut endings).await;
-        let ended = ended.map_err(|error| stage.add_disk_full_context(error));
-        crate::commands::demo::cleanup::processes::end_processes(stage.data_dir()).await;
-        let cleared = stage.remove().await;
-        ended.and_then(|ended| cleared.map(|()| ended))
+        let code = play_on_stage(args, &stage, &mut exits).await;
+        let code = code.map_err(|error| stage.add_disk_full_context(error));
+        cleanup::processes::end_processes(stage.data_dir()).await;
+        let removed = stage.remove().await;
+        code.and_then(|code| removed.map(|()| code))
     });
-    // Whatever has not ended by now is not waited for.
+    // Tasks that have not ended by now are given up.
     runtime.shutdown_background();
-    ended.map(DemoExit::exit_code)
+    ended
 }
 
-/// Opens the house, plays, and closes it again, however the play went.
-async fn play_on_stage(args: &Args, stage: &DemoStage, endings: &mut DemoExitWatcher) -> anyhow::Result<DemoExit> {
+/// Starts the receiver, plays, and shuts the receiver down, however the play went. Answers the exit code.
+async fn play_on_stage(args: &Args, stage: &DemoStage, exits: &mut DemoExitWatcher) -> anyhow::Result<u8> {
     let pace = if args.fast { DemoPace::Fast } else { DemoPace::Normal };
-    let house = DemoReceiver::start(stage.data_dir(), pace.poll_interval()).await?;
+    let receiver = DemoReceiver::start(stage.data_dir(), pace.poll_interval()).await?;
     let played = tokio::select! {
-        played = play_script(args, stage, &house, pace) => played,
-        ended = endings.wait_for_exit() => {
-            house.shut_down().await;
-            return Ok(ended);
+        played = play_script(args, stage, &receiver, pace) => played,
+        code = exits.wait_for_exit() => {
+            receiver.shut_down().await;
+            return Ok(code);
         }
     };
     if played.is_ok() && is_page_kept_open(args) {
-        crate::commands::demo::cleanup::exit_watcher::discard_typed_input();
+        exit_watcher::discard_typed_input();
         output::print_line("");
-        let (url, key) = (house.url(), crate::commands::demo::cleanup::exit_watcher::exit_key_name());
+        let (url, key) = (receiver.url(), exit_watcher::exit_key_name());
         terminal::print_wrapped(&format!("The page stays at {url} until you press {key}."), usize::MAX);
-        endings.wait_for_exit_or_enter().await;
+        exits.wait_for_exit_or_enter().await;
     }
-    // Until now the agents have lived, so that there is something to look at.
-    let ended = played.map(|_| DemoExit::Played);
-    house.shut_down().await;
-    ended
+    // The processes of the agents live until here, so that there is something to look at.
+    let code = played.map(|_| DONE);
+    receiver.shut_down().await;
+    code
 }
 
 async fn play_script<'a>(
     args: &Args,
     stage: &'a DemoStage,
-    house: &'a DemoReceiver,
+    receiver: &'a DemoReceiver,
     pace: DemoPace,
 ) -> anyhow::Result<DemoPlayer<'a>> {
-    terminal::print_intro(&house.url(), stage);
+    terminal::print_intro(&receiver.url(), stage);
     if args.open {
-        browser::open_url(&house.url());
+        browser::open_url(&receiver.url());
     }
-    let mut player = DemoPlayer::new(DemoClient { stage, receiver: house }, pace);
+    let mut player = DemoPlayer::new(DemoClient { stage, receiver }, pace);
     player.trust_project().await?;
-    player.play_scenes(script::SCENES).await?;
-    summary::print_summary(&player, stage, house).await?;
+    player.play_scenes(&script::load_scenes()?).await?;
+    summary::print_summary(&player, stage, receiver).await?;
     Ok(player)
 }
 

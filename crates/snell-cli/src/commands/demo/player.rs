@@ -95,22 +95,21 @@ impl<'a> DemoPlayer<'a> {
     }
 
     async fn perform_act(&mut self, part: &'static DemoAgentProfile, act: &DemoAct) -> anyhow::Result<()> {
-        match *act {
+        match act {
             DemoAct::Start => {
                 self.processes.insert(part.name, DemoAgentProcess::spawn(self.client.stage, part)?);
                 let fields = json!({"source": "startup"});
                 self.fire_and_print(part, "SessionStart", fields, "starts").await.map(drop)
             }
             DemoAct::Prompt(prompt) => {
-                let told = format!("prompt: {prompt}");
                 let fields = json!({"prompt": prompt});
-                self.fire_and_print(part, "UserPromptSubmit", fields, &told).await.map(drop)
+                self.fire_and_print(part, "UserPromptSubmit", fields, &format!("prompt: {prompt}")).await.map(drop)
             }
             DemoAct::Begin(call) => self.begin_tool_call(part, call).await.map(drop),
-            DemoAct::Tool { call, output, lasts } => self.use_tool(part, call, output, lasts).await,
-            DemoAct::Ask { question, answer, waits } => self.ask_user(part, question, answer, waits).await,
+            DemoAct::Tool { call, output, lasts } => self.use_tool(part, call, output, *lasts).await,
+            DemoAct::Ask { question, answer, waits } => self.ask_user(part, question, answer, *waits).await,
             DemoAct::Fill(percent) => {
-                let line = self.client.draw_status_line(self.caller_for(part), percent).await?;
+                let line = self.client.draw_status_line(self.caller_for(part), *percent).await?;
                 self.print_line(part.name, "its status line is drawn", (line, TextStyle::Plain));
                 Ok(())
             }
@@ -129,11 +128,11 @@ impl<'a> DemoPlayer<'a> {
     async fn begin_tool_call(
         &mut self,
         part: &'static DemoAgentProfile,
-        call: DemoToolCall,
+        call: &DemoToolCall,
     ) -> anyhow::Result<Option<Value>> {
-        let input: Value = serde_json::from_str(call.input)?;
+        let input = Value::Object(call.input.clone());
         let happened = format!("{} {}", call.tool, terminal::principal_argument(&input));
-        let mut fields = self.new_call_fields(call.tool, input);
+        let mut fields = self.new_call_fields(&call.tool, input);
         let answer = self.fire_and_print(part, "PreToolUse", fields.clone(), &happened).await?;
         let goes_on = answer.blocked.is_none() && answer.asked.is_none();
         if let Some(input) = answer.changed {
@@ -145,7 +144,7 @@ impl<'a> DemoPlayer<'a> {
     async fn use_tool(
         &mut self,
         part: &'static DemoAgentProfile,
-        call: DemoToolCall,
+        call: &DemoToolCall,
         output: &str,
         lasts: f32,
     ) -> anyhow::Result<()> {

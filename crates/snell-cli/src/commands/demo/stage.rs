@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::cast::{HARBOUR, LIGHTHOUSE};
-use crate::commands::demo::cleanup::directories::{DIRECTORY_PREFIX, DemoLivenessLock};
+use super::cleanup::directories::{DIRECTORY_PREFIX, DemoLivenessLock};
 
 /// A file of the project with the hooks. Scripts are those whose name ends in `.sh`.
 struct DemoProp {

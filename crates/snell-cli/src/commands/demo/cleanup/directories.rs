@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use snell::{FileAccess, RegularFile};
 
+use super::super::stage;
 use super::processes;
-use crate::commands::demo::stage;
 
 /// What the name of every demo's directory begins with.
-pub(crate) const DIRECTORY_PREFIX: &str = "snell-demo-";
+pub(in super::super) const DIRECTORY_PREFIX: &str = "snell-demo-";
 
 /// The file that a demo holds for as long as it lives. It is made under another name, so that nobody finds it unheld.
 const LOCK_FILE: &str = "alive.lock";
@@ -20,13 +20,13 @@ const NEW_LOCK_FILE: &str = "alive.lock.new";
 
 /// The sign that a demo lives. However it ends, the system lets go of this.
 #[derive(Debug)]
-pub(crate) struct DemoLivenessLock {
+pub(in super::super) struct DemoLivenessLock {
     _held: File,
 }
 
 impl DemoLivenessLock {
     /// Says so in a directory of our own.
-    pub(crate) fn acquire(root: &Path) -> io::Result<Self> {
+    pub(in super::super) fn acquire(root: &Path) -> io::Result<Self> {
         let unheld = root.join(NEW_LOCK_FILE);
         let held = File::create_new(&unheld)?;
         flock(&held, FlockOperation::NonBlockingLockExclusive)?;
@@ -36,7 +36,7 @@ impl DemoLivenessLock {
 }
 
 /// Ends and removes what dead demos of this user have left in a directory. What cannot be removed stays for the next one.
-pub(crate) async fn remove_dead_demos(parent: &Path) {
+pub(in super::super) async fn remove_dead_demos(parent: &Path) {
     let listed = fs::read_dir(parent).into_iter().flatten().flatten();
     let of_demos = listed.filter(|entry| entry.file_name().to_string_lossy().starts_with(DIRECTORY_PREFIX));
     let paths: Vec<PathBuf> = of_demos.map(|entry| entry.path()).collect();

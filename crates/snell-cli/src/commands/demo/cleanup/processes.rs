@@ -13,7 +13,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Ends whatever records in this directory. Where the system does not tell who does, hooks end by themselves: those of the
 /// play take no time.
-pub(crate) async fn end_processes(data: PathBuf) {
+pub(in super::super) async fn end_processes(data: PathBuf) {
     #[cfg(target_os = "linux")]
     for signal in [None, Some(Signal::TERM), Some(Signal::KILL)] {
         let mut left = find_processes(&data);
