@@ -102,14 +102,14 @@ pub(crate) fn find_by_prefix(id: &str, memory: &mut StoreHandle) -> anyhow::Resu
         bail!(
             "no session begins with \"{}\"; the latest ones are {}",
             truncate_to_width(id, MAX_ID_CELLS),
-            format_session_list(latest.iter().map(SessionLabel::from), now)
+            format_session_list(latest.iter().map(label_view), now)
         );
     }
     let number = found.len();
     bail!(
         "{number} sessions begin with \"{}\", so write more of the id: {}",
         truncate_to_width(id, MAX_ID_CELLS),
-        format_session_list(found.iter().map(SessionLabel::from), now)
+        format_session_list(found.iter().map(label_view), now)
     );
 }
 
@@ -175,7 +175,7 @@ fn find_by_location(memory: &mut StoreHandle) -> anyhow::Result<SessionRow> {
     bail!(
         "{} {are} open {place}; {NAME_ONE}: {}",
         format_count(found.len(), "session"),
-        format_session_list(found.iter().map(|session| SessionLabel::from(&session.row)), now)
+        format_session_list(found.iter().map(|session| label_row(&session.row)), now)
     );
 }
 
@@ -219,43 +219,25 @@ fn format_candidates(memory: &mut StoreHandle) -> anyhow::Result<String> {
         return Ok(" (`snell session list --all` shows those that have ended)".into());
     }
     let now = memory.now();
-    Ok(format!(": {}", format_session_list(open.iter().map(SessionLabel::from), now)))
+    Ok(format!(": {}", format_session_list(open.iter().map(label_row), now)))
 }
 
-/// A session, as people tell it from others.
-struct SessionLabel<'a> {
-    session_id: &'a str,
-    project_path: &'a str,
-    last_seen_at: Timestamp,
+/// A session, as people tell it from others: its id, its project, and when it was last active.
+type SessionLabel<'a> = (&'a str, &'a str, Timestamp);
+
+fn label_view(session: &SessionView) -> SessionLabel<'_> {
+    (&session.session_id, &session.project_path, session.last_seen_at)
 }
 
-impl<'a> From<&'a SessionView> for SessionLabel<'a> {
-    fn from(session: &'a SessionView) -> Self {
-        Self {
-            session_id: &session.session_id,
-            project_path: &session.project_path,
-            last_seen_at: session.last_seen_at,
-        }
-    }
-}
-
-impl<'a> From<&'a SessionRow> for SessionLabel<'a> {
-    fn from(session: &'a SessionRow) -> Self {
-        Self {
-            session_id: &session.session_id,
-            project_path: &session.project_path,
-            last_seen_at: session.last_seen_at,
-        }
-    }
+fn label_row(session: &SessionRow) -> SessionLabel<'_> {
+    (&session.session_id, &session.project_path, session.last_seen_at)
 }
 
 fn format_session_list<'a>(sessions: impl Iterator<Item = SessionLabel<'a>>, now: Timestamp) -> String {
-    let name = |session: SessionLabel<'_>| {
-        let project = project_name(session.project_path);
-        let ago = format_elapsed(session.last_seen_at, now);
-        format!("{} ({project}, {ago} ago)", session.session_id)
+    let describe = |(id, project, last_seen_at): SessionLabel<'_>| {
+        format!("{id} ({}, {} ago)", project_name(project), format_elapsed(last_seen_at, now))
     };
-    let mut names: Vec<_> = sessions.take(MAX_LISTED_SESSIONS + 1).map(name).collect();
+    let mut names: Vec<_> = sessions.take(MAX_LISTED_SESSIONS + 1).map(describe).collect();
     let more = if names.len() > MAX_LISTED_SESSIONS { " …" } else { "" };
     names.truncate(MAX_LISTED_SESSIONS);
     format!("{}{more}", names.join(", "))

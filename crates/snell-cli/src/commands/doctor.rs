@@ -32,9 +32,9 @@ struct DoctorReport<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let patient = DoctorSubject::inspect(args.project.clone())?;
+    let subject = DoctorSubject::inspect(args.project.clone())?;
     let mut last = "";
-    let findings = run_checks(&patient, &mut |finding| {
+    let findings = run_checks(&subject, &mut |finding| {
         if !args.json {
             print_finding(finding, last != finding.check);
             last = finding.check;
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
         output::print_json(&DoctorReport { healthy, findings: &findings })?;
     } else {
         output::print_line("");
-        output::print_line(&summarize_findings(&findings, patient.is_installed()));
+        output::print_line(&summarize_findings(&findings, subject.is_installed()));
     }
     Ok(if healthy { DONE } else { FAILED })
 }

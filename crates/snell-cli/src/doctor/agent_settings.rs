@@ -13,24 +13,24 @@ use crate::install::handler::{HandlerCommand, InstallMode};
 use crate::install::notify_script;
 use crate::install::scan::RegisteredHandler;
 
-pub(super) fn check_settings(patient: &DoctorSubject) -> Vec<CheckFinding> {
+pub(super) fn check_settings(subject: &DoctorSubject) -> Vec<CheckFinding> {
     let mut findings = Vec::new();
-    for inhabited in &patient.agents {
-        for file in &inhabited.files {
-            findings.extend(check_settings_file(patient, inhabited, file));
+    for inspected in &subject.agents {
+        for file in &inspected.files {
+            findings.extend(check_settings_file(subject, inspected, file));
         }
-        findings.extend(check_agent(patient, inhabited));
+        findings.extend(check_agent(subject, inspected));
     }
     findings
 }
 
 /// What is wrong with all files of an agent together.
-fn check_agent(patient: &DoctorSubject, inhabited: &InspectedAgent) -> Option<CheckFinding> {
-    let title = inhabited.agent.title();
-    let install = format!("run: snell install {}", inhabited.agent.name);
-    let home = inhabited.files.iter().find(|file| file.own_handlers().next().is_some());
+fn check_agent(subject: &DoctorSubject, inspected: &InspectedAgent) -> Option<CheckFinding> {
+    let title = inspected.agent.title();
+    let install = format!("run: snell install {}", inspected.agent.name);
+    let home = inspected.files.iter().find(|file| file.own_handlers().next().is_some());
     let Some(home) = home else {
-        let is_used = inhabited.agent.config_dir(&inhabited.around).is_dir();
+        let is_used = inspected.agent.config_dir(&inspected.around).is_dir();
         return Some(if is_used {
             warning_finding(format!("Snell is not installed in {title}"), install)
         } else {
@@ -38,13 +38,13 @@ fn check_agent(patient: &DoctorSubject, inhabited: &InspectedAgent) -> Option<Ch
         });
     };
     let target = InstallTarget {
-        agent: inhabited.agent,
+        agent: inspected.agent,
         scope: home.scope,
-        dirs: inhabited.around.clone(),
-        data: patient.data.clone(),
-        program: patient.program.clone(),
+        dirs: inspected.around.clone(),
+        data: subject.data.clone(),
+        program: subject.program.clone(),
     };
-    let others = target.find_other_installations(&InstallLog::open_read_only(&patient.data));
+    let others = target.find_other_installations(&InstallLog::open_read_only(&subject.data));
     let (paths, undo): (Vec<_>, Vec<_>) =
         others.into_iter().map(|other| (other.path.display().to_string(), other.undo)).unzip();
     (!paths.is_empty()).then(|| {
@@ -56,8 +56,8 @@ fn check_agent(patient: &DoctorSubject, inhabited: &InspectedAgent) -> Option<Ch
 }
 
 fn check_settings_file(
-    patient: &DoctorSubject,
-    inhabited: &InspectedAgent,
+    subject: &DoctorSubject,
+    inspected: &InspectedAgent,
     file: &InspectedSettingsFile,
 ) -> Vec<CheckFinding> {
     let shown = file.path.display();
@@ -75,23 +75,23 @@ fn check_settings_file(
             let used = ways.into_iter().filter(|way| file.own_handlers().any(|handler| handler.way == Some(*way)));
             let used: Vec<_> = used.collect();
             for way in &used {
-                findings.push(check_registered_events(inhabited, file, *way));
+                findings.push(check_registered_events(inspected, file, *way));
             }
             if used.len() > 1 {
                 findings.push(warning_finding(
                     format!("{shown} calls Snell both ways, so events are told twice"),
-                    build_reinstall_command(inhabited, file),
+                    build_reinstall_command(inspected, file),
                 ));
             }
-            findings.extend(check_handler_limits(inhabited, file));
-            findings.extend(check_programs(patient, inhabited, file));
+            findings.extend(check_handler_limits(inspected, file));
+            findings.extend(check_programs(subject, inspected, file));
             findings
         }
     }
 }
 
 /// What to run to put a file right.
-fn build_reinstall_command(inhabited: &InspectedAgent, file: &InspectedSettingsFile) -> String {
+fn build_reinstall_command(inspected: &InspectedAgent, file: &InspectedSettingsFile) -> String {
     let option = match file.scope {
         SettingsScope::User | SettingsScope::Managed => "",
         SettingsScope::Project => " --project",
@@ -99,14 +99,14 @@ fn build_reinstall_command(inhabited: &InspectedAgent, file: &InspectedSettingsF
     };
     let is_notify = file.own_handlers().all(|handler| handler.way == Some(InstallMode::Notify));
     let way = if is_notify { " --notify" } else { "" };
-    format!("run: snell install {}{option}{way}", inhabited.agent.name)
+    format!("run: snell install {}{option}{way}", inspected.agent.name)
 }
 
 /// On which events it is called this way, and on which it is not.
-fn check_registered_events(inhabited: &InspectedAgent, file: &InspectedSettingsFile, way: InstallMode) -> CheckFinding {
+fn check_registered_events(inspected: &InspectedAgent, file: &InspectedSettingsFile, way: InstallMode) -> CheckFinding {
     let events: Vec<&str> = match way {
-        InstallMode::Hook => inhabited.agent.events().collect(),
-        InstallMode::Notify => inhabited.agent.forwarded.iter().map(|(event, _)| *event).collect(),
+        InstallMode::Hook => inspected.agent.events().collect(),
+        InstallMode::Notify => inspected.agent.forwarded.iter().map(|(event, _)| *event).collect(),
     };
     let is_on = |event: &&str| file.own_handlers().any(|handler| handler.way == Some(way) && handler.event == *event);
     let (on, off): (Vec<_>, Vec<_>) = events.into_iter().partition(is_on);
@@ -120,12 +120,12 @@ fn check_registered_events(inhabited: &InspectedAgent, file: &InspectedSettingsF
     if off.is_empty() {
         ok_finding(what)
     } else {
-        warning_finding(format!("{what}, and not on: {}", off.join(", ")), build_reinstall_command(inhabited, file))
+        warning_finding(format!("{what}, and not on: {}", off.join(", ")), build_reinstall_command(inspected, file))
     }
 }
 
 /// Handlers that are not called, or not heard, every time.
-fn check_handler_limits(inhabited: &InspectedAgent, file: &InspectedSettingsFile) -> Option<CheckFinding> {
+fn check_handler_limits(inspected: &InspectedAgent, file: &InspectedSettingsFile) -> Option<CheckFinding> {
     let limited: Vec<_> = file
         .own_handlers()
         .flat_map(|handler| {
@@ -134,20 +134,20 @@ fn check_handler_limits(inhabited: &InspectedAgent, file: &InspectedSettingsFile
         })
         .collect();
     let what = format!("{} calls Snell on {}", file.path.display(), limited.join(", "));
-    (!limited.is_empty()).then(|| warning_finding(what, build_reinstall_command(inhabited, file)))
+    (!limited.is_empty()).then(|| warning_finding(what, build_reinstall_command(inspected, file)))
 }
 
 /// Whether what is called is there, can be run, and is this program. Each is looked at once.
 fn check_programs(
-    patient: &DoctorSubject,
-    inhabited: &InspectedAgent,
+    subject: &DoctorSubject,
+    inspected: &InspectedAgent,
     file: &InspectedSettingsFile,
 ) -> Vec<CheckFinding> {
     let mut seen: Vec<&str> = Vec::new();
     let mut findings = Vec::new();
     for handler in file.own_handlers().filter(|handler| !handler.words.is_empty()) {
         if !seen.contains(&handler.program()) {
-            findings.extend(check_handler_program(patient, file, handler, &build_reinstall_command(inhabited, file)));
+            findings.extend(check_handler_program(subject, file, handler, &build_reinstall_command(inspected, file)));
             seen.push(handler.program());
         }
     }
@@ -155,14 +155,14 @@ fn check_programs(
 }
 
 fn check_handler_program(
-    patient: &DoctorSubject,
+    subject: &DoctorSubject,
     file: &InspectedSettingsFile,
     handler: &RegisteredHandler,
     again: &str,
 ) -> Option<CheckFinding> {
     let called = handler.program();
     let place = format!("{}:{}", file.path.display(), handler.line);
-    let path = patient.started.find_program(called);
+    let path = subject.started.find_program(called);
     let Some(path) = path.filter(|path| path.exists()) else {
         return Some(problem_finding(format!("{place}: {called} is not there, so nothing is told"), again));
     };
@@ -181,7 +181,7 @@ fn check_handler_program(
         return Some(warning_finding(what, again));
     }
     let is_this = |one: &Path, other: &Path| one.canonicalize().ok() == other.canonicalize().ok();
-    if !is_this(&program, &patient.program) {
+    if !is_this(&program, &subject.program) {
         let what = format!("{place}: {} is called, and not this program", program.display());
         return Some(warning_finding(what, format!("if this one should be: {}", again.replacen("run: ", "", 1))));
     }

@@ -11,8 +11,8 @@ use crate::output;
 /// Of what `snell status` says, this belongs here.
 const LABELS: &[&str] = &["Database", "Waiting", "To be sent", "Project"];
 
-pub(super) fn check_database(patient: &DoctorSubject) -> Vec<CheckFinding> {
-    let health = match status::summarize_status(patient.project.clone()) {
+pub(super) fn check_database(subject: &DoctorSubject) -> Vec<CheckFinding> {
+    let health = match status::summarize_status(subject.project.clone()) {
         Ok(health) => health,
         Err(error) => return vec![problem_finding(format!("{error:#}"), "run: snell status")],
     };
@@ -23,12 +23,12 @@ pub(super) fn check_database(patient: &DoctorSubject) -> Vec<CheckFinding> {
         if is_well { ok_finding(line) } else { note_finding(line) }
     });
     let attention = health.attention.into_iter().map(|(what, remedy)| warning_finding(what, remedy));
-    lines.chain(attention).chain(check_integrity(patient)).collect()
+    lines.chain(attention).chain(check_integrity(subject)).collect()
 }
 
 /// Whether the database is whole. One that cannot be opened has been told of.
-fn check_integrity(patient: &DoctorSubject) -> Option<CheckFinding> {
-    let path = EventRecorder::database_path(&patient.data);
+fn check_integrity(subject: &DoctorSubject) -> Option<CheckFinding> {
+    let path = EventRecorder::database_path(&subject.data);
     let answer = Store::open_read_only(&path).and_then(|mut store| store.check_integrity());
     match answer.ok()? {
         None => Some(ok_finding("every page of the database is sound")),
@@ -47,14 +47,14 @@ fn describe_hooks(engine: &Engine) -> String {
     if own == 0 { others } else { format!("{others} beside Snell's own") }
 }
 
-pub(super) fn check_configuration(patient: &DoctorSubject) -> Vec<CheckFinding> {
-    let loaded = ConfigArgs::new(Some(patient.project.clone()), None).engine_builder().map(|builder| builder.load());
+pub(super) fn check_configuration(subject: &DoctorSubject) -> Vec<CheckFinding> {
+    let loaded = ConfigArgs::new(Some(subject.project.clone()), None).engine_builder().map(|builder| builder.load());
     let (engine, mut found) = match loaded {
         Ok(loaded) => loaded,
         Err(error) => {
             return vec![problem_finding(
                 format!("{error:#}"),
-                format!("run: {}", format_lint_command(&patient.project)),
+                format!("run: {}", format_lint_command(&subject.project)),
             )];
         }
     };
@@ -65,14 +65,14 @@ pub(super) fn check_configuration(patient: &DoctorSubject) -> Vec<CheckFinding> 
     let warnings = output::format_count(found.len() - errors, "warning");
     if errors > 0 {
         let what = format!("{} and {warnings} in {files}", output::format_count(errors, "error"));
-        return vec![problem_finding(what, format!("run: {}", format_lint_command(&patient.project)))];
+        return vec![problem_finding(what, format!("run: {}", format_lint_command(&subject.project)))];
     }
     if found.is_empty() {
         vec![ok_finding(format!("{hooks} in {files}, and nothing is wrong with them"))]
     } else {
         vec![note_finding(format!(
             "{hooks} in {files}, with {warnings}; `{}` shows them",
-            format_lint_command(&patient.project)
+            format_lint_command(&subject.project)
         ))]
     }
 }

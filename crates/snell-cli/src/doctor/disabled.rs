@@ -11,18 +11,18 @@ use crate::install::jsonc::JsonPathStep;
 const PRECEDENCE: &[SettingsScope] =
     &[SettingsScope::Managed, SettingsScope::Local, SettingsScope::Project, SettingsScope::User];
 
-pub(super) fn check_disabled_hooks(patient: &DoctorSubject) -> Vec<CheckFinding> {
-    let findings = patient.agents.iter().flat_map(|inhabited| {
-        find_disabling_switches(&inhabited.files).into_iter().chain(check_directory_trust(inhabited))
+pub(super) fn check_disabled_hooks(subject: &DoctorSubject) -> Vec<CheckFinding> {
+    let findings = subject.agents.iter().flat_map(|inspected| {
+        find_disabling_switches(&inspected.files).into_iter().chain(check_directory_trust(inspected))
     });
     findings.collect()
 }
 
 /// Whether the agent waits for its user's word before it runs hooks here.
-fn check_directory_trust(inhabited: &InspectedAgent) -> Option<CheckFinding> {
-    let is_held_back = inhabited.agent.is_project_trusted(&inhabited.around) == Some(false);
-    let is_here = inhabited.files.iter().any(|file| file.own_handlers().next().is_some());
-    let (title, project) = (inhabited.agent.title(), inhabited.around.project.display());
+fn check_directory_trust(inspected: &InspectedAgent) -> Option<CheckFinding> {
+    let is_held_back = inspected.agent.is_project_trusted(&inspected.around) == Some(false);
+    let is_here = inspected.files.iter().any(|file| file.own_handlers().next().is_some());
+    let (title, project) = (inspected.agent.title(), inspected.around.project.display());
     (is_held_back && is_here).then(|| {
         note_finding(format!(
             "{title} runs no hooks in {project} until you have told it that you trust this directory: it asks when it is started there"

@@ -4,7 +4,7 @@
 use snell::{SpannedMember, SpannedNode};
 
 use super::subject::{InspectedSettingsFile, SettingsContent};
-use super::{CheckFinding, DoctorSubject, FindingLevel, new_finding};
+use super::{CheckFinding, DoctorSubject, FindingLevel as Level, new_finding};
 use crate::install::jsonc::{JsonPathStep, SettingsDocument};
 use crate::output;
 
@@ -14,73 +14,55 @@ const ENV_KEY: &str = "env";
 const MAX_SHOWN_CELLS: usize = 60;
 const REMEDY: &str = "remove it, unless you set it yourself and know why";
 
-/// A variable and its effect on what Snell does. A name that ends with `*` stands for all that begin like it; the first row
+/// Variables and their effects on what Snell does. A name that ends with `*` stands for all that begin like it; the first row
 /// that fits counts.
-struct EnvVarEffect {
-    name: &'static str,
-    level: FindingLevel,
-    what: &'static str,
-}
-
-const EFFECTS: &[EnvVarEffect] = &[
-    problem_effect("SNELL_HOME", "Snell records there, and reads there which projects you trust"),
-    problem_effect("SNELL_NOW", "it sets Snell's clock, which is for tests"),
-    problem_effect("SNELL_DEPTH", "Snell takes itself for one that a hook called, and from 8 on runs no hooks"),
-    note_effect("SNELL_SCRIBE", "it says how hooks store events"),
-    warning_effect("SNELL_*", "it is one of Snell's own variables"),
-    problem_effect("HOME", "Snell looks there for your snell.toml, and takes it for `~` in commands"),
-    problem_effect("XDG_CONFIG_HOME", "Snell looks there for your snell.toml"),
-    problem_effect("XDG_DATA_HOME", "Snell records there, and reads there which projects you trust"),
-    problem_effect("CLAUDE_CONFIG_DIR", "Claude Code's own settings are looked for there"),
-    problem_effect("CLAUDE_PROJECT_DIR", "Snell takes it for the project, in which agents may change files"),
-    problem_effect("LD_PRELOAD", "it loads code into Snell itself"),
-    problem_effect("LD_LIBRARY_PATH", "it can load other code into Snell itself"),
-    problem_effect("LD_AUDIT", "it loads code into Snell itself"),
-    problem_effect("LD_TRACE_LOADED_OBJECTS", "the loader lists libraries and ends, so Snell judges nothing"),
-    problem_effect("LD_SHOW_AUXV", "the loader writes into Snell's answer, so agents cannot read it"),
-    problem_effect("LD_DEBUG", "the loader can write into Snell's answer, or end before Snell starts"),
-    problem_effect("LD_*", "it changes how the loader starts Snell itself"),
-    problem_effect("GLIBC_TUNABLES", "it changes the C library that Snell itself runs with"),
-    problem_effect("DYLD_*", "it can load other code into Snell itself"),
-    warning_effect("PATH", "hooks find the programs there that they run"),
-    warning_effect("BASH_ENV", "shells run that file before every hook and command"),
-    warning_effect("ENV", "shells may run that file before hooks and commands"),
-    warning_effect("NODE_OPTIONS", "it can load code into the agent and into hooks"),
-    warning_effect("TMPDIR", "the guard lets agents delete files there, if its name is that of a temporary directory"),
-    note_effect(
+const EFFECTS: &[(Level, &str, &str)] = &[
+    (Level::Problem, "SNELL_HOME", "Snell records there, and reads there which projects you trust"),
+    (Level::Problem, "SNELL_NOW", "it sets Snell's clock, which is for tests"),
+    (Level::Problem, "SNELL_DEPTH", "Snell takes itself for one that a hook called, and from 8 on runs no hooks"),
+    (Level::Note, "SNELL_SCRIBE", "it says how hooks store events"),
+    (Level::Warning, "SNELL_*", "it is one of Snell's own variables"),
+    (Level::Problem, "HOME", "Snell looks there for your snell.toml, and takes it for `~` in commands"),
+    (Level::Problem, "XDG_CONFIG_HOME", "Snell looks there for your snell.toml"),
+    (Level::Problem, "XDG_DATA_HOME", "Snell records there, and reads there which projects you trust"),
+    (Level::Problem, "CLAUDE_CONFIG_DIR", "Claude Code's own settings are looked for there"),
+    (Level::Problem, "CLAUDE_PROJECT_DIR", "Snell takes it for the project, in which agents may change files"),
+    (Level::Problem, "LD_PRELOAD", "it loads code into Snell itself"),
+    (Level::Problem, "LD_LIBRARY_PATH", "it can load other code into Snell itself"),
+    (Level::Problem, "LD_AUDIT", "it loads code into Snell itself"),
+    (Level::Problem, "LD_TRACE_LOADED_OBJECTS", "the loader lists libraries and ends, so Snell judges nothing"),
+    (Level::Problem, "LD_SHOW_AUXV", "the loader writes into Snell's answer, so agents cannot read it"),
+    (Level::Problem, "LD_DEBUG", "the loader can write into Snell's answer, or end before Snell starts"),
+    (Level::Problem, "LD_*", "it changes how the loader starts Snell itself"),
+    (Level::Problem, "GLIBC_TUNABLES", "it changes the C library that Snell itself runs with"),
+    (Level::Problem, "DYLD_*", "it can load other code into Snell itself"),
+    (Level::Warning, "PATH", "hooks find the programs there that they run"),
+    (Level::Warning, "BASH_ENV", "shells run that file before every hook and command"),
+    (Level::Warning, "ENV", "shells may run that file before hooks and commands"),
+    (Level::Warning, "NODE_OPTIONS", "it can load code into the agent and into hooks"),
+    (
+        Level::Warning,
+        "TMPDIR",
+        "the guard lets agents delete files there, if its name is that of a temporary directory",
+    ),
+    (
+        Level::Note,
         "CLAUDE_SESSION_MODE",
         "it says whether a person watches the session, which rules for messages depend on",
     ),
-    note_effect("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "it says how often hooks may keep the agent going"),
+    (Level::Note, "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "it says how often hooks may keep the agent going"),
 ];
 
-const fn problem_effect(name: &'static str, what: &'static str) -> EnvVarEffect {
-    new_effect(name, FindingLevel::Problem, what)
+fn find_effect(variable: &str) -> Option<(Level, &'static str)> {
+    let fits = |name: &str| match name.strip_suffix('*') {
+        Some(prefix) => variable.starts_with(prefix),
+        None => variable == name,
+    };
+    EFFECTS.iter().find(|(_, name, _)| fits(name)).map(|(level, _, effect)| (*level, *effect))
 }
 
-const fn warning_effect(name: &'static str, what: &'static str) -> EnvVarEffect {
-    new_effect(name, FindingLevel::Warning, what)
-}
-
-const fn note_effect(name: &'static str, what: &'static str) -> EnvVarEffect {
-    new_effect(name, FindingLevel::Note, what)
-}
-
-const fn new_effect(name: &'static str, level: FindingLevel, what: &'static str) -> EnvVarEffect {
-    EnvVarEffect { name, level, what }
-}
-
-impl EnvVarEffect {
-    fn for_variable(name: &str) -> Option<&'static Self> {
-        EFFECTS.iter().find(|effect| match effect.name.strip_suffix('*') {
-            Some(prefix) => name.starts_with(prefix),
-            None => name == effect.name,
-        })
-    }
-}
-
-pub(super) fn check_environment(patient: &DoctorSubject) -> Vec<CheckFinding> {
-    let files = patient.agents.iter().flat_map(|inhabited| &inhabited.files);
+pub(super) fn check_environment(subject: &DoctorSubject) -> Vec<CheckFinding> {
+    let files = subject.agents.iter().flat_map(|inspected| &inspected.files);
     files.flat_map(check_file_variables).collect()
 }
 
@@ -98,10 +80,10 @@ fn check_variable(
     document: &SettingsDocument,
     variable: &SpannedMember,
 ) -> Option<CheckFinding> {
-    let effect = EnvVarEffect::for_variable(&variable.key)?;
+    let (usual_level, effect) = find_effect(&variable.key)?;
     let value = variable.node.text().unwrap_or_default();
     let is_set_here = std::env::var_os(&variable.key).is_some_and(|here| here == value);
-    let level = if is_set_here { FindingLevel::Note } else { effect.level };
+    let level = if is_set_here { Level::Note } else { usual_level };
     let what = format!(
         "{}:{} ({}): \"env\" sets {} to \"{}\": {}",
         file.path.display(),
@@ -109,7 +91,7 @@ fn check_variable(
         file.scope.title(),
         variable.key,
         output::shorten_to_one_line(value, MAX_SHOWN_CELLS),
-        effect.what
+        effect
     );
     Some(CheckFinding { remedy: level.needs_attention().then(|| REMEDY.to_owned()), ..new_finding(level, what) })
 }
@@ -141,17 +123,17 @@ mod tests {
             check_file_variables(&InspectedSettingsFile::with_content(SettingsScope::Project, "settings.json", text));
         let found: Vec<_> = found.iter().map(|one| (one.level, one.what.as_str())).collect();
         let expected = [
-            (FindingLevel::Problem, "settings.json:4 (project): \"env\" sets SNELL_NOW to \"x\": "),
-            (FindingLevel::Warning, "settings.json:5 (project): \"env\" sets SNELL_FUTURE to \"1\": "),
-            (FindingLevel::Problem, "settings.json:6 (project): \"env\" sets DYLD_INSERT_LIBRARIES to "),
-            (FindingLevel::Problem, "settings.json:7 (project): \"env\" sets LD_TRACE_LOADED_OBJECTS to "),
-            (FindingLevel::Problem, "settings.json:8 (project): \"env\" sets LD_SHOW_AUXV to "),
-            (FindingLevel::Problem, "settings.json:9 (project): \"env\" sets LD_DEBUG to "),
-            (FindingLevel::Problem, "settings.json:10 (project): \"env\" sets LD_BIND_NOW to "),
-            (FindingLevel::Problem, "settings.json:11 (project): \"env\" sets GLIBC_TUNABLES to "),
-            (FindingLevel::Warning, "settings.json:12 (project): \"env\" sets ENV to "),
-            (FindingLevel::Note, "settings.json:13 (project): \"env\" sets SNELL_SCRIBE to \"off\": "),
-            (FindingLevel::Problem, "settings.json:14 (project): \"env\" sets HOME to \"\": "),
+            (Level::Problem, "settings.json:4 (project): \"env\" sets SNELL_NOW to \"x\": "),
+            (Level::Warning, "settings.json:5 (project): \"env\" sets SNELL_FUTURE to \"1\": "),
+            (Level::Problem, "settings.json:6 (project): \"env\" sets DYLD_INSERT_LIBRARIES to "),
+            (Level::Problem, "settings.json:7 (project): \"env\" sets LD_TRACE_LOADED_OBJECTS to "),
+            (Level::Problem, "settings.json:8 (project): \"env\" sets LD_SHOW_AUXV to "),
+            (Level::Problem, "settings.json:9 (project): \"env\" sets LD_DEBUG to "),
+            (Level::Problem, "settings.json:10 (project): \"env\" sets LD_BIND_NOW to "),
+            (Level::Problem, "settings.json:11 (project): \"env\" sets GLIBC_TUNABLES to "),
+            (Level::Warning, "settings.json:12 (project): \"env\" sets ENV to "),
+            (Level::Note, "settings.json:13 (project): \"env\" sets SNELL_SCRIBE to \"off\": "),
+            (Level::Problem, "settings.json:14 (project): \"env\" sets HOME to \"\": "),
         ];
         assert_eq!(found.len(), expected.len(), "{found:?}");
         for ((level, what), (expected_level, beginning)) in found.into_iter().zip(expected) {

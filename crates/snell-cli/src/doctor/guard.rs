@@ -11,8 +11,8 @@ use crate::guard::lint_guard_settings;
 use crate::install::handler::InstallMode;
 use crate::output;
 
-pub(super) fn check_guard(patient: &DoctorSubject) -> Vec<CheckFinding> {
-    let project = patient.project.clone();
+pub(super) fn check_guard(subject: &DoctorSubject) -> Vec<CheckFinding> {
+    let project = subject.project.clone();
     let engine = CallerEnv::engine_builder(project.clone()).map(|builder| builder.survey().require_trust());
     let looked = engine.map(|engine| (engine.load().0.settings(), env::read_clock_override()));
     match looked {
@@ -20,21 +20,21 @@ pub(super) fn check_guard(patient: &DoctorSubject) -> Vec<CheckFinding> {
             let mut found = check_guard_settings(&settings, &project, now.unwrap_or_else(Timestamp::now));
             // What is in force is in force for nobody where nobody asks.
             if let Some(unasked) =
-                find_unused_guard(patient).filter(|_| settings.handlers.is_enabled(BuiltinHandler::Guard))
+                find_unused_guard(subject).filter(|_| settings.handlers.is_enabled(BuiltinHandler::Guard))
             {
                 found[0] = unasked;
             }
             found
         }
         Err(error) => {
-            vec![problem_finding(format!("{error:#}"), format!("run: {}", env::format_lint_command(&patient.project)))]
+            vec![problem_finding(format!("{error:#}"), format!("run: {}", env::format_lint_command(&subject.project)))]
         }
     }
 }
 
 /// That no agent asks the guard, if none does.
-fn find_unused_guard(patient: &DoctorSubject) -> Option<CheckFinding> {
-    let homes = patient.installed_files();
+fn find_unused_guard(subject: &DoctorSubject) -> Option<CheckFinding> {
+    let homes = subject.installed_files();
     let mut own = homes.iter().flat_map(|(_, file)| file.own_handlers());
     if own.any(|handler| handler.way == Some(InstallMode::Hook) && handler.event == BEFORE_TOOLS) {
         return None;

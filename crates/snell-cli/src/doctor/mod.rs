@@ -1,6 +1,6 @@
 //! `snell doctor`: is Snell where it should be, and does it work?
 //!
-//! One file per question. Each looks at the patient and answers with findings; a new question is a row of `CHECKS`. The
+//! One file per question. Each looks at the subject and answers with findings; a new question is a row of `CHECKS`. The
 //! last one, the proof, runs what is registered as the agent would.
 
 mod agent_settings;
@@ -108,10 +108,10 @@ const fn new_check(title: &'static str, ask: fn(&DoctorSubject) -> Vec<CheckFind
 }
 
 /// Asks everything, and tells each answer as it comes.
-pub(crate) fn run_checks(patient: &DoctorSubject, tell: &mut dyn FnMut(&DoctorFinding)) -> Vec<DoctorFinding> {
+pub(crate) fn run_checks(subject: &DoctorSubject, tell: &mut dyn FnMut(&DoctorFinding)) -> Vec<DoctorFinding> {
     let mut findings = Vec::new();
     for DoctorCheck { title, ask } in CHECKS {
-        for CheckFinding { level, what, remedy } in ask(patient) {
+        for CheckFinding { level, what, remedy } in ask(subject) {
             let finding = DoctorFinding { check: title, level, what, remedy };
             tell(&finding);
             findings.push(finding);

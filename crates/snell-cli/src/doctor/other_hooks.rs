@@ -6,12 +6,12 @@ use crate::output;
 /// Hooks of other tools that are named one by one.
 const MAX_NAMED_HOOKS: usize = 10;
 
-pub(super) fn check_other_hooks(patient: &DoctorSubject) -> Vec<CheckFinding> {
+pub(super) fn check_other_hooks(subject: &DoctorSubject) -> Vec<CheckFinding> {
     let mut findings = Vec::new();
-    for inhabited in &patient.agents {
+    for inspected in &subject.agents {
         let is_ours =
-            |event: &str| inhabited.files.iter().any(|file| file.own_handlers().any(|own| own.event == event));
-        let others: Vec<_> = inhabited
+            |event: &str| inspected.files.iter().any(|file| file.own_handlers().any(|own| own.event == event));
+        let others: Vec<_> = inspected
             .files
             .iter()
             .flat_map(|file| file.handlers().iter().map(move |handler| (file, handler)))
@@ -30,8 +30,8 @@ pub(super) fn check_other_hooks(patient: &DoctorSubject) -> Vec<CheckFinding> {
         if more > 0 {
             findings.push(note_finding(format!("and {} of other tools", output::format_count(more, "more hook"))));
         }
-        let readers = inhabited.agent.find_other_readers(&inhabited.around.home);
-        if !readers.is_empty() && inhabited.files.iter().any(|file| file.own_handlers().next().is_some()) {
+        let readers = inspected.agent.find_other_readers(&inspected.around.home);
+        if !readers.is_empty() && inspected.files.iter().any(|file| file.own_handlers().next().is_some()) {
             findings.push(note_finding(format!(
                 "{} may read these files too; Snell knows who calls, and only answers those whom it can",
                 readers.join(", ")

@@ -3,13 +3,13 @@
 use super::{CheckFinding, DoctorSubject, note_finding, ok_finding, warning_finding};
 use crate::install::exe_path::{explain_unstable_path, is_runnable};
 
-pub(super) fn check_program(patient: &DoctorSubject) -> Vec<CheckFinding> {
-    let shown = patient.program.display();
+pub(super) fn check_program(subject: &DoctorSubject) -> Vec<CheckFinding> {
+    let shown = subject.program.display();
     let mut findings = vec![ok_finding(format!("{shown}, version {}", env!("CARGO_PKG_VERSION")))];
-    if let Some(why) = explain_unstable_path(&patient.program) {
+    if let Some(why) = explain_unstable_path(&subject.program) {
         findings = vec![warning_finding(format!("{shown} {why}"), "then run `snell install` again")];
     }
-    let in_path = patient
+    let in_path = subject
         .started
         .search_path
         .iter()
@@ -18,7 +18,7 @@ pub(super) fn check_program(patient: &DoctorSubject) -> Vec<CheckFinding> {
     match in_path {
         None => findings
             .push(note_finding("no `snell` is in PATH; agents do not need it, because they call it by its full path")),
-        Some(other) if other.canonicalize().ok() != patient.program.canonicalize().ok() => {
+        Some(other) if other.canonicalize().ok() != subject.program.canonicalize().ok() => {
             findings.push(warning_finding(
                 format!("`snell` in PATH is another program: {}", other.display()),
                 "remove one of them, or put the right directory first in PATH",

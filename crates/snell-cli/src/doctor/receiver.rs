@@ -17,11 +17,11 @@ const DEFAULT_URL: &str = "http://127.0.0.1:7433";
 /// For so long an answer is waited for.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 
-pub(super) fn check_receivers(patient: &DoctorSubject) -> Vec<CheckFinding> {
-    let usual = || read_variable("SNELL_URL").or_else(|| patient.server.url.clone());
-    let scripts = patient.script_receivers().into_iter().map(|url| url.or_else(usual));
+pub(super) fn check_receivers(subject: &DoctorSubject) -> Vec<CheckFinding> {
+    let usual = || read_variable("SNELL_URL").or_else(|| subject.server.url.clone());
+    let scripts = subject.script_receivers().into_iter().map(|url| url.or_else(usual));
     let mut used: Vec<String> = scripts.map(|url| url.unwrap_or_else(|| DEFAULT_URL.into())).collect();
-    used.extend(patient.server.url.clone());
+    used.extend(subject.server.url.clone());
     used.sort();
     used.dedup();
     if used.is_empty() {
@@ -38,10 +38,10 @@ pub(super) fn check_receivers(patient: &DoctorSubject) -> Vec<CheckFinding> {
             }
         }];
     }
-    used.iter().map(|url| check_receiver(patient, url)).collect()
+    used.iter().map(|url| check_receiver(subject, url)).collect()
 }
 
-fn check_receiver(patient: &DoctorSubject, url: &str) -> CheckFinding {
+fn check_receiver(subject: &DoctorSubject, url: &str) -> CheckFinding {
     let url = match normalize_receiver_url(url) {
         Ok(url) => url,
         // It may hold a password, so it is not shown.
@@ -52,7 +52,7 @@ fn check_receiver(patient: &DoctorSubject, url: &str) -> CheckFinding {
             );
         }
     };
-    let file = find_token_file(patient, &url);
+    let file = find_token_file(subject, &url);
     let token = match file.as_deref().map(http_delivery::load_token).transpose() {
         Ok(token) => token,
         Err(why) => {
@@ -69,7 +69,7 @@ fn check_receiver(patient: &DoctorSubject, url: &str) -> CheckFinding {
             format!("{url} refuses the events of this machine: {why}"),
             "do as it says; until then events wait on disk",
         ),
-        Err(ReceiverCheckError::TokenRequired) => describe_token_refusal(patient, &url, file.as_deref()),
+        Err(ReceiverCheckError::TokenRequired) => describe_token_refusal(subject, &url, file.as_deref()),
         Err(ReceiverCheckError::Other(why)) => warning_finding(
             format!("{url} is told what happens here, and does not answer: {why}"),
             "start it there: snell serve; until then events wait on disk",
@@ -78,9 +78,9 @@ fn check_receiver(patient: &DoctorSubject, url: &str) -> CheckFinding {
 }
 
 /// That a receiver wants another token than it is given, or any.
-fn describe_token_refusal(patient: &DoctorSubject, url: &str, file: Option<&Path>) -> CheckFinding {
+fn describe_token_refusal(subject: &DoctorSubject, url: &str, file: Option<&Path>) -> CheckFinding {
     let refuses = format!("{url} is told what happens here, and refuses it, because the token");
-    match (file, &patient.server.token_file) {
+    match (file, &subject.server.token_file) {
         (Some(file), _) => {
             let file = file.display();
             warning_finding(
@@ -102,9 +102,9 @@ fn describe_token_refusal(patient: &DoctorSubject, url: &str, file: Option<&Path
 
 /// The file that holds the token for a receiver. As for `snell notify`, that of the user's settings is for the receiver that
 /// stands beside it, and for one on this machine.
-fn find_token_file(patient: &DoctorSubject, url: &str) -> Option<PathBuf> {
-    let own = patient.server.token_file.clone();
-    let own = own.filter(|_| patient.server.url.as_deref() == Some(url) || is_loopback_url(url));
+fn find_token_file(subject: &DoctorSubject, url: &str) -> Option<PathBuf> {
+    let own = subject.server.token_file.clone();
+    let own = own.filter(|_| subject.server.url.as_deref() == Some(url) || is_loopback_url(url));
     read_variable("SNELL_TOKEN_FILE").map(PathBuf::from).or(own)
 }
 

@@ -15,7 +15,7 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 const MAX_SCRIPT_HEAD_BYTES: u64 = 64 * 1024;
 
 /// A file as it was seen.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct FileSnapshot {
     /// As it was named.
     pub(crate) path: PathBuf,
@@ -62,17 +62,11 @@ impl FileSnapshot {
     /// Looks at a file that need not be there.
     pub(crate) fn load(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
-        let missing = |path: &Path| Self {
-            path: path.to_owned(),
-            real_path: path.to_owned(),
-            text: None,
-            mode: 0,
-            owner: (0, 0),
-            link_count: 0,
-        };
         let file = match RegularFile::open(path, FileAccess::Read) {
             Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(missing(path)),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Ok(Self { path: path.to_owned(), real_path: path.to_owned(), ..Self::default() });
+            }
             Err(error) if is_file_kind_error(&error) && !path.exists() => {
                 let target = fs::read_link(path).unwrap_or_default();
                 bail!("{shown} is a link to {}, which is not there; make it, or remove the link", target.display());
@@ -81,7 +75,7 @@ impl FileSnapshot {
         };
         let metadata = file.metadata().clone();
         ensure!(metadata.len() <= MAX_BYTES, "{shown} is too large to be a settings file ({} bytes)", metadata.len());
-        let real = path.canonicalize().with_context(|| format!("cannot find {shown}"))?;
+        let real_path = path.canonicalize().with_context(|| format!("cannot find {shown}"))?;
         let bytes = file.read_all(MAX_BYTES).with_context(|| format!("cannot read {shown}"))?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let valid = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]).into_owned();
@@ -89,11 +83,12 @@ impl FileSnapshot {
             anyhow::anyhow!("{shown}:{line}:{column}: is not UTF-8 text; save it as UTF-8")
         })?;
         Ok(Self {
+            path: path.to_owned(),
+            real_path,
             text: Some(text),
             mode: metadata.mode() & 0o7777,
             owner: (metadata.uid(), metadata.gid()),
             link_count: metadata.nlink(),
-            ..Self { real_path: real, ..missing(path) }
         })
     }
 

@@ -15,7 +15,7 @@ use super::handler::InstallMode;
 use super::plan::{CreatedContainer, PriorContent};
 
 /// A file that Snell wrote.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct InstallRecord {
     version: u32,
     pub(crate) path: PathBuf,
@@ -46,14 +46,9 @@ impl InstallRecord {
         Self {
             version: VERSION,
             path: path.to_owned(),
-            way: None,
-            scope: None,
             before,
-            mode_before: None,
             after_sha256: vec![sha256_hex(after.as_bytes())],
-            containers: Vec::new(),
-            made: Vec::new(),
-            backup: None,
+            ..Self::default()
         }
     }
 

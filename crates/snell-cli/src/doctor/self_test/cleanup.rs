@@ -1,4 +1,4 @@
-//! What is cleared away if somebody ends the doctor in the middle of a proof.
+//! Removes what a self-test has made if a signal ends the doctor in the middle of it.
 
 use std::fs;
 use std::io;
@@ -8,57 +8,58 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::SignalKind;
 
 use super::run::SelfTestSandbox;
+use crate::process::end_signals::{CaughtSignals, exit_code_after};
 
 /// What would be left behind.
 #[derive(Debug, Default)]
 struct PendingCleanup {
     sandbox_dir: Option<PathBuf>,
-    /// The processes that are being tried.
+    /// The process group under test.
     group: Option<Pid>,
 }
 
-/// Whoever ends the doctor ends what it tries, too.
+/// A signal that ends the doctor also ends the program under test.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SelfTestCleanup(Arc<Mutex<PendingCleanup>>);
 
 impl SelfTestCleanup {
-    /// Begins to watch. Where that cannot be done, the doctor works all the same.
+    /// Begins to listen for signals. The doctor works as well if that fails.
     pub(super) fn listen() -> Self {
-        let watch = Self::default();
-        let own = watch.clone();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
-        if let Ok(runtime) = runtime {
-            let inside = runtime.enter();
-            // Whoever ends it at once must be heard, too, so it listens before anything is tried.
-            let signals = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()].map(signal);
-            drop(inside);
-            if let [Ok(terminated), Ok(interrupted), Ok(hung_up)] = signals {
-                // It is left behind when nobody waits any more, and ends with the program.
-                thread::spawn(move || runtime.block_on(own.clean_up_on_signal([terminated, interrupted, hung_up])));
+        let cleanup = Self::default();
+        let own = cleanup.clone();
+        if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() {
+            // They are caught before anything runs, so that none of them comes too early.
+            let requests = {
+                let _inside = runtime.enter();
+                CaughtSignals::end_requests()
+            };
+            if let Ok(mut requests) = requests {
+                // The thread ends with the program.
+                thread::spawn(move || own.clean_up_and_exit(runtime.block_on(requests.wait())));
             }
         }
-        watch
+        cleanup
     }
 
-    /// A room that is cleared away with everything in it.
+    /// Makes a sandbox that a signal removes with everything in it.
     pub(super) fn create_sandbox(
         &self,
         make: impl FnOnce() -> io::Result<SelfTestSandbox>,
     ) -> io::Result<SelfTestSandbox> {
-        let mut underway = self.lock_pending();
-        let room = make()?;
-        underway.sandbox_dir = Some(room.home_dir().to_owned());
-        Ok(room)
+        let mut pending = self.lock_pending();
+        let sandbox = make()?;
+        pending.sandbox_dir = Some(sandbox.home_dir().to_owned());
+        Ok(sandbox)
     }
 
-    /// Starts processes that are ended with it.
+    /// Starts a process group that a signal ends.
     pub(super) fn spawn_process(&self, command: &mut Command) -> io::Result<Child> {
-        let mut underway = self.lock_pending();
+        let mut pending = self.lock_pending();
         let child = command.spawn()?;
-        underway.group = Some(Pid::from_child(&child));
+        pending.group = Some(Pid::from_child(&child));
         Ok(child)
     }
 
@@ -70,23 +71,14 @@ impl SelfTestCleanup {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn clean_up_on_signal(
-        self,
-        [mut terminated, mut interrupted, mut hung_up]: [tokio::signal::unix::Signal; 3],
-    ) {
-        let ended_by = tokio::select! {
-            _ = terminated.recv() => Signal::TERM,
-            _ = interrupted.recv() => Signal::INT,
-            _ = hung_up.recv() => Signal::HUP,
-        };
-        let underway = self.lock_pending();
-        if let Some(group) = underway.group {
+    fn clean_up_and_exit(self, signal: SignalKind) {
+        let pending = self.lock_pending();
+        if let Some(group) = pending.group {
             let _ = kill_process_group(group, Signal::KILL);
         }
-        if let Some(room) = &underway.sandbox_dir {
-            let _ = fs::remove_dir_all(room);
+        if let Some(directory) = &pending.sandbox_dir {
+            let _ = fs::remove_dir_all(directory);
         }
-        // As a shell says it.
-        exit(128 + ended_by.as_raw());
+        exit(exit_code_after(signal).into());
     }
 }

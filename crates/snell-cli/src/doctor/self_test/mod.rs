@@ -1,4 +1,4 @@
-//! The proof: what is registered is run exactly as the agent would, and what comes of it is shown.
+//! The self-test: runs what is registered exactly as the agent would, and shows what comes of it.
 //!
 //! It is run in a home directory of its own. So nothing of the user's is called, recorded or forwarded by it; only which
 //! files of the project are trusted is taken along.
@@ -108,22 +108,22 @@ struct SelfTestOutcome {
     named_receiver: Option<String>,
 }
 
-pub(super) fn run_self_tests(patient: &DoctorSubject) -> Vec<CheckFinding> {
-    let awaited = find_awaited_events(patient);
-    let watch = SelfTestCleanup::listen();
+pub(super) fn run_self_tests(subject: &DoctorSubject) -> Vec<CheckFinding> {
+    let awaited = find_awaited_events(subject);
+    let cleanup = SelfTestCleanup::listen();
     let mut findings = Vec::new();
-    for (_, file) in patient.installed_files() {
-        for proof in SELF_TESTS {
+    for (_, file) in subject.installed_files() {
+        for case in SELF_TESTS {
             let mut tried: Vec<&str> = Vec::new();
-            for handler in file.own_handlers().filter(|handler| handler.way == Some(proof.way)) {
+            for handler in file.own_handlers().filter(|handler| handler.way == Some(case.way)) {
                 // Handlers differ by what they are told, and it is enough to see each program work once.
                 if !tried.contains(&handler.program()) {
                     tried.push(handler.program());
                     findings.push(run_self_test(
-                        patient,
-                        &watch,
-                        proof,
-                        choose_handler(file, proof, handler.program(), &awaited),
+                        subject,
+                        &cleanup,
+                        case,
+                        choose_handler(file, case, handler.program(), &awaited),
                     ));
                 }
             }
@@ -138,8 +138,8 @@ pub(super) fn run_self_tests(patient: &DoctorSubject) -> Vec<CheckFinding> {
 }
 
 /// The events that hooks of the project wait for.
-fn find_awaited_events(patient: &DoctorSubject) -> Vec<EventName> {
-    let engine = subject::load_engine(&patient.project);
+fn find_awaited_events(subject: &DoctorSubject) -> Vec<EventName> {
+    let engine = subject::load_engine(&subject.project);
     let hooks = engine.map(|(engine, _)| engine.hooks()).unwrap_or_default();
     hooks.iter().flat_map(|hook| hook.events.clone()).collect()
 }
@@ -147,13 +147,13 @@ fn find_awaited_events(patient: &DoctorSubject) -> Vec<EventName> {
 /// The handler of this program by which a thing is best shown.
 fn choose_handler<'a>(
     file: &'a InspectedSettingsFile,
-    proof: &SelfTestCase,
+    case: &SelfTestCase,
     program: &str,
     awaited: &[EventName],
 ) -> Option<&'a RegisteredHandler> {
-    let same = file.own_handlers().filter(|handler| handler.way == Some(proof.way) && handler.program() == program);
-    let rank = |handler: &RegisteredHandler| proof.events.iter().position(|event| *event == handler.event);
-    let fits = |handler: &&RegisteredHandler| proof.fallback == EventFallback::AnyEvent || rank(handler).is_some();
+    let same = file.own_handlers().filter(|handler| handler.way == Some(case.way) && handler.program() == program);
+    let rank = |handler: &RegisteredHandler| case.events.iter().position(|event| *event == handler.event);
+    let fits = |handler: &&RegisteredHandler| case.fallback == EventFallback::AnyEvent || rank(handler).is_some();
     same.filter(fits).min_by_key(|handler| {
         let rank = rank(handler);
         let is_awaited = awaited.contains(&EventName::parse(&handler.event));
@@ -162,38 +162,38 @@ fn choose_handler<'a>(
 }
 
 fn run_self_test(
-    patient: &DoctorSubject,
-    watch: &SelfTestCleanup,
-    proof: &SelfTestCase,
+    subject: &DoctorSubject,
+    cleanup: &SelfTestCleanup,
+    case: &SelfTestCase,
     handler: Option<&RegisteredHandler>,
 ) -> CheckFinding {
     let Some((handler, call)) = handler.and_then(|handler| Some((handler, handler.call.as_ref()?))) else {
-        return note_finding(match proof.fallback {
+        return note_finding(match case.fallback {
             EventFallback::AnyEvent => "nothing is registered that could be shown".to_owned(),
             EventFallback::Nothing => {
-                format!("nothing is registered on {}, where it is decided", proof.events.join(", "))
+                format!("nothing is registered on {}, where it is decided", case.events.join(", "))
             }
         });
     };
     let what = format!("{} by {call}", handler.event);
     let again = "if nothing above says why, run `snell install` again";
-    let prepared = watch
-        .create_sandbox(|| SelfTestSandbox::new(&patient.data))
-        .and_then(|room| Ok((room, SelfTestReceiver::open()?)));
-    let (room, listener) = match prepared {
+    let prepared = cleanup
+        .create_sandbox(|| SelfTestSandbox::new(&subject.data))
+        .and_then(|sandbox| Ok((sandbox, SelfTestReceiver::open()?)));
+    let (sandbox, listener) = match prepared {
         Ok(prepared) => prepared,
         Err(error) => return problem_finding(format!("{what}: cannot be tried: {error}"), again),
     };
-    let project = match proof.location {
-        SelfTestLocation::Project => &patient.directory,
-        SelfTestLocation::Sandbox => room.home_dir(),
+    let project = match case.location {
+        SelfTestLocation::Project => &subject.directory,
+        SelfTestLocation::Sandbox => sandbox.home_dir(),
     };
     let mut payload = json!({"session_id": SESSION_ID, "hook_event_name": handler.event, "cwd": project});
-    (proof.payload)(&mut payload);
+    (case.payload)(&mut payload);
     let trial = SelfTestRun {
         call,
         words: &handler.words,
-        sandbox: &room,
+        sandbox: &sandbox,
         project,
         receiver: listener.url(),
         payload: payload.to_string(),
@@ -202,9 +202,9 @@ fn run_self_test(
     if let Some(Err(fault)) = named.as_deref().map(normalize_receiver_url) {
         return problem_finding(format!("{what}: the receiver that is named {fault}"), again);
     }
-    let end = trial.run(watch);
-    let shown = SelfTestOutcome { end, sandbox: room, receiver: listener, named_receiver: named };
-    match shown.check_exit().and_then(|well| Ok(format!("{well}; {}", (proof.verify)(&shown)?))) {
+    let end = trial.run(cleanup);
+    let shown = SelfTestOutcome { end, sandbox, receiver: listener, named_receiver: named };
+    match shown.check_exit().and_then(|well| Ok(format!("{well}; {}", (case.verify)(&shown)?))) {
         Ok(well) => ok_finding(format!("{what}: {well}")),
         Err(fault) => problem_finding(format!("{what}: {fault}"), again),
     }

@@ -1,4 +1,4 @@
-//! A receiver that waits for one event, for the proof that it arrives.
+//! A receiver that waits for one event, to prove that it arrives.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};

@@ -30,16 +30,16 @@ pub(super) struct SelfTestSandbox {
 }
 
 impl SelfTestSandbox {
-    /// A room whose inhabitant trusts what the user trusts.
+    /// A sandbox that trusts what the user trusts.
     pub(super) fn new(data: &Path) -> io::Result<Self> {
-        let room = Self { directory: tempfile::Builder::new().prefix("snell-doctor-").tempdir()? };
-        std::fs::create_dir(room.data_dir())?;
+        let sandbox = Self { directory: tempfile::Builder::new().prefix("snell-doctor-").tempdir()? };
+        std::fs::create_dir(sandbox.data_dir())?;
         let trust = "trust.json";
         match RegularFile::open(&data.join(trust), FileAccess::Read) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            file => copy_file(file?, &room.data_dir().join(trust))?,
+            file => copy_file(file?, &sandbox.data_dir().join(trust))?,
         }
-        Ok(room)
+        Ok(sandbox)
     }
 
     pub(super) fn home_dir(&self) -> &Path {
@@ -74,9 +74,9 @@ pub(super) enum SelfTestEnd {
 }
 
 impl SelfTestRun<'_> {
-    pub(super) fn run(&self, watch: &SelfTestCleanup) -> SelfTestEnd {
+    pub(super) fn run(&self, cleanup: &SelfTestCleanup) -> SelfTestEnd {
         let started = Instant::now();
-        let child = self.build_command().and_then(|mut command| watch.spawn_process(&mut command));
+        let child = self.build_command().and_then(|mut command| cleanup.spawn_process(&mut command));
         let child = match child {
             Ok(child) => child,
             Err(error) => return SelfTestEnd::NotStarted(error),
@@ -87,7 +87,7 @@ impl SelfTestRun<'_> {
         // Whoever waits for a program that does not end is left behind.
         thread::spawn(move || sender.send(write_payload_and_wait(child, &payload)));
         let ended = ended.recv_timeout(RUN_TIMEOUT);
-        watch.mark_ended();
+        cleanup.mark_ended();
         match ended {
             Ok(Ok(output)) => SelfTestEnd::Exited {
                 code: output.status.code(),
@@ -124,7 +124,7 @@ impl SelfTestRun<'_> {
             .env("XDG_CONFIG_HOME", self.sandbox.home_dir().join("config"))
             .env("SNELL_HOME", self.sandbox.data_dir())
             .env("SNELL_URL", &self.receiver)
-            // A scribe would outlive the room.
+            // A scribe would outlive the sandbox.
             .env("SNELL_SCRIBE", "off")
             .process_group(0)
             .stdin(Stdio::piped())
@@ -161,7 +161,7 @@ impl SelfTestRun<'_> {
     }
 }
 
-/// Copies a file into a room, with its permissions: pins that others may write to are none.
+/// Copies a file into a sandbox, with its permissions: pins that others may write to are none.
 fn copy_file(file: RegularFile, to: &Path) -> io::Result<()> {
     let permissions = file.metadata().permissions();
     std::fs::write(to, file.read_all(MAX_COPIED_BYTES)?)?;

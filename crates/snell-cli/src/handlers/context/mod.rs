@@ -136,8 +136,8 @@ impl<'a> ContextLoader<'a> {
             }
         };
         for place in places {
-            if let Some((shown, wishes)) = self.read_role_file(&self.request.project.join(place)) {
-                self.load_role_includes(&shown, wishes);
+            if let Some((shown, includes)) = self.read_role_file(&self.request.project.join(place)) {
+                self.load_role_includes(&shown, includes);
                 return;
             }
         }
@@ -150,8 +150,8 @@ impl<'a> ContextLoader<'a> {
         let read = allowed_files::open_resolved(&resolved).and_then(|file| file.read_prefix(role::MAX_FRONT_MATTER));
         match read {
             Ok((head, more)) => {
-                let wishes = role::parse_role_includes(&String::from_utf8_lossy(&head), more);
-                Some((shown, wishes))
+                let includes = role::parse_role_includes(&String::from_utf8_lossy(&head), more);
+                Some((shown, includes))
             }
             Err(error) => {
                 self.report_unreadable(&shown, &error);
@@ -161,12 +161,12 @@ impl<'a> ContextLoader<'a> {
     }
 
     /// Loads what a role asks for.
-    fn load_role_includes(&mut self, role_file: &str, wishes: RoleIncludes) {
-        for fault in wishes.faults {
+    fn load_role_includes(&mut self, role_file: &str, includes: RoleIncludes) {
+        for fault in includes.faults {
             self.add_fault(format_at_position(role_file, fault.at, &fault.message));
         }
         let mut search = FileSearch::default();
-        for entry in &wishes.entries {
+        for entry in &includes.entries {
             self.load_entry(role_file, entry, &mut search);
         }
         for (directory, error) in std::mem::take(&mut search.unreadable) {

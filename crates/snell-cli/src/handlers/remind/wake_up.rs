@@ -17,64 +17,9 @@ const MAX_SUMMARY_CHARS: usize = 600;
 const MAX_LIST_BYTES: usize = 8 * 1024;
 
 /// Words that occur in written times.
-const TIME_WORDS: &[&str] = &[
-    "am",
-    "pm",
-    "t",
-    "z",
-    "utc",
-    "gmt",
-    "est",
-    "edt",
-    "cst",
-    "cdt",
-    "mst",
-    "mdt",
-    "pst",
-    "pdt",
-    "cet",
-    "cest",
-    "bst",
-    "ist",
-    "jst",
-    "mon",
-    "tue",
-    "wed",
-    "thu",
-    "fri",
-    "sat",
-    "sun",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "may",
-    "jun",
-    "jul",
-    "aug",
-    "sep",
-    "oct",
-    "nov",
-    "dec",
-    "january",
-    "february",
-    "march",
-    "april",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
+const TIME_WORDS: &str = "am pm t z utc gmt est edt cst cdt mst mdt pst pdt cet cest bst ist jst mon tue wed thu fri sat sun monday \
+    tuesday wednesday thursday friday saturday sunday jan feb mar apr may jun jul aug sep oct nov dec january \
+    february march april june july august september october november december";
 
 /// Whether a prompt is the trigger, which may have a time before it. Somebody who only mentions it does not mean it.
 pub(super) fn is_wake_up_trigger(prompt: &str, trigger: &str) -> bool {
@@ -100,7 +45,7 @@ fn is_written_time(text: &str) -> bool {
         text.len() <= MAX_TIME_BYTES && !numbers.is_empty() && (numbers.len() > 1 || counts_seconds || is_of_day);
     // A number may be glued to a word: `10:00Z`, `2026-01-03T10:00`, `10am`.
     let mut words = text.split(|c: char| is_mark(c) || c.is_ascii_digit());
-    fits && words.all(|word| word.is_empty() || TIME_WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)))
+    fits && words.all(|word| word.is_empty() || TIME_WORDS.split(' ').any(|known| known.eq_ignore_ascii_case(word)))
 }
 
 /// The list of workers that have finished, and the numbers of those on it.

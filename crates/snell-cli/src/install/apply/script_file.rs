@@ -27,7 +27,7 @@ pub(super) struct ScriptRollback {
 }
 
 /// A script as it was.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct PriorScript {
     text: Option<String>,
     mode: Option<u32>,
@@ -172,12 +172,12 @@ impl NotifyScript {
 
     /// Puts back what was there before Snell.
     pub(super) fn restore_original(&self, installed: &InstallLog) -> anyhow::Result<()> {
-        let was = installed.find_record(&self.path).map(|known| PriorScript {
-            text: known.before,
-            mode: known.mode_before,
-            made: known.made,
+        let prior = installed.find_record(&self.path).map(|record| PriorScript {
+            text: record.before,
+            mode: record.mode_before,
+            made: record.made,
         });
-        self.restore_script(&was.unwrap_or(PriorScript { text: None, mode: None, made: Vec::new() }))?;
+        self.restore_script(&prior.unwrap_or_default())?;
         installed.delete_record(&self.path);
         Ok(())
     }

@@ -15,7 +15,7 @@ use crate::install::plan::{self, PriorContent};
 use crate::install::scan;
 
 /// What was undone, or would be.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct UninstallReport {
     pub(crate) agent: &'static str,
     pub(crate) file: PathBuf,
@@ -39,14 +39,8 @@ pub(crate) fn uninstall_snell(target: &InstallTarget, dry_run: bool) -> anyhow::
     let mut done = UninstallReport {
         agent: target.agent.name,
         file: target.settings_path(),
-        changed: false,
-        restored: false,
-        removed: false,
-        script: None,
-        restored_script: None,
-        warnings: Vec::new(),
         dry_run,
-        diff: String::new(),
+        ..UninstallReport::default()
     };
     // Where nothing is to be done, nothing is made for the sake of looking.
     let looked = UninstallJob::prepare(target, InstallLog::open_read_only(&target.data))?;

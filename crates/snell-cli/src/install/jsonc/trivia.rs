@@ -10,69 +10,41 @@ pub(super) struct JsonComment {
     pub(super) ends_line: bool,
 }
 
-/// The next thing after blanks.
-enum NextToken {
-    Comment(JsonComment),
-    /// A value, a comma, a bracket, or the end.
-    Other(usize),
-}
-
-fn next_token(text: &str, from: usize) -> NextToken {
-    let rest = &text[from..];
-    let at = from + rest.len() - rest.trim_start().len();
-    let rest = &text[at..];
+/// The comment that follows blanks, if one does.
+fn next_comment(text: &str, from: usize) -> Option<JsonComment> {
+    let rest = text[from..].trim_start();
+    let at = text.len() - rest.len();
     let length = if rest.starts_with("//") {
         let line = rest.find('\n').map_or(rest, |end| &rest[..end]);
         line.strip_suffix('\r').unwrap_or(line).len()
     } else if rest.starts_with("/*") {
         rest.find("*/").map_or(rest.len(), |end| end + 2)
     } else {
-        return NextToken::Other(at);
+        return None;
     };
-    NextToken::Comment(JsonComment { span: at..at + length, ends_line: rest.starts_with("//") })
+    Some(JsonComment { span: at..at + length, ends_line: rest.starts_with("//") })
 }
 
-/// Where the next thing stands that is neither blank nor comment.
-pub(super) fn skip_trivia(text: &str, from: usize) -> usize {
-    match next_token(text, from) {
-        NextToken::Comment(comment) => skip_trivia(text, comment.span.end),
-        NextToken::Other(at) => at,
-    }
+/// The comments before the next value, comma or bracket.
+fn comments_after(text: &str, from: usize) -> impl Iterator<Item = JsonComment> {
+    std::iter::successors(next_comment(text, from), |comment| next_comment(text, comment.span.end))
+}
+
+/// The last comment before the next value, comma or bracket.
+pub(super) fn find_last_comment(text: &str, from: usize) -> Option<JsonComment> {
+    comments_after(text, from).last()
 }
 
 /// The end of the comma that follows, if one does.
 pub(super) fn find_comma(text: &str, from: usize) -> Option<usize> {
-    let at = skip_trivia(text, from);
-    text[at..].starts_with(',').then_some(at + 1)
-}
-
-/// The last comment before the next thing.
-pub(super) fn find_last_comment(text: &str, from: usize) -> Option<JsonComment> {
-    let mut last = None;
-    let mut at = from;
-    while let NextToken::Comment(comment) = next_token(text, at) {
-        at = comment.span.end;
-        last = Some(comment);
-    }
-    last
+    let from = find_last_comment(text, from).map_or(from, |comment| comment.span.end);
+    let rest = text[from..].trim_start();
+    rest.starts_with(',').then_some(text.len() - rest.len() + 1)
 }
 
 /// The last of the comments that follow on the same line.
 pub(super) fn find_last_comment_on_line(text: &str, from: usize) -> Option<JsonComment> {
-    let mut last = None;
-    let mut at = from;
-    while let NextToken::Comment(comment) = next_token(text, at) {
-        if text[at..comment.span.start].contains('\n') {
-            break;
-        }
-        let spans_lines = text[comment.span.clone()].contains('\n');
-        at = comment.span.end;
-        last = Some(comment);
-        if spans_lines {
-            break;
-        }
-    }
-    last
+    comments_after(text, from).take_while(|comment| !text[from..comment.span.start].contains('\n')).last()
 }
 
 /// Where the blanks begin that stand before this place.

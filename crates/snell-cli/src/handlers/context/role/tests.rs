@@ -4,9 +4,9 @@ use super::*;
 
 /// What a role's file asks for, and what is wrong in it, each with its place.
 fn parse_to_strings(head: &str) -> (Vec<String>, Vec<String>) {
-    let wishes = parse_role_includes(head, false);
-    let entries = wishes.entries.into_iter().map(|entry| entry.text).collect();
-    let faults = wishes.faults.into_iter();
+    let includes = parse_role_includes(head, false);
+    let entries = includes.entries.into_iter().map(|entry| entry.text).collect();
+    let faults = includes.faults.into_iter();
     let faults = faults.map(|fault| format!("{}:{}: {}", fault.at.line, fault.at.column, fault.message));
     (entries, faults.collect())
 }
@@ -117,10 +117,10 @@ fn broken_front_matter_is_one_fault_with_its_line() {
         ("---\r\nname: x\r\nauto_include: }\r\n---\r\n", 3..=3),
     ];
     for (head, lines) in cases {
-        let wishes = parse_role_includes(head, false);
-        assert!(wishes.entries.is_empty(), "{head}");
-        let [fault] = wishes.faults.as_slice() else {
-            panic!("{head}: {:?}", wishes.faults);
+        let includes = parse_role_includes(head, false);
+        assert!(includes.entries.is_empty(), "{head}");
+        let [fault] = includes.faults.as_slice() else {
+            panic!("{head}: {:?}", includes.faults);
         };
         assert!(lines.contains(&fault.at.line), "{head}: {fault:?}");
         assert!(fault.message.starts_with("the front matter is not valid YAML: "), "{fault:?}");
