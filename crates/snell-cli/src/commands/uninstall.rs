@@ -2,7 +2,7 @@
 
 use super::DONE;
 use super::install::InstallTargetArgs;
-use crate::install::apply::{self, UninstallReport};
+use crate::install::apply::{self, ChangeMode, UninstallReport};
 use crate::output;
 
 /// Remove Snell from an agent's settings
@@ -17,7 +17,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
-    let done = apply::uninstall_snell(&args.place.resolve_target()?, args.place.dry_run)?;
+    let mode = if args.place.dry_run { ChangeMode::DryRun } else { ChangeMode::Write };
+    let done = apply::uninstall_snell(&args.place.resolve_target()?, mode)?;
     if args.place.json {
         output::print_json(&done)?;
     } else {

@@ -1,4 +1,4 @@
-//! What a settings file says about hooks: which are Snell's, and which are somebody else's.
+//! Finds the hooks in a settings file: those of Snell, and those of other tools.
 
 use super::handler::{HandlerCommand, InstallMode};
 use snell::{NodeValue, SpannedNode};

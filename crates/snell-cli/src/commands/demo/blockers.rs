@@ -1,4 +1,4 @@
-//! Who kept agents from doing something, as it was recorded.
+//! Who blocked which call, as it was recorded.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,42 +7,16 @@ use snell_store::{EventRecorder, ExportLine, GuardVerdictView, HookRunView, Stor
 
 use super::cast::DemoAgent;
 
-/// Who can do that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DemoBlocker {
-    Guard,
-    Hooks,
-    /// What is said in the settings about who may send messages.
-    Messages,
-}
+/// What can block a call.
+pub(super) const BLOCKERS: [&str; 3] = [GUARD, HOOKS, MESSAGES];
+const GUARD: &str = "the guard";
+const HOOKS: &str = "hooks";
+const MESSAGES: &str = "the rules about messages";
 
-impl DemoBlocker {
-    pub(super) const ALL: &[Self] = &[Self::Guard, Self::Hooks, Self::Messages];
+/// What blocked each call, by the id of the call.
+pub(super) type BlockersByCall = HashMap<String, &'static str>;
 
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Guard => "the guard",
-            Self::Hooks => "hooks",
-            Self::Messages => "the rules about messages",
-        }
-    }
-
-    /// Who blocked an event. The guard speaks before the hooks do, and what neither of them said was said by the rules.
-    fn from_runs_and_verdicts(runs: &[HookRunView], verdicts: &[GuardVerdictView]) -> Self {
-        if verdicts.iter().any(|verdict| verdict.decision == "deny") {
-            Self::Guard
-        } else if runs.iter().any(|run| run.status == "blocked") {
-            Self::Hooks
-        } else {
-            Self::Messages
-        }
-    }
-}
-
-/// Who blocked each call, by the id of the call.
-pub(super) type BlockersByCall = HashMap<String, DemoBlocker>;
-
-/// Looks into what was recorded in this directory.
+/// Reads what was recorded in this directory.
 pub(super) fn load_blockers(data: &Path) -> anyhow::Result<BlockersByCall> {
     let mut store = Store::open_read_only(&EventRecorder::database_path(data))?;
     let mut blocks = BlockersByCall::new();
@@ -63,6 +37,17 @@ fn insert_blocker(line: ExportLine, blocks: &mut BlockersByCall) {
     };
     let call = event.payload["tool_use_id"].as_str();
     if let (Some("block"), Some(call)) = (event.decision.as_deref(), call) {
-        blocks.insert(call.to_owned(), DemoBlocker::from_runs_and_verdicts(&hook_runs, &guard_verdicts));
+        blocks.insert(call.to_owned(), find_blocker(&hook_runs, &guard_verdicts));
+    }
+}
+
+/// What blocked an event. The guard decides before the hooks do; a block by neither of them comes from the rules.
+fn find_blocker(runs: &[HookRunView], verdicts: &[GuardVerdictView]) -> &'static str {
+    if verdicts.iter().any(|verdict| verdict.decision == "deny") {
+        GUARD
+    } else if runs.iter().any(|run| run.status == "blocked") {
+        HOOKS
+    } else {
+        MESSAGES
     }
 }

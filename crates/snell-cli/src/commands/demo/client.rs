@@ -1,4 +1,4 @@
-//! How the agents of the play reach Snell: through processes of this program, each as an agent of its kind would call it.
+//! Calls Snell as the agents would: each call is a process of this program.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -17,14 +17,14 @@ use super::receiver::DemoReceiver;
 use super::stage::DemoStage;
 use crate::output;
 
-/// Who calls: an agent, and its process while it has one.
+/// The calling agent, and its process while it has one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DemoCaller {
     pub(super) profile: &'static DemoAgentProfile,
     pub(super) pid: Option<u32>,
 }
 
-/// The way to Snell.
+/// Calls Snell on behalf of the agents.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DemoClient<'a> {
     pub(super) stage: &'a DemoStage,
@@ -100,7 +100,7 @@ impl DemoClient<'_> {
         let took = began.elapsed();
         let stderr = String::from_utf8_lossy(&output.stderr);
         let remark = format!("{shown} said: {}", stderr.trim());
-        // A host is told by the exit code 2 that something was blocked.
+        // The exit code 2 tells a host that something was blocked.
         if !matches!(output.status.code(), Some(0 | 2)) {
             bail!("{remark} ({})", output.status);
         }

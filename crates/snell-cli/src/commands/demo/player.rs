@@ -1,4 +1,4 @@
-//! Plays one scene after the other, and tells people what came of each.
+//! Plays one scene after the other, and prints what came of each.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -48,7 +48,7 @@ pub(super) struct DemoStep {
     pub(super) answer: DemoAnswer,
 }
 
-/// Plays.
+/// The play so far.
 #[derive(Debug)]
 pub(super) struct DemoPlayer<'a> {
     client: DemoClient<'a>,
@@ -124,7 +124,7 @@ impl<'a> DemoPlayer<'a> {
         }
     }
 
-    /// Begins to call a tool. Answers what is told of the call when it ends; nothing if it must not be made.
+    /// Begins a call of a tool. Answers the fields for the event at its end; nothing if the call is blocked.
     async fn begin_tool_call(
         &mut self,
         part: &'static DemoAgentProfile,
@@ -178,14 +178,14 @@ impl<'a> DemoPlayer<'a> {
         Ok(())
     }
 
-    /// What is told of a call, with an id by which its end is known.
+    /// The fields of a call, with an id that also marks its end.
     fn new_call_fields(&mut self, tool: &str, input: Value) -> Value {
         self.call_count += 1;
         let id = format!("call-{}", self.call_count);
         json!({"tool_name": tool, "tool_use_id": id, "tool_input": input})
     }
 
-    /// Ends a turn. An agent that is told something then goes on with it, once.
+    /// Ends a turn. If a hook answers with a reason or context, the agent goes on once.
     async fn stop_turn(&mut self, part: &'static DemoAgentProfile, words: &str) -> anyhow::Result<()> {
         let fields = |again: bool| json!({"stop_hook_active": again, "last_assistant_message": words});
         let happened = format!("stops: {words}");
@@ -196,7 +196,7 @@ impl<'a> DemoPlayer<'a> {
         Ok(())
     }
 
-    /// Kills an agent, and waits until somebody has noticed.
+    /// Kills an agent, and waits until the receiver has noticed.
     async fn kill_agent(&mut self, part: &'static DemoAgentProfile) -> anyhow::Result<()> {
         if let Some(body) = self.processes.remove(part.name) {
             body.kill().await?;

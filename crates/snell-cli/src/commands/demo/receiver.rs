@@ -13,7 +13,7 @@ use ureq::Agent;
 
 use super::STEP_TIMEOUT;
 
-/// So long after the play nobody wonders why nothing is heard of its agents.
+/// The agents of the play are not reported as silent before this.
 const SILENT_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// For how long requests that are under way may hold up the end.
@@ -38,7 +38,7 @@ impl DemoReceiver {
         let address = listener.address();
         let (ready, is_ready) = oneshot::channel();
         let listener = listener.with_ready_callback(|_| {
-            // Nobody waits for it only if we are given up.
+            // It fails only if this task was cancelled.
             let _ = ready.send(());
         });
         let (end, told_to_end) = oneshot::channel();

@@ -53,10 +53,10 @@ const HARMLESS_SCRIPT: &str = "hooks/seen.sh";
 /// What makes a directory a project.
 const PROJECT_MARKER: &str = "package.json";
 
-/// Of the caller's environment only this gets in: programs must be found.
+/// The only variable of the caller that is passed on: programs must be found.
 const INHERITED_VARIABLE: &str = "PATH";
 
-/// With less than this on the disk, it is the disk.
+/// With less room than this, a failure is blamed on the disk.
 const MIN_FREE_BYTES: u64 = 256 * 1024;
 
 /// How often the directory is removed again if something was still being written.
@@ -123,14 +123,14 @@ impl DemoStage {
         &self.root
     }
 
-    /// This program, with nothing of its user around it.
+    /// This program, without the user's environment.
     pub(super) fn snell_command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = self.isolated_command(&self.program);
         command.args(args);
         command
     }
 
-    /// A program with nothing of its user around it, which ends when nobody waits for it any more.
+    /// A program without the user's environment, which is killed when its handle is dropped.
     pub(super) fn isolated_command(&self, program: impl AsRef<OsStr>) -> Command {
         let home = self.root.join("home");
         let mut command = Command::new(program);
@@ -158,13 +158,13 @@ impl DemoStage {
         command
     }
 
-    /// Whether there is no room left.
+    /// Whether the disk is full.
     pub(super) fn is_disk_full(&self) -> bool {
         let disk = rustix::fs::statvfs(&self.root);
         disk.is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < MIN_FREE_BYTES)
     }
 
-    /// What went wrong; also that the disk is full, if it is, because what it leads to reads differently each time.
+    /// Adds to an error that the disk is full, if it is: the error itself rarely says so.
     pub(super) fn add_disk_full_context(&self, error: anyhow::Error) -> anyhow::Error {
         if !self.is_disk_full() {
             return error;
@@ -173,7 +173,7 @@ impl DemoStage {
         error.context(format!("there is no room left for {shown}; set TMPDIR to a directory with more"))
     }
 
-    /// Removes the directory. Something that was ended a moment ago may still have written to it.
+    /// Removes the directory. A process that was just ended may have written to it a moment ago.
     pub(super) async fn remove(self) -> anyhow::Result<()> {
         let path = self.directory.keep();
         let mut removed = fs::remove_dir_all(&path);

@@ -1,4 +1,4 @@
-//! What happened in all: what agents were answered, and what the receiver has of it.
+//! The summary: what agents were answered, and what the receiver has recorded.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use anyhow::Context;
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 
-use super::blockers::{self, BlockersByCall, DemoBlocker};
+use super::blockers::{self, BLOCKERS, BlockersByCall};
 use super::player::{DemoPlayer, DemoStep};
 use super::receiver::DemoReceiver;
 use super::stage::DemoStage;
@@ -15,7 +15,7 @@ use crate::output::{
     self, TextStyle, TextTable, apply_style, format_count, shorten_to_one_line, truncate_to_width, wrap_lines,
 };
 
-/// A kind of answer: what it is called, and what is told of it.
+/// A kind of answer: its name, and the details that are printed.
 struct AnswerCategory {
     name: &'static str,
     style: TextStyle,
@@ -43,7 +43,7 @@ const CATEGORIES: &[AnswerCategory] = &[
     },
 ];
 
-/// What a detail is set in by.
+/// The indent of a detail.
 const INDENT: &str = "         ";
 
 pub(super) async fn print_summary(
@@ -72,7 +72,7 @@ pub(super) async fn print_summary(
     Ok(())
 }
 
-/// In how many lines it is said at most how an agent stands.
+/// The state of an agent takes at most this many lines.
 const AGENT_STATE_LINES: usize = 2;
 
 fn page_items(page: &Value) -> &[Value] {
@@ -83,12 +83,12 @@ fn text_field<'v>(value: &'v Value, field: &str) -> &'v str {
     value[field].as_str().unwrap_or_default()
 }
 
-/// Why something was blocked, in the words of those who did.
+/// Who blocked a call, and the reason.
 fn describe_block(deed: &DemoStep, blocks: &BlockersByCall) -> Option<String> {
     let reason = deed.answer.blocked.clone()?;
     let by_whom = deed.call.as_ref().and_then(|call| blocks.get(call));
     Some(match by_whom {
-        Some(blocker) => format!("by {}: {reason}", blocker.name()),
+        Some(blocker) => format!("by {blocker}: {reason}"),
         None => reason,
     })
 }
@@ -141,11 +141,11 @@ fn summarize_totals(player: &DemoPlayer<'_>, hooks: &[Value], guard: &[Value]) -
 
 /// How much was blocked, and how much of it by whom: the page about the guard shows only what the guard did.
 fn summarize_blocks(blocks: &BlockersByCall) -> String {
-    let by = |blocker: &DemoBlocker| {
+    let count_by = |blocker: &&str| {
         let number = blocks.values().filter(|by| *by == blocker).count();
-        (number > 0).then(|| format!("{number} by {}", blocker.name()))
+        (number > 0).then(|| format!("{number} by {blocker}"))
     };
-    let by: Vec<_> = DemoBlocker::ALL.iter().filter_map(by).collect();
+    let by: Vec<_> = BLOCKERS.iter().filter_map(count_by).collect();
     format!("{} blocked: {}.", format_count(blocks.len(), "call"), by.join(", "))
 }
 

@@ -10,14 +10,14 @@ use crate::output::{
     self, TextStyle, apply_style, escape_invisible, shorten_to_one_line, truncate_to_width, wrap_lines,
 };
 
-/// How wide a terminal is of which that is not known.
+/// The width of a terminal that does not report one.
 const DEFAULT_WIDTH: usize = 80;
 
 /// Room for the time, and for the longest name.
 const TIME_WIDTH: usize = 4;
 const NAME_WIDTH: usize = 8;
 
-/// Of what happened this much is told at least, if what came of it is long.
+/// The action keeps at least this much room, if its outcome is long.
 const MIN_ACTION_WIDTH: usize = 29;
 
 /// The fields of a tool's input that say what a call is about, the first that is there.
@@ -100,7 +100,7 @@ pub(super) fn describe_answer(answer: &DemoAnswer) -> (String, TextStyle) {
     ("goes on".into(), TextStyle::Faint)
 }
 
-/// What a model is told, without the mark that tells it by whom.
+/// The context for a model, without the mark that names its source.
 pub(super) fn format_context(context: &[String]) -> String {
     let told = context.iter().map(|text| match text.split_once("]: ") {
         Some((mark, text)) if mark.starts_with('[') && !mark.contains('\n') => text,

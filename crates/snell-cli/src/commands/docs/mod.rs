@@ -12,7 +12,7 @@ use super::DONE;
 use crate::install::notify_script::shell_quote;
 use crate::output::{self, TextTable};
 
-/// How wide a terminal is of which that is not known.
+/// The width of a terminal that does not report one.
 const DEFAULT_WIDTH: usize = 80;
 
 /// Show the documentation, which the binary carries
@@ -55,33 +55,32 @@ impl DocsPage {
 }
 
 macro_rules! page {
-    ($topic:literal, $about:literal, $file:literal) => {
+    ($topic:literal, $about:literal) => {
+        page!($topic, $about, concat!($topic, ".md"))
+    };
+    ($topic:literal, $about:literal, $file:expr) => {
         DocsPage { topic: $topic, about: $about, text: include_str!(concat!("../../../../../docs/", $file)) }
     };
 }
 
 const PAGES: &[DocsPage] = &[
-    page!("getting-started", "The demo, a first hook, and each of the four ways in", "getting-started.md"),
-    page!("configuration", "Which files are read, and snell.toml key by key", "configuration.md"),
-    page!("contracts", "How each format's hooks are matched, run and understood", "contracts.md"),
-    page!("events", "The events and their names", "events.md"),
-    page!("install", "Snell in an agent's settings: two ways in, the way out, and the doctor", "install.md"),
-    page!("guest", "Inside an agent with hooks of its own: what is read and answered", "guest.md"),
-    page!("trust", "Which projects' hooks may run where Snell is a guest", "trust.md"),
-    page!("memory", "What is recorded, how long it is kept, and what states mean", "memory.md"),
-    page!(
-        "lifecycle",
-        "What is built in: files at the start, reminders, workers, who may send messages",
-        "lifecycle.md"
-    ),
-    page!("guard", "What is judged before it runs: decisions, policy, limits, what is missed", "guard.md"),
-    page!("server", "The receiver: events over HTTP, the stream, security", "server.md"),
-    page!("page", "What the receiver shows in a browser, and how to read it", "page.md"),
-    page!("notify", "Sending events to a receiver, here or on another machine", "notify.md"),
-    page!("running", "How a hook's process is run, and its limits", "running.md"),
-    page!("commands", "Every command, its options and exit codes", "commands.md"),
+    page!("getting-started", "The demo, a first hook, and each of the four ways in"),
+    page!("configuration", "Which files are read, and snell.toml key by key"),
+    page!("contracts", "How each format's hooks are matched, run and understood"),
+    page!("events", "The events and their names"),
+    page!("install", "Snell in an agent's settings: two ways in, the way out, and the doctor"),
+    page!("guest", "Inside an agent with hooks of its own: what is read and answered"),
+    page!("trust", "Which projects' hooks may run where Snell is a guest"),
+    page!("memory", "What is recorded, how long it is kept, and what states mean"),
+    page!("lifecycle", "What is built in: files at the start, reminders, workers, who may send messages"),
+    page!("guard", "What is judged before it runs: decisions, policy, limits, what is missed"),
+    page!("server", "The receiver: events over HTTP, the stream, security"),
+    page!("page", "What the receiver shows in a browser, and how to read it"),
+    page!("notify", "Sending events to a receiver, here or on another machine"),
+    page!("running", "How a hook's process is run, and its limits"),
+    page!("commands", "Every command, its options and exit codes"),
     page!("security", "What is defended against whom, what is promised, and which test proves it", "../SECURITY.md"),
-    page!("performance", "What Snell costs, and how to measure it", "performance.md"),
+    page!("performance", "What Snell costs, and how to measure it"),
     page!("schema-config", "JSON Schema of snell.toml", "schema/snell.toml.json"),
     page!("schema-run", "JSON Schema of what `snell run` prints", "schema/run-result.json"),
 ];

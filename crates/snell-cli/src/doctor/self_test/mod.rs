@@ -91,7 +91,7 @@ fn fill_notification(payload: &mut Value) {
     payload["notification_type"] = "auth_success".into();
 }
 
-/// A call that must be denied. It is told, and never run.
+/// A call that must be denied. It is reported, and never run.
 fn fill_forbidden_call(payload: &mut Value) {
     payload["tool_name"] = "Bash".into();
     payload["tool_input"] = json!({"command": FORBIDDEN_COMMAND});
@@ -116,7 +116,7 @@ pub(super) fn run_self_tests(subject: &DoctorSubject) -> Vec<CheckFinding> {
         for case in SELF_TESTS {
             let mut tried: Vec<&str> = Vec::new();
             for handler in file.own_handlers().filter(|handler| handler.way == Some(case.way)) {
-                // Handlers differ by what they are told, and it is enough to see each program work once.
+                // Handlers differ by their event. It is enough to see each program work once.
                 if !tried.contains(&handler.program()) {
                     tried.push(handler.program());
                     findings.push(run_self_test(

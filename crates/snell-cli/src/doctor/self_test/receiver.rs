@@ -34,7 +34,7 @@ impl SelfTestReceiver {
         let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = socket.local_addr()?;
         let (sender, received) = mpsc::channel();
-        // It is left behind when nobody waits any more, and ends with the program.
+        // The thread ends with the program.
         thread::spawn(move || {
             for stream in socket.incoming().flatten() {
                 if let Some(request) = read_request(stream)

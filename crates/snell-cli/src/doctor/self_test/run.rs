@@ -84,7 +84,7 @@ impl SelfTestRun<'_> {
         let group = Pid::from_child(&child);
         let (sender, ended) = mpsc::channel();
         let payload = self.payload.clone();
-        // Whoever waits for a program that does not end is left behind.
+        // The thread outlives this call if the program does not end.
         thread::spawn(move || sender.send(write_payload_and_wait(child, &payload)));
         let ended = ended.recv_timeout(RUN_TIMEOUT);
         cleanup.mark_ended();
@@ -168,10 +168,10 @@ fn copy_file(file: RegularFile, to: &Path) -> io::Result<()> {
     std::fs::set_permissions(to, permissions)
 }
 
-/// Tells a program what the agent would, and waits for its end.
+/// Writes the payload to a program, and waits for its end.
 fn write_payload_and_wait(mut child: Child, payload: &str) -> io::Result<Output> {
     if let Some(mut stdin) = child.stdin.take() {
-        // One that does not want to hear it closes its ear, and that is its right.
+        // A program may close its standard input.
         let _ = stdin.write_all(payload.as_bytes());
     }
     child.wait_with_output()

@@ -18,7 +18,7 @@ use snell::{AgentMessage, ContextSettings, CoreFile, MessageTemplates};
 use self::allowed_files::AllowedRoots;
 use self::include::{FileSearch, IncludeBase, IncludePattern};
 use self::render::{ContextSection, LoadRemarks, replace_control_chars};
-use self::role::{RoleFilePosition, RoleIncludeEntry, RoleIncludes};
+use self::role::{HeadExtent, RoleFilePosition, RoleIncludeEntry, RoleIncludes};
 
 /// How many files a session gets at most.
 const MAX_FILES: usize = 200;
@@ -149,8 +149,9 @@ impl<'a> ContextLoader<'a> {
         let resolved = self.resolve_allowed(path, false)?;
         let read = allowed_files::open_resolved(&resolved).and_then(|file| file.read_prefix(role::MAX_FRONT_MATTER));
         match read {
-            Ok((head, more)) => {
-                let includes = role::parse_role_includes(&String::from_utf8_lossy(&head), more);
+            Ok((head, is_cut)) => {
+                let extent = if is_cut { HeadExtent::Truncated } else { HeadExtent::WholeFile };
+                let includes = role::parse_role_includes(&String::from_utf8_lossy(&head), extent);
                 Some((shown, includes))
             }
             Err(error) => {

@@ -1,6 +1,6 @@
-//! Addresses: what stands in a text, and which two mean the same.
+//! Addresses: reads them from texts, and says which two are the same.
 
-/// Texts before an address that say of which kind it is.
+/// Prefixes of an address that name its kind.
 const SCHEMES: &[&str] = &["mailto:", "sms:", "tel:", "whatsapp:"];
 
 /// WhatsApp's names for a person are telephone numbers.
@@ -103,7 +103,7 @@ impl MessageAddress {
     }
 }
 
-/// A name, of which case does not matter. A letter whose lower case has another upper case stays as it is.
+/// A name without regard to case. A letter stays as it is if its lower case has a different upper case.
 pub(super) fn fold_case(name: &str) -> String {
     let fold = |c: char| {
         let mut lower = c.to_lowercase();
@@ -203,8 +203,8 @@ impl QuoteTracker {
     }
 }
 
-/// The address of `"Ann, A." <ann@example.com>`. A display name that looks like an address counts as one as well: whoever
-/// reads the text less carefully would write to it. What has another form is left as it is, and is nobody's address.
+/// The address of `"Ann, A." <ann@example.com>`. A display name that looks like an address counts as one as well,
+/// because a careless mail program would write to it. A text of another form stays whole, and matches no contact.
 fn strip_display_name(piece: &str) -> Vec<&str> {
     let parts = piece.strip_suffix('>').and_then(|head| head.rsplit_once('<'));
     match parts {

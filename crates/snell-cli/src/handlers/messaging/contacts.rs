@@ -1,4 +1,4 @@
-//! The contacts file: who is known to the user, and how they are tagged.
+//! The contacts file: the contacts of the user, and their tags.
 
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
@@ -22,7 +22,7 @@ const NAME: &str = "name";
 const TAGS: &str = "tags";
 const NOTE: &str = "note";
 
-/// Keys of a whole file that say nothing of anybody.
+/// Keys of a file that are about no contact.
 const FILE_KEYS: &[&str] = &["$schema", "version", NOTE];
 
 const CONTACT_HINT: &str = "write [[contact]] and email = \"…\" below it (TOML) or {\"email\": \"…\"} (JSON)";
@@ -30,7 +30,7 @@ const CONTACT_HINT: &str = "write [[contact]] and email = \"…\" below it (TOML
 /// A number up to here is written in a document as it was meant.
 const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_991.0;
 
-/// Everybody in a contacts file.
+/// The contacts of a file.
 #[derive(Debug, Default)]
 pub(super) struct ContactList {
     entries: Vec<ContactEntry>,
@@ -52,7 +52,7 @@ struct ContactEntry {
     is_broken: bool,
 }
 
-/// What the contacts file says about somebody.
+/// What the contacts file says about a recipient.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ContactMatch {
     pub(super) standing: ContactStanding,
@@ -248,7 +248,7 @@ fn find_contacts(
     Ok((entries, faults))
 }
 
-/// Why these addresses of a contact are nobody's.
+/// Why these addresses of a contact match no recipient.
 fn find_address_fault(addresses: &[MessageAddress]) -> Option<String> {
     if addresses.is_empty() {
         return Some("is empty; write an address".to_owned());

@@ -1,4 +1,4 @@
-//! Who may send messages, and to whom.
+//! Decides who may send messages, and to whom.
 //!
 //! - `tools` classifies calls by the `words` of their names;
 //! - `recipients` finds whom they address, by the `fields` of their input and the `headers` in it;
@@ -42,10 +42,10 @@ pub(super) struct MessageObjection {
     pub(super) reason: String,
 }
 
-/// Whether something speaks against this call. `default_contacts` is the contacts file where the settings name none; nobody
-/// knows where that is if there is no home directory.
+/// The objection to this call, if there is one. `default_contacts` is the contacts file if the settings name none; without a
+/// home directory there is none.
 ///
-/// A call that nothing speaks against gets no opinion at all: allowing it would skip the user's own permissions.
+/// A call without an objection gets no opinion: allowing it would skip the user's own permissions.
 pub(super) fn judge_call(
     call: &MessageCall<'_>,
     settings: &CommsSettings,

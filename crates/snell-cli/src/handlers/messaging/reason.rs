@@ -1,4 +1,4 @@
-//! What an agent and its user are told when a message is held back.
+//! The reasons for which a message is held back, for the agent and its user.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use super::contacts::{ContactList, ContactMatch, DIRECT_TAG, DRAFT_TAG, is_json_
 use super::recipients::{MAX_DEPTH, MAX_JSON_BYTES, MAX_PARTS, MessageRecipient, SHOWN_FIELDS};
 use super::rule::ContactStanding;
 
-/// So many recipients are named, and so many entries written out; the others are counted.
+/// The reason names this many recipients and suggests this many entries; the others are counted.
 const MAX_NAMED: usize = 10;
 const MAX_ENTRIES: usize = 5;
-/// So many faults of the contacts file are told.
+/// The reason lists this many faults of the contacts file.
 const MAX_FAULTS: usize = 5;
-/// So much of a text that somebody else wrote is repeated.
+/// The reason repeats this much of a text from the call.
 const MAX_TEXT_CHARS: usize = 200;
-/// So many fields of an input are named.
+/// The reason names this many fields of the input.
 const MAX_FIELDS: usize = 12;
 
 /// A recipient who is in the way, and why.
@@ -158,8 +158,7 @@ fn suggest_entries(unknown: &[&RecipientObstacle], is_json: bool) -> Vec<String>
     unknown.iter().filter(can_be_written).take(MAX_ENTRIES).map(entry).collect()
 }
 
-/// A text that somebody else wrote, for people: of bounded length, in quotes, and nothing in it hides or poses as something
-/// else.
+/// A text from the call, for people: short, in quotes, and with unusual characters escaped, so that nothing in it is hidden.
 fn quote_for_display(text: &str) -> String {
     let mut shown: String = text.chars().take(MAX_TEXT_CHARS).flat_map(|c| escape_if_unusual(c, text)).collect();
     if text.chars().nth(MAX_TEXT_CHARS).is_some() {
@@ -168,7 +167,7 @@ fn quote_for_display(text: &str) -> String {
     format!("\"{shown}\"")
 }
 
-/// A character as it is, or its number. In an address only ASCII is plain to see.
+/// A character as it is, or its number. In an address only ASCII counts as usual.
 fn escape_if_unusual(c: char, text: &str) -> Vec<char> {
     let is_plain = c.is_ascii_graphic() || c == ' ' || (c.is_alphanumeric() && !text.contains('@'));
     if is_plain { vec![c] } else { c.escape_unicode().collect() }

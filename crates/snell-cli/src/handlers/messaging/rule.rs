@@ -1,8 +1,8 @@
-//! Who may be written to: the table of tags.
+//! The decision by the tags of a contact.
 
 use snell::{Decision, MessageUse};
 
-/// What a recipient is to the user, from the most to the least trusted: of several, the greatest counts.
+/// What a recipient is to the user, from the most to the least trusted. Of several entries, the greatest counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ContactStanding {
     /// A contact tagged `claude_direct`.
@@ -11,11 +11,11 @@ pub(super) enum ContactStanding {
     Draft,
     /// A contact without either tag.
     Untagged,
-    /// Nobody the user knows.
+    /// Not in the contacts file.
     Unknown,
 }
 
-/// What is decided of a message to a recipient of this standing.
+/// Decides about a message to a recipient of this standing.
 pub(super) fn decide_message(what: MessageUse, standing: ContactStanding) -> Decision {
     match (what, standing) {
         (MessageUse::Nothing, _) | (_, ContactStanding::Direct) | (MessageUse::Drafts, ContactStanding::Draft) => {
@@ -28,7 +28,7 @@ pub(super) fn decide_message(what: MessageUse, standing: ContactStanding) -> Dec
     }
 }
 
-/// What is decided of a message of which nobody can tell to whom it goes.
+/// Decides about a message without any recipient.
 pub(super) fn decide_without_recipient(what: MessageUse) -> Decision {
     match what {
         MessageUse::Sends => Decision::Deny,

@@ -1,4 +1,4 @@
-//! The words of which names of tools and fields are made: `data/messaging.toml` as constants, and names split into words.
+//! Words in names of tools and fields: the lists of `data/messaging.toml` as constants, and how a name is split.
 
 include!(concat!(env!("OUT_DIR"), "/messaging_words.rs"));
 

@@ -34,6 +34,13 @@ pub(crate) struct InstallTarget {
     pub(crate) program: PathBuf,
 }
 
+/// Whether changes are written, or only shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChangeMode {
+    Write,
+    DryRun,
+}
+
 /// What surrounds a command that looks into an agent's files.
 pub(crate) fn locate_agent_dirs(agent: &InstallAgent, project: Option<PathBuf>) -> anyhow::Result<AgentDirs> {
     let around = ConfigArgs::new(project, None).with_current_dir_as_project();

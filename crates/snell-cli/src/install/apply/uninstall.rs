@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::script_file::{NotifyScript, ScriptFate};
-use super::{InstallTarget, fault_to_error, unified_diff};
+use super::{ChangeMode, InstallTarget, fault_to_error, unified_diff};
 use crate::install::agents::SettingsScope;
 use crate::install::atomic_file::{self, FileModePolicy, FileSnapshot};
 use crate::install::backup::{InstallLog, InstallRecord, determine_prior_content};
@@ -35,7 +35,8 @@ pub(crate) struct UninstallReport {
 }
 
 /// Removes Snell.
-pub(crate) fn uninstall_snell(target: &InstallTarget, dry_run: bool) -> anyhow::Result<UninstallReport> {
+pub(crate) fn uninstall_snell(target: &InstallTarget, mode: ChangeMode) -> anyhow::Result<UninstallReport> {
+    let dry_run = mode == ChangeMode::DryRun;
     let mut done = UninstallReport {
         agent: target.agent.name,
         file: target.settings_path(),

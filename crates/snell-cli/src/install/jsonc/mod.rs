@@ -1,8 +1,7 @@
-//! A settings file whose owner wrote it the way he likes it: entries are added and removed by putting text in and taking
-//! text out, and whatever else stands there, down to the last blank, is not touched.
+//! Edits a settings file as text: entries are spliced in and out, and the rest, down to the last blank, is not touched.
 //!
-//! Taking out is the inverse of putting in: what `append` did, `remove` undoes, in every layout. Both look at the file as
-//! it is now, so it does not matter who else has changed it in between.
+//! `remove` is the inverse of `append`, in every layout. Both work on the file as it is now, so changes by others in between
+//! do no harm.
 
 mod layout;
 mod trivia;

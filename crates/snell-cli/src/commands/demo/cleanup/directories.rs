@@ -1,4 +1,4 @@
-//! Directories of demos that were killed before they could clear away. The next demo does it for them.
+//! Removes directories of demos that were killed before they could do it. The next demo does it for them.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,21 +11,21 @@ use snell::{FileAccess, RegularFile};
 use super::super::stage;
 use super::processes;
 
-/// What the name of every demo's directory begins with.
+/// The prefix of the directory of every demo.
 pub(in super::super) const DIRECTORY_PREFIX: &str = "snell-demo-";
 
-/// The file that a demo holds for as long as it lives. It is made under another name, so that nobody finds it unheld.
+/// The file that a demo keeps locked while it lives. It is made under another name, so that it is never seen unlocked.
 const LOCK_FILE: &str = "alive.lock";
 const NEW_LOCK_FILE: &str = "alive.lock.new";
 
-/// The sign that a demo lives. However it ends, the system lets go of this.
+/// The lock of a living demo. However the demo ends, the system releases it.
 #[derive(Debug)]
 pub(in super::super) struct DemoLivenessLock {
     _held: File,
 }
 
 impl DemoLivenessLock {
-    /// Says so in a directory of our own.
+    /// Locks our own directory.
     pub(in super::super) fn acquire(root: &Path) -> io::Result<Self> {
         let unheld = root.join(NEW_LOCK_FILE);
         let held = File::create_new(&unheld)?;
@@ -41,7 +41,7 @@ pub(in super::super) async fn remove_dead_demos(parent: &Path) {
     let of_demos = listed.filter(|entry| entry.file_name().to_string_lossy().starts_with(DIRECTORY_PREFIX));
     let paths: Vec<PathBuf> = of_demos.map(|entry| entry.path()).collect();
     for path in paths {
-        // Who is there at the same time leaves it to us as long as we hold this.
+        // While we hold the lock, another demo leaves the directory to us.
         if let Some((root, _held)) = lock_dead_demo(&path) {
             processes::end_processes(stage::data_dir_in(&root)).await;
             let _ = fs::remove_dir_all(&path);
@@ -49,7 +49,7 @@ pub(in super::super) async fn remove_dead_demos(parent: &Path) {
     }
 }
 
-/// The directory without links, and its sign, if that is a demo's, ours, and nobody holds it.
+/// The resolved directory and its lock, if it is the directory of a dead demo of this user.
 fn lock_dead_demo(path: &Path) -> Option<(PathBuf, File)> {
     let directory = fs::symlink_metadata(path).ok()?;
     let is_ours = directory.is_dir() && directory.uid() == rustix::process::geteuid().as_raw();

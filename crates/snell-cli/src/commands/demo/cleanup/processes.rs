@@ -1,5 +1,5 @@
-//! Processes that belong to the play and are still there when it ends: hooks that nobody waits for, and hooks of a
-//! `snell hook` that was given up.
+//! Ends processes of the play that are still there when it ends: background hooks, and hooks of a `snell hook` that was
+//! given up.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,12 +7,12 @@ use std::time::Duration;
 #[cfg(target_os = "linux")]
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How long they may take to end by themselves, and once they were told to.
+/// How long they may take to end by themselves, and after each signal.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Ends whatever records in this directory. Where the system does not tell who does, hooks end by themselves: those of the
-/// play take no time.
+/// Ends the processes that record in this directory. Systems other than Linux do not show the environment of a process;
+/// there the hooks of the play end by themselves, because they take no time.
 pub(in super::super) async fn end_processes(data: PathBuf) {
     #[cfg(target_os = "linux")]
     for signal in [None, Some(Signal::TERM), Some(Signal::KILL)] {
@@ -36,7 +36,7 @@ pub(in super::super) async fn end_processes(data: PathBuf) {
     let _ = (data, END_TIMEOUT, POLL_INTERVAL);
 }
 
-/// Everybody who was told to record in this directory: nobody else's process is.
+/// The processes whose environment names this directory: only those of the play do.
 #[cfg(target_os = "linux")]
 fn find_processes(data: &std::path::Path) -> Vec<Pid> {
     use std::os::unix::ffi::OsStrExt;

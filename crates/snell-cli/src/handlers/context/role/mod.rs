@@ -63,10 +63,17 @@ pub(super) fn list_role_paths(role: &str) -> Result<Vec<PathBuf>, &'static str> 
     Ok(names.into_iter().flat_map(places).map(below).collect())
 }
 
-/// What the file with this beginning asks for; `more` says whether it goes on behind it.
-pub(super) fn parse_role_includes(head: &str, more: bool) -> RoleIncludes {
+/// Whether the beginning of a file is all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HeadExtent {
+    WholeFile,
+    Truncated,
+}
+
+/// What the file with this beginning asks for.
+pub(super) fn parse_role_includes(head: &str, extent: HeadExtent) -> RoleIncludes {
     let head = head.strip_prefix('\u{feff}').unwrap_or(head);
-    let read = match extract_front_matter(head, more) {
+    let read = match extract_front_matter(head, extent) {
         Ok(None) => return RoleIncludes::default(),
         Ok(Some(text)) => yaml::parse_yaml(text),
         Err(fault) => Err(fault),
@@ -78,7 +85,7 @@ pub(super) fn parse_role_includes(head: &str, more: bool) -> RoleIncludes {
 }
 
 /// What stands between a first line `---` and the next one. The first line stays: YAML knows it, and lines keep their number.
-fn extract_front_matter(head: &str, more: bool) -> Result<Option<&str>, RoleFileFault> {
+fn extract_front_matter(head: &str, extent: HeadExtent) -> Result<Option<&str>, RoleFileFault> {
     let is_fence = |line: &str| line.trim_end() == "---";
     let mut lines = head.split_inclusive('\n');
     let Some(first) = lines.next().filter(|line| is_fence(line)) else {
@@ -91,10 +98,9 @@ fn extract_front_matter(head: &str, more: bool) -> Result<Option<&str>, RoleFile
         }
         end += line.len();
     }
-    let message = if more {
-        "the front matter is longer than 64 KiB, and so nothing of it counts"
-    } else {
-        "the front matter has no end; write a line --- behind it"
+    let message = match extent {
+        HeadExtent::Truncated => "the front matter is longer than 64 KiB, and so nothing of it counts",
+        HeadExtent::WholeFile => "the front matter has no end; write a line --- behind it",
     };
     Err(build_fault(RoleFilePosition { line: 1, column: 1 }, message))
 }

@@ -4,7 +4,7 @@ use super::*;
 
 /// What a role's file asks for, and what is wrong in it, each with its place.
 fn parse_to_strings(head: &str) -> (Vec<String>, Vec<String>) {
-    let includes = parse_role_includes(head, false);
+    let includes = parse_role_includes(head, HeadExtent::WholeFile);
     let entries = includes.entries.into_iter().map(|entry| entry.text).collect();
     let faults = includes.faults.into_iter();
     let faults = faults.map(|fault| format!("{}:{}: {}", fault.at.line, fault.at.column, fault.message));
@@ -117,7 +117,7 @@ fn broken_front_matter_is_one_fault_with_its_line() {
         ("---\r\nname: x\r\nauto_include: }\r\n---\r\n", 3..=3),
     ];
     for (head, lines) in cases {
-        let includes = parse_role_includes(head, false);
+        let includes = parse_role_includes(head, HeadExtent::WholeFile);
         assert!(includes.entries.is_empty(), "{head}");
         let [fault] = includes.faults.as_slice() else {
             panic!("{head}: {:?}", includes.faults);
@@ -130,9 +130,11 @@ fn broken_front_matter_is_one_fault_with_its_line() {
 
 #[test]
 fn front_matter_has_an_end_within_its_limit() {
-    let fault = |more| parse_role_includes("---\nauto_include: [a.md]\n", more).faults.remove(0).message;
-    assert!(fault(true).contains("longer than 64 KiB"), "{}", fault(true));
-    assert!(fault(false).contains("has no end"), "{}", fault(false));
+    let cases = [(HeadExtent::Truncated, "longer than 64 KiB"), (HeadExtent::WholeFile, "has no end")];
+    for (extent, expected) in cases {
+        let fault = parse_role_includes("---\nauto_include: [a.md]\n", extent).faults.remove(0).message;
+        assert!(fault.contains(expected), "{fault}");
+    }
 }
 
 #[test]
@@ -155,9 +157,9 @@ fn aliases_of_aliases_do_not_grow() {
 fn what_is_nested_too_deeply_is_refused() {
     for (open, close) in [("[", "]"), ("{a: ", "}"), ("- ", ""), (": ", "")] {
         let text = format!("---\n{}{}\n---\n", open.repeat(5000), close.repeat(5000));
-        assert_eq!(parse_role_includes(&text, false).faults.len(), 1, "{open}");
+        assert_eq!(parse_role_includes(&text, HeadExtent::WholeFile).faults.len(), 1, "{open}");
         let text = format!("---\nauto_include: [{}{}]\n---\n", open.repeat(5000), close.repeat(5000));
-        assert_eq!(parse_role_includes(&text, false).faults.len(), 1, "[{open}");
+        assert_eq!(parse_role_includes(&text, HeadExtent::WholeFile).faults.len(), 1, "[{open}");
     }
 }
 
@@ -207,10 +209,10 @@ proptest! {
     #[test]
     fn no_front_matter_panics(
         text in "([-\\[\\]{}:,&*!|>'\"%@`#?~ \t\r\na0.\\\\é]|auto_include:|- |\n  |&a |\\*a){0,60}",
-        more in any::<bool>(),
+        extent in prop::sample::select(vec![HeadExtent::WholeFile, HeadExtent::Truncated]),
     ) {
-        parse_role_includes(&format!("---\n{text}\n---\n"), more);
-        parse_role_includes(&format!("---\nauto_include: {text}\n---\n"), more);
-        parse_role_includes(&text, more);
+        parse_role_includes(&format!("---\n{text}\n---\n"), extent);
+        parse_role_includes(&format!("---\nauto_include: {text}\n---\n"), extent);
+        parse_role_includes(&text, extent);
     }
 }

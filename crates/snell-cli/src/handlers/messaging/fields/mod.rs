@@ -1,33 +1,33 @@
-//! What a field of a tool's input is for, by its name.
+//! Classifies the fields of a tool's input by their names.
 
 use super::words::{self, has_any_word, split_words};
 
-/// What stands in a field.
+/// What a field is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FieldRole {
-    /// Whom the call addresses.
+    /// The recipients of the call.
     Recipient { takes_names: bool },
-    /// How somebody is called who is addressed elsewhere. Where nobody is, it is all there is.
+    /// The name of a recipient. It counts if no other field addresses one.
     RecipientName,
-    /// A channel, or by which kind of channel somebody is addressed.
+    /// A channel, or the kind of channel by which a recipient is reached.
     Channel,
-    /// A webhook: it addresses those who read it.
+    /// A webhook: it addresses its readers.
     Webhook,
-    /// Somebody, or under which name something is put into a channel.
+    /// A recipient, or the name under which the sender appears in a channel.
     Username,
     /// A telephone number, or any other.
     Number,
     /// The account that sends, or where answers go.
     Sender,
-    /// What is said. Objects in it may be whole messages.
+    /// Content. Objects in it may be whole messages.
     Prose,
-    /// Parts of what is said, whatever they contain.
+    /// Parts of the content, which are not searched.
     Data,
-    /// A whole message as it travels.
+    /// A whole message with its headers.
     Raw,
-    /// The id of something that is nobody.
+    /// The id of a thing, not of a recipient.
     Reference,
-    /// Nothing that is known.
+    /// Any other field.
     Other,
 }
 

@@ -1,4 +1,4 @@
-//! Whom a call addresses, read out of the tool's input.
+//! Finds the recipients of a call in the tool's input.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::address::{MessageAddress, is_evident_address, split_addresses};
 use super::fields::{FieldRole, classify_field, is_recipient_field, normalize_field_name};
 use super::{headers, words};
 
-/// The most usual of the fields that name recipients, for people.
+/// The most common recipient fields, for people.
 pub(super) const SHOWN_FIELDS: &str = "to, cc, bcc, recipient(s), email, address, channel, chat, conversation, user, phone, number, room, group and their like";
 
 /// Limits on the input, because an agent waits. Each value is a part, and so is each further address in a text.
@@ -17,17 +17,17 @@ pub(super) const MAX_PARTS: usize = 20_000;
 /// A longer text is not parsed as JSON.
 pub(super) const MAX_JSON_BYTES: usize = 1024 * 1024;
 
-/// Somebody whom a call addresses.
+/// A recipient of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MessageRecipient {
     /// As the call has it.
     pub(super) written: String,
     pub(super) address: MessageAddress,
-    /// Whether it stands where people stand by their names. What is an id or a handle there is nobody's name.
+    /// Whether the field may hold names of people. An id or a handle in another field is no name.
     pub(super) may_be_name: bool,
 }
 
-/// Everybody whom a call addresses.
+/// The recipients of a call.
 #[derive(Debug, Default)]
 pub(super) struct RecipientList {
     pub(super) list: Vec<MessageRecipient>,
@@ -35,7 +35,7 @@ pub(super) struct RecipientList {
     pub(super) is_cut: bool,
 }
 
-/// Everybody whom a call addresses, each once, by the known fields and these further ones.
+/// The recipients of a call, each once, by the known fields and these further ones.
 pub(super) fn find_recipients(input: &Value, further: &[String]) -> RecipientList {
     let further = further.iter().map(|name| normalize_field_name(name)).collect();
     let mut search = RecipientSearch { further, parts_left: MAX_PARTS, ..RecipientSearch::default() };
@@ -43,7 +43,7 @@ pub(super) fn find_recipients(input: &Value, further: &[String]) -> RecipientLis
     search.found
 }
 
-/// How a text is read whose field does not say that it holds recipients.
+/// How a text is read if its field does not say that it holds recipients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TextHandling {
     /// Addresses, headers and JSON in it are searched.
@@ -171,7 +171,7 @@ impl RecipientSearch {
         }
     }
 
-    /// Looks through a text of which the field does not say what it is.
+    /// Searches a text whose field does not say what it is.
     fn scan_text(&mut self, text: &str, texts: TextHandling, levels: usize) {
         if texts == TextHandling::Leave {
             return;
@@ -221,7 +221,7 @@ impl RecipientSearch {
             },
             Value::Number(number) => self.add_addresses(&number.to_string(), false),
             Value::Array(items) => items.iter().for_each(|item| self.collect_recipients(item, takes_names, levels - 1)),
-            // A whole message in such a field, rather than somebody.
+            // A whole message in such a field, rather than a recipient.
             Value::Object(members) if members.keys().any(|key| is_recipient_field(key)) => {
                 self.walk_value(value, TextHandling::Read, levels - 1);
             }
@@ -261,7 +261,7 @@ impl RecipientSearch {
         }
     }
 
-    /// A display name that looks like an address counts as one: whoever reads it less carefully would write to it.
+    /// A display name that looks like an address counts as one, because a careless mail program would write to it.
     fn collect_display_name(&mut self, name: &Value) {
         let text = name.as_str().unwrap_or_default();
         if text.contains('@') || is_evident_address(text) {
@@ -278,7 +278,7 @@ impl RecipientSearch {
         }
     }
 
-    /// Of somebody who stands in two places, the stricter reading counts.
+    /// Of a recipient in two fields, the stricter reading counts.
     fn add_recipient(&mut self, written: &str, may_be_name: bool) {
         let Some(address) = MessageAddress::parse(written) else {
             return;
@@ -311,7 +311,7 @@ fn is_own_account(field: &str, value: &Value) -> bool {
         && value.as_str().is_some_and(|text| text.trim().eq_ignore_ascii_case("me"))
 }
 
-/// Whether a channel is the way to somebody, rather than where something is put.
+/// Whether the value of a channel field is the way to a recipient, rather than a channel.
 fn is_channel_kind(value: &Value) -> bool {
     let text = value.as_str().unwrap_or_default().trim();
     words::CHANNEL_KINDS.iter().any(|kind| kind.eq_ignore_ascii_case(text))

@@ -1,7 +1,7 @@
 //! Which tools send messages to people, and which only draft them.
 //!
-//! What the user says in `[comms]` counts first. Of all others, only tools of MCP servers can send, and their names tell:
-//! `mcp__SERVER__TOOL` is read as words, of which a verb says what is done and a thing or the server what it is done with.
+//! The user's `[comms]` settings count first. Of other tools, only those of MCP servers can send. Their names decide:
+//! `mcp__SERVER__TOOL` is split into words; a verb says what the tool does, and a noun or the server what it does it with.
 
 use snell::{CommsSettings, MessageUse};
 
