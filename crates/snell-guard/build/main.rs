@@ -2,6 +2,7 @@
 //! with the file and the entry, rather than a surprise at run time.
 #![expect(clippy::print_stdout, reason = "a build script speaks to cargo by printing")]
 
+mod languages;
 mod places;
 mod programs;
 mod rules;
@@ -20,6 +21,8 @@ fn main() -> Result<(), BuildError> {
     println!("cargo::rerun-if-changed=data");
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let rules = rules::load_rules(&list_data_files("data/rules")?)?;
+    let languages = languages::generate_language_table(&list_data_files("data/languages")?)?;
+    fs::write(out.join("languages.rs"), languages)?;
     fs::write(out.join("places.rs"), places::generate_place_tables(Path::new("data/places.toml"))?)?;
     fs::write(out.join("programs.rs"), programs::generate_program_table(&list_data_files("data/programs")?, &rules)?)?;
     fs::write(out.join("rules.rs"), rules::generate_rule_table(&rules)?)?;

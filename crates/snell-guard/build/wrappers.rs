@@ -32,7 +32,7 @@ const WRAPPER_MODES: &[(&str, &str)] = &[
     ("crontab", "Crontab"),
 ];
 /// Languages of code that is no shell's.
-const LANGUAGES: &[(&str, &str)] = &[
+pub(crate) const LANGUAGES: &[(&str, &str)] = &[
     ("python", "Python"),
     ("node", "Node"),
     ("perl", "Perl"),

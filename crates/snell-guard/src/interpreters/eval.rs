@@ -2,7 +2,7 @@
 
 use snell_secrets::{is_secret_variable, variable_issuer};
 
-use super::calls::ReturnKind;
+use super::languages::ReturnKind;
 use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
 use crate::judge::context::JudgeContext;
 

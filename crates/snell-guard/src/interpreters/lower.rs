@@ -1,7 +1,7 @@
 //! What calls do, told as commands of the shell.
 
-use super::calls::CallAction;
 use super::eval::{CallArgument, ScriptValue};
+use super::languages::CallAction;
 use crate::effects::secrets::credentials::{is_foreign_address, issuer_from_host_part};
 use crate::effects::{self, Effect, EffectKind, MAX_EFFECTS};
 use crate::interpret;

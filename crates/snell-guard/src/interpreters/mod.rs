@@ -4,7 +4,6 @@
 //! are constant, and every known call is turned into the command of the shell that does the same, so that one set of tables
 //! judges both. What is not known has no effect here, as a program that nobody knows has none.
 
-mod calls;
 mod client_libraries;
 mod eval;
 mod fork_bomb;

@@ -158,7 +158,7 @@ impl<'a> ScriptLexer<'a> {
         let Some(quote) = self.language.quotes.iter().find(|quote| body.starts_with(quote.mark)) else {
             return false;
         };
-        let raw = quote.raw || prefix.contains(['r', 'R']);
+        let raw = prefix.contains(['r', 'R']);
         let holes = match self.language.prefixes {
             "" => quote.interpolation,
             _ if prefix.contains(['f', 'F']) => "{",
@@ -272,7 +272,7 @@ impl<'a> ScriptLexer<'a> {
     }
 
     fn scan_punctuation(&mut self, first: char) {
-        for (mark, token) in self.language.joining_operators {
+        for (mark, token) in self.language.operators {
             if self.rest.starts_with(mark) {
                 self.skip_bytes(mark.len());
                 return self.tokens.push(token.clone());

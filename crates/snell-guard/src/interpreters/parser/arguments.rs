@@ -1,7 +1,7 @@
 //! What a call is given, with and without parentheses.
 
-use crate::interpreters::calls::ReturnKind;
 use crate::interpreters::eval::{CallArgument, ScriptValue};
+use crate::interpreters::languages::ReturnKind;
 use crate::interpreters::lexer::{ScriptStringPart, ScriptToken};
 use crate::interpreters::parser::{BARE_CALL_ENDS, MAX_DEPTH, ScriptParser};
 

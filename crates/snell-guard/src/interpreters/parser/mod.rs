@@ -6,13 +6,12 @@ pub(crate) mod statements;
 
 use std::collections::HashMap;
 
-use super::calls::{CallAction, ReturnKind};
 use super::client_libraries::ClientLibraries;
 use super::eval::{
     CallArgument, ScriptValue, compute_return_value, concat_values, fill_percent_format, group_arguments, join_paths,
     resolve_variable, split_value,
 };
-use super::languages::LanguageSpec;
+use super::languages::{CallAction, LanguageSpec, ReturnKind};
 use super::lexer::{ScriptStringPart, ScriptToken, tokenize_code};
 use super::lower::{LoweringContext, render_shell_text};
 use super::secret_probe::{is_hint_length, is_secret_probe};
@@ -472,15 +471,15 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
     }
 
     pub(super) fn find_action(&self, name: &str) -> Option<CallAction> {
-        self.find_in_table(name, self.language.actions)
+        self.find_by_known_name(name, |name| self.language.find_action(name))
     }
 
     pub(super) fn find_return_kind(&self, name: &str) -> Option<ReturnKind> {
-        self.find_in_table(name, self.language.return_kinds)
+        self.find_by_known_name(name, |name| self.language.find_return_kind(name))
     }
 
-    pub(super) fn find_in_table<T: Copy>(&self, name: &str, table: &[(&str, T)]) -> Option<T> {
-        let find = |name: &str| table.iter().find(|(known, _)| *known == name).map(|(_, found)| *found);
+    /// Looks a name up as it is written, else without what may stand around it, else in an open module.
+    fn find_by_known_name<T>(&self, name: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         if let Some(found) = find(name) {
             return Some(found);
         }
@@ -490,7 +489,7 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
         }
         let short = ["base.", "CORE.", "builtins.", "Kernel."].iter().find_map(|prefix| name.strip_prefix(prefix));
         short
-            .and_then(find)
+            .and_then(&find)
             .or_else(|| self.open_modules.iter().take(8).find_map(|module| find(&format!("{module}.{name}"))))
     }
 }

@@ -1,0 +1,197 @@
+//! `data/languages/*.toml`: how the languages of inline code are written, and what their functions do.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::rules::find_rust_name;
+use crate::wrappers::LANGUAGES;
+use crate::{BuildError, format_list, parse_toml};
+
+/// What a call does, if no command does the same.
+const CALL_ACTIONS: &[(&str, &str)] = &[
+    ("shell", "Shell"),
+    ("spawn", "Spawn"),
+    ("replace", "Replace"),
+    ("open", "Open"),
+    ("eval", "Eval"),
+    ("kill-process-first", "Kill(0, 1)"),
+    ("kill-signal-first", "Kill(1, 0)"),
+    ("send", "Send"),
+    ("show", "Show"),
+    ("apply", "Apply"),
+    ("enter", "Enter"),
+];
+/// What a call, or a variable, returns.
+const RETURN_KINDS: &[(&str, &str)] = &[
+    ("first-argument", "FirstArgument"),
+    ("path", "Path"),
+    ("joined", "Joined"),
+    ("expanded", "Expanded"),
+    ("home", "Home"),
+    ("current-dir", "CurrentDir"),
+    ("glob", "Glob"),
+    ("directory-entries", "DirectoryEntries"),
+    ("temp", "Temp"),
+    ("download", "Download"),
+    ("file", "File"),
+    ("processes", "Processes"),
+    ("agent", "Agent"),
+    ("environment", "Environment"),
+    ("variable", "Variable"),
+    ("base64", "Base64"),
+    ("hex", "Hex"),
+    ("packed", "Packed"),
+    ("characters", "Characters"),
+    ("module", "Module"),
+    ("attribute", "Attribute"),
+];
+
+/// A language. The fields are those of `LanguageSpec`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LanguageFile {
+    name: String,
+    line_comments: Option<Vec<String>>,
+    #[serde(default)]
+    block_comments: Vec<(String, String)>,
+    quotes: Option<Vec<QuoteEntry>>,
+    #[serde(default)]
+    prefixes: String,
+    #[serde(default)]
+    interpolation: String,
+    #[serde(default)]
+    named_quotes: bool,
+    #[serde(default)]
+    heredoc_sign: String,
+    #[serde(default)]
+    marked_names: bool,
+    #[serde(default)]
+    has_regex_literals: bool,
+    #[serde(default)]
+    sigils: String,
+    #[serde(default)]
+    dollar_names: bool,
+    operators: Option<Vec<(String, String)>>,
+    #[serde(default)]
+    bare_calls: bool,
+    #[serde(default)]
+    expands_tilde: bool,
+    /// Functions by what they do.
+    calls: BTreeMap<String, Vec<String>>,
+    /// Functions and variables by what they return.
+    #[serde(default)]
+    values: BTreeMap<String, Vec<String>>,
+}
+
+/// A kind of string: its mark, or the mark and what else is to say about it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum QuoteEntry {
+    Plain(String),
+    Special {
+        mark: String,
+        interpolation: String,
+        #[serde(default)]
+        command: bool,
+    },
+}
+
+/// All languages as one static table.
+pub(crate) fn generate_language_table(files: &[PathBuf]) -> Result<String, BuildError> {
+    let mut rows = String::new();
+    for path in files {
+        let row = compile_language(path).map_err(|fault| format!("{}: {fault}", path.display()))?;
+        rows.push_str(&row);
+    }
+    Ok(format!("static LANGUAGES: &[(CodeLanguage, LanguageSpec)] = &[\n{rows}];\n"))
+}
+
+fn compile_language(path: &Path) -> Result<String, BuildError> {
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let language = find_rust_name(LANGUAGES, stem)?;
+    let file: LanguageFile = parse_toml(path)?;
+    let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    let line_comments = file.line_comments.unwrap_or_else(|| owned(&["#"]));
+    let quotes = file.quotes.unwrap_or_else(|| ["\"", "'"].map(|mark| QuoteEntry::Plain(mark.to_owned())).into());
+    let operators = file.operators.unwrap_or_else(|| [(".", "dot"), ("+", "join")].map(to_owned_pair).into());
+    let operators = operators.iter().map(|(sign, token)| format!("({sign:?}, {})", compile_operator(token)));
+    Ok(format!(
+        "    (CodeLanguage::{language}, LanguageSpec {{ name: {:?}, line_comments: {}, block_comments: {}, quotes: &[{}], \
+         prefixes: {:?}, interpolation: {:?}, named_quotes: {}, heredoc_sign: {:?}, marked_names: {}, \
+         has_regex_literals: {}, sigils: {:?}, dollar_names: {}, operators: &[{}], bare_calls: {}, \
+         expands_tilde: {}, actions: &[{}], return_kinds: &[{}] }}),\n",
+        file.name,
+        format_list(&line_comments),
+        format_list(&file.block_comments),
+        quotes.iter().map(compile_quote).collect::<Vec<_>>().join(", "),
+        file.prefixes,
+        file.interpolation,
+        file.named_quotes,
+        file.heredoc_sign,
+        file.marked_names,
+        file.has_regex_literals,
+        file.sigils,
+        file.dollar_names,
+        operators.collect::<Vec<_>>().join(", "),
+        file.bare_calls,
+        file.expands_tilde,
+        compile_names("calls", &file.calls, compile_action)?,
+        compile_names("values", &file.values, |kind| {
+            Ok(format!("ReturnKind::{}", find_rust_name(RETURN_KINDS, kind)?))
+        })?,
+    ))
+}
+
+fn to_owned_pair((first, second): (&str, &str)) -> (String, String) {
+    (first.to_owned(), second.to_owned())
+}
+
+fn compile_quote(quote: &QuoteEntry) -> String {
+    let (mark, interpolation, command) = match quote {
+        QuoteEntry::Plain(mark) => (mark, "", false),
+        QuoteEntry::Special { mark, interpolation, command } => (mark, interpolation.as_str(), *command),
+    };
+    format!("QuoteSpec {{ mark: {mark:?}, interpolation: {interpolation:?}, command: {command} }}")
+}
+
+fn compile_operator(token: &str) -> String {
+    match token {
+        "dot" => "ScriptToken::Dot".to_owned(),
+        "join" => "ScriptToken::Join".to_owned(),
+        sign => format!("ScriptToken::Sign({sign:?})"),
+    }
+}
+
+/// A command that does the same, or the name of an action.
+fn compile_action(action: &str) -> Result<String, BuildError> {
+    if !action.contains(' ') {
+        return Ok(format!("CallAction::{}", find_rust_name(CALL_ACTIONS, action)?));
+    }
+    let is_place = |place: &str| place.trim_end_matches('+').parse::<usize>().is_ok_and(|number| number > 0);
+    let mut places = action.split(' ').filter_map(|word| word.strip_prefix('$'));
+    match places.find(|place| !is_place(place)) {
+        Some(place) => Err(format!("`{action}`: `${place}` is no argument").into()),
+        None => Ok(format!("CallAction::Like({action:?})")),
+    }
+}
+
+/// Pairs of a name and what it stands for, in the order of the names, so that they can be searched.
+fn compile_names(
+    section: &str,
+    groups: &BTreeMap<String, Vec<String>>,
+    compile: impl Fn(&str) -> Result<String, BuildError>,
+) -> Result<String, BuildError> {
+    let mut rows: BTreeMap<&str, (&str, String)> = BTreeMap::new();
+    for (group, names) in groups {
+        let compiled = compile(group).map_err(|fault| format!("{section}: {fault}"))?;
+        for name in names {
+            if let Some((before, _)) = rows.insert(name, (group, compiled.clone())) {
+                return Err(format!("{section}: `{name}` is in `{before}` and in `{group}`").into());
+            }
+        }
+    }
+    let rows: Vec<String> = rows.iter().map(|(name, (_, compiled))| format!("({name:?}, {compiled})")).collect();
+    Ok(rows.join(", "))
+}
