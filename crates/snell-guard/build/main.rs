@@ -1,12 +1,12 @@
-//! Turns what people write in `data/` into tables: places, programs, tools, wrappers and rules. Whatever cannot be right is an error here,
-//! with the file and the entry, rather than a surprise at run time.
+//! Compiles the files in `data/` into tables: languages, places, programs, rules, words and wrappers. An entry that cannot
+//! be right is an error here, with the file and the entry, rather than a surprise at run time.
 #![expect(clippy::print_stdout, reason = "a build script speaks to cargo by printing")]
 
 mod languages;
 mod places;
 mod programs;
 mod rules;
-mod tools;
+mod words;
 mod wrappers;
 
 use std::error::Error;
@@ -26,7 +26,10 @@ fn main() -> Result<(), BuildError> {
     fs::write(out.join("places.rs"), places::generate_place_tables(Path::new("data/places.toml"))?)?;
     fs::write(out.join("programs.rs"), programs::generate_program_table(&list_data_files("data/programs")?, &rules)?)?;
     fs::write(out.join("rules.rs"), rules::generate_rule_table(&rules)?)?;
-    fs::write(out.join("tools.rs"), tools::generate_tool_tables(Path::new("data/tools.toml"))?)?;
+    let builtin_tools = words::generate_plain_words(Path::new("data/builtin_tools.toml"))?;
+    fs::write(out.join("builtin_tools.rs"), builtin_tools)?;
+    fs::write(out.join("code_words.rs"), words::generate_plain_words(Path::new("data/code_words.toml"))?)?;
+    fs::write(out.join("mcp_words.rs"), words::generate_mcp_words(Path::new("data/mcp_words.toml"))?)?;
     fs::write(out.join("wrappers.rs"), wrappers::generate_wrapper_table(Path::new("data/wrappers.toml"))?)?;
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::words::{WordSections, generate_word_tables};
 use crate::{BuildError, format_list, parse_toml};
 
 /// What a wrapper runs.
@@ -52,6 +53,7 @@ pub(crate) const LANGUAGES: &[(&str, &str)] = &[
 struct WrapperFile {
     wrapper: Vec<WrapperEntry>,
     variables: Vec<String>,
+    words: WordSections,
 }
 
 #[derive(Deserialize)]
@@ -112,6 +114,7 @@ pub(crate) fn generate_wrapper_table(path: &Path) -> Result<String, BuildError> 
     let mut variables = file.variables;
     variables.sort_unstable();
     writeln!(out, "];\npub(crate) static CODE_VARIABLES: &[&str] = {};", format_list(&variables))?;
+    writeln!(out, "pub(super) mod words {{\n{}}}", generate_word_tables(path, &file.words)?)?;
     Ok(out)
 }
 

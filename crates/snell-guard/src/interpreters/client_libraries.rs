@@ -2,6 +2,7 @@
 
 use super::eval::{CallArgument, ScriptValue};
 use super::lexer::{ScriptStringPart, ScriptToken};
+use crate::interpreters::words::libraries as words;
 use crate::invocation::SymbolicText;
 
 /// What a library talks to.
@@ -13,81 +14,13 @@ enum ClientLibrary {
     Aws,
 }
 
-/// Names by which a library is there, of modules, classes and functions.
-const LIBRARIES: &[(&str, ClientLibrary)] = &[
-    ("sqlite3", ClientLibrary::Sql),
-    ("SQLite3", ClientLibrary::Sql),
-    ("better-sqlite3", ClientLibrary::Sql),
-    ("psycopg", ClientLibrary::Sql),
-    ("psycopg2", ClientLibrary::Sql),
-    ("asyncpg", ClientLibrary::Sql),
-    ("pg", ClientLibrary::Sql),
-    ("PG", ClientLibrary::Sql),
-    ("pymysql", ClientLibrary::Sql),
-    ("MySQLdb", ClientLibrary::Sql),
-    ("mysql", ClientLibrary::Sql),
-    ("mysql2", ClientLibrary::Sql),
-    ("mysqli", ClientLibrary::Sql),
-    ("mysqli_query", ClientLibrary::Sql),
-    ("pg_query", ClientLibrary::Sql),
-    ("PDO", ClientLibrary::Sql),
-    ("DBI", ClientLibrary::Sql),
-    ("sqlalchemy", ClientLibrary::Sql),
-    ("create_engine", ClientLibrary::Sql),
-    ("duckdb", ClientLibrary::Sql),
-    ("pyodbc", ClientLibrary::Sql),
-    ("oracledb", ClientLibrary::Sql),
-    ("knex", ClientLibrary::Sql),
-    ("PrismaClient", ClientLibrary::Sql),
-    ("ActiveRecord", ClientLibrary::Sql),
-    ("Sequel", ClientLibrary::Sql),
-    ("redis", ClientLibrary::Redis),
-    ("ioredis", ClientLibrary::Redis),
-    ("Redis", ClientLibrary::Redis),
-    ("pymongo", ClientLibrary::Mongo),
-    ("MongoClient", ClientLibrary::Mongo),
-    ("mongodb", ClientLibrary::Mongo),
-    ("mongoose", ClientLibrary::Mongo),
-    ("boto3", ClientLibrary::Aws),
-    ("botocore", ClientLibrary::Aws),
-    ("aws-sdk", ClientLibrary::Aws),
-    ("AWS", ClientLibrary::Aws),
-    ("Aws", ClientLibrary::Aws),
+/// Names by which code uses a library, of modules, classes and functions.
+const LIBRARIES: &[(&[&str], ClientLibrary)] = &[
+    (words::SQL, ClientLibrary::Sql),
+    (words::REDIS, ClientLibrary::Redis),
+    (words::MONGO, ClientLibrary::Mongo),
+    (words::AWS, ClientLibrary::Aws),
 ];
-
-/// Calls that hand a statement to a database.
-const STATEMENT_CALLS: &[&str] = &[
-    "execute",
-    "executescript",
-    "executemany",
-    "exec",
-    "exec_driver_sql",
-    "exec_query",
-    "query",
-    "do",
-    "raw",
-    "run",
-    "unsafe",
-    "text",
-    "$executeRawUnsafe",
-    "$queryRawUnsafe",
-    "mysqli_query",
-    "pg_query",
-];
-
-/// Calls that empty or remove what a document store holds, and what its shell calls them.
-const MONGO_EQUIVALENTS: &[(&str, &str)] = &[
-    ("drop_database", "db.dropDatabase()"),
-    ("dropDatabase", "db.dropDatabase()"),
-    ("drop_collection", "db.x.drop()"),
-    ("dropCollection", "db.x.drop()"),
-    ("drop", "db.x.drop()"),
-    ("delete_many", "db.x.deleteMany({})"),
-    ("deleteMany", "db.x.deleteMany({})"),
-];
-
-/// Texts that say that a database is nobody's.
-const THROWAWAY_DATABASES: &[&str] = &[":memory:", "/tmp/", "file::memory"];
 
 /// The libraries that some code uses.
 #[derive(Clone, Debug, Default)]
@@ -106,11 +39,11 @@ impl ClientLibraries {
                 },
                 _ => continue,
             };
-            if THROWAWAY_DATABASES.iter().any(|start| name.contains(start)) {
+            if words::THROWAWAY_DATABASES.iter().any(|start| name.contains(start)) {
                 return Self::default();
             }
             let name = name.strip_prefix("@aws-sdk/").map_or(name, |_| "aws-sdk");
-            let service = LIBRARIES.iter().find(|(known, _)| *known == name).map(|(_, service)| *service);
+            let service = LIBRARIES.iter().find(|(names, _)| names.contains(&name)).map(|(_, service)| *service);
             found.extend(service.filter(|service| !found.contains(service)));
         }
         Self(found)
@@ -120,7 +53,7 @@ impl ClientLibraries {
     pub(super) fn equivalent_commands(&self, name: &str, arguments: &[CallArgument]) -> Vec<Vec<SymbolicText>> {
         let method = name.rsplit('.').next().unwrap_or(name);
         let commands = self.0.iter().map(|service| match service {
-            ClientLibrary::Sql if STATEMENT_CALLS.contains(&method) => build_sql_commands(arguments),
+            ClientLibrary::Sql if words::STATEMENT_CALLS.contains(&method) => build_sql_commands(arguments),
             ClientLibrary::Redis if method.to_ascii_lowercase().starts_with("flush") => {
                 vec![vec![SymbolicText::from_text("redis-cli"), SymbolicText::from_text(method.replace("Async", ""))]]
             }
@@ -139,11 +72,9 @@ fn build_sql_commands(arguments: &[CallArgument]) -> Vec<Vec<SymbolicText>> {
 }
 
 fn build_mongo_commands(method: &str) -> Vec<Vec<SymbolicText>> {
-    let found = MONGO_EQUIVALENTS.iter().find(|(known, _)| *known == method);
-    let command = |(_, code): &(&str, &'static str)| {
-        vec![SymbolicText::from_text("mongosh"), SymbolicText::from_text("--eval"), SymbolicText::from_text(*code)]
-    };
-    found.map(command).into_iter().collect()
+    let equivalent = words::MONGO_EQUIVALENTS.iter().find(|(_, calls)| calls.contains(&method));
+    let command = |(code, _): &(&str, _)| ["mongosh", "--eval", code].map(SymbolicText::from_text).to_vec();
+    equivalent.map(command).into_iter().collect()
 }
 
 /// Whether nothing is said that would pick out some documents.

@@ -1,38 +1,7 @@
 //! Loops that never end and start a process in every round without waiting for it.
 
 use super::lexer::ScriptToken;
-
-/// Calls that start a process and go on.
-const SPAWN_CALLS: &[&str] = &["fork", "forkpty", "pcntl_fork", "Popen", "popen", "proc_open", "spawn", "execFile"];
-
-/// Parts of names that take time or leave the loop.
-const PAUSE_OR_EXIT_WORDS: &[&str] = &[
-    "sleep",
-    "wait",
-    "accept",
-    "recv",
-    "read",
-    "get",
-    "poll",
-    "select",
-    "input",
-    "join",
-    "break",
-    "last",
-    "exit",
-    "return",
-    "communicate",
-    "next",
-    "shift",
-    "pop",
-    "take",
-    "listen",
-    "die",
-    "raise",
-    "throw",
-    "sync",
-    "Sync",
-];
+use crate::interpreters::words::fork_bomb as words;
 
 /// So many loops are looked at: each look goes to the end of what is repeated.
 const MAX_LOOPS: usize = 8;
@@ -61,8 +30,10 @@ fn find_endless_loop_body(tokens: &[ScriptToken]) -> Option<&[ScriptToken]> {
         },
         "loop" | "repeat" if is_block_start(tokens.get(1)) => take_block(tokens.get(1..)?),
         // `fork while fork`
-        word if SPAWN_CALLS.contains(&word) => match tokens.get(1..3)? {
-            [Name(again), Name(also)] if again == "while" && SPAWN_CALLS.contains(&also.as_str()) => tokens.get(..1),
+        word if words::SPAWN_CALLS.contains(&word) => match tokens.get(1..3)? {
+            [Name(again), Name(also)] if again == "while" && words::SPAWN_CALLS.contains(&also.as_str()) => {
+                tokens.get(..1)
+            }
             [Name(again), one] if again == "while" && is_true(Some(one)) => tokens.get(..1),
             _ => None,
         },
@@ -102,6 +73,6 @@ fn is_spawning_without_pause(body: &[ScriptToken]) -> bool {
             _ => None,
         })
     };
-    names().any(|name| SPAWN_CALLS.contains(&name))
-        && !names().any(|name| PAUSE_OR_EXIT_WORDS.iter().any(|pause| name.contains(pause)))
+    names().any(|name| words::SPAWN_CALLS.contains(&name))
+        && !names().any(|name| words::PAUSE_OR_EXIT.iter().any(|pause| name.contains(pause)))
 }

@@ -15,6 +15,11 @@ mod powershell;
 mod reverse_shell;
 mod secret_probe;
 
+/// Names in code that are the same in many languages: `data/code_words.toml`, as the build script compiled it.
+mod words {
+    include!(concat!(env!("OUT_DIR"), "/code_words.rs"));
+}
+
 use crate::effects::{Effect, build_limit_effect};
 use crate::interpret::{CodeLanguage, InlineCode};
 use crate::invocation::{Invocation, SymbolicPart, SymbolicText};

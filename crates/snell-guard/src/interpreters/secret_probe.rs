@@ -2,37 +2,13 @@
 
 use super::eval::CallArgument;
 use crate::effects::MAX_HINT_CHARS;
-
-/// Functions and properties that say something about a value, and not what it is.
-const PROBE_NAMES: &[&str] = &[
-    "len",
-    "bool",
-    "type",
-    "isinstance",
-    "hash",
-    "Boolean",
-    "length",
-    "size",
-    "strlen",
-    "isset",
-    "empty",
-    "defined",
-    "is_null",
-    "nil",
-    "startsWith",
-    "startswith",
-    "start_with",
-    "includes",
-];
-
-/// Methods that cut out a part, up to their last argument.
-const SLICE_METHODS: &[&str] = &["slice", "substr", "substring"];
+use crate::interpreters::words::secret_probe as words;
 
 /// Whether a call gives away no more than may be told.
 pub(super) fn is_secret_probe(name: &str, arguments: &[CallArgument]) -> bool {
     let last = arguments.last().map(|(_, worth)| worth.to_value());
     let short = last.is_some_and(|last| last.as_text().is_some_and(is_hint_length));
-    PROBE_NAMES.contains(&name) || (SLICE_METHODS.contains(&name) && short)
+    words::PROBE_NAMES.contains(&name) || (words::SLICE_METHODS.contains(&name) && short)
 }
 
 /// Whether so few characters of a secret say nothing.

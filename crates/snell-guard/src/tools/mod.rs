@@ -16,6 +16,7 @@ use crate::judge::context::JudgeContext;
 use crate::judge::{CallAnalysis, GuardToolCall};
 use crate::paths::{MAX_PATH, locate_path};
 use crate::policy::allow_list::CommandPattern;
+use words::keys;
 
 /// More paths of one call are not looked at.
 pub(crate) const MAX_PATHS: usize = 4096;
@@ -42,101 +43,26 @@ enum BuiltinToolKind {
     Fetch,
 }
 
-/// Names in small letters. What is not here and no MCP server's does nothing that a rule minds: it lists, plans, asks.
-const BUILTIN_TOOLS: &[(&str, BuiltinToolKind)] = &[
-    ("bash", BuiltinToolKind::Shell),
-    ("shell", BuiltinToolKind::Shell),
-    ("local_shell", BuiltinToolKind::Shell),
-    ("shell_command", BuiltinToolKind::Shell),
-    ("exec_command", BuiltinToolKind::Shell),
-    ("unified_exec", BuiltinToolKind::Shell),
-    ("execute_command", BuiltinToolKind::Shell),
-    ("run_command", BuiltinToolKind::Shell),
-    ("run_shell_command", BuiltinToolKind::Shell),
-    ("run_terminal_cmd", BuiltinToolKind::Shell),
-    ("run_terminal_command", BuiltinToolKind::Shell),
-    ("run_in_terminal", BuiltinToolKind::Shell),
-    ("runinterminal", BuiltinToolKind::Shell),
-    ("terminal", BuiltinToolKind::Shell),
-    ("monitor", BuiltinToolKind::Shell),
-    ("execute", BuiltinToolKind::Shell),
-    ("execute_bash", BuiltinToolKind::Shell),
-    ("executebash", BuiltinToolKind::Shell),
-    ("powershell", BuiltinToolKind::PowerShell),
-    ("read", BuiltinToolKind::File(PathAction::Read)),
-    ("read_file", BuiltinToolKind::File(PathAction::Read)),
-    ("read_many_files", BuiltinToolKind::File(PathAction::Read)),
-    ("readfile", BuiltinToolKind::File(PathAction::Read)),
-    ("view", BuiltinToolKind::File(PathAction::Read)),
-    ("view_image", BuiltinToolKind::File(PathAction::Read)),
-    ("notebookread", BuiltinToolKind::File(PathAction::Read)),
-    ("fs_read", BuiltinToolKind::File(PathAction::Read)),
-    ("read_code", BuiltinToolKind::File(PathAction::Read)),
-    ("write", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("write_file", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("write_to_file", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("create", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("create_file", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("edit", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("edit_file", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("multiedit", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("notebookedit", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("replace", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("search_replace", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("str_replace", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("fs_write", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("write_code", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("replace_string_in_file", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("multi_replace_string_in_file", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("insert_edit_into_file", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("edit_notebook_file", BuiltinToolKind::File(PathAction::Overwrite)),
-    ("str_replace_editor", BuiltinToolKind::Editor),
-    ("str_replace_based_edit_tool", BuiltinToolKind::Editor),
-    ("delete_file", BuiltinToolKind::File(PathAction::Delete)),
-    ("grep", BuiltinToolKind::Search),
-    ("grep_search", BuiltinToolKind::Search),
-    ("search_file_content", BuiltinToolKind::Search),
-    ("apply_patch", BuiltinToolKind::Patch),
-    ("applypatch", BuiltinToolKind::Patch),
-    ("patch", BuiltinToolKind::Patch),
-    ("webfetch", BuiltinToolKind::Fetch),
-    ("web_fetch", BuiltinToolKind::Fetch),
-    ("fetch", BuiltinToolKind::Fetch),
-    ("fetchurl", BuiltinToolKind::Fetch),
-    ("fetch_webpage", BuiltinToolKind::Fetch),
+/// What the tools of each list are.
+const BUILTIN_TOOLS: &[(&[&str], BuiltinToolKind)] = &[
+    (words::tools::SHELL, BuiltinToolKind::Shell),
+    (words::tools::POWERSHELL, BuiltinToolKind::PowerShell),
+    (words::tools::READ, BuiltinToolKind::File(PathAction::Read)),
+    (words::tools::WRITE, BuiltinToolKind::File(PathAction::Overwrite)),
+    (words::tools::DELETE, BuiltinToolKind::File(PathAction::Delete)),
+    (words::tools::EDITOR, BuiltinToolKind::Editor),
+    (words::tools::SEARCH, BuiltinToolKind::Search),
+    (words::tools::PATCH, BuiltinToolKind::Patch),
+    (words::tools::FETCH, BuiltinToolKind::Fetch),
 ];
 
-/// What most tools call the field in which a command is written.
+/// The key that most tools use for a command.
 const DEFAULT_COMMAND_KEY: &str = "command";
-/// Where a command is written.
-const COMMAND_KEYS: &[&str] = &["command", "cmd", "script", "commandLine", "command_line", "commands"];
-/// Where it is said in which directory a command runs.
-const CWD_KEYS: &[&str] = &["cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir_path"];
-/// Where a path is written.
-const PATH_KEYS: &[&str] = &[
-    "file_path",
-    "path",
-    "paths",
-    "filePath",
-    "file",
-    "files",
-    "file_paths",
-    "notebook_path",
-    "absolute_path",
-    "relative_path",
-    "target_file",
-    "targetFile",
-    "filename",
-    "include",
-    "operations",
-    "replacements",
-];
-/// Where it is said in which directory is searched.
-const SEARCH_DIR_KEYS: &[&str] = &["path", "dir_path", "directory"];
-/// Where it is said in which files is searched.
-const GLOB_KEYS: &[&str] = &["glob", "include", "include_pattern", "includePattern"];
-/// Where an address is written.
-const URL_KEYS: &[&str] = &["url", "urls", "uri", "prompt"];
+
+/// The names of the agents' own tools and of their keys: `data/builtin_tools.toml`, as the build script compiled it.
+mod words {
+    include!(concat!(env!("OUT_DIR"), "/builtin_tools.rs"));
+}
 
 /// What a call would do.
 pub(crate) fn analyze_tool_call(
@@ -149,8 +75,7 @@ pub(crate) fn analyze_tool_call(
         seen.mark_field_unreadable("tool_name");
         return seen;
     }
-    let known = BUILTIN_TOOLS.iter().find(|(name, _)| call.tool.eq_ignore_ascii_case(name));
-    let Some((_, tool)) = known else {
+    let Some(tool) = find_builtin_tool(call.tool) else {
         if let Some(named) = mcp::McpToolName::parse(call.tool) {
             mcp::analyze_mcp_call(&named, call.input, permits, world, &mut seen);
         }
@@ -173,12 +98,17 @@ pub(crate) fn analyze_tool_call(
             }
         }
         BuiltinToolKind::File(PathAction::Overwrite) => analyze_file_change(call.input, world, &mut seen),
-        BuiltinToolKind::File(kind) => analyze_file_tool(*kind, call.input, world, &mut seen),
+        BuiltinToolKind::File(kind) => analyze_file_tool(kind, call.input, world, &mut seen),
         BuiltinToolKind::Search => analyze_search(call.input, world, &mut seen),
         BuiltinToolKind::Patch => patch::analyze_patch_tool(call.input, world, &mut seen),
         BuiltinToolKind::Fetch => analyze_fetch(call.input, world, &mut seen),
     }
     seen
+}
+
+fn find_builtin_tool(tool: &str) -> Option<BuiltinToolKind> {
+    let is_named = |names: &[&str]| names.iter().any(|name| tool.eq_ignore_ascii_case(name));
+    BUILTIN_TOOLS.iter().find(|(names, _)| is_named(names)).map(|(_, kind)| *kind)
 }
 
 /// A command, as text or as words. A tool that runs commands and is given none is not understood.
@@ -187,7 +117,7 @@ fn analyze_shell_tool(input: &Json, permits: &[Option<CommandPattern>], world: &
         seen.mark_field_unreadable(DEFAULT_COMMAND_KEY);
         return;
     };
-    match collect_strings(input, CWD_KEYS).first().map(|cwd| locate_tool_path(cwd, world)) {
+    match collect_strings(input, keys::CWD).first().map(|cwd| locate_tool_path(cwd, world)) {
         Some(Some(cwd)) => analyze_command(&command, permits, &JudgeContext { cwd, ..world.clone() }, seen),
         _ => analyze_command(&command, permits, world, seen),
     }
@@ -252,20 +182,18 @@ fn analyze_remote_command(command: &str, world: &JudgeContext, seen: &mut CallAn
 pub(crate) fn find_command_text<'a>(call: &GuardToolCall<'a>) -> Option<(&'static str, &'a str)> {
     let written = |key: &&'static str| Some((*key, call.input.get(key)?.as_str()?));
     let runs = mcp::McpToolName::parse(call.tool).is_some()
-        || BUILTIN_TOOLS
-            .iter()
-            .any(|(name, tool)| matches!(tool, BuiltinToolKind::Shell) && call.tool.eq_ignore_ascii_case(name));
-    COMMAND_KEYS.iter().find_map(written).filter(|_| runs)
+        || matches!(find_builtin_tool(call.tool), Some(BuiltinToolKind::Shell));
+    keys::COMMANDS.iter().find_map(written).filter(|_| runs)
 }
 
 /// The keys and the texts of paths.
 pub(crate) fn find_path_texts<'a>(call: &GuardToolCall<'a>) -> Vec<(&'static str, &'a str)> {
     let written = |key: &&'static str| Some((*key, call.input.get(key)?.as_str()?));
-    PATH_KEYS.iter().filter_map(written).collect()
+    keys::PATHS.iter().filter_map(written).collect()
 }
 
 pub(crate) fn command_from_input(input: &Json) -> Option<String> {
-    let written = COMMAND_KEYS.iter().find_map(|key| input.get(key)).or(Some(input))?;
+    let written = keys::COMMANDS.iter().find_map(|key| input.get(key)).or(Some(input))?;
     match written {
         Json::String(text) => Some(text.clone()),
         Json::Array(words) => {
@@ -289,10 +217,15 @@ fn quote_shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// Words as a command line that a shell reads as they are.
+fn join_shell_words<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+    words.into_iter().map(quote_shell_word).collect::<Vec<_>>().join(" ")
+}
+
 /// Files are changed. Most changes are judged by where they are, some by what they are.
 fn analyze_file_change(input: &Json, world: &JudgeContext, seen: &mut CallAnalysis) {
-    input_fields::check_required_fields(input, PATH_KEYS, seen);
-    let mut paths = collect_strings(input, PATH_KEYS);
+    input_fields::check_required_fields(input, keys::PATHS, seen);
+    let mut paths = collect_strings(input, keys::PATHS);
     if let [path] = paths.as_slice()
         && agent_settings::analyze_settings_change(path, input, world, seen)
     {
@@ -303,8 +236,8 @@ fn analyze_file_change(input: &Json, world: &JudgeContext, seen: &mut CallAnalys
 
 /// The same to all files that a call names.
 fn analyze_file_tool(kind: PathAction, input: &Json, world: &JudgeContext, seen: &mut CallAnalysis) {
-    input_fields::check_required_fields(input, PATH_KEYS, seen);
-    add_file_effects(kind, collect_strings(input, PATH_KEYS), world, seen);
+    input_fields::check_required_fields(input, keys::PATHS, seen);
+    add_file_effects(kind, collect_strings(input, keys::PATHS), world, seen);
 }
 
 /// The same to all these files.
@@ -341,13 +274,13 @@ fn analyze_search(input: &Json, world: &JudgeContext, seen: &mut CallAnalysis) {
     if !input.get("output_mode").and_then(Json::as_str).is_none_or(shows) {
         return;
     }
-    input_fields::check_text_fields(input, SEARCH_DIR_KEYS, seen);
-    input_fields::check_text_fields(input, GLOB_KEYS, seen);
-    let path = collect_strings(input, SEARCH_DIR_KEYS).first().copied();
+    input_fields::check_text_fields(input, keys::SEARCH_DIRS, seen);
+    input_fields::check_text_fields(input, keys::GLOBS, seen);
+    let path = collect_strings(input, keys::SEARCH_DIRS).first().copied();
     if let Some(path) = path {
         seen.effects.push(Effect { recursive: true, ..build_file_effect(PathAction::Read, path, world) });
     }
-    for glob in collect_strings(input, GLOB_KEYS) {
+    for glob in collect_strings(input, keys::GLOBS) {
         if glob.len() > MAX_PATH {
             seen.mark_limit_exceeded("paths");
             continue;
@@ -381,8 +314,8 @@ fn build_glob_value(directory: &str, glob: &str) -> SymbolicText {
 
 /// Fetching an address is judged as if `curl` did it. Some tools find the address in a text.
 fn analyze_fetch(input: &Json, world: &JudgeContext, seen: &mut CallAnalysis) {
-    input_fields::check_text_fields(input, URL_KEYS, seen);
-    for text in collect_strings(input, URL_KEYS) {
+    input_fields::check_text_fields(input, keys::URLS, seen);
+    for text in collect_strings(input, keys::URLS) {
         for address in text.split_whitespace().filter(|word| word.contains("://")) {
             add_fetch_effects(address, world, seen);
         }

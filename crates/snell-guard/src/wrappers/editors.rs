@@ -1,29 +1,9 @@
 //! Programs with commands of their own, some of which run others: editors, pagers, clients of databases.
 
 use super::WrapperCall;
+use super::table::words::editors as words;
 use crate::interpret::{ShellFlow, ShellInterpreter};
 use crate::invocation::{FileOpenMode, OpenedFile, SymbolicText};
-
-/// Flags of editors whose value is one of their commands.
-const COMMAND_FLAGS: &[&str] = &["-c", "--cmd"];
-/// Those that show what they read rather than doing it.
-const STDIN_VIEWERS: &[&str] = &["emacs", "less", "more"];
-/// Commands of editors behind which `!` runs something.
-const BANG_PREFIXES: &[&str] =
-    &["", "silent", "sil", "silent!", "sil!", "r", "read", "w", "write", "%", "terminal", "term", "exe"];
-/// Commands of editors that write a file.
-const WRITE_COMMANDS: &[&str] = &["w", "write", "sav", "saveas", "up", "update", "x", "xit", "wq"];
-/// Functions of editors and clients that run something.
-const SYSTEM_FUNCTIONS: &[&str] = &["system(", "systemlist(", "os.execute(", "jobstart("];
-/// Commands of sqlite3 that run something.
-const SQLITE_SHELL_COMMANDS: &[&str] = &[".shell", ".system"];
-/// Commands of sqlite3 that take `|command` in place of a file.
-const SQLITE_PIPE_COMMANDS: &[&str] = &[".import", ".once", ".output", ".read"];
-
-/// Commands of clients that write the file that they name last.
-const CLIENT_WRITE_COMMANDS: &[&str] = &[
-    ".output", ".once", ".backup", ".save", ".log", ".trace", ".clone", "\\o", "\\out", "\\w", "\\write", "tee", "\\T",
-];
 
 /// What a command of an editor does, beyond its own text.
 enum EditorAction {
@@ -34,7 +14,7 @@ enum EditorAction {
 /// Editors and pagers: `-c '!command'`, `+!command`, and commands by standard input.
 pub(super) fn follow_editor<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
     let mut commands = collect_editor_commands(job.call.arguments());
-    let shows_it = STDIN_VIEWERS.contains(&job.via.as_str())
+    let shows_it = words::STDIN_VIEWERS.contains(&job.via.as_str())
         || job.call.arguments().iter().any(|argument| argument.as_text() == Some("-"));
     if let Some(text) = walker.stdin_text().filter(|_| !shows_it) {
         let text = text.flatten_patterns().to_string();
@@ -66,7 +46,7 @@ fn collect_editor_commands(arguments: &[SymbolicText]) -> Vec<SymbolicText> {
         let text = argument.leading_text();
         match argument.as_text() {
             Some("--") => break,
-            Some(flag) if COMMAND_FLAGS.contains(&flag) || is_command_cluster(flag) => {
+            Some(flag) if words::COMMAND_FLAGS.contains(&flag) || is_command_cluster(flag) => {
                 found.extend(arguments.next().cloned())
             }
             _ if text.starts_with('+') => found.push(argument.skip_leading_bytes(1)),
@@ -98,7 +78,7 @@ fn parse_editor_command(command: &SymbolicText) -> Option<EditorAction> {
     let at = from + text.get(from..)?.find('!')?;
     let before = text.get(..at)?.trim_start_matches(':').trim();
     let is_address = |byte: u8| byte.is_ascii_digit() || b",.$%".contains(&byte);
-    let runs = BANG_PREFIXES.contains(&before) || before.ends_with(':') || before.bytes().all(is_address);
+    let runs = words::BANG_PREFIXES.contains(&before) || before.ends_with(':') || before.bytes().all(is_address);
     let code = command.skip_leading_bytes(at + 1);
     (runs && !code.to_string().trim().is_empty()).then_some(EditorAction::Runs(code))
 }
@@ -111,30 +91,13 @@ fn find_written_file(command: &SymbolicText) -> Option<SymbolicText> {
     let name = word.trim_end_matches('!');
     let path = command.skip_leading_bytes(start + word.len() + 1);
     let is_file = !path.leading_text().trim_start().starts_with(['!', '>']) && !path.is_empty();
-    (WRITE_COMMANDS.contains(&name) && is_file).then_some(path)
+    (words::WRITE_COMMANDS.contains(&name) && is_file).then_some(path)
 }
-
-/// What the functions of an editor's own languages do, as commands of a shell.
-const FUNCTION_EQUIVALENTS: &[(&str, &str)] = &[
-    ("(delete-directory", "rm -rf"),
-    ("(delete-file", "rm"),
-    ("(write-region", "truncate -s 0"),
-    ("(find-file", "cat"),
-    ("(insert-file-contents", "cat"),
-    ("delete(", "rm -rf"),
-    ("writefile(", "truncate -s 0"),
-    ("readfile(", "cat"),
-    ("fs_unlink(", "rm"),
-    ("fs.rm(", "rm -rf"),
-    ("os.remove(", "rm"),
-];
-/// Functions of Lisp that run a text.
-const LISP_SHELL_FUNCTIONS: &[&str] = &["shell-command", "(call-process", "(start-process", "(compile "];
 
 /// `(interpret-command "…")`, `(delete-directory "…" t)`
 fn extract_lisp_commands(expression: &SymbolicText) -> Vec<SymbolicText> {
     let text = expression.flatten_patterns().to_string();
-    let runs = LISP_SHELL_FUNCTIONS
+    let runs = words::LISP_SHELL_FUNCTIONS
         .iter()
         .find_map(|call| text.split_once(call)?.1.split('"').nth(1))
         .map(SymbolicText::from_text);
@@ -143,8 +106,9 @@ fn extract_lisp_commands(expression: &SymbolicText) -> Vec<SymbolicText> {
 
 /// The command that does the same as a function, with its first text as the file. An editor knows `~`.
 fn find_equivalent_command(text: &str) -> Option<SymbolicText> {
-    let (command, after) =
-        FUNCTION_EQUIVALENTS.iter().find_map(|(call, command)| Some((command, text.split_once(call)?.1)))?;
+    let (command, after) = words::FUNCTION_EQUIVALENTS
+        .iter()
+        .find_map(|(command, calls)| Some((command, calls.iter().find_map(|call| text.split_once(call))?.1)))?;
     let quote = after.chars().find(|c| matches!(c, '"' | '\''))?;
     let file = after.split(quote).nth(1)?;
     let home = if file.starts_with("~/") { "~/" } else { "" };
@@ -180,7 +144,7 @@ fn find_client_output_file(line: &str) -> Option<&str> {
     let (name, rest) = line.split_once(' ')?;
     let path = rest.trim().rsplit(' ').next()?.trim_matches(['\'', '"', ';']);
     let is_file = !path.is_empty() && !path.starts_with(['|', '!']);
-    (CLIENT_WRITE_COMMANDS.contains(&name) && is_file).then_some(path)
+    (words::CLIENT_WRITE_COMMANDS.contains(&name) && is_file).then_some(path)
 }
 
 /// Editors and clients know `~`.
@@ -203,17 +167,17 @@ fn find_sqlite_code(line: &str) -> Option<&str> {
     let (name, rest) = line.split_once(' ')?;
     // They may be shortened: `.sh`, `.sys`.
     let is = |known: &&str| name.len() > 2 && known.starts_with(name);
-    if SQLITE_SHELL_COMMANDS.iter().any(is) {
+    if words::SQLITE_SHELL_COMMANDS.iter().any(is) {
         return Some(rest);
     }
-    let (_, code) = rest.split_once('|').filter(|_| SQLITE_PIPE_COMMANDS.iter().any(is))?;
+    let (_, code) = rest.split_once('|').filter(|_| words::SQLITE_PIPE_COMMANDS.iter().any(is))?;
     let quoted = rest.trim_start().chars().next().filter(|c| matches!(c, '"' | '\''));
     quoted.map_or(Some(code), |quote| code.split(quote).next())
 }
 
 /// The text in `system("…")` and its kin.
 fn extract_system_argument(text: &str) -> Option<&str> {
-    let quoted = SYSTEM_FUNCTIONS.iter().find_map(|call| text.split_once(call))?.1;
+    let quoted = words::SYSTEM_FUNCTIONS.iter().find_map(|call| text.split_once(call))?.1;
     let quote = quoted.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
     quoted.split(quote).nth(1)
 }

@@ -1,14 +1,9 @@
 //! Commands in texts of other programs: awk, sed, make, crontab, keys for a terminal.
 
 use super::WrapperCall;
+use super::table::words::scripts as words;
 use crate::interpret::{CodeLanguage, CoverageGap, ShellFlow, ShellInterpreter, expand_awk_template};
 use crate::invocation::{FileOpenMode, OpenedFile, SymbolicText};
-
-/// Names of keys that are no text.
-const NAMED_KEYS: &[&str] = &["Enter", "C-m", "KPEnter", "Return", "C-c", "C-u", "C-l", "Space", "Escape", "Tab"];
-
-/// Shells that read commands.
-const SHELLS: &[&str] = &["sh", "bash", "/bin/sh", "/bin/bash", "zsh", "dash", "sh -s", "bash -s"];
 
 /// `awk`: `system("…")`, `"…" | getline`, `print | "…"`.
 pub(super) fn follow_awk<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
@@ -29,7 +24,7 @@ pub(super) fn follow_awk<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCal
             match command {
                 Some(code) => {
                     // What it prints into a shell is a command.
-                    if SHELLS.contains(&code.trim())
+                    if words::SHELLS.contains(&code.trim())
                         && let Some(lines) = expand_awk_template(&text, walker.classify_stdin())
                     {
                         job.run_code(walker, &lines);
@@ -312,7 +307,7 @@ pub(super) fn follow_terminal_keys<'t>(walker: &mut ShellInterpreter<'t>, job: &
     for word in words {
         match word.as_text() {
             Some("Space") => text.push_text(" "),
-            Some(key) if NAMED_KEYS.contains(&key) => text.push_text("\n"),
+            Some(key) if words::NAMED_KEYS.contains(&key) => text.push_text("\n"),
             _ => text.append(word),
         }
     }

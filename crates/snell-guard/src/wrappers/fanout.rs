@@ -2,17 +2,12 @@
 
 use super::WrapperCall;
 use super::file_lists::{append_path_part, collect_piped_files, list_find_output};
+use super::table::words::fanout as words;
 use crate::interpret::{CoverageGap, ShellFlow, ShellInterpreter, join_words, limits};
 use crate::invocation::{FileOpenMode, OpenedFile, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
 
 /// Things that are followed one by one; all others are like them.
 pub(crate) const MAX_FANOUT_ITEMS: usize = 64;
-/// What stands for a thing in the command of `parallel`. Of several lists, each thing is tried in each place.
-const PARALLEL_PLACEHOLDERS: &[&str] = &["{}", "{.}", "{1}", "{2}", "{3}", "{4}", "{1.}"];
-
-/// Flags of `fd` that take the next word.
-const FD_VALUE_FLAGS: &[&str] =
-    &["-e", "--extension", "-t", "--type", "-d", "--max-depth", "-E", "--exclude", "-S", "--size", "-j", "-g"];
 
 /// As many of these as are followed; if there are more, that is said.
 fn limit_items<'a, T>(walker: &mut ShellInterpreter<'_>, all: &'a [T]) -> &'a [T] {
@@ -207,7 +202,7 @@ pub(super) fn follow_parallel<'t>(walker: &mut ShellInterpreter<'t>, job: &Wrapp
         None => (words, collect_items(walker, job)),
     };
     let own = find_placeholder(job);
-    let marks: Vec<&str> = PARALLEL_PLACEHOLDERS.iter().copied().chain(own.as_deref()).collect();
+    let marks: Vec<&str> = words::PARALLEL_PLACEHOLDERS.iter().copied().chain(own.as_deref()).collect();
     let marked = words.iter().any(|word| marks.iter().any(|mark| word.to_string().contains(mark)));
     // Where a thing is the command, it is code; elsewhere it is a word.
     let is_code = words.first().is_none_or(|word| word.as_text().is_some_and(|word| marks.contains(&word)));
@@ -293,13 +288,13 @@ pub(super) fn follow_fd<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall
     let mut takes_next = false;
     let mut operands = before.iter().filter(|value| {
         let is_value = std::mem::take(&mut takes_next);
-        takes_next = value.as_text().is_some_and(|text| FD_VALUE_FLAGS.contains(&text));
+        takes_next = value.as_text().is_some_and(|text| words::FD_VALUE_FLAGS.contains(&text));
         !is_value && !value.leading_text().starts_with('-')
     });
     let pattern = operands.next();
     let here = SymbolicText::from_text(".");
     let start = operands.next().unwrap_or(&here);
-    let picks = before.iter().any(|value| value.as_text().is_some_and(|text| FD_VALUE_FLAGS.contains(&text)));
+    let picks = before.iter().any(|value| value.as_text().is_some_and(|text| words::FD_VALUE_FLAGS.contains(&text)));
     let everything = !picks && pattern.is_none_or(|pattern| matches!(pattern.as_text(), Some("." | "" | ".*")));
     let part =
         if everything { SymbolicPart::Pattern("*".to_owned()) } else { SymbolicPart::Unknown(UnknownKind::Name) };

@@ -2,15 +2,12 @@
 
 use super::fanout::MAX_FANOUT_ITEMS;
 use super::file_search::{MAX_OWN_FILES, find_own_files, find_own_search_matches};
+use super::table::words::file_lists as words;
 use crate::effects::classify_output;
 use crate::interpret::{ShellInterpreter, limits};
 use crate::invocation::{Invocation, SymbolicPart, SymbolicText, UnknownKind};
 use crate::judge::context::JudgeContext;
 use crate::programs::find_filters;
-
-/// Programs that pick some of the lines that they are fed.
-const LINE_FILTERS: &[&str] =
-    &["grep", "egrep", "fgrep", "rg", "sort", "uniq", "head", "tail", "cat", "tee", "shuf", "tr"];
 
 /// What programs print that list files: so far as names are known, they are worth more than nothing. What only picks
 /// lines behind them is looked through.
@@ -50,7 +47,7 @@ pub(super) fn collect_piped_files(left: &[Invocation], walker: &mut ShellInterpr
 fn find_search_output(found: &[Invocation], world: &JudgeContext) -> Option<Vec<SymbolicText>> {
     for invocation in found.iter().rev().take(limits::STAGES) {
         let values = find_own_search_matches(invocation, world).filter(|_| !invocation.elsewhere);
-        if values.is_some() || !LINE_FILTERS.contains(&program_name(invocation)) {
+        if values.is_some() || !words::LINE_FILTERS.contains(&program_name(invocation)) {
             return values;
         }
     }
@@ -63,7 +60,9 @@ fn find_lister(found: &[Invocation]) -> Option<(&Invocation, bool)> {
     for invocation in found.iter().rev().take(limits::STAGES) {
         match program_name(invocation) {
             "find" | "gfind" | "ls" | "gls" => return Some((invocation, picked)),
-            name if LINE_FILTERS.contains(&name) && is_stdin_filter(invocation.argv.get(1..).unwrap_or_default()) => {
+            name if words::LINE_FILTERS.contains(&name)
+                && is_stdin_filter(invocation.argv.get(1..).unwrap_or_default()) =>
+            {
                 picked = true
             }
             _ => return None,

@@ -1,80 +1,9 @@
 //! `git` runs what its configuration says, and some of its commands run others.
 
 use super::WrapperCall;
+use super::table::words::git as words;
 use crate::interpret::{ShellFlow, ShellInterpreter, join_words};
 use crate::invocation::SymbolicText;
-
-/// Flags before the subcommand that take the next word.
-const VALUE_FLAGS: &[&str] = &[
-    "-C",
-    "-c",
-    "--git-dir",
-    "--work-tree",
-    "--namespace",
-    "--exec-path",
-    "--super-prefix",
-    "--config-env",
-    "--attr-source",
-];
-/// Settings whose value git runs: whole keys, or how they end.
-const CODE_KEYS: &[&str] = &[
-    "core.pager",
-    "core.editor",
-    "core.sshcommand",
-    "core.fsmonitor",
-    "core.askpass",
-    "core.gitproxy",
-    "sequence.editor",
-    "diff.external",
-    "gpg.program",
-    "gpg.ssh.program",
-    "credential.helper",
-    "uploadpack.packobjectshook",
-    "sendemail.smtpserver",
-    "interactive.difffilter",
-    "core.alternaterefscommand",
-    "ssh.variant",
-];
-const CODE_KEY_PATTERNS: &[(&str, &str)] = &[
-    ("pager.", ""),
-    ("filter.", ".clean"),
-    ("filter.", ".smudge"),
-    ("filter.", ".process"),
-    ("diff.", ".command"),
-    ("diff.", ".textconv"),
-    ("merge.", ".driver"),
-    ("difftool.", ".cmd"),
-    ("mergetool.", ".cmd"),
-    ("credential.", ".helper"),
-    ("browser.", ".cmd"),
-    ("man.", ".cmd"),
-    ("remote.", ".uploadpack"),
-    ("remote.", ".receivepack"),
-];
-/// Flags of subcommands whose value is shell code.
-const CODE_FLAGS: &[(&str, &[&str])] = &[
-    ("rebase", &["-x", "--exec"]),
-    ("difftool", &["-x", "--extcmd"]),
-    (
-        "filter-branch",
-        &[
-            "--setup",
-            "--env-filter",
-            "--tree-filter",
-            "--index-filter",
-            "--parent-filter",
-            "--msg-filter",
-            "--commit-filter",
-            "--tag-name-filter",
-        ],
-    ),
-    ("clone", &["-u", "--upload-pack"]),
-    ("fetch", &["--upload-pack"]),
-    ("ls-remote", &["--upload-pack"]),
-    ("push", &["--receive-pack", "--exec"]),
-    ("archive", &["--exec"]),
-    ("grep", &["-O", "--open-files-in-pager"]),
-];
 
 /// Follows what git would run, and tells git itself.
 pub(super) fn follow_git<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
@@ -84,7 +13,7 @@ pub(super) fn follow_git<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCal
     let mut settings: Vec<SymbolicText> = Vec::new();
     while let Some(text) = argv.get(at).and_then(SymbolicText::as_text).filter(|text| text.starts_with('-')) {
         at += 1;
-        if VALUE_FLAGS.contains(&text) {
+        if words::VALUE_FLAGS.contains(&text) {
             if text == "-c" {
                 settings.extend(argv.get(at).cloned());
             }
@@ -121,8 +50,10 @@ fn follow_setting<'t>(
         }
         return;
     }
-    let runs = CODE_KEYS.contains(&lower.as_str())
-        || CODE_KEY_PATTERNS.iter().any(|(start, end)| lower.starts_with(start) && lower.ends_with(end));
+    let runs = words::CODE_KEYS.contains(&lower.as_str())
+        || words::CODE_KEY_PATTERNS
+            .iter()
+            .any(|(start, ends)| lower.starts_with(start) && ends.iter().any(|end| lower.ends_with(end)));
     let is_word = value.as_text().is_some_and(|text| matches!(text, "" | "true" | "false" | "cat" | "store" | "cache"));
     if runs && !is_word {
         let code = if value.leading_text().starts_with('!') { value.skip_leading_bytes(1) } else { value };
@@ -179,7 +110,7 @@ fn follow_subcommand<'t>(
     for address in arguments.iter().filter(|value| value.leading_text().starts_with("ext::")) {
         job.run_code(walker, &address.skip_leading_bytes("ext::".len()));
     }
-    let Some((_, flags)) = CODE_FLAGS.iter().find(|(known, _)| *known == subcommand) else {
+    let Some((_, flags)) = words::CODE_FLAGS.iter().find(|(known, _)| *known == subcommand) else {
         return;
     };
     for (at, argument) in arguments.iter().enumerate() {

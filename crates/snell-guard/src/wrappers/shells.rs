@@ -1,18 +1,11 @@
 //! Shells: code by `-c`, in a file, or by standard input.
 
+use super::table::words::shells as words;
 use std::rc::Rc;
 
 use super::WrapperCall;
 use crate::interpret::{CoverageGap, ExpandedCommand, ShellFlow, ShellInterpreter};
 use crate::invocation::{StdinSource, SymbolicText};
-
-/// Long flags that take the next word.
-const VALUE_FLAGS: &[&str] = &["--rcfile", "--init-file", "--init-command", "--command", "--features", "--login-shell"];
-/// Names of standard input.
-const STDIN_NAMES: &[&str] = &["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
-
-/// Shells to which `-n` is something else than to read only.
-const SHELLS_WITHOUT_NOEXEC: &[&str] = &["nu", "elvish", "xonsh"];
 
 /// What a shell was told to run.
 #[derive(Default)]
@@ -75,7 +68,7 @@ impl ShellArgs {
         let (name, glued) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
         let value = match glued {
             Some(value) => Some(SymbolicText::from_text(value)),
-            None if VALUE_FLAGS.contains(&text) => {
+            None if words::VALUE_FLAGS.contains(&text) => {
                 self.operands_start += 1;
                 argv.get(self.operands_start - 1).cloned()
             }
@@ -94,7 +87,7 @@ impl ShellArgs {
 pub(super) fn follow_shell<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
     let argv = &job.call.argv;
     let told = ShellArgs::parse(argv);
-    if told.only_reads && !told.interactive && !SHELLS_WITHOUT_NOEXEC.contains(&job.via.as_str()) {
+    if told.only_reads && !told.interactive && !words::WITHOUT_NOEXEC.contains(&job.via.as_str()) {
         if !job.call.files.is_empty() {
             walker.report_files(job.call.files.clone(), &job.call.span);
         }
@@ -168,7 +161,7 @@ pub(super) fn follow_written_script(walker: &mut ShellInterpreter<'_>, call: &Ex
 }
 
 fn is_stdin_name(script: &SymbolicText) -> bool {
-    script.as_text().is_some_and(|text| STDIN_NAMES.contains(&text))
+    script.as_text().is_some_and(|text| words::STDIN_NAMES.contains(&text))
 }
 
 fn prepend_script_name(script: &SymbolicText, arguments: &[SymbolicText]) -> Vec<SymbolicText> {

@@ -3,7 +3,8 @@
 use crate::interpreters::eval::{CallArgument, ScriptValue};
 use crate::interpreters::languages::ReturnKind;
 use crate::interpreters::lexer::{ScriptStringPart, ScriptToken};
-use crate::interpreters::parser::{BARE_CALL_ENDS, MAX_DEPTH, ScriptParser};
+use crate::interpreters::parser::{MAX_DEPTH, ScriptParser};
+use crate::interpreters::words::parser as words;
 
 impl ScriptParser<'_, '_> {
     /// Arguments up to a closing sign, which is passed. `each` is what a function among them is called with.
@@ -95,7 +96,7 @@ impl ScriptParser<'_, '_> {
         }
         match self.peek(0) {
             Some(ScriptToken::Text { .. } | ScriptToken::Words(_) | ScriptToken::Number(_)) => true,
-            Some(ScriptToken::Name(name)) => !BARE_CALL_ENDS.contains(&name.as_str()),
+            Some(ScriptToken::Name(name)) => !words::BARE_CALL_ENDS.contains(&name.as_str()),
             Some(ScriptToken::Sign("[")) => name != "Dir",
             Some(ScriptToken::Sign("-")) => matches!(self.peek(1), Some(ScriptToken::Number(_))),
             _ => false,

@@ -4,6 +4,7 @@ pub(crate) mod arguments;
 pub(crate) mod functions;
 pub(crate) mod statements;
 
+use crate::interpreters::words::parser as words;
 use std::collections::HashMap;
 
 use super::client_libraries::ClientLibraries;
@@ -26,19 +27,6 @@ const MAX_NESTED_CODE: usize = 512;
 
 /// Larger values are not remembered.
 pub(super) const MAX_STORED_SIZE: usize = 2048;
-
-/// Words in front of an expression that do not change what it is worth.
-pub(super) const EXPRESSION_PREFIXES: &[&str] = &[
-    "await", "new", "not", "my", "our", "local", "return", "yield", "const", "let", "var", "do", "shell", "then",
-    "else", "begin",
-];
-
-/// Words that end a call without parentheses.
-pub(super) const BARE_CALL_ENDS: &[&str] =
-    &["or", "and", "if", "unless", "for", "foreach", "while", "until", "do", "end", "then", "with", "as"];
-
-/// Methods that hand each element to a function.
-const ITERATION_METHODS: &[&str] = &["each", "map", "forEach", "then", "filter", "each_entry", "flatMap"];
 
 /// Reads code.
 pub(super) struct ScriptParser<'a, 'w> {
@@ -163,7 +151,7 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
     }
 
     fn parse_plain_operand(&mut self) -> ScriptValue {
-        while self.peek_name(0).is_some_and(|name| EXPRESSION_PREFIXES.contains(&name))
+        while self.peek_name(0).is_some_and(|name| words::EXPRESSION_PREFIXES.contains(&name))
             || matches!(self.peek(0), Some(ScriptToken::Sign("!" | "\\" | "&" | "@" | "..." | "*")))
         {
             self.position += 1;
@@ -339,10 +327,10 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
         let mut arguments = Vec::new();
         if self.is_sign(0, "(") {
             self.position += 1;
-            let each = ITERATION_METHODS.contains(&part).then(|| before.clone());
+            let each = words::ITERATION_METHODS.contains(&part).then(|| before.clone());
             arguments = self.parse_arguments(")", each);
         }
-        if ITERATION_METHODS.contains(&part) {
+        if words::ITERATION_METHODS.contains(&part) {
             self.bind_block_parameter(&before);
             let functions: Vec<String> = arguments
                 .iter()

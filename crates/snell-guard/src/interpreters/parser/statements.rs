@@ -2,7 +2,8 @@
 
 use crate::interpreters::eval::{ScriptValue, concat_values, normalize_module_name};
 use crate::interpreters::lexer::ScriptToken;
-use crate::interpreters::parser::{EXPRESSION_PREFIXES, MAX_STORED_SIZE, ScriptParser};
+use crate::interpreters::parser::{MAX_STORED_SIZE, ScriptParser};
+use crate::interpreters::words::parser as words;
 
 impl ScriptParser<'_, '_> {
     pub(crate) fn parse_statement(&mut self) {
@@ -156,7 +157,7 @@ impl ScriptParser<'_, '_> {
     pub(crate) fn parse_for_loop(&mut self) {
         self.position += 1;
         let mut ahead = usize::from(self.is_sign(0, "("));
-        while self.peek_name(ahead).is_some_and(|name| EXPRESSION_PREFIXES.contains(&name)) {
+        while self.peek_name(ahead).is_some_and(|name| words::EXPRESSION_PREFIXES.contains(&name)) {
             ahead += 1;
         }
         let Some(name) = self.peek_name(ahead).map(str::to_owned) else {

@@ -49,6 +49,14 @@ impl<'a> FindingSink<'a> {
         self.analysis.mark_limit_exceeded("texts");
     }
 
+    /// As many of these as are analyzed; marks the call if there are more.
+    pub(super) fn limit_texts<'t, T>(&mut self, texts: &'t [T]) -> &'t [T] {
+        if texts.len() > MAX_REQUEST_TEXTS {
+            self.mark_limited();
+        }
+        texts.get(..MAX_REQUEST_TEXTS).unwrap_or(texts)
+    }
+
     /// A command that was written as it stands.
     pub(super) fn analyze_command(&mut self, text: &str, cwd: Option<&str>) {
         match cwd.and_then(|cwd| locate_tool_path(cwd, self.world)) {

@@ -25,21 +25,21 @@ type RequestAnalyzer = fn(&McpRequest<'_>, &mut FindingSink<'_>) -> bool;
 
 /// What a tool does: the first that understands it has the word.
 const PRIMARY_ANALYZERS: &[RequestAnalyzer] = &[
-    crate::tools::mcp::analyzers::git::analyze_git,
-    crate::tools::mcp::analyzers::kubernetes::analyze_kubernetes,
-    crate::tools::mcp::analyzers::database::analyze_database,
-    crate::tools::mcp::analyzers::code::analyze_code_execution,
-    crate::tools::mcp::analyzers::cli::analyze_cli,
-    crate::tools::mcp::analyzers::destructive_verbs::analyze_destructive_verb,
+    analyzers::git::analyze_git,
+    analyzers::kubernetes::analyze_kubernetes,
+    analyzers::database::analyze_database,
+    analyzers::code::analyze_code_execution,
+    analyzers::cli::analyze_cli,
+    analyzers::destructive_verbs::analyze_destructive_verb,
 ];
 
 /// What else a tool may do at the same time.
 const ADDITIONAL_ANALYZERS: &[RequestAnalyzer] = &[
-    crate::tools::mcp::analyzers::embedded_commands::analyze_embedded_commands,
-    crate::tools::mcp::analyzers::files::analyze_files,
-    crate::tools::mcp::analyzers::web::analyze_web_request,
-    crate::tools::mcp::analyzers::secret_stores::analyze_secret_stores,
-    crate::tools::mcp::analyzers::exfiltration::analyze_exfiltration,
+    analyzers::embedded_commands::analyze_embedded_commands,
+    analyzers::files::analyze_files,
+    analyzers::web::analyze_web_request,
+    analyzers::secret_stores::analyze_secret_stores,
+    analyzers::exfiltration::analyze_exfiltration,
 ];
 
 /// What a tool of a server would do.
@@ -53,9 +53,9 @@ pub(super) fn analyze_mcp_call(
     // Some agents hand on what a server is given as a text.
     let written = input.as_str().and_then(|text| serde_json::from_str(text).ok());
     let request = McpRequest::new(named, written.as_ref().unwrap_or(input));
-    let mut desk = FindingSink::new(permits, world, seen);
-    let _ = PRIMARY_ANALYZERS.iter().any(|look| look(&request, &mut desk));
+    let mut sink = FindingSink::new(permits, world, seen);
+    let _ = PRIMARY_ANALYZERS.iter().any(|look| look(&request, &mut sink));
     for look in ADDITIONAL_ANALYZERS {
-        look(&request, &mut desk);
+        look(&request, &mut sink);
     }
 }

@@ -2,37 +2,8 @@
 
 use serde_json::Value as Json;
 
+use super::tables::keys;
 use super::tool_name::{McpToolName, split_identifier};
-
-/// Where a tool for several things is told which of them to do.
-const ACTION_KEYS: &[&str] = &[
-    "action",
-    "operation",
-    "op",
-    "command",
-    "subcommand",
-    "method",
-    "verb",
-    "mode",
-    "function",
-    "tool",
-    "toolname",
-    "operationname",
-    "requesttype",
-];
-/// Where such a tool is told what to do it to.
-const RESOURCE_KIND_KEYS: &[&str] = &[
-    "kind",
-    "resource",
-    "resourcetype",
-    "resourcekind",
-    "objecttype",
-    "entity",
-    "entitytype",
-    "type",
-    "target",
-    "scope",
-];
 
 /// A text of the input.
 #[derive(Clone, Copy)]
@@ -60,7 +31,12 @@ impl<'a> McpRequest<'a> {
             let said = leaves.iter().find(|leaf| is_key_named(leaf.key, keys) && is_identifier(leaf.text));
             said.map(|leaf| split_identifier(leaf.text)).unwrap_or_default()
         };
-        Self { tool_name, input, action: one_word(ACTION_KEYS), kind: one_word(RESOURCE_KIND_KEYS), leaves }
+        Self { tool_name, input, action: one_word(keys::ACTIONS), kind: one_word(keys::RESOURCE_KINDS), leaves }
+    }
+
+    /// The words of the server's name.
+    pub(super) fn server_words(&self) -> &'a [String] {
+        &self.tool_name.server
     }
 
     /// The words of the tool's name.
@@ -71,6 +47,11 @@ impl<'a> McpRequest<'a> {
     /// Whether the server's name holds one of these words.
     pub(super) fn has_server_word(&self, names: &[&str]) -> bool {
         self.tool_name.server.iter().any(|word| names.contains(&word.as_str()))
+    }
+
+    /// Whether the server's name holds a word of one of these lists.
+    pub(super) fn has_server_word_in(&self, lists: &[&[&str]]) -> bool {
+        lists.iter().any(|names| self.has_server_word(names))
     }
 
     /// Whether the tool's name holds one of these words.
@@ -92,6 +73,11 @@ impl<'a> McpRequest<'a> {
     pub(super) fn find_texts(&self, keys: &[&str]) -> Vec<&'a str> {
         let at = |leaf: &&InputLeaf<'a>| is_key_named(leaf.key, keys);
         self.leaves.iter().filter(at).map(|leaf| leaf.text).collect()
+    }
+
+    /// The texts at keys that end with one of these names.
+    pub(super) fn texts_at_suffix<'k>(&self, suffixes: &'k [&str]) -> impl Iterator<Item = &'a str> + use<'_, 'a, 'k> {
+        self.leaves.iter().filter(|leaf| has_key_suffix(leaf.key, suffixes)).map(|leaf| leaf.text)
     }
 
     /// The first text at one of these keys.
@@ -122,7 +108,7 @@ impl<'a> McpRequest<'a> {
     /// Whether nothing would really happen.
     pub(super) fn is_dry_run(&self) -> bool {
         let told = self.find_text(&["dryrun"]).is_some_and(|text| matches!(text, "client" | "server" | "All"));
-        told || self.has_flag(&["dryrun", "dry", "preview", "previewonly", "whatif", "checkonly", "validateonly"])
+        told || self.has_flag(keys::DRY_RUN)
     }
 }
 

@@ -39,7 +39,7 @@ const ACTION_VERBS: &[(&[&str], DestructiveAction)] = &[
     (verbs::REVOKES, DestructiveAction::Revoke),
 ];
 
-pub(in crate::tools::mcp) fn analyze_destructive_verb(request: &McpRequest<'_>, desk: &mut FindingSink<'_>) -> bool {
+pub(in crate::tools::mcp) fn analyze_destructive_verb(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
     let Some(deed) = find_destructive_action(request).filter(|_| !request.is_dry_run()) else {
         return false;
     };
@@ -62,7 +62,7 @@ pub(in crate::tools::mcp) fn analyze_destructive_verb(request: &McpRequest<'_>, 
         (DestructiveAction::Revoke, _) if request.has_server_word(servers::PAYMENTS) => Some(REMOVE_RULE),
         _ => None,
     };
-    rule.into_iter().for_each(|rule| desk.mark_rule(rule));
+    rule.into_iter().for_each(|rule| sink.mark_rule(rule));
     rule.is_some()
 }
 
@@ -143,7 +143,9 @@ fn assess_noun_severity(noun: &str, request: &McpRequest<'_>) -> LossSeverity {
     if request.has_server_word(servers::BRANCHED) && is(&["branch"]) {
         return LossSeverity::Grave;
     }
-    if is_search_server(request) && is(&["index"]) || is_database_server(request) && is(&["collection", "table"]) {
+    if request.is_about(servers::SEARCHES) && is(&["index"])
+        || is_database_server(request) && is(&["collection", "table"])
+    {
         return LossSeverity::Grave;
     }
     if is_database_server(request) && is(&["index"]) {
@@ -187,12 +189,7 @@ fn is_cloud_server(request: &McpRequest<'_>) -> bool {
     request.has_server_word(servers::CLOUDS)
 }
 
-fn is_search_server(request: &McpRequest<'_>) -> bool {
-    request.is_about(servers::SEARCHES)
-}
-
 fn is_database_server(request: &McpRequest<'_>) -> bool {
-    [servers::REDIS, servers::MONGO, servers::SQL, servers::SEARCHES, servers::GRAPHS]
-        .iter()
-        .any(|names| request.has_server_word(names))
+    let databases = [servers::REDIS, servers::MONGO, servers::SQL, servers::SEARCHES, servers::GRAPHS];
+    request.has_server_word_in(&databases)
 }

@@ -6,328 +6,39 @@ use serde_json::{Map, Value as Json};
 use crate::programs;
 use crate::tools::mcp::findings::{FindingFilter, FindingSink};
 use crate::tools::mcp::request::{McpRequest, is_key_named, walk_json};
-use crate::tools::mcp::tables::{servers, verbs};
+use crate::tools::mcp::tables::{keys, servers, texts, verbs};
 use crate::tools::mcp::tool_name::split_identifier;
-use crate::tools::quote_shell_word;
+use crate::tools::{join_shell_words, quote_shell_word};
 use crate::wrappers;
 
 /// More texts that read as commands are not looked at, because each may take as long as a command.
 const MAX_GUESSES: usize = 32;
 
-/// Words of tools and servers that run things, besides those of shells.
-const RUNNER_WORDS: &[&str] = &[
-    "run",
-    "runs",
-    "runner",
-    "execute",
-    "executor",
-    "exec",
-    "eval",
-    "spawn",
-    "launch",
-    "launcher",
-    "invoke",
-    "trigger",
-    "perform",
-    "do",
-    "job",
-    "jobs",
-    "task",
-    "tasks",
-    "worker",
-    "ci",
-    "cd",
-    "pipeline",
-    "workflow",
-    "build",
-    "automation",
-    "cron",
-    "schedule",
-    "scheduler",
-    "process",
-    "start",
-    "submit",
-    "dispatch",
-    "queue",
-    "hook",
-    "hooks",
-    "deploy",
-    "make",
-    "ops",
-    "devtools",
-    "agent",
-    "orchestrator",
-    "batch",
-    "step",
-    "steps",
-    "action",
-    "actions",
-    "call",
-    "apply",
-    "install",
-    "test",
-    "shell",
-    "command",
-    "terminal",
-    "tool",
-    "tools",
-];
-/// Words that say that a tool runs what it is given, whatever else its name holds.
-const EXECUTION_WORDS: &[&str] = &["exec", "execute", "shell", "terminal", "bash", "zsh", "run"];
-/// Words in names of tools that only keep or show a text.
-const STORING_TOOL_WORDS: &[&str] = &[
-    "ask",
-    "note",
-    "notes",
-    "memory",
-    "remember",
-    "think",
-    "thinking",
-    "thought",
-    "sequentialthinking",
-    "comment",
-    "issue",
-    "message",
-    "reply",
-    "chat",
-    "say",
-    "tell",
-    "document",
-    "docs",
-    "doc",
-    "page",
-    "knowledge",
-    "wiki",
-    "todo",
-    "log",
-    "translate",
-    "summarize",
-    "review",
-    "parse",
-    "complete",
-    "completion",
-    "prompt",
-    "type",
-    "fill",
-    "press",
-    "write",
-    "edit",
-    "save",
-    "append",
-    "insert",
-    "file",
-    "files",
-    "text",
-    "markdown",
-    "email",
-    "mail",
-    "post",
-    "publish",
-    "annotate",
-    "title",
-    "label",
-    "tag",
-    "bookmark",
-    "remind",
-    "reminder",
-    "event",
-    "contact",
-    "screenshot",
-    "browser",
-    "rule",
-    "rules",
-    "pr",
-    "pull",
-    "merge",
-    "ticket",
-    "story",
-    "card",
-    "observation",
-    "observations",
-    "entity",
-    "entities",
-    "relation",
-    "shellcheck",
-    "lint",
-    "explain",
-    "highlight",
-    "flashcard",
-    "flashcards",
-    "quiz",
-];
-/// Words in names of servers that only keep a text.
-const STORING_SERVER_WORDS: &[&str] = &[
-    "todo",
-    "todos",
-    "note",
-    "notes",
-    "memory",
-    "mem0",
-    "knowledge",
-    "kb",
-    "docs",
-    "wiki",
-    "thinking",
-    "planner",
-    "journal",
-    "diary",
-    "bookmarks",
-    "kanban",
-    "calendar",
-    "reminders",
-    "rag",
-    "translator",
-    "taskmaster",
-    "backlog",
-    "flashcards",
-    "anki",
-];
-/// Keys of texts for people.
-const PROSE_KEYS: &[&str] = &[
-    "text",
-    "message",
-    "msg",
-    "title",
-    "body",
-    "description",
-    "desc",
-    "content",
-    "contents",
-    "query",
-    "question",
-    "q",
-    "comment",
-    "note",
-    "notes",
-    "thought",
-    "prompt",
-    "summary",
-    "name",
-    "subject",
-    "reason",
-    "details",
-    "markdown",
-    "html",
-    "observations",
-    "observation",
-    "caption",
-    "label",
-    "search",
-    "searchterm",
-    "pattern",
-    "filter",
-    "regex",
-    "answer",
-    "explanation",
-    "instructions",
-    "goal",
-    "context",
-    "oldstring",
-    "newstring",
-    "oldtext",
-    "newtext",
-    "commitmessage",
-    "commentbody",
-    "rationale",
-    "example",
-    "examples",
-    "documentation",
-    "doc",
-    "help",
-    "hint",
-    "advice",
-    "topic",
-    "excerpt",
-];
-/// Keys of words that stand for themselves.
-const TAG_KEYS: &[&str] = &["tags", "labels", "keywords", "topics", "categories"];
-/// Keys of a program, and of what it is given.
-const PROGRAM_KEYS: &[&str] = &["program", "exe", "executable", "command", "cmd", "bin", "binary"];
-const ARGUMENT_KEYS: &[&str] = &["args", "arguments", "params", "parameters", "argv"];
-/// Words of keys of what is run.
-const CODE_KEY_WORDS: &[&str] = &[
-    "script",
-    "scripts",
-    "shell",
-    "bash",
-    "sh",
-    "zsh",
-    "exec",
-    "execute",
-    "run",
-    "runs",
-    "command",
-    "commands",
-    "cmd",
-    "hook",
-    "hooks",
-    "job",
-    "jobs",
-    "recipe",
-    "entrypoint",
-    "step",
-    "steps",
-    "program",
-    "payload",
-    "line",
-    "lines",
-    "before",
-    "after",
-    "pre",
-    "post",
-    "preinstall",
-    "postinstall",
-    "prestart",
-    "poststart",
-    "install",
-    "eval",
-    "code",
-    "argv",
-    "args",
-    "task",
-    "tasks",
-    "setup",
-    "teardown",
-    "invocation",
-    "cli",
-    "terminal",
-    "snippet",
-    "source",
-    "stdin",
-    "input",
-];
-/// Words that stand between others in sentences and rarely in commands.
-const SENTENCE_WORDS: &[&str] = &[
-    "the", "a", "an", "is", "are", "was", "were", "be", "that", "this", "should", "would", "could", "must", "not",
-    "and", "or", "but", "it", "you", "we", "i", "with", "when", "because", "what", "why", "how", "does", "will", "can",
-    "of", "to", "which", "then", "there", "please", "before", "after", "my", "your", "our",
-];
-
-pub(in crate::tools::mcp) fn analyze_embedded_commands(request: &McpRequest<'_>, desk: &mut FindingSink<'_>) -> bool {
-    let keeps = request.has_action_word(STORING_TOOL_WORDS) || request.has_tool_word(verbs::READS);
-    let executes = request.has_tool_word(EXECUTION_WORDS) || request.has_server_word(EXECUTION_WORDS) && !keeps;
-    let spoken_of = keeps || request.has_server_word(STORING_SERVER_WORDS);
+pub(in crate::tools::mcp) fn analyze_embedded_commands(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
+    let keeps = request.has_action_word(verbs::STORES_TEXT) || request.has_tool_word(verbs::READS);
+    let executes = request.has_tool_word(verbs::EXECUTES) || request.has_server_word(verbs::EXECUTES) && !keeps;
+    let spoken_of = keeps || request.has_server_word(servers::STORES_TEXT);
     let is_far = is_remote_server(request)
-        && !(request.has_tool_word(EXECUTION_WORDS) && request.has_server_word(servers::PUBLIC));
-    if desk.has_commands() || is_far || spoken_of && !executes {
+        && !(request.has_tool_word(verbs::EXECUTES) && request.has_server_word(servers::PUBLIC));
+    if sink.has_commands() || is_far || spoken_of && !executes {
         return false;
     }
-    let runs = executes || request.is_about(RUNNER_WORDS);
+    let runs = executes || request.is_about(verbs::RUNNERS);
     let mut found = 0;
     for (key, text) in collect_texts(request) {
         let is_script = is_script(&text);
-        let is_code = split_identifier(key).iter().any(|word| CODE_KEY_WORDS.contains(&word.as_str()));
-        if is_key_named(key, TAG_KEYS) || is_key_named(key, PROSE_KEYS) && !is_script && !executes {
+        let is_code = split_identifier(key).iter().any(|word| keys::CODE_WORDS.contains(&word.as_str()));
+        if is_key_named(key, keys::TAGS) || is_key_named(key, keys::PROSE) && !is_script && !executes {
             continue;
         }
         let Some(command) = extract_command(&text) else { continue };
         found += 1;
         if found > MAX_GUESSES {
-            desk.mark_limited();
+            sink.mark_limited();
             break;
         }
         let gravity = if runs || is_code || is_script { FindingFilter::Any } else { FindingFilter::Gravest };
-        desk.analyze_possible_command(&command, gravity);
+        sink.analyze_possible_command(&command, gravity);
     }
     false
 }
@@ -373,12 +84,8 @@ fn is_remote_server(request: &McpRequest<'_>) -> bool {
         servers::FETCHERS,
         servers::STORES,
     ];
-    // Named after what they do for the agent rather than after a service.
-    const AMBIGUOUS_SERVER_WORDS: &[&str] = &["make", "x", "line", "cd", "process", "toolbox", "web", "workspace"];
-    servers.iter().any(|names| {
-        let named: Vec<&str> = names.iter().copied().filter(|name| !AMBIGUOUS_SERVER_WORDS.contains(name)).collect();
-        request.has_server_word(&named)
-    })
+    let is_remote = |word: &str| servers.iter().any(|names| names.contains(&word));
+    request.server_words().iter().any(|word| is_remote(word) && !servers::AMBIGUOUS.contains(&word.as_str()))
 }
 
 /// Every text with its key, and every list of words as one command line.
@@ -391,8 +98,7 @@ fn collect_texts<'a>(request: &McpRequest<'a>) -> Vec<(&'a str, String)> {
             if let Some([first, _, ..]) = words.as_deref()
                 && is_known_program(first)
             {
-                let words = list.iter().filter_map(Json::as_str).map(quote_shell_word);
-                all.push((key, words.collect::<Vec<_>>().join(" ")));
+                all.push((key, join_shell_words(list.iter().filter_map(Json::as_str))));
             }
         }
         Json::Object(fields) => all.extend(join_separate_command(fields).map(|line| ("command", line))),
@@ -404,13 +110,10 @@ fn collect_texts<'a>(request: &McpRequest<'a>) -> Vec<(&'a str, String)> {
 /// A program and its arguments that stand in fields of their own.
 fn join_separate_command(fields: &Map<String, Json>) -> Option<String> {
     let at = |keys| fields.iter().find(|(key, _)| is_key_named(key, keys)).map(|(_, value)| value);
-    let program = at(PROGRAM_KEYS)?.as_str().filter(|name| is_known_program(name))?;
-    let arguments = match at(ARGUMENT_KEYS)? {
+    let program = at(keys::PROGRAMS)?.as_str().filter(|name| is_known_program(name))?;
+    let arguments = match at(keys::PROGRAM_ARGUMENTS)? {
         Json::String(text) => text.clone(),
-        Json::Array(list) => {
-            let words = list.iter().filter_map(Json::as_str).map(quote_shell_word);
-            words.collect::<Vec<_>>().join(" ")
-        }
+        Json::Array(list) => join_shell_words(list.iter().filter_map(Json::as_str)),
         _ => return None,
     };
     Some(format!("{program} {arguments}"))
@@ -460,8 +163,9 @@ fn may_be_command(part: &str) -> bool {
 }
 
 fn count_sentence_words<'a>(words: impl Iterator<Item = &'a str>) -> usize {
-    let is_common =
-        |word: &&str| SENTENCE_WORDS.contains(&word.to_ascii_lowercase().trim_matches(['.', ',', '?', '!', ':']));
+    let is_common = |word: &&str| {
+        texts::SENTENCE_WORDS.contains(&word.to_ascii_lowercase().trim_matches(['.', ',', '?', '!', ':']))
+    };
     words.filter(is_common).count()
 }
 
@@ -475,23 +179,7 @@ fn is_known_program(word: &str) -> bool {
 
 /// With what else scripts begin.
 fn is_builtin(word: &str) -> bool {
-    matches!(
-        word,
-        "cd" | "set"
-            | "export"
-            | "if"
-            | "for"
-            | "while"
-            | "eval"
-            | "source"
-            | "."
-            | "echo"
-            | "printf"
-            | "true"
-            | ":"
-            | "test"
-            | "["
-    )
+    texts::SCRIPT_STARTS.contains(&word)
 }
 
 fn is_assignment(word: &str) -> bool {

@@ -2,57 +2,28 @@
 
 use crate::tools::mcp::findings::FindingSink;
 use crate::tools::mcp::request::McpRequest;
-use crate::tools::mcp::tables::{servers, verbs};
+use crate::tools::mcp::tables::{nouns, servers, verbs};
 
 const RULE: &str = "secret.send-token";
 
 /// More letters of one call are not read.
 const MAX_SCANNED_BYTES: usize = 1 << 20;
 
-/// Verbs of tools that show a text to others, whatever their server is called.
-const SEND_VERBS: &[&str] = &[
-    "post", "send", "publish", "share", "tweet", "reply", "comment", "message", "email", "gist", "paste", "notify",
-    "webhook",
-];
-/// What is there to keep secrets, and may be given them.
-const SECRET_STORAGE_WORDS: &[&str] =
-    &["secret", "secrets", "variable", "variables", "env", "credential", "credentials", "password", "key", "token"];
-
 /// How tokens begin, how many letters follow at least, and which.
-const TOKEN_FORMATS: &[(&str, usize, TokenAlphabet)] = &[
-    ("ghp_", 36, TokenAlphabet::Plain),
-    ("gho_", 36, TokenAlphabet::Plain),
-    ("ghu_", 36, TokenAlphabet::Plain),
-    ("ghs_", 36, TokenAlphabet::Plain),
-    ("ghr_", 36, TokenAlphabet::Plain),
-    ("github_pat_", 40, TokenAlphabet::Word),
-    ("glpat-", 20, TokenAlphabet::Word),
-    ("xoxb-", 20, TokenAlphabet::Word),
-    ("xoxp-", 20, TokenAlphabet::Word),
-    ("xoxa-", 20, TokenAlphabet::Word),
-    ("xoxs-", 20, TokenAlphabet::Word),
-    ("xapp-1-", 20, TokenAlphabet::Word),
-    ("sk-ant-", 24, TokenAlphabet::Word),
-    ("sk-proj-", 24, TokenAlphabet::Word),
-    ("sk_live_", 20, TokenAlphabet::Plain),
-    ("rk_live_", 20, TokenAlphabet::Plain),
-    ("npm_", 36, TokenAlphabet::Plain),
-    ("pypi-AgE", 40, TokenAlphabet::Word),
-    ("dop_v1_", 60, TokenAlphabet::Plain),
-    ("hf_", 34, TokenAlphabet::Plain),
-    ("hvs.", 24, TokenAlphabet::Word),
-    ("shpat_", 32, TokenAlphabet::Plain),
-    ("lin_api_", 32, TokenAlphabet::Plain),
-    ("ntn_", 40, TokenAlphabet::Plain),
-    ("dapi", 32, TokenAlphabet::Hex),
-    ("glsa_", 32, TokenAlphabet::Word),
-    ("sntrys_", 32, TokenAlphabet::Word),
-    ("tskey-auth-", 20, TokenAlphabet::Word),
-    ("whsec_", 28, TokenAlphabet::Plain),
-    ("dckr_pat_", 24, TokenAlphabet::Word),
-    ("AGE-SECRET-KEY-1", 40, TokenAlphabet::Plain),
-    ("SG.", 60, TokenAlphabet::Dotted),
-    ("ya29.", 40, TokenAlphabet::Word),
+const TOKEN_FORMATS: &[(&[&str], usize, TokenAlphabet)] = &[
+    (&["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "npm_"], 36, TokenAlphabet::Plain),
+    (&["github_pat_", "pypi-AgE", "ya29."], 40, TokenAlphabet::Word),
+    (&["glpat-", "xoxb-", "xoxp-", "xoxa-", "xoxs-", "xapp-1-", "tskey-auth-"], 20, TokenAlphabet::Word),
+    (&["sk-ant-", "sk-proj-", "hvs.", "dckr_pat_"], 24, TokenAlphabet::Word),
+    (&["sk_live_", "rk_live_"], 20, TokenAlphabet::Plain),
+    (&["dop_v1_"], 60, TokenAlphabet::Plain),
+    (&["hf_"], 34, TokenAlphabet::Plain),
+    (&["shpat_", "lin_api_"], 32, TokenAlphabet::Plain),
+    (&["ntn_", "AGE-SECRET-KEY-1"], 40, TokenAlphabet::Plain),
+    (&["dapi"], 32, TokenAlphabet::Hex),
+    (&["glsa_", "sntrys_"], 32, TokenAlphabet::Word),
+    (&["whsec_"], 28, TokenAlphabet::Plain),
+    (&["SG."], 60, TokenAlphabet::Dotted),
 ];
 
 /// Which letters a token is made of.
@@ -79,17 +50,17 @@ impl TokenAlphabet {
     }
 }
 
-pub(in crate::tools::mcp) fn analyze_exfiltration(request: &McpRequest<'_>, desk: &mut FindingSink<'_>) -> bool {
-    let public = request.has_server_word(servers::PUBLIC) || request.has_action_word(SEND_VERBS);
+pub(in crate::tools::mcp) fn analyze_exfiltration(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
+    let public = request.has_server_word(servers::PUBLIC) || request.has_action_word(verbs::SHOWS_TO_OTHERS);
     let only_reads = request.tool_words().first().is_some_and(|word| verbs::READS.contains(&word.as_str()));
-    if !public || only_reads || request.has_action_word(SECRET_STORAGE_WORDS) {
+    if !public || only_reads || request.has_action_word(nouns::SECRET_STORAGE) {
         return false;
     }
     let mut left = MAX_SCANNED_BYTES;
     for leaf in &request.leaves {
         let text = take_prefix(leaf.text, left);
         if has_private_key(text) || has_token(text) || has_aws_key_pair(text) {
-            desk.mark_rule(RULE);
+            sink.mark_rule(RULE);
             return true;
         }
         left -= text.len();
@@ -119,8 +90,9 @@ fn has_private_key(text: &str) -> bool {
 }
 
 fn has_token(text: &str) -> bool {
-    TOKEN_FORMATS.iter().any(|(start, length, letters)| {
-        text.match_indices(start).any(|(at, _)| {
+    TOKEN_FORMATS.iter().any(|(prefixes, length, letters)| {
+        let mut starts = prefixes.iter().flat_map(|prefix| text.match_indices(prefix));
+        starts.any(|(at, start)| {
             let before = text.get(..at).and_then(|before| before.chars().next_back());
             let rest = text.get(at + start.len()..).unwrap_or_default();
             let end = rest.find(|c| !letters.contains(c)).unwrap_or(rest.len());

@@ -1,57 +1,24 @@
 //! Servers that work with git: a call says in words what a command line says in flags.
 
+use crate::tools::join_shell_words;
 use crate::tools::mcp::findings::FindingSink;
-use crate::tools::mcp::request::{McpRequest, is_key_named};
-use crate::tools::mcp::tables::servers;
+use crate::tools::mcp::request::McpRequest;
+use crate::tools::mcp::tables::{keys, servers, verbs};
 
-/// What a key that is true means as a flag.
-const FLAG_KEYS: &[(&[&str], &str)] = &[
-    (&["force", "forcepush"], "--force"),
-    (&["forcewithlease"], "--force-with-lease"),
-    (&["hard"], "--hard"),
-    (&["directories", "removedirectories", "includedirectories"], "-d"),
-    (&["ignored", "includeignored"], "-x"),
-    (&["delete", "deleteremote"], "--delete"),
-    (&["mirror"], "--mirror"),
-    (&["all"], "--all"),
-    (&["dryrun"], "--dry-run"),
-    (&["staged", "cached"], "--staged"),
-    (&["discardchanges", "discard"], "--discard-changes"),
-    (&["interactive"], "--interactive"),
-];
-/// What says which way of a command is meant.
-const MODE_KEYS: &[&str] = &["mode", "operation", "action", "op", "subcommand", "resettype", "type"];
-/// Where the names are that a command works on, in the order in which it takes them.
-const OPERAND_KEYS: &[&[&str]] = &[
-    &["remote"],
-    &["branch", "branchname", "name", "refspec", "ref", "tagname", "stashref", "worktreepath", "branchorpath"],
-    &["target", "commit", "revision", "sha", "startpoint", "treeish"],
-];
-/// Where files are named.
-const FILE_KEYS: &[&str] = &["files", "paths", "pathspec", "pathspecs", "filepaths", "file"];
-/// Where the repository is.
-const REPOSITORY_KEYS: &[&str] =
-    &["repopath", "path", "repositorypath", "workingdir", "workingdirectory", "cwd", "directory", "repo"];
-/// Commands by which work may be lost.
-const RISKY_SUBCOMMANDS: &[&str] = &[
-    "reset", "clean", "push", "branch", "stash", "checkout", "switch", "restore", "tag", "worktree", "reflog",
-    "rebase", "gc", "update", "filter", "rm", "revert", "discard", "delete", "remote", "prune",
-];
-
-pub(in crate::tools::mcp) fn analyze_git(request: &McpRequest<'_>, desk: &mut FindingSink<'_>) -> bool {
+pub(in crate::tools::mcp) fn analyze_git(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
     if request.has_server_word(servers::HOSTS) {
-        return analyze_git_hosting(request, desk);
+        return analyze_git_hosting(request, sink);
     }
     if !request.is_about(&["git", "gitkraken", "gitbutler"]) {
         return false;
     }
-    let cwd = request.find_text(REPOSITORY_KEYS);
+    let cwd = request.find_text(keys::GIT_REPOSITORIES);
     if let Some(text) =
         request.find_text(&["command", "args", "arguments", "gitcommand"]).filter(|text| text.contains(' '))
     {
         let begun = text.trim_start().starts_with("git ");
         let text = if begun { text.to_owned() } else { format!("git {text}") };
-        desk.analyze_equivalent_command(&text, cwd);
+        sink.analyze_equivalent_command(&text, cwd);
         return true;
     }
     let words = if request.has_server_word(&["git"]) || request.tool_words().first().is_some_and(|word| word == "git") {
@@ -59,12 +26,11 @@ pub(in crate::tools::mcp) fn analyze_git(request: &McpRequest<'_>, desk: &mut Fi
     } else {
         request.tool_words().iter().chain(&[])
     };
-    let Some(command) = words.map(String::as_str).find(|word| RISKY_SUBCOMMANDS.contains(word)) else {
+    let Some(command) = words.map(String::as_str).find(|word| verbs::GIT_RISKY.contains(word)) else {
         return true;
     };
     let line = build_git_command(command, request);
-    let quoted: Vec<String> = line.iter().map(|word| crate::tools::quote_shell_word(word)).collect();
-    desk.analyze_equivalent_command(&quoted.join(" "), cwd);
+    sink.analyze_equivalent_command(&join_shell_words(line), cwd);
     true
 }
 
@@ -76,7 +42,7 @@ fn build_git_command<'a>(command: &'a str, request: &McpRequest<'a>) -> Vec<&'a 
         other => other,
     };
     let mut line = vec!["git", command];
-    let mode = request.find_text(MODE_KEYS).unwrap_or_default();
+    let mode = request.find_text(keys::GIT_MODES).unwrap_or_default();
     match (command, mode) {
         ("reset", "hard" | "--hard") => line.push("--hard"),
         ("reset", "keep") => line.push("--keep"),
@@ -99,8 +65,8 @@ fn build_git_command<'a>(command: &'a str, request: &McpRequest<'a>) -> Vec<&'a 
             }
         }
     }
-    let flags = FLAG_KEYS.iter().filter(|(keys, _)| request.has_flag(keys));
-    line.extend(flags.map(|(_, flag)| *flag));
+    let flags = keys::GIT_FLAGS.iter().filter(|(_, keys)| request.has_flag(keys));
+    line.extend(flags.map(|(flag, _)| *flag));
     let written = request.find_texts(&["args", "arguments", "flags", "options"]);
     line.extend(written.into_iter().filter(|word| word.starts_with('-')));
     push_operands(command, request, &mut line);
@@ -109,11 +75,10 @@ fn build_git_command<'a>(command: &'a str, request: &McpRequest<'a>) -> Vec<&'a 
 
 fn push_operands<'a>(command: &str, request: &McpRequest<'a>, line: &mut Vec<&'a str>) {
     if !matches!(command, "clean" | "gc" | "prune") {
-        let named = OPERAND_KEYS.iter().filter_map(|keys| request.find_text(keys));
+        let named = keys::GIT_OPERANDS.iter().filter_map(|(_, keys)| request.find_text(keys));
         line.extend(named.filter(|name| !name.is_empty()));
     }
-    let files: Vec<&str> =
-        request.leaves.iter().filter(|leaf| is_key_named(leaf.key, FILE_KEYS)).map(|leaf| leaf.text).collect();
+    let files = request.find_texts(keys::GIT_FILES);
     if !files.is_empty() {
         line.push("--");
         line.extend(files);
@@ -121,26 +86,26 @@ fn push_operands<'a>(command: &str, request: &McpRequest<'a>, line: &mut Vec<&'a
 }
 
 /// Hosts of repositories: what is published there is pushed, and deleted, without git.
-fn analyze_git_hosting(request: &McpRequest<'_>, desk: &mut FindingSink<'_>) -> bool {
+fn analyze_git_hosting(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
     let changes = request.has_action_word(&["update", "edit", "patch", "set", "change"]);
     if request.has_flag(&["force"]) && (changes || request.has_action_word(&["push", "ref", "reference"])) {
-        desk.mark_rule("git.push-force");
+        sink.mark_rule("git.push-force");
     }
     if request.has_action_word(&["delete", "remove"])
         && request.has_action_word(&["branch", "branches", "ref", "tag", "tags", "reference"])
     {
-        desk.mark_rule("git.push-delete");
+        sink.mark_rule("git.push-delete");
         return true;
     }
     let opens = request.find_text(&["visibility"]) == Some("public")
         || request.find_value(&["private"]).and_then(serde_json::Value::as_bool) == Some(false);
     if changes && opens && request.has_action_word(&["repo", "repository", "project", "settings", "visibility"]) {
-        desk.mark_rule("hosting.visibility");
+        sink.mark_rule("hosting.visibility");
     }
     if request.has_action_word(&["transfer"])
         && request.has_action_word(&["repo", "repository", "project", "ownership"])
     {
-        desk.mark_rule("hosting.delete");
+        sink.mark_rule("hosting.delete");
     }
     false
 }

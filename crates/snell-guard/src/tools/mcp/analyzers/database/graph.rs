@@ -9,16 +9,16 @@ const GRAPH_DIALECT: QueryDialect = QueryDialect { comments: &["//"], quotes: "'
 /// The same where strings are run too: `apoc.periodic.iterate("MATCH (n) RETURN n", "DETACH DELETE n", …)`.
 const APOC_DIALECT: QueryDialect = QueryDialect { quotes: "", ..GRAPH_DIALECT };
 
-pub(in crate::tools::mcp) fn analyze_graph_query(text: &str, desk: &mut FindingSink<'_>) {
+pub(in crate::tools::mcp) fn analyze_graph_query(text: &str, sink: &mut FindingSink<'_>) {
     let words = split_query_words(text, if text.contains("apoc.") { &APOC_DIALECT } else { &GRAPH_DIALECT });
     let has = |word: &str| words.iter().any(|known| known == word);
     let pair = |first: &str, second: &str| words.windows(2).any(|two| two == [first, second]);
     let is_filtered = has("WHERE") || has("FILTER") || has("LIMIT") || has("{");
     let drops = pair("DROP", "DATABASE") || pair("DROP", "GRAPH") || pair("CLEAR", "ALL") || pair("DROP", "ALL");
     if drops {
-        desk.mark_rule("infra.drop-database");
+        sink.mark_rule("infra.drop-database");
     } else if (!is_filtered && (has("DELETE") || is_aql_removal(&words))) || is_gremlin_drop(text) {
-        desk.mark_rule("infra.delete-all-rows");
+        sink.mark_rule("infra.delete-all-rows");
     }
 }
 

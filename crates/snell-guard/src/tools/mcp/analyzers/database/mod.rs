@@ -5,88 +5,45 @@ pub(crate) mod graph;
 use serde_json::Value as Json;
 
 use crate::tools::mcp::findings::{FindingSink, MAX_REQUEST_TEXTS};
+use crate::tools::mcp::request::{McpRequest, is_key_named};
+use crate::tools::mcp::tables::{keys, servers, verbs};
 
-use crate::tools::mcp::request::{McpRequest, has_key_suffix, is_key_named};
-use crate::tools::mcp::tables::servers;
-
-/// How the keys end at which statements stand.
-const STATEMENT_KEY_SUFFIXES: &[&str] =
-    &["sql", "query", "statement", "statements", "queries", "sqlstatements", "command", "code", "script"];
-/// Tools that only speak of a statement.
-const NON_EXECUTING_VERBS: &[&str] = &[
-    "explain", "validate", "format", "lint", "parse", "generate", "search", "save", "describe", "suggest", "docs",
-    "analyze", "optimize", "plan", "estimate",
-];
-/// Where it is said which entries are meant.
-const FILTER_KEYS: &[&str] =
-    &["filter", "query", "where", "selector", "match", "condition", "conditions", "criteria", "q", "pattern"];
-/// Where they are named one by one.
-const ENTRY_ID_KEYS: &[&str] = &[
-    "id",
-    "ids",
-    "key",
-    "keys",
-    "points",
-    "documentids",
-    "documentid",
-    "recordid",
-    "recordids",
-    "uuid",
-    "uuids",
-    "names",
-    "objectid",
-    "objectids",
-    "pointids",
-    "docid",
-];
-/// What says that all entries are meant.
-const DELETE_ALL_FLAGS: &[&str] = &["deleteall", "all", "removeall", "truncate"];
-
-pub(in crate::tools::mcp) fn analyze_database(request: &McpRequest<'_>, desk: &mut FindingSink<'_>) -> bool {
+pub(in crate::tools::mcp) fn analyze_database(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
     let is_data = [servers::MONGO, servers::SEARCHES, servers::SQL, servers::REDIS, servers::GRAPHS];
     if is_data.iter().any(|names| request.is_about(names)) && is_unfiltered_write(request) && !request.is_dry_run() {
-        desk.mark_rule("infra.delete-all-rows");
+        sink.mark_rule("infra.delete-all-rows");
         return true;
     }
-    if request.has_action_word(NON_EXECUTING_VERBS) && !request.has_flag(&["analyze"]) {
+    if request.has_action_word(verbs::MENTIONS_STATEMENTS) && !request.has_flag(&["analyze"]) {
         return false;
     }
     if request.has_server_word(servers::REDIS) {
-        return analyze_redis(request, desk);
+        return analyze_redis(request, sink);
     }
     let texts = collect_statements(request);
-    if texts.len() > MAX_REQUEST_TEXTS {
-        desk.mark_limited();
-    }
-    for text in texts.iter().take(MAX_REQUEST_TEXTS) {
+    for text in sink.limit_texts(&texts) {
         if request.is_about(servers::GRAPHS) {
-            graph::analyze_graph_query(text, desk);
+            graph::analyze_graph_query(text, sink);
         }
         let client: &[&str] = if request.is_about(servers::MONGO) { &["mongosh", "--eval"] } else { &["psql", "-c"] };
         let argv: Vec<&str> = client.iter().copied().chain([*text]).collect();
-        desk.analyze_program(&argv);
+        sink.analyze_program(&argv);
     }
     !texts.is_empty()
 }
 
 /// Statements, if this is a database's or the names say what they are.
 fn collect_statements<'a>(request: &McpRequest<'a>) -> Vec<&'a str> {
-    let bases = [servers::SQL, servers::MONGO, servers::GRAPHS];
-    let is_base = bases.iter().any(|names| request.has_server_word(names)) || request.has_tool_word(&["sql", "cypher"]);
-    let is_statement = |key: &str| {
-        if is_base {
-            has_key_suffix(key, STATEMENT_KEY_SUFFIXES)
-        } else {
-            has_key_suffix(key, &["sql", "sqlstatements"])
-        }
-    };
-    let at = request.leaves.iter().filter(|leaf| is_statement(leaf.key));
+    let is_database = request.has_server_word_in(&[servers::SQL, servers::MONGO, servers::GRAPHS])
+        || request.has_tool_word(&["sql", "cypher"]);
+    let suffixes = if is_database { keys::STATEMENT_SUFFIXES } else { &["sql", "sqlstatements"] };
     // One word is no statement, but the name of something to do.
-    at.map(|leaf| leaf.text).filter(|text| text.contains(|c: char| !c.is_alphanumeric() && !"_-".contains(c))).collect()
+    let is_statement = |text: &&str| text.contains(|c: char| !c.is_alphanumeric() && !"_-".contains(c));
+    request.texts_at_suffix(suffixes).filter(is_statement).collect()
 }
 
 /// All words are one command, which begins with its name.
-fn analyze_redis(request: &McpRequest<'_>, desk: &mut FindingSink<'_>) -> bool {
+fn analyze_redis(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
     let words = request.find_texts(&["command", "cmd", "args", "arguments", "query", "script"]);
     let pipelined = request.find_texts(&["commands", "pipeline"]);
     if words.is_empty() && pipelined.is_empty() {
@@ -96,7 +53,7 @@ fn analyze_redis(request: &McpRequest<'_>, desk: &mut FindingSink<'_>) -> bool {
     let lines = pipelined.into_iter().take(MAX_REQUEST_TEXTS).chain((!whole.is_empty()).then_some(whole.as_str()));
     for line in lines {
         let argv: Vec<&str> = ["redis-cli"].into_iter().chain(line.split_whitespace()).collect();
-        desk.analyze_program(&argv);
+        sink.analyze_program(&argv);
     }
     true
 }
@@ -108,18 +65,18 @@ fn is_unfiltered_write(request: &McpRequest<'_>) -> bool {
     if !(deletes || changes) {
         return false;
     }
-    if deletes && request.has_flag(DELETE_ALL_FLAGS) {
+    if deletes && request.has_flag(keys::DELETE_ALL) {
         return true;
     }
-    match request.find_value(FILTER_KEYS) {
+    match request.find_value(keys::FILTERS) {
         Some(filter) => is_match_all_filter(filter),
         None => request.has_action_word(&["many", "query", "filter"]) && !has_entry_ids(request),
     }
 }
 
 fn has_entry_ids(request: &McpRequest<'_>) -> bool {
-    request.input.as_object().is_some_and(|object| object.keys().any(|key| is_key_named(key, ENTRY_ID_KEYS)))
-        || request.find_value(ENTRY_ID_KEYS).is_some()
+    request.input.as_object().is_some_and(|object| object.keys().any(|key| is_key_named(key, keys::ENTRY_IDS)))
+        || request.find_value(keys::ENTRY_IDS).is_some()
 }
 
 /// A filter that lets everything through.
