@@ -24,6 +24,7 @@ fn main() -> Result<(), BuildError> {
     let languages = languages::generate_language_table(&list_data_files("data/languages")?)?;
     fs::write(out.join("languages.rs"), languages)?;
     fs::write(out.join("places.rs"), places::generate_place_tables(Path::new("data/places.toml"))?)?;
+    fs::write(out.join("program_words.rs"), words::generate_plain_words(Path::new("data/program_words.toml"))?)?;
     fs::write(out.join("programs.rs"), programs::generate_program_table(&list_data_files("data/programs")?, &rules)?)?;
     fs::write(out.join("rules.rs"), rules::generate_rule_table(&rules)?)?;
     let builtin_tools = words::generate_plain_words(Path::new("data/builtin_tools.toml"))?;

@@ -1,5 +1,4 @@
-//! Word lists: `data/builtin_tools.toml`, `data/code_words.toml`, `data/mcp_words.toml` and `[words]` in
-//! `data/wrappers.toml`. Each section becomes a module, each list of it a constant.
+//! Word lists: `data/*_words.toml`, `data/builtin_tools.toml` and `[words]` in `data/wrappers.toml`. Each section becomes a module, each list of it a constant.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

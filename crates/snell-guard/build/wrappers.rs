@@ -53,7 +53,23 @@ pub(crate) const LANGUAGES: &[(&str, &str)] = &[
 struct WrapperFile {
     wrapper: Vec<WrapperEntry>,
     variables: Vec<String>,
+    search: Vec<SearchEntry>,
     words: WordSections,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SearchEntry {
+    names: Vec<String>,
+    #[serde(default)]
+    by_name: bool,
+    values: Vec<String>,
+    #[serde(default)]
+    globs: Vec<String>,
+    #[serde(default)]
+    lists: Vec<String>,
+    #[serde(default)]
+    hidden: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -114,8 +130,29 @@ pub(crate) fn generate_wrapper_table(path: &Path) -> Result<String, BuildError> 
     let mut variables = file.variables;
     variables.sort_unstable();
     writeln!(out, "];\npub(crate) static CODE_VARIABLES: &[&str] = {};", format_list(&variables))?;
+    writeln!(out, "pub(super) static SEARCH_PROGRAMS: &[SearchProgram] = &[")?;
+    for search in &file.search {
+        let compiled = compile_search(search).map_err(|fault| format!("{}: search: {fault}", path.display()))?;
+        writeln!(out, "    {compiled},")?;
+    }
+    writeln!(out, "];")?;
     writeln!(out, "pub(super) mod words {{\n{}}}", generate_word_tables(path, &file.words)?)?;
     Ok(out)
+}
+
+fn compile_search(search: &SearchEntry) -> Result<String, BuildError> {
+    if let Some(flag) = search.globs.iter().find(|flag| !search.values.contains(flag)) {
+        return Err(format!("`{flag}` is in `globs` and not in `values`").into());
+    }
+    Ok(format!(
+        "SearchProgram {{ names: {}, by_name: {}, values: {}, globs: {}, lists: {}, hidden: {} }}",
+        format_list(&search.names),
+        search.by_name,
+        format_list(&search.values),
+        format_list(&search.globs),
+        format_list(&search.lists),
+        format_list(&search.hidden),
+    ))
 }
 
 fn compile_wrapper(wrapper: &WrapperEntry) -> Result<String, BuildError> {

@@ -150,6 +150,23 @@ pub struct Invocation {
     pub span: ByteSpan,
 }
 
+impl Invocation {
+    /// The program without its directory; empty if it is unknown.
+    pub(crate) fn base_name(&self) -> &str {
+        base_name(self.argv.first().and_then(SymbolicText::as_text).unwrap_or_default())
+    }
+
+    /// Everything behind the program.
+    pub(crate) fn arguments(&self) -> &[SymbolicText] {
+        self.argv.get(1..).unwrap_or_default()
+    }
+}
+
+/// The last name of a path.
+pub(crate) fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 /// A container, as whoever runs something in it describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ContainerSpec {
@@ -178,6 +195,13 @@ pub struct OpenedFile {
     pub path: SymbolicText,
     /// What for.
     pub mode: FileOpenMode,
+}
+
+impl OpenedFile {
+    /// A file that loses its content.
+    pub(crate) fn truncated(path: SymbolicText) -> Self {
+        Self { path, mode: FileOpenMode::Truncate }
+    }
 }
 
 /// What a file is opened for.

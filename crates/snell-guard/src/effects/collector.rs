@@ -99,7 +99,7 @@ impl<'a> EffectCollector<'a> {
     pub(super) fn arguments(&self) -> &'a [SymbolicText] {
         match &self.program_call {
             Some(called) => called.arguments,
-            None => self.invocation.argv.get(1..).unwrap_or_default(),
+            None => self.invocation.arguments(),
         }
     }
 

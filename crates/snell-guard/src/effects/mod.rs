@@ -281,10 +281,15 @@ fn add_redirect_effects(scene: &mut EffectCollector<'_>) {
     }
 }
 
-/// There is more than is looked at.
+/// A call exceeds a limit of the analysis.
 pub(crate) fn build_limit_effect(program: &'static str, span: ByteSpan) -> Effect {
+    build_rule_effect(LIMIT_RULE, program, span)
+}
+
+/// An effect that one rule judges by itself.
+pub(crate) fn build_rule_effect(rule: &str, program: &'static str, span: ByteSpan) -> Effect {
     Effect {
-        kind: EffectKind::Rule(find_rule_index(LIMIT_RULE)),
+        kind: EffectKind::Rule(find_rule_index(rule)),
         place: None,
         recursive: false,
         program,

@@ -2,7 +2,7 @@
 
 use crate::invocation::{ContainerSpec, Invocation, SymbolicPart, SymbolicText};
 use crate::judge::context::JudgeContext;
-use crate::paths::{ClassifiedPath, PathClass, PathClasses, is_vital_container_path, locate_path};
+use crate::paths::{ClassifiedPath, PathClass, PathClasses, is_vital_container_path, is_within_directory, locate_path};
 use crate::rules::{RULES, RuleTier};
 
 /// What still means the same on another machine.
@@ -87,9 +87,9 @@ fn locate_in_mounts(
     }
     let (path, rest) = resolve_absolute(value, cwd)?;
     let found = container.mounts.iter().filter_map(|mount| {
-        let here = if path.is_empty() || !is_at_or_below(&path, &mount.container_path) {
+        let here = if path.is_empty() || !is_within_directory(&path, &mount.container_path) {
             let above = match rest.first() {
-                None => is_at_or_below(&mount.container_path, path.trim_end_matches('/')),
+                None => is_within_directory(&mount.container_path, path.trim_end_matches('/')),
                 Some(SymbolicPart::Pattern(_)) => mount.container_path.starts_with(&path),
                 Some(SymbolicPart::Text(_) | SymbolicPart::Unknown(_)) => false,
             };
@@ -114,10 +114,6 @@ fn join_absolute(directory: &str, below: &str) -> SymbolicText {
         ("", "") => "/".to_owned(),
         (directory, below) => format!("{directory}{below}"),
     })
-}
-
-fn is_at_or_below(path: &str, directory: &str) -> bool {
-    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// A path from the root, without `.` and `..`, as far as it is known, and what follows that. The root itself is empty.

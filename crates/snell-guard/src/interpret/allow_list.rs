@@ -1,50 +1,12 @@
 //! Whether a command is one that the user lets through. What it is must be beyond doubt: the words alone do not say which
 //! program runs, where, and with which surroundings.
 
+use crate::programs::words::shell as words;
 use std::rc::Rc;
 
 use super::{ExpandedCommand, ShellFlow, ShellInterpreter};
 use crate::paths::{is_within_directory, matches_glob};
 use crate::policy::allow_list::CommandPattern;
-
-/// Programs that run others just as they are. Behind any other, a command is no longer the one that was meant.
-const TRANSPARENT: &[&str] = &[
-    "sh", "bash", "zsh", "dash", "ksh", "env", "nice", "ionice", "nohup", "timeout", "time", "setsid", "stdbuf",
-    "command", "builtin", "exec",
-];
-
-/// Variables that an environment may have, and that change which program runs or what it works on.
-const BEHAVIOR_VARIABLES: &[&str] = &[
-    "PATH",
-    "ENV",
-    "BASH_ENV",
-    "SHELLOPTS",
-    "BASHOPTS",
-    "LD_*",
-    "DYLD_*",
-    "GIT_*",
-    "SSH_*",
-    "SUDO_*",
-    "NODE_*",
-    "PYTHON*",
-    "PERL*",
-    "RUBY*",
-    "JAVA_*",
-    "DOCKER_*",
-    "COMPOSE_*",
-    "KUBE*",
-    "HELM_*",
-    "AWS_*",
-    "GOOGLE_*",
-    "CLOUDSDK_*",
-    "AZURE_*",
-    "ARM_*",
-    "TF_*",
-    "PG*",
-    "MYSQL_*",
-    "REDIS*",
-    "VAULT_*",
-];
 
 /// Variables that follow from where the shell is.
 const CWD_VARIABLES: &[&str] = &["PWD", "OLDPWD"];
@@ -91,7 +53,7 @@ impl<'t> ShellInterpreter<'t> {
         let around = &self.context;
         let transparent = |via: &String| {
             let name = via.split(' ').next().unwrap_or_default();
-            TRANSPARENT.contains(&name)
+            words::TRANSPARENT_COMMANDS.contains(&name)
         };
         let meant = |cwd: &str| cwd == self.world.cwd || is_within_directory(cwd, &self.world.project);
         !around.privileged
@@ -104,7 +66,7 @@ impl<'t> ShellInterpreter<'t> {
     /// Whether names of programs mean what they meant before, and programs find the surroundings that they found before.
     fn is_environment_unchanged(&self, call: &ExpandedCommand) -> bool {
         let matters = |name: &str| {
-            BEHAVIOR_VARIABLES.iter().any(|known| matches_glob(name, known)) && !self.is_inherited_variable(name)
+            words::BEHAVIOR_VARIABLES.iter().any(|known| matches_glob(name, known)) && !self.is_inherited_variable(name)
         };
         let unchanged = |name: &str| !self.is_changed_variable(name) && !matters(name);
         let variables = self.scope.variables.keys().map(String::as_str);

@@ -25,6 +25,7 @@ pub(crate) use crate::interpret::known_output::templates::expand_awk_template;
 pub(crate) use builtins::join_words;
 pub(crate) use commands::ExpandedCommand;
 pub(crate) use interpreter::{ShellFlow, ShellInterpreter};
+pub(crate) use unknowns::quote_shell_word;
 
 pub use result::{CodeLanguage, CoverageGap, GuardCoverage, InlineCode, ShellAnalysis};
 

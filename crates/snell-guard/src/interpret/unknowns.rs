@@ -37,7 +37,7 @@ impl ShellInterpreter<'_> {
             }
             for part in &word.parts {
                 match part {
-                    SymbolicPart::Text(known) => text.push_text(&format!("'{}'", known.replace('\'', "'\\''"))),
+                    SymbolicPart::Text(known) => text.push_text(&quote_shell_word(known)),
                     other => text.push(other.clone()),
                 }
             }
@@ -74,4 +74,9 @@ impl ShellInterpreter<'_> {
         let at = u32::from(c).checked_sub(FIRST_PLACEHOLDER)?;
         self.placeholders.get(usize::try_from(at).ok()?)
     }
+}
+
+/// A word that a shell reads as it is.
+pub(crate) fn quote_shell_word(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }

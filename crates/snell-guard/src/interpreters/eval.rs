@@ -209,18 +209,8 @@ pub(super) fn compute_return_value(
     let unknown = |kind| ScriptValue::Text(SymbolicText::from_unknown(kind));
     match gives {
         ReturnKind::FirstArgument => first.cloned().unwrap_or_else(ScriptValue::unknown),
-        ReturnKind::Path => ScriptValue::Text(
-            arguments
-                .iter()
-                .map(ScriptValue::to_value)
-                .fold(SymbolicText::default(), |all, next| join_paths(all, &next)),
-        ),
-        ReturnKind::Joined => ScriptValue::Text(
-            arguments
-                .iter()
-                .map(ScriptValue::to_value)
-                .fold(SymbolicText::default(), |all, next| concat_values(all, &next)),
-        ),
+        ReturnKind::Path => ScriptValue::Text(fold_values(arguments.iter(), join_paths)),
+        ReturnKind::Joined => ScriptValue::Text(fold_values(arguments.iter(), concat_values)),
         ReturnKind::Expanded => ScriptValue::Text(expand_home(&value, world)),
         ReturnKind::Home => ScriptValue::from_text(world.home.clone()),
         ReturnKind::CurrentDir => cwd.map_or_else(ScriptValue::unknown, ScriptValue::from_text),
@@ -229,9 +219,8 @@ pub(super) fn compute_return_value(
             ScriptValue::Text(to_glob_value(&all))
         }
         ReturnKind::Glob => {
-            let all = arguments.iter().filter(|worth| matches!(worth, ScriptValue::Text(_) | ScriptValue::List(_)));
-            let all = all.map(ScriptValue::to_value).fold(SymbolicText::default(), |all, next| join_paths(all, &next));
-            ScriptValue::Text(to_glob_value(&expand_home(&all, world)))
+            let paths = arguments.iter().filter(|value| matches!(value, ScriptValue::Text(_) | ScriptValue::List(_)));
+            ScriptValue::Text(to_glob_value(&expand_home(&fold_values(paths, join_paths), world)))
         }
         ReturnKind::Temp => ScriptValue::Text(concat_values(
             SymbolicText::from_text("/tmp/"),
@@ -260,6 +249,14 @@ pub(super) fn compute_return_value(
             _ => ScriptValue::unknown(),
         },
     }
+}
+
+/// All values as one.
+fn fold_values<'v>(
+    values: impl Iterator<Item = &'v ScriptValue>,
+    join: fn(SymbolicText, &SymbolicText) -> SymbolicText,
+) -> SymbolicText {
+    values.fold(SymbolicText::default(), |all, next| join(all, &next.to_value()))
 }
 
 /// A module without what only says where it comes from.
@@ -319,11 +316,9 @@ fn evaluate_pack(arguments: &[ScriptValue]) -> ScriptValue {
     let format = values.iter().find(is_format).and_then(SymbolicText::as_text).unwrap_or_default();
     let others = || arguments.iter().filter(|worth| worth.to_value().as_text() != Some(format));
     match format.chars().next() {
-        Some('H') => {
-            others().next().map_or_else(ScriptValue::unknown, |worth| decode_value(&worth.to_value(), decode_hex))
-        }
-        Some('m') => {
-            others().next().map_or_else(ScriptValue::unknown, |worth| decode_value(&worth.to_value(), decode_base64))
+        Some(encoding @ ('H' | 'm')) => {
+            let decode = if encoding == 'H' { decode_hex } else { decode_base64 };
+            others().next().map_or_else(ScriptValue::unknown, |value| decode_value(&value.to_value(), decode))
         }
         Some('C' | 'c' | 'U') => decode_char_codes(&others().cloned().collect::<Vec<_>>()),
         _ => ScriptValue::unknown(),

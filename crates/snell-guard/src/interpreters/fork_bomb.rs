@@ -1,6 +1,6 @@
 //! Loops that never end and start a process in every round without waiting for it.
 
-use super::lexer::ScriptToken;
+use super::lexer::{ScriptToken, find_block_end};
 use crate::interpreters::words::fork_bomb as words;
 
 /// So many loops are looked at: each look goes to the end of what is repeated.
@@ -54,16 +54,7 @@ fn take_block(tokens: &[ScriptToken]) -> Option<&[ScriptToken]> {
     if tokens.first() != Some(&ScriptToken::Sign("{")) {
         return Some(tokens);
     }
-    let mut depth = 0usize;
-    let end = tokens.iter().position(|token| {
-        match token {
-            ScriptToken::Sign("{") => depth += 1,
-            ScriptToken::Sign("}") => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth == 0
-    });
-    tokens.get(..end.unwrap_or(tokens.len()))
+    tokens.get(..find_block_end(tokens))
 }
 
 fn is_spawning_without_pause(body: &[ScriptToken]) -> bool {

@@ -3,7 +3,7 @@
 use super::eval::{CallArgument, ScriptValue};
 use super::languages::CallAction;
 use crate::effects::secrets::credentials::{is_foreign_address, issuer_from_host_part};
-use crate::effects::{self, Effect, EffectKind, MAX_EFFECTS};
+use crate::effects::{self, Effect, MAX_EFFECTS};
 use crate::interpret;
 use crate::invocation::{FileOpenMode, Invocation, OpenedFile, SymbolicPart, SymbolicText, UnknownKind};
 use crate::judge::context::JudgeContext;
@@ -109,23 +109,18 @@ impl<'a> LoweringContext<'a> {
                     _ => words(first),
                 };
                 if signal.as_ref().and_then(SymbolicText::as_text) != Some("0") {
-                    self.lower_command(
-                        [vec![SymbolicText::from_text("kill"), SymbolicText::from_text("--")], processes].concat(),
-                    );
+                    self.lower_program(["kill", "--"], processes);
                 }
             }
             CallAction::Send => {
                 for file in arguments.iter().flat_map(|(_, worth)| worth.files()) {
-                    self.lower_command(vec![SymbolicText::from_text("curl"), SymbolicText::from_text("-T"), file]);
+                    self.lower_program(["curl", "-T"], [file]);
                 }
                 if has_private_value(arguments) || has_foreign_secret(arguments) {
-                    let data = SymbolicText::from_unknown(UnknownKind::Private);
-                    self.lower_command(vec![SymbolicText::from_text("curl"), SymbolicText::from_text("-d"), data]);
+                    self.lower_program(["curl", "-d"], [SymbolicText::from_unknown(UnknownKind::Private)]);
                 }
             }
-            CallAction::Show if has_secret_text(&placed) => {
-                self.lower_command(vec![SymbolicText::from_text("printenv"), SymbolicText::from_text("SECRET")])
-            }
+            CallAction::Show if has_secret_text(&placed) => self.lower_program(["printenv", "SECRET"], []),
             CallAction::Show | CallAction::Eval | CallAction::Apply => {}
         }
     }
@@ -133,15 +128,14 @@ impl<'a> LoweringContext<'a> {
     /// Code that nobody has seen.
     pub(super) fn lower_unseen_code(&mut self) {
         if !self.definitions_only {
-            let code = SymbolicText::from_unknown(UnknownKind::Unseen);
-            self.lower_command(vec![SymbolicText::from_text("sh"), SymbolicText::from_text("-c"), code]);
+            self.lower_program(["sh", "-c"], [SymbolicText::from_unknown(UnknownKind::Unseen)]);
         }
     }
 
     /// Runs commands that do the same as a call.
     pub(super) fn lower_commands(&mut self, commands: Vec<Vec<SymbolicText>>) {
         if !self.definitions_only && self.effects.len() <= MAX_EFFECTS {
-            commands.into_iter().for_each(|argv| self.lower_command(argv));
+            commands.into_iter().for_each(|argv| self.lower_invocation(argv, Vec::new()));
         }
     }
 
@@ -152,15 +146,7 @@ impl<'a> LoweringContext<'a> {
 
     /// Something that a rule judges by itself.
     pub(super) fn mark_rule(&mut self, rule: &str) {
-        self.effects.push(Effect {
-            kind: EffectKind::Rule(effects::find_rule_index(rule)),
-            place: None,
-            recursive: false,
-            program: self.language,
-            by: None,
-            allowed: None,
-            span: self.invocation.span.clone(),
-        });
+        self.effects.push(effects::build_rule_effect(rule, self.language, self.invocation.span.clone()));
     }
 
     fn lower_equivalent(&mut self, command: &str, arguments: &[&ScriptValue]) {
@@ -206,7 +192,9 @@ impl<'a> LoweringContext<'a> {
         }
     }
 
-    fn lower_command(&mut self, argv: Vec<SymbolicText>) {
+    /// Runs a program with these words and arguments.
+    fn lower_program<const N: usize>(&mut self, words: [&str; N], more: impl IntoIterator<Item = SymbolicText>) {
+        let argv = words.into_iter().map(SymbolicText::from_text).chain(more).collect();
         self.lower_invocation(argv, Vec::new());
     }
 
@@ -268,19 +256,17 @@ impl<'a> LoweringContext<'a> {
         }
         if perl && mode.contains('|') {
             let words: Vec<SymbolicText> = placed.iter().skip(2).flat_map(|worth| worth.to_words()).collect();
-            return match words.as_slice() {
-                [only] => self.lower_shell_code(&render_shell_text(only), None),
-                words => self.lower_shell_code(&quote_shell_words(words), None),
-            };
+            let code = if let [only] = words.as_slice() { render_shell_text(only) } else { quote_shell_words(&words) };
+            return self.lower_shell_code(&code, None);
         }
-        let path = ScriptValue::Text(path);
-        if mode.contains('a') || mode.contains(">>") {
-            self.lower_equivalent("true >> $1", &[&path]);
+        let command = if mode.contains('a') || mode.contains(">>") {
+            "true >> $1"
         } else if mode.contains(['w', 'x', '>']) {
-            self.lower_equivalent("true > $1", &[&path]);
+            "true > $1"
         } else {
-            self.lower_equivalent("cat -- $1", &[&path]);
-        }
+            "cat -- $1"
+        };
+        self.lower_equivalent(command, &[&ScriptValue::Text(path)]);
     }
 
     /// A text goes to a shell.
@@ -395,7 +381,7 @@ pub(super) fn render_shell_text(value: &SymbolicText) -> String {
 fn quote_shell_words(words: &[SymbolicText]) -> String {
     let word = |value: &SymbolicText| -> String {
         let parts = value.parts.iter().map(|part| match part {
-            SymbolicPart::Text(text) => format!("'{}'", text.replace('\'', r"'\''")),
+            SymbolicPart::Text(text) => interpret::quote_shell_word(text),
             SymbolicPart::Pattern(text) => text.clone(),
             SymbolicPart::Unknown(unknown) => format!("\"{}\"", to_shell_placeholder(*unknown)),
         });

@@ -2,6 +2,7 @@
 
 use super::lexer::{ScriptStringPart, ScriptToken};
 use crate::interpreters::words::reverse_shell as words;
+use crate::invocation::base_name;
 
 /// Whether this is such code.
 pub(super) fn has_reverse_shell(tokens: &[ScriptToken]) -> bool {
@@ -24,7 +25,7 @@ fn has_interactive_shell(tokens: &[ScriptToken]) -> bool {
         };
         let mut words = text.split_whitespace();
         let program = words.next().unwrap_or_default();
-        let is_shell = words::SHELLS.contains(&program.rsplit('/').next().unwrap_or(program));
+        let is_shell = words::SHELLS.contains(&base_name(program));
         let is_typed = match words.next() {
             Some(word) => words::INTERACTIVE_FLAGS.contains(&word) || word.starts_with(['<', '>']),
             None => match (tokens.get(at + 1), tokens.get(at + 2).and_then(self::token_text)) {

@@ -110,17 +110,11 @@ impl<'a> ParsedArgs<'a> {
         argument: &'a SymbolicText,
         rest: &mut std::slice::Iter<'a, SymbolicText>,
     ) {
-        let text = argument.leading_text();
-        let (written, glued) = match text.find('=') {
-            Some(at) => (text.get(2..at).unwrap_or_default(), Some(at + 1)),
-            None => (text.get(2..).unwrap_or_default(), None),
-        };
+        let (written, glued) = split_flag(argument, "--");
         let known = |name: &str| program.value_flags.iter().any(|flag| flag.strip_prefix("--") == Some(name));
         let names = expand_long_flag(program, written);
         let takes_next = glued.is_none() && names.iter().any(|name| known(name));
-        let value = glued.map(|from| FlagValue { argument, from });
-        let value = value
-            .or_else(|| if takes_next { rest.next().map(|argument| FlagValue { argument, from: 0 }) } else { None });
+        let value = if takes_next { take_next_value(rest) } else { glued };
         let shortened = names.len() > 1;
         for name in names {
             self.flags.push(ParsedFlag { name, long: true, value, shortened });
@@ -134,15 +128,9 @@ impl<'a> ParsedArgs<'a> {
         argument: &'a SymbolicText,
         rest: &mut std::slice::Iter<'a, SymbolicText>,
     ) {
-        let text = argument.leading_text();
-        let (written, glued) = match text.find('=') {
-            Some(at) => (text.get(1..at).unwrap_or_default(), Some(at + 1)),
-            None => (text.get(1..).unwrap_or_default(), None),
-        };
+        let (written, glued) = split_flag(argument, "-");
         let takes = program.value_flags.iter().any(|flag| flag.strip_prefix('-') == Some(written));
-        let next =
-            if takes && glued.is_none() { rest.next().map(|argument| FlagValue { argument, from: 0 }) } else { None };
-        let value = glued.map(|from| FlagValue { argument, from }).or(next);
+        let value = if takes && glued.is_none() { take_next_value(rest) } else { glued };
         self.flags.push(ParsedFlag { name: written, long: false, value, shortened: false });
     }
 
@@ -262,6 +250,19 @@ impl ParsedFlag<'_> {
 
 fn has_short_flag(flags: &[&str], letter: &str) -> bool {
     flags.iter().any(|flag| !flag.starts_with("--") && flag.get(1..) == Some(letter))
+}
+
+/// The name of a flag behind its dashes, and the value behind its `=`.
+fn split_flag<'a>(argument: &'a SymbolicText, dashes: &str) -> (&'a str, Option<FlagValue<'a>>) {
+    let text = argument.leading_text();
+    match text.find('=') {
+        Some(at) => (text.get(dashes.len()..at).unwrap_or_default(), Some(FlagValue { argument, from: at + 1 })),
+        None => (text.get(dashes.len()..).unwrap_or_default(), None),
+    }
+}
+
+fn take_next_value<'a>(rest: &mut std::slice::Iter<'a, SymbolicText>) -> Option<FlagValue<'a>> {
+    rest.next().map(|argument| FlagValue { argument, from: 0 })
 }
 
 /// What a long flag may be short for. One that several begin with is refused by programs; as our lists may not be

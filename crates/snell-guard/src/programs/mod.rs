@@ -3,8 +3,13 @@
 pub(crate) mod argv;
 pub(crate) mod find_filters;
 
+/// Lists of programs, flags and variables: `data/program_words.toml`, as the build script compiled it.
+pub(crate) mod words {
+    include!(concat!(env!("OUT_DIR"), "/program_words.rs"));
+}
+
 use crate::effects::PathAction;
-use crate::invocation::{SymbolicText, UnknownKind};
+use crate::invocation::{SymbolicText, UnknownKind, base_name};
 use crate::programs::argv::ParsedArgs;
 
 /// A program, or several that are used in the same way.
@@ -159,7 +164,7 @@ pub(crate) fn find_program(name: &str) -> Option<(&'static str, &'static Program
     if name.starts_with("/etc/init.d/") {
         return find_exact_program("service");
     }
-    let base = name.rsplit('/').next().unwrap_or(name);
+    let base = base_name(name);
     let base = base.strip_suffix(".exe").unwrap_or(base);
     // `npx @scope/package@version`, `uvx package==version`
     let package = base.find(['@', '=', '[']).filter(|at| *at > 0).and_then(|at| base.get(..at));

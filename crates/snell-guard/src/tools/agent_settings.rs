@@ -1,6 +1,7 @@
 //! Settings of an agent, in the project: an agent may have good reason to change them, and could switch Snell off with
 //! them. What surely does not concern Snell is for the user to decide; everything else is no agent's to change.
 
+use crate::tools::words;
 use serde_json::Value as Json;
 
 use super::build_file_effect;
@@ -11,23 +12,6 @@ use crate::paths::{PathClass, is_within_directory};
 
 /// The rule for a change that the user decides about.
 pub(crate) const SETTINGS_RULE: &str = "self.settings";
-
-/// What stands in the settings where Snell is registered, or could be switched off: in small letters.
-const HOOK_RELATED_WORDS: &[&str] = &[
-    "snell",
-    "hook",
-    "matcher",
-    "command",
-    "\"type\"",
-    "tooluse",
-    "prompt",
-    "notification",
-    "stop",
-    "session",
-    "compact",
-    "permissionrequest",
-    "\\u",
-];
 
 /// How tools call what is there and what is to be there instead.
 const EDIT_KEYS: &[(&str, &str)] = &[("old_string", "new_string"), ("old_str", "new_str"), ("oldText", "newText")];
@@ -81,7 +65,7 @@ fn is_harmless_write(input: &Json) -> bool {
 
 fn is_hook_related(text: &str) -> bool {
     let text = text.to_lowercase();
-    HOOK_RELATED_WORDS.iter().any(|word| text.contains(word))
+    words::settings::HOOK_WORDS.iter().any(|word| text.contains(word))
 }
 
 /// What a text opens and closes: a file that is no longer JSON is no longer read.

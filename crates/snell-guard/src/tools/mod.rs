@@ -9,7 +9,7 @@ mod patch;
 use serde_json::Value as Json;
 
 use crate::effects::{Effect, PathAction, build_path_effect, collect_effects, collect_invocation_effects};
-use crate::interpret;
+use crate::interpret::{self, quote_shell_word};
 use crate::interpreters;
 use crate::invocation::{Invocation, StdinSource, SymbolicPart, SymbolicText};
 use crate::judge::context::JudgeContext;
@@ -210,11 +210,6 @@ fn to_shell_word(word: &str) -> String {
     let is_replaced = word.starts_with('~') || word.contains('$');
     let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "_./~${}-".contains(c));
     if is_replaced && is_plain { word.to_owned() } else { quote_shell_word(word) }
-}
-
-/// A word that a shell reads as it is.
-fn quote_shell_word(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Words as a command line that a shell reads as they are.

@@ -2,8 +2,8 @@
 
 use super::WrapperCall;
 use super::table::words::editors as words;
-use crate::interpret::{ShellFlow, ShellInterpreter};
-use crate::invocation::{FileOpenMode, OpenedFile, SymbolicText};
+use crate::interpret::{ShellFlow, ShellInterpreter, quote_shell_word};
+use crate::invocation::{OpenedFile, SymbolicText};
 
 /// What a command of an editor does, beyond its own text.
 enum EditorAction {
@@ -25,9 +25,7 @@ pub(super) fn follow_editor<'t>(walker: &mut ShellInterpreter<'t>, job: &Wrapper
     for does in commands.iter().filter_map(parse_editor_command) {
         match does {
             EditorAction::Runs(code) => codes.push(code),
-            EditorAction::Writes(path) => {
-                call.files.push(OpenedFile { path: expand_home(path, walker), mode: FileOpenMode::Truncate })
-            }
+            EditorAction::Writes(path) => call.files.push(OpenedFile::truncated(expand_home(path, walker))),
         }
     }
     codes.extend(job.args.flag_values(&["--eval", "-eval", "--execute"]).flat_map(extract_lisp_commands));
@@ -112,8 +110,8 @@ fn find_equivalent_command(text: &str) -> Option<SymbolicText> {
     let quote = after.chars().find(|c| matches!(c, '"' | '\''))?;
     let file = after.split(quote).nth(1)?;
     let home = if file.starts_with("~/") { "~/" } else { "" };
-    let rest = file.get(home.len()..)?.replace('\'', r"'\''");
-    Some(SymbolicText::from_text(format!("{command} -- {home}'{rest}'")))
+    let rest = quote_shell_word(file.get(home.len()..)?);
+    Some(SymbolicText::from_text(format!("{command} -- {home}{rest}")))
 }
 
 /// Clients of databases and servers: `sqlite3 file '.shell command'`, `psql -c '\\! command'`, and the same by standard
@@ -128,11 +126,8 @@ pub(super) fn follow_client<'t>(walker: &mut ShellInterpreter<'t>, job: &Wrapper
                 job.run_code(walker, &SymbolicText::from_text(code));
             }
             if let Some(path) = find_client_output_file(line.trim_start()) {
-                let written = OpenedFile {
-                    path: expand_home(SymbolicText::from_text(path), walker),
-                    mode: FileOpenMode::Truncate,
-                };
-                walker.report_files(vec![written], &job.call.span);
+                let path = expand_home(SymbolicText::from_text(path), walker);
+                walker.report_files(vec![OpenedFile::truncated(path)], &job.call.span);
             }
         }
     }

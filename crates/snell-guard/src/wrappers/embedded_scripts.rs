@@ -138,9 +138,7 @@ pub(super) fn follow_sed<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCal
         for command in parse_sed_script(&script.flatten_patterns().to_string()) {
             match command {
                 SedAction::Runs(code) => codes.push(code),
-                SedAction::Writes(path) => {
-                    call.files.push(OpenedFile { path: SymbolicText::from_text(path), mode: FileOpenMode::Truncate })
-                }
+                SedAction::Writes(path) => call.files.push(OpenedFile::truncated(SymbolicText::from_text(path))),
             }
         }
     }

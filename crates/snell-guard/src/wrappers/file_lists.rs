@@ -16,7 +16,7 @@ pub(crate) fn find_listed_files(found: &[Invocation], world: &JudgeContext) -> O
         return Some(values);
     }
     let (listing, picked) = find_lister(found)?;
-    let arguments = listing.argv.get(1..).unwrap_or_default();
+    let arguments = listing.arguments();
     let mut values = match program_name(listing) {
         "ls" => list_ls_output(arguments, |_| SymbolicText::from_unknown(UnknownKind::Name)),
         _ => list_find_output(arguments, listing.cwd.as_deref(), world),
@@ -34,7 +34,7 @@ pub(super) fn collect_piped_files(left: &[Invocation], walker: &mut ShellInterpr
     let Some((listing, picked)) = find_lister(left) else {
         return vec![SymbolicText::from_unknown(classify_output(left, walker.world))];
     };
-    let arguments = listing.argv.get(1..).unwrap_or_default();
+    let arguments = listing.arguments();
     // Whoever hands on bare names mostly means the files that have them.
     let values = match program_name(listing) {
         "ls" => list_ls_output(arguments, |start| append_path_part(start, SymbolicPart::Pattern("*".to_owned()))),
@@ -60,11 +60,7 @@ fn find_lister(found: &[Invocation]) -> Option<(&Invocation, bool)> {
     for invocation in found.iter().rev().take(limits::STAGES) {
         match program_name(invocation) {
             "find" | "gfind" | "ls" | "gls" => return Some((invocation, picked)),
-            name if words::LINE_FILTERS.contains(&name)
-                && is_stdin_filter(invocation.argv.get(1..).unwrap_or_default()) =>
-            {
-                picked = true
-            }
+            name if words::LINE_FILTERS.contains(&name) && is_stdin_filter(invocation.arguments()) => picked = true,
             _ => return None,
         }
     }
@@ -72,8 +68,7 @@ fn find_lister(found: &[Invocation]) -> Option<(&Invocation, bool)> {
 }
 
 fn program_name(invocation: &Invocation) -> &str {
-    let name = invocation.argv.first().and_then(SymbolicText::as_text).unwrap_or_default();
-    match name.rsplit('/').next().unwrap_or(name) {
+    match invocation.base_name() {
         "gls" => "ls",
         base => base,
     }

@@ -2,65 +2,13 @@
 //! these are is not known before they run, but whether those of Snell may be among them is.
 
 use super::file_lists::FindTests;
-use crate::invocation::{Invocation, SymbolicPart, SymbolicText, UnknownKind};
+use super::table::{SEARCH_PROGRAMS, SearchProgram};
+use crate::invocation::{Invocation, SymbolicPart, SymbolicText, UnknownKind, base_name};
 use crate::judge::context::{JudgeContext, SelfFile, SelfPath};
 use crate::paths::{ClassifiedPath, PathClass, is_within_directory, locate_path, matches_glob};
 
 /// No more of Snell's files are followed; the others are like them.
 pub(super) const MAX_OWN_FILES: usize = 4;
-
-/// How a program searches.
-struct SearchProgram {
-    names: &'static [&'static str],
-    /// Its first operand is a name rather than a text.
-    by_name: bool,
-    /// Flags that take the next word.
-    values: &'static [&'static str],
-    /// Flags of those whose value says which names are searched.
-    globs: &'static [&'static str],
-    /// Flags with which it prints names instead of lines; none if it always does.
-    lists: &'static [&'static str],
-    /// Flags with which it looks at hidden files; none if it always does.
-    hidden: &'static [&'static str],
-}
-
-const LIST_FLAGS: &[&str] = &["-l", "-L", "--files-with-matches", "--files-without-match", "--name-only"];
-const SEARCH_PROGRAMS: &[SearchProgram] = &[
-    SearchProgram {
-        names: &["grep", "ggrep", "egrep", "fgrep", "zgrep", "git grep"],
-        by_name: false,
-        values: &["-e", "-f", "-m", "-A", "-B", "-C", "--include", "--exclude", "--exclude-dir", "--regexp"],
-        globs: &["--include"],
-        lists: LIST_FLAGS,
-        hidden: &[],
-    },
-    SearchProgram {
-        names: &["rg", "ag", "ack", "ugrep", "ug"],
-        by_name: false,
-        values: &[
-            "-e", "-f", "-m", "-A", "-B", "-C", "-g", "--glob", "--iglob", "-t", "-T", "--type", "-j", "--regexp",
-        ],
-        globs: &["-g", "--glob", "--iglob"],
-        lists: LIST_FLAGS,
-        hidden: &["-u", "-.", "--hidden", "--unrestricted"],
-    },
-    SearchProgram {
-        names: &["fd", "fdfind"],
-        by_name: true,
-        values: &["-e", "-t", "-d", "-E", "-S", "-j", "--extension", "--type", "--max-depth", "--exclude"],
-        globs: &[],
-        lists: &[],
-        hidden: &["-H", "-u", "--hidden", "--unrestricted"],
-    },
-    SearchProgram {
-        names: &["locate", "plocate", "mlocate", "slocate", "mdfind"],
-        by_name: true,
-        values: &["-l", "-n", "-d", "--limit", "-onlyin"],
-        globs: &[],
-        lists: &[],
-        hidden: &[],
-    },
-];
 
 /// A search, as it is written.
 #[derive(Default)]
@@ -103,7 +51,7 @@ impl<'a> TextSearch<'a> {
     /// Nothing if it is no search, or one that prints lines.
     fn parse(invocation: &'a Invocation) -> Option<Self> {
         let first = invocation.argv.first()?.as_text()?;
-        let base = first.rsplit('/').next().unwrap_or(first);
+        let base = base_name(first);
         let (name, mut rest) = match (base, invocation.argv.get(1).and_then(SymbolicText::as_text)) {
             ("git", Some("grep")) => ("git grep", invocation.argv.get(2..)?),
             ("git", Some("ls-files")) => return Some(Self::from_ls_files(invocation.argv.get(2..)?)),
@@ -273,7 +221,7 @@ fn is_about_snell(wanted: &str) -> bool {
 
 /// `*.json`, `**/settings.json`, `!*.md`
 fn is_glob_match(glob: &str, name: &str) -> bool {
-    let glob = glob.rsplit('/').next().unwrap_or(glob);
+    let glob = base_name(glob);
     glob.starts_with('!') || matches_glob(name, glob)
 }
 

@@ -24,7 +24,7 @@ pub(crate) use file_search::find_own_files;
 use table::{CODE_VARIABLES, WRAPPERS, WrapperMode, WrapperSpec};
 
 use crate::interpret::{ExpandedCommand, ShellFlow, ShellInterpreter, join_words};
-use crate::invocation::{FileOpenMode, OpenedFile, SymbolicText, UnknownKind};
+use crate::invocation::{OpenedFile, SymbolicText, UnknownKind, base_name};
 
 /// The names of all programs that run programs.
 pub(crate) fn wrapper_names() -> impl Iterator<Item = &'static str> {
@@ -76,7 +76,7 @@ pub(crate) fn follow_wrapper<'t>(walker: &mut ShellInterpreter<'t>, call: &mut E
     if given.has_flag(wrapper.refuse) {
         return None;
     }
-    let base = name.rsplit('/').next().unwrap_or(name);
+    let base = base_name(name);
     let via = std::iter::once(base).chain(given.words.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
     let job = WrapperCall { wrapper, args: given, via, call };
     match wrapper.runs {
@@ -145,8 +145,7 @@ impl<'t> WrapperCall<'_> {
     /// Tells of the files that it writes itself: `strace -o file`.
     fn report_written_files(&self, walker: &mut ShellInterpreter<'t>) {
         let values = self.wrapper.writes.iter().flat_map(|flags| self.args.flag_values(flags));
-        let files: Vec<OpenedFile> =
-            values.map(|path| OpenedFile { path: path.clone(), mode: FileOpenMode::Truncate }).collect();
+        let files: Vec<OpenedFile> = values.cloned().map(OpenedFile::truncated).collect();
         if !files.is_empty() {
             walker.report_files(files, &self.call.span);
         }

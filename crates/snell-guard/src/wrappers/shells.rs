@@ -104,14 +104,7 @@ pub(super) fn follow_shell<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperC
     let rest = argv.get(told.operands_start..).unwrap_or_default();
     if told.has_code_flag {
         let (code, arguments) = rest.split_first()?;
-        if code.is_partly_unknown() {
-            walker.report_command(job.call.clone());
-        } else if !job.call.files.is_empty() {
-            // What is opened is opened once, whatever is run.
-            let mut files = job.call.clone();
-            files.argv.clear();
-            walker.report_command(files);
-        }
+        report_shell_call(walker, job, code);
         follow_child_shell(walker, job, code, arguments, true);
         return Some(ShellFlow::Next);
     }
@@ -177,18 +170,23 @@ fn follow_stdin_script<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<
         walker.run_program(job.call.clone());
         return;
     };
-    if text.is_partly_unknown() {
-        walker.report_command(job.call.clone());
-    } else if !job.call.files.is_empty() {
-        let mut files = job.call.clone();
-        files.argv.clear();
-        walker.report_command(files);
-    }
+    report_shell_call(walker, job, text);
     let name = job.call.argv.first().cloned().unwrap_or_default();
     let outer = walker.scope.io.stdin.clone();
     walker.scope.io.stdin = Rc::new(StdinSource::Inherited);
     follow_child_shell(walker, job, text, &prepend_script_name(&name, arguments), false);
     walker.scope.io.stdin = outer;
+}
+
+/// Reports the shell if its code is not fully known, else only the files that are opened for it.
+fn report_shell_call(walker: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>, code: &SymbolicText) {
+    let mut call = job.call.clone();
+    if !code.is_partly_unknown() {
+        call.argv.clear();
+    }
+    if !call.argv.is_empty() || !call.files.is_empty() {
+        walker.report_command(call);
+    }
 }
 
 /// Follows code in a shell of its own, which knows what was exported.

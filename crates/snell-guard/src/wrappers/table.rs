@@ -1,6 +1,7 @@
 //! What is known of programs that run programs: `data/wrappers.toml`, as the build script wrote it.
 
 use crate::interpret::CodeLanguage;
+use crate::invocation::base_name;
 
 /// A program that runs programs, or one way of using it.
 #[derive(Debug)]
@@ -58,11 +59,27 @@ pub(crate) enum WrapperMode {
     Crontab,
 }
 
+/// A program that prints the names of files that it finds.
+#[derive(Debug)]
+pub(crate) struct SearchProgram {
+    pub(crate) names: &'static [&'static str],
+    /// Whether its first operand is a name rather than a text.
+    pub(crate) by_name: bool,
+    /// Flags that take the next word.
+    pub(crate) values: &'static [&'static str],
+    /// Those of them whose value selects names.
+    pub(crate) globs: &'static [&'static str],
+    /// Flags with which it prints names instead of lines; none if it always does.
+    pub(crate) lists: &'static [&'static str],
+    /// Flags with which it reads hidden files; none if it always does.
+    pub(crate) hidden: &'static [&'static str],
+}
+
 include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));
 
 /// The ways of using a program of this name.
 pub(crate) fn find_wrappers(name: &str) -> &'static [usize] {
-    let base = name.rsplit('/').next().unwrap_or(name);
+    let base = base_name(name);
     let base = base.strip_suffix(".exe").unwrap_or(base);
     find_exact_name(base)
         .or_else(|| find_exact_name(base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')))

@@ -2,7 +2,7 @@
 
 use crate::effects::collector::EffectCollector;
 use crate::effects::database::query_lexer::{QueryDialect, STRING_WORD, split_query_words};
-use crate::invocation::{StdinSource, SymbolicPart, SymbolicText};
+use crate::invocation::{StdinSource, SymbolicPart, SymbolicText, base_name};
 use crate::paths::PathClass;
 use crate::policy::LIMIT_RULE;
 use crate::programs::ProgramSpec;
@@ -101,7 +101,7 @@ fn is_test_name(path: &str) -> bool {
 
 /// Whether one of these stands in the last name of a path or an address.
 fn has_name_word(path: &str, words: &[&str]) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let name = base_name(path).to_ascii_lowercase();
     name.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| words.contains(&word))
 }
 

@@ -1,5 +1,6 @@
 //! Shells and interpreters: would they run what nobody has seen?
 
+use crate::programs::words::interpreters as words;
 use std::borrow::Cow;
 
 use crate::effects::classify_output;
@@ -7,28 +8,13 @@ use crate::effects::collector::EffectCollector;
 use crate::invocation::{StdinSource, SymbolicText, UnknownKind};
 use crate::programs::ProgramSpec;
 
-/// Names of standard input.
-const STDIN_NAMES: &[&str] = &["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
-
 /// Words that only say that something is to be run: `deno run`.
 const RUN_SUBCOMMANDS: &[(&str, &str)] = &[("deno", "run"), ("bun", "run")];
-
-/// Flags with which an interpreter lets code do what it likes: without them, deno keeps it in.
-const UNSANDBOXED_FLAGS: &[&str] = &["-A", "--allow-all", "--allow-run", "--allow-write", "--allow-ffi"];
-
-/// How addresses begin.
-const URL_PREFIXES: &[&str] = &["http://", "https://", "git+http://", "git+https://"];
-
-/// Files that hold no text: what is cut out of them is no script that anybody has read.
-const BINARY_EXTENSIONS: &[&str] = &[
-    ".bin", ".bmp", ".bz2", ".dat", ".gif", ".gz", ".ico", ".iso", ".jpeg", ".jpg", ".mp3", ".mp4", ".pdf", ".png",
-    ".tgz", ".ttf", ".wav", ".webp", ".woff", ".woff2", ".xz", ".zip", ".zst",
-];
 
 /// Whether a file holds no text, by its name.
 pub(crate) fn is_binary_file_name(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    BINARY_EXTENSIONS.iter().any(|ending| lower.ends_with(ending))
+    words::BINARY_EXTENSIONS.iter().any(|ending| lower.ends_with(ending))
 }
 
 /// A program by its address: `npx https://…`
@@ -39,13 +25,13 @@ pub(crate) fn apply_program_url(scene: &mut EffectCollector<'_>, name: &str) {
 }
 
 fn is_url(text: &str) -> bool {
-    URL_PREFIXES.iter().any(|start| text.starts_with(start))
+    words::URL_PREFIXES.iter().any(|start| text.starts_with(start))
 }
 
 /// Judges the code that would run, if it came from another machine or out of an encoding.
 pub(crate) fn apply_interpreter(scene: &mut EffectCollector<'_>, program: &ProgramSpec) {
     let handed = find_code_arguments(scene, program).any(|value| value.contains_unknown(UnknownKind::Unseen));
-    let loose = scene.name() == "deno" && scene.args.has_any_flag(UNSANDBOXED_FLAGS);
+    let loose = scene.name() == "deno" && scene.args.has_any_flag(words::UNSANDBOXED_FLAGS);
     let fetched = loose && scene.args.operands.iter().take(2).any(|value| is_url(value.leading_text()));
     if handed || fetched || (reads_code_from_stdin(scene, program) && is_stdin_unseen(scene.stdin(), scene)) {
         scene.add_rule_effect("network.run-unseen");
@@ -77,7 +63,7 @@ fn reads_code_from_stdin(scene: &EffectCollector<'_>, program: &ProgramSpec) -> 
     let has_code = is_module || program.code_flags.iter().any(|spellings| scene.args.has_any_flag(spellings));
     // `bash +x` sets an option.
     let first = operands_after_run(scene).find(|operand| !operand.leading_text().starts_with('+'));
-    let named = first.is_some_and(|first| first.as_text().is_some_and(|text| STDIN_NAMES.contains(&text)));
+    let named = first.is_some_and(|first| first.as_text().is_some_and(|text| words::STDIN_NAMES.contains(&text)));
     !has_code && (first.is_none() || named || scene.args.short_flag_names().any(|letter| letter == "s"))
 }
 

@@ -1,5 +1,6 @@
 //! Secrets of the environment that are printed where the agent, and whoever reads along, sees them.
 
+use crate::programs::words::secrets as words;
 use std::collections::BTreeSet;
 
 use snell_secrets::{SecretIssuer, is_secret_variable, pattern_names_secrets};
@@ -11,41 +12,17 @@ use crate::invocation::{Invocation, StdinSource, StdoutTarget, SymbolicText};
 use crate::judge::context::JudgeContext;
 use crate::paths::{PathClass, locate_path};
 
-/// Programs that say what they are told.
-const ECHO_PROGRAMS: &[&str] = &["echo", "printf"];
-
-/// Programs that print what they read as it is, or so that it can be read back.
-const PASS_THROUGH_PROGRAMS: &[&str] = &[
-    "base32", "base64", "cat", "column", "dd", "fold", "head", "hexdump", "less", "more", "nl", "od", "rev", "sort",
-    "strings", "tac", "tail", "tee", "uniq", "xxd",
-];
-
-/// Programs that print parts of what they read.
-const FIELD_PROGRAMS: &[&str] = &["awk", "cut", "gawk", "jq", "mawk", "sed", "tr"];
-
-/// Programs that pick lines.
-const GREP_PROGRAMS: &[&str] = &["ag", "egrep", "fgrep", "grep", "rg", "ripgrep"];
-
-/// Programs that list all variables, if they are told nothing else.
-const ENV_LISTERS: &[&str] = &["declare", "env", "export", "printenv", "set", "typeset"];
-
-/// Programs that send what they are given to an address.
-const HTTP_CLIENTS: &[&str] = &["curl", "http", "https", "wget", "xh"];
-
-/// Flags of those that say who asks, which is what secrets are for.
-const AUTH_FLAGS: &[&str] = &["-H", "--header", "-u", "--user", "--oauth2-bearer", "-A", "--auth", "-a", "--password"];
-
 /// So few characters of a secret say nothing: `${TOKEN:0:4}`, `head -c 4`.
 pub(crate) const MAX_HINT_CHARS: usize = 8;
 
 /// Judges whether secret variables would be printed, or sent to somebody whom they do not concern.
 pub(in crate::effects) fn apply_secret_exposure(scene: &mut EffectCollector<'_>, environment: EnvSecrets) {
     let invocation = scene.invocation;
-    let name = program_base_name(invocation);
-    if HTTP_CLIENTS.contains(&name) && sends_variable_to_foreign_host(invocation) {
+    let name = invocation.base_name();
+    if words::HTTP_CLIENTS.contains(&name) && sends_variable_to_foreign_host(invocation) {
         return scene.add_rule_effect("secret.send-private");
     }
-    if HTTP_CLIENTS.contains(&name) && sends_literal_secret(invocation) {
+    if words::HTTP_CLIENTS.contains(&name) && sends_literal_secret(invocation) {
         scene.add_rule_effect("secret.send-written");
     }
     if invocation.stdout != StdoutTarget::Inherited {
@@ -78,24 +55,15 @@ pub(crate) fn find_carried_secret(invocations: &[Invocation]) -> Option<&'static
 /// Whether a file of secrets is read into the shell, so that all programs see them.
 pub(crate) fn loads_secret_file(invocation: &Invocation, world: &JudgeContext) -> bool {
     let file = invocation.argv.get(1);
-    matches!(program_base_name(invocation), "source" | ".")
+    matches!(invocation.base_name(), "source" | ".")
         && !invocation.elsewhere
         && file
             .is_some_and(|file| locate_path(file, invocation.cwd.as_deref(), world).classes.contains(PathClass::Secret))
 }
 
-fn program_base_name(invocation: &Invocation) -> &str {
-    let name = invocation.argv.first().and_then(SymbolicText::as_text).unwrap_or_default();
-    name.rsplit('/').next().unwrap_or(name)
-}
-
-fn program_arguments(invocation: &Invocation) -> &[SymbolicText] {
-    invocation.argv.get(1..).unwrap_or_default()
-}
-
 fn find_echoed_secret(invocation: &Invocation) -> Option<&'static str> {
-    let says = ECHO_PROGRAMS.contains(&program_base_name(invocation));
-    program_arguments(invocation).iter().filter(|_| says).find_map(SymbolicText::credential_issuer)
+    let says = words::ECHO_PROGRAMS.contains(&invocation.base_name());
+    invocation.arguments().iter().filter(|_| says).find_map(SymbolicText::credential_issuer)
 }
 
 fn is_fed_secret(invocation: &Invocation) -> bool {
@@ -114,11 +82,11 @@ fn find_stdin_secret(stdin: &StdinSource) -> Option<&'static str> {
 
 /// Whether it prints what it reads from standard input, or enough of it.
 fn prints_stdin(invocation: &Invocation) -> bool {
-    let name = program_base_name(invocation);
-    let prints = PASS_THROUGH_PROGRAMS.contains(&name)
-        || FIELD_PROGRAMS.contains(&name)
-        || (GREP_PROGRAMS.contains(&name) && prints_matching_lines(invocation));
-    prints && !prints_only_hint(name, program_arguments(invocation))
+    let name = invocation.base_name();
+    let prints = words::PASS_THROUGH_PROGRAMS.contains(&name)
+        || words::FIELD_PROGRAMS.contains(&name)
+        || (words::GREP_PROGRAMS.contains(&name) && prints_matching_lines(invocation));
+    prints && !prints_only_hint(name, invocation.arguments())
 }
 
 /// `head -c 4`, `cut -c1-4`
@@ -137,7 +105,7 @@ fn prints_only_hint(name: &str, arguments: &[SymbolicText]) -> bool {
 
 /// Whether it prints the lines that it finds, rather than their number, their place or all the others.
 fn prints_matching_lines(invocation: &Invocation) -> bool {
-    let flags = program_arguments(invocation).iter().map(SymbolicText::leading_text);
+    let flags = invocation.arguments().iter().map(SymbolicText::leading_text);
     !flags.filter(|text| text.starts_with('-')).any(|text| match text.strip_prefix("--") {
         Some(long) => matches!(long, "count" | "quiet" | "silent" | "files-with-matches" | "invert-match"),
         None => text.contains(['c', 'q', 'l', 'v']),
@@ -146,7 +114,7 @@ fn prints_matching_lines(invocation: &Invocation) -> bool {
 
 /// `declare -p GITHUB_TOKEN`
 fn prints_secret_declaration(name: &str, invocation: &Invocation) -> bool {
-    let arguments = program_arguments(invocation);
+    let arguments = invocation.arguments();
     matches!(name, "declare" | "typeset" | "export")
         && arguments.first().and_then(SymbolicText::as_text) == Some("-p")
         && arguments.iter().filter_map(SymbolicText::as_text).any(is_secret_variable)
@@ -160,22 +128,22 @@ fn lists_secret_variables(invocation: &Invocation, environment: EnvSecrets) -> b
     };
     let (mut picked, mut narrowed) = (false, false);
     for stage in std::iter::once(invocation).chain(left.iter().rev()) {
-        let name = program_base_name(stage);
+        let name = stage.base_name();
         if lists_environment(name, stage) {
             return picked || (environment == EnvSecrets::Loaded && !narrowed);
         }
-        if GREP_PROGRAMS.contains(&name) && prints_matching_lines(stage) {
+        if words::GREP_PROGRAMS.contains(&name) && prints_matching_lines(stage) {
             let names =
-                program_arguments(stage).iter().filter_map(SymbolicText::as_text).filter(|text| !text.starts_with('-'));
+                stage.arguments().iter().filter_map(SymbolicText::as_text).filter(|text| !text.starts_with('-'));
             let secrets = names.take(1).any(pattern_names_secrets) && !greps_only_names(stage);
             picked |= secrets;
             narrowed |= !secrets;
-        } else if FIELD_PROGRAMS.contains(&name) {
+        } else if words::FIELD_PROGRAMS.contains(&name) {
             if !script_picks_secrets(name, stage) {
                 return false;
             }
             picked = true;
-        } else if !PASS_THROUGH_PROGRAMS.contains(&name) || prints_only_hint(name, program_arguments(stage)) {
+        } else if !words::PASS_THROUGH_PROGRAMS.contains(&name) || prints_only_hint(name, stage.arguments()) {
             return false;
         }
     }
@@ -183,21 +151,21 @@ fn lists_secret_variables(invocation: &Invocation, environment: EnvSecrets) -> b
 }
 
 fn lists_environment(name: &str, invocation: &Invocation) -> bool {
-    let told = program_arguments(invocation);
-    ENV_LISTERS.contains(&name)
+    let told = invocation.arguments();
+    words::ENV_LISTERS.contains(&name)
         && told.iter().all(|value| matches!(value.as_text(), Some("-p" | "-x" | "-px" | "-0" | "--null")))
 }
 
 /// `grep -o '^[A-Z_]*TOKEN'` shows names and no values.
 fn greps_only_names(invocation: &Invocation) -> bool {
-    let has = |wanted: &str| program_arguments(invocation).iter().any(|value| value.as_text() == Some(wanted));
+    let has = |wanted: &str| invocation.arguments().iter().any(|value| value.as_text() == Some(wanted));
     let shows_values = |value: &SymbolicText| value.as_text().is_some_and(|text| text.contains(['=', '.', '+']));
-    (has("-o") || has("-oE")) && !program_arguments(invocation).iter().any(shows_values)
+    (has("-o") || has("-oE")) && !invocation.arguments().iter().any(shows_values)
 }
 
 /// `awk '/TOKEN/'`, `sed -n '/TOKEN/p'`: scripts that pick lines. What replaces hides, and the first field is the name.
 fn script_picks_secrets(name: &str, invocation: &Invocation) -> bool {
-    let told: Vec<&str> = program_arguments(invocation).iter().filter_map(SymbolicText::as_text).collect();
+    let told: Vec<&str> = invocation.arguments().iter().filter_map(SymbolicText::as_text).collect();
     let script = told.iter().rev().find(|text| !text.starts_with('-')).copied().unwrap_or_default();
     match name {
         "sed" => told.contains(&"-n") && script.ends_with('p') && pattern_names_secrets(script),
@@ -211,9 +179,10 @@ fn script_picks_secrets(name: &str, invocation: &Invocation) -> bool {
 /// Whether a secret is in the address of somebody whom it does not concern, or in what is sent there.
 fn sends_variable_to_foreign_host(invocation: &Invocation) -> bool {
     let mut after_asking = false;
-    let mut given = program_arguments(invocation).iter().filter(|value| {
-        let asks = std::mem::replace(&mut after_asking, value.as_text().is_some_and(|text| AUTH_FLAGS.contains(&text)));
-        !asks && !AUTH_FLAGS.iter().any(|flag| value.leading_text().starts_with(flag))
+    let mut given = invocation.arguments().iter().filter(|value| {
+        let asks =
+            std::mem::replace(&mut after_asking, value.as_text().is_some_and(|text| words::AUTH_FLAGS.contains(&text)));
+        !asks && !words::AUTH_FLAGS.iter().any(|flag| value.leading_text().starts_with(flag))
     });
     let Some(issuer) = given.find_map(SymbolicText::credential_issuer).filter(|issuer| !issuer.is_empty()) else {
         return false;
@@ -225,7 +194,7 @@ fn sends_variable_to_foreign_host(invocation: &Invocation) -> bool {
 fn sends_literal_secret(invocation: &Invocation) -> bool {
     let piped = match &invocation.stdin {
         StdinSource::Pipe(left) => {
-            left.iter().filter(|left| ECHO_PROGRAMS.contains(&program_base_name(left))).collect()
+            left.iter().filter(|left| words::ECHO_PROGRAMS.contains(&left.base_name())).collect()
         }
         _ => Vec::new(),
     };
@@ -233,14 +202,14 @@ fn sends_literal_secret(invocation: &Invocation) -> bool {
         StdinSource::Text(text) => Some(text),
         _ => None,
     };
-    let texts = program_arguments(invocation).iter().chain(piped.into_iter().flat_map(program_arguments)).chain(held);
+    let texts = invocation.arguments().iter().chain(piped.into_iter().flat_map(Invocation::arguments)).chain(held);
     let issuers: BTreeSet<SecretIssuer> = texts.flat_map(|text| find_secret_issuers(&text.to_string())).collect();
     issuers.iter().any(|issuer| goes_to_foreign_host(*issuer, invocation))
 }
 
 /// Whether what is sent goes to somebody else than whoever gave a secret out.
 fn goes_to_foreign_host(issuer: SecretIssuer, invocation: &Invocation) -> bool {
-    let addresses = program_arguments(invocation).iter().filter(|value| value.leading_text().contains("://"));
+    let addresses = invocation.arguments().iter().filter(|value| value.leading_text().contains("://"));
     let mut addresses = addresses.map(|value| format!("{}/", value.leading_text()));
     addresses.any(|address| is_foreign_address(issuer, &address))
 }

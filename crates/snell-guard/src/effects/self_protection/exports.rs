@@ -3,12 +3,7 @@
 
 use crate::effects::{Effect, EffectKind, find_rule_index};
 use crate::invocation::{Invocation, SymbolicText};
-
-/// Programs that no variable of Snell's is set for.
-const TRIVIAL_PROGRAMS: &[&str] = &[
-    "echo", "printf", "true", ":", "false", "ls", "pwd", "cat", "env", "printenv", "export", "test", "[", "sleep",
-    "date",
-];
+use crate::programs::words::own_files as words;
 
 /// Takes back what is excused by a program that runs behind it.
 pub(crate) fn drop_excused_exports(invocations: &[Invocation], list: &mut Vec<Effect>) {
@@ -16,7 +11,7 @@ pub(crate) fn drop_excused_exports(invocations: &[Invocation], list: &mut Vec<Ef
     let is_for_a_program = |effect: &Effect| {
         let later = invocations.iter().skip(effect.by.map_or(0, |number| number + 1));
         let mut names = later.filter_map(|invocation| invocation.argv.first().and_then(SymbolicText::as_text));
-        names.any(|name| !TRIVIAL_PROGRAMS.contains(&name))
+        names.any(|name| !words::TRIVIAL_PROGRAMS.contains(&name))
     };
     let is_export = |effect: &Effect| {
         let by = effect.by.and_then(|number| invocations.get(number));

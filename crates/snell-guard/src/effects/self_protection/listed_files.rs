@@ -2,18 +2,10 @@
 //! a way that cannot be followed: by an array, by a file, by a shell.
 
 use crate::effects::{Effect, EffectKind, PathAction};
-use crate::invocation::{Invocation, StdinSource, StdoutTarget, SymbolicText};
+use crate::invocation::{Invocation, StdinSource, StdoutTarget};
 use crate::judge::context::JudgeContext;
 use crate::paths::{ClassifiedPath, PathClass, locate_path};
-
-/// Programs that print names of files.
-const LISTERS: &[&str] = &[
-    "ack", "ag", "bfs", "compgen", "du", "egrep", "exa", "eza", "fd", "fdfind", "fgrep", "find", "grep", "ls", "lsof",
-    "rg", "stat", "tree",
-];
-
-/// Shells that run what they are fed.
-const SHELLS: &[&str] = &["bash", "dash", "ksh", "sh", "zsh"];
+use crate::programs::words::own_files as words;
 
 /// What is done to files that must not be done to Snell's own.
 const CHANGE_ACTIONS: &[PathAction] = &[
@@ -55,7 +47,7 @@ pub(crate) fn add_listed_file_effects(invocations: &[Invocation], world: &JudgeC
 /// Where a search starts whose output goes to another program, if Snell has something of its own there.
 fn find_self_search_root(search: &Invocation, world: &JudgeContext) -> Option<ClassifiedPath> {
     let is_lister =
-        LISTERS.contains(&program_base_name(search)) && search.stdout != StdoutTarget::Inherited && !search.elsewhere;
+        words::LISTERS.contains(&search.base_name()) && search.stdout != StdoutTarget::Inherited && !search.elsewhere;
     let mut places = search.argv.iter().skip(1).filter(|_| is_lister);
     places.find_map(|value| {
         let place = locate_path(value, search.cwd.as_deref(), world);
@@ -67,12 +59,7 @@ fn find_self_search_root(search: &Invocation, world: &JudgeContext) -> Option<Cl
 /// Whether it is a shell that is fed by such a search.
 fn is_fed_by_search(shell: &Invocation, world: &JudgeContext) -> bool {
     let StdinSource::Pipe(left) = &shell.stdin else { return false };
-    SHELLS.contains(&program_base_name(shell))
+    words::SHELLS.contains(&shell.base_name())
         && shell.argv.len() == 1
         && left.iter().any(|invocation| find_self_search_root(invocation, world).is_some())
-}
-
-fn program_base_name(invocation: &Invocation) -> &str {
-    let name = invocation.argv.first().and_then(SymbolicText::as_text).unwrap_or_default();
-    name.rsplit('/').next().unwrap_or(name)
 }

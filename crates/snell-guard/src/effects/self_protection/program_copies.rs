@@ -3,42 +3,10 @@
 use crate::effects::EffectDepth;
 use crate::effects::collector::EffectCollector;
 use crate::effects::{Effect, EffectKind, PathAction, collect_effects_without_input};
-use crate::invocation::{Invocation, StdinSource, StdoutTarget, SymbolicText};
+use crate::invocation::{StdinSource, StdoutTarget, SymbolicText};
 use crate::paths::PathClass;
 use crate::programs;
-
-/// Programs that tell about a file and do not hand on what is in it.
-const DESCRIBERS: &[&str] = &[
-    "b2sum",
-    "cksum",
-    "cmp",
-    "diff",
-    "du",
-    "file",
-    "grep",
-    "ldd",
-    "ls",
-    "md5",
-    "md5sum",
-    "nm",
-    "objdump",
-    "otool",
-    "readelf",
-    "rg",
-    "sha1sum",
-    "sha256sum",
-    "sha512sum",
-    "shasum",
-    "size",
-    "stat",
-    "strings",
-    "sum",
-    "wc",
-    "which",
-];
-
-/// Programs that write what they read into files of their own.
-const WRITERS: &[&str] = &["csplit", "curl", "dd", "split", "sponge", "tee"];
+use crate::programs::words::own_files as words;
 
 /// No more programs of a pipe are looked at.
 const MAX_PIPED: usize = 16;
@@ -46,8 +14,8 @@ const MAX_PIPED: usize = 16;
 /// `cat program > file`, `base64 program | base64 -d > file`: what is read lies under another name then.
 pub(in crate::effects) fn find_program_copies(scene: &mut EffectCollector<'_>) {
     let writes =
-        scene.invocation.stdout == StdoutTarget::File || WRITERS.contains(&program_base_name(scene.invocation));
-    if !writes || !scene.includes_input() || DESCRIBERS.contains(&program_base_name(scene.invocation)) {
+        scene.invocation.stdout == StdoutTarget::File || words::WRITERS.contains(&scene.invocation.base_name());
+    if !writes || !scene.includes_input() || words::DESCRIBERS.contains(&scene.invocation.base_name()) {
         return;
     }
     let mut place = scene.find_self_program_read();
@@ -57,7 +25,7 @@ pub(in crate::effects) fn find_program_copies(scene: &mut EffectCollector<'_>) {
         let Some(last) = left.last().filter(|_| looked_at < MAX_PIPED) else {
             break;
         };
-        if DESCRIBERS.contains(&program_base_name(last)) {
+        if words::DESCRIBERS.contains(&last.base_name()) {
             break;
         }
         for invocation in left.iter().take(MAX_PIPED) {
@@ -79,14 +47,6 @@ fn is_snell_program(effect: &Effect) -> bool {
     place.is_some_and(|place| place.classes.contains(PathClass::OwnProgram))
 }
 
-fn program_base_name(invocation: &Invocation) -> &str {
-    let name = invocation.argv.first().and_then(SymbolicText::as_text).unwrap_or_default();
-    name.rsplit('/').next().unwrap_or(name)
-}
-
-/// Commands of Snell's that a copy of it under another name may be given.
-const OWN_COMMANDS: &[&str] = &["uninstall", "trust", "untrust", "uninit"];
-
 /// A program that gets a command of Snell may be a copy of Snell under another name, unless it is a known program.
 pub(in crate::effects) fn find_renamed_program(scene: &mut EffectCollector<'_>) {
     let name = scene.invocation.argv.first().and_then(SymbolicText::as_text);
@@ -94,13 +54,13 @@ pub(in crate::effects) fn find_renamed_program(scene: &mut EffectCollector<'_>) 
     if scene.program().is_some() && !name.is_some_and(|name| by_path && !name.starts_with('/')) {
         return;
     }
-    let arguments = scene.invocation.argv.get(1..).unwrap_or_default();
+    let arguments = scene.invocation.arguments();
     let mut arguments = arguments.iter().map(SymbolicText::as_text);
     let (Some(Some(command)), object) = (arguments.next(), arguments.next()) else {
         return;
     };
     let on_agent = object.flatten().is_some_and(programs::is_agent_program);
-    let is_own = OWN_COMMANDS.contains(&command);
+    let is_own = words::SNELL_COMMANDS.contains(&command);
     if is_own && (on_agent || by_path && command.ends_with("trust")) {
         scene.add_rule_effect("self.renamed");
     }

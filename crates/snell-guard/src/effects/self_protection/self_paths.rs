@@ -3,237 +3,10 @@
 use crate::effects::EffectDepth;
 use crate::effects::PathAction;
 use crate::effects::collector::EffectCollector;
-use crate::invocation::{StdinSource, SymbolicText};
+use crate::invocation::{StdinSource, SymbolicText, base_name};
 use crate::paths::{MAX_PATH, PathClass};
+use crate::programs::words::own_files as words;
 use crate::wrappers;
-
-/// Programs that only read the files that they are given, besides those whose entries say so.
-const READERS: &[&str] = &[
-    ".",
-    "7z",
-    "ack",
-    "ag",
-    "ajv",
-    "apropos",
-    "b2sum",
-    "b3sum",
-    "bat",
-    "batcat",
-    "break",
-    "bzgrep",
-    "case",
-    "check-jsonschema",
-    "cksum",
-    "cloc",
-    "cmp",
-    "codespell",
-    "colordiff",
-    "column",
-    "comm",
-    "compgen",
-    "complete",
-    "configure",
-    "continue",
-    "csvlook",
-    "delta",
-    "diff",
-    "difft",
-    "egrep",
-    "eslint",
-    "eval",
-    "exec",
-    "expand",
-    "fgrep",
-    "fold",
-    "fuser",
-    "fx",
-    "getent",
-    "ggrep",
-    "glow",
-    "grep",
-    "gron",
-    "hash",
-    "hexdump",
-    "hexyl",
-    "icdiff",
-    "jaq",
-    "jless",
-    "jq",
-    "json",
-    "jsonlint",
-    "ldconfig",
-    "ldd",
-    "logger",
-    "look",
-    "lsof",
-    "man",
-    "mapfile",
-    "markdownlint",
-    "md5",
-    "md5sum",
-    "mdcat",
-    "mlr",
-    "nm",
-    "notify-send",
-    "objdump",
-    "od",
-    "otool",
-    "pcre2grep",
-    "pcregrep",
-    "pgrep",
-    "prettier",
-    "ps",
-    "pygmentize",
-    "readarray",
-    "readelf",
-    "rg",
-    "rgrep",
-    "sdiff",
-    "sha1sum",
-    "sha224sum",
-    "sha256sum",
-    "sha384sum",
-    "sha512sum",
-    "shasum",
-    "shellcheck",
-    "size",
-    "sleep",
-    "source",
-    "strings",
-    "sum",
-    "taplo",
-    "tokei",
-    "tomlq",
-    "typos",
-    "unalias",
-    "wait",
-    "watch",
-    "wc",
-    "whatis",
-    "whence",
-    "whereis",
-    "wl-copy",
-    "xclip",
-    "xq",
-    "xsel",
-    "xxd",
-    "xxhsum",
-    "xzgrep",
-    "yamllint",
-    "yes",
-    "yq",
-    "zcat",
-    "zgrep",
-    "zipinfo",
-    "zless",
-];
-
-/// Commands of other programs that read what they are given, or whose entries say what else they do.
-const READING_COMMANDS: &[(&str, &[&str])] = &[
-    (
-        "git",
-        &[
-            "add",
-            "annotate",
-            "blame",
-            "cat-file",
-            "check-attr",
-            "check-ignore",
-            "checkout",
-            "commit",
-            "config",
-            "diff",
-            "diff-files",
-            "diff-index",
-            "diff-tree",
-            "grep",
-            "hash-object",
-            "log",
-            "ls-files",
-            "ls-tree",
-            "mv",
-            "reset",
-            "restore",
-            "rev-list",
-            "rev-parse",
-            "rm",
-            "shortlog",
-            "show",
-            "status",
-            "update-index",
-            "whatchanged",
-        ],
-    ),
-    ("openssl", &["dgst"]),
-    ("dasel", &["select"]),
-];
-
-/// Programs that run code. The guard looks only at the paths in that code.
-const CODE_RUNNERS: &[&str] = &[
-    "ansible",
-    "awk",
-    "duckdb",
-    "ed",
-    "emacs",
-    "emacsclient",
-    "ex",
-    "expect",
-    "gawk",
-    "gdb",
-    "ghc",
-    "gnuplot",
-    "groovy",
-    "guile",
-    "janet",
-    "jshell",
-    "less",
-    "lftp",
-    "lldb",
-    "make",
-    "gmake",
-    "mawk",
-    "mysql",
-    "nawk",
-    "ocaml",
-    "octave",
-    "psql",
-    "racket",
-    "runghc",
-    "sbcl",
-    "scala",
-    "sqlite3",
-    "sqlite",
-    "tclsh",
-    "tmux",
-    "wish",
-];
-
-/// Words of flags and variables that say where something is put.
-const OUTPUT_NAME_WORDS: &[&str] = &[
-    "p",
-    "out",
-    "output",
-    "outdir",
-    "dest",
-    "destdir",
-    "destination",
-    "target",
-    "prefix",
-    "root",
-    "install",
-    "bin",
-    "bindir",
-    "gobin",
-    "results",
-    "installdir",
-    "home",
-];
-
-/// Words of flags that say what is read.
-const INPUT_NAME_WORDS: &[&str] = &["config", "input", "schema", "from", "src", "source", "settings", "socket", "unix"];
-
-/// With these, a program changes nothing.
-const DRY_RUN_FLAGS: &[&str] = &["--check", "--dry-run", "--help", "--version", "--list-different"];
 
 /// More of what a call hands over is not looked at.
 const MAX_VALUES: usize = 1 << 12;
@@ -253,15 +26,15 @@ pub(in crate::effects) fn apply_self_paths(scene: &mut EffectCollector<'_>) {
     let Some(program) = scene.invocation.argv.first().and_then(SymbolicText::as_text) else {
         return;
     };
-    let base = program.rsplit('/').next().unwrap_or(program);
+    let base = base_name(program);
     let mut values = Vec::new();
     if !is_read_only_program(scene, base) {
         let own = wrappers::own_arguments(&scene.invocation.argv);
-        if own.iter().filter_map(SymbolicText::as_text).any(|text| DRY_RUN_FLAGS.contains(&text)) {
+        if own.iter().filter_map(SymbolicText::as_text).any(|text| words::DRY_RUN_FLAGS.contains(&text)) {
             return;
         }
         values.extend(collect_named_values(own));
-        if CODE_RUNNERS.contains(&base) {
+        if words::CODE_RUNNERS.contains(&base) {
             let is_code = |code: &&SymbolicText| !base.ends_with("awk") || code.to_string().contains(['>', '|']);
             values.extend(own.iter().filter(is_code).flat_map(find_paths_in_code));
             if let StdinSource::Text(code) = scene.stdin() {
@@ -281,7 +54,7 @@ pub(in crate::effects) fn apply_self_paths(scene: &mut EffectCollector<'_>) {
 fn add_self_path_effect(scene: &mut EffectCollector<'_>, named: &NamedValue) {
     let place = scene.locate_path(&expand_home(&named.value, &scene.context.home));
     if place.classes.contains(PathClass::Own) {
-        let is_read = named.name.starts_with("--") && named.has_name_word(INPUT_NAME_WORDS);
+        let is_read = named.name.starts_with("--") && named.has_name_word(words::INPUT_NAMES);
         if !is_read && !scene.has_effect_on(&place, None) {
             scene.push_path_effect(PathAction::MayEdit, place, EffectDepth::Single);
         }
@@ -296,13 +69,13 @@ fn add_self_path_effect(scene: &mut EffectCollector<'_>, named: &NamedValue) {
 
 /// Whether it is known to do no more to files than its entry says.
 fn is_read_only_program(scene: &EffectCollector<'_>, base: &str) -> bool {
-    if let Some((_, commands)) = READING_COMMANDS.iter().find(|(program, _)| *program == base) {
+    if let Some((_, commands)) = words::READING_COMMANDS.iter().find(|(program, _)| *program == base) {
         let first = scene.args.operands.first().and_then(|value| value.as_text());
         let argument = || wrappers::own_arguments(&scene.invocation.argv).first().and_then(SymbolicText::as_text);
         let command = scene.name().split_once(' ').map(|(_, command)| command).or(first).or_else(argument);
         return command.is_none_or(|command| commands.contains(&command));
     }
-    READERS.contains(&base) || scene.program().is_some_and(|program| program.names_only)
+    words::READERS.contains(&base) || scene.program().is_some_and(|program| program.names_only)
 }
 
 impl NamedValue {
@@ -318,7 +91,7 @@ impl NamedValue {
 
     /// Whether the name says that something is put there.
     fn is_output_name(&self) -> bool {
-        self.has_name_word(OUTPUT_NAME_WORDS)
+        self.has_name_word(words::OUTPUT_NAMES)
             && !matches!(self.name.as_str(), "-p" | "HOME")
             && !self.name.starts_with("XDG_")
     }

@@ -20,7 +20,7 @@ pub(crate) fn add_deferred_destroy_effects(invocations: &[Invocation], list: &mu
         if !PLANNERS.contains(&name) {
             continue;
         }
-        let line = ParsedArgs::parse(program, invocation.argv.get(1..).unwrap_or_default());
+        let line = ParsedArgs::parse(program, invocation.arguments());
         let mut words = line.operands.iter().map(|value| value.to_string());
         match words.next().as_deref() {
             Some("plan") if line.has_any_flag(&["-destroy", "--destroy"]) => {

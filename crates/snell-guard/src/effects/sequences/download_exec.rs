@@ -1,5 +1,6 @@
 //! A file that is fetched and run in the same call: nobody has seen it either.
 
+use crate::programs::words::downloads as words;
 use std::borrow::Cow;
 
 use crate::effects::remote::is_fresh_container;
@@ -9,23 +10,6 @@ use crate::judge::context::JudgeContext;
 use crate::paths::{PathClass, locate_path};
 use crate::programs::argv::ParsedArgs;
 use crate::programs::{self, ProgramHandler};
-
-/// Programs that fetch, the flags that name the file, and whether the address names it otherwise.
-const FETCHERS: &[(&str, &[&str])] = &[("curl", &["-o", "--output"]), ("wget", &["-O", "--output-document"])];
-
-/// Flags that name the directory for it.
-const DIRECTORY_FLAGS: &[&str] = &["-P", "--directory-prefix", "--output-dir"];
-
-/// Programs that unpack, and the flags that say where to.
-const UNPACKERS: &[(&str, &[&str])] = &[
-    ("tar", &["-C", "--directory"]),
-    ("bsdtar", &["-C", "--directory"]),
-    ("gtar", &["-C", "--directory"]),
-    ("unzip", &["-d"]),
-];
-
-/// Flags that name an archive.
-const ARCHIVE_FLAGS: &[&str] = &["-f", "--file"];
 
 /// Adds an effect for each program that runs what an earlier one fetched.
 pub(crate) fn add_download_exec_effects(invocations: &[Invocation], world: &JudgeContext, list: &mut Vec<Effect>) {
@@ -71,10 +55,11 @@ fn find_unpack_directory(
     world: &JudgeContext,
 ) -> Option<String> {
     let (known, program) = name.as_text().and_then(programs::find_program)?;
-    let (_, into) = UNPACKERS.iter().find(|(unpacker, _)| *unpacker == known)?;
+    let (_, into) = words::UNPACKERS.iter().find(|(unpacker, _)| *unpacker == known)?;
     let line = ParsedArgs::parse(program, invocation.argv.get(1..)?);
     let cwd = invocation.cwd.as_deref();
-    let archives = line.flag_values(ARCHIVE_FLAGS).chain(line.operands.iter().map(|value| Cow::Borrowed(*value)));
+    let archives =
+        line.flag_values(words::ARCHIVE_FLAGS).chain(line.operands.iter().map(|value| Cow::Borrowed(*value)));
     let named = archives.filter_map(|value| locate_path(&value, cwd, world).path).any(|path| files.contains(&path));
     let piped = match &invocation.stdin {
         StdinSource::Pipe(left) => classify_output(left, world) == UnknownKind::Unseen,
@@ -104,15 +89,15 @@ fn find_downloaded_files(invocation: &Invocation, name: &SymbolicText, world: &J
     let Some((known, program)) = name.as_text().and_then(programs::find_program) else {
         return Vec::new();
     };
-    let Some((_, flags)) = FETCHERS.iter().find(|(fetcher, _)| *fetcher == known) else {
+    let Some((_, flags)) = words::FETCHERS.iter().find(|(fetcher, _)| *fetcher == known) else {
         return Vec::new();
     };
-    let line = ParsedArgs::parse(program, invocation.argv.get(1..).unwrap_or_default());
+    let line = ParsedArgs::parse(program, invocation.arguments());
     let mut files: Vec<SymbolicText> = line.flag_values(flags).map(|value| value.into_owned()).collect();
     let mut cwd = invocation.cwd.clone();
     if files.is_empty() {
         files.extend(line.operands.iter().filter_map(|url| file_name_from_url(url)));
-        if let Some(directory) = line.flag_values(DIRECTORY_FLAGS).last() {
+        if let Some(directory) = line.flag_values(words::DIRECTORY_FLAGS).last() {
             cwd = locate_path(&directory, cwd.as_deref(), world).path;
         }
     }

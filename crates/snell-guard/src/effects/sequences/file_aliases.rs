@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::effects::AnalysisScope;
 use crate::effects::collector::EffectCollector;
 use crate::effects::{Effect, EffectKind, PathAction};
-use crate::invocation::{Invocation, SymbolicText};
+use crate::invocation::{Invocation, SymbolicText, base_name};
 use crate::judge::context::JudgeContext;
 use crate::paths::{PathClass, is_within_directory, locate_path};
 use crate::programs;
@@ -113,7 +113,7 @@ impl FileAliases {
 /// The new name that a program gives to one file.
 fn find_alias(by: usize, invocation: &Invocation, world: &JudgeContext) -> Option<FileAlias> {
     let program = invocation.argv.first()?.as_text()?;
-    let base = program.rsplit('/').next().unwrap_or(program);
+    let base = base_name(program);
     let called = programs::resolve_program_call(&invocation.argv).filter(|_| RENAMERS.contains(&base))?;
     let mut none = Vec::new();
     let name = called.name;

@@ -1,12 +1,7 @@
 //! Loops that never end and start something in every round without waiting for it: soon there is room for nothing else.
 
+use crate::programs::words::shell as words;
 use snell_shell::{CommandPipeline, ShellCommand, ShellCommandKind, ShellScript, ShellWord};
-
-/// Commands that take no time, so that the next round comes at once.
-const INSTANT: &[&str] = &[
-    ":", "[", "declare", "disown", "echo", "export", "false", "let", "local", "printf", "set", "shift", "test", "true",
-    "unset",
-];
 
 /// Conditions that always hold.
 const ALWAYS: &[&[&str]] = &[&[":"], &["true"], &["/bin/true"], &["[", "1", "]"], &["test", "1"]];
@@ -76,9 +71,9 @@ fn list_commands(pipeline: &CommandPipeline) -> &[ShellCommand] {
 /// What is more than a simple command may do anything, and is not looked into.
 fn is_instant_command(command: &ShellCommand) -> bool {
     match &command.kind {
-        ShellCommandKind::Simple { words, .. } => {
-            words.first().is_none_or(|word| word.as_unquoted().is_some_and(|name| INSTANT.contains(&name)))
-        }
+        ShellCommandKind::Simple { words, .. } => words
+            .first()
+            .is_none_or(|word| word.as_unquoted().is_some_and(|name| words::INSTANT_COMMANDS.contains(&name))),
         ShellCommandKind::Arithmetic(_) | ShellCommandKind::Test(_) => true,
         _ => false,
     }

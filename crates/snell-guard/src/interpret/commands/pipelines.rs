@@ -1,5 +1,6 @@
 //! Lists and pipes: the manual's sections "Pipelines" and "Lists of Commands".
 
+use crate::programs::words::shell as words;
 use std::rc::Rc;
 
 use super::infinite_loops;
@@ -9,12 +10,6 @@ use crate::interpret::scope::{OutputSink, ShellScope};
 use crate::interpret::{ShellFlow, ShellInterpreter};
 use crate::invocation::{Invocation, StdinSource};
 use snell_shell::{AndOrList, CommandPipeline, ListConnector, ShellCommand, ShellCommandKind, ShellScript};
-
-/// Commands that are taken to succeed: what follows them by `&&` does run.
-const SURE_COMMANDS: &[&str] = &[
-    ":", "alias", "cd", "declare", "echo", "export", "local", "mkdir", "printf", "pushd", "pwd", "readonly", "set",
-    "shopt", "touch", "true", "typeset", "umask", "unset",
-];
 
 impl<'t> ShellInterpreter<'t> {
     /// Follows a list of commands.
@@ -194,7 +189,7 @@ fn is_sure_to_succeed(pipeline: &CommandPipeline) -> bool {
     };
     match &command.kind {
         ShellCommandKind::Simple { words, .. } => {
-            words.first().is_none_or(|word| word.as_unquoted().is_some_and(|name| SURE_COMMANDS.contains(&name)))
+            words.first().is_none_or(|word| word.as_unquoted().is_some_and(|name| words::SURE_COMMANDS.contains(&name)))
         }
         _ => false,
     }

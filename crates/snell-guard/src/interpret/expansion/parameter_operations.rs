@@ -397,7 +397,7 @@ fn transform_value(value: &SymbolicText, letter: char) -> SymbolicText {
         ('U', _) => change_case(value, "^^"),
         ('L', _) => change_case(value, ",,"),
         ('u', _) => change_case(value, "^"),
-        ('Q' | 'K', Some(text)) => SymbolicText::from_text(format!("'{}'", text.replace('\'', "'\\''"))),
+        ('Q' | 'K', Some(text)) => SymbolicText::from_text(crate::interpret::quote_shell_word(text)),
         ('E', Some(text)) => crate::interpret::known_output::printf::unescape_text(text)
             .map_or_else(|| degrade_to_unknown(value), SymbolicText::from_text),
         ('a' | 'A', _) => SymbolicText::from_unknown(UnknownKind::Anything),

@@ -11,14 +11,11 @@ use super::scope::ShellVariable;
 use super::{ExpandedCommand, ShellFlow, ShellInterpreter};
 use crate::interpret::assignment::AssignMode;
 use crate::interpret::known_output::filters::FilterArgs;
+use crate::programs::words::shell as words;
 
-use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind};
+use crate::invocation::{SymbolicPart, SymbolicText, UnknownKind, base_name};
 use crate::judge::context::SelfFile;
 use crate::paths::locate_path;
-
-/// Programs that print one name or number, whatever they are asked.
-const NAME_PRINTERS: &[&str] =
-    &["arch", "date", "hostname", "id", "logname", "nproc", "tty", "uname", "uuidgen", "wc", "whoami", "expr"];
 
 /// What git prints, by its first words.
 const GIT_OUTPUTS: &[(&[&str], Option<UnknownKind>)] = &[
@@ -34,7 +31,7 @@ impl<'t> ShellInterpreter<'t> {
     /// What a program prints; nothing if nobody knows.
     pub(super) fn predict_output(&mut self, call: &ExpandedCommand) -> Option<SymbolicText> {
         let name = call.name()?;
-        let base = name.rsplit('/').next().unwrap_or(name);
+        let base = base_name(name);
         let arguments = call.arguments();
         match base {
             "echo" => Some(printf::format_echo(arguments)),
@@ -58,7 +55,9 @@ impl<'t> ShellInterpreter<'t> {
             "id" if arguments.first().and_then(SymbolicText::as_text) == Some("-un") => {
                 Some(append_newline(SymbolicText::from_text(self.world.user.clone())))
             }
-            _ if NAME_PRINTERS.contains(&base) => Some(append_newline(SymbolicText::from_unknown(UnknownKind::Name))),
+            _ if words::NAME_PRINTERS.contains(&base) => {
+                Some(append_newline(SymbolicText::from_unknown(UnknownKind::Name)))
+            }
             "getent" => self.predict_getent(arguments),
             _ => printed::predict_printed_literal(base, call)
                 .or_else(|| self.predict_filter(base, arguments))
@@ -226,7 +225,7 @@ fn predict_basename(arguments: &[SymbolicText]) -> Option<SymbolicText> {
         return Some(SymbolicText::from_unknown(UnknownKind::Something));
     };
     let trimmed = text.trim_end_matches('/');
-    let base = trimmed.rsplit('/').next().unwrap_or(trimmed);
+    let base = base_name(trimmed);
     let base = if base.is_empty() && !text.is_empty() { "/" } else { base };
     let suffix = operands.next().and_then(SymbolicText::as_text).unwrap_or_default();
     let base = base.strip_suffix(suffix).filter(|base| !base.is_empty()).unwrap_or(base);

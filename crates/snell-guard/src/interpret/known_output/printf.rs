@@ -148,7 +148,7 @@ fn quote_text(text: &str) -> String {
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
     }
-    format!("'{}'", text.replace('\'', "'\\''"))
+    crate::interpret::quote_shell_word(text)
 }
 
 /// `%-5s`, `%05d`, `%.3s`

@@ -288,6 +288,20 @@ impl<'a> ScriptLexer<'a> {
     }
 }
 
+/// Where the block that begins here is closed, or where the tokens end.
+pub(super) fn find_block_end(tokens: &[ScriptToken]) -> usize {
+    let mut depth = 0usize;
+    let end = tokens.iter().position(|token| {
+        match token {
+            ScriptToken::Sign("{") => depth += 1,
+            ScriptToken::Sign("}") => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    });
+    end.unwrap_or(tokens.len())
+}
+
 /// Where a string ends: at its mark, unless a backslash is before it.
 fn find_string_end(body: &str, mark: &str) -> usize {
     let bytes = body.as_bytes();

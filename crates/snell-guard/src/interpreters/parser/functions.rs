@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::interpreters::eval::{CallArgument, ScriptValue};
-use crate::interpreters::lexer::ScriptToken;
+use crate::interpreters::lexer::{ScriptToken, find_block_end};
 use crate::interpreters::parser::ScriptParser;
 
 /// Longer ones are not followed.
@@ -123,15 +123,6 @@ fn take_function_body(rest: &[ScriptToken]) -> &[ScriptToken] {
         let end = rest.iter().position(next).unwrap_or(rest.len());
         return rest.get(1..end).unwrap_or_default();
     };
-    let mut depth = 0usize;
-    let end = rest.iter().skip(open).position(|token| {
-        match token {
-            ScriptToken::Sign("{") => depth += 1,
-            ScriptToken::Sign("}") => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth == 0
-    });
-    let end = end.map_or(rest.len(), |end| open + end);
-    rest.get(open + 1..end).unwrap_or_default()
+    let block = rest.get(open..).unwrap_or_default();
+    block.get(1..find_block_end(block)).unwrap_or_default()
 }

@@ -314,32 +314,21 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
 
     pub(super) fn parse_member(&mut self, before: ScriptValue, part: &str) -> ScriptValue {
         if let ScriptValue::Symbol(name) = &before {
-            let full = format!("{name}.{part}");
-            if full.len() > MAX_STORED_SIZE {
-                return ScriptValue::unknown();
-            }
-            let environment = self.find_return_kind(name) == Some(ReturnKind::Environment);
-            if environment && !self.is_known_name(&full) && self.is_language("JavaScript") {
-                return resolve_variable(&SymbolicText::from_text(part), self.lowering.world);
-            }
-            return ScriptValue::Symbol(full);
+            return self.resolve_symbol_member(name, part);
         }
         let mut arguments = Vec::new();
+        let is_iteration = words::ITERATION_METHODS.contains(&part);
         if self.is_sign(0, "(") {
             self.position += 1;
-            let each = words::ITERATION_METHODS.contains(&part).then(|| before.clone());
-            arguments = self.parse_arguments(")", each);
+            arguments = self.parse_arguments(")", is_iteration.then(|| before.clone()));
         }
-        if words::ITERATION_METHODS.contains(&part) {
+        if is_iteration {
             self.bind_block_parameter(&before);
-            let functions: Vec<String> = arguments
-                .iter()
-                .filter_map(|(_, worth)| match worth {
-                    ScriptValue::Symbol(name) => Some(name.clone()),
-                    _ => None,
-                })
-                .collect();
-            for name in functions {
+            let names = arguments.iter().filter_map(|(_, value)| match value {
+                ScriptValue::Symbol(name) => Some(name.clone()),
+                _ => None,
+            });
+            for name in names.collect::<Vec<_>>() {
                 self.evaluate_call(&name, vec![(None, before.clone())]);
             }
         }
@@ -352,35 +341,27 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
         if known {
             return self.evaluate_call(&method, arguments);
         }
-        let taint = arguments.iter().find_map(|(_, worth)| worth.taint());
+        let taint = arguments.iter().find_map(|(_, value)| value.taint());
         match (taint.filter(|_| !is_secret_probe(part, &arguments)), before) {
             (Some(taint), _) => ScriptValue::Text(SymbolicText::from_unknown(taint)),
             (None, file @ ScriptValue::File(_)) => file,
-            (None, before)
-                if matches!(
-                    part,
-                    "strip"
-                        | "trim"
-                        | "decode"
-                        | "encode"
-                        | "toString"
-                        | "to_s"
-                        | "text"
-                        | "resolve"
-                        | "absolute"
-                        | "each"
-                        | "sort"
-                        | "split"
-                ) =>
-            {
-                if part == "split" {
-                    split_value(&before)
-                } else {
-                    before
-                }
-            }
+            (None, before) if part == "split" => split_value(&before),
+            (None, before) if words::NEUTRAL_METHODS.contains(&part) => before,
             _ => ScriptValue::unknown(),
         }
+    }
+
+    /// A member of a module: a longer name, or in JavaScript a variable of the environment.
+    fn resolve_symbol_member(&self, name: &str, part: &str) -> ScriptValue {
+        let full = format!("{name}.{part}");
+        if full.len() > MAX_STORED_SIZE {
+            return ScriptValue::unknown();
+        }
+        let is_environment = self.find_return_kind(name) == Some(ReturnKind::Environment);
+        if is_environment && !self.is_known_name(&full) && self.is_language("JavaScript") {
+            return resolve_variable(&SymbolicText::from_text(part), self.lowering.world);
+        }
+        ScriptValue::Symbol(full)
     }
 
     pub(super) fn resolve_element(&mut self, before: ScriptValue, inside: &ScriptValue) -> ScriptValue {

@@ -2,10 +2,11 @@
 
 use serde_json::Value as Json;
 
+use crate::interpret::quote_shell_word;
 use crate::tools::mcp::findings::FindingSink;
 use crate::tools::mcp::request::{McpRequest, has_key_suffix, is_key_named};
 use crate::tools::mcp::tables::{find_meaning, find_singular, keys, programs, servers, verbs};
-use crate::tools::{join_shell_words, quote_shell_word, words};
+use crate::tools::{join_shell_words, words};
 
 pub(in crate::tools::mcp) fn analyze_cli(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
     let program = find_meaning(programs::COMMAND_LINES, |names| request.is_about(names));

@@ -1,11 +1,11 @@
 //! Code that a tool runs. The language is told by a key, a name, or what the code looks like; the code then is what the
 //! language's interpreter is handed on a command line.
 
+use crate::interpret::quote_shell_word;
 use crate::tools::mcp::findings::{FindingSink, MAX_REQUEST_TEXTS};
 use crate::tools::mcp::request::{McpRequest, has_key_suffix, is_key_named};
 use crate::tools::mcp::tables::{find_meaning, keys, programs, servers, texts, verbs};
 use crate::tools::mcp::tool_name::split_identifier;
-use crate::tools::quote_shell_word;
 
 pub(in crate::tools::mcp) fn analyze_code_execution(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
     if !is_code_execution(request) {

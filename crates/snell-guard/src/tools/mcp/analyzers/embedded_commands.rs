@@ -1,14 +1,16 @@
 //! Commands in unknown fields. A tool that runs things may give the field any name, so a text that reads as a command
 //! counts as one, unless the tool, the server or the key says that it is only kept, shown or searched for.
 
+use crate::invocation::base_name;
 use serde_json::{Map, Value as Json};
 
+use crate::interpret::quote_shell_word;
 use crate::programs;
+use crate::tools::join_shell_words;
 use crate::tools::mcp::findings::{FindingFilter, FindingSink};
 use crate::tools::mcp::request::{McpRequest, is_key_named, walk_json};
 use crate::tools::mcp::tables::{keys, servers, texts, verbs};
 use crate::tools::mcp::tool_name::split_identifier;
-use crate::tools::{join_shell_words, quote_shell_word};
 use crate::wrappers;
 
 /// More texts that read as commands are not looked at, because each may take as long as a command.
@@ -171,7 +173,7 @@ fn count_sentence_words<'a>(words: impl Iterator<Item = &'a str>) -> usize {
 
 fn is_known_program(word: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_-./~+$@:".contains(c);
-    let base = word.rsplit('/').next().unwrap_or(word);
+    let base = base_name(word);
     !word.is_empty()
         && word.chars().all(is_name)
         && (programs::find_program(word).is_some() || wrappers::wrapper_names().any(|name| name == base))
