@@ -272,9 +272,12 @@ impl<'ast> Visit<'ast> for SourceChecker {
 fn is_test_only(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let is_cfg = attribute.path().is_ident("cfg");
-        attribute.path().is_ident("test")
-            || is_cfg && attribute.parse_args::<syn::Path>().is_ok_and(|condition| condition.is_ident("test"))
+        attribute.path().is_ident("test") || is_cfg && attribute.parse_args::<syn::Path>().is_ok_and(is_test_condition)
     })
+}
+
+fn is_test_condition(condition: syn::Path) -> bool {
+    condition.is_ident("test") || condition.is_ident("doctest")
 }
 
 fn is_bool(ty: &syn::Type) -> bool {

@@ -7,6 +7,7 @@ use snell::{Event, EventName, GuardReport, SnellSettings, Timestamp, Verdict};
 use snell_guard::{GuardDecision, GuardJudgement};
 use snell_store::GuardVerdictRecord;
 
+use super::report::JudgedInput;
 use super::{ProjectGuard, report};
 
 /// The field that says which tool is called.
@@ -103,8 +104,7 @@ impl<'a> GuardRun<'a> {
     /// What is kept of what was said.
     pub(crate) fn to_records(&self) -> Vec<GuardVerdictRecord> {
         let judgements = self.judgements.iter().enumerate();
-        let recorded =
-            judgements.filter_map(|(number, judgement)| report::build_record(judgement, number >= self.original_count));
-        recorded.collect()
+        let input_of = |number| if number < self.original_count { JudgedInput::Original } else { JudgedInput::Changed };
+        judgements.filter_map(|(number, judgement)| report::build_record(judgement, input_of(number))).collect()
     }
 }

@@ -70,8 +70,17 @@ pub(super) fn build_report(judgement: &GuardJudgement) -> GuardReport {
     }
 }
 
+/// Which input of a call was judged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum JudgedInput {
+    /// The agent's own.
+    Original,
+    /// The input that a hook made of it.
+    Changed,
+}
+
 /// What is kept of a judgement; nothing of one that found nothing.
-pub(super) fn build_record(judgement: &GuardJudgement, of_changed_input: bool) -> Option<GuardVerdictRecord> {
+pub(super) fn build_record(judgement: &GuardJudgement, input: JudgedInput) -> Option<GuardVerdictRecord> {
     Some(GuardVerdictRecord {
         decision: judgement.decision.name().to_owned(),
         would: judgement.suppressed_decision().map(|would| would.name().to_owned()),
@@ -79,6 +88,6 @@ pub(super) fn build_record(judgement: &GuardJudgement, of_changed_input: bool) -
         tier: judgement.tier.map(|tier| tier.name()).unwrap_or_default().to_owned(),
         reason: reveal_invisible_chars(&judgement.reason).into_owned(),
         advice: Some(judgement.advice.to_owned()).filter(|advice| !advice.is_empty()),
-        of_changed_input,
+        of_changed_input: input == JudgedInput::Changed,
     })
 }

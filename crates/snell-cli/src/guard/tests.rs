@@ -32,7 +32,7 @@ fn a_judgement_that_breaks_is_what_the_policy_makes_of_failures() {
     for (policy, decision, would) in cases {
         let judged = build_guard(policy).catch_failure("Bash", || panic!("broken"), |failed| failed);
         assert_eq!((judged.decision, judged.unaudited, judged.rule), (decision, would, Some("guard.failure")));
-        let kept = report::build_record(&judged, false).unwrap();
+        let kept = report::build_record(&judged, report::JudgedInput::Original).unwrap();
         assert_eq!((kept.decision.as_str(), kept.rule.as_str()), (decision.name(), "guard.failure"));
     }
 }

@@ -100,21 +100,7 @@ fn merge_scopes<'t>(
     }
     if !Rc::ptr_eq(&one.files, &other.files) {
         walker.spend_steps(other.files.len() / 4);
-        let files = Rc::make_mut(&mut one.files);
-        for (name, value) in other.files.iter() {
-            let known = files.entry(name.clone()).or_insert_with(|| value.clone());
-            walker.spend_bytes(known.size() + value.size());
-            if is_extended_by(known, value) {
-                known.clone_from(value);
-            } else if !is_extended_by(value, known) && known.size() + value.size() > limits::VALUE_BYTES {
-                walker.mark_partial(CoverageGap::Limit("value"));
-                *known = SymbolicText::from_unknown(UnknownKind::Anything);
-            } else if !is_extended_by(value, known) {
-                // It holds one or the other: whoever reads it reads both.
-                known.push_text("\n");
-                known.append(value);
-            }
-        }
+        merge_files(Rc::make_mut(&mut one.files), &other.files, walker);
     }
     one.exports_all |= other.exports_all;
     if !Rc::ptr_eq(&one.exported, &other.exported) {
@@ -126,6 +112,28 @@ fn merge_scopes<'t>(
     }
     one.builtins_replaced |= other.builtins_replaced;
     one
+}
+
+/// Contents of files that either scope wrote. A file with two possible contents holds both.
+fn merge_files(
+    files: &mut BTreeMap<String, SymbolicText>,
+    other: &BTreeMap<String, SymbolicText>,
+    walker: &mut ShellInterpreter<'_>,
+) {
+    for (name, value) in other {
+        let known = files.entry(name.clone()).or_insert_with(|| value.clone());
+        walker.spend_bytes(known.size() + value.size());
+        if is_extended_by(known, value) {
+            known.clone_from(value);
+        } else if !is_extended_by(value, known) && known.size() + value.size() > limits::VALUE_BYTES {
+            walker.mark_partial(CoverageGap::Limit("value"));
+            *known = SymbolicText::from_unknown(UnknownKind::Anything);
+        } else if !is_extended_by(value, known) {
+            // It holds one or the other: whoever reads it reads both.
+            known.push_text("\n");
+            known.append(value);
+        }
+    }
 }
 
 /// Whether a file that holds whole lines was only added to, or is the same: whoever reads the longer one reads both.
