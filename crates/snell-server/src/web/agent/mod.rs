@@ -85,15 +85,15 @@ pub(crate) async fn get_agent_header_fragment(State(app): State<SharedAppState>,
 pub(crate) async fn get_timeline_fragment(State(app): State<SharedAppState>, uri: Uri) -> PageResult {
     let query = TimelineParams::parse_query(&uri)?;
     let agent_id = parse_path_id(&uri, 3)?;
-    let asked = TimelineParams::parse(agent_id, &query)?;
-    let (before, kinds) = (asked.before, asked.kinds.clone());
+    let params = TimelineParams::parse(agent_id, &query)?;
+    let (before, kinds) = (params.before, params.kinds.clone());
     let read = move |store: &mut Store| match find_agent(store, agent_id)? {
         Some(agent) => Ok(Some((agent.state, TimelinePage::load(store, agent_id, before, &kinds)?))),
         None => Ok(None),
     };
     let found = app.store_pool.with_store(read).await?;
     let (state, timeline) = found.ok_or_else(|| unknown_agent_error(agent_id))?;
-    Ok(html_response(render_timeline(&asked, &timeline, state)))
+    Ok(html_response(render_timeline(&params, &timeline, state)))
 }
 
 /// Every part that shows something of an agent, with this text in all that hangs on it, for tests.

@@ -1,4 +1,4 @@
-//! What is asked of a timeline.
+//! The query parameters of a timeline.
 
 use axum::http::Uri;
 
@@ -7,7 +7,7 @@ use super::timeline_item::TimelineCursor;
 use crate::http::errors::HttpError;
 use crate::http::query_params::QueryParams;
 
-/// What is asked of a timeline.
+/// The query parameters of a timeline.
 pub(super) struct TimelineParams {
     pub(super) agent_id: i64,
     pub(super) kinds: TimelineKindFilter,

@@ -29,65 +29,65 @@ pub(super) fn render_kind_filter(agent_id: i64, kinds: &TimelineKindFilter) -> M
 }
 
 /// The way to what is older. It is there even if nothing is, for the page may drop rows as it grows.
-pub(super) fn render_older_link(asked: &TimelineParams, timeline: &TimelinePage) -> Markup {
-    let path = format!("/agents/{}", asked.agent_id);
+pub(super) fn render_older_link(params: &TimelineParams, timeline: &TimelinePage) -> Markup {
+    let path = format!("/agents/{}", params.agent_id);
     html! {
         p.pager {
-            a #older rel="prev" hidden[timeline.older.is_none()] href=(asked.url_for(&path, timeline.older)) { "Older" }
-            @if !asked.is_live() { " " a rel="next" href=(asked.url_for(&path, None)) { "Newest" } }
+            a #older rel="prev" hidden[timeline.older.is_none()] href=(params.url_for(&path, timeline.older)) { "Older" }
+            @if !params.is_live() { " " a rel="next" href=(params.url_for(&path, None)) { "Newest" } }
         }
     }
 }
 
 /// The timeline with its end, and a way there.
-pub(super) fn render_timeline(asked: &TimelineParams, timeline: &TimelinePage, state: AgentState) -> Markup {
+pub(super) fn render_timeline(params: &TimelineParams, timeline: &TimelinePage, state: AgentState) -> Markup {
     html! {
-        (render_rows(asked, timeline))
-        @if asked.is_live() {
+        (render_rows(params, timeline))
+        @if params.is_live() {
             p.jump { a #jump href="#now" { "Jump to live" } }
-            (render_timeline_end(asked, state))
+            (render_timeline_end(params, state))
         }
     }
 }
 
-fn render_rows(asked: &TimelineParams, timeline: &TimelinePage) -> Markup {
-    let (src, when) = (asked.fragment_url(), asked.is_live().then_some("*"));
+fn render_rows(params: &TimelineParams, timeline: &TimelinePage) -> Markup {
+    let (src, when) = (params.fragment_url(), params.is_live().then_some("*"));
     let mut rows: Vec<Markup> = Vec::with_capacity(timeline.items.len());
     let mut place = timeline.before;
     for moment in timeline.items.iter().rev() {
         place = place.after_item(moment);
-        let on = if asked.is_live() { RowTarget::LivePage(place) } else { RowTarget::Page };
+        let on = if params.is_live() { RowTarget::LivePage(place) } else { RowTarget::Page };
         rows.push(render_row(moment, on));
     }
     html! {
-        ol #timeline.timeline data-src=[when.map(|_| src)] data-when=[when] data-agent=(asked.agent_id)
+        ol #timeline.timeline data-src=[when.map(|_| src)] data-when=[when] data-agent=(params.agent_id)
             data-grow=(MAX_ROWS) {
             @for row in rows.iter().rev() { (row) }
-            @if rows.is_empty() { li #timeline-none.quiet { (render_empty_reason(asked, timeline)) } }
+            @if rows.is_empty() { li #timeline-none.quiet { (render_empty_reason(params, timeline)) } }
         }
     }
 }
 
 /// Why there are no rows.
-fn render_empty_reason(asked: &TimelineParams, timeline: &TimelinePage) -> Markup {
-    let path = format!("/agents/{}", asked.agent_id);
+fn render_empty_reason(params: &TimelineParams, timeline: &TimelinePage) -> Markup {
+    let path = format!("/agents/{}", params.agent_id);
     let looked_at = format!("{} {:03}", MAX_EVENTS_SCANNED / 1000, MAX_EVENTS_SCANNED % 1000);
     html! {
-        @if asked.kinds.is_empty() {
+        @if params.kinds.is_empty() {
             "No kind is ticked, so nothing is shown. " a href=(path) { "Show everything" }
         } @else if let Some(older) = timeline.older {
-            @if asked.is_live() { "None among the newest " (looked_at) " events. " }
+            @if params.is_live() { "None among the newest " (looked_at) " events. " }
             @else { "None among the " (looked_at) " events before. " }
-            a href=(asked.url_for(&path, Some(older))) { "Look further back" }
-        } @else if asked.is_live() { "Nothing of that kind." } @else { "Nothing older of that kind." }
+            a href=(params.url_for(&path, Some(older))) { "Look further back" }
+        } @else if params.is_live() { "Nothing of that kind." } @else { "Nothing older of that kind." }
     }
 }
 
 /// The end of the timeline, which says whether that goes on.
-fn render_timeline_end(asked: &TimelineParams, state: AgentState) -> Markup {
+fn render_timeline_end(params: &TimelineParams, state: AgentState) -> Markup {
     html! {
-        p #now tabindex="-1" data-src=(asked.fragment_url()) data-when="state_changed session_created session_ended"
-            data-agent=(asked.agent_id) data-keyed {
+        p #now tabindex="-1" data-src=(params.fragment_url()) data-when="state_changed session_created session_ended"
+            data-agent=(params.agent_id) data-keyed {
             span #now-said {
                 @if state == AgentState::Ended { "This is where it ended." } @else { "This is where it goes on." }
             }

@@ -62,17 +62,17 @@ pub(crate) async fn get_waiting_fragment(State(app): State<SharedAppState>) -> P
 /// `GET /fragments/agents`: all cards as they stand on the page, or only some, one after another.
 pub(crate) async fn get_cards_fragment(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> PageResult {
     let query = QueryParams::parse_with(query.as_deref(), params::FILTER_FIELDS, &["only"])?;
-    let (asked, now) = (AgentsParams::parse(&query)?, app.clock.now());
+    let (params, now) = (AgentsParams::parse(&query)?, app.clock.now());
     if let Some(only) = query.text("only") {
         let wanted = only.split(',').take(MAX_AGENTS as usize).map(parse_id);
         let wanted: Option<Vec<_>> = wanted.collect();
         let wanted = wanted.ok_or_else(|| HttpError::bad_request("\"only\" must be numbers of agents: 17,18"))?;
         let agents = app.store_pool.with_store(move |store| find_agents(store, &wanted)).await?;
-        let wanted = agents.iter().filter(|agent| asked.matches_agent(agent));
+        let wanted = agents.iter().filter(|agent| params.matches_agent(agent));
         return Ok(html_response(html! { @for agent in wanted { (card::render_card(agent, now)) } }));
     }
     let agents = app.store_pool.with_store(move |store| AgentsOverview::load(store, now)).await?;
-    Ok(html_response(render::render_cards(&agents, &asked, now)))
+    Ok(html_response(render::render_cards(&agents, &params, now)))
 }
 
 /// `GET /fragments/agents/{id}`

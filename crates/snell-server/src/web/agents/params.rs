@@ -1,4 +1,4 @@
-//! Which agents are asked for: those that do something, or of whom a text tells.
+//! The query parameters of the list of agents: a state, and words to search for.
 
 use maud::{Markup, html};
 use snell_store::{AgentState, AgentView};
@@ -15,7 +15,7 @@ pub(super) const FILTER_FIELDS: &[&str] = &["q", "state"];
 /// What agents can be doing that are shown as cards.
 const STATES: &[AgentState] = &[AgentState::AwaitingInput, AgentState::Processing, AgentState::Idle];
 
-/// Which agents are asked for.
+/// The query parameters of the list of agents.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AgentsParams {
     values: FormValues,
@@ -90,17 +90,17 @@ fn build_search_text(agent: &AgentView) -> String {
 }
 
 /// The choice of agents: a form that needs no script. With one, cards follow what is typed.
-pub(super) fn render_filter_form(asked: FilterForm<'_>) -> Markup {
+pub(super) fn render_filter_form(form: FilterForm<'_>) -> Markup {
     html! {
-        (asked.render_error())
+        (form.render_error())
         form.filter.fields.search method="get" action="/" role="search" aria-label="Agents" data-narrows="agents" {
-            label.wide { "Find " input type="search" name="q" value=(asked.escaped_value("q")) maxlength="200" autocomplete="off"
+            label.wide { "Find " input type="search" name="q" value=(form.escaped_value("q")) maxlength="200" autocomplete="off"
                 placeholder="project, role, words …"; }
             label { "State "
-                select name="state" aria-invalid=[asked.aria_invalid("state")] aria-describedby=[asked.aria_describedby("state")] {
+                select name="state" aria-invalid=[form.aria_invalid("state")] aria-describedby=[form.aria_describedby("state")] {
                     option value="" { "any" }
                     @for one in STATES {
-                        option value=(one) selected[[one.as_str(), state_label(*one)].contains(&asked.value("state"))] { (state_symbol(*one)) " " (state_label(*one)) }
+                        option value=(one) selected[[one.as_str(), state_label(*one)].contains(&form.value("state"))] { (state_symbol(*one)) " " (state_label(*one)) }
                     }
                 }
             }

@@ -49,20 +49,20 @@ fn render_waiting_agent(agent: &AgentView, project: &str, now: Timestamp) -> Mar
 }
 
 /// The cards by project, and those that have ended; of all of them those that are asked for.
-pub(super) fn render_cards(agents: &AgentsOverview, asked: &AgentsParams, now: Timestamp) -> Markup {
+pub(super) fn render_cards(agents: &AgentsOverview, params: &AgentsParams, now: Timestamp) -> Markup {
     let wanted = |all: &[AgentView]| -> Vec<AgentView> {
-        let wanted = all.iter().filter(|agent| asked.matches_agent(agent));
+        let wanted = all.iter().filter(|agent| params.matches_agent(agent));
         wanted.cloned().collect()
     };
     let at_work = wanted(&agents.active);
     html! {
-        div #agents data-src=(asked.fragment_url()) data-parts=(asked.partial_fragment_url()) data-when="session_created session_ended" data-keyed {
+        div #agents data-src=(params.fragment_url()) data-parts=(params.partial_fragment_url()) data-when="session_created session_ended" data-keyed {
             @if agents.active.is_empty() {
                 p #agents-none.quiet {
                     "No agent is at work. Agents appear here once their hooks call Snell: "
                     code { "snell install" } " sets that up, and " code { "snell demo" } " shows it."
                 }
-            } @else if asked.is_filtered() {
+            } @else if params.is_filtered() {
                 p #agents-shown.quiet {
                     (at_work.len()) " of " (pluralize(agents.active.len() as i64, "agent")) ". " a href="/" { "All agents" }
                 }

@@ -24,10 +24,10 @@ pub(super) struct GuardOverview {
 }
 
 impl GuardOverview {
-    pub(super) fn load(store: &mut Store, asked: &GuardParams, now: Timestamp) -> Result<Self> {
-        let filter = GuardFilter { limit: MAX_LISTED + 1, ..asked.filter.clone() };
+    pub(super) fn load(store: &mut Store, params: &GuardParams, now: Timestamp) -> Result<Self> {
+        let filter = GuardFilter { limit: MAX_LISTED + 1, ..params.filter.clone() };
         Ok(Self {
-            hours: match asked.filter.agent_id {
+            hours: match params.filter.agent_id {
                 Some(agent_id) => store.list_agent_guard_hours(agent_id, a_month_before(now), MAX_COUNTED)?,
                 None => store.list_guard_hours(a_month_before(now))?,
             },
@@ -41,14 +41,14 @@ impl GuardOverview {
         Ok(Self { hours: store.list_guard_hours(a_month_before(now))?, verdicts: Vec::new(), now })
     }
 
-    pub(super) fn render(&self, asked: &GuardParams) -> Markup {
-        let is_live = asked.filter.before_id.is_none();
-        let src = is_live.then(|| asked.url_for("/fragments/guard", None));
+    pub(super) fn render(&self, params: &GuardParams) -> Markup {
+        let is_live = params.filter.before_id.is_none();
+        let src = is_live.then(|| params.url_for("/fragments/guard", None));
         html! {
             div #guard data-src=[src] data-when=[is_live.then_some("guard_verdict")] {
-                (statistics::render_over_time(&self.hours, asked, self.now))
-                (statistics::render_by_rule(&self.hours, asked, self.now))
-                (verdict_list::render_verdict_list(&self.verdicts, MAX_LISTED as usize, asked))
+                (statistics::render_over_time(&self.hours, params, self.now))
+                (statistics::render_by_rule(&self.hours, params, self.now))
+                (verdict_list::render_verdict_list(&self.verdicts, MAX_LISTED as usize, params))
             }
         }
     }

@@ -49,10 +49,10 @@ fn render_guard_page(frame: &PageFrame, content: &Markup) -> Response {
 /// `GET /fragments/guard`
 pub(crate) async fn get_verdicts_fragment(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> PageResult {
     let query = QueryParams::parse_with(query.as_deref(), params::FILTER_FIELDS, params::PAGING_FIELDS)?;
-    let asked = GuardParams::parse(&query)?;
-    let (now, wanted) = (app.clock.now(), asked.clone());
+    let params = GuardParams::parse(&query)?;
+    let (now, wanted) = (app.clock.now(), params.clone());
     let guard = app.store_pool.with_store(move |store| GuardOverview::load(store, &wanted, now)).await?;
-    Ok(html_response(guard.render(&asked)))
+    Ok(html_response(guard.render(&params)))
 }
 
 /// What came of a verdict, as people say it, with a shape for those who do not see its colour.
@@ -105,9 +105,9 @@ pub(super) fn render_samples(text: &str, now: snell::Timestamp) -> Vec<(&'static
         ],
         now,
     };
-    let asked = GuardParams::with_text(text);
+    let params = GuardParams::with_text(text);
     vec![
-        ("guard", guard.render(&asked)),
-        ("form of the guard", render_filter_form(FilterForm::without_error(&asked.values), "", &guard.hours)),
+        ("guard", guard.render(&params)),
+        ("form of the guard", render_filter_form(FilterForm::without_error(&params.values), "", &guard.hours)),
     ]
 }

@@ -1,4 +1,4 @@
-//! What is asked of the guard's verdicts.
+//! The query parameters of the guard's verdicts.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub(super) const FILTER_FIELDS: &[&str] = &["rule", "tier", "decision", "agent_i
 /// Over what time, and where a page begins.
 pub(super) const PAGING_FIELDS: &[&str] = &["period", "before"];
 
-/// What is asked.
+/// The query parameters.
 #[derive(Clone, Debug)]
 pub(super) struct GuardParams {
     pub(super) filter: GuardFilter,
@@ -86,29 +86,29 @@ fn strip_outcome_symbol(outcome: GuardOutcome) -> &'static str {
 }
 
 /// The choice of verdicts: a form that needs no script. It offers the rules and tiers that were heard of.
-pub(super) fn render_filter_form(asked: FilterForm<'_>, period: &str, hours: &[GuardHour]) -> Markup {
+pub(super) fn render_filter_form(form: FilterForm<'_>, period: &str, hours: &[GuardHour]) -> Markup {
     let rules: BTreeSet<_> = hours.iter().map(|hour| hour.rule.as_str()).collect();
     let tiers: BTreeSet<_> = hours.iter().map(|hour| hour.tier.as_str()).collect();
     html! {
-        (asked.render_error())
+        (form.render_error())
         form.filter.fields method="get" action="/guard" role="search" aria-label="Verdicts" {
-            label { "Rule " input name="rule" value=(asked.escaped_value("rule")) list="rules" autocomplete="off"; }
+            label { "Rule " input name="rule" value=(form.escaped_value("rule")) list="rules" autocomplete="off"; }
             datalist #rules { @for rule in rules { option value=(rule) {} } }
-            label { "Tier " input name="tier" value=(asked.escaped_value("tier")) list="tiers" autocomplete="off" size="12"; }
+            label { "Tier " input name="tier" value=(form.escaped_value("tier")) list="tiers" autocomplete="off" size="12"; }
             datalist #tiers { @for tier in tiers { option value=(tier) {} } }
             label { "Decision "
-                select name="decision" aria-invalid=[asked.aria_invalid("decision")] aria-describedby=[asked.aria_describedby("decision")] {
+                select name="decision" aria-invalid=[form.aria_invalid("decision")] aria-describedby=[form.aria_describedby("decision")] {
                     option value="" { "any" }
                     @for outcome in GuardOutcome::ALL {
-                        option value=(outcome) selected[canonical_decision(asked.value("decision")) == outcome.as_str()] { (outcome_label(*outcome)) }
+                        option value=(outcome) selected[canonical_decision(form.value("decision")) == outcome.as_str()] { (outcome_label(*outcome)) }
                     }
                 }
             }
-            label { "Agent " input name="agent_id" value=(asked.escaped_value("agent_id")) inputmode="numeric" size="6"
-                aria-invalid=[asked.aria_invalid("agent_id")] aria-describedby=[asked.aria_describedby("agent_id")]; }
+            label { "Agent " input name="agent_id" value=(form.escaped_value("agent_id")) inputmode="numeric" size="6"
+                aria-invalid=[form.aria_invalid("agent_id")] aria-describedby=[form.aria_describedby("agent_id")]; }
             @if !period.is_empty() { input type="hidden" name="period" value=(period); }
             button { "Show" }
-            @if !asked.values.is_empty() { a href="/guard" { "Everything" } }
+            @if !form.values.is_empty() { a href="/guard" { "Everything" } }
         }
     }
 }

@@ -64,14 +64,14 @@ fn iter_outcomes(counts: &OutcomeCounts) -> impl Iterator<Item = (GuardOutcome, 
 /// What was said in each piece of the time, chosen by rule, tier and decision.
 fn count_by_bucket(
     hours: &[GuardHour],
-    asked: &GuardParams,
+    params: &GuardParams,
     division: &TimeDivision,
     now: Timestamp,
 ) -> Vec<(Timestamp, OutcomeCounts)> {
     let last = floor_to_bucket(now, division.bucket);
     let pieces = list_buckets(last, division.bucket, division.count);
     let mut counted: Vec<_> = pieces.into_iter().map(|begins| (begins, OutcomeCounts::default())).collect();
-    for hour in hours.iter().filter(|hour| matches_filter(hour, asked)) {
+    for hour in hours.iter().filter(|hour| matches_filter(hour, params)) {
         let begins = floor_to_bucket(hour.begins, division.bucket);
         if let Some((_, counts)) = counted.iter_mut().find(|(piece, _)| *piece == begins) {
             add_hour(counts, hour);
@@ -80,17 +80,17 @@ fn count_by_bucket(
     counted
 }
 
-fn matches_filter(hour: &GuardHour, asked: &GuardParams) -> bool {
-    let filter = &asked.filter;
+fn matches_filter(hour: &GuardHour, params: &GuardParams) -> bool {
+    let filter = &params.filter;
     filter.rule.as_ref().is_none_or(|rule| *rule == hour.rule)
         && filter.tier.as_ref().is_none_or(|tier| *tier == hour.tier)
         && filter.outcome.is_none_or(|outcome| outcome == hour.outcome)
 }
 
 /// The chart of verdicts over time, and the same as a table.
-pub(super) fn render_over_time(hours: &[GuardHour], asked: &GuardParams, now: Timestamp) -> Markup {
-    let division = if asked.period == "day" { &BY_HOUR } else { &BY_DAY };
-    let counted = count_by_bucket(hours, asked, division, now);
+pub(super) fn render_over_time(hours: &[GuardHour], params: &GuardParams, now: Timestamp) -> Markup {
+    let division = if params.period == "day" { &BY_HOUR } else { &BY_DAY };
+    let counted = count_by_bucket(hours, params, division, now);
     let bar = |(_, counts): &(Timestamp, OutcomeCounts)| -> ChartBar<'static> {
         iter_outcomes(counts).map(|(outcome, count)| (outcome_class(outcome), count as f64)).collect()
     };
@@ -115,7 +115,7 @@ pub(super) fn render_over_time(hours: &[GuardHour], asked: &GuardParams, now: Ti
             h2 #verdicts-heading { "Over time" }
             nav.choice aria-label="Time" {
                 @for (period, name) in PERIODS {
-                    a href=(asked.url_for_period(period)) aria-current=[(*period == asked.period).then_some("true")] { (name) } " "
+                    a href=(params.url_for_period(period)) aria-current=[(*period == params.period).then_some("true")] { (name) } " "
                 }
             }
             figure {
@@ -125,7 +125,7 @@ pub(super) fn render_over_time(hours: &[GuardHour], asked: &GuardParams, now: Ti
                         span class={ "key " (outcome_class(outcome)) } { (outcome_label(outcome)) } " "
                     }
                     span.key.watched { "◌ would be blocked or asked, but the guard only watches" }
-                    @if let Some(agent) = asked.filter.agent_id { " " span.quiet { (describe_agent_scope(agent, hours)) } }
+                    @if let Some(agent) = params.filter.agent_id { " " span.quiet { (describe_agent_scope(agent, hours)) } }
                 }
             }
             (render_table(&counted, division))
@@ -181,7 +181,7 @@ struct RuleStats {
 }
 
 /// Verdicts by rule, the most frequent first.
-pub(super) fn render_by_rule(hours: &[GuardHour], asked: &GuardParams, now: Timestamp) -> Markup {
+pub(super) fn render_by_rule(hours: &[GuardHour], params: &GuardParams, now: Timestamp) -> Markup {
     let mut rules: BTreeMap<(&str, &str), RuleStats> = BTreeMap::new();
     for hour in hours {
         let rule = rules.entry((&hour.rule, &hour.tier)).or_default();
@@ -194,7 +194,7 @@ pub(super) fn render_by_rule(hours: &[GuardHour], asked: &GuardParams, now: Time
         section aria-labelledby="rules-title" {
             h2 #rules-title {
                 "By rule, within 30 days"
-                @if let Some(agent) = asked.filter.agent_id { ", " (describe_agent_scope(agent, hours)) }
+                @if let Some(agent) = params.filter.agent_id { ", " (describe_agent_scope(agent, hours)) }
             }
             @if rules.is_empty() {
                 p.quiet { "The guard had nothing to say." }
@@ -207,8 +207,8 @@ pub(super) fn render_by_rule(hours: &[GuardHour], asked: &GuardParams, now: Time
                         th scope="col" role="columnheader" { "Last" }
                     } }
                     tbody role="rowgroup" { @for ((name, tier), rule) in rules.iter().take(MAX_RULES) {
-                        tr.chosen[asked.filter.rule.as_deref() == Some(name)] role="row" {
-                            th role="rowheader" scope="row" { a href=(asked.url_for_rule(name)) { code { (truncate_text(name, 100)) } } }
+                        tr.chosen[params.filter.rule.as_deref() == Some(name)] role="row" {
+                            th role="rowheader" scope="row" { a href=(params.url_for_rule(name)) { code { (truncate_text(name, 100)) } } }
                             td role="cell" data-label="Tier" { (truncate_text(tier, 40)) }
                             @for (outcome, count) in iter_outcomes(&rule.counts) {
                                 td role="cell" data-label=(plain_outcome_label(outcome)) {
@@ -246,8 +246,8 @@ mod tests {
         ];
         let told = |query: &str, division: &TimeDivision| -> Vec<_> {
             let query = QueryParams::parse_with(Some(query), params::FILTER_FIELDS, params::PAGING_FIELDS).unwrap();
-            let asked = GuardParams::parse(&query).unwrap();
-            let counted = count_by_bucket(&hours, &asked, division, now);
+            let params = GuardParams::parse(&query).unwrap();
+            let counted = count_by_bucket(&hours, &params, division, now);
             assert_eq!(counted.len(), division.count as usize);
             let some = counted.into_iter().filter(|(_, counts)| *counts != OutcomeCounts::default());
             some.map(|(begins, counts)| format!("{begins} {}", describe_counts(&counts))).collect()

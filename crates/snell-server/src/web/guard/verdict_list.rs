@@ -15,19 +15,19 @@ const MAX_TEXT_CHARS: usize = 600;
 const SUMMARY_FIELDS: &[&str] = &["command", "file_path", "path", "url", "pattern", "query", "prompt"];
 
 /// The verdicts, and the ways to others. There may be one more than is shown.
-pub(super) fn render_verdict_list(verdicts: &[GuardLogEntry], most: usize, asked: &GuardParams) -> Markup {
+pub(super) fn render_verdict_list(verdicts: &[GuardLogEntry], most: usize, params: &GuardParams) -> Markup {
     let shown = &verdicts[..verdicts.len().min(most)];
     let older = shown.last().filter(|_| verdicts.len() > most);
     html! {
         section aria-labelledby="list-title" {
             h2 #list-title { "Verdicts" }
-            @if asked.filter.before_id.is_some() {
-                p.pager { "These are older verdicts. " a rel="next" href=(asked.url_for("/guard", None)) { "Newest" } }
+            @if params.filter.before_id.is_some() {
+                p.pager { "These are older verdicts. " a rel="next" href=(params.url_for("/guard", None)) { "Newest" } }
             }
             @if shown.is_empty() { p.quiet { "There are none." } }
             ol.verdicts { @for entry in shown { (render_verdict_row(entry)) } }
             @if let Some(last) = older {
-                p.pager { a rel="prev" href=(asked.url_for("/guard", Some(last.guard_verdict_id))) { "Older" } }
+                p.pager { a rel="prev" href=(params.url_for("/guard", Some(last.guard_verdict_id))) { "Older" } }
             }
         }
     }

@@ -27,7 +27,7 @@ pub(super) struct HooksOverview {
 
 impl HooksOverview {
     /// Reads it; nothing if it is asked about a hook that never ran.
-    pub(super) fn load(store: &mut Store, asked: HooksParams, now: Timestamp) -> Result<Option<Self>> {
+    pub(super) fn load(store: &mut Store, params: HooksParams, now: Timestamp) -> Result<Option<Self>> {
         let is_known = |stats: &[HookStats], id| stats.iter().any(|stats| stats.hook_id == id);
         let this_hour = floor_to_bucket(now, HOUR);
         let ago = |hours: u32| this_hour.checked_sub(HOUR * hours).unwrap_or(Timestamp::MIN);
@@ -38,25 +38,25 @@ impl HooksOverview {
             .collect();
         let with_today =
             |stats: HookStats| HookUsage { today_ms: today.get(&stats.hook_id).copied().unwrap_or(0.0), stats };
-        let stats = store.list_hook_stats(ago(asked.period.1 - 1))?;
-        if let Some(id) = asked.hook_id
+        let stats = store.list_hook_stats(ago(params.period.1 - 1))?;
+        if let Some(id) = params.hook_id
             && !is_known(&stats, id)
             && !is_known(&store.list_hook_stats(Timestamp::UNIX_EPOCH)?, id)
         {
             return Ok(None);
         }
         let mut hooks: Vec<_> = stats.into_iter().map(with_today).collect();
-        hooks.sort_by(|a, b| asked.column.compare_hooks(a, b));
-        Ok(Some(Self { hooks, hours: store.list_hook_hours(ago(CHART_HOURS - 1), asked.hook_id)?, this_hour }))
+        hooks.sort_by(|a, b| params.column.compare_hooks(a, b));
+        Ok(Some(Self { hooks, hours: store.list_hook_hours(ago(CHART_HOURS - 1), params.hook_id)?, this_hour }))
     }
 
-    pub(super) fn render(&self, asked: HooksParams, now: Timestamp) -> Markup {
-        let src = asked.url_for("/fragments/hooks");
-        let chosen = asked.hook_id.map(|id| self.hooks.iter().find(|hook| hook.stats.hook_id == id));
+    pub(super) fn render(&self, params: HooksParams, now: Timestamp) -> Markup {
+        let src = params.url_for("/fragments/hooks");
+        let chosen = params.hook_id.map(|id| self.hooks.iter().find(|hook| hook.stats.hook_id == id));
         html! {
             div #hooks data-src=(src) data-when="hook_run" {
-                (latency_chart::render_latency_chart(&self.hours, self.this_hour, asked, chosen.flatten()))
-                (table::render_hooks_table(&self.hooks, asked, now))
+                (latency_chart::render_latency_chart(&self.hours, self.this_hour, params, chosen.flatten()))
+                (table::render_hooks_table(&self.hooks, params, now))
             }
         }
     }

@@ -26,7 +26,7 @@ const COLUMN_HEADS: &[(&str, Option<&str>)] = &[
 pub(super) fn render_latency_chart(
     hours: &[HookHour],
     this_hour: Timestamp,
-    asked: HooksParams,
+    params: HooksParams,
     hook: Option<&HookUsage>,
 ) -> Markup {
     let slots: Vec<_> = list_buckets(this_hour, HOUR, CHART_HOURS)
@@ -51,8 +51,8 @@ pub(super) fn render_latency_chart(
                 "How long they took"
                 @if let Some(hook) = hook { ": " code { (truncate_text(&hook.stats.command, 80)) } }
             }
-            @if asked.hook_id.is_some() {
-                p { "One hook. " a href=(HooksParams { hook_id: None, ..asked }.url_for("/hooks")) { "All hooks together" } }
+            @if params.hook_id.is_some() {
+                p { "One hook. " a href=(HooksParams { hook_id: None, ..params }.url_for("/hooks")) { "All hooks together" } }
             }
             figure {
                 (chart.render_lines(&lines, |slot| slots[slot].map(describe_hour).unwrap_or_default()))

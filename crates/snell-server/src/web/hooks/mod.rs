@@ -21,31 +21,31 @@ use params::HooksParams;
 
 /// `GET /hooks`
 pub(crate) async fn get_hooks_page(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> PageResult {
-    let asked = HooksParams::parse(query.as_deref())?;
+    let params = HooksParams::parse(query.as_deref())?;
     let now = app.clock.now();
-    let (frame, hooks) = load_with_frame(&app, move |store| HooksOverview::load(store, asked, now)).await?;
-    let hooks = hooks.ok_or_else(|| unknown_hook_error(asked))?;
+    let (frame, hooks) = load_with_frame(&app, move |store| HooksOverview::load(store, params, now)).await?;
+    let hooks = hooks.ok_or_else(|| unknown_hook_error(params))?;
     let main = html! {
         h1 { "Hooks" }
-        (hooks.render(asked, now))
+        (hooks.render(params, now))
     };
     let view = PageContent { tab: Some(NavTab::Hooks), title: "Hooks", main };
     Ok(render_page(&frame, &view))
 }
 
 /// There is no such hook.
-fn unknown_hook_error(asked: HooksParams) -> HttpError {
-    let named = asked.hook_id.unwrap_or_default();
+fn unknown_hook_error(params: HooksParams) -> HttpError {
+    let named = params.hook_id.unwrap_or_default();
     HttpError::NotFound(format!("there is no hook {named}, or it has not run for long"))
 }
 
 /// `GET /fragments/hooks`
 pub(crate) async fn get_hooks_fragment(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> PageResult {
-    let asked = HooksParams::parse(query.as_deref())?;
+    let params = HooksParams::parse(query.as_deref())?;
     let now = app.clock.now();
-    let hooks = app.store_pool.with_store(move |store| HooksOverview::load(store, asked, now)).await?;
-    let hooks = hooks.ok_or_else(|| unknown_hook_error(asked))?;
-    Ok(html_response(hooks.render(asked, now)))
+    let hooks = app.store_pool.with_store(move |store| HooksOverview::load(store, params, now)).await?;
+    let hooks = hooks.ok_or_else(|| unknown_hook_error(params))?;
+    Ok(html_response(hooks.render(params, now)))
 }
 
 /// The view with a hook of this text, for tests.
@@ -71,6 +71,6 @@ pub(super) fn render_samples(text: &str, now: snell::Timestamp) -> Vec<(&'static
         today_ms: 5.0,
     };
     let hooks = HooksOverview { hooks: vec![hook], hours: Vec::new(), this_hour: floor_to_bucket(now, HOUR) };
-    let asked = HooksParams { column: columns::default_column(), period: &PERIODS[1], hook_id: Some(3) };
-    vec![("hooks", hooks.render(asked, now))]
+    let params = HooksParams { column: columns::default_column(), period: &PERIODS[1], hook_id: Some(3) };
+    vec![("hooks", hooks.render(params, now))]
 }

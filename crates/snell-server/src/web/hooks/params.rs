@@ -1,4 +1,4 @@
-//! What is asked of hooks.
+//! The query parameters of the view of hooks.
 
 use super::columns::{self, COLUMNS, HookColumn};
 use crate::http::errors::HttpError;
@@ -12,7 +12,7 @@ pub(super) const CHART_HOURS: u32 = 24;
 pub(super) const PERIODS: &[(&str, u32, &str)] =
     &[("day", CHART_HOURS, "24 hours"), ("week", 7 * 24, "7 days"), ("month", 30 * 24, "30 days")];
 
-/// What is asked.
+/// The query parameters.
 #[derive(Clone, Copy)]
 pub(super) struct HooksParams {
     pub(super) column: &'static HookColumn,

@@ -10,23 +10,23 @@ use super::params::{HooksParams, PERIODS};
 /// How many hooks are shown.
 const MAX_HOOKS: usize = 200;
 
-pub(super) fn render_hooks_table(hooks: &[HookUsage], asked: HooksParams, now: Timestamp) -> Markup {
+pub(super) fn render_hooks_table(hooks: &[HookUsage], params: HooksParams, now: Timestamp) -> Markup {
     html! {
         section aria-labelledby="hooks-title" {
-            h2 #hooks-title { "What they cost in " (asked.period.2) }
-            (render_periods(asked))
+            h2 #hooks-title { "What they cost in " (params.period.2) }
+            (render_periods(params))
             @if hooks.is_empty() {
                 p.quiet { "No hook has run." }
             } @else {
                 table.costs role="table" {
                     thead role="rowgroup" { tr role="row" { @for column in COLUMNS {
-                        @let is_current = column.name == asked.column.name;
-                        @let to = HooksParams { column, ..asked };
+                        @let is_current = column.name == params.column.name;
+                        @let to = HooksParams { column, ..params };
                         th scope="col" role="columnheader" aria-sort=[is_current.then_some(sort_direction(column.name))] {
                             a href=(to.url_for("/hooks")) title=(column.about) { (column.label) }
                         }
                     } } }
-                    tbody role="rowgroup" { @for hook in hooks.iter().take(MAX_HOOKS) { (render_hook_row(hook, asked, now)) } }
+                    tbody role="rowgroup" { @for hook in hooks.iter().take(MAX_HOOKS) { (render_hook_row(hook, params, now)) } }
                 }
             }
             @if hooks.len() > MAX_HOOKS {
@@ -36,10 +36,10 @@ pub(super) fn render_hooks_table(hooks: &[HookUsage], asked: HooksParams, now: T
     }
 }
 
-fn render_hook_row(hook: &HookUsage, asked: HooksParams, now: Timestamp) -> Markup {
+fn render_hook_row(hook: &HookUsage, params: HooksParams, now: Timestamp) -> Markup {
     let id = hook.stats.hook_id;
-    let is_chosen = asked.hook_id == Some(id);
-    let to = HooksParams { hook_id: (!is_chosen).then_some(id), ..asked };
+    let is_chosen = params.hook_id == Some(id);
+    let to = HooksParams { hook_id: (!is_chosen).then_some(id), ..params };
     html! {
         tr.chosen[is_chosen] role="row" {
             @for column in COLUMNS {
@@ -56,12 +56,12 @@ fn render_hook_row(hook: &HookUsage, asked: HooksParams, now: Timestamp) -> Mark
     }
 }
 
-fn render_periods(asked: HooksParams) -> Markup {
+fn render_periods(params: HooksParams) -> Markup {
     html! {
         nav.choice aria-label="Time" {
             @for period in PERIODS {
-                @let to = HooksParams { period, ..asked };
-                a href=(to.url_for("/hooks")) aria-current=[(period.0 == asked.period.0).then_some("true")] { (period.2) } " "
+                @let to = HooksParams { period, ..params };
+                a href=(to.url_for("/hooks")) aria-current=[(period.0 == params.period.0).then_some("true")] { (period.2) } " "
             }
         }
     }

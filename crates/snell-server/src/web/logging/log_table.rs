@@ -39,7 +39,7 @@ const COLUMNS: &[(&str, Option<&str>)] = &[
 
 /// The lines, and the ways to others. There may be one more than is shown.
 pub(super) fn render_log_table(
-    asked: &LogParams,
+    params: &LogParams,
     found: &LogSearchResult,
     projects: &ProjectNames,
     now: Timestamp,
@@ -48,19 +48,19 @@ pub(super) fn render_log_table(
     let lines = &found.lines[..found.lines.len().min(most)];
     let older = lines.last().filter(|_| found.lines.len() > most).map(|line| line.entry.id);
     let newest = found.lines.first().map_or(0, |line| line.entry.id);
-    let (src, when) = (asked.url_for("/fragments/log", None), asked.is_live().then_some("*"));
+    let (src, when) = (params.url_for("/fragments/log", None), params.is_live().then_some("*"));
     html! {
         div #log data-keyed data-src=[when.map(|_| src)] data-when=[when] data-newest=(newest) {
             p #log-top.pager {
-                @if asked.is_live() {
-                    (render_new_count(asked, 0, 1))
+                @if params.is_live() {
+                    (render_new_count(params, 0, 1))
                 } @else {
                     "These are older events; what happens now is not added. "
-                    a href=(asked.url_without_until("/logging")) { "Newest" }
+                    a href=(params.url_without_until("/logging")) { "Newest" }
                 }
             }
             @if lines.is_empty() {
-                p #log-none.quiet { (empty_log_message(asked)) }
+                p #log-none.quiet { (empty_log_message(params)) }
             } @else {
                 // Rows are laid out one by one; not every browser takes such a table for one unless it is told.
                 table #log-table.log role="table" data-keyed {
@@ -74,10 +74,10 @@ pub(super) fn render_log_table(
             }
             p #log-older.pager {
                 @if let Some(older) = older {
-                    a rel="prev" href=(asked.url_for("/logging", Some(older))) { "Older" }
+                    a rel="prev" href=(params.url_for("/logging", Some(older))) { "Older" }
                 } @else if let Some(reached) = found.last_scanned_id {
                     "Searched down to event " (reached) ". "
-                    a rel="prev" href=(asked.url_for("/logging", Some(reached))) { "Search further back" }
+                    a rel="prev" href=(params.url_for("/logging", Some(reached))) { "Search further back" }
                 } @else if !lines.is_empty() {
                     span.quiet { "There are no older ones." }
                 }
@@ -86,8 +86,8 @@ pub(super) fn render_log_table(
     }
 }
 
-fn empty_log_message(asked: &LogParams) -> &'static str {
-    if asked.is_filtered() {
+fn empty_log_message(params: &LogParams) -> &'static str {
+    if params.is_filtered() {
         "No event is like that."
     } else {
         "No event was recorded yet. Events appear here once agents' hooks call Snell, or post to /hook/…."
@@ -95,11 +95,11 @@ fn empty_log_message(asked: &LogParams) -> &'static str {
 }
 
 /// How many events are new for somebody who has scrolled down. The script fetches it anew, and shows it then.
-pub(super) fn render_new_count(asked: &LogParams, new: usize, most: usize) -> Markup {
+pub(super) fn render_new_count(params: &LogParams, new: usize, most: usize) -> Markup {
     let count = if new > most { format!("more than {most}") } else { new.to_string() };
     html! {
-        span #log-new.news data-follow=(asked.url_for("/fragments/log/new", None)) hidden[new == 0] {
-            a href=(asked.url_for("/logging", None)) { "▲ " (count) " new" }
+        span #log-new.news data-follow=(params.url_for("/fragments/log/new", None)) hidden[new == 0] {
+            a href=(params.url_for("/logging", None)) { "▲ " (count) " new" }
         }
     }
 }

@@ -63,24 +63,24 @@ pub(crate) async fn get_receiver_fragment(State(app): State<SharedAppState>, Raw
 pub(crate) async fn get_log_fragment(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> PageResult {
     let query = QueryParams::parse_with(query.as_deref(), params::FILTER_FIELDS, params::PAGING_FIELDS)?;
     let now = app.clock.now();
-    let asked = LogParams::parse(&query, now)?;
-    let wanted = asked.clone();
+    let params = LogParams::parse(&query, now)?;
+    let wanted = params.clone();
     let read = move |store: &mut Store| Ok((read_lines(store, &wanted, MAX_LINES + 1)?, ProjectNames::load(store)?));
     let (lines, projects) = app.store_pool.with_store(read).await?;
-    Ok(html_response(render_log_table(&asked, &lines, &projects, now)))
+    Ok(html_response(render_log_table(&params, &lines, &projects, now)))
 }
 
 /// `GET /fragments/log/new`: how many events came after one.
 pub(crate) async fn get_new_count_fragment(State(app): State<SharedAppState>, RawQuery(query): RawQuery) -> PageResult {
     let places = [params::PAGING_FIELDS, &["after"]].concat();
     let query = QueryParams::parse_with(query.as_deref(), params::FILTER_FIELDS, &places)?;
-    let asked = LogParams::parse(&query, app.clock.now())?;
+    let params = LogParams::parse(&query, app.clock.now())?;
     let after = query.text("after").unwrap_or("0");
     let after = (after == "0").then_some(0).or_else(|| parse_id(after));
     let after = after.ok_or_else(|| HttpError::bad_request("\"after\" must be the number of an event"))?;
-    let wanted = asked.after_event(after);
+    let wanted = params.after_event(after);
     let found = app.store_pool.with_store(move |store| read_lines(store, &wanted, MAX_NEW + 1)).await?;
-    Ok(html_response(shown_news(&asked, found.lines.len(), MAX_NEW as usize)))
+    Ok(html_response(shown_news(&params, found.lines.len(), MAX_NEW as usize)))
 }
 
 /// `GET /logging/{id}`
@@ -97,24 +97,24 @@ pub(crate) async fn get_event_page(State(app): State<SharedAppState>, uri: Uri) 
     Ok(render_page(&frame, &view))
 }
 
-fn read_lines(store: &mut Store, asked: &LogParams, limit: u32) -> Result<LogSearchResult> {
-    let filter = LogFilter { limit, ..asked.filter.clone() };
-    store.search_log(&filter, asked.text.as_deref())
+fn read_lines(store: &mut Store, params: &LogParams, limit: u32) -> Result<LogSearchResult> {
+    let filter = LogFilter { limit, ..params.filter.clone() };
+    store.search_log(&filter, params.text.as_deref())
 }
 
 /// Every part, with this text in all of it, for tests.
 #[cfg(test)]
 pub(super) fn render_samples(text: &str, now: snell::Timestamp) -> Vec<(&'static str, Markup)> {
-    let asked = LogParams::with_text(text);
+    let params = LogParams::with_text(text);
     let projects = ProjectNames::new(vec![snell_store::ProjectView {
         project_id: 1,
         name: text.to_owned(),
         path: text.to_owned(),
     }]);
     vec![
-        ("form of the log", render_filter_form(FilterForm::without_error(&asked.values), &projects)),
-        ("lines of the log", render_log_table(&asked, &log_table::sample_lines(text), &projects, now)),
-        ("how much is new", shown_news(&asked, 3, 100)),
+        ("form of the log", render_filter_form(FilterForm::without_error(&params.values), &projects)),
+        ("lines of the log", render_log_table(&params, &log_table::sample_lines(text), &projects, now)),
+        ("how much is new", shown_news(&params, 3, 100)),
         ("one event", event_detail::render_event(&event_detail::sample_full_event(text), &projects)),
         ("receiver", ReceiverStatus::with_last_event(text, now).render_facts()),
     ]

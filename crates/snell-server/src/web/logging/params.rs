@@ -1,4 +1,4 @@
-//! What is asked of the log.
+//! The query parameters of the log.
 
 use snell::Timestamp;
 use snell_store::LogFilter;
@@ -18,7 +18,7 @@ pub(super) const FILTER_FIELDS: &[&str] =
 /// Where a page begins.
 pub(super) const PAGING_FIELDS: &[&str] = &["before"];
 
-/// What is asked of the log.
+/// The query parameters of the log.
 #[derive(Clone, Debug)]
 pub(super) struct LogParams {
     /// What each filter was told.

@@ -39,27 +39,27 @@ fn decision_choice_label(word: &str) -> &str {
 }
 
 /// The choice of events: a form that needs no script.
-pub(super) fn render_filter_form(asked: FilterForm<'_>, projects: &ProjectNames) -> Markup {
-    let project = asked.value("project_id");
+pub(super) fn render_filter_form(form: FilterForm<'_>, projects: &ProjectNames) -> Markup {
+    let project = form.value("project_id");
     let times = "how long ago: 2h, 3d; or when: 2026-03-01, 2026-03-01 12:00 (as times are shown here), 2026-03-01T12:00:00+02:00";
     html! {
-        (asked.render_error())
+        (form.render_error())
         form #log-form.filter.fields method="get" action="/logging" role="search" aria-label="Events" {
-            label.wide { "Search " input type="search" name="q" value=(asked.escaped_value("q")) maxlength="200"; }
-            label { "Event " input name="event" value=(asked.escaped_value("event")) list="event-names" autocomplete="off"; }
+            label.wide { "Search " input type="search" name="q" value=(form.escaped_value("q")) maxlength="200"; }
+            label { "Event " input name="event" value=(form.escaped_value("event")) list="event-names" autocomplete="off"; }
             datalist #event-names { @for name in EventName::canonical_names() { option value=(name) {} } }
-            label { "Tool " input name="tool" value=(asked.escaped_value("tool")) autocomplete="off"; }
+            label { "Tool " input name="tool" value=(form.escaped_value("tool")) autocomplete="off"; }
             label { "Decision "
-                select name="decision" aria-invalid=[asked.aria_invalid("decision")] aria-describedby=[asked.aria_describedby("decision")] {
+                select name="decision" aria-invalid=[form.aria_invalid("decision")] aria-describedby=[form.aria_describedby("decision")] {
                     option value="" { "any" }
                     @for word in DECISIONS {
-                        @let is_asked = canonical_decision(asked.value("decision")) == canonical_decision(word);
-                        option value=(word) selected[is_asked] { (decision_choice_label(word)) }
+                        @let is_chosen = canonical_decision(form.value("decision")) == canonical_decision(word);
+                        option value=(word) selected[is_chosen] { (decision_choice_label(word)) }
                     }
                 }
             }
             label { "Project "
-                select name="project_id" aria-invalid=[asked.aria_invalid("project_id")] aria-describedby=[asked.aria_describedby("project_id")] {
+                select name="project_id" aria-invalid=[form.aria_invalid("project_id")] aria-describedby=[form.aria_describedby("project_id")] {
                     option value="" { "all" }
                     @for one in projects.all() {
                         @let number = one.view.project_id.to_string();
@@ -67,15 +67,15 @@ pub(super) fn render_filter_form(asked: FilterForm<'_>, projects: &ProjectNames)
                     }
                 }
             }
-            label { "Agent " input name="agent_id" value=(asked.escaped_value("agent_id")) inputmode="numeric" size="6"
-                aria-invalid=[asked.aria_invalid("agent_id")] aria-describedby=[asked.aria_describedby("agent_id")]; }
-            label { "Session " input name="session_id" value=(asked.escaped_value("session_id")) autocomplete="off"; }
-            label title=(times) { "Since " input name="since" value=(asked.escaped_value("since")) placeholder="2h" size="16"
-                aria-invalid=[asked.aria_invalid("since")] aria-describedby=[asked.aria_describedby("since")]; }
-            label title=(times) { "Until " input name="until" value=(asked.escaped_value("until")) placeholder="1h" size="16"
-                aria-invalid=[asked.aria_invalid("until")] aria-describedby=[asked.aria_describedby("until")]; }
+            label { "Agent " input name="agent_id" value=(form.escaped_value("agent_id")) inputmode="numeric" size="6"
+                aria-invalid=[form.aria_invalid("agent_id")] aria-describedby=[form.aria_describedby("agent_id")]; }
+            label { "Session " input name="session_id" value=(form.escaped_value("session_id")) autocomplete="off"; }
+            label title=(times) { "Since " input name="since" value=(form.escaped_value("since")) placeholder="2h" size="16"
+                aria-invalid=[form.aria_invalid("since")] aria-describedby=[form.aria_describedby("since")]; }
+            label title=(times) { "Until " input name="until" value=(form.escaped_value("until")) placeholder="1h" size="16"
+                aria-invalid=[form.aria_invalid("until")] aria-describedby=[form.aria_describedby("until")]; }
             button { "Show" }
-            @if !asked.values.is_empty() { a href="/logging" { "Everything" } }
+            @if !form.values.is_empty() { a href="/logging" { "Everything" } }
         }
     }
 }
