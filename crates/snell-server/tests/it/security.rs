@@ -214,6 +214,9 @@ fn where_there_is_a_token_everything_but_a_sign_of_life_needs_it() {
             assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
         }
     }
+    // Nor does a wrong method tell which are right.
+    let answer = app.request("DELETE", "/api/agents").send();
+    assert_eq!((answer.status, answer.header("allow")), (401, None));
     let with_token = |request: TestRequest| request.header("Authorization: Bearer correct horse").send().status;
     assert_eq!(with_token(app.request("GET", "/api/agents")), 200);
     assert_eq!(with_token(app.request("GET", "/nothing")), 404);
