@@ -116,6 +116,8 @@ fn compile_language(path: &Path) -> Result<String, BuildError> {
     let line_comments = file.line_comments.unwrap_or_else(|| owned(&["#"]));
     let quotes = file.quotes.unwrap_or_else(|| ["\"", "'"].map(|mark| QuoteEntry::Plain(mark.to_owned())).into());
     let operators = file.operators.unwrap_or_else(|| [(".", "dot"), ("+", "join")].map(to_owned_pair).into());
+    check_order(quotes.iter().map(QuoteEntry::mark))?;
+    check_order(operators.iter().map(|(sign, _)| sign.as_str()))?;
     let operators = operators.iter().map(|(sign, token)| format!("({sign:?}, {})", compile_operator(token)));
     Ok(format!(
         "    (CodeLanguage::{language}, LanguageSpec {{ name: {:?}, line_comments: {}, block_comments: {}, quotes: &[{}], \
@@ -148,10 +150,31 @@ fn to_owned_pair((first, second): (&str, &str)) -> (String, String) {
     (first.to_owned(), second.to_owned())
 }
 
+impl QuoteEntry {
+    fn mark(&self) -> &str {
+        match self {
+            Self::Plain(mark) | Self::Special { mark, .. } => mark,
+        }
+    }
+}
+
+/// The first mark that fits is read, so a longer one stands before its beginning.
+fn check_order<'m>(marks: impl Iterator<Item = &'m str>) -> Result<(), BuildError> {
+    let mut before: Vec<&str> = Vec::new();
+    for mark in marks {
+        if let Some(hiding) = before.iter().find(|hiding| mark.starts_with(**hiding)) {
+            return Err(format!("`{mark}` is never read, because `{hiding}` stands before it").into());
+        }
+        before.push(mark);
+    }
+    Ok(())
+}
+
 fn compile_quote(quote: &QuoteEntry) -> String {
-    let (mark, interpolation, command) = match quote {
-        QuoteEntry::Plain(mark) => (mark, "", false),
-        QuoteEntry::Special { mark, interpolation, command } => (mark, interpolation.as_str(), *command),
+    let mark = quote.mark();
+    let (interpolation, command) = match quote {
+        QuoteEntry::Plain(_) => ("", false),
+        QuoteEntry::Special { interpolation, command, .. } => (interpolation.as_str(), *command),
     };
     format!("QuoteSpec {{ mark: {mark:?}, interpolation: {interpolation:?}, command: {command} }}")
 }

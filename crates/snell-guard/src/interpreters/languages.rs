@@ -155,3 +155,22 @@ pub(super) enum ReturnKind {
 pub(super) fn find_language(code: CodeLanguage) -> Option<&'static LanguageSpec> {
     LANGUAGES.iter().find(|(language, _)| *language == code).map(|(_, spec)| spec)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_of_a_language_is_found() {
+        assert_eq!(LANGUAGES.len(), 10, "each language has a file");
+        for (code, language) in LANGUAGES {
+            assert_eq!(find_language(*code).map(|found| found.name), Some(language.name));
+            for (name, action) in language.actions {
+                assert_eq!(language.find_action(name), Some(*action), "{}: {name}", language.name);
+            }
+            for (name, kind) in language.return_kinds {
+                assert_eq!(language.find_return_kind(name), Some(*kind), "{}: {name}", language.name);
+            }
+        }
+    }
+}

@@ -17,7 +17,12 @@ pub(crate) const SETTINGS_RULE: &str = "self.settings";
 const EDIT_KEYS: &[(&str, &str)] = &[("old_string", "new_string"), ("old_str", "new_str"), ("oldText", "newText")];
 
 /// Notes a change of an agent's settings that does not concern Snell; whether it is one.
-pub(super) fn analyze_settings_change(path: &str, input: &Json, world: &JudgeContext, seen: &mut CallAnalysis) -> bool {
+pub(super) fn analyze_settings_change(
+    path: &str,
+    input: &Json,
+    world: &JudgeContext,
+    analysis: &mut CallAnalysis,
+) -> bool {
     let mut effect = build_file_effect(PathAction::Overwrite, path, world);
     let Some(place) = &mut effect.place else {
         return false;
@@ -33,9 +38,10 @@ pub(super) fn analyze_settings_change(path: &str, input: &Json, world: &JudgeCon
     };
     if harmless {
         place.classes = place.classes.difference([PathClass::Own].into());
-        seen.effects
+        analysis
+            .effects
             .push(Effect { kind: EffectKind::Rule(crate::effects::find_rule_index(SETTINGS_RULE)), ..effect.clone() });
-        seen.effects.push(effect);
+        analysis.effects.push(effect);
     }
     harmless
 }

@@ -6,18 +6,18 @@ use crate::judge::CallAnalysis;
 
 /// Looks whether all that stands at these keys can be read, and whether something stands at one of them. The first of
 /// them is the one that most tools have.
-pub(super) fn check_required_fields(input: &Json, keys: &[&'static str], seen: &mut CallAnalysis) {
+pub(super) fn check_required_fields(input: &Json, keys: &[&'static str], analysis: &mut CallAnalysis) {
     let is_named = keys.iter().any(|key| input.get(key).is_some_and(|value| !value.is_null()));
     let missing = keys.first().copied().filter(|_| !is_named);
-    missing.into_iter().for_each(|field| seen.mark_field_unreadable(field));
-    check_text_fields(input, keys, seen);
+    missing.into_iter().for_each(|field| analysis.mark_field_unreadable(field));
+    check_text_fields(input, keys, analysis);
 }
 
 /// Looks whether all that stands at these keys can be read.
-pub(super) fn check_text_fields(input: &Json, keys: &[&'static str], seen: &mut CallAnalysis) {
+pub(super) fn check_text_fields(input: &Json, keys: &[&'static str], analysis: &mut CallAnalysis) {
     keys.iter()
         .filter(|key| input.get(key).is_some_and(|value| !is_readable_text(value, keys)))
-        .for_each(|field| seen.mark_field_unreadable(field));
+        .for_each(|field| analysis.mark_field_unreadable(field));
 }
 
 /// Whether it is a text, a list of texts, or a list of objects with such fields again.

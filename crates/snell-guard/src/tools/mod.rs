@@ -70,40 +70,40 @@ pub(crate) fn analyze_tool_call(
     permits: &[Option<CommandPattern>],
     world: &JudgeContext,
 ) -> CallAnalysis {
-    let mut seen = CallAnalysis::default();
+    let mut analysis = CallAnalysis::default();
     if call.tool.is_empty() {
-        seen.mark_field_unreadable("tool_name");
-        return seen;
+        analysis.mark_field_unreadable("tool_name");
+        return analysis;
     }
     let Some(tool) = find_builtin_tool(call.tool) else {
         if let Some(named) = mcp::McpToolName::parse(call.tool) {
-            mcp::analyze_mcp_call(&named, call.input, permits, world, &mut seen);
+            mcp::analyze_mcp_call(&named, call.input, permits, world, &mut analysis);
         }
-        return seen;
+        return analysis;
     };
     match tool {
-        BuiltinToolKind::Shell => analyze_shell_tool(call.input, permits, world, &mut seen),
+        BuiltinToolKind::Shell => analyze_shell_tool(call.input, permits, world, &mut analysis),
         BuiltinToolKind::PowerShell => match command_from_input(call.input) {
             Some(command) => {
-                analyze_command(&format!("pwsh -Command {}", quote_shell_word(&command)), permits, world, &mut seen)
+                analyze_command(&format!("pwsh -Command {}", quote_shell_word(&command)), permits, world, &mut analysis)
             }
-            None => seen.mark_field_unreadable(DEFAULT_COMMAND_KEY),
+            None => analysis.mark_field_unreadable(DEFAULT_COMMAND_KEY),
         },
         BuiltinToolKind::Editor => {
             let shows = call.input.get("command").and_then(Json::as_str) == Some("view");
             if shows {
-                analyze_file_tool(PathAction::Read, call.input, world, &mut seen);
+                analyze_file_tool(PathAction::Read, call.input, world, &mut analysis);
             } else {
-                analyze_file_change(call.input, world, &mut seen);
+                analyze_file_change(call.input, world, &mut analysis);
             }
         }
-        BuiltinToolKind::File(PathAction::Overwrite) => analyze_file_change(call.input, world, &mut seen),
-        BuiltinToolKind::File(kind) => analyze_file_tool(kind, call.input, world, &mut seen),
-        BuiltinToolKind::Search => analyze_search(call.input, world, &mut seen),
-        BuiltinToolKind::Patch => patch::analyze_patch_tool(call.input, world, &mut seen),
-        BuiltinToolKind::Fetch => analyze_fetch(call.input, world, &mut seen),
+        BuiltinToolKind::File(PathAction::Overwrite) => analyze_file_change(call.input, world, &mut analysis),
+        BuiltinToolKind::File(kind) => analyze_file_tool(kind, call.input, world, &mut analysis),
+        BuiltinToolKind::Search => analyze_search(call.input, world, &mut analysis),
+        BuiltinToolKind::Patch => patch::analyze_patch_tool(call.input, world, &mut analysis),
+        BuiltinToolKind::Fetch => analyze_fetch(call.input, world, &mut analysis),
     }
-    seen
+    analysis
 }
 
 fn find_builtin_tool(tool: &str) -> Option<BuiltinToolKind> {
@@ -112,53 +112,63 @@ fn find_builtin_tool(tool: &str) -> Option<BuiltinToolKind> {
 }
 
 /// A command, as text or as words. A tool that runs commands and is given none is not understood.
-fn analyze_shell_tool(input: &Json, permits: &[Option<CommandPattern>], world: &JudgeContext, seen: &mut CallAnalysis) {
+fn analyze_shell_tool(
+    input: &Json,
+    permits: &[Option<CommandPattern>],
+    world: &JudgeContext,
+    analysis: &mut CallAnalysis,
+) {
     let Some(command) = command_from_input(input) else {
-        seen.mark_field_unreadable(DEFAULT_COMMAND_KEY);
+        analysis.mark_field_unreadable(DEFAULT_COMMAND_KEY);
         return;
     };
     match collect_strings(input, keys::CWD).first().map(|cwd| locate_tool_path(cwd, world)) {
-        Some(Some(cwd)) => analyze_command(&command, permits, &JudgeContext { cwd, ..world.clone() }, seen),
-        _ => analyze_command(&command, permits, world, seen),
+        Some(Some(cwd)) => analyze_command(&command, permits, &JudgeContext { cwd, ..world.clone() }, analysis),
+        _ => analyze_command(&command, permits, world, analysis),
     }
 }
 
 /// What a command would do, here.
-fn analyze_command(command: &str, permits: &[Option<CommandPattern>], world: &JudgeContext, seen: &mut CallAnalysis) {
+fn analyze_command(
+    command: &str,
+    permits: &[Option<CommandPattern>],
+    world: &JudgeContext,
+    analysis: &mut CallAnalysis,
+) {
     if command.len() > MAX_COMMAND {
-        seen.mark_limit_exceeded("length");
+        analysis.mark_limit_exceeded("length");
         return;
     }
     let found = interpret::interpret_with_permits(command, world, permits);
-    seen.add_fork_bombs(found.fork_bombs);
+    analysis.add_fork_bombs(found.fork_bombs);
     for invocation in &found.invocations {
-        analyze_patch_command(invocation, world, seen);
+        analyze_patch_command(invocation, world, analysis);
     }
     let effects = collect_effects(&found.invocations, world);
     if effects.too_many {
-        seen.mark_limit_exceeded("effects");
+        analysis.mark_limit_exceeded("effects");
     }
     // A call may hold several commands.
-    let before = seen.invocations.len();
-    seen.effects.extend(
+    let before = analysis.invocations.len();
+    analysis.effects.extend(
         effects.effects.into_iter().map(|effect| Effect { by: effect.by.map(|number| before + number), ..effect }),
     );
     for code in &found.inline {
         if let Some(invocation) = found.invocations.get(code.invocation) {
             let effects = interpreters::analyze_code(code, invocation, world);
-            seen.effects.extend(effects.into_iter().map(|effect| Effect {
+            analysis.effects.extend(effects.into_iter().map(|effect| Effect {
                 by: Some(before + code.invocation),
                 allowed: invocation.allowed,
                 ..effect
             }));
         }
     }
-    seen.invocations.extend(found.invocations);
-    seen.merge_coverage(found.coverage);
+    analysis.invocations.extend(found.invocations);
+    analysis.merge_coverage(found.coverage);
 }
 
 /// Some agents offer their patch tool as a program too: `apply_patch <<'EOF'`.
-fn analyze_patch_command(invocation: &Invocation, world: &JudgeContext, seen: &mut CallAnalysis) {
+fn analyze_patch_command(invocation: &Invocation, world: &JudgeContext, analysis: &mut CallAnalysis) {
     let name = invocation.argv.first().and_then(SymbolicText::as_text);
     if !matches!(name, Some("apply_patch" | "applypatch")) {
         return;
@@ -169,13 +179,13 @@ fn analyze_patch_command(invocation: &Invocation, world: &JudgeContext, seen: &m
     };
     for text in invocation.argv.iter().skip(1).chain(stdin) {
         let cwd = invocation.cwd.clone().unwrap_or_else(|| world.cwd.clone());
-        patch::analyze_patch(&text.to_string(), &JudgeContext { cwd, ..world.clone() }, seen);
+        patch::analyze_patch(&text.to_string(), &JudgeContext { cwd, ..world.clone() }, analysis);
     }
 }
 
 /// What a command would do on another machine.
-fn analyze_remote_command(command: &str, world: &JudgeContext, seen: &mut CallAnalysis) {
-    analyze_command(&format!("ssh host {}", quote_shell_word(command)), &[], world, seen);
+fn analyze_remote_command(command: &str, world: &JudgeContext, analysis: &mut CallAnalysis) {
+    analyze_command(&format!("ssh host {}", quote_shell_word(command)), &[], world, analysis);
 }
 
 /// The key and the text of a command that is one text.
@@ -218,31 +228,31 @@ fn join_shell_words<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
 }
 
 /// Files are changed. Most changes are judged by where they are, some by what they are.
-fn analyze_file_change(input: &Json, world: &JudgeContext, seen: &mut CallAnalysis) {
-    input_fields::check_required_fields(input, keys::PATHS, seen);
+fn analyze_file_change(input: &Json, world: &JudgeContext, analysis: &mut CallAnalysis) {
+    input_fields::check_required_fields(input, keys::PATHS, analysis);
     let mut paths = collect_strings(input, keys::PATHS);
     if let [path] = paths.as_slice()
-        && agent_settings::analyze_settings_change(path, input, world, seen)
+        && agent_settings::analyze_settings_change(path, input, world, analysis)
     {
         paths.clear();
     }
-    add_file_effects(PathAction::Overwrite, paths, world, seen);
+    add_file_effects(PathAction::Overwrite, paths, world, analysis);
 }
 
 /// The same to all files that a call names.
-fn analyze_file_tool(kind: PathAction, input: &Json, world: &JudgeContext, seen: &mut CallAnalysis) {
-    input_fields::check_required_fields(input, keys::PATHS, seen);
-    add_file_effects(kind, collect_strings(input, keys::PATHS), world, seen);
+fn analyze_file_tool(kind: PathAction, input: &Json, world: &JudgeContext, analysis: &mut CallAnalysis) {
+    input_fields::check_required_fields(input, keys::PATHS, analysis);
+    add_file_effects(kind, collect_strings(input, keys::PATHS), world, analysis);
 }
 
 /// The same to all these files.
-fn add_file_effects(kind: PathAction, paths: Vec<&str>, world: &JudgeContext, seen: &mut CallAnalysis) {
+fn add_file_effects(kind: PathAction, paths: Vec<&str>, world: &JudgeContext, analysis: &mut CallAnalysis) {
     // A tool may shorten a path before it asks the system, which would not take it.
     if paths.len() > MAX_PATHS || paths.iter().any(|path| path.len() > MAX_PATH) {
-        seen.mark_limit_exceeded("paths");
+        analysis.mark_limit_exceeded("paths");
     }
     let effects = paths.into_iter().take(MAX_PATHS).map(|path| build_file_effect(kind, path, world));
-    seen.effects.extend(effects);
+    analysis.effects.extend(effects);
 }
 
 /// What happens to one file.
@@ -264,24 +274,24 @@ fn locate_tool_path(path: &str, world: &JudgeContext) -> Option<String> {
 }
 
 /// Searching shows what is found, unless only names or numbers are wanted.
-fn analyze_search(input: &Json, world: &JudgeContext, seen: &mut CallAnalysis) {
+fn analyze_search(input: &Json, world: &JudgeContext, analysis: &mut CallAnalysis) {
     let shows = |mode: &str| !matches!(mode, "files_with_matches" | "count");
     if !input.get("output_mode").and_then(Json::as_str).is_none_or(shows) {
         return;
     }
-    input_fields::check_text_fields(input, keys::SEARCH_DIRS, seen);
-    input_fields::check_text_fields(input, keys::GLOBS, seen);
+    input_fields::check_text_fields(input, keys::SEARCH_DIRS, analysis);
+    input_fields::check_text_fields(input, keys::GLOBS, analysis);
     let path = collect_strings(input, keys::SEARCH_DIRS).first().copied();
     if let Some(path) = path {
-        seen.effects.push(Effect { recursive: true, ..build_file_effect(PathAction::Read, path, world) });
+        analysis.effects.push(Effect { recursive: true, ..build_file_effect(PathAction::Read, path, world) });
     }
     for glob in collect_strings(input, keys::GLOBS) {
         if glob.len() > MAX_PATH {
-            seen.mark_limit_exceeded("paths");
+            analysis.mark_limit_exceeded("paths");
             continue;
         }
         let value = build_glob_value(&expand_tool_path(path.unwrap_or("."), world), glob);
-        seen.effects.push(Effect {
+        analysis.effects.push(Effect {
             place: Some(locate_path(&value, Some(&world.cwd), world)),
             ..build_file_effect(PathAction::Read, "", world)
         });
@@ -308,17 +318,17 @@ fn build_glob_value(directory: &str, glob: &str) -> SymbolicText {
 }
 
 /// Fetching an address is judged as if `curl` did it. Some tools find the address in a text.
-fn analyze_fetch(input: &Json, world: &JudgeContext, seen: &mut CallAnalysis) {
-    input_fields::check_text_fields(input, keys::URLS, seen);
+fn analyze_fetch(input: &Json, world: &JudgeContext, analysis: &mut CallAnalysis) {
+    input_fields::check_text_fields(input, keys::URLS, analysis);
     for text in collect_strings(input, keys::URLS) {
         for address in text.split_whitespace().filter(|word| word.contains("://")) {
-            add_fetch_effects(address, world, seen);
+            add_fetch_effects(address, world, analysis);
         }
     }
 }
 
-fn add_fetch_effects(address: &str, world: &JudgeContext, seen: &mut CallAnalysis) {
-    seen.effects.extend(analyze_program(&["curl", address], world));
+fn add_fetch_effects(address: &str, world: &JudgeContext, analysis: &mut CallAnalysis) {
+    analysis.effects.extend(analyze_program(&["curl", address], world));
 }
 
 /// What a program with these arguments would do.

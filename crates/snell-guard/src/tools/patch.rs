@@ -19,31 +19,31 @@ const FILE_HEADERS: &[(&str, PathAction)] = &[
 ];
 
 /// What applying a patch would do.
-pub(super) fn analyze_patch_tool(input: &Json, world: &JudgeContext, seen: &mut CallAnalysis) {
+pub(super) fn analyze_patch_tool(input: &Json, world: &JudgeContext, analysis: &mut CallAnalysis) {
     let texts = match input {
         Json::String(text) => vec![text.as_str()],
         _ => collect_strings(input, PATCH_KEYS),
     };
     if !input.is_string() {
-        input_fields::check_required_fields(input, PATCH_KEYS, seen);
+        input_fields::check_required_fields(input, PATCH_KEYS, analysis);
     }
     for text in texts {
-        analyze_patch(text, world, seen);
+        analyze_patch(text, world, analysis);
     }
 }
 
 /// What one patch would do.
-pub(super) fn analyze_patch(text: &str, world: &JudgeContext, seen: &mut CallAnalysis) {
+pub(super) fn analyze_patch(text: &str, world: &JudgeContext, analysis: &mut CallAnalysis) {
     let touched = if text.lines().any(|line| line.starts_with("*** Begin Patch")) {
         parse_agent_patch(text)
     } else {
         parse_unified_diff(text)
     };
     if touched.len() > MAX_PATHS {
-        seen.mark_limit_exceeded("paths");
+        analysis.mark_limit_exceeded("paths");
     }
     let effects = touched.into_iter().take(MAX_PATHS);
-    seen.effects.extend(effects.map(|(kind, path)| build_file_effect(kind, path, world)));
+    analysis.effects.extend(effects.map(|(kind, path)| build_file_effect(kind, path, world)));
 }
 
 fn parse_agent_patch(text: &str) -> Vec<(PathAction, &str)> {

@@ -7,15 +7,13 @@ use crate::invocation::{FileOpenMode, OpenedFile, SymbolicText};
 
 /// `awk`: `system("…")`, `"…" | getline`, `print | "…"`.
 pub(super) fn follow_awk<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
-    let written: Vec<SymbolicText> = job.args.flag_values(&["-e", "--source"]).cloned().collect();
-    let from_file = job.args.has_flag(&["-f", "--file"]);
-    let operand = job.call.argv.get(job.args.operands_start).filter(|_| written.is_empty() && !from_file);
+    let programs = collect_scripts(job, &["-e", "--source"]);
     let mut call = job.call.clone();
-    for program in written.iter().chain(operand) {
+    for program in &programs {
         call.files.extend(parse_awk_files(&program.flatten_patterns().to_string()));
     }
     let at = walker.run_program(call);
-    for program in written.iter().chain(operand) {
+    for program in &programs {
         if let Some(at) = at {
             walker.report_inline_code(CodeLanguage::Awk, program.clone(), at);
         }
@@ -36,6 +34,15 @@ pub(super) fn follow_awk<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCal
         }
     }
     Some(ShellFlow::Next)
+}
+
+/// The scripts of `awk` and `sed`: by flags, else the first operand, unless they are in a file.
+fn collect_scripts(job: &WrapperCall<'_>, flags: &[&str]) -> Vec<SymbolicText> {
+    let mut scripts: Vec<SymbolicText> = job.args.flag_values(flags).cloned().collect();
+    if scripts.is_empty() && !job.args.has_flag(&["-f", "--file"]) {
+        scripts.extend(job.operands().first().cloned());
+    }
+    scripts
 }
 
 /// Texts that an awk program runs; nothing for one that is put together.
@@ -129,12 +136,9 @@ fn parse_string_literal(from: &str) -> (String, &str) {
 
 /// `sed`: `e command`, `s/…/…/e`, `w file`.
 pub(super) fn follow_sed<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
-    let scripts: Vec<SymbolicText> = job.args.flag_values(&["-e", "--expression"]).cloned().collect();
-    let has_file = job.args.has_flag(&["-f", "--file"]);
-    let operand = job.call.argv.get(job.args.operands_start).filter(|_| scripts.is_empty() && !has_file);
     let mut codes = Vec::new();
     let mut call = job.call.clone();
-    for script in scripts.iter().chain(operand) {
+    for script in collect_scripts(job, &["-e", "--expression"]) {
         for command in parse_sed_script(&script.flatten_patterns().to_string()) {
             match command {
                 SedAction::Runs(code) => codes.push(code),
@@ -297,7 +301,7 @@ fn parse_make_recipes(text: &str) -> Vec<String> {
 
 /// Keys that are sent to a terminal, where a shell reads them.
 pub(super) fn follow_terminal_keys<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
-    let words = job.call.argv.get(job.args.operands_start..).unwrap_or_default();
+    let words = job.operands();
     if job.via.starts_with("screen") {
         return follow_screen(walker, job, words);
     }
@@ -333,7 +337,7 @@ fn follow_screen<'t>(
 /// `crontab -`: lines of a table by standard input.
 pub(super) fn follow_crontab<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
     job.report_program(walker);
-    let operand = job.call.argv.get(job.args.operands_start);
+    let operand = job.operands().first();
     let text = match operand.map(SymbolicText::as_text) {
         None | Some(Some("-")) => walker.stdin_text().cloned(),
         Some(_) => operand.and_then(|file| walker.find_written_content(file)),

@@ -1,8 +1,8 @@
 //! Programs that run another for each of many things: xargs, parallel, find, fd.
 
-use super::WrapperCall;
 use super::file_lists::{append_path_part, collect_piped_files, list_find_output};
 use super::table::words::fanout as words;
+use super::{WrapperCall, with_inherited_stdin};
 use crate::interpret::{CoverageGap, ShellFlow, ShellInterpreter, join_words, limits};
 use crate::invocation::{FileOpenMode, OpenedFile, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
 
@@ -147,7 +147,7 @@ fn fill_placeholder(word: &SymbolicText, mark: &str, thing: &SymbolicText) -> Sy
 
 /// `xargs program words`: with the things behind them, or in place of a mark.
 pub(super) fn follow_xargs<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
-    let mut words = job.call.argv.get(job.args.operands_start..).unwrap_or_default().to_vec();
+    let mut words = job.operands().to_vec();
     if words.is_empty() {
         words.push(SymbolicText::from_text("echo"));
     }
@@ -157,9 +157,7 @@ pub(super) fn follow_xargs<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperC
     if things.is_empty() && nothing {
         return Some(ShellFlow::Next);
     }
-    let outer = walker.scope.io.stdin.clone();
-    walker.scope.io.stdin = std::rc::Rc::new(StdinSource::Inherited);
-    match mark {
+    with_inherited_stdin(walker, |walker| match mark {
         Some(mark) => {
             for thing in limit_items(walker, &things) {
                 let words = substitute_placeholder(walker, &words, &mark, thing);
@@ -177,8 +175,7 @@ pub(super) fn follow_xargs<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperC
                 job.run_words(walker, all, Vec::new());
             }
         }
-    }
-    walker.scope.io.stdin = outer;
+    });
     Some(ShellFlow::Next)
 }
 
@@ -192,7 +189,7 @@ fn find_placeholder(job: &WrapperCall<'_>) -> Option<String> {
 
 /// `follow_parallel code ::: things`, or with things from files or standard input.
 pub(super) fn follow_parallel<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
-    let words = job.call.argv.get(job.args.operands_start..).unwrap_or_default();
+    let words = job.operands();
     let divider = words.iter().position(|word| word.leading_text().starts_with(":::"));
     let (words, things) = match divider {
         Some(at) => {
@@ -206,20 +203,19 @@ pub(super) fn follow_parallel<'t>(walker: &mut ShellInterpreter<'t>, job: &Wrapp
     let marked = words.iter().any(|word| marks.iter().any(|mark| word.to_string().contains(mark)));
     // Where a thing is the command, it is code; elsewhere it is a word.
     let is_code = words.first().is_none_or(|word| word.as_text().is_some_and(|word| marks.contains(&word)));
-    let outer = walker.scope.io.stdin.clone();
-    walker.scope.io.stdin = std::rc::Rc::new(StdinSource::Inherited);
-    for thing in limit_items(walker, &things) {
-        let thing = if is_code { thing.clone() } else { walker.quote_words(std::slice::from_ref(thing)) };
-        let mut words = words.to_vec();
-        for mark in &marks {
-            words = substitute_placeholder(walker, &words, mark, &thing);
+    with_inherited_stdin(walker, |walker| {
+        for thing in limit_items(walker, &things) {
+            let thing = if is_code { thing.clone() } else { walker.quote_words(std::slice::from_ref(thing)) };
+            let mut words = words.to_vec();
+            for mark in &marks {
+                words = substitute_placeholder(walker, &words, mark, &thing);
+            }
+            if !marked {
+                words.push(thing);
+            }
+            job.run_code(walker, &join_words(&words));
         }
-        if !marked {
-            words.push(thing);
-        }
-        job.run_code(walker, &join_words(&words));
-    }
-    walker.scope.io.stdin = outer;
+    });
     Some(ShellFlow::Next)
 }
 

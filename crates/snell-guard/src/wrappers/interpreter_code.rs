@@ -37,10 +37,10 @@ pub(super) fn report_interpreter_code(
             walker.report_inline_code(language, wrap_in_console_log(&code), at);
         }
     }
-    let operand = job.call.argv.get(job.args.operands_start);
+    let operand = job.operands().first();
     // `deno eval 'code'`
     if operand.and_then(SymbolicText::as_text) == Some("eval")
-        && let Some(code) = job.call.argv.get(job.args.operands_start + 1)
+        && let Some(code) = job.operands().get(1)
     {
         walker.report_inline_code(language, code.clone(), at);
         return true;

@@ -24,7 +24,7 @@ pub(crate) use file_search::find_own_files;
 use table::{CODE_VARIABLES, WRAPPERS, WrapperMode, WrapperSpec};
 
 use crate::interpret::{ExpandedCommand, ShellFlow, ShellInterpreter, join_words};
-use crate::invocation::{OpenedFile, SymbolicText, UnknownKind, base_name};
+use crate::invocation::{OpenedFile, StdinSource, SymbolicText, UnknownKind, base_name};
 
 /// The names of all programs that run programs.
 pub(crate) fn wrapper_names() -> impl Iterator<Item = &'static str> {
@@ -33,27 +33,20 @@ pub(crate) fn wrapper_names() -> impl Iterator<Item = &'static str> {
 
 /// The arguments that a program is given for itself, without the command that it runs.
 pub(crate) fn own_arguments(argv: &[SymbolicText]) -> &[SymbolicText] {
-    let all = argv.get(1..).unwrap_or_default();
+    use WrapperMode::{AfterDashes, Code, EachIsCode, Package, Words};
     let name = argv.first().and_then(SymbolicText::as_text).unwrap_or_default();
-    let mut entries = table::find_wrappers(name).iter().filter_map(|at| WRAPPERS.get(*at));
-    let runs_words = |wrapper: &&WrapperSpec| {
-        let runs = [
-            WrapperMode::Words,
-            WrapperMode::Code,
-            WrapperMode::AfterDashes,
-            WrapperMode::Package,
-            WrapperMode::EachIsCode,
-        ];
-        runs.contains(&wrapper.runs)
+    let runs_words = |runs| matches!(runs, Words | Code | AfterDashes | Package | EachIsCode);
+    let end = match find_use(name, argv).filter(|(wrapper, _)| runs_words(wrapper.runs)) {
+        Some((wrapper, args)) => (args.operands_start + wrapper.operands).min(argv.len()),
+        None => argv.len(),
     };
-    let given = entries.find_map(|wrapper| Some((wrapper, WrapperArgs::parse(wrapper, argv)?)));
-    match given.filter(|(wrapper, _)| runs_words(wrapper)) {
-        Some((wrapper, given)) => {
-            let end = given.operands_start + wrapper.operands;
-            argv.get(1..end.min(argv.len())).unwrap_or(all)
-        }
-        None => all,
-    }
+    argv.get(1..end).or_else(|| argv.get(1..)).unwrap_or_default()
+}
+
+/// The first entry of this name whose words match the arguments.
+fn find_use(name: &str, argv: &[SymbolicText]) -> Option<(&'static WrapperSpec, WrapperArgs)> {
+    let mut entries = table::find_wrappers(name).iter().filter_map(|at| WRAPPERS.get(*at));
+    entries.find_map(|wrapper| Some((wrapper, WrapperArgs::parse(wrapper, argv)?)))
 }
 
 /// Follows what some variables make a program run.
@@ -71,14 +64,13 @@ pub(crate) fn follow_wrapper<'t>(walker: &mut ShellInterpreter<'t>, call: &mut E
     if name.contains('/') && shells::follow_written_script(walker, call) {
         return Some(ShellFlow::Next);
     }
-    let mut entries = table::find_wrappers(name).iter().filter_map(|at| WRAPPERS.get(*at));
-    let (wrapper, given) = entries.find_map(|wrapper| Some((wrapper, WrapperArgs::parse(wrapper, &call.argv)?)))?;
-    if given.has_flag(wrapper.refuse) {
+    let (wrapper, args) = find_use(name, &call.argv)?;
+    if args.has_flag(wrapper.refuse) {
         return None;
     }
-    let base = base_name(name);
-    let via = std::iter::once(base).chain(given.words.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
-    let job = WrapperCall { wrapper, args: given, via, call };
+    let via = std::iter::once(base_name(name)).chain(args.words.iter().map(String::as_str));
+    let via = via.collect::<Vec<_>>().join(" ");
+    let job = WrapperCall { wrapper, args, via, call };
     match wrapper.runs {
         WrapperMode::Shell => shells::follow_shell(walker, &job),
         WrapperMode::Xargs => fanout::follow_xargs(walker, &job),
@@ -121,9 +113,8 @@ impl<'t> WrapperCall<'_> {
         let (assignments, rest) = self.split_wrapped_words();
         let mut rest: Vec<SymbolicText> =
             containers::find_entrypoint(self).into_iter().chain(rest.iter().cloned()).collect();
-        let is_dashes = |value: &SymbolicText| value.as_text() == Some("--");
         if self.wrapper.runs == WrapperMode::Package
-            && let Some(at) = rest.iter().position(is_dashes)
+            && let Some(at) = find_dashes(&rest)
         {
             rest.remove(at);
         }
@@ -145,10 +136,19 @@ impl<'t> WrapperCall<'_> {
     /// Tells of the files that it writes itself: `strace -o file`.
     fn report_written_files(&self, walker: &mut ShellInterpreter<'t>) {
         let values = self.wrapper.writes.iter().flat_map(|flags| self.args.flag_values(flags));
-        let files: Vec<OpenedFile> = values.cloned().map(OpenedFile::truncated).collect();
+        self.report_files(walker, values.cloned().map(OpenedFile::truncated).collect());
+    }
+
+    /// Reports files that are opened for this call or by it.
+    fn report_files(&self, walker: &mut ShellInterpreter<'t>, files: Vec<OpenedFile>) {
         if !files.is_empty() {
             walker.report_files(files, &self.call.span);
         }
+    }
+
+    /// The words behind its flags.
+    fn operands(&self) -> &[SymbolicText] {
+        self.call.argv.get(self.args.operands_start..).unwrap_or_default()
     }
 
     /// Tells the program itself.
@@ -189,8 +189,7 @@ impl<'t> WrapperCall<'_> {
         }
         at += self.wrapper.operands;
         let rest = argv.get(at..).unwrap_or_default();
-        let dashes = rest.iter().position(|value| value.as_text() == Some("--"));
-        let rest = match (self.wrapper.runs, dashes) {
+        let rest = match (self.wrapper.runs, find_dashes(rest)) {
             (WrapperMode::AfterDashes, Some(dashes)) => rest.get(dashes + 1..).unwrap_or_default(),
             (WrapperMode::Code, Some(0)) => rest.get(1..).unwrap_or_default(),
             _ => rest,
@@ -264,8 +263,8 @@ impl<'t> WrapperCall<'_> {
 
     /// Follows shell code.
     fn run_code(&self, walker: &mut ShellInterpreter<'t>, code: &SymbolicText) {
-        if !self.wrapper.keep && !self.call.files.is_empty() {
-            walker.report_files(self.call.files.clone(), &self.call.span);
+        if !self.wrapper.keep {
+            self.report_files(walker, self.call.files.clone());
         }
         self.run_inside(walker, self.wrapper.elsewhere, |walker| walker.run_code(code, &self.call.span));
     }
@@ -299,6 +298,18 @@ impl<'t> WrapperCall<'_> {
             ShellFlow::Next
         });
     }
+}
+
+/// Runs something with the standard input of the agent, because the program has read its own.
+fn with_inherited_stdin<'t>(walker: &mut ShellInterpreter<'t>, run: impl FnOnce(&mut ShellInterpreter<'t>)) {
+    let outer = std::mem::replace(&mut walker.scope.io.stdin, Rc::new(StdinSource::Inherited));
+    run(walker);
+    walker.scope.io.stdin = outer;
+}
+
+/// Where the first `--` stands.
+fn find_dashes(words: &[SymbolicText]) -> Option<usize> {
+    words.iter().position(|word| word.as_text() == Some("--"))
 }
 
 /// Shell code that a program runs by the way.

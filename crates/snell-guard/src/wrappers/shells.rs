@@ -3,11 +3,11 @@
 use super::table::words::shells as words;
 use std::rc::Rc;
 
-use super::WrapperCall;
+use super::{WrapperCall, with_inherited_stdin};
 use crate::interpret::{CoverageGap, ExpandedCommand, ShellFlow, ShellInterpreter};
 use crate::invocation::{StdinSource, SymbolicText};
 
-/// What a shell was told to run.
+/// What a shell was args to run.
 #[derive(Default)]
 struct ShellArgs {
     /// By `-c`.
@@ -28,40 +28,40 @@ struct ShellArgs {
 
 impl ShellArgs {
     fn parse(argv: &[SymbolicText]) -> Self {
-        let mut told = Self { operands_start: 1, ..Self::default() };
-        while let Some(text) = argv.get(told.operands_start).map(SymbolicText::leading_text) {
+        let mut args = Self { operands_start: 1, ..Self::default() };
+        while let Some(text) = argv.get(args.operands_start).map(SymbolicText::leading_text) {
             let Some(letters) = text.strip_prefix(['-', '+']).filter(|letters| !letters.is_empty()) else {
                 break;
             };
-            told.operands_start += 1;
+            args.operands_start += 1;
             if text == "--" {
                 break;
             }
             if let Some(long) = letters.strip_prefix('-') {
-                told.parse_long_flag(long, text, argv);
+                args.parse_long_flag(long, text, argv);
                 continue;
             }
             for letter in letters.chars() {
                 match letter {
-                    'c' if text.starts_with('-') => told.has_code_flag = true,
-                    's' => told.reads_stdin = true,
-                    'n' => told.only_reads = text.starts_with('-'),
-                    'i' => told.interactive = true,
+                    'c' if text.starts_with('-') => args.has_code_flag = true,
+                    's' => args.reads_stdin = true,
+                    'n' => args.only_reads = text.starts_with('-'),
+                    'i' => args.interactive = true,
                     'o' | 'O' => {
-                        if argv.get(told.operands_start).and_then(SymbolicText::as_text) == Some("noexec") {
-                            told.only_reads = text.starts_with('-');
+                        if argv.get(args.operands_start).and_then(SymbolicText::as_text) == Some("noexec") {
+                            args.only_reads = text.starts_with('-');
                         }
-                        told.operands_start += 1;
+                        args.operands_start += 1;
                     }
                     _ => {}
                 }
             }
         }
         // A lone dash ends the flags as well.
-        if argv.get(told.operands_start).and_then(SymbolicText::as_text) == Some("-") && told.has_code_flag {
-            told.operands_start += 1;
+        if argv.get(args.operands_start).and_then(SymbolicText::as_text) == Some("-") && args.has_code_flag {
+            args.operands_start += 1;
         }
-        told
+        args
     }
 
     fn parse_long_flag(&mut self, long: &str, text: &str, argv: &[SymbolicText]) {
@@ -83,48 +83,42 @@ impl ShellArgs {
     }
 }
 
-/// Follows what a shell would run. It is told itself where that is unknown.
+/// Follows what a shell would run. It is args itself where that is unknown.
 pub(super) fn follow_shell<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
     let argv = &job.call.argv;
-    let told = ShellArgs::parse(argv);
-    if told.only_reads && !told.interactive && !words::WITHOUT_NOEXEC.contains(&job.via.as_str()) {
-        if !job.call.files.is_empty() {
-            walker.report_files(job.call.files.clone(), &job.call.span);
-        }
+    let args = ShellArgs::parse(argv);
+    if args.only_reads && !args.interactive && !words::WITHOUT_NOEXEC.contains(&job.via.as_str()) {
+        job.report_files(walker, job.call.files.clone());
         return Some(ShellFlow::Next);
     }
-    for file in &told.startup_files {
+    for file in &args.startup_files {
         if let Some(code) = walker.find_written_content(file) {
             follow_child_shell(walker, job, &code, &[], false);
         }
     }
-    for code in &told.extra_code {
+    for code in &args.extra_code {
         follow_child_shell(walker, job, code, &[], false);
     }
-    let rest = argv.get(told.operands_start..).unwrap_or_default();
-    if told.has_code_flag {
+    let rest = argv.get(args.operands_start..).unwrap_or_default();
+    if args.has_code_flag {
         let (code, arguments) = rest.split_first()?;
         report_shell_call(walker, job, code);
         follow_child_shell(walker, job, code, arguments, true);
         return Some(ShellFlow::Next);
     }
-    if !told.extra_code.is_empty() {
+    if !args.extra_code.is_empty() {
         return Some(ShellFlow::Next);
     }
     match rest.split_first() {
-        Some((script, arguments)) if !told.reads_stdin && !is_stdin_name(script) => {
-            let content = walker.find_written_content(script);
-            match content {
-                Some(content) => {
-                    walker.report_unseen_script(job.call, &content);
-                    follow_child_shell(walker, job, &content, &prepend_script_name(script, arguments), true);
+        Some((script, arguments)) if !args.reads_stdin && !is_stdin_name(script) => {
+            if let Some(content) = walker.find_written_content(script) {
+                walker.report_unseen_script(job.call, &content);
+                follow_child_shell(walker, job, &content, &prepend_script_name(script, arguments), true);
+            } else {
+                if script.as_text().is_none() {
+                    walker.mark_partial(CoverageGap::UnknownCode);
                 }
-                None => {
-                    if script.as_text().is_none() {
-                        walker.mark_partial(CoverageGap::UnknownCode);
-                    }
-                    walker.run_program(job.call.clone());
-                }
+                walker.run_program(job.call.clone());
             }
         }
         _ => follow_stdin_script(walker, job, rest),
@@ -141,14 +135,7 @@ pub(super) fn follow_written_script(walker: &mut ShellInterpreter<'_>, call: &Ex
     let other = first.starts_with("#!") && !first.contains("sh");
     walker.report_command(call.clone());
     if !other {
-        let via = call.name().unwrap_or_default().to_owned();
-        walker.run_via(&via, |walker| {
-            walker.run_in_subshell(|walker| {
-                walker.enter_child_shell(&call.variables, &call.argv);
-                walker.run_code(&content, &call.span)
-            });
-            ShellFlow::Next
-        });
+        run_child_shell(walker, call.name().unwrap_or_default(), call, &content, &call.argv);
     }
     true
 }
@@ -172,10 +159,9 @@ fn follow_stdin_script<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<
     };
     report_shell_call(walker, job, text);
     let name = job.call.argv.first().cloned().unwrap_or_default();
-    let outer = walker.scope.io.stdin.clone();
-    walker.scope.io.stdin = Rc::new(StdinSource::Inherited);
-    follow_child_shell(walker, job, text, &prepend_script_name(&name, arguments), false);
-    walker.scope.io.stdin = outer;
+    with_inherited_stdin(walker, |walker| {
+        follow_child_shell(walker, job, text, &prepend_script_name(&name, arguments), false);
+    });
 }
 
 /// Reports the shell if its code is not fully known, else only the files that are opened for it.
@@ -198,10 +184,21 @@ fn follow_child_shell<'t>(
     by_flag: bool,
 ) {
     let via = if by_flag { format!("{} -c", job.via) } else { job.via.clone() };
-    walker.run_via(&via, |walker| {
+    run_child_shell(walker, &via, job.call, code, arguments);
+}
+
+/// Runs code in a shell of its own for a call.
+fn run_child_shell<'t>(
+    walker: &mut ShellInterpreter<'t>,
+    via: &str,
+    call: &ExpandedCommand,
+    code: &SymbolicText,
+    arguments: &[SymbolicText],
+) {
+    walker.run_via(via, |walker| {
         walker.run_in_subshell(|walker| {
-            walker.enter_child_shell(&job.call.variables, arguments);
-            walker.run_code(code, &job.call.span)
+            walker.enter_child_shell(&call.variables, arguments);
+            walker.run_code(code, &call.span)
         });
         ShellFlow::Next
     });

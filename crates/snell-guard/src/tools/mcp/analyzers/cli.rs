@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use crate::interpret::quote_shell_word;
 use crate::tools::mcp::findings::FindingSink;
 use crate::tools::mcp::request::{McpRequest, has_key_suffix, is_key_named};
-use crate::tools::mcp::tables::{find_meaning, find_singular, keys, programs, servers, verbs};
+use crate::tools::mcp::tables::{find_meaning, find_singular, keys, nouns, programs, servers, verbs};
 use crate::tools::{join_shell_words, words};
 
 pub(in crate::tools::mcp) fn analyze_cli(request: &McpRequest<'_>, sink: &mut FindingSink<'_>) -> bool {
@@ -78,14 +78,11 @@ fn analyze_named_subcommand(program: &str, request: &McpRequest<'_>, sink: &mut 
 
 /// Docker's tools say `remove_volume` where its command line says `volume rm`.
 fn find_docker_subcommand<'a>(program: &str, words: &[&'a str]) -> Option<(&'static str, &'a str)> {
-    const VERBS: &[(&str, &str)] =
-        &[("remove", "rm"), ("delete", "rm"), ("rm", "rm"), ("prune", "prune"), ("kill", "kill")];
-    const NOUNS: &[&str] = &["volume", "network", "image", "container", "system", "builder"];
     if !matches!(program, "docker" | "podman") {
         return None;
     }
-    let (_, verb) = VERBS.iter().find(|(said, _)| words.contains(said))?;
-    let noun = words.iter().find_map(|word| find_singular(word, NOUNS))?;
+    let verb = find_meaning(verbs::DOCKER, |names| names.iter().any(|name| words.contains(name)))?;
+    let noun = words.iter().find_map(|word| find_singular(word, nouns::DOCKER_KINDS))?;
     Some((verb, noun))
 }
 
