@@ -7,7 +7,8 @@ use snell::Timestamp;
 use snell_store::derive::project;
 use snell_store::{OpenSession, ProcessIdentity, SessionFilter, SessionRow, SessionView};
 
-use crate::env::caller::CallerEnv;
+use crate::env::env_vars::EnvVars;
+use crate::env::sender::{read_session_ids, read_tmux_pane};
 use crate::output::time::format_elapsed;
 use crate::output::{format_count, truncate_to_width};
 use crate::record::open_store::{self, StoreHandle};
@@ -121,7 +122,7 @@ fn has_session_id(session: &SessionView, id: &str) -> bool {
 /// otherwise be said of another session.
 fn find_by_env(memory: &mut StoreHandle) -> anyhow::Result<Option<i64>> {
     let mut known = Vec::new();
-    for (variable, id) in CallerEnv::read_session_ids() {
+    for (variable, id) in read_session_ids(&EnvVars::read()) {
         let found = memory.query(|store| store.find_sessions(&id))?;
         match found.iter().find(|session| has_session_id(session, &id)) {
             Some(session) => known.push(session.conversation_id),
@@ -152,7 +153,7 @@ fn find_by_location(memory: &mut StoreHandle) -> anyhow::Result<SessionRow> {
     let now = memory.now();
     let seat = CallerLocation {
         ancestors: ProcessIdentity::list_own_ancestors(),
-        pane: CallerEnv::read_tmux_pane(),
+        pane: read_tmux_pane(&EnvVars::read()),
         project: project::find_project_root(&std::env::current_dir()?).to_string_lossy().into_owned(),
     };
     let open = memory.query(|store| {

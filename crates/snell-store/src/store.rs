@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use snell::{EventName, Timestamp};
+use snell::{EventName, Timestamp, TranscriptFormat};
 
 use crate::db::backend::{Backend, CheckpointMode, RemovedFile};
 use crate::db::journal::{Journal, RowCache};
@@ -171,7 +171,8 @@ impl Store {
             return Ok(None);
         };
         // Another host's files are not here, and what has their names is something else.
-        if observed.sender.host.is_some() && observed.sender.host != self.host {
+        let is_elsewhere = observed.sender.host.is_some() && observed.sender.host != self.host;
+        if is_elsewhere || observed.product().transcript != TranscriptFormat::ClaudeJsonl {
             return Ok(None);
         }
         let reached = self.read_rows(&mut |rows| rows.load_transcript_progress(session_id))?;

@@ -43,6 +43,7 @@ mod event;
 mod hook;
 mod matcher;
 mod outcome;
+mod project_root;
 mod regular_file;
 mod report;
 mod runner;
@@ -50,7 +51,10 @@ mod text;
 mod trust;
 mod verdict;
 
-pub use agents::{AgentReply, Guest};
+pub use agents::{
+    AgentProduct, AgentReply, AgentSettingsFile, AgentVariables, InstallRecipe, NotificationKinds, QuestionForm,
+    QuestionTool, SettingsScope, SupportLevel, TranscriptFormat,
+};
 pub use config::schema::build_config_schema;
 pub use config::{
     AgentMessage, AllowedCommand, BuiltinHandler, CommsSettings, ConfigFile, ContextSettings, CoreFile,
@@ -63,12 +67,14 @@ pub use diagnostic::{Diagnostic, Severity, did_you_mean};
 pub use engine::{ConfigWatch, Engine, EngineBuilder, HookExplanation};
 pub use event::{
     Event, EventError, EventName, JsonError, JsonStringScanner, MAX_JSON_DEPTH, MAX_JSON_VALUES, SubagentIdentity,
-    TmuxLocation, ToolCall, ToolClass, measure_json_depth, replace_lone_surrogates, unpack_json_object,
+    TmuxLocation, ToolCall, ToolClass, measure_json_depth, parse_payload_object, replace_lone_surrogates,
+    unpack_json_object,
 };
 pub use hook::{FailurePolicy, Hook, SourceLocation};
 pub use jiff::Timestamp;
 pub use matcher::Glob;
 pub use outcome::{Outcome, RunEnd};
+pub use project_root::{ProjectMarkers, find_project_root, has_project_marker};
 pub use regular_file::{
     FileAccess, READ_TIMEOUT, RegularFile, check_regular_file, is_file_kind_error, read_file, read_text_file,
     sync_directory,

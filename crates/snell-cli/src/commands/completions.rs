@@ -36,7 +36,7 @@ fn build_completion_command() -> Command {
     let whole: &'static Command = Box::leak(Box::new(Cli::command()));
     let seen = strip_hidden(whole);
     let commands = whole.get_subcommands().filter(|command| !command.is_hide_set());
-    let agents = || InstallAgent::all().iter().map(|agent| agent.name).collect();
+    let agents = || InstallAgent::all().map(|agent| agent.name).collect();
     let values: [(&str, &str, Vec<&'static str>); 7] = [
         ("docs", "topic", docs::topic_names().collect()),
         ("run", "event", event_names()),

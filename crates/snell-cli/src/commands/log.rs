@@ -10,7 +10,7 @@ use snell_store::{LogEntry, LogFilter, PruneCounts};
 
 use super::{DONE, repeat_until_signal};
 use crate::env::ConfigArgs;
-use crate::env::caller::prune_markers;
+use crate::env::once_markers::OnceMarkers;
 use crate::output;
 use crate::output::log;
 use crate::output::time;
@@ -261,7 +261,7 @@ fn prune_log(args: &LogPruneArgs, json: bool, memory: &mut StoreHandle) -> anyho
     };
     if !args.dry_run {
         let long_ago = std::time::SystemTime::now().checked_sub(ONCE_MARKER_MAX_AGE).context("the clock is wrong")?;
-        prune_markers(memory.data_dir(), long_ago);
+        OnceMarkers::in_data_dir(memory.data_dir()).prune(long_ago);
     }
     let report = PruneReport { keep: time::format_retention(keep), before, dry_run: args.dry_run, removed };
     if json {

@@ -20,7 +20,9 @@ use snell_store::{EventRecord, ProcessIdentity};
 
 use super::DONE;
 use crate::env::caller::CallerEnv;
+use crate::env::env_vars::EnvVars;
 use crate::env::read_variable;
+use crate::env::sender::build_sender;
 use crate::output;
 use crate::payload::json_depth::{drop_deep_values, drop_long_members};
 use crate::record::enqueue;
@@ -183,7 +185,7 @@ fn read_observation(event: &str, caller: &CallerEnv, deadline: Instant) -> anyho
         read => read?,
     };
     let mut observation = EventRecord::new(&event, caller.now.unwrap_or_else(Timestamp::now));
-    let mut sender = caller.build_sender(None);
+    let mut sender = build_sender(&EnvVars::read(), None);
     if !sender.process_is_told {
         sender.process = ProcessIdentity::find_caller_through_script();
     }

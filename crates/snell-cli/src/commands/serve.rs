@@ -7,7 +7,9 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use jiff::{Span, SpanRelativeTo};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use snell::{RetentionPeriod, ServerSettings, Severity, is_postgres_url};
+use snell::{
+    AgentProduct, InstallRecipe, RetentionPeriod, ServerSettings, Severity, TranscriptFormat, is_postgres_url,
+};
 use snell_server::{AccessToken, PollSchedule, ServeSettings, ServerListener, UnknownSenderPolicy, serve};
 use tracing::level_filters::LevelFilter;
 
@@ -162,11 +164,17 @@ fn build_settings(args: &Args, told: &ServerSettings, keep: RetentionPeriod) -> 
     Ok(settings)
 }
 
-/// Where Claude Code writes its transcripts.
+/// The directories in which agents write transcripts that Snell reads.
 fn find_transcript_dirs() -> Vec<PathBuf> {
-    let told = env::read_variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
-    let usual = || env::read_variable("HOME").map(|home| Path::new(&home).join(".claude"));
-    told.or_else(usual).map(|claude| claude.join("projects")).into_iter().collect()
+    let readable = |product: &&&AgentProduct| product.transcript == TranscriptFormat::ClaudeJsonl;
+    let recipes = AgentProduct::all().iter().filter(readable).filter_map(|product| product.install.as_ref());
+    let locate = |recipe: &InstallRecipe| {
+        let (variable, name) = recipe.directory;
+        let named = env::read_variable(variable).map(PathBuf::from);
+        let usual = || env::read_variable("HOME").map(|home| Path::new(&home).join(name));
+        Some(named.or_else(usual)?.join(recipe.transcripts))
+    };
+    recipes.filter_map(locate).collect()
 }
 
 fn resolve_address(told: Option<&str>) -> anyhow::Result<SocketAddr> {

@@ -37,7 +37,7 @@ pub(crate) struct DoctorSubject {
 /// An agent, and the files here that it reads.
 #[derive(Debug)]
 pub(super) struct InspectedAgent {
-    pub(super) agent: &'static InstallAgent,
+    pub(super) agent: InstallAgent,
     pub(super) around: AgentDirs,
     pub(super) files: Vec<InspectedSettingsFile>,
 }
@@ -69,7 +69,7 @@ impl DoctorSubject {
         let directory = around.with_current_dir_as_project().resolve_project()?;
         let started = ExeLocator::from_env()?;
         let program = started.stable_path();
-        let agents = InstallAgent::all().iter().map(|agent| {
+        let agents = InstallAgent::all().map(|agent| {
             let around = apply::locate_agent_dirs(agent, Some(directory.clone()))?;
             Ok(InspectedAgent {
                 files: inspect_files(agent, &around, &EntryRecognizer::new(agent, &around, &program)),
@@ -116,7 +116,7 @@ pub(super) fn load_engine(project: &Path) -> anyhow::Result<(Engine, Vec<Diagnos
 }
 
 /// The agent's files around here, each once: in a home directory the user's file is the project's too.
-fn inspect_files(agent: &InstallAgent, around: &AgentDirs, signs: &EntryRecognizer) -> Vec<InspectedSettingsFile> {
+fn inspect_files(agent: InstallAgent, around: &AgentDirs, signs: &EntryRecognizer) -> Vec<InspectedSettingsFile> {
     let mut files: Vec<InspectedSettingsFile> = Vec::new();
     for (scope, path) in agent.all_settings_paths(around) {
         let same = |file: &InspectedSettingsFile| match (file.path.canonicalize(), path.canonicalize()) {

@@ -6,9 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use snell::read_text_file;
-
-use crate::env::caller::CallerEnv;
+use snell::{ProjectMarkers, has_project_marker, read_text_file};
 
 /// The users of this system: `name:password:user id:group id:comment:home directory:shell`.
 const USER_DATABASE: &str = "/etc/passwd";
@@ -42,7 +40,7 @@ fn is_inside_project_uncached(directory: &Path, project: &Path) -> bool {
         return false;
     };
     directory.starts_with(&project)
-        && (CallerEnv::has_project_marker(&project) || project.join(AGENT_SETTINGS).exists())
+        && (has_project_marker(&project, ProjectMarkers::Configuration) || project.join(AGENT_SETTINGS).exists())
         && !is_in_home_below_project(&directory, &project)
 }
 

@@ -2,7 +2,11 @@
 
 pub(crate) mod caller;
 mod dirs_in_project;
+pub(crate) mod env_vars;
+pub(crate) mod once_markers;
+pub(crate) mod sender;
 
+use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -11,9 +15,8 @@ use std::sync::{Once, OnceLock};
 
 use anyhow::{Context, bail};
 use jiff::Timestamp;
-use snell::{BackgroundMode, ConfigFile, EngineBuilder, did_you_mean};
+use snell::{BackgroundMode, ConfigFile, EngineBuilder, ProjectMarkers, did_you_mean, find_project_root};
 
-use crate::env::caller::CallerEnv;
 use crate::install::notify_script::shell_quote;
 use crate::install::recognize::build_own_hook_filter;
 use crate::output;
@@ -227,7 +230,7 @@ impl ConfigArgs {
     pub(crate) fn resolve_project(&self) -> anyhow::Result<PathBuf> {
         let Some(project) = &self.project else {
             let here = std::env::current_dir().context("the current directory is gone; name another one")?;
-            return Ok(if self.stays_here { here } else { CallerEnv::find_project(&here) });
+            return Ok(if self.stays_here { here } else { find_config_project(&here) });
         };
         if !project.is_dir() {
             bail!("the project {} is not a directory", project.display());
@@ -238,6 +241,11 @@ impl ConfigArgs {
         }
         std::path::absolute(project).context("cannot find the project")
     }
+}
+
+/// The project whose configuration counts in a directory.
+pub(crate) fn find_config_project(directory: &Path) -> PathBuf {
+    find_project_root(directory, ProjectMarkers::Configuration).to_owned()
 }
 
 /// The file of pins in this directory. One that lies in the project could have been written by its authors: it trusts nothing.
@@ -255,7 +263,7 @@ fn locate_trust_file(data: &Path, project: Option<&Path>) -> TrustFile {
 /// A project as it is to be named to whoever types a command here; nothing if that command finds it by itself.
 pub(crate) fn project_arg_if_elsewhere(project: &Path) -> Option<String> {
     let in_full = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let here = std::env::current_dir().ok().map(|here| CallerEnv::find_project(&here));
+    let here = std::env::current_dir().ok().map(|here| find_config_project(&here));
     // Every hook asks this, and mostly they are the same to the letter.
     let leads_there = here.is_some_and(|here| here == project || in_full(&here) == in_full(project));
     (!leads_there).then(|| shell_quote_path(project))
@@ -444,6 +452,10 @@ const MAX_PATH_BYTES: usize = 4096;
 /// A directory from the environment. As the XDG rules say, one that is not absolute does not count; one that is too long for a
 /// path does not either.
 pub(crate) fn read_dir_variable(variable: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(std::env::var_os(variable)?);
+    as_usable_dir(std::env::var_os(variable)?)
+}
+
+fn as_usable_dir(value: OsString) -> Option<PathBuf> {
+    let path = PathBuf::from(value);
     (path.is_absolute() && path.as_os_str().len() < MAX_PATH_BYTES).then_some(path)
 }

@@ -3,12 +3,11 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use snell::{GuardAuthor, SnellSettings, read_text_file};
+use snell::{GuardAuthor, ProjectMarkers, SnellSettings, has_project_marker, read_text_file};
 use snell_guard::judge::context::filter_temp_dirs;
 use snell_guard::paths::{is_system_path, normalize_path};
 use snell_guard::{JudgeContext, SelfFile, SelfPath};
 
-use crate::env::caller::CallerEnv;
 use crate::env::{ConfigArgs, read_dir_variable, read_user_name, read_variable};
 use crate::install::agents::{AgentDirs, InstallAgent, SettingsScope};
 
@@ -86,12 +85,12 @@ fn is_project_dir(directory: &str, home: &Path) -> bool {
     if NON_PROJECT_DIRS.iter().any(|never| path.starts_with(never)) {
         return false;
     }
-    if home != path && home.starts_with(path) && !CallerEnv::has_project_marker(path) {
+    if home != path && home.starts_with(path) && !has_project_marker(path, ProjectMarkers::Configuration) {
         return false;
     }
     let is_deep = path.components().count() > 2;
     let is_usual = USUAL_PROJECT_DIRS.iter().any(|often| path.starts_with(often) && path != Path::new(often));
-    !is_system_path(directory) || is_usual || (is_deep && CallerEnv::has_project_marker(path))
+    !is_system_path(directory) || is_usual || (is_deep && has_project_marker(path, ProjectMarkers::Configuration))
 }
 
 /// Where people's homes usually are, for when nobody says.

@@ -15,7 +15,7 @@ use serde_json::Value;
 use snell::{BuiltinHandler, Decision, Event, EventName, SnellSettings, Timestamp, Verdict};
 use snell_store::EventSender;
 
-use crate::env::{ConfigArgs, read_variable};
+use crate::env::ConfigArgs;
 use crate::guard::{GuardRun, ProjectGuard};
 use crate::output;
 use crate::record::record_event::HookRecorder;
@@ -31,6 +31,8 @@ pub(crate) struct HandlerContext<'a> {
     pub(crate) sender: &'a EventSender,
     /// The directory that the agent has for its project.
     pub(crate) project: &'a Path,
+    /// The project's path, as a launcher names it.
+    pub(crate) launcher_project_path: Option<&'a str>,
     pub(crate) settings: &'a SnellSettings,
     pub(crate) now: Timestamp,
 }
@@ -117,15 +119,11 @@ fn start_guard_run<'a>(occasion: &HandlerContext<'a>) -> Option<GuardRun<'a>> {
     is_on.then(hearing).flatten().map(|hearing| hearing.with_agent_process(agent_pid))
 }
 
-/// Variables that launchers set.
-const PROJECT_PATH: &str = "PROJECT_PATH";
-
 /// The contacts file, where the user names none: beside their own `snell.toml`.
 const CONTACTS_FILE: &str = "contacts.toml";
 
 fn add_context_files(occasion: &HandlerContext<'_>, verdict: &mut Verdict) {
-    let told = occasion.event.raw.get("project_path").and_then(|path| path.as_str());
-    let project_path = read_variable(PROJECT_PATH).or_else(|| told.map(str::to_owned));
+    let event_path = occasion.event.raw.get("project_path").and_then(|path| path.as_str());
     let home = ConfigArgs::new(None, None).home_dir();
     let guard = OnceCell::new();
     let forbidden = |path: &Path| {
@@ -136,7 +134,7 @@ fn add_context_files(occasion: &HandlerContext<'_>, verdict: &mut Verdict) {
     let request = context::ContextRequest {
         project: occasion.project,
         role: occasion.sender.role.as_deref(),
-        project_path: project_path.as_deref(),
+        project_path: occasion.launcher_project_path.or(event_path),
         home: home.as_deref(),
         settings: &occasion.settings.context,
         messages: &occasion.settings.messages,

@@ -1,71 +1,29 @@
-//! The agents that Snell can be installed in: a new one is a row.
+//! The agents that Snell can be installed in: the products with an install recipe.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use serde::{Deserialize, Serialize};
-use snell::{Guest, read_text_file};
+pub(crate) use snell::SettingsScope;
+use snell::{AgentProduct, AgentSettingsFile, InstallRecipe, read_text_file};
 
 /// A larger file says nothing about trust. Claude Code keeps its history in the same file.
 const MAX_TRUST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// An agent that Snell can be installed in.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct InstallAgent {
-    /// What it is called in options: `claude`.
+    /// Its name in options: `claude`.
     pub(crate) name: &'static str,
-    /// The variable that names its own directory, and what that directory is called in the home directory otherwise.
-    directory: (&'static str, &'static str),
-    /// The files that it reads hooks from.
-    pub(crate) files: &'static [AgentSettingsFile],
-    /// Events on which Snell does not register, and why.
-    pub(crate) left_out: &'static [(&'static str, &'static str)],
-    /// How many seconds an event's hook may take, where the agent's own limit would be wrong.
-    pub(crate) timeouts: &'static [(&'static str, u32)],
-    /// What a machine that only forwards tells: events, and what the receiver calls them.
-    pub(crate) forwarded: &'static [(&'static str, &'static str)],
-    /// Where it notes which directories its user trusts, and under which names. Hooks do not run in others.
-    trust: (&'static str, [&'static str; 2]),
-    /// Others that read the same files: what they are called, and what in the home directory shows that they are here.
-    pub(crate) readers: &'static [(&'static str, &'static str)],
+    product: &'static AgentProduct,
+    recipe: &'static InstallRecipe,
 }
 
-/// A file that an agent reads hooks from.
-#[derive(Debug)]
-pub(crate) struct AgentSettingsFile {
-    pub(crate) scope: SettingsScope,
-    /// Below the directory of its scope. In a directory that ends with `.d` every JSON file counts.
-    path: &'static str,
-}
+impl Deref for InstallAgent {
+    type Target = InstallRecipe;
 
-/// Whose hooks a file holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum SettingsScope {
-    /// The user's, in every project.
-    User,
-    /// A project's, for everybody who works on it.
-    Project,
-    /// The user's, in one project.
-    Local,
-    /// Whoever administers the machine.
-    Managed,
-}
-
-impl SettingsScope {
-    /// Whether files of these scopes are read together, wherever they are: the user's is read in every project.
-    pub(crate) fn overlaps(self, other: Self) -> bool {
-        let is_of_a_project = |scope| matches!(scope, Self::Project | Self::Local);
-        (self == Self::User && is_of_a_project(other)) || (other == Self::User && is_of_a_project(self))
-    }
-
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-            Self::Local => "local",
-            Self::Managed => "managed",
-        }
+    fn deref(&self) -> &InstallRecipe {
+        self.recipe
     }
 }
 
@@ -78,79 +36,26 @@ pub(crate) struct AgentDirs {
     pub(crate) directory: Option<PathBuf>,
 }
 
-static AGENTS: &[&InstallAgent] = &[&CLAUDE];
-
-static CLAUDE: InstallAgent = InstallAgent {
-    name: "claude",
-    directory: ("CLAUDE_CONFIG_DIR", ".claude"),
-    files: &[
-        settings_file(SettingsScope::User, "settings.json"),
-        settings_file(SettingsScope::Project, ".claude/settings.json"),
-        settings_file(SettingsScope::Local, ".claude/settings.local.json"),
-        settings_file(SettingsScope::Managed, "/etc/claude-code/managed-settings.json"),
-        settings_file(SettingsScope::Managed, "/etc/claude-code/managed-settings.d"),
-        settings_file(SettingsScope::Managed, "/Library/Application Support/ClaudeCode/managed-settings.json"),
-    ],
-    left_out: &[
-        (
-            "WorktreeCreate",
-            "a hook there makes the worktree itself and prints its path, so one that only looks on would break it",
-        ),
-        ("MessageDisplay", "it comes for every piece of text that is shown, and each would cost a process"),
-    ],
-    timeouts: &[
-        // Claude Code's limit is 30 s here, and 600 s elsewhere. How long a hook may take is said in snell.toml.
-        ("UserPromptSubmit", 600),
-        // All hooks share 1.5 s here, unless one asks for more.
-        ("SessionEnd", 10),
-    ],
-    forwarded: &[
-        ("SessionStart", "session-start"),
-        ("UserPromptSubmit", "user-prompt-submit"),
-        ("PreToolUse", "pre-tool-use"),
-        ("PermissionRequest", "permission-request"),
-        ("PostToolUse", "post-tool-use"),
-        ("Notification", "notification"),
-        ("Stop", "stop"),
-        ("SessionEnd", "session-end"),
-    ],
-    trust: (".claude.json", ["projects", "hasTrustDialogAccepted"]),
-    readers: &[
-        ("Cursor", ".cursor"),
-        ("VS Code", ".vscode"),
-        ("Copilot", ".copilot"),
-        ("Grok Build", ".grok"),
-        ("Continue", ".continue"),
-    ],
-};
-
-const fn settings_file(scope: SettingsScope, path: &'static str) -> AgentSettingsFile {
-    AgentSettingsFile { scope, path }
-}
-
 impl InstallAgent {
     /// The agent of this name.
-    pub(crate) fn find_by_name(name: &str) -> anyhow::Result<&'static Self> {
-        match AGENTS.iter().find(|agent| agent.name == name) {
+    pub(crate) fn find_by_name(name: &str) -> anyhow::Result<Self> {
+        match Self::all().find(|agent| agent.name == name) {
             Some(agent) => Ok(agent),
             None => {
-                let names: Vec<_> = AGENTS.iter().map(|agent| agent.name).collect();
+                let names: Vec<_> = Self::all().map(|agent| agent.name).collect();
                 bail!("Snell cannot be installed in \"{name}\" yet; it can in: {}", names.join(", "))
             }
         }
     }
 
-    pub(crate) fn all() -> &'static [&'static Self] {
-        AGENTS
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let products = AgentProduct::all().iter();
+        products.filter_map(|product| Some(Self { name: product.name, product, recipe: product.install.as_ref()? }))
     }
 
-    /// What people call it.
+    /// Its name for people.
     pub(crate) fn title(&self) -> &'static str {
-        self.guest().map_or(self.name, |guest| guest.title)
-    }
-
-    fn guest(&self) -> Option<&'static Guest> {
-        Guest::find_by_name(self.name)
+        self.product.title
     }
 
     /// The variable that names its directory.
@@ -164,7 +69,7 @@ impl InstallAgent {
         around.directory.clone().unwrap_or_else(usual)
     }
 
-    /// What its own directory is where no variable says otherwise.
+    /// Its own directory if no variable names another.
     pub(crate) fn default_config_dir(&self, around: &AgentDirs) -> PathBuf {
         around.home.join(self.directory.1)
     }
@@ -208,19 +113,19 @@ impl InstallAgent {
     }
 
     /// The events on which `snell hook` is registered.
-    pub(crate) fn events(&self) -> impl Iterator<Item = &'static str> {
-        let known = self.guest().map_or(&[][..], |guest| guest.events);
-        let is_left_out = |event: &str| self.left_out.iter().any(|(name, _)| *name == event);
-        known.iter().copied().filter(move |event| !is_left_out(event))
+    pub(crate) fn events(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let left_out = self.recipe.left_out;
+        let is_left_out = move |event: &str| left_out.iter().any(|(name, _)| *name == event);
+        self.product.events.iter().copied().filter(move |event| !is_left_out(event))
     }
 
-    /// How many seconds its hook on this event may take, where that has to be said.
+    /// The timeout in seconds of its hook on this event, if it has to be set.
     pub(crate) fn timeout(&self, event: &str) -> Option<u32> {
         let row = self.timeouts.iter().find(|(name, _)| *name == event);
         row.map(|(_, seconds)| *seconds)
     }
 
-    /// Whether its user has told it to trust the project, or a directory around it; nothing if that cannot be seen.
+    /// Whether its user trusts the project, or a directory around it; nothing if that cannot be seen.
     pub(crate) fn is_project_trusted(&self, around: &AgentDirs) -> Option<bool> {
         let (name, [projects, trusted]) = self.trust;
         let directory = around.directory.as_ref().unwrap_or(&around.home);
@@ -231,10 +136,10 @@ impl InstallAgent {
         Some(directories.any(|directory| noted.get(directory).is_some_and(|one| one[trusted] == true)))
     }
 
-    /// Who else reads its files, as far as that can be seen.
+    /// Other products on this machine that read its files.
     pub(crate) fn find_other_readers(&self, home: &Path) -> Vec<&'static str> {
-        let here = self.readers.iter().filter(|(_, sign)| home.join(sign).exists());
-        here.map(|(name, _)| *name).collect()
+        let readers = self.recipe.readers.iter().filter(|(_, sign)| home.join(sign).exists());
+        readers.map(|(name, _)| *name).collect()
     }
 }
 
@@ -244,12 +149,13 @@ mod tests {
 
     #[test]
     fn every_event_of_claude_code_is_registered_or_left_out_for_a_reason() {
-        let events: Vec<_> = CLAUDE.events().collect();
-        let known = CLAUDE.guest().unwrap().events;
+        let claude = InstallAgent::find_by_name("claude").unwrap();
+        let events: Vec<_> = claude.events().collect();
+        let known = claude.product.events;
         assert_eq!((events.len(), known.len()), (29, 31));
-        let named = CLAUDE.left_out.iter().map(|(event, _)| event);
-        let named = named.chain(CLAUDE.timeouts.iter().map(|(event, _)| event));
-        for event in named.chain(CLAUDE.forwarded.iter().map(|(event, _)| event)) {
+        let named = claude.left_out.iter().map(|(event, _)| event);
+        let named = named.chain(claude.timeouts.iter().map(|(event, _)| event));
+        for event in named.chain(claude.forwarded.iter().map(|(event, _)| event)) {
             assert!(known.contains(event), "{event}");
         }
     }

@@ -44,7 +44,7 @@ pub(super) const AGENT_FLAG: &str = "--agent";
 
 impl HandlerEntry {
     /// Everything that is registered in an agent one way; `command` is the program, or the script.
-    pub(crate) fn all_for_agent(agent: &InstallAgent, way: InstallMode, command: &str) -> Vec<Self> {
+    pub(crate) fn all_for_agent(agent: InstallAgent, way: InstallMode, command: &str) -> Vec<Self> {
         let entry = |event, args: &[&str], timeout| Self {
             event,
             command: command.to_owned(),

@@ -29,7 +29,7 @@ pub(crate) struct EntryRecognizer {
 }
 
 impl EntryRecognizer {
-    pub(crate) fn new(agent: &InstallAgent, around: &AgentDirs, program: &Path) -> Self {
+    pub(crate) fn new(agent: InstallAgent, around: &AgentDirs, program: &Path) -> Self {
         Self {
             agent: agent.name,
             program: program.to_string_lossy().into_owned(),
@@ -127,7 +127,7 @@ pub(crate) fn build_own_hook_filter(
         }
         let look = || {
             let program = ExeLocator::from_env().map_or_else(|_| "snell".into(), |started| started.stable_path());
-            let signs_of = |agent: &&'static InstallAgent| {
+            let signs_of = |agent: InstallAgent| {
                 let around = AgentDirs {
                     home: home.clone(),
                     project: project.clone(),
@@ -135,7 +135,7 @@ pub(crate) fn build_own_hook_filter(
                 };
                 (agent.title(), EntryRecognizer::new(agent, &around, &program))
             };
-            InstallAgent::all().iter().map(signs_of).collect::<Vec<_>>()
+            InstallAgent::all().map(signs_of).collect::<Vec<_>>()
         };
         let mut signs = signs.get_or_init(look).iter();
         let (title, _) = signs.find(|(_, signs)| signs.recognize_hook(hook).is_some())?;

@@ -1,46 +1,34 @@
-//! What can be told of a payload that cannot be read: one that is too large, broken off, or no JSON at all.
+//! The fields at the beginning of a payload that is too large, broken off, or no JSON at all.
 
 use serde_json::{Map, Value};
+use snell::AgentProduct;
 
-/// No more of a payload is looked at. Agents write who they are before what they are about.
+/// No more of a payload is searched. Agents write the event and the session before the details.
 pub(crate) const MAX_SALVAGE_BYTES: usize = 64 * 1024;
 
-/// The fields that say what happens, where and to whom. What a tool is given is not among them: a part of it is not it.
+/// The fields of the event, the place and the session. A tool's input is not among them: a part of it must not be judged.
 const FIELDS: &[&str] =
     &["hook_event_name", "session_id", "transcript_path", "cwd", "permission_mode", "tool_name", "tool_use_id"];
 
-/// Fields by whose names agents are told apart that cannot be answered: a verdict in the wrong words could be read as its
-/// opposite.
-const AGENT_MARKER_FIELDS: &[&str] = &[
-    "agent_action_name",
-    "clineVersion",
-    "cursor_version",
-    "hookEventName",
-    "matcher_context",
-    "model",
-    "turn_id",
-    "workspaceRoot",
-];
-
-/// Where it begins what a tool is given, in which any name may stand.
+/// The key of a tool's input, in which any other key may be.
 const INPUT: &str = "\"tool_input\"";
 
-/// The fields at the beginning of a payload that can be made out, as far as they are texts.
+/// The string fields at the beginning of a payload, and the keys by which products are recognized.
 pub(crate) fn salvage_fields(payload: &[u8]) -> Map<String, Value> {
     let beginning = payload.get(..MAX_SALVAGE_BYTES).unwrap_or(payload);
     let text = String::from_utf8_lossy(beginning);
     let before_input = text.split_once(INPUT).map_or(&*text, |(before, _)| before);
-    let found = FIELDS.iter().filter_map(|field| Some(((*field).to_owned(), find_string_field(&text, field)?)));
-    let marks = AGENT_MARKER_FIELDS
-        .iter()
-        .filter(|mark| before_input.contains(&format!("\"{mark}\"")))
-        .map(|mark| ((*mark).to_owned(), Value::Null));
-    found.chain(marks).collect()
+    let fields = FIELDS.iter().filter_map(|field| Some(((*field).to_owned(), find_string_field(&text, field)?)));
+    // The keys alone identify the product: an answer in the wrong format could be read as its opposite.
+    let keys = AgentProduct::fingerprint_keys()
+        .filter(|key| before_input.contains(&format!("\"{key}\"")))
+        .map(|key| (key.to_owned(), Value::Null));
+    fields.chain(keys).collect()
 }
 
-/// The first text that follows this name, as JSON has it.
+/// The first JSON string after this key.
 fn find_string_field(text: &str, field: &str) -> Option<Value> {
-    // Within a text every quote has a sign before it, so this is none of those.
+    // Quotes inside strings are escaped, so this match is a key.
     let (_, after) = text.split_once(&format!("\"{field}\""))?;
     let written = after.trim_start().strip_prefix(':')?.trim_start();
     let mut values = serde_json::Deserializer::from_str(written).into_iter::<String>();

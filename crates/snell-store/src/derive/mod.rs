@@ -179,11 +179,7 @@ fn record_state_and_turns(
     order: EventOrder,
 ) -> Result<AgentState> {
     let event = &observed.event;
-    let change = if found.may_change_agent {
-        derive_state_change(rows, found, event, observed.judgement.as_ref())?
-    } else {
-        None
-    };
+    let change = if found.may_change_agent { derive_state_change(rows, found, observed)? } else { None };
     let state = change.as_ref().map_or(found.agent.state, |change| change.state);
     let event_row = insert_event_row(rows, observed, found, state)?;
     if found.may_change_agent {
@@ -246,9 +242,9 @@ pub(crate) fn complete_sender(mut sender: EventSender, event: &Event) -> EventSe
 fn derive_state_change(
     rows: &mut dyn Rows,
     found: &CorrelatedAgent,
-    event: &Event,
-    judgement: Option<&DecisionRecord>,
+    observed: &NormalizedEvent,
 ) -> Result<Option<StateTransition>> {
+    let (event, judgement) = (&observed.event, observed.judgement.as_ref());
     let told = event.raw.get("last_assistant_message").and_then(Value::as_str);
     let remembered = if event.name == EventName::Stop && told.is_none() {
         turns::find_last_agent_turn(rows, &found.agent)?.map(|turn| turn.text)
@@ -261,6 +257,7 @@ fn derive_state_change(
         None => None,
     };
     let before = TransitionInput {
+        product: observed.product(),
         state: found.agent.state,
         last_words: told.or(remembered.as_deref()),
         current_tool,

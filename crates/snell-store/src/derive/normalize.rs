@@ -1,7 +1,7 @@
 //! An observation that is ready to be stored. Everything that can be done before a transaction begins has been done.
 
 use serde_json::Value;
-use snell::{Event, Timestamp};
+use snell::{AgentProduct, Event, Timestamp};
 
 use crate::db::model::to_stored_precision;
 use crate::derive;
@@ -40,21 +40,27 @@ impl NormalizedEvent {
             Value::Object(fields) => fields,
             _ => serde_json::Map::new(),
         };
-        let (event, _) = Event::from_object(Some(&observation.event), fields)?;
+        let product = AgentProduct::for_recorded_name(observation.sender.product.as_deref());
+        let event = product.decode(Some(&observation.event), fields)?;
         Ok(Self {
             event_id: observation.event_id,
             at: to_stored_precision(observation.at),
             delayed: observation.delayed,
             name: observation.event,
             sender: derive::complete_sender(observation.sender, &event),
-            tool_summary: derive::tool_calls::summarize_tool_call(&event),
+            tool_summary: derive::tool_calls::summarize_tool_call(product, &event),
             event,
             payload: text,
             judgement: observation.judgement,
         })
     }
 
-    /// What it was made of, as far as it is kept.
+    /// The product whose conventions apply to it.
+    pub(crate) fn product(&self) -> &'static AgentProduct {
+        AgentProduct::for_recorded_name(self.sender.product.as_deref())
+    }
+
+    /// The record from which it was made, as far as it is kept.
     pub(crate) fn to_event_record(&self) -> EventRecord {
         EventRecord {
             event_id: self.event_id.clone(),

@@ -2,41 +2,19 @@
 
 use std::path::{Component, Path, PathBuf};
 
-/// What a project's root has in it.
-const MARKERS: &[&str] = &[
-    ".git",
-    ".hg",
-    ".jj",
-    ".svn",
-    "Cargo.toml",
-    "package.json",
-    "pyproject.toml",
-    "setup.py",
-    "go.mod",
-    "Makefile",
-    "CMakeLists.txt",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "Gemfile",
-    "composer.json",
-    "mix.exs",
-    "deno.json",
-    "snell.toml",
-];
+use snell::ProjectMarkers;
 
-/// The path of the project of those who do not say where they are, and what it is called.
+/// The path and the name of the project of agents that name no directory.
 pub(crate) const UNKNOWN_PROJECT_PATH: &str = "";
 pub(crate) const UNKNOWN_PROJECT_NAME: &str = "unknown project";
 
-/// The nearest directory from here upwards that has a marker in it, else the directory itself.
+/// The project of a directory, with symlinks resolved: the nearest directory upwards with a marker, else the directory itself.
 pub fn find_project_root(directory: &Path) -> PathBuf {
     let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
-    let marked = |candidate: &&Path| MARKERS.iter().any(|marker| candidate.join(marker).exists());
-    directory.ancestors().find(marked).map_or_else(|| directory.clone(), Path::to_owned)
+    snell::find_project_root(&directory, ProjectMarkers::Any).to_owned()
 }
 
-/// A path without its detours, as it is written; nothing is looked at.
+/// A path without `.` and `..`, by its text alone: symlinks are not resolved.
 pub(crate) fn normalize_path(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
@@ -51,7 +29,7 @@ pub(crate) fn normalize_path(path: &Path) -> PathBuf {
     normal
 }
 
-/// What people call a project.
+/// The name of a project for people.
 pub(crate) fn derive_project_name(root: &Path) -> String {
     root.file_name().map_or_else(|| root.display().to_string(), |name| name.to_string_lossy().into_owned())
 }

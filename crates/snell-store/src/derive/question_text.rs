@@ -1,38 +1,38 @@
 //! What an agent asks its user, in one line.
 
 use serde_json::Value;
-use snell::ToolCall;
+use snell::{AgentProduct, QuestionForm, QuestionTool, ToolCall};
 
 use crate::db::workers::to_single_line;
 
 /// How many characters are kept of what is asked.
 const MAX_QUESTION_CHARS: usize = 300;
 
-/// Tools by which an agent asks its user something.
-pub(super) fn is_question_tool(tool: &str) -> bool {
-    matches!(tool, "AskUserQuestion" | "ExitPlanMode")
+/// The question of a call of one of the product's question tools, with the user's answer once it is there.
+pub(super) fn extract_question(product: &AgentProduct, tool: &ToolCall) -> Option<String> {
+    let question_tool = find_question_tool(product, &tool.name)?;
+    let input = tool.input.as_ref()?;
+    let question = match question_tool.form {
+        QuestionForm::List { key, text } => {
+            let questions = input.get(key)?.as_array()?;
+            let questions = questions.iter().filter_map(|one| one.get(text)?.as_str());
+            let questions: Vec<_> = questions.map(|question| format_question_and_answer(question, tool)).collect();
+            questions.join("; ")
+        }
+        QuestionForm::Text(key) => input.get(key)?.as_str()?.to_owned(),
+    };
+    shorten_question(&question)
 }
 
-/// What a call of such a tool asks, and what the user answered, once that is told.
-pub(super) fn extract_question(tool: &ToolCall) -> Option<String> {
-    let input = tool.input.as_ref()?;
-    let asked = match tool.name.as_str() {
-        "AskUserQuestion" => {
-            let questions = input.get("questions")?.as_array()?;
-            let asked = questions.iter().filter_map(|one| one.get("question")?.as_str());
-            let asked: Vec<_> = asked.map(|question| format_question_and_answer(question, tool)).collect();
-            asked.join("; ")
-        }
-        "ExitPlanMode" => input.get("plan")?.as_str()?.to_owned(),
-        _ => return None,
-    };
-    shorten_question(&asked)
+/// The tool of this name, if the product asks its user something by it.
+pub(super) fn find_question_tool<'a>(product: &'a AgentProduct, tool: &str) -> Option<&'a QuestionTool> {
+    product.question_tools.iter().find(|question_tool| question_tool.name == tool)
 }
 
 /// A question, and the answer to it if there is one.
 fn format_question_and_answer(question: &str, tool: &ToolCall) -> String {
-    let given = [tool.output.as_ref(), tool.input.as_ref()];
-    let answer = given.into_iter().flatten().find_map(|told| told.get("answers")?.get(question));
+    let values = [tool.output.as_ref(), tool.input.as_ref()];
+    let answer = values.into_iter().flatten().find_map(|value| value.get("answers")?.get(question));
     match answer {
         None | Some(Value::Null) => question.to_owned(),
         Some(Value::String(answer)) => format!("{question} → {answer}"),

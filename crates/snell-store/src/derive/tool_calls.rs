@@ -1,7 +1,7 @@
 //! What is kept of a tool's call: what it is about, and how long it took.
 
 use serde_json::Value;
-use snell::{Event, EventName, Timestamp};
+use snell::{AgentProduct, Event, EventName, Timestamp};
 
 use super::question_text;
 use crate::db::rows::{OpenToolCall, Rows};
@@ -27,9 +27,9 @@ const MAX_ERROR_BYTES: usize = 8_000;
 const ERROR_FIELDS: &[&str] = &["error", "tool_response", "tool_output"];
 
 /// What a call is about, in one line. Secrets are masked already, because the event's are.
-pub(crate) fn summarize_tool_call(event: &Event) -> Option<String> {
+pub(crate) fn summarize_tool_call(product: &AgentProduct, event: &Event) -> Option<String> {
     let tool = event.tool.as_ref()?;
-    if let Some(question) = question_text::extract_question(tool) {
+    if let Some(question) = question_text::extract_question(product, tool) {
         return Some(question);
     }
     let about = match tool.principal_argument().filter(|argument| !argument.trim().is_empty()) {

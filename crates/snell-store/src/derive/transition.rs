@@ -1,7 +1,7 @@
 //! What an event says about its agent's state. Nothing here looks anywhere: it is told all it needs.
 
 use serde_json::Value;
-use snell::{Event, EventName};
+use snell::{AgentProduct, Event, EventName};
 
 use super::{question_text, tool_calls};
 use crate::db::model::AgentState;
@@ -30,16 +30,11 @@ pub(crate) enum ToolChange {
 /// How much is told of why the user is asked about a call.
 const MAX_REASON_CHARS: usize = 300;
 
-/// Notifications that say that the agent cannot go on without its user.
-const NEEDS_INPUT: &[&str] =
-    &["permission_prompt", "elicitation_dialog", "elicitation_url_dialog", "agent_needs_input"];
-
-/// Notifications that say that what was asked for has been given.
-const INPUT_GIVEN: &[&str] = &["elicitation_complete", "elicitation_response"];
-
 /// What is known when an event is judged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TransitionInput<'a> {
+    /// The product that sent the event.
+    pub(crate) product: &'static AgentProduct,
     pub(crate) state: AgentState,
     /// What the agent said last, as far as it is known.
     pub(crate) last_words: Option<&'a str>,
@@ -76,10 +71,10 @@ pub(crate) fn compute_transition(event: &Event, before: TransitionInput<'_>) -> 
         EventName::UserPromptSubmit => {
             Some(build_transition(AgentState::Processing, ToolChange::None, "the user submitted a prompt"))
         }
-        EventName::PreToolUse => Some(handle_pre_tool(event, before.asked)),
+        EventName::PreToolUse => Some(handle_pre_tool(event, before)),
         EventName::PermissionRequest => {
             let tool = event.tool_name().unwrap_or("a tool");
-            let why = describe_call(format!("it asks for permission to use {tool}"), event);
+            let why = describe_call(format!("it asks for permission to use {tool}"), event, before.product);
             Some(build_transition(AgentState::AwaitingInput, ToolChange::Is(tool.to_owned()), why))
         }
         EventName::PostToolUse | EventName::PostToolUseFailure => Some(handle_post_tool(event)),
@@ -118,11 +113,11 @@ fn build_transition(state: AgentState, tool: ToolChange, why: impl Into<String>)
     StateTransition { state, tool, why: why.into(), end_reason: None }
 }
 
-/// What an agent does, with what the call is about.
-fn describe_call(does: String, event: &Event) -> String {
-    match tool_calls::summarize_tool_call(event) {
-        Some(summary) => format!("{does}: {summary}"),
-        None => does,
+/// An agent's activity, with a summary of the call.
+fn describe_call(activity: String, event: &Event, product: &AgentProduct) -> String {
+    match tool_calls::summarize_tool_call(product, event) {
+        Some(summary) => format!("{activity}: {summary}"),
+        None => activity,
     }
 }
 
@@ -150,17 +145,17 @@ fn handle_session_end(event: &Event) -> Option<StateTransition> {
     })
 }
 
-fn handle_pre_tool(event: &Event, asked: Option<&str>) -> StateTransition {
+fn handle_pre_tool(event: &Event, before: TransitionInput<'_>) -> StateTransition {
     let tool = event.tool_name().unwrap_or("a tool");
     let now = ToolChange::Is(tool.to_owned());
-    if let Some(reason) = asked {
-        let why = describe_call(format!("the user is asked about {tool}"), event);
+    if let Some(reason) = before.asked {
+        let why = describe_call(format!("the user is asked about {tool}"), event, before.product);
         let reason = to_single_line(reason, MAX_REASON_CHARS);
         let why = if reason.is_empty() { why } else { format!("{why} ({reason})") };
         return build_transition(AgentState::AwaitingInput, now, why);
     }
-    if question_text::is_question_tool(tool) {
-        let why = describe_call(format!("it asks the user ({tool})"), event);
+    if question_text::find_question_tool(before.product, tool).is_some() {
+        let why = describe_call(format!("it asks the user ({tool})"), event, before.product);
         build_transition(AgentState::AwaitingInput, now, why)
     } else {
         build_transition(AgentState::Processing, now, format!("it uses {tool}"))
@@ -180,7 +175,7 @@ fn handle_notification(event: &Event, before: TransitionInput<'_>) -> Option<Sta
     let state = before.state;
     let waits_for_tool = state == AgentState::AwaitingInput && before.current_tool.is_some();
     let message = event.message.as_deref().unwrap_or_default();
-    let told = |kind: &str| {
+    let describe = |kind: &str| {
         let is_permission = kind.starts_with("permission");
         match (message, before.call.filter(|_| is_permission)) {
             // What it waits for is known already, and better.
@@ -190,22 +185,22 @@ fn handle_notification(event: &Event, before: TransitionInput<'_>) -> Option<Sta
             (message, None) => message.to_owned(),
         }
     };
+    let kinds = before.product.notifications;
     let kind = event.raw.get("notification_type").and_then(Value::as_str);
     match kind {
-        Some(kind) if NEEDS_INPUT.contains(&kind) => {
-            Some(build_transition(AgentState::AwaitingInput, ToolChange::Keep, told(kind)))
+        Some(kind) if kinds.needs_input.contains(&kind) => {
+            Some(build_transition(AgentState::AwaitingInput, ToolChange::Keep, describe(kind)))
         }
-        Some(kind) if INPUT_GIVEN.contains(&kind) && state == AgentState::AwaitingInput => {
+        Some(kind) if kinds.input_given.contains(&kind) && state == AgentState::AwaitingInput => {
             Some(build_transition(AgentState::Processing, ToolChange::Keep, "the user answered"))
         }
         // It has waited for a prompt for a while. If it seemed to work, or to wait for permission, its user interrupted
         // it, and no hook told us.
-        Some("idle_prompt") if state == AgentState::Processing || waits_for_tool => {
+        Some(kind) if kinds.idle.contains(&kind) && (state == AgentState::Processing || waits_for_tool) => {
             Some(build_transition(AgentState::Idle, ToolChange::None, "it says that it waits for a prompt"))
         }
-        // Earlier versions gave no type.
-        None if message.contains("needs your permission") || message.contains("needs your approval") => {
-            Some(build_transition(AgentState::AwaitingInput, ToolChange::Keep, told("permission")))
+        None if kinds.permission_phrases.iter().any(|phrase| message.contains(phrase)) => {
+            Some(build_transition(AgentState::AwaitingInput, ToolChange::Keep, describe("permission")))
         }
         _ => None,
     }
@@ -222,9 +217,10 @@ pub(crate) fn handle_stop(last_words: Option<&str>) -> StateTransition {
 
 /// Why an agent waits whose last words are a question.
 pub(crate) fn explain_question(last_words: Option<&str>) -> String {
-    let found = last_words.and_then(question_text::find_question);
-    let told = |question| format!("its last words are a question: {question}");
-    found.map_or_else(|| "its last words are a question".to_owned(), told)
+    match last_words.and_then(question_text::find_question) {
+        Some(question) => format!("its last words are a question: {question}"),
+        None => "its last words are a question".to_owned(),
+    }
 }
 
 fn handle_other_event(name: &str, event: &Event, state: AgentState) -> Option<StateTransition> {

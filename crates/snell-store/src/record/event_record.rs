@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use snell::{BackgroundResult, Decision, Event, EventError, HookRun, Timestamp, Verdict};
+use snell::{AgentProduct, BackgroundResult, Decision, Event, EventError, HookRun, Timestamp, Verdict};
 
 use crate::db::model::ProcessIdentity;
 use crate::record::redaction;
@@ -258,7 +258,8 @@ impl EventRecord {
     ///
     /// When nothing names the event.
     pub fn decode(&self) -> Result<Event, EventError> {
-        Event::from_object(Some(&self.event), self.payload.clone()).map(|(event, _)| event)
+        let product = AgentProduct::for_recorded_name(self.sender.product.as_deref());
+        product.decode(Some(&self.event), self.payload.clone())
     }
 
     /// The same, fit to be written: secrets are masked, and what is too long is cut.

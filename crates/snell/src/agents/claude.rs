@@ -1,30 +1,114 @@
-//! Claude Code: which payloads are its own, and how a verdict is told to it.
+//! Claude Code.
 //!
-//! It is told as little as possible. An explicit "allow" would skip the user's own permission prompt, so a call that
-//! nobody objects to gets no answer at all. An answer is JSON on standard output with exit code 0: with exit code 2 only
-//! a reason could be told, and no context, message or change beside it.
+//! Its answers say as little as possible. An explicit "allow" would skip the user's own permission prompt, so a call
+//! without objections gets no answer at all. An answer is JSON on standard output with exit code 0: exit code 2 could only
+//! carry a reason, and no context, message or change beside it.
 
 use serde_json::{Map, Value, json};
 
-use super::{AgentReply, CallerEvidence, Guest};
+use super::fingerprint::{CallerEvidence, EventVocabulary, Fingerprint, NO_FINGERPRINT};
+use super::{
+    AgentProduct, AgentReply, AgentSettingsFile, AgentVariables, InstallRecipe, NotificationKinds, QuestionForm,
+    QuestionTool, SettingsScope, SupportLevel, TranscriptFormat, fallback_decode,
+};
 use crate::contract::{CLAUDE, CLAUDE_EVENTS};
 use crate::event::Event;
 use crate::verdict::{Decision, Verdict};
 
-pub(super) static GUEST: Guest = Guest {
+pub(super) static CLAUDE_CODE: AgentProduct = AgentProduct {
     name: "claude",
     title: "Claude Code",
-    contract: CLAUDE.name,
+    support: SupportLevel::Full,
+    fingerprint: Fingerprint {
+        vocabulary: Some(EventVocabulary {
+            is_spoken_by,
+            confirmed_by: &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID"],
+        }),
+        ..NO_FINGERPRINT
+    },
     events: CLAUDE_EVENTS,
-    is_sender,
-    is_confirmed_by_env,
-    encode_reply,
+    decode: fallback_decode::decode_event,
+    encode,
+    variables: VARIABLES,
+    notifications: NOTIFICATIONS,
+    question_tools: QUESTION_TOOLS,
+    transcript: TRANSCRIPT,
+    contract: Some(CLAUDE.name),
+    install: Some(INSTALL),
+};
+
+pub(super) const VARIABLES: AgentVariables = AgentVariables {
+    pid: Some("CLAUDE_PID"),
+    launcher_session_id: Some("CLAUDE_SESSION_ID"),
+    session_id: Some("CLAUDE_CODE_SESSION_ID"),
+    // The settings of a project can set it too.
+    project_dir: Some("CLAUDE_PROJECT_DIR"),
+    stop_block_cap: Some("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"),
+};
+
+pub(super) const NOTIFICATIONS: NotificationKinds = NotificationKinds {
+    needs_input: &["permission_prompt", "elicitation_dialog", "elicitation_url_dialog", "agent_needs_input"],
+    input_given: &["elicitation_complete", "elicitation_response"],
+    idle: &["idle_prompt"],
+    // Earlier versions gave no type.
+    permission_phrases: &["needs your permission", "needs your approval"],
+};
+
+pub(super) const QUESTION_TOOLS: &[QuestionTool] = &[
+    QuestionTool { name: "AskUserQuestion", form: QuestionForm::List { key: "questions", text: "question" } },
+    QuestionTool { name: "ExitPlanMode", form: QuestionForm::Text("plan") },
+];
+
+pub(super) const TRANSCRIPT: TranscriptFormat = TranscriptFormat::ClaudeJsonl;
+
+const INSTALL: InstallRecipe = InstallRecipe {
+    directory: ("CLAUDE_CONFIG_DIR", ".claude"),
+    files: &[
+        AgentSettingsFile::new(SettingsScope::User, "settings.json"),
+        AgentSettingsFile::new(SettingsScope::Project, ".claude/settings.json"),
+        AgentSettingsFile::new(SettingsScope::Local, ".claude/settings.local.json"),
+        AgentSettingsFile::new(SettingsScope::Managed, "/etc/claude-code/managed-settings.json"),
+        AgentSettingsFile::new(SettingsScope::Managed, "/etc/claude-code/managed-settings.d"),
+        AgentSettingsFile::new(SettingsScope::Managed, "/Library/Application Support/ClaudeCode/managed-settings.json"),
+    ],
+    left_out: &[
+        (
+            "WorktreeCreate",
+            "a hook there makes the worktree itself and prints its path, so one that only looks on would break it",
+        ),
+        ("MessageDisplay", "it comes for every piece of text that is shown, and each would cost a process"),
+    ],
+    timeouts: &[
+        // Claude Code's limit is 30 s here, and 600 s elsewhere. How long a hook may take is said in snell.toml.
+        ("UserPromptSubmit", 600),
+        // All hooks share 1.5 s here, unless one asks for more.
+        ("SessionEnd", 10),
+    ],
+    forwarded: &[
+        ("SessionStart", "session-start"),
+        ("UserPromptSubmit", "user-prompt-submit"),
+        ("PreToolUse", "pre-tool-use"),
+        ("PermissionRequest", "permission-request"),
+        ("PostToolUse", "post-tool-use"),
+        ("Notification", "notification"),
+        ("Stop", "stop"),
+        ("SessionEnd", "session-end"),
+    ],
+    trust: (".claude.json", ["projects", "hasTrustDialogAccepted"]),
+    readers: &[
+        ("Cursor", ".cursor"),
+        ("VS Code", ".vscode"),
+        ("Copilot", ".copilot"),
+        ("Grok Build", ".grok"),
+        ("Continue", ".continue"),
+    ],
+    transcripts: "projects",
 };
 
 /// The reason of a block for which none was given; Claude Code wants one.
 const DEFAULT_REASON: &str = "Blocked by a hook";
 
-/// What one of Claude Code's events takes for an answer.
+/// What Claude Code takes as an answer to one event.
 struct ClaudeReplyRow {
     event: &'static str,
     refusal: RefusalForm,
@@ -33,10 +117,10 @@ struct ClaudeReplyRow {
     fields: &'static [&'static str],
 }
 
-/// How a "no" is told.
+/// The form of a refusal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RefusalForm {
-    /// Nothing can be refused, or not by an answer: the user is told why somebody would have.
+    /// Nothing can be refused, or not by an answer: the reason becomes a message to the user.
     UserMessage,
     /// `decision: "block"` at the top.
     Block,
@@ -48,22 +132,22 @@ enum RefusalForm {
     Decline,
 }
 
-/// Whether the model is told something by `additionalContext`.
+/// Whether the model reads `additionalContext`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ContextSupport {
     No,
     Yes,
-    /// It makes the agent go on, so it is told once: not when the agent already goes on because of a hook.
+    /// It makes the agent go on, so it is sent once: not if the agent already goes on because of a hook.
     ContinuesTurn,
 }
 
 use ContextSupport::{ContinuesTurn, No, Yes};
 use RefusalForm::{Behavior, Block, Decline, Permission, UserMessage};
 
-/// Events that are not here take nothing but what every event takes: a message, and the end of the turn.
+/// Events without a row take only what every event takes: a message, and the end of the turn.
 ///
-/// `TaskCompleted`, `TeammateIdle` and `WorktreeCreate` are refused by exit codes only, which say nothing else; a "no" is
-/// told to the user there.
+/// `TaskCompleted`, `TeammateIdle` and `WorktreeCreate` are refused by exit codes only, which carry nothing else; a refusal
+/// becomes a message there.
 static REPLY_ROWS: &[ClaudeReplyRow] = &[
     reply_row("SessionStart", UserMessage, Yes, &["initialUserMessage", "sessionTitle", "watchPaths", "reloadSkills"]),
     reply_row("Setup", UserMessage, Yes, &[]),
@@ -103,30 +187,21 @@ const fn reply_row(
 static DEFAULT_ROW: ClaudeReplyRow = reply_row("", UserMessage, No, &[]);
 
 /// A name of Claude Code's vocabulary is enough. The vocabulary grows by the month, so any other name in its style counts
-/// as well, where the payload or the environment shows that it is Claude Code's.
-fn is_sender(caller: &CallerEvidence<'_>) -> bool {
+/// as well, if the payload or the environment shows that it is Claude Code's.
+fn is_spoken_by(caller: &CallerEvidence<'_>) -> bool {
     let Some(name) = caller.payload_text("hook_event_name") else {
         return false;
     };
     if CLAUDE_EVENTS.contains(&name) {
         return true;
     }
-    let in_its_style =
+    let is_in_style =
         name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(|c| c.is_ascii_alphabetic());
-    let shown = caller.payload_text("transcript_path").is_some() || caller.has_env_var("CLAUDECODE");
-    in_its_style && caller.payload_text("session_id").is_some() && shown
+    let has_proof = caller.payload_text("transcript_path").is_some() || caller.has_env_var("CLAUDECODE");
+    is_in_style && caller.payload_text("session_id").is_some() && has_proof
 }
 
-/// Variables that Claude Code sets for what it starts. `CLAUDE_PROJECT_DIR` is none: half a dozen agents set it.
-const CLAUDE_VARIABLES: &[&str] = &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID"];
-
-/// Agents that it starts inherit its variables, so these alone prove nothing; but their payloads differ from its own, or
-/// they understand its answers.
-fn is_confirmed_by_env(caller: &CallerEvidence<'_>) -> bool {
-    caller.payload_text("session_id").is_some() && CLAUDE_VARIABLES.iter().any(|name| caller.has_env_var(name))
-}
-
-fn encode_reply(event: &Event, verdict: &Verdict) -> AgentReply {
+fn encode(_: &AgentProduct, event: &Event, verdict: &Verdict) -> AgentReply {
     let mut answer = ClaudeReplyBuilder::new(event);
     answer.add_refusal(verdict);
     answer.add_changes(event, verdict);
@@ -134,10 +209,10 @@ fn encode_reply(event: &Event, verdict: &Verdict) -> AgentReply {
     answer.add_context(event, verdict);
     answer.add_stop(verdict);
     answer.add_messages(verdict);
-    AgentReply { stdout: answer.into_json_line(), exit_code: 0 }
+    AgentReply { stdout: answer.into_json_line(), ..AgentReply::default() }
 }
 
-/// An answer in the making.
+/// Builds an answer.
 struct ClaudeReplyBuilder<'a> {
     row: &'static ClaudeReplyRow,
     /// The event's name as it came.
@@ -195,7 +270,7 @@ impl<'a> ClaudeReplyBuilder<'a> {
         }
     }
 
-    /// What hooks changed of the tool's input or output. What is refused needs no change.
+    /// The input or output of the tool, if hooks changed it. A refused call needs no change.
     fn add_changes(&mut self, event: &Event, verdict: &Verdict) {
         let refused = verdict.is_blocked();
         match self.row.event {
@@ -216,8 +291,8 @@ impl<'a> ClaudeReplyBuilder<'a> {
                 }
             }
             "PostToolUse" => {
-                let of_a_server = event.tool_name().is_some_and(|name| name.starts_with("mcp__"));
-                let key = if of_a_server { "updatedMCPToolOutput" } else { "updatedToolOutput" };
+                let is_mcp_tool = event.tool_name().is_some_and(|name| name.starts_with("mcp__"));
+                let key = if is_mcp_tool { "updatedMCPToolOutput" } else { "updatedToolOutput" };
                 if let Some(output) = &verdict.tool_output {
                     self.set_specific(key, output.clone());
                 }
@@ -238,21 +313,21 @@ impl<'a> ClaudeReplyBuilder<'a> {
         }
     }
 
-    /// Context that an event does not take is not lost: the user sees it.
+    /// Context that an event does not take becomes a message to the user.
     fn add_context(&mut self, event: &Event, verdict: &Verdict) {
-        let said: Vec<_> = verdict.context.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
-        if said.is_empty() {
+        let texts: Vec<_> = verdict.context.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+        if texts.is_empty() {
             return;
         }
-        let taken = match self.row.context {
+        let is_context = match self.row.context {
             Yes => true,
             No => false,
             ContinuesTurn => event.stop_hook_active != Some(true),
         };
-        if taken {
-            self.set_specific("additionalContext", said.join("\n"));
+        if is_context {
+            self.set_specific("additionalContext", texts.join("\n"));
         } else {
-            self.messages.extend(said.into_iter().map(str::to_owned));
+            self.messages.extend(texts.into_iter().map(str::to_owned));
         }
     }
 
@@ -266,10 +341,10 @@ impl<'a> ClaudeReplyBuilder<'a> {
         }
     }
 
-    /// What the user is told. The reason for which the turn ends is shown to the user already.
+    /// Messages to the user. Claude Code shows the reason for which the turn ends by itself.
     fn add_messages(&mut self, verdict: &Verdict) {
-        let told = verdict.messages.iter().filter(|text| Some(*text) != verdict.stop.as_ref());
-        self.messages.extend(told.cloned());
+        let messages = verdict.messages.iter().filter(|text| Some(*text) != verdict.stop.as_ref());
+        self.messages.extend(messages.cloned());
         self.messages.retain(|text| !text.is_empty());
         if !self.messages.is_empty() {
             self.top.insert("systemMessage".into(), self.messages.join("\n").into());

@@ -1,19 +1,19 @@
-//! Tool calls in the words of agents that cannot be answered in theirs: which tool is about to run, and what it is given.
+//! Payloads with other field names than Claude Code's: the event, the tool that is about to run, and its input.
 //!
-//! Nothing here depends on who calls: what is found under one of these names is taken for what it says.
+//! Nothing here depends on the product: a field under one of these names is taken for what the name says.
 
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use crate::event::{Event, EventName, ToolCall, unpack_json_object};
+use crate::event::{Event, EventError, EventName, ToolCall, read_event_name, unpack_json_object};
 
-/// Where payloads say which event it is.
+/// Where payloads have the event's name.
 const EVENT_NAME_KEYS: &[&str] = &["hook_event_name", "event", "hookEventName", "hookName", "agent_action_name"];
-/// Where they say which tool it is about.
+/// Where they have the tool's name.
 const TOOL_NAME_PATHS: &[&[&str]] =
     &[&["tool_name"], &["toolName"], &["toolCall", "name"], &["preToolUse", "toolName"]];
-/// Where they say what the tool is given. Some of them write JSON into a text.
+/// Where they have the tool's input. Some of them write JSON into a string.
 const TOOL_INPUT_PATHS: &[&[&str]] = &[
     &["tool_input"],
     &["toolInput"],
@@ -23,7 +23,7 @@ const TOOL_INPUT_PATHS: &[&[&str]] = &[
     &["tool_info", "mcp_tool_arguments"],
     &["tool_info"],
 ];
-/// Where they say in which directory.
+/// Where they have the working directory.
 const CWD_PATHS: &[&[&str]] = &[
     &["cwd"],
     &["tool_info", "cwd"],
@@ -34,10 +34,10 @@ const CWD_PATHS: &[&[&str]] = &[
     &["workspaceRoots", "0"],
     &["workspacePaths", "0"],
 ];
-/// What is only there once a tool has run.
+/// Keys that are only there once a tool has run.
 const RESULT_KEYS: &[&str] = &["tool_response", "tool_output", "toolResult", "result_json"];
 
-/// Events before a tool runs, in small letters and nothing else; and the tool, where the event itself says which.
+/// Events before a tool runs, in lowercase letters only; and the tool, if the event is about one tool.
 const PRE_TOOL_EVENTS: &[(&str, Option<&str>)] = &[
     ("pretooluse", None),
     ("beforetool", None),
@@ -54,19 +54,48 @@ const PRE_TOOL_EVENTS: &[(&str, Option<&str>)] = &[
 ];
 const PERMISSION_EVENT: &str = "permissionrequest";
 
-/// The event's name, if one of the known fields holds it.
-pub(super) fn find_event_name(payload: &Map<String, Value>) -> Option<&str> {
-    let told = EVENT_NAME_KEYS.iter().find_map(|key| payload.get(*key)?.as_str());
-    // Copilot does not say it at all.
-    told.or_else(|| decode_tool_call(payload).map(|_| EventName::PreToolUse.as_str())).filter(|name| !name.is_empty())
+/// Decodes an event, with the name from a field of another product if neither the caller nor the usual fields have it.
+pub(super) fn decode_event(name: Option<&str>, payload: Map<String, Value>) -> Result<Event, EventError> {
+    let found = if name.is_none() { find_event_name(&payload) } else { None };
+    Event::from_object(name.or(found.as_deref()), payload).map(|(event, _)| event)
 }
 
-/// A call that is about to happen, with the names that Claude Code has for all of this; nothing if the payload does not
-/// say what is called, or what it is given.
-pub(super) fn decode_tool_call(payload: &Map<String, Value>) -> Option<Event> {
+/// The same, with the working directory from a field of another product if the event announces a tool call.
+pub(super) fn decode_foreign_event(name: Option<&str>, payload: Map<String, Value>) -> Result<Event, EventError> {
+    let mut event = decode_event(name, payload)?;
+    let call_cwd = || decode_tool_call(&event.raw)?.cwd;
+    event.cwd = event.cwd.take().or_else(call_cwd).filter(|cwd| cwd.is_absolute());
+    Ok(event)
+}
+
+/// The event's name, if one of the known fields holds it.
+pub(super) fn find_event_name(payload: &Map<String, Value>) -> Option<String> {
+    let by_key = || EVENT_NAME_KEYS.iter().find_map(|key| payload.get(*key)?.as_str().map(str::to_owned));
+    // Copilot sends no name at all.
+    let by_shape = || decode_tool_call(payload).map(|_| EventName::PreToolUse.as_str().to_owned());
+    let name = read_event_name(payload).or_else(by_key).or_else(by_shape);
+    name.filter(|name| !name.trim().is_empty())
+}
+
+/// Whether it is a tool call under an event name that no supported product has.
+pub(super) fn is_foreign_call(payload: &Map<String, Value>) -> bool {
+    let is_foreign = |name: String| EventName::parse_known(name.trim()).is_none();
+    read_event_name(payload).is_some_and(is_foreign) && decode_tool_call(payload).is_some()
+}
+
+/// The call that an event announces, with canonical names, in the event's session and directory.
+pub(super) fn decode_announced_call(event: &Event) -> Option<Event> {
+    let mut call = decode_tool_call(&event.raw)?;
+    call.session_id.clone_from(&event.session_id);
+    call.cwd = event.cwd.clone().or(call.cwd);
+    Some(call)
+}
+
+/// A call that is about to happen, with canonical names; nothing if the payload does not say what is called with which input.
+fn decode_tool_call(payload: &Map<String, Value>) -> Option<Event> {
     let (event, tool_of_event) = classify_pre_tool_event(payload)?;
-    let told = TOOL_NAME_PATHS.iter().find_map(|path| get_nested(payload, path)?.as_str());
-    let tool = build_mcp_tool_name(payload).or_else(|| told.or(tool_of_event).map(str::to_owned))?;
+    let name = TOOL_NAME_PATHS.iter().find_map(|path| get_nested(payload, path)?.as_str());
+    let name = build_mcp_tool_name(payload).or_else(|| name.or(tool_of_event).map(str::to_owned))?;
     let input = TOOL_INPUT_PATHS
         .iter()
         .find_map(|path| get_nested(payload, path))
@@ -75,11 +104,11 @@ pub(super) fn decode_tool_call(payload: &Map<String, Value>) -> Option<Event> {
     let input = input.or_else(|| tool_of_event.map(|_| Value::Object(payload.clone())))?;
     let mut call = Event::new(event);
     call.cwd = CWD_PATHS.iter().find_map(|path| get_nested(payload, path)?.as_str()).map(PathBuf::from);
-    call.tool = Some(ToolCall { name: tool, input: Some(input), ..ToolCall::default() });
+    call.tool = Some(ToolCall { name, input: Some(input), ..ToolCall::default() });
     Some(call)
 }
 
-/// Which event before a tool call it is, and the tool that this alone says.
+/// The canonical name of an event before a tool call, and the tool if the event is about one tool.
 fn classify_pre_tool_event(payload: &Map<String, Value>) -> Option<(EventName, Option<&'static str>)> {
     let Some(name) = EVENT_NAME_KEYS.iter().find_map(|key| payload.get(*key)?.as_str()) else {
         let is_over = RESULT_KEYS.iter().any(|key| payload.contains_key(*key));
@@ -95,21 +124,17 @@ fn classify_pre_tool_event(payload: &Map<String, Value>) -> Option<(EventName, O
     Some((event, *tool))
 }
 
-/// The tool of an MCP server, where server and tool are named apart.
+/// The tool of an MCP server, if the payload names server and tool apart.
 fn build_mcp_tool_name(payload: &Map<String, Value>) -> Option<String> {
     let text = |key| get_nested(payload, &["tool_info", key])?.as_str();
     Some(format!("mcp__{}__{}", text("mcp_server_name")?, text("mcp_tool_name")?))
 }
 
-/// What is found by following keys, and numbers of elements.
+/// The value at a path of keys and array indexes.
 fn get_nested<'a>(payload: &'a Map<String, Value>, path: &[&str]) -> Option<&'a Value> {
     let (first, rest) = path.split_first()?;
-    let mut found = payload.get(*first)?;
-    for step in rest {
-        found = match found {
-            Value::Array(items) => items.get(step.parse::<usize>().ok()?)?,
-            other => other.get(*step)?,
-        };
-    }
-    Some(found)
+    rest.iter().try_fold(payload.get(*first)?, |value, step| match value {
+        Value::Array(items) => items.get(step.parse::<usize>().ok()?),
+        other => other.get(*step),
+    })
 }

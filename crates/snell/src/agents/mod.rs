@@ -1,147 +1,242 @@
-//! Agents that call Snell as one of their own hooks: how each is recognised, and how a verdict is told to it.
+//! The agents that Snell knows: one file and one row per product.
 //!
-//! One file and one row per agent. What only one agent has (its vocabulary, the form of its answers) stays in its file.
+//! A row holds everything that is specific to its product: how it is recognized, how its payloads become an [`Event`], how
+//! a [`Verdict`] becomes its answer, which variables it sets, and where its hook files are. All other code asks the row.
+//!
+//! ```text
+//!  payload ── identify ──► AgentProduct ── decode ──► Event ── (handlers, hooks) ──► Verdict ── encode ──► AgentReply
+//! ```
+//!
+//! - `fingerprint`: the parts of a payload and of an environment that give a product away.
+//! - `deny_only`: the row that products start from which Snell can only answer with a denial.
+//! - `fallback_decode`: payloads with other field names than Claude Code's.
+//! - `facts`, `install_recipe`: the types of a row's fields.
 
+mod antigravity;
 mod claude;
+mod cline;
+mod codex;
+mod copilot;
+mod crush;
+mod cursor;
+mod deny_only;
+mod droid;
+mod facts;
 mod fallback_decode;
-mod unsupported;
+mod fingerprint;
+mod gemini;
+mod goose;
+mod grok;
+mod install_recipe;
+mod qwen;
+mod windsurf;
+
+use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::event::Event;
+use crate::event::{Event, EventError, EventName};
 use crate::verdict::Verdict;
 
-/// Every agent that Snell can be a guest of. An agent whose payloads look like another's stands before it.
-static GUESTS: &[&Guest] = &[&claude::GUEST];
+pub use facts::{AgentVariables, NotificationKinds, QuestionForm, QuestionTool, TranscriptFormat};
+use fingerprint::{CallerEvidence, Fingerprint};
+pub use install_recipe::{AgentSettingsFile, InstallRecipe, SettingsScope};
 
-/// An agent that calls Snell as one of its own hooks.
+/// Every product. If the payloads of two look alike, the one with the narrower fingerprint stands first.
+static PRODUCTS: &[&AgentProduct] = &[
+    &cursor::CURSOR,
+    &cline::CLINE,
+    &windsurf::WINDSURF,
+    &codex::CODEX,
+    &gemini::GEMINI,
+    &qwen::QWEN,
+    &grok::GROK,
+    &antigravity::ANTIGRAVITY,
+    &copilot::COPILOT,
+    &goose::GOOSE,
+    &crush::CRUSH,
+    &droid::DROID,
+    &claude::CLAUDE_CODE,
+];
+
+/// A product that calls Snell as one of its hooks.
 #[non_exhaustive]
-pub struct Guest {
-    /// What it is called in options and files: `claude`.
+pub struct AgentProduct {
+    /// Its name in options, files and the database: `claude`.
     pub name: &'static str,
-    /// What it is called among people: `Claude Code`.
+    /// Its name for people: `Claude Code`.
     pub title: &'static str,
-    /// The contract of its own hook files, which it runs by itself.
-    pub contract: &'static str,
-    /// Its events that are known, by its own names and in the order of its own documentation.
+    /// What Snell can answer.
+    pub support: SupportLevel,
+    /// How it is recognized.
+    fingerprint: Fingerprint,
+    /// Its known events, by its own names and in the order of its own documentation.
     pub events: &'static [&'static str],
-    /// Whether it sent this payload. That it was no stranger is known already.
-    is_sender: fn(&CallerEvidence<'_>) -> bool,
-    /// Whether there is more that shows it than the payload, so that a variable which another agent sets proves nothing.
-    is_confirmed_by_env: fn(&CallerEvidence<'_>) -> bool,
-    /// A verdict in its own words.
-    encode_reply: fn(&Event, &Verdict) -> AgentReply,
+    /// Reads a payload. The name is used if the payload names no event.
+    decode: PayloadDecoder,
+    /// Writes a verdict in the product's own format.
+    encode: fn(&AgentProduct, &Event, &Verdict) -> AgentReply,
+    /// The variables that it sets for its hooks.
+    pub variables: AgentVariables,
+    /// Notifications that change its state.
+    pub notifications: NotificationKinds,
+    /// Tools by which it asks its user something.
+    pub question_tools: &'static [QuestionTool],
+    /// The format of the file that `transcript_path` names.
+    pub transcript: TranscriptFormat,
+    /// The contract of its own hook files, which it runs by itself.
+    pub contract: Option<&'static str>,
+    /// How Snell is registered in its settings, if Snell can do that.
+    pub install: Option<InstallRecipe>,
 }
 
-impl std::fmt::Debug for Guest {
+type PayloadDecoder = fn(Option<&str>, Map<String, Value>) -> Result<Event, EventError>;
+
+/// What Snell can answer to a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SupportLevel {
+    /// Everything that the product understands.
+    Full,
+    /// Exit code 2 with a reason. Hooks do not run for such a product.
+    DenyOnly,
+}
+
+/// The answer to an agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AgentReply {
+    /// One line for standard output, without its line end.
+    pub stdout: Option<String>,
+    /// One line for standard error, without its line end.
+    pub stderr: Option<String>,
+    /// The exit code.
+    pub exit_code: u8,
+}
+
+impl std::fmt::Debug for AgentProduct {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)
     }
 }
 
-impl PartialEq for Guest {
+impl PartialEq for AgentProduct {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-/// What is to be written to the agent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct AgentReply {
-    /// One line for standard output, without its end; nothing where there is nothing to say.
-    pub stdout: Option<String>,
-    /// The exit code. It is 0 for every agent that reads its answers from standard output.
-    pub exit_code: u8,
-}
-
-impl Guest {
-    /// Every agent that Snell can be a guest of.
-    pub fn all_guests() -> &'static [&'static Guest] {
-        GUESTS
+impl AgentProduct {
+    /// Every product.
+    pub fn all() -> &'static [&'static AgentProduct] {
+        PRODUCTS
     }
 
-    /// The agent of this name.
-    pub fn find_by_name(name: &str) -> Option<&'static Guest> {
-        GUESTS.iter().copied().find(|guest| guest.name == name)
+    /// The products that Snell answers in full: the values of `--agent`.
+    pub fn fully_supported() -> impl Iterator<Item = &'static AgentProduct> {
+        PRODUCTS.iter().copied().filter(|product| product.support == SupportLevel::Full)
     }
 
-    /// The agent whose hook files nobody can borrow: the one that calls; where that is not known, one whose files every agent
-    /// that may call runs by itself.
-    pub(crate) fn non_borrowable_agent(caller: Option<&'static Guest>) -> Option<&'static Guest> {
-        let first = GUESTS.first().copied();
-        let of_all = first.filter(|first| GUESTS.iter().all(|guest| guest.contract == first.contract));
-        caller.or(of_all)
+    /// The product of this name.
+    pub fn find_by_name(name: &str) -> Option<&'static AgentProduct> {
+        PRODUCTS.iter().copied().find(|product| product.name == name)
     }
 
-    /// The agent that sent this payload, as far as payload and environment tell.
+    /// The product whose name was recorded with an event. Without a known name Claude Code's conventions apply.
+    pub fn for_recorded_name(name: Option<&str>) -> &'static AgentProduct {
+        name.and_then(Self::find_by_name).unwrap_or(&claude::CLAUDE_CODE)
+    }
+
+    /// The product whose hook files `borrow` must not name: the caller. If the caller is not known, it is the only product
+    /// whose hook files Snell can read.
+    pub(crate) fn non_borrowable_agent(caller: Option<&'static AgentProduct>) -> Option<&'static AgentProduct> {
+        let lenders: Vec<_> = Self::fully_supported().filter(|product| product.contract.is_some()).collect();
+        let only = lenders.first().copied().filter(|first| lenders.iter().all(|next| next.contract == first.contract));
+        caller.or(only)
+    }
+
+    /// Finds the product that sent a payload. `registered` is the name that its hook file passes as `--agent`.
     ///
-    /// Several agents run the hook files of others, so what such a file says does not prove who calls: the payload does. A
-    /// variable proves less, because whoever starts an agent may set it. Nothing is answered for an agent that Snell knows by
-    /// its marks and cannot answer, and for one that it does not know: a verdict in the wrong words could be read as its
+    /// Several products run the hook files of others, so `registered` proves less than the payload. Variables prove least,
+    /// because they are inherited and every settings file can set them. In this order:
+    ///
+    /// 1. a product whose fingerprint is in the payload;
+    /// 2. the registered product;
+    /// 3. a product whose event names and variables both fit;
+    /// 4. a product whose variable is set;
+    /// 5. a product whose event names fit.
+    ///
+    /// Otherwise it is a product that only understands exit codes: an answer in the wrong format could be read as its
     /// opposite.
-    pub fn identify_caller(
+    pub fn identify(
         payload: &Map<String, Value>,
         environment: &dyn Fn(&str) -> Option<String>,
-    ) -> Option<&'static Guest> {
+        registered: Option<&str>,
+    ) -> &'static AgentProduct {
         let caller = CallerEvidence { payload, environment };
-        if unsupported::identify_by_payload(&caller).is_some() {
-            return None;
+        let find = |is_match: &dyn Fn(&AgentProduct) -> bool| PRODUCTS.iter().copied().find(|one| is_match(one));
+        if let Some(product) = find(&|product| product.fingerprint.is_in_payload(&caller)) {
+            return product;
         }
-        let guest = GUESTS.iter().copied().find(|guest| (guest.is_sender)(&caller))?;
-        let is_it = (guest.is_confirmed_by_env)(&caller) || unsupported::identify_by_variable(&caller).is_none();
-        is_it.then_some(guest)
+        let by_variable = || find(&|product| product.fingerprint.has_variable(&caller));
+        let by_variable = || by_variable().map(|product| product.unless_event_is_foreign(&caller));
+        let named = match registered {
+            Some(name) => Self::find_by_name(name),
+            None => find(&|product| product.fingerprint.is_vocabulary_confirmed(&caller))
+                .or_else(by_variable)
+                .or_else(|| find(&|product| product.fingerprint.has_vocabulary(&caller))),
+        };
+        // Settings of a supported product that another one reads: a call under a name such as `pre_tool_use`.
+        let is_usable = |product: &&AgentProduct| {
+            product.support == SupportLevel::DenyOnly || !fallback_decode::is_foreign_call(payload)
+        };
+        named.filter(is_usable).or_else(by_variable).unwrap_or(&deny_only::UNKNOWN)
     }
 
-    /// The agent of this name, if that is what its hook file says: unless the payload has the marks of another that reads the
-    /// same file. No variable speaks against it.
-    pub fn find_registered(name: &str, payload: &Map<String, Value>) -> Option<&'static Guest> {
-        let caller = CallerEvidence { payload, environment: &|_| None };
-        Self::find_by_name(name).filter(|_| unsupported::identify_by_payload(&caller).is_none())
+    /// It, if it has the event that the payload names. A variable may have been inherited from it.
+    fn unless_event_is_foreign(&'static self, caller: &CallerEvidence<'_>) -> &'static Self {
+        let name = caller.payload_text("hook_event_name");
+        let is_own = self.support == SupportLevel::DenyOnly || name.is_some_and(|name| self.events.contains(&name));
+        if is_own { self } else { &deny_only::UNKNOWN }
     }
 
-    /// What an agent is called that Snell knows by its marks and cannot answer: `Cursor`.
-    pub fn identify_unsupported(
-        payload: &Map<String, Value>,
-        environment: &dyn Fn(&str) -> Option<String>,
-    ) -> Option<&'static str> {
-        let caller = CallerEvidence { payload, environment };
-        unsupported::identify_by_payload(&caller).or_else(|| unsupported::identify_by_variable(&caller))
-    }
-
-    /// A tool call that is about to happen, from the payload of an agent that cannot be answered: with the names that Claude
-    /// Code has for all of this. Nothing if the payload does not say what is called, or what it is given.
-    pub fn decode_fallback_call(payload: &Map<String, Value>) -> Option<Event> {
-        fallback_decode::decode_tool_call(payload)
-    }
-
-    /// What such an agent calls an event, wherever its payload says so.
-    pub fn find_fallback_event_name(payload: &Map<String, Value>) -> Option<&str> {
+    /// The name of the event in a payload, in the field of any product.
+    pub fn find_event_name(payload: &Map<String, Value>) -> Option<String> {
         fallback_decode::find_event_name(payload)
     }
 
-    /// The verdict on an event as this agent expects it.
+    /// Keys of payloads by which products are recognized.
+    pub fn fingerprint_keys() -> impl Iterator<Item = &'static str> {
+        PRODUCTS.iter().flat_map(|product| product.fingerprint.keys())
+    }
+
+    /// Reads a payload of this product. `name` counts if the payload names no event.
     ///
-    /// The event is the one that the payload was read into: its [`Event::raw`] says under which name it came.
-    pub fn encode_reply(&self, event: &Event, verdict: &Verdict) -> AgentReply {
-        (self.encode_reply)(event, verdict)
-    }
-}
-
-/// What is known of whoever calls.
-struct CallerEvidence<'a> {
-    payload: &'a Map<String, Value>,
-    environment: &'a dyn Fn(&str) -> Option<String>,
-}
-
-impl CallerEvidence<'_> {
-    /// A field of the payload, if it is a text that says something.
-    fn payload_text(&self, key: &str) -> Option<&str> {
-        self.payload.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
+    /// # Errors
+    ///
+    /// If nothing names the event.
+    pub fn decode(&self, name: Option<&str>, payload: Map<String, Value>) -> Result<Event, EventError> {
+        (self.decode)(name, payload)
     }
 
-    fn has_env_var(&self, name: &str) -> bool {
-        (self.environment)(name).is_some_and(|value| !value.is_empty())
+    /// The event to be judged: the event itself if the product is supported in full, else the tool call that it announces,
+    /// with canonical names. Nothing if no call is announced, or the payload does not say what is called with which input.
+    pub fn announced_call<'a>(&self, event: &'a Event) -> Option<Cow<'a, Event>> {
+        match self.support {
+            SupportLevel::Full => Some(Cow::Borrowed(event)),
+            SupportLevel::DenyOnly => fallback_decode::decode_announced_call(event).map(Cow::Owned),
+        }
+    }
+
+    /// Whether the event is about a tool call that has not run yet, whatever the product calls it.
+    pub fn is_call_announced(&self, event: &Event) -> bool {
+        event.name == EventName::PreToolUse
+            || (self.support == SupportLevel::DenyOnly && fallback_decode::decode_announced_call(event).is_some())
+    }
+
+    /// The verdict on an event in the product's own format. The event is the one that the payload was decoded into:
+    /// [`Event::raw`] has the name that the product uses for it.
+    pub fn encode(&self, event: &Event, verdict: &Verdict) -> AgentReply {
+        (self.encode)(self, event, verdict)
     }
 }
 
@@ -151,12 +246,13 @@ mod tests {
     use crate::contract;
 
     #[test]
-    fn every_guest_has_its_own_name_and_a_contract() {
-        for (index, guest) in GUESTS.iter().enumerate() {
-            assert_eq!(Guest::find_by_name(guest.name), Some(*guest));
-            assert!(GUESTS[..index].iter().all(|earlier| earlier.name != guest.name));
-            assert!(contract::find_contract(guest.contract).is_some(), "{}", guest.name);
+    fn every_product_has_its_own_name_and_a_fully_supported_one_has_events() {
+        for (index, product) in PRODUCTS.iter().enumerate() {
+            assert_eq!(AgentProduct::find_by_name(product.name), Some(*product));
+            assert!(PRODUCTS[..index].iter().all(|earlier| earlier.name != product.name));
+            assert!(product.contract.is_none_or(|name| contract::find_contract(name).is_some()), "{}", product.name);
+            assert_eq!(product.events.is_empty(), product.support == SupportLevel::DenyOnly, "{}", product.name);
         }
-        assert_eq!(Guest::find_by_name("nobody"), None);
+        assert_eq!(AgentProduct::find_by_name("nobody"), None);
     }
 }

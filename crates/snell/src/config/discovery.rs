@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::agents::Guest;
+use crate::agents::AgentProduct;
 use crate::contract::{self, BaseDirectory, CONTRACTS, Contract, HookFileLocation};
 
 /// Where files are looked for.
@@ -19,7 +19,7 @@ pub(crate) enum FileSelection {
     /// Those that exist of every contract.
     Discovered,
     /// Our own, and those that they borrow, but for the ones that this agent runs by itself.
-    Guest(Option<&'static Guest>),
+    Guest(Option<&'static AgentProduct>),
     /// These, and no others.
     Only(Vec<ConfigFile>),
 }

@@ -15,7 +15,7 @@ use super::settings::{
 use super::source::{ConfigSource, PathProbe, SourceReadResult};
 use super::spanned::{DocumentSyntaxError, SpannedNode};
 use super::trust_filter::{ProjectFileTrust, TrustScope, TrustSource, UnpinnedPolicy};
-use crate::agents::Guest;
+use crate::agents::AgentProduct;
 use crate::contract::{self, BaseDirectory, CONTRACTS, Contract, FileSyntax, HookFileLocation, NATIVE};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::hook::{Hook, SourceLocation};
@@ -99,11 +99,13 @@ impl LoadedSource {
     }
 
     /// That it borrows hooks which this agent runs by itself, if it does and counts.
-    fn find_ineffective_borrows(&self, lender: &Guest) -> Vec<Diagnostic> {
-        let Guest { title, contract, .. } = lender;
-        let own = |borrowed: &&BorrowedContract| borrowed.contract == *contract && self.rejection_reason().is_none();
+    fn find_ineffective_borrows(&self, lender: &AgentProduct) -> Vec<Diagnostic> {
+        let title = lender.title;
+        let own = |borrowed: &&BorrowedContract| {
+            Some(borrowed.contract) == lender.contract && self.rejection_reason().is_none()
+        };
         let borrowed = self.settings.borrow.iter().filter(own);
-        let warning = |BorrowedContract { origin, .. }: &BorrowedContract| {
+        let warning = |BorrowedContract { origin, contract, .. }: &BorrowedContract| {
             origin
                 .make_warning(format!("{title} runs the hooks of \"{contract}\" by itself; they are not borrowed here"))
         };
@@ -135,7 +137,7 @@ impl LoadedConfig {
 
     /// What files borrow although nobody who calls Snell could have it from them.
     pub(crate) fn find_ineffective_borrows(&self) -> Vec<Diagnostic> {
-        let lender = Guest::non_borrowable_agent(None);
+        let lender = AgentProduct::non_borrowable_agent(None);
         let sources = self.sources.iter();
         let found = lender.map(|lender| sources.flat_map(|source| source.find_ineffective_borrows(lender)));
         found.into_iter().flatten().collect()
@@ -239,7 +241,7 @@ pub(crate) fn load_config(request: &LoadRequest, before: Option<&LoadedConfig>) 
         }
         FileSelection::Guest(agent) => {
             loading.load_contract(&NATIVE, |_| true);
-            if let Some(lender) = Guest::non_borrowable_agent(*agent) {
+            if let Some(lender) = AgentProduct::non_borrowable_agent(*agent) {
                 loading.warn_of_ineffective_borrows(lender);
             }
             for (contract, reach) in loading.borrowed_contracts() {
@@ -431,7 +433,7 @@ impl ConfigLoader<'_> {
             FileSelection::Guest(agent) => agent,
             FileSelection::Discovered | FileSelection::Only(_) => None,
         };
-        let kept = Guest::non_borrowable_agent(caller).map(|lender| lender.contract);
+        let kept = AgentProduct::non_borrowable_agent(caller).and_then(|lender| lender.contract);
         let lists: Vec<_> = self
             .sources
             .iter()
@@ -453,7 +455,7 @@ impl ConfigLoader<'_> {
     }
 
     /// Says that an agent's own files cannot be borrowed: it runs them by itself.
-    fn warn_of_ineffective_borrows(&mut self, lender: &Guest) {
+    fn warn_of_ineffective_borrows(&mut self, lender: &AgentProduct) {
         for source in &mut self.sources {
             let warnings = source.find_ineffective_borrows(lender);
             source.diagnostics.extend(warnings);

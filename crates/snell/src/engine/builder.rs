@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use jiff::Timestamp;
 
 use super::{DEPTH_VARIABLE, Engine, EngineState};
-use crate::agents::Guest;
+use crate::agents::AgentProduct;
 use crate::config::{
     self, ConfigDirs, ConfigFile, FileSelection, HookExclusion, LoadRequest, TrustScope, TrustSource, UnpinnedPolicy,
 };
@@ -90,7 +90,7 @@ impl EngineBuilder {
     /// Reads what counts where Snell is a guest of this agent: the `snell.toml` of the user and of the project, and what
     /// they borrow. The agent's own files are never read, because it runs them by itself. Trust is required.
     #[must_use]
-    pub fn guest(mut self, agent: &'static Guest) -> Self {
+    pub fn guest(mut self, agent: &'static AgentProduct) -> Self {
         self.selection = Some(FileSelection::Guest(Some(agent)));
         self.require_trust()
     }

@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 
 pub use name::EventName;
 pub use tool_class::ToolClass;
-pub(crate) use wire::parse_json;
-pub use wire::{EventError, JsonError};
 pub use wire::{
-    JsonStringScanner, MAX_JSON_DEPTH, MAX_JSON_VALUES, measure_json_depth, replace_lone_surrogates, unpack_json_object,
+    EventError, JsonError, JsonStringScanner, MAX_JSON_DEPTH, MAX_JSON_VALUES, measure_json_depth,
+    parse_payload_object, replace_lone_surrogates, unpack_json_object,
 };
+pub(crate) use wire::{parse_json, read_event_name};
 
 /// Something that happened in an agent's session.
 ///

@@ -56,17 +56,7 @@ impl Event {
     ///
     /// When the text is no JSON object, or nothing names the event.
     pub fn from_json(name: Option<&str>, text: &[u8]) -> Result<(Self, Vec<Diagnostic>), EventError> {
-        let text = String::from_utf8_lossy(text);
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let value = if text.trim().is_empty() {
-            Value::Object(Map::new())
-        } else {
-            parse_json(text).map_err(EventError::NotJson)?
-        };
-        match value {
-            Value::Object(fields) => Self::from_object(name, fields),
-            other => Err(EventError::NotAnObject(json_kind_name(&other))),
-        }
+        Self::from_object(name, parse_payload_object(text)?)
     }
 
     /// As [`Event::from_json`], from an object that is read already.
@@ -76,15 +66,16 @@ impl Event {
     /// When nothing names the event.
     pub fn from_object(name: Option<&str>, raw: Map<String, Value>) -> Result<(Self, Vec<Diagnostic>), EventError> {
         let mut fields = PayloadFields { raw: &raw, notes: Vec::new() };
-        let told = fields.read_text(&["hook_event_name", "event"]);
-        if let (Some(name), Some(told)) = (name, &told)
-            && EventName::parse(name) != EventName::parse(told)
+        let own_name = fields.read_text(EVENT_NAME_FIELDS);
+        if let (Some(name), Some(own_name)) = (name, &own_name)
+            && EventName::parse(name) != EventName::parse(own_name)
         {
             fields.add_note(format!(
-                "the payload calls itself \"{told}\" but was handed over as \"{name}\"; it is treated as \"{name}\""
+                "the payload calls itself \"{own_name}\" but was handed over as \"{name}\"; it is treated as \"{name}\""
             ));
         }
-        let name = name.map(str::to_owned).or(told).filter(|name| !name.trim().is_empty()).ok_or(EventError::NoName)?;
+        let name =
+            name.map(str::to_owned).or(own_name).filter(|name| !name.trim().is_empty()).ok_or(EventError::NoName)?;
 
         let mut event = Self::new(EventName::parse(name.trim()));
         event.session_id = fields.read_text(&["session_id"]);
@@ -166,6 +157,31 @@ impl Event {
             _ => None,
         };
         modelled.or_else(|| self.raw.get(name).cloned())
+    }
+}
+
+/// The fields that name the event.
+const EVENT_NAME_FIELDS: &[&str] = &["hook_event_name", "event"];
+
+/// The name that a payload gives its event.
+pub(crate) fn read_event_name(raw: &Map<String, Value>) -> Option<String> {
+    PayloadFields { raw, notes: Vec::new() }.read_text(EVENT_NAME_FIELDS)
+}
+
+/// Reads the JSON object of a payload. Empty text is an empty object.
+///
+/// # Errors
+///
+/// When the text is no JSON object.
+pub fn parse_payload_object(text: &[u8]) -> Result<Map<String, Value>, EventError> {
+    let text = String::from_utf8_lossy(text);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    if text.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    match parse_json(text).map_err(EventError::NotJson)? {
+        Value::Object(fields) => Ok(fields),
+        other => Err(EventError::NotAnObject(json_kind_name(&other))),
     }
 }
 

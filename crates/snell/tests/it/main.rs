@@ -5,10 +5,10 @@
 
 mod support;
 
+mod agents;
 mod background;
 mod concurrency;
 mod deadlines;
-mod guest;
 mod processes;
 mod properties;
 mod reload;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::project_guards::{GuardPolicyArgs, GuardedProject, GuardedProjectCache};
-use crate::env::caller::CallerEnv;
+use crate::env::find_config_project;
 use crate::guard::ProjectGuard;
 use crate::output;
 
@@ -36,7 +36,7 @@ impl GuardLocationArgs {
         };
         let home = match &self.project {
             Some(project) => ProjectSelection::Fixed(to_absolute_path(project)?),
-            None => ProjectSelection::Nearest(CallerEnv::find_project(&here)),
+            None => ProjectSelection::Nearest(find_config_project(&here)),
         };
         if let ProjectSelection::Fixed(project) = &home
             && !project.is_dir()
@@ -113,7 +113,7 @@ impl GuardLocations {
         let project = match &self.project {
             ProjectSelection::Fixed(project) => project.clone(),
             ProjectSelection::Nearest(project) if path.starts_with(project) => project.clone(),
-            ProjectSelection::Nearest(_) => CallerEnv::find_project(&path),
+            ProjectSelection::Nearest(_) => find_config_project(&path),
         };
         CallDirectory { path, project }
     }

@@ -1,10 +1,10 @@
-//! The command line of `snell hook`, read as far as it can be understood. What cannot be does not keep an event from being
+//! The command line of `snell hook`, read as far as it can be understood. An invalid argument does not keep an event from being
 //! judged: an agent that gets a usage error goes on with its call, or refuses every one.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
-use snell::Guest;
+use snell::{AgentProduct, SupportLevel};
 
 use super::Args;
 use super::stdin_probe::has_payload_on_stdin;
@@ -48,10 +48,10 @@ impl Args {
     }
 
     fn set_agent(&mut self, name: &str) {
-        if Guest::find_by_name(name).is_some() {
+        if AgentProduct::find_by_name(name).is_some_and(|product| product.support == SupportLevel::Full) {
             self.agent = Some(name.to_owned());
         } else {
-            let known: Vec<_> = Guest::all_guests().iter().map(|guest| guest.name).collect();
+            let known: Vec<_> = AgentProduct::fully_supported().map(|product| product.name).collect();
             self.mistakes.push(format!(
                 "--agent names \"{}\", which is none of: {}",
                 output::shorten_to_one_line(name, MAX_SHOWN_CELLS),

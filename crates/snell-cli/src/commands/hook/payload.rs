@@ -1,5 +1,5 @@
-//! What an agent has sent, read as far as it can be. What cannot be read is not passed over: an agent that is about to do
-//! something is answered all the same.
+//! The payload on standard input, as far as it can be read. An agent that is about to do something is answered even if its
+//! payload is broken.
 
 use std::io::{self, ErrorKind, IsTerminal, Read};
 
@@ -7,39 +7,49 @@ use anyhow::bail;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use serde_json::{Map, Value};
-use snell::{Event, EventError, EventName, Guest, JsonError};
+use snell::{AgentProduct, EventError, JsonError, parse_payload_object};
 
 use crate::commands::run::MAX_PAYLOAD_BYTES;
 use crate::handlers::DecodeProblem;
 use crate::payload::json_depth::{drop_deep_values, drop_long_members};
 use crate::payload::salvage::{MAX_SALVAGE_BYTES, salvage_fields};
 
-/// So much more than can be read is taken from an agent and thrown away: one that cannot write all that it has to say may
-/// not listen either.
+/// So many bytes beyond the limit are read and thrown away: an agent that cannot write its whole payload may not read the
+/// answer either.
 const MAX_DISCARDED_BYTES: u64 = 1 << 30;
 
-/// What an event is called of which only the session can be told.
+/// The name of an event of which only the session can be read.
 const UNREADABLE_EVENT_NAME: &str = "Unreadable";
 
-/// The event on standard input, and what could not be read of it.
-pub(super) fn read_event_from_stdin() -> anyhow::Result<(Event, Option<DecodeProblem>)> {
-    let mut payload = Vec::new();
+/// The fields of a payload.
+#[derive(Debug)]
+pub(super) struct HookPayload {
+    pub(super) fields: Map<String, Value>,
+    /// The event's name, if the fields have none.
+    pub(super) event_name: Option<&'static str>,
+    /// Why fields are missing.
+    pub(super) problem: Option<DecodeProblem>,
+}
+
+/// Reads the payload on standard input.
+pub(super) fn read_payload() -> anyhow::Result<HookPayload> {
+    let mut bytes = Vec::new();
     let mut stdin = BlockingStdin(io::stdin().lock());
     if !stdin.0.is_terminal() {
         let mut within = (&mut stdin).take(MAX_PAYLOAD_BYTES + 1);
-        if let Err(error) = within.read_to_end(&mut payload) {
-            return salvage_event(&payload, format!("reading it from stdin ended too early ({error})"));
+        if let Err(error) = within.read_to_end(&mut bytes) {
+            return salvage_payload(&bytes, format!("reading it from stdin ended too early ({error})"));
         }
     }
-    if payload.len() as u64 > MAX_PAYLOAD_BYTES {
-        payload.truncate(MAX_SALVAGE_BYTES);
-        payload.shrink_to_fit();
-        // Whether it was worth the wait shows in whether the agent listens; there is nothing else to be done.
+    if bytes.len() as u64 > MAX_PAYLOAD_BYTES {
+        bytes.truncate(MAX_SALVAGE_BYTES);
+        bytes.shrink_to_fit();
+        // An error only means that the agent gave up writing.
         let _ = io::copy(&mut stdin.take(MAX_DISCARDED_BYTES), &mut io::sink());
         let why = format!("it is larger than {MAX_PAYLOAD_BYTES} bytes");
-        return salvage_oversized_event(&payload, why);
+        return Ok(salvage_oversized_payload(&bytes, why));
     }
-    parse_payload(&payload)
+    parse_payload(&bytes)
 }
 
 /// Standard input. Reading from it waits for bytes, also if the descriptor is set not to block.
@@ -64,62 +74,47 @@ fn wait_for_input(stdin: &io::StdinLock<'_>) -> io::Result<()> {
     }
 }
 
-fn parse_payload(payload: &[u8]) -> anyhow::Result<(Event, Option<DecodeProblem>)> {
-    match Event::from_json(None, payload) {
-        Ok((event, _)) => Ok((event, None)),
-        // What is nested too deeply for us, or holds too many values, may not be for the tool.
+fn parse_payload(bytes: &[u8]) -> anyhow::Result<HookPayload> {
+    match parse_payload_object(bytes) {
+        Ok(fields) => Ok(HookPayload { fields, event_name: None, problem: None }),
+        // The tool may read values that are nested too deeply for Snell, or too many.
         Err(EventError::NotJson(error @ (JsonError::TooDeep | JsonError::TooManyValues))) => {
-            parse_trimmed_payload(payload, &error)
+            parse_trimmed_payload(bytes, &error)
         }
-        Err(error @ EventError::NoName) => {
-            parse_foreign_event(payload).map_or_else(|| Err(error.into()), |event| Ok((event, None)))
-        }
-        Err(error) => salvage_event(payload, describe_error(&error)),
+        Err(error) => salvage_payload(bytes, describe_error(&error)),
     }
 }
 
-/// The event without the parts of it that are too deep or too long.
-fn parse_trimmed_payload(payload: &[u8], excess: &JsonError) -> anyhow::Result<(Event, Option<DecodeProblem>)> {
-    match Event::from_json(None, &drop_long_members(&drop_deep_values(payload))) {
-        Ok((event, _)) => Ok((event, Some(DecodeProblem::truncated(excess.to_string())))),
+/// The payload without the parts of it that are too deep or too long.
+fn parse_trimmed_payload(bytes: &[u8], excess: &JsonError) -> anyhow::Result<HookPayload> {
+    match parse_payload_object(&drop_long_members(&drop_deep_values(bytes))) {
+        Ok(fields) if AgentProduct::find_event_name(&fields).is_some() => {
+            Ok(HookPayload { fields, event_name: None, problem: Some(DecodeProblem::truncated(excess.to_string())) })
+        }
+        Ok(_) => salvage_payload(bytes, describe_error(&EventError::NoName)),
         Err(EventError::NotJson(error @ JsonError::TooManyValues)) => {
-            salvage_oversized_event(payload, error.to_string())
+            Ok(salvage_oversized_payload(bytes, error.to_string()))
         }
-        Err(error) => salvage_event(payload, describe_error(&error)),
+        Err(error) => salvage_payload(bytes, describe_error(&error)),
     }
 }
 
-/// The event of an agent that says in other fields which one it is.
-fn parse_foreign_event(payload: &[u8]) -> Option<Event> {
-    let fields: Map<String, Value> = serde_json::from_slice(payload).ok()?;
-    let name = Guest::find_fallback_event_name(&fields)?.to_owned();
-    Event::from_object(Some(&name), fields).ok().map(|(event, _)| event)
-}
-
-/// What can be made out at the beginning; if that is nothing, it cannot be read at all.
-fn salvage_event(payload: &[u8], why: String) -> anyhow::Result<(Event, Option<DecodeProblem>)> {
-    let fields = salvage_fields(payload);
-    match event_from_fields(fields) {
-        Some(event) => Ok((event, Some(DecodeProblem::unreadable(why)))),
-        None => bail!("cannot read the event, and nothing in it says which one it is, so nothing was judged: {why}"),
+/// The fields at the beginning. Without the event or the session there, the payload cannot be used.
+fn salvage_payload(bytes: &[u8], why: String) -> anyhow::Result<HookPayload> {
+    let fields = salvage_fields(bytes);
+    let event_name = (!fields.contains_key("hook_event_name")).then_some(UNREADABLE_EVENT_NAME);
+    if event_name.is_some() && !fields.contains_key("session_id") {
+        bail!("cannot read the event, and nothing in it says which one it is, so nothing was judged: {why}");
     }
+    Ok(HookPayload { fields, event_name, problem: Some(DecodeProblem::unreadable(why)) })
 }
 
-/// As [`beginning`], of a payload that is too large to be looked at as a whole. If its beginning does not name the event, it
-/// can be any, so it counts as one that must be judged.
-fn salvage_oversized_event(payload: &[u8], why: String) -> anyhow::Result<(Event, Option<DecodeProblem>)> {
-    let fields = salvage_fields(payload);
-    let name = (!fields.contains_key("hook_event_name")).then_some(EventName::PreToolUse.as_str());
-    let (event, _) = Event::from_object(name, fields)?;
-    Ok((event, Some(DecodeProblem::unreadable(why))))
-}
-
-fn event_from_fields(fields: Map<String, Value>) -> Option<Event> {
-    let name = (!fields.contains_key("hook_event_name")).then_some(UNREADABLE_EVENT_NAME);
-    if name.is_some() && !fields.contains_key("session_id") {
-        return None;
-    }
-    Event::from_object(name, fields).ok().map(|(event, _)| event)
+/// The fields at the beginning of a payload that is too large to be read as a whole. Without the event's name there it can be
+/// any event, so it counts as one that must be judged.
+fn salvage_oversized_payload(bytes: &[u8], why: String) -> HookPayload {
+    let fields = salvage_fields(bytes);
+    let event_name = (!fields.contains_key("hook_event_name")).then_some("PreToolUse");
+    HookPayload { fields, event_name, problem: Some(DecodeProblem::unreadable(why)) }
 }
 
 fn describe_error(error: &EventError) -> String {

@@ -2,22 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use snell::Event;
-
-use crate::env::caller::CallerEnv;
-use crate::env::{ConfigArgs, read_dir_variable};
+use snell::{AgentProduct, Event, ProjectMarkers, has_project_marker};
 use snell_guard::paths::normalize_path;
 
-/// Set by Claude Code and others for their hooks. The settings of a project can set it too.
-const PROJECT_DIR_VARIABLE: &str = "CLAUDE_PROJECT_DIR";
+use crate::env::env_vars::EnvVars;
+use crate::env::{ConfigArgs, find_config_project};
 
-pub(super) fn find_event_project(event: &Event) -> PathBuf {
+pub(super) fn find_event_project(event: &Event, product: &AgentProduct, vars: &EnvVars) -> PathBuf {
     let cwd = event.cwd.as_deref().unwrap_or(Path::new("/"));
     let home = || ConfigArgs::new(None, None).home_dir();
-    let named =
-        read_dir_variable(PROJECT_DIR_VARIABLE).filter(|named| is_credible_project(named, cwd, home().as_deref()));
-    let named = named.or_else(|| event.project_dir.clone());
-    named.unwrap_or_else(|| CallerEnv::find_project(cwd))
+    let named = product.variables.project_dir.and_then(|name| vars.dir(name));
+    let named = named.filter(|named| is_credible_project(named, cwd, home().as_deref()));
+    named.or_else(|| event.project_dir.clone()).unwrap_or_else(|| find_config_project(cwd))
 }
 
 /// Whether a directory that the variable names can be the project of an agent that works in `cwd`. In its project an agent may
@@ -27,7 +23,7 @@ pub(super) fn find_event_project(event: &Event) -> PathBuf {
 fn is_credible_project(named: &Path, cwd: &Path, home: Option<&Path>) -> bool {
     let holds = |outer: &Path, inner: &Path| Path::new(&normalize_path(inner)).starts_with(normalize_path(outer));
     let is_around_agent = |named: &Path, cwd: &Path| holds(named, cwd) && !home.is_some_and(|home| holds(named, home));
-    if is_around_agent(named, cwd) || CallerEnv::has_project_marker(named) {
+    if is_around_agent(named, cwd) || has_project_marker(named, ProjectMarkers::Configuration) {
         return true;
     }
     // Agents name a project behind a symlink in both ways.

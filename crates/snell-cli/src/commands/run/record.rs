@@ -9,6 +9,8 @@ use snell::{Diagnostic, Event, SnellSettings, Timestamp, Verdict};
 use snell_store::{DecisionRecord, EventRecord, GuardVerdictRecord, PendingEvent};
 
 use crate::env::caller::CallerEnv;
+use crate::env::env_vars::EnvVars;
+use crate::env::sender::build_host_sender;
 use crate::record::record_event::HookRecorder;
 
 /// A record in the making.
@@ -38,7 +40,7 @@ impl HostRecording {
         findings: &[Diagnostic],
     ) -> Self {
         let mut observation = EventRecord::new(event, caller.now.unwrap_or_else(Timestamp::now));
-        observation.sender = caller.build_host_sender(event.agent_name.clone());
+        observation.sender = build_host_sender(&EnvVars::read(), event.agent_name.clone());
         observation.sender.cwd = event.cwd.is_none().then_some(project);
         observation.sender.context_window = settings.context_window;
         Self { recording: HookRecorder::new(caller, settings, findings), observation, note: None }

@@ -21,6 +21,7 @@ fn remind_with(
         event: &event,
         sender: &sender,
         project: std::path::Path::new("/"),
+        launcher_project_path: None,
         settings: &SnellSettings::default(),
         now: start + SignedDuration::from_mins(minutes),
     };
@@ -81,6 +82,7 @@ fn who_goes_on_because_of_a_hook_is_not_asked_about() {
             event: &event,
             sender: &EventSender::default(),
             project: std::path::Path::new("/"),
+            launcher_project_path: None,
             settings: &SnellSettings::default(),
             now: START.parse().unwrap(),
         };

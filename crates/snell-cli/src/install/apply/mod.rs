@@ -25,7 +25,7 @@ use crate::env::ConfigArgs;
 /// One file of one agent, and what surrounds it.
 #[derive(Debug)]
 pub(crate) struct InstallTarget {
-    pub(crate) agent: &'static InstallAgent,
+    pub(crate) agent: InstallAgent,
     pub(crate) scope: SettingsScope,
     pub(crate) dirs: AgentDirs,
     /// Where Snell keeps what it records.
@@ -42,7 +42,7 @@ pub(crate) enum ChangeMode {
 }
 
 /// What surrounds a command that looks into an agent's files.
-pub(crate) fn locate_agent_dirs(agent: &InstallAgent, project: Option<PathBuf>) -> anyhow::Result<AgentDirs> {
+pub(crate) fn locate_agent_dirs(agent: InstallAgent, project: Option<PathBuf>) -> anyhow::Result<AgentDirs> {
     let around = ConfigArgs::new(project, None).with_current_dir_as_project();
     Ok(AgentDirs {
         home: around.home_dir().context("HOME says nothing; set it to your home directory")?,
@@ -52,7 +52,7 @@ pub(crate) fn locate_agent_dirs(agent: &InstallAgent, project: Option<PathBuf>) 
 }
 
 /// The directory that the agent's variable names.
-fn read_agent_dir_variable(agent: &InstallAgent) -> anyhow::Result<Option<PathBuf>> {
+fn read_agent_dir_variable(agent: InstallAgent) -> anyhow::Result<Option<PathBuf>> {
     let name = agent.directory_variable();
     let named = std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(relative) = named.as_ref().filter(|path| path.is_relative()) {

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use snell::{
-    BuiltinHandler, Diagnostic, Engine, EngineBuilder, Guest, RetentionPeriod, Severity, SnellSettings, TrustStatus,
-    TrustStore,
+    AgentProduct, BuiltinHandler, Diagnostic, Engine, EngineBuilder, RetentionPeriod, Severity, SnellSettings,
+    TrustStatus, TrustStore,
 };
 use tempfile::TempDir;
 
@@ -64,8 +64,8 @@ impl GuestSandbox {
     }
 }
 
-fn find_claude_guest() -> &'static Guest {
-    Guest::find_by_name("claude").unwrap()
+fn find_claude_guest() -> &'static AgentProduct {
+    AgentProduct::find_by_name("claude").unwrap()
 }
 
 fn write_file(path: &Path, text: &str) {

@@ -1,7 +1,7 @@
 //! Who calls: by payload and environment, never by what a hook file claims.
 
 use serde_json::{Map, Value, json};
-use snell::Guest;
+use snell::{AgentProduct, SupportLevel};
 
 fn into_json_object(payload: Value) -> Map<String, Value> {
     match payload {
@@ -12,7 +12,8 @@ fn into_json_object(payload: Value) -> Map<String, Value> {
 
 fn recognize_guest(payload: &Value, variables: &[&str]) -> Option<&'static str> {
     let environment = |name: &str| variables.contains(&name).then(|| "1".to_owned());
-    Guest::identify_caller(&into_json_object(payload.clone()), &environment).map(|guest| guest.name)
+    let product = AgentProduct::identify(&into_json_object(payload.clone()), &environment, None);
+    (product.support == SupportLevel::Full).then_some(product.name)
 }
 
 /// What Claude Code sends before a tool runs.
@@ -100,7 +101,7 @@ fn another_agent_that_runs_claude_codes_files_is_not_taken_for_it() {
     let claude_code = |name: &str| (name == "CLAUDECODE").then(|| "1".to_owned());
     for (agent, payload) in cases {
         assert_eq!(recognize_guest(&payload, &["CLAUDECODE"]), None, "{agent}");
-        assert_eq!(Guest::identify_unsupported(&into_json_object(payload), &claude_code), Some(agent));
+        assert_eq!(AgentProduct::identify(&into_json_object(payload), &claude_code, None).title, agent);
     }
     for variable in
         ["GEMINI_SESSION_ID", "GROK_SESSION_ID", "CRUSH", "QWEN_PROJECT_DIR", "FACTORY_PROJECT_DIR", "CURSOR_VERSION"]
@@ -108,7 +109,6 @@ fn another_agent_that_runs_claude_codes_files_is_not_taken_for_it() {
         assert_eq!(recognize_guest(&build_tool_call_payload(), &[variable]), None, "{variable}");
     }
     assert_eq!(recognize_guest(&build_tool_call_payload(), &["CLAUDE_PROJECT_DIR"]), Some("claude"));
-    assert_eq!(Guest::identify_unsupported(&into_json_object(build_tool_call_payload()), &claude_code), None);
 }
 
 /// Variables by which other agents are known.
@@ -134,12 +134,14 @@ fn what_shows_claude_code_outweighs_a_variable_of_another_agent() {
 
 #[test]
 fn a_hook_file_says_who_calls_unless_the_payload_shows_another() {
-    let registered =
-        |payload: Value| Guest::find_registered("claude", &into_json_object(payload)).map(|guest| guest.name);
-    assert_eq!(registered(build_tool_call_payload()), Some("claude"));
-    assert_eq!(registered(json!({"event": "PreToolUse"})), Some("claude"));
-    assert_eq!(registered(merge_fields(build_tool_call_payload(), json!({"cursor_version": "3"}))), None);
-    assert!(Guest::find_registered("nobody", &into_json_object(build_tool_call_payload())).is_none());
+    let identify =
+        |name, payload: Value| AgentProduct::identify(&into_json_object(payload), &|_| None, Some(name)).name;
+    assert_eq!(identify("claude", build_tool_call_payload()), "claude");
+    assert_eq!(identify("claude", json!({"event": "PreToolUse"})), "claude");
+    assert_eq!(identify("claude", merge_fields(build_tool_call_payload(), json!({"cursor_version": "3"}))), "cursor");
+    assert_eq!(identify("nobody", build_tool_call_payload()), "unknown");
+    let foreign_call = json!({"event": "pre_tool_use", "tool_name": "bash", "tool_input": {}});
+    assert_eq!(identify("claude", foreign_call), "unknown");
 }
 
 #[test]
@@ -167,9 +169,11 @@ fn a_call_is_read_in_whatever_words_it_is_told() {
         (json!({}), None),
     ];
     for (payload, expected) in cases {
-        let call = Guest::decode_fallback_call(&into_json_object(payload.clone()));
+        let cursor = AgentProduct::find_by_name("cursor").unwrap();
+        let event = cursor.decode(Some("Unnamed"), into_json_object(payload.clone())).unwrap();
+        let call = cursor.announced_call(&event);
         assert_eq!(call.as_ref().and_then(|call| call.tool_name()), expected, "{payload}");
-        if let Some(tool) = call.and_then(|call| call.tool) {
+        if let Some(tool) = call.and_then(|call| call.into_owned().tool) {
             assert_eq!(tool.input, Some(input()), "{payload}");
         }
     }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use snell::{Decision, Event, EventName, Guest, Verdict};
+use snell::{AgentProduct, Decision, Event, EventName, Verdict};
 
 /// All events of Claude Code.
 const EVENTS: [&str; 31] = [
@@ -47,7 +47,7 @@ fn parse_event(name: &str, more: Value) -> Event {
 
 /// What Claude Code is told; null where it is nothing.
 fn answer_as_claude(event: &Event, verdict: &Verdict) -> Value {
-    let reply = Guest::find_by_name("claude").unwrap().encode_reply(event, verdict);
+    let reply = AgentProduct::find_by_name("claude").unwrap().encode(event, verdict);
     assert_eq!(reply.exit_code, 0);
     reply.stdout.map_or(Value::Null, |line| {
         assert_eq!(line.lines().count(), 1, "{line}");
@@ -285,7 +285,7 @@ proptest! {
             verdict.messages.extend(texts[2].clone());
             verdict.stop = texts[3].clone();
         });
-        let reply = Guest::find_by_name("claude").unwrap().encode_reply(&event, &verdict);
+        let reply = AgentProduct::find_by_name("claude").unwrap().encode(&event, &verdict);
         prop_assert_eq!(reply.exit_code, 0);
         if let Some(line) = reply.stdout {
             prop_assert!(!line.contains(['\n', '\r']));

@@ -1,0 +1,89 @@
+//! What is added to a verdict after the hooks have run, in the order of [`NOTICES`].
+
+use snell::{Decision, EventName, Severity, TrustStatus};
+
+use super::pipeline::HookPipeline;
+use super::stop_loop_guard::limit_stop_blocks;
+use crate::env::ConfigArgs;
+use crate::handlers::AgentReminder;
+use crate::output;
+use crate::process::faults;
+use crate::trust_file::gone;
+
+/// Each step sees what the steps before it added.
+pub(super) const NOTICES: &[fn(&mut HookPipeline<'_>)] = &[
+    add_reminder,
+    add_fault_notices,
+    add_untrusted_notices,
+    add_missing_file_notices,
+    print_hook_warnings,
+    // Last, because the decision counts that the agent gets.
+    limit_stop_blocks,
+];
+
+/// Puts the reminder before all other context. Without a pending copy of the event the reminder would come again with every
+/// event, so it is dropped if none can be written; and if the agent does not get the answer to this event.
+fn add_reminder(run: &mut HookPipeline<'_>) {
+    let is_recorded = !run.reminder.record.is_empty();
+    if is_recorded && run.pending.is_none() {
+        run.pending = run.recorder.write_pending(&run.record);
+    }
+    let is_prompt_blocked = run.verdict.event == EventName::UserPromptSubmit && run.verdict.decision == Decision::Deny;
+    if is_prompt_blocked || (is_recorded && run.pending.is_none()) {
+        run.reminder = AgentReminder::default();
+    }
+    run.verdict.context.splice(0..0, std::mem::take(&mut run.reminder.texts));
+}
+
+/// Reports, once in each session, files that cannot be read, and variables and arguments that cannot be used: the user
+/// believes that hooks of such a file run.
+fn add_fault_notices(run: &mut HookPipeline<'_>) {
+    let errors = run.setup.findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let errors: Vec<_> = errors.map(ToString::to_string).collect();
+    errors.iter().for_each(|error| output::print_note(error));
+    for fault in errors.into_iter().chain(faults::reported_faults()) {
+        if run.setup.markers.claim_once(&["fault", run.call.session_id(), &fault]) {
+            run.verdict.add_message(format!("Snell: {fault}"));
+        }
+    }
+}
+
+/// Reports files whose hooks do not run because they are not trusted: once in each session, and again if the file changes.
+fn add_untrusted_notices(run: &mut HookPipeline<'_>) {
+    let engine = &run.setup.engine;
+    let untrusted = engine.untrusted_files();
+    if untrusted.is_empty() {
+        return;
+    }
+    let files = engine.project_files();
+    for file in untrusted {
+        let content = files.iter().find(|known| known.path == file.path).map(|known| known.sha256.as_str());
+        let status = match file.status {
+            TrustStatus::Trusted => "trusted",
+            TrustStatus::Untrusted => "untrusted",
+            TrustStatus::Changed => "changed",
+        };
+        let key = [run.call.session_id(), &file.path.to_string_lossy(), content.unwrap_or_default(), status];
+        if run.setup.markers.claim_once(&key) {
+            let finding = run.setup.findings.iter().find(|finding| finding.path == file.display_path);
+            let why = finding.map_or("is not trusted", |finding| finding.message.as_str());
+            run.verdict.add_message(format!("Snell: {} {why}", file.display_path));
+        }
+    }
+}
+
+/// Reports, when a session starts, trusted files that are gone: their hooks do not run any more.
+fn add_missing_file_notices(run: &mut HookPipeline<'_>) {
+    if run.call.event.name != EventName::SessionStart {
+        return;
+    }
+    let project = &run.call.project;
+    for path in ConfigArgs::for_guest(project.clone()).trust_file().missing_files(project) {
+        let (message, remedy) = (gone::missing_file_message(&path), gone::missing_file_remedy(project));
+        run.verdict.add_message(format!("Snell: {message}; {remedy}"));
+    }
+}
+
+fn print_hook_warnings(run: &mut HookPipeline<'_>) {
+    run.verdict.warnings.iter().for_each(|warning| output::print_note(&warning.to_string()));
+}

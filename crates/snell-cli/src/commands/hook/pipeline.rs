@@ -1,0 +1,258 @@
+//! The steps from a decoded event to its record. `handle_call` in the parent module lists them.
+
+use std::borrow::Cow;
+use std::time::Instant;
+
+use anyhow::anyhow;
+use snell::{
+    AgentProduct, AgentReply, Decision, Diagnostic, Engine, Event, EventName, SnellSettings, SupportLevel, Timestamp,
+    Verdict,
+};
+use snell_store::{DecisionRecord, EventRecord, EventSender, PendingEvent};
+
+use super::notices::NOTICES;
+use super::{HookCall, failure};
+use crate::commands::{BLOCKED, adopt_orphans, block_on, has_hook_for_event};
+use crate::env::caller::CallerEnv;
+use crate::env::once_markers::OnceMarkers;
+use crate::env::sender::build_sender;
+use crate::guard::{GuardRun, catch_panic};
+use crate::handlers::{self, AgentReminder, DecodeProblem, HandlerContext};
+use crate::output;
+use crate::process::faults;
+use crate::record::record_event::HookRecorder;
+
+/// Set by launchers.
+const PROJECT_PATH: &str = "PROJECT_PATH";
+
+/// The configuration that applies to a call, and what else does not change while it is handled.
+pub(super) struct HookSetup<'a> {
+    caller: CallerEnv,
+    pub(super) markers: OnceMarkers,
+    pub(super) engine: Engine,
+    pub(super) findings: Vec<Diagnostic>,
+    settings: SnellSettings,
+    sender: EventSender,
+    now: Timestamp,
+    /// The event that handlers judge; none if the agent announces nothing that could be judged.
+    judged: Option<Cow<'a, Event>>,
+    launcher_project_path: Option<String>,
+    /// Whether hooks may run for the event.
+    has_hooks: bool,
+}
+
+impl<'a> HookSetup<'a> {
+    pub(super) fn load_config(call: &'a HookCall) -> Self {
+        let caller = CallerEnv::from_env();
+        let (engine, findings) = load_engine(call);
+        let settings = engine.settings();
+        let sender = EventSender {
+            cwd: call.added_cwd.clone(),
+            context_window: settings.context_window,
+            ..build_sender(&call.vars, Some(call.product))
+        };
+        Self {
+            markers: OnceMarkers::in_data_dir(&caller.data),
+            has_hooks: call.product.support == SupportLevel::Full && has_hook_for_event(&engine, &call.event),
+            judged: select_judged_event(call.product, &call.event, call.decode_problem.as_ref()),
+            launcher_project_path: call.vars.text(PROJECT_PATH),
+            now: caller.now.unwrap_or_else(Timestamp::now),
+            caller,
+            engine,
+            findings,
+            settings,
+            sender,
+        }
+    }
+
+    fn handler_context(&'a self, call: &'a HookCall, event: &'a Event) -> HandlerContext<'a> {
+        HandlerContext {
+            event,
+            decode_problem: call.decode_problem.as_ref(),
+            sender: &self.sender,
+            project: &call.project,
+            launcher_project_path: self.launcher_project_path.as_deref(),
+            settings: &self.settings,
+            now: self.now,
+        }
+    }
+}
+
+/// The engine with Snell's own files and those that they borrow. If none can be read, the guard judges by its defaults.
+fn load_engine(call: &HookCall) -> (Engine, Vec<Diagnostic>) {
+    let builder = CallerEnv::engine_builder(call.project.clone())
+        .or_else(|error| {
+            faults::report_fault(format!("{error:#}"));
+            CallerEnv::engine_builder("/".into())
+        })
+        .unwrap_or_else(|_| Engine::builder());
+    let builder = match call.product.support {
+        SupportLevel::Full => builder.guest(call.product),
+        // No hook runs, because the agent could not get its answer; the settings apply all the same.
+        SupportLevel::DenyOnly => builder.survey(),
+    };
+    builder.load()
+}
+
+/// The event that handlers judge. A call that cannot be read is judged as it is.
+fn select_judged_event<'a>(
+    product: &AgentProduct,
+    event: &'a Event,
+    problem: Option<&DecodeProblem>,
+) -> Option<Cow<'a, Event>> {
+    if problem.is_some() && matches!(event.name, EventName::PreToolUse | EventName::PermissionRequest) {
+        return Some(Cow::Borrowed(event));
+    }
+    product.announced_call(event)
+}
+
+/// The state of a call between two steps.
+pub(super) struct HookPipeline<'a> {
+    pub(super) call: &'a HookCall,
+    pub(super) setup: &'a HookSetup<'a>,
+    pub(super) recorder: HookRecorder,
+    pub(super) record: EventRecord,
+    /// The copy of the record on disk, once there is one.
+    pub(super) pending: Option<PendingEvent>,
+    pub(super) verdict: Verdict,
+    pub(super) reminder: AgentReminder,
+    guard_run: Option<GuardRun<'a>>,
+}
+
+impl<'a> HookPipeline<'a> {
+    pub(super) fn new(call: &'a HookCall, setup: &'a HookSetup<'a>) -> Self {
+        let mut record = EventRecord::new(&call.event, setup.now);
+        record.sender = setup.sender.clone();
+        let recorder = HookRecorder::new(&setup.caller, &setup.settings, &setup.findings);
+        if let (SupportLevel::Full, Some(problem)) = (call.product.support, &call.decode_problem) {
+            output::print_note(&format!("cannot read all of the event {}: {}", call.event.name.as_str(), problem.why));
+        }
+        Self {
+            // Hooks take their time, and the agent may end this process meanwhile.
+            pending: setup.has_hooks.then(|| recorder.write_pending(&record)).flatten(),
+            verdict: Verdict::new(call.event.name.clone()),
+            reminder: AgentReminder::default(),
+            guard_run: None,
+            call,
+            setup,
+            recorder,
+            record,
+        }
+    }
+
+    pub(super) fn run_builtin_handlers(&mut self) {
+        let Some(event) = self.setup.judged.as_deref() else {
+            return;
+        };
+        let context = self.setup.handler_context(self.call, event);
+        let outcome = handlers::run_handlers(&context, &mut self.recorder);
+        (self.verdict, self.reminder, self.guard_run) = (outcome.verdict, outcome.reminder, outcome.guard_run);
+    }
+
+    pub(super) fn fire_hooks(&mut self) {
+        let (setup, event) = (self.setup, &self.call.event);
+        if !setup.has_hooks {
+            return;
+        }
+        adopt_orphans();
+        // Without descriptors the runtime panics, and the guard's verdict must not be lost to that.
+        let failure = match catch_panic::catch_panic(|| block_on(setup.engine.fire(event.clone()))) {
+            Ok(Ok(verdict)) => {
+                let before = std::mem::replace(&mut self.verdict, Verdict::new(event.name.clone()));
+                self.verdict = before.merge_later(verdict);
+                let is_too_deep = setup.engine.is_too_deep();
+                is_too_deep.then(|| anyhow!("SNELL_DEPTH says that hooks called each other"))
+            }
+            Ok(Err(error)) => Some(error),
+            Err(place) => Some(anyhow!("failed at {place}")),
+        };
+        if let Some(error) = failure {
+            failure::ask_after_hook_failure(&error, &mut self.verdict);
+        }
+        let context = setup.handler_context(self.call, event);
+        handlers::rerun_on_changed_input(&context, self.guard_run.as_mut(), &mut self.verdict);
+    }
+
+    /// Notices need an agent that can show them.
+    pub(super) fn append_notices(&mut self) {
+        if self.call.product.support == SupportLevel::Full {
+            NOTICES.iter().for_each(|add_notice| add_notice(self));
+        }
+    }
+
+    /// Answers the agent. The result is the exit code.
+    pub(super) fn reply(&mut self, started: Instant) -> u8 {
+        let Some(event) = self.setup.judged.as_deref() else {
+            self.print_caller_note("whom it cannot answer; the event is only recorded");
+            return AgentReply::default().exit_code;
+        };
+        let mut decision = DecisionRecord::from_verdict(&self.verdict, started.elapsed());
+        decision.reminded = std::mem::take(&mut self.reminder.record);
+        decision.guard = self.guard_run.as_ref().map(GuardRun::to_records).unwrap_or_default();
+        decision.goes_on = is_stop_continued(event, &self.verdict);
+        self.record.judgement = Some(decision);
+        // Other events may have been stored while hooks ran.
+        self.record.delayed = self.setup.has_hooks;
+        let reply = self.call.product.encode(event, &self.verdict);
+        if reply != AgentReply::default() {
+            self.write_pending_decision();
+        } else if self.call.product.support == SupportLevel::DenyOnly {
+            self.print_caller_note("who can be told nothing but a \"no\"; nothing speaks against this call");
+        }
+        let undelivered = reply.stdout.and_then(|line| write_reply(&line, &self.verdict));
+        let code = if undelivered.is_some() { BLOCKED } else { reply.exit_code };
+        reply.stderr.iter().for_each(|reason| output::print_note(reason));
+        if let Some(reason) = undelivered.or(reply.stderr) {
+            self.record.judgement.iter_mut().for_each(|decision| decision.override_with_refusal(&reason));
+        }
+        code
+    }
+
+    /// Once the agent has its answer it may end this process at any moment.
+    fn write_pending_decision(&mut self) {
+        if let Some(pending) = self.recorder.write_pending(&self.record) {
+            // The copy is masked and cut, so there is less of it to hand over.
+            self.record = EventRecord { delayed: self.record.delayed, ..pending.observation.clone() };
+            self.pending.replace(pending).into_iter().for_each(PendingEvent::remove);
+        }
+    }
+
+    fn print_caller_note(&self, note: &str) {
+        let problem = self.call.decode_problem.as_ref();
+        let problem = problem.map(|problem| format!(", as far as it can be read ({})", problem.why));
+        output::print_note(&format!("called by {}, {note}{}", self.call.product.title, problem.unwrap_or_default()));
+    }
+
+    pub(super) fn record(self) {
+        self.recorder.record(self.record, self.pending);
+    }
+}
+
+/// Writes the answer. If a decision or a change cannot be delivered this way, the exit code must block; then the result is the
+/// reason.
+pub(super) fn write_reply(line: &str, verdict: &Verdict) -> Option<String> {
+    let matters = verdict.decision > Decision::Allow || verdict.tool_input.is_some();
+    let error = if matters && output::is_stdout_discarded() {
+        anyhow!("cannot write the answer: standard output is closed, or leads nowhere")
+    } else {
+        output::write_answer(line).err()?
+    };
+    if !matters {
+        output::print_error(&error);
+        return None;
+    }
+    let default_reason = match verdict.decision {
+        Decision::Deny => "blocked",
+        Decision::Ask => "blocked, because nobody can be asked",
+        Decision::None | Decision::Allow => "blocked, because a hook has changed the tool's input",
+    };
+    let reason = verdict.reason.clone().unwrap_or_else(|| default_reason.into());
+    output::print_error(&error.context(reason.clone()));
+    Some(reason)
+}
+
+/// Whether an agent that is about to stop gets context that makes it go on.
+fn is_stop_continued(event: &Event, verdict: &Verdict) -> bool {
+    let is_stop = matches!(event.name, EventName::Stop | EventName::SubagentStop);
+    is_stop && event.stop_hook_active != Some(true) && !verdict.context.is_empty()
+}

@@ -1,0 +1,45 @@
+//! Products that Snell can only answer with a denial. Nearly all of them take exit code 2, with the reason on standard
+//! error, for a "no".
+
+use super::fingerprint::NO_FINGERPRINT;
+use super::{AgentProduct, AgentReply, SupportLevel, claude, fallback_decode};
+use crate::event::Event;
+use crate::verdict::{Decision, Verdict};
+
+/// The exit code that denies.
+const EXIT_DENIED: u8 = 2;
+
+/// The row that such products start from. Most of them follow Claude Code in what a row does not say.
+pub(super) const DENY_ONLY: AgentProduct = AgentProduct {
+    name: "",
+    title: "",
+    support: SupportLevel::DenyOnly,
+    fingerprint: NO_FINGERPRINT,
+    events: &[],
+    decode: fallback_decode::decode_foreign_event,
+    encode,
+    variables: claude::VARIABLES,
+    notifications: claude::NOTIFICATIONS,
+    question_tools: claude::QUESTION_TOOLS,
+    transcript: claude::TRANSCRIPT,
+    contract: None,
+    install: None,
+};
+
+/// A product that has no row.
+pub(super) static UNKNOWN: AgentProduct =
+    AgentProduct { name: "unknown", title: "an agent that Snell does not know", ..DENY_ONLY };
+
+/// A question that cannot be asked becomes a denial.
+fn encode(product: &AgentProduct, _: &Event, verdict: &Verdict) -> AgentReply {
+    let reason = verdict.reason.as_deref().unwrap_or("blocked");
+    let stderr = match verdict.decision {
+        Decision::Deny => reason.to_owned(),
+        Decision::Ask => format!(
+            "{reason} The user should be asked, which {} does not let Snell do; the user can run it, or allow it in snell.toml.",
+            product.title
+        ),
+        Decision::None | Decision::Allow => return AgentReply::default(),
+    };
+    AgentReply { stdout: None, stderr: Some(stderr), exit_code: EXIT_DENIED }
+}
