@@ -209,7 +209,8 @@ fn encode(_: &AgentProduct, event: &Event, verdict: &Verdict) -> AgentReply {
     answer.add_context(event, verdict);
     answer.add_stop(verdict);
     answer.add_messages(verdict);
-    AgentReply { stdout: answer.into_json_line(), ..AgentReply::default() }
+    let continues_turn = answer.row.context == ContinuesTurn && answer.specific.contains_key("additionalContext");
+    AgentReply { stdout: answer.into_json_line(), continues_turn, ..AgentReply::default() }
 }
 
 /// Builds an answer.

@@ -30,16 +30,20 @@ pub(super) const DENY_ONLY: AgentProduct = AgentProduct {
 pub(super) static UNKNOWN: AgentProduct =
     AgentProduct { name: "unknown", title: "an agent that Snell does not know", ..DENY_ONLY };
 
-/// A question that cannot be asked becomes a denial.
 fn encode(product: &AgentProduct, _: &Event, verdict: &Verdict) -> AgentReply {
     let reason = verdict.reason.as_deref().unwrap_or("blocked");
-    let stderr = match verdict.decision {
+    let reason = match verdict.decision {
         Decision::Deny => reason.to_owned(),
-        Decision::Ask => format!(
-            "{reason} The user should be asked, which {} does not let Snell do; the user can run it, or allow it in snell.toml.",
-            product.title
-        ),
+        Decision::Ask => refuse_question(product, reason),
         Decision::None | Decision::Allow => return AgentReply::default(),
     };
-    AgentReply { stdout: None, stderr: Some(stderr), exit_code: EXIT_DENIED }
+    AgentReply { stderr: Some(reason.clone()), exit_code: EXIT_DENIED, refusal: Some(reason), ..AgentReply::default() }
+}
+
+/// The reason of a denial in place of a question that the product cannot ask.
+pub(super) fn refuse_question(product: &AgentProduct, reason: &str) -> String {
+    format!(
+        "{reason} The user should be asked, which {} does not let Snell do; the user can run it, or allow it in snell.toml.",
+        product.title
+    )
 }

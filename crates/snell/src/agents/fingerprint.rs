@@ -21,6 +21,8 @@ pub(super) enum PayloadMark {
     Keys(&'static [&'static str]),
     /// The key has one of these values.
     Values(&'static str, &'static [&'static str]),
+    /// The value of the key contains this.
+    Contains(&'static str, &'static str),
     /// The event's name begins with this.
     EventPrefix(&'static str),
 }
@@ -86,6 +88,7 @@ impl PayloadMark {
         match self {
             Self::Keys(keys) => keys.iter().all(|key| caller.payload.contains_key(*key)),
             Self::Values(key, values) => is_text(key, &|value| values.contains(&value)),
+            Self::Contains(key, part) => is_text(key, &|value| value.contains(part)),
             Self::EventPrefix(start) => is_text("hook_event_name", &|name| name.starts_with(start)),
         }
     }

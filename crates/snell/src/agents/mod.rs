@@ -111,6 +111,10 @@ pub struct AgentReply {
     pub stderr: Option<String>,
     /// The exit code.
     pub exit_code: u8,
+    /// The reason, if the product is told a denial: it may not know a question, or a change of the input.
+    pub refusal: Option<String>,
+    /// Whether an agent that is about to stop goes on because of the answer, without being denied.
+    pub continues_turn: bool,
 }
 
 impl std::fmt::Debug for AgentProduct {

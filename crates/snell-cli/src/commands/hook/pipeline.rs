@@ -12,7 +12,7 @@ use snell_store::{DecisionRecord, EventRecord, EventSender, PendingEvent};
 
 use super::notices::NOTICES;
 use super::{HookCall, failure};
-use crate::commands::{BLOCKED, adopt_orphans, block_on, has_hook_for_event};
+use crate::commands::{BLOCKED, DONE, adopt_orphans, block_on, has_hook_for_event};
 use crate::env::caller::CallerEnv;
 use crate::env::once_markers::OnceMarkers;
 use crate::env::sender::build_sender;
@@ -184,28 +184,29 @@ impl<'a> HookPipeline<'a> {
     pub(super) fn reply(&mut self, started: Instant) -> u8 {
         let Some(event) = self.setup.judged.as_deref() else {
             self.print_caller_note("whom it cannot answer; the event is only recorded");
-            return AgentReply::default().exit_code;
+            return DONE;
         };
         let mut decision = DecisionRecord::from_verdict(&self.verdict, started.elapsed());
         decision.reminded = std::mem::take(&mut self.reminder.record);
         decision.guard = self.guard_run.as_ref().map(GuardRun::to_records).unwrap_or_default();
-        decision.goes_on = is_stop_continued(event, &self.verdict);
+        let reply = self.call.product.encode(event, &self.verdict);
+        decision.goes_on = reply.continues_turn;
+        reply.refusal.iter().for_each(|reason| decision.override_with_refusal(reason));
         self.record.judgement = Some(decision);
         // Other events may have been stored while hooks ran.
         self.record.delayed = self.setup.has_hooks;
-        let reply = self.call.product.encode(event, &self.verdict);
         if reply != AgentReply::default() {
             self.write_pending_decision();
         } else if self.call.product.support == SupportLevel::DenyOnly {
             self.print_caller_note("who can be told nothing but a \"no\"; nothing speaks against this call");
         }
-        let undelivered = reply.stdout.and_then(|line| write_reply(&line, &self.verdict));
-        let code = if undelivered.is_some() { BLOCKED } else { reply.exit_code };
         reply.stderr.iter().for_each(|reason| output::print_note(reason));
-        if let Some(reason) = undelivered.or(reply.stderr) {
-            self.record.judgement.iter_mut().for_each(|decision| decision.override_with_refusal(&reason));
-        }
-        code
+        let undelivered = reply.stdout.and_then(|line| write_reply(&line, &self.verdict));
+        let Some(reason) = undelivered else {
+            return reply.exit_code;
+        };
+        self.record.judgement.iter_mut().for_each(|decision| decision.override_with_refusal(&reason));
+        BLOCKED
     }
 
     /// Once the agent has its answer it may end this process at any moment.
@@ -249,10 +250,4 @@ pub(super) fn write_reply(line: &str, verdict: &Verdict) -> Option<String> {
     let reason = verdict.reason.clone().unwrap_or_else(|| default_reason.into());
     output::print_error(&error.context(reason.clone()));
     Some(reason)
-}
-
-/// Whether an agent that is about to stop gets context that makes it go on.
-fn is_stop_continued(event: &Event, verdict: &Verdict) -> bool {
-    let is_stop = matches!(event.name, EventName::Stop | EventName::SubagentStop);
-    is_stop && event.stop_hook_active != Some(true) && !verdict.context.is_empty()
 }

@@ -9,6 +9,7 @@ mod daemon;
 mod env_tampering;
 mod failures;
 mod full_disk;
+mod gemini;
 mod killed;
 mod limits;
 mod missed_endings;

@@ -32,10 +32,6 @@ const STRANGERS: &[UnsupportedAgentCase] = &[
         json!({"session_id": "s", "turn_id": "t", "model": "m", "hook_event_name": "PreToolUse", "tool_name": "Bash",
             "tool_input": {"command": command}})
     }),
-    ("Gemini CLI", &[("GEMINI_SESSION_ID", "s")], |command| {
-        json!({"session_id": "s", "hook_event_name": "BeforeTool", "tool_name": "run_shell_command",
-            "tool_input": {"command": command}})
-    }),
     ("Qwen Code", &[("QWEN_PROJECT_DIR", "/w")], |command| {
         json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "run_shell_command",
             "tool_input": {"command": command}})

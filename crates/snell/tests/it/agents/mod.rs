@@ -2,4 +2,5 @@
 
 mod answers;
 mod files;
+mod gemini;
 mod recognition;

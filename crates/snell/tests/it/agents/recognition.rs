@@ -83,14 +83,6 @@ fn another_agent_that_runs_claude_codes_files_is_not_taken_for_it() {
         ("Cline", json!({"clineVersion": "4", "hookName": "PreToolUse", "taskId": "t"})),
         ("Windsurf", json!({"agent_action_name": "pre_run_command", "tool_info": {}})),
         ("Codex", merge_fields(build_tool_call_payload(), json!({"turn_id": "t", "model": "gpt-5.5"}))),
-        (
-            "Gemini CLI",
-            merge_fields(
-                build_tool_call_payload(),
-                json!({"hook_event_name": "BeforeTool", "timestamp": "2026-08-01T00:00:00Z"}),
-            ),
-        ),
-        ("Gemini CLI", merge_fields(build_tool_call_payload(), json!({"hook_event_name": "PreCompress"}))),
         ("Grok Build", json!({"hookEventName": "pre_tool_use", "workspaceRoot": "/w", "sessionId": "s"})),
         ("Antigravity", json!({"toolCall": {"name": "x"}, "conversationId": "c"})),
         ("Copilot", json!({"sessionId": "s", "toolArgs": {}, "toolName": "bash"})),
@@ -114,6 +106,24 @@ fn another_agent_that_runs_claude_codes_files_is_not_taken_for_it() {
 /// Variables by which other agents are known.
 const VARIABLES: &[&str] =
     &["GEMINI_SESSION_ID", "GROK_SESSION_ID", "CRUSH", "QWEN_PROJECT_DIR", "FACTORY_PROJECT_DIR", "CURSOR_VERSION"];
+
+#[test]
+fn gemini_cli_is_known_by_its_events_its_transcript_and_its_variable() {
+    let named = |name: &str| json!({"session_id": "s", "hook_event_name": name});
+    let transcript = json!({"transcript_path": "/home/me/.gemini/tmp/p/chats/session-1.jsonl"});
+    let cases = [
+        (merge_fields(build_tool_call_payload(), json!({"hook_event_name": "BeforeTool"})), &["CLAUDECODE"][..], true),
+        (named("PreCompress"), &["CLAUDECODE"], true),
+        (merge_fields(named("SessionStart"), transcript), &["CLAUDECODE"], true),
+        (named("SessionStart"), &["GEMINI_SESSION_ID"], true),
+        (named("SessionStart"), &["GEMINI_SESSION_ID", "CLAUDECODE"], false),
+        // It has no such event: an agent that it started inherited its variable.
+        (named("PreToolUse"), &["GEMINI_SESSION_ID"], false),
+    ];
+    for (payload, variables, expected) in cases {
+        assert_eq!(recognize_guest(&payload, variables) == Some("gemini"), expected, "{payload} {variables:?}");
+    }
+}
 
 #[test]
 fn what_shows_claude_code_outweighs_a_variable_of_another_agent() {

@@ -49,8 +49,8 @@ const AGENTS: &[AgentTableRow] = &[
         installed_as: "gemini",
         file: ".gemini/settings.json",
         text: r#"{"hooks":{"BeforeTool":[{"matcher":"write_file","hooks":[{"type":"command","command":"true"}]}]}}"#,
-        sends: r#"{"session_id":"s","cwd":"/","hook_event_name":"BeforeTool","timestamp":"2026-03-01T12:00:00Z",
-            "tool_name":"run_shell_command","tool_input":{"command":"rm -rf /"}}"#,
+        sends: r#"{"session_id":"s","cwd":"/","hook_event_name":"AfterAgent","timestamp":"2026-03-01T12:00:00Z",
+            "prompt":"Hello","prompt_response":"Done.","stop_hook_active":false}"#,
     },
     AgentTableRow {
         name: "Codex CLI",
