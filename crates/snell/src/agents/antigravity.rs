@@ -3,11 +3,10 @@
 use super::AgentProduct;
 use super::deny_only::DENY_ONLY;
 use super::fingerprint::PayloadMark::Keys;
-use super::fingerprint::{Fingerprint, NO_FINGERPRINT};
 
 pub(super) static ANTIGRAVITY: AgentProduct = AgentProduct {
     name: "antigravity",
     title: "Antigravity",
-    fingerprint: Fingerprint { payload: &[Keys(&["toolCall", "conversationId"])], ..NO_FINGERPRINT },
+    payload_marks: &[Keys(&["toolCall", "conversationId"])],
     ..DENY_ONLY
 };

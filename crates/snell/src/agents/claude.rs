@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::fingerprint::{CallerEvidence, EventVocabulary, Fingerprint, NO_FINGERPRINT};
+use super::fingerprint::{AgentVocabulary, CallerEvidence};
 use super::{
     AgentProduct, AgentReply, AgentSettingsFile, AgentVariables, InstallRecipe, NotificationKinds, QuestionForm,
     QuestionTool, SettingsScope, SupportLevel, TranscriptFormat, fallback_decode,
@@ -19,13 +19,12 @@ pub(super) static CLAUDE_CODE: AgentProduct = AgentProduct {
     name: "claude",
     title: "Claude Code",
     support: SupportLevel::Full,
-    fingerprint: Fingerprint {
-        vocabulary: Some(EventVocabulary {
-            is_spoken_by,
-            confirmed_by: &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID"],
-        }),
-        ..NO_FINGERPRINT
-    },
+    payload_marks: &[],
+    env_marks: &[],
+    vocabulary: Some(AgentVocabulary {
+        is_spoken_by,
+        confirmed_by: &["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID"],
+    }),
     events: CLAUDE_EVENTS,
     decode: fallback_decode::decode_event,
     encode,

@@ -3,15 +3,11 @@
 use super::AgentProduct;
 use super::deny_only::DENY_ONLY;
 use super::fingerprint::PayloadMark::Keys;
-use super::fingerprint::{Fingerprint, NO_FINGERPRINT};
 
 pub(super) static CODEX: AgentProduct = AgentProduct {
     name: "codex",
     title: "Codex",
-    fingerprint: Fingerprint {
-        // Claude Code sends `turn_id` too, with `MessageDisplay`, but never `model` beside it.
-        payload: &[Keys(&["turn_id", "model"])],
-        ..NO_FINGERPRINT
-    },
+    // Claude Code sends `turn_id` too, with `MessageDisplay`, but never `model` beside it.
+    payload_marks: &[Keys(&["turn_id", "model"])],
     ..DENY_ONLY
 };

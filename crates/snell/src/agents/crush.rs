@@ -2,11 +2,6 @@
 
 use super::AgentProduct;
 use super::deny_only::DENY_ONLY;
-use super::fingerprint::{Fingerprint, NO_FINGERPRINT};
 
-pub(super) static CRUSH: AgentProduct = AgentProduct {
-    name: "crush",
-    title: "Crush",
-    fingerprint: Fingerprint { variables: &["CRUSH"], ..NO_FINGERPRINT },
-    ..DENY_ONLY
-};
+pub(super) static CRUSH: AgentProduct =
+    AgentProduct { name: "crush", title: "Crush", env_marks: &["CRUSH"], ..DENY_ONLY };

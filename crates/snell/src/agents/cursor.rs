@@ -3,15 +3,11 @@
 use super::AgentProduct;
 use super::deny_only::DENY_ONLY;
 use super::fingerprint::PayloadMark::Keys;
-use super::fingerprint::{Fingerprint, NO_FINGERPRINT};
 
 pub(super) static CURSOR: AgentProduct = AgentProduct {
     name: "cursor",
     title: "Cursor",
-    fingerprint: Fingerprint {
-        payload: &[Keys(&["cursor_version"])],
-        variables: &["CURSOR_VERSION"],
-        ..NO_FINGERPRINT
-    },
+    payload_marks: &[Keys(&["cursor_version"])],
+    env_marks: &["CURSOR_VERSION"],
     ..DENY_ONLY
 };

@@ -1,7 +1,6 @@
 //! Products that Snell can only answer with a denial. Nearly all of them take exit code 2, with the reason on standard
 //! error, for a "no".
 
-use super::fingerprint::NO_FINGERPRINT;
 use super::{AgentProduct, AgentReply, SupportLevel, claude, fallback_decode};
 use crate::event::Event;
 use crate::verdict::{Decision, Verdict};
@@ -14,7 +13,9 @@ pub(super) const DENY_ONLY: AgentProduct = AgentProduct {
     name: "",
     title: "",
     support: SupportLevel::DenyOnly,
-    fingerprint: NO_FINGERPRINT,
+    payload_marks: &[],
+    env_marks: &[],
+    vocabulary: None,
     events: &[],
     decode: fallback_decode::decode_foreign_event,
     encode,

@@ -2,18 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// How a product is recognized.
-pub(super) struct Fingerprint {
-    /// Any of them in the payload is a proof.
-    pub(super) payload: &'static [PayloadMark],
-    /// Variables that it sets for its hooks. `CLAUDE_PROJECT_DIR` is none: half a dozen products set it.
-    pub(super) variables: &'static [&'static str],
-    /// Event names that other products use as well.
-    pub(super) vocabulary: Option<EventVocabulary>,
-}
-
-/// A product without a fingerprint.
-pub(super) const NO_FINGERPRINT: Fingerprint = Fingerprint { payload: &[], variables: &[], vocabulary: None };
+use super::AgentProduct;
 
 /// A part of a payload that only one product sends.
 pub(super) enum PayloadMark {
@@ -28,7 +17,7 @@ pub(super) enum PayloadMark {
 }
 
 /// Event names that other products use as well.
-pub(super) struct EventVocabulary {
+pub(super) struct AgentVocabulary {
     pub(super) is_spoken_by: fn(&CallerEvidence<'_>) -> bool,
     /// With one of these variables, and a session id, no variable of another product counts.
     pub(super) confirmed_by: &'static [&'static str],
@@ -51,13 +40,13 @@ impl CallerEvidence<'_> {
     }
 }
 
-impl Fingerprint {
-    pub(super) fn is_in_payload(&self, caller: &CallerEvidence<'_>) -> bool {
-        self.payload.iter().any(|mark| mark.is_in_payload(caller))
+impl AgentProduct {
+    pub(super) fn has_payload_mark(&self, caller: &CallerEvidence<'_>) -> bool {
+        self.payload_marks.iter().any(|mark| mark.is_in_payload(caller))
     }
 
-    pub(super) fn has_variable(&self, caller: &CallerEvidence<'_>) -> bool {
-        self.variables.iter().any(|name| caller.has_env_var(name))
+    pub(super) fn has_env_mark(&self, caller: &CallerEvidence<'_>) -> bool {
+        self.env_marks.iter().any(|name| caller.has_env_var(name))
     }
 
     pub(super) fn has_vocabulary(&self, caller: &CallerEvidence<'_>) -> bool {
@@ -73,12 +62,12 @@ impl Fingerprint {
     }
 
     /// The keys by which the product is recognized.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &'static str> {
+    pub(super) fn mark_keys(&self) -> impl Iterator<Item = &'static str> {
         let keys = |mark: &'static PayloadMark| match mark {
             PayloadMark::Keys(keys) => *keys,
             _ => &[],
         };
-        self.payload.iter().flat_map(keys).copied()
+        self.payload_marks.iter().flat_map(keys).copied()
     }
 }
 

@@ -7,7 +7,6 @@
 use serde_json::{Map, Value};
 
 use super::deny_only::{DENY_ONLY, refuse_question};
-use super::fingerprint::Fingerprint;
 use super::fingerprint::PayloadMark::{Contains, EventPrefix, Values};
 use super::{
     AgentProduct, AgentReply, AgentVariables, NotificationKinds, SupportLevel, TranscriptFormat, fallback_decode,
@@ -19,16 +18,13 @@ pub(super) static GEMINI: AgentProduct = AgentProduct {
     name: "gemini",
     title: "Gemini CLI",
     support: SupportLevel::Full,
-    fingerprint: Fingerprint {
-        payload: &[
-            EventPrefix("Before"),
-            EventPrefix("After"),
-            Values("hook_event_name", &["PreCompress"]),
-            Contains("transcript_path", "/.gemini/tmp/"),
-        ],
-        variables: &["GEMINI_SESSION_ID"],
-        vocabulary: None,
-    },
+    payload_marks: &[
+        EventPrefix("Before"),
+        EventPrefix("After"),
+        Values("hook_event_name", &["PreCompress"]),
+        Contains("transcript_path", "/.gemini/tmp/"),
+    ],
+    env_marks: &["GEMINI_SESSION_ID"],
     events: &[
         "SessionStart",
         "SessionEnd",

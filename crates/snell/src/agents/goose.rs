@@ -3,11 +3,6 @@
 use super::AgentProduct;
 use super::deny_only::DENY_ONLY;
 use super::fingerprint::PayloadMark::Keys;
-use super::fingerprint::{Fingerprint, NO_FINGERPRINT};
 
-pub(super) static GOOSE: AgentProduct = AgentProduct {
-    name: "goose",
-    title: "Goose",
-    fingerprint: Fingerprint { payload: &[Keys(&["matcher_context"])], ..NO_FINGERPRINT },
-    ..DENY_ONLY
-};
+pub(super) static GOOSE: AgentProduct =
+    AgentProduct { name: "goose", title: "Goose", payload_marks: &[Keys(&["matcher_context"])], ..DENY_ONLY };

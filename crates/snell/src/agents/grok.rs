@@ -3,15 +3,11 @@
 use super::AgentProduct;
 use super::deny_only::DENY_ONLY;
 use super::fingerprint::PayloadMark::Keys;
-use super::fingerprint::{Fingerprint, NO_FINGERPRINT};
 
 pub(super) static GROK: AgentProduct = AgentProduct {
     name: "grok",
     title: "Grok Build",
-    fingerprint: Fingerprint {
-        payload: &[Keys(&["hookEventName", "workspaceRoot"])],
-        variables: &["GROK_SESSION_ID"],
-        ..NO_FINGERPRINT
-    },
+    payload_marks: &[Keys(&["hookEventName", "workspaceRoot"])],
+    env_marks: &["GROK_SESSION_ID"],
     ..DENY_ONLY
 };

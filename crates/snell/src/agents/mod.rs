@@ -39,7 +39,7 @@ use crate::event::{Event, EventError, EventName};
 use crate::verdict::Verdict;
 
 pub use facts::{AgentVariables, NotificationKinds, QuestionForm, QuestionTool, TranscriptFormat};
-use fingerprint::{CallerEvidence, Fingerprint};
+use fingerprint::{AgentVocabulary, CallerEvidence, PayloadMark};
 pub use install_recipe::{AgentSettingsFile, InstallRecipe, SettingsScope};
 
 /// Every product. If the payloads of two look alike, the one with the narrower fingerprint stands first.
@@ -68,8 +68,12 @@ pub struct AgentProduct {
     pub title: &'static str,
     /// What Snell can answer.
     pub support: SupportLevel,
-    /// How it is recognized.
-    fingerprint: Fingerprint,
+    /// Parts of a payload that only it sends: any of them is a proof.
+    payload_marks: &'static [PayloadMark],
+    /// Variables that it sets for its hooks. `CLAUDE_PROJECT_DIR` is none: half a dozen products set it.
+    env_marks: &'static [&'static str],
+    /// Its event names, if other products use them as well.
+    vocabulary: Option<AgentVocabulary>,
     /// Its known events, by its own names and in the order of its own documentation.
     pub events: &'static [&'static str],
     /// Reads a payload. The name is used if the payload names no event.
@@ -178,16 +182,16 @@ impl AgentProduct {
     ) -> &'static AgentProduct {
         let caller = CallerEvidence { payload, environment };
         let find = |is_match: &dyn Fn(&AgentProduct) -> bool| PRODUCTS.iter().copied().find(|one| is_match(one));
-        if let Some(product) = find(&|product| product.fingerprint.is_in_payload(&caller)) {
+        if let Some(product) = find(&|product| product.has_payload_mark(&caller)) {
             return product;
         }
-        let by_variable = || find(&|product| product.fingerprint.has_variable(&caller));
+        let by_variable = || find(&|product| product.has_env_mark(&caller));
         let by_variable = || by_variable().map(|product| product.unless_event_is_foreign(&caller));
         let named = match registered {
             Some(name) => Self::find_by_name(name),
-            None => find(&|product| product.fingerprint.is_vocabulary_confirmed(&caller))
+            None => find(&|product| product.is_vocabulary_confirmed(&caller))
                 .or_else(by_variable)
-                .or_else(|| find(&|product| product.fingerprint.has_vocabulary(&caller))),
+                .or_else(|| find(&|product| product.has_vocabulary(&caller))),
         };
         // Settings of a supported product that another one reads: a call under a name such as `pre_tool_use`.
         let is_usable = |product: &&AgentProduct| {
@@ -210,7 +214,7 @@ impl AgentProduct {
 
     /// Keys of payloads by which products are recognized.
     pub fn fingerprint_keys() -> impl Iterator<Item = &'static str> {
-        PRODUCTS.iter().flat_map(|product| product.fingerprint.keys())
+        PRODUCTS.iter().flat_map(|product| product.mark_keys())
     }
 
     /// Reads a payload of this product. `name` counts if the payload names no event.

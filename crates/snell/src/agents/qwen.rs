@@ -3,15 +3,11 @@
 use super::AgentProduct;
 use super::deny_only::DENY_ONLY;
 use super::fingerprint::PayloadMark::Values;
-use super::fingerprint::{Fingerprint, NO_FINGERPRINT};
 
 pub(super) static QWEN: AgentProduct = AgentProduct {
     name: "qwen",
     title: "Qwen Code",
-    fingerprint: Fingerprint {
-        payload: &[Values("permission_mode", &["auto_edit", "yolo"])],
-        variables: &["QWEN_PROJECT_DIR"],
-        ..NO_FINGERPRINT
-    },
+    payload_marks: &[Values("permission_mode", &["auto_edit", "yolo"])],
+    env_marks: &["QWEN_PROJECT_DIR"],
     ..DENY_ONLY
 };

@@ -186,13 +186,8 @@ impl<'a> HookPipeline<'a> {
             self.print_caller_note("whom it cannot answer; the event is only recorded");
             return DONE;
         };
-        let mut decision = DecisionRecord::from_verdict(&self.verdict, started.elapsed());
-        decision.reminded = std::mem::take(&mut self.reminder.record);
-        decision.guard = self.guard_run.as_ref().map(GuardRun::to_records).unwrap_or_default();
         let reply = self.call.product.encode(event, &self.verdict);
-        decision.goes_on = reply.continues_turn;
-        reply.refusal.iter().for_each(|reason| decision.override_with_refusal(reason));
-        self.record.judgement = Some(decision);
+        self.record.judgement = Some(self.build_decision(&reply, started));
         // Other events may have been stored while hooks ran.
         self.record.delayed = self.setup.has_hooks;
         if reply != AgentReply::default() {
@@ -207,6 +202,16 @@ impl<'a> HookPipeline<'a> {
         };
         self.record.judgement.iter_mut().for_each(|decision| decision.override_with_refusal(&reason));
         BLOCKED
+    }
+
+    /// The decision as the agent gets it.
+    fn build_decision(&mut self, reply: &AgentReply, started: Instant) -> DecisionRecord {
+        let mut decision = DecisionRecord::from_verdict(&self.verdict, started.elapsed());
+        decision.reminded = std::mem::take(&mut self.reminder.record);
+        decision.guard = self.guard_run.as_ref().map(GuardRun::to_records).unwrap_or_default();
+        decision.goes_on = reply.continues_turn;
+        reply.refusal.iter().for_each(|reason| decision.override_with_refusal(reason));
+        decision
     }
 
     /// Once the agent has its answer it may end this process at any moment.
