@@ -4,8 +4,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    DONE, FAILED, agents, completions, daemon, demo, docs, doctor, explain, export, forward, guard, hook, install,
-    lint, list, log, man, notify, run, serve, session, status, statusline, supervise, trust, uninstall, wake, worker,
+    DONE, FAILED, agents, completions, daemon, demo, docs, doctor, explain, export, guard, hook, install, lint, list,
+    log, man, notify, run, serve, session, status, statusline, supervise, trust, uninstall, wake, worker,
 };
 use crate::{manual, output};
 
@@ -53,10 +53,11 @@ pub(crate) enum CliCommand {
     Completions(completions::Args),
     #[command(hide = true)]
     Supervise(supervise::Args),
+    // `scribe` and `forward` are the names of its jobs in earlier versions.
+    #[command(hide = true, alias = "scribe")]
+    Daemon(daemon::Args),
     #[command(hide = true)]
-    Scribe(daemon::Args),
-    #[command(hide = true)]
-    Forward(forward::Args),
+    Forward(daemon::Args),
 }
 
 /// Reads the command line. A mistake ends with 1, never with 2: to a host, 2 is a block. Under some agents any failure of a

@@ -42,6 +42,7 @@ pub use reconcile::{ReconcileScope, TmuxPane, TmuxServerPanes};
 pub use record::event_record::{
     DecisionRecord, EventRecord, EventSender, FinishedHookRun, GuardVerdictRecord, HookRunRecord,
 };
+pub use record::masked_record::MaskedRecord;
 pub use record::redaction_marks::Redactions;
 pub use store::{OpenedStore, Store};
 pub use views::log_search::{EventDetails, LogLine, LogSearchResult, ProjectView};

@@ -125,7 +125,7 @@ impl Store {
     ///
     /// When it cannot be stored; then nothing of it is.
     pub fn ingest(&mut self, observation: EventRecord) -> Result<IngestReceipt> {
-        let mut receipts = self.ingest_normalized(&[NormalizedEvent::from_record(observation)?])?;
+        let mut receipts = self.ingest_normalized(&[NormalizedEvent::from_record(observation.into())?])?;
         receipts.pop().ok_or_else(|| StoreError::Database("nothing was recorded".into()))
     }
 
@@ -135,7 +135,8 @@ impl Store {
     ///
     /// When the transaction fails; then nothing of any is stored.
     pub fn ingest_all(&mut self, observations: Vec<EventRecord>) -> Result<Vec<IngestReceipt>> {
-        let prepared: Result<Vec<_>> = observations.into_iter().map(NormalizedEvent::from_record).collect();
+        let prepared: Result<Vec<_>> =
+            observations.into_iter().map(|record| NormalizedEvent::from_record(record.into())).collect();
         self.ingest_normalized(&prepared?)
     }
 

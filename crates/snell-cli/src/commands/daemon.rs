@@ -1,43 +1,93 @@
-//! `snell scribe`: keeps the database open for a while, so that hooks need not. Started by `snell hook`, never by people.
+//! `snell daemon`: works for hooks for a while. Started by `snell hook`, never by people.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use snell_store::daemon::{DaemonSettings, flush_daemon, run_daemon};
+use snell_store::daemon::{DaemonSettings, ForwarderSettings, flush_daemon, run_daemon, run_forwarder};
+use snell_store::queue::outbox::{Outbox, OutboxReceiver};
 
 use super::{DONE, block_on};
+use crate::record::http_delivery::OutboxHttpClient;
 
-/// Keep the database open for hooks, for a while
+/// Keep the database open for hooks, or deliver their events, for a while
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Where Snell keeps what it records
     directory: PathBuf,
+    /// What to do
+    #[arg(long, value_enum, default_value_t = JobArg::Store)]
+    job: JobArg,
     /// How long records are kept, in seconds
     #[arg(long)]
     keep: Option<u64>,
+    /// The receiver of the hook that started it
+    #[arg(long)]
+    url: Option<String>,
+    /// The file that holds that receiver's token
+    #[arg(long)]
+    token_file: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum JobArg {
+    Store,
+    Forward,
+}
+
+impl Args {
+    /// The arguments of `snell forward`, the older name of one job.
+    pub(crate) fn with_forward_job(self) -> Self {
+        Self { job: JobArg::Forward, ..self }
+    }
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
     // It outlives the terminal that its first hook was called from.
     let _ = rustix::process::setsid();
-    let settings = DaemonSettings { keep: args.keep.map(Duration::from_secs), ..DaemonSettings::default() };
+    match args.job {
+        JobArg::Store => store_events(&args.directory, args.keep.map(Duration::from_secs)),
+        JobArg::Forward => {
+            let receiver = args.url.clone().map(|url| OutboxReceiver { url, token_file: args.token_file.clone() });
+            forward_events(&args.directory, receiver)
+        }
+    }
+}
+
+fn store_events(directory: &Path, keep: Option<Duration>) -> anyhow::Result<u8> {
     static STOP_REQUESTED: AtomicBool = AtomicBool::new(false);
-    let directory = args.directory.clone();
+    let settings = DaemonSettings { keep, ..DaemonSettings::default() };
+    let own_directory = directory.to_owned();
     let (ready, listens) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        let told_to_end = block_on(async {
+        let interrupted = block_on(async {
             let _ = ready.send(());
             std::future::pending::<()>().await;
         });
-        // Whoever is told to end stores first what it was handed.
-        if told_to_end.is_err() {
+        // A daemon that is to end stores the events first that it was handed.
+        if interrupted.is_err() {
             STOP_REQUESTED.store(true, Ordering::Relaxed);
-            flush_daemon(&directory);
+            flush_daemon(&own_directory);
         }
     });
-    // Nobody may come before we can be told to end. If that cannot be, we do without.
+    // Signals must be heard before the first request. If they cannot be, the daemon does without.
     let _ = listens.recv();
-    run_daemon(&args.directory, settings, &STOP_REQUESTED)?;
+    run_daemon(directory, settings, &STOP_REQUESTED)?;
+    Ok(DONE)
+}
+
+fn forward_events(directory: &Path, receiver: Option<OutboxReceiver>) -> anyhow::Result<u8> {
+    let outbox = Outbox::in_data_dir(directory);
+    let handed = File::from(std::io::stdin().as_fd().try_clone_to_owned()?);
+    let lock = match outbox.adopt_lock(handed).unwrap_or_default() {
+        Some(lock) => Some(lock),
+        None => outbox.try_lock_delivery()?,
+    };
+    if let Some(lock) = lock {
+        let mut client = OutboxHttpClient::without_deadline(receiver);
+        run_forwarder(&outbox, lock, ForwarderSettings::default(), &mut |message| client.deliver(message))?;
+    }
     Ok(DONE)
 }

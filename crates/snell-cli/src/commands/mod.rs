@@ -8,7 +8,6 @@ pub(crate) mod docs;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
-pub(crate) mod forward;
 pub(crate) mod guard;
 pub(crate) mod hook;
 pub(crate) mod install;
@@ -74,8 +73,8 @@ pub(crate) fn run_command(command: CliCommand) -> u8 {
         CliCommand::Man(args) => man::run(&args),
         CliCommand::Completions(args) => completions::run(&args),
         CliCommand::Supervise(args) => supervise::run(&args),
-        CliCommand::Scribe(args) => daemon::run(&args),
-        CliCommand::Forward(args) => forward::run(&args),
+        CliCommand::Daemon(args) => daemon::run(&args),
+        CliCommand::Forward(args) => daemon::run(&args.with_forward_job()),
     };
     match result {
         Ok(DONE) if output::has_write_failed() => FAILED,

@@ -120,7 +120,7 @@ fn forward_event(args: &Args, started: Instant, progress: &mpsc::Sender<NotifyPr
             let Some(observation) = read_observation(event, &caller, started + PAYLOAD_TIMEOUT)? else {
                 bail!("there is nothing on standard input, and no CLAUDE_SESSION_ID: nothing is forwarded");
             };
-            let letter = OutboxMessage::from_record(observation, &receiver);
+            let letter = OutboxMessage::from_record(observation.into(), &receiver);
             let put = outbox.push(&letter);
             if put.is_ok() {
                 let _ = progress.send(NotifyProgress::Queued);
@@ -271,7 +271,7 @@ impl NotifyDelivery<'_> {
     fn deliver_others(&mut self, own: &DeliveryReport) -> DeliveryReport {
         // The receiver is there, and there is more than there was time for.
         if self.is_interrupted(own) {
-            enqueue::spawn_forwarder(self.outbox, self.data, self.receiver);
+            enqueue::spawn_forwarder(self.data, self.receiver);
         }
         let url = self.receiver.url.as_str();
         self.post.limit_time(OTHER_RECEIVERS_TIMEOUT);

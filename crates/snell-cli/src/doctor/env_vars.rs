@@ -20,6 +20,7 @@ const EFFECTS: &[(Level, &str, &str)] = &[
     (Level::Problem, "SNELL_HOME", "Snell records there, and reads there which projects you trust"),
     (Level::Problem, "SNELL_NOW", "it sets Snell's clock, which is for tests"),
     (Level::Problem, "SNELL_DEPTH", "Snell takes itself for one that a hook called, and from 8 on runs no hooks"),
+    (Level::Note, "SNELL_DAEMON", "it says how hooks store events"),
     (Level::Note, "SNELL_SCRIBE", "it says how hooks store events"),
     (Level::Warning, "SNELL_*", "it is one of Snell's own variables"),
     (Level::Problem, "HOME", "Snell looks there for your snell.toml, and takes it for `~` in commands"),

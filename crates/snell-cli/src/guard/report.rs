@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use snell::{GuardReport, Verdict, reveal_invisible_chars};
+use snell::{Decision, GuardReport, Verdict, reveal_invisible_chars};
 use snell_guard::{GuardDecision, GuardJudgement};
 use snell_store::GuardVerdictRecord;
 use snell_store::record::redaction;
@@ -79,11 +79,20 @@ pub(super) enum JudgedInput {
     Changed,
 }
 
+/// The decision of the guard, as everything but the guard itself knows it.
+fn to_decision(decision: GuardDecision) -> Decision {
+    match decision {
+        GuardDecision::Allow => Decision::Allow,
+        GuardDecision::Ask => Decision::Ask,
+        GuardDecision::Deny => Decision::Deny,
+    }
+}
+
 /// What is kept of a judgement; nothing of one that found nothing.
 pub(super) fn build_record(judgement: &GuardJudgement, input: JudgedInput) -> Option<GuardVerdictRecord> {
     Some(GuardVerdictRecord {
-        decision: judgement.decision.name().to_owned(),
-        would: judgement.suppressed_decision().map(|would| would.name().to_owned()),
+        decision: to_decision(judgement.decision),
+        would: judgement.suppressed_decision().map_or(Decision::None, to_decision),
         rule: judgement.rule?.to_owned(),
         tier: judgement.tier.map(|tier| tier.name()).unwrap_or_default().to_owned(),
         reason: reveal_invisible_chars(&judgement.reason).into_owned(),

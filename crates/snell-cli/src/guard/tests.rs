@@ -33,7 +33,7 @@ fn a_judgement_that_breaks_is_what_the_policy_makes_of_failures() {
         let judged = build_guard(policy).catch_failure("Bash", || panic!("broken"), |failed| failed);
         assert_eq!((judged.decision, judged.unaudited, judged.rule), (decision, would, Some("guard.failure")));
         let kept = report::build_record(&judged, report::JudgedInput::Original).unwrap();
-        assert_eq!((kept.decision.as_str(), kept.rule.as_str()), (decision.name(), "guard.failure"));
+        assert_eq!((format!("{:?}", kept.decision), kept.rule.as_str()), (format!("{decision:?}"), "guard.failure"));
     }
 }
 

@@ -1,14 +1,15 @@
-//! How `snell hook` sends what it saw to a receiver elsewhere: it leaves it in the outbox, and sees that somebody delivers.
+//! How `snell hook` sends its event to a remote receiver: it leaves it in the outbox, and starts a process that delivers.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use snell::ServerSettings;
-use snell_store::EventRecord;
-use snell_store::queue::outbox::{self, Outbox, OutboxMessage, OutboxReceiver};
+use snell_store::MaskedRecord;
+use snell_store::daemon::DaemonJob;
+use snell_store::queue::outbox::{Outbox, OutboxMessage, OutboxReceiver};
 
 use crate::output;
-use crate::record::load;
+use crate::record::record_event::spawn_job;
 
 /// The receiver of this machine's events, and what waits for it.
 #[derive(Debug)]
@@ -29,10 +30,10 @@ impl EventForwarder {
     }
 
     /// Leaves an event for the receiver.
-    pub(crate) fn enqueue(&self, observation: EventRecord) {
+    pub(crate) fn enqueue(&self, record: MaskedRecord) {
         let url = &self.receiver.url;
-        match self.outbox.push(&OutboxMessage::from_record_with_decision(observation, &self.receiver)) {
-            Ok(put) if put.dropped > 0 => output::print_note(&format_dropped_events(put.dropped)),
+        match self.outbox.push(&OutboxMessage::from_record_with_decision(record, &self.receiver)) {
+            Ok(result) if result.dropped > 0 => output::print_note(&format_dropped_events(result.dropped)),
             Ok(_) => {}
             Err(error) => {
                 output::print_note(&format!("cannot keep the event for {url} ({error}); it is not sent there"))
@@ -40,9 +41,9 @@ impl EventForwarder {
         }
     }
 
-    /// Sees that somebody delivers it.
+    /// Starts a process that delivers it, unless one is at work.
     pub(crate) fn spawn_worker(&self) {
-        spawn_forwarder(&self.outbox, &self.data, &self.receiver);
+        spawn_forwarder(&self.data, &self.receiver);
     }
 }
 
@@ -52,18 +53,12 @@ pub(crate) fn format_dropped_events(letters: usize) -> String {
     format!("too many events wait for their receivers; {letters} had to go")
 }
 
-/// Starts a process that delivers, to this receiver and others, unless somebody does already. If there is none, the next call
-/// tries again.
-pub(crate) fn spawn_forwarder(outbox: &Outbox, data: &Path, receiver: &OutboxReceiver) {
-    if load::has_tight_limits() {
-        return;
-    }
-    let Ok(program) = std::env::current_exe() else {
-        return;
-    };
-    let mut arguments: Vec<OsString> = vec!["forward".into(), data.into(), "--url".into(), (&receiver.url).into()];
+/// Starts a process that delivers, to this receiver and others, unless one does already. If it cannot be started, the next
+/// call tries again.
+pub(crate) fn spawn_forwarder(data: &Path, receiver: &OutboxReceiver) {
+    let mut options: Vec<OsString> = vec!["--url".into(), (&receiver.url).into()];
     if let Some(token_file) = &receiver.token_file {
-        arguments.extend(["--token-file".into(), token_file.into()]);
+        options.extend(["--token-file".into(), token_file.into()]);
     }
-    let _ = outbox::spawn_forwarder(outbox, &program, &arguments);
+    spawn_job(data, DaemonJob::Forward, options);
 }

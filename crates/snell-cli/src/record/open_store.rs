@@ -8,7 +8,7 @@ use snell_store::{AgentState, AgentView, EventRecorder, ReconcileScope, Result, 
 
 use crate::env::caller::CallerEnv;
 use crate::output;
-use crate::record::record_event::is_daemon_off;
+use crate::record::record_event::DaemonMode;
 
 /// For how long a command tries again what somebody else's lock prevents, counted from its beginning. Each attempt waits
 /// for about half a second by itself, and one more may follow, so that it takes about three seconds in all.
@@ -23,7 +23,7 @@ pub(crate) struct StoreHandle {
     began: Instant,
     /// Whether there is something to be noted, and it is not yet.
     is_write_pending: bool,
-    /// Whether the scribe did not answer. It is not waited for again.
+    /// Whether the daemon did not answer. It is not waited for again.
     is_daemon_unresponsive: bool,
     /// What was told last, so that a command which looks again and again does not repeat it.
     last_warnings: Vec<String>,
@@ -120,7 +120,7 @@ impl StoreHandle {
 
     /// As [`StoreHandle::query`], for those who tell themselves what goes wrong.
     pub(crate) fn try_query<T>(&mut self, question: impl FnOnce(&mut Store) -> Result<T>) -> (Result<T>, Vec<String>) {
-        if !is_daemon_off() && !self.is_daemon_unresponsive {
+        if DaemonMode::from_env() != DaemonMode::Off && !self.is_daemon_unresponsive {
             self.is_daemon_unresponsive = !daemon::flush_daemon(&self.data);
         }
         // Nobody minds to wait a little for a command; that the database cannot even be opened is mostly over in a moment.

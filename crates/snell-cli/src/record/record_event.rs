@@ -1,13 +1,13 @@
-//! How a short process records: through the scribe if there is one, by itself if not.
+//! How a short process records an event: through the daemon if there is one, by itself if not.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use snell::{BuiltinHandler, Diagnostic, RetentionPeriod, Severity, SnellSettings};
-use snell_store::daemon::{self, DaemonRequest, DeliveryOutcome, HandoffOutcome};
+use snell_store::daemon::{self, DaemonJob, DaemonRequest, DeliveryOutcome, HandoffOutcome};
 use snell_store::{
-    DiskCopy, EventRecord, EventRecorder, PendingClaim, PendingEvent, RecordOutcome, SessionSnapshot, SnapshotQuery,
+    DiskCopy, EventRecorder, MaskedRecord, PendingClaim, PendingEvent, RecordOutcome, SessionSnapshot, SnapshotQuery,
     StoreError, format_snapshot_error,
 };
 
@@ -18,113 +18,130 @@ use crate::record::enqueue::EventForwarder;
 use crate::record::load;
 use crate::record::open_store::StoreHandle;
 
-/// `SNELL_SCRIBE=off` turns the scribe off: every hook records by itself. With `SNELL_SCRIBE=wait` hooks wait until it has
-/// stored what they bring, however crowded the machine is.
-const DAEMON_VARIABLE: &str = "SNELL_SCRIBE";
+/// The variables that say how hooks use the daemon. The first one that is set counts; the second is its older name.
+const DAEMON_VARIABLES: [&str; 2] = ["SNELL_DAEMON", "SNELL_SCRIBE"];
 
-/// How long a hook that records by itself may spend on what others left behind.
+/// How long a hook that records by itself may spend on events that other processes left behind.
 const BACKLOG_TIME_LIMIT: Duration = Duration::from_millis(300);
 
-/// For so long a scribe may leave events on disk before that is told.
+/// For so long a daemon may leave events on disk before the user is warned.
 const STUCK_AFTER: Duration = Duration::from_secs(10);
 
-/// Whether the user does without a scribe.
-pub(crate) fn is_daemon_off() -> bool {
-    read_variable(DAEMON_VARIABLE).is_some_and(|value| value == "off")
+/// How hooks use the daemon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DaemonMode {
+    /// `off`: every hook records by itself.
+    Off,
+    /// `wait`: hooks wait until their event is stored, however busy the machine is.
+    Wait,
+    /// Hooks wait unless the machine is overloaded.
+    Auto,
 }
 
-/// Records what a hook saw.
+impl DaemonMode {
+    pub(crate) fn from_env() -> Self {
+        match find_daemon_variable().as_ref().map(|(_, value)| value.as_str()) {
+            Some("off") => Self::Off,
+            Some("wait") => Self::Wait,
+            _ => Self::Auto,
+        }
+    }
+}
+
+/// The variable that says how hooks use the daemon, and its value.
+pub(crate) fn find_daemon_variable() -> Option<(&'static str, String)> {
+    DAEMON_VARIABLES.into_iter().find_map(|name| Some((name, read_variable(name)?)))
+}
+
+/// Records the event of a hook.
 #[derive(Debug)]
 pub(crate) struct HookRecorder {
     data: PathBuf,
     enabled: bool,
-    /// Whether the scribe is turned off.
-    is_daemon_off: bool,
+    daemon_mode: DaemonMode,
     keep: RetentionPeriod,
     recorder: EventRecorder,
     /// Where events are also sent, if anywhere.
-    forwarding: Option<EventForwarder>,
-    /// How the store was reached when it was asked something, which is how it is then reached to record.
-    route: StoreRoute,
-    /// Why it could not be asked. It is told unless recording fails, which says the same.
+    forwarder: Option<EventForwarder>,
+    /// How the store was reached when it was queried.
+    route: Option<StoreRoute>,
+    /// Why it could not be queried. It is printed unless recording fails, which says the same.
     warning: Option<String>,
 }
 
-/// How the store was reached.
+/// The way of an event into the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StoreRoute {
-    /// Nobody has tried, or nothing can be said about it.
-    Untried,
-    /// Nobody keeps it open, so it was opened here.
-    OpenedHere,
-    /// Somebody keeps it open, and did not answer.
-    NoAnswer,
-    /// It could not be opened, because somebody else holds it.
+    /// The daemon stores it, and the hook waits for that.
+    Daemon,
+    /// The daemon stores it later: waiting for another process is cheap only while there is a processor for both.
+    DaemonNowait,
+    /// This process opens the database.
+    InProcess,
+    /// It is left on disk, because the daemon did not answer.
+    Pending,
+    /// It is left on disk, because another process holds the database.
     Locked,
 }
 
-/// Whether the note of an event is still needed.
+/// Where an event is after it was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PendingCopyNeed {
-    /// The event is nowhere else.
-    Needed,
-    /// The event is elsewhere, or can never be stored.
-    Unneeded,
-}
-
-impl PendingCopyNeed {
-    fn from_needed(is_needed: bool) -> Self {
-        if is_needed { Self::Needed } else { Self::Unneeded }
-    }
+enum RecordResult {
+    /// In the database or in a new file, or it can never be stored. Its pending file is not needed.
+    Stored,
+    /// With the daemon, which removes the pending file once the event is stored.
+    Queued,
+    /// Nowhere but in its pending file, from which the next process stores it.
+    Failed,
 }
 
 impl HookRecorder {
     pub(crate) fn new(caller: &CallerEnv, settings: &SnellSettings, findings: &[Diagnostic]) -> Self {
         Self {
             enabled: settings.handlers.is_enabled(BuiltinHandler::Track),
-            // What cannot be read may have said something else, and what is removed does not come back.
-            keep: if findings.iter().any(|found| found.severity == Severity::Error) {
+            // A file that cannot be read may have said something else, and removed records do not come back.
+            keep: if findings.iter().any(|finding| finding.severity == Severity::Error) {
                 RetentionPeriod::Forever
             } else {
                 settings.keep
             },
-            is_daemon_off: is_daemon_off(),
+            daemon_mode: DaemonMode::from_env(),
             recorder: EventRecorder::new(&caller.data),
-            forwarding: EventForwarder::new(&caller.data, settings.server.clone()),
-            route: StoreRoute::Untried,
+            forwarder: EventForwarder::new(&caller.data, settings.server.clone()),
+            route: None,
             warning: None,
             data: caller.data.clone(),
         }
     }
 
-    /// What is known of a session before its agent is answered; nothing if that cannot be had, or nothing is recorded. What
-    /// is wrong is told when the event is recorded.
-    pub(crate) fn load_session_snapshot(&mut self, inquiry: &SnapshotQuery) -> Option<SessionSnapshot> {
+    /// What is known of a session before its agent is answered; nothing if that cannot be had, or nothing is recorded. A
+    /// warning is printed when the event is recorded.
+    pub(crate) fn load_session_snapshot(&mut self, query: &SnapshotQuery) -> Option<SessionSnapshot> {
         if !self.enabled {
             return None;
         }
-        if !self.is_daemon_off {
-            match daemon::query_session(&self.data, inquiry) {
+        if self.daemon_mode != DaemonMode::Off {
+            match daemon::query_session(&self.data, query) {
                 DeliveryOutcome::Done(response) => {
-                    self.warning = Some(response.remarks.join("; ")).filter(|trouble| !trouble.is_empty());
+                    self.warning = Some(response.remarks.join("; ")).filter(|warning| !warning.is_empty());
                     return response.facts;
                 }
                 // The agent has waited for it once, which is enough.
                 DeliveryOutcome::NoAnswer => {
-                    self.route = StoreRoute::NoAnswer;
+                    self.route = Some(StoreRoute::Pending);
                     return None;
                 }
                 DeliveryOutcome::NotRunning => {}
             }
         }
-        match self.recorder.load_session_snapshot(inquiry) {
-            Ok(facts) => {
-                self.route = StoreRoute::OpenedHere;
-                Some(facts)
+        match self.recorder.load_session_snapshot(query) {
+            Ok(snapshot) => {
+                self.route = Some(StoreRoute::InProcess);
+                Some(snapshot)
             }
             // The agent has waited for this once, too.
             Err(StoreError::Locked) => {
-                self.route = StoreRoute::Locked;
+                self.route = Some(StoreRoute::Locked);
                 None
             }
             Err(error) => {
@@ -134,150 +151,140 @@ impl HookRecorder {
         }
     }
 
-    /// Writes an observation down before its agent is answered, so that it is not lost if we are ended right after.
-    pub(crate) fn write_pending(&self, observation: &EventRecord) -> Option<PendingEvent> {
-        // If it cannot be written down it can still be recorded, and if not, that is told.
-        let write = || self.recorder.pending().push(observation, PendingClaim::Owner).ok();
+    /// Writes an event down before its agent is answered, so that it is not lost if this process is ended right after.
+    pub(crate) fn write_pending(&self, record: &MaskedRecord) -> Option<PendingEvent> {
+        // If it cannot be written down it can still be recorded, and if not, a warning says so.
+        let write = || self.recorder.pending().push(record, PendingClaim::Owner).ok();
         self.enabled.then(write).flatten()
     }
 
-    /// Records an observation, of which a note may have been written, and sends it where its user wants it. What goes wrong
-    /// is told in one line.
-    pub(crate) fn record(mut self, observation: EventRecord, note: Option<PendingEvent>) {
+    /// Records an event, of which a pending file may have been written, and sends it to the user's receiver. If something
+    /// goes wrong, one line says so.
+    pub(crate) fn record(mut self, record: MaskedRecord, pending: Option<PendingEvent>) {
         if !self.enabled {
             return;
         }
-        let forwarding = self.forwarding.take();
-        if let Some(forwarding) = &forwarding {
-            forwarding.enqueue(observation.clone());
+        let forwarder = self.forwarder.take();
+        if let Some(forwarder) = &forwarder {
+            forwarder.enqueue(record.clone());
         }
-        self.store_event(observation, note);
-        // Whatever was wrong with the store is told once.
-        self.warning.take().iter().for_each(|trouble| output::print_note(trouble));
-        if let Some(forwarding) = &forwarding {
-            forwarding.spawn_worker();
+        match (self.store_event(record, pending.as_ref()), pending) {
+            (RecordResult::Stored, Some(pending)) => pending.remove(),
+            (RecordResult::Failed, Some(pending)) => pending.release(),
+            (RecordResult::Queued, _) | (_, None) => {}
         }
-    }
-
-    fn store_event(&mut self, observation: EventRecord, note: Option<PendingEvent>) {
-        let copy = if note.is_some() { DiskCopy::Present } else { DiskCopy::Absent };
-        let needed = if self.route == StoreRoute::Locked {
-            let put_off = self.recorder.defer_event(observation, copy, &StoreError::Locked);
-            self.report_outcome(put_off)
-        } else if self.is_daemon_off || self.route == StoreRoute::OpenedHere {
-            self.store_in_process(observation, copy)
-        } else if self.route == StoreRoute::NoAnswer {
-            self.leave_pending(observation, copy)
-        } else {
-            let request = DaemonRequest::Record {
-                note: note.as_ref().map(|note| note.name().to_owned()),
-                observation: Box::new(observation),
-                is_spooled: false,
-            };
-            // To wait for another process is cheap while there is a processor for both. When there is not, the scribe
-            // stores it when its turn comes, and removes what was written down of it.
-            let waits = read_variable(DAEMON_VARIABLE).is_some_and(|value| value == "wait");
-            let request = if !waits && load::is_overloaded() {
-                match self.send_nowait(request, note.is_some()) {
-                    Some(request) => request,
-                    None => return,
-                }
-            } else {
-                request
-            };
-            self.send_and_wait(request, copy)
-        };
-        match (note, needed) {
-            (Some(note), PendingCopyNeed::Needed) => note.release(),
-            (Some(note), PendingCopyNeed::Unneeded) => note.remove(),
-            (None, _) => {}
+        // The store's fault is printed once.
+        self.warning.take().iter().for_each(|warning| output::print_note(warning));
+        if let Some(forwarder) = &forwarder {
+            forwarder.spawn_worker();
         }
     }
 
-    /// Lets the scribe store it in its own time; answers what it did not take. A copy stays on disk until it is stored.
-    fn send_nowait(&self, mut request: DaemonRequest, is_noted: bool) -> Option<DaemonRequest> {
-        if let DaemonRequest::Record { observation, is_spooled, .. } = &mut request {
-            // What comes after it may be stored before it.
-            observation.delayed = true;
-            if !is_noted && self.recorder.spool().append(observation).is_err() {
-                return Some(request);
+    fn store_event(&mut self, record: MaskedRecord, pending: Option<&PendingEvent>) -> RecordResult {
+        let copy = if pending.is_some() { DiskCopy::Present } else { DiskCopy::Absent };
+        let route = self.choose_route();
+        match route {
+            StoreRoute::Daemon | StoreRoute::DaemonNowait => {
+                let pending = pending.map(|pending| pending.name().to_owned());
+                let request = DaemonRequest::Record { record: Box::new(record), pending, is_spooled: false };
+                self.send_to_daemon(request, copy, route)
             }
-            *is_spooled = !is_noted;
-        }
-        match daemon::send_nowait(&self.data, &request) {
-            // If it is too busy to take it, it finds the copy when it has a moment.
-            HandoffOutcome::Accepted | HandoffOutcome::Busy => None,
-            HandoffOutcome::Failing | HandoffOutcome::NotRunning => Some(request),
+            StoreRoute::InProcess => self.store_in_process(record, copy),
+            StoreRoute::Pending => self.leave_pending(record, copy),
+            StoreRoute::Locked => {
+                let deferred = self.recorder.defer_event(record, copy, &StoreError::Locked);
+                self.report_outcome(deferred)
+            }
         }
     }
 
-    /// Lets the scribe store it, and waits for that.
-    fn send_and_wait(&mut self, request: DaemonRequest, copy: DiskCopy) -> PendingCopyNeed {
+    /// The route of an event. If the store was queried, it is reached in the same way.
+    fn choose_route(&self) -> StoreRoute {
+        self.route.unwrap_or_else(|| match self.daemon_mode {
+            DaemonMode::Off => StoreRoute::InProcess,
+            DaemonMode::Wait => StoreRoute::Daemon,
+            DaemonMode::Auto if load::is_overloaded() => StoreRoute::DaemonNowait,
+            DaemonMode::Auto => StoreRoute::Daemon,
+        })
+    }
+
+    /// Lets the daemon store an event. If that cannot be known the event is left on disk, because the agent has waited long
+    /// enough.
+    fn send_to_daemon(&mut self, mut request: DaemonRequest, copy: DiskCopy, route: StoreRoute) -> RecordResult {
+        if route == StoreRoute::DaemonNowait && self.send_nowait(&mut request) {
+            return RecordResult::Queued;
+        }
         let delivery = daemon::send_and_wait(&self.data, &request);
-        let DaemonRequest::Record { observation, .. } = request else {
-            return PendingCopyNeed::Unneeded;
+        let DaemonRequest::Record { record, .. } = request else {
+            return RecordResult::Queued;
         };
         match delivery {
             DeliveryOutcome::Done(response) => {
                 self.print_warnings(&response.remarks);
-                PendingCopyNeed::from_needed(response.needs_note)
+                if response.needs_note { RecordResult::Failed } else { RecordResult::Queued }
             }
-            DeliveryOutcome::NotRunning => self.store_in_process(*observation, copy),
-            // It may have stored it, or will. The agent has waited long enough.
-            DeliveryOutcome::NoAnswer => self.leave_pending(*observation, copy),
+            DeliveryOutcome::NotRunning => self.store_in_process(*record, copy),
+            DeliveryOutcome::NoAnswer => self.leave_pending(*record, copy),
         }
     }
 
-    /// Leaves it on disk for whoever comes next.
-    fn leave_pending(&mut self, observation: EventRecord, copy: DiskCopy) -> PendingCopyNeed {
-        if self.recorder.pending().push(&observation, PendingClaim::Anyone).is_err() {
-            return self.store_in_process(observation, copy);
+    /// Hands an event over without waiting; returns whether the daemon has it. A copy stays on disk until it is stored.
+    fn send_nowait(&self, request: &mut DaemonRequest) -> bool {
+        if let DaemonRequest::Record { record, pending, is_spooled } = request {
+            // Later events may be stored before it.
+            record.mark_delayed();
+            *is_spooled = pending.is_none();
+            if *is_spooled && self.recorder.spool().append(record).is_err() {
+                *is_spooled = false;
+                return false;
+            }
         }
-        self.warn_if_stuck();
-        PendingCopyNeed::Unneeded
+        // A daemon that is too busy to take it finds the copy when it has time.
+        matches!(daemon::send_nowait(&self.data, request), HandoffOutcome::Accepted | HandoffOutcome::Busy)
     }
 
-    /// A disk may be slow for a moment, and nothing is lost by it. A scribe that stores nothing for long needs a person.
-    fn warn_if_stuck(&self) {
-        let waiting = self.recorder.pending().oldest_age();
-        if waiting.is_some_and(|waiting| waiting > STUCK_AFTER) {
+    /// Leaves an event on disk for the next process.
+    fn leave_pending(&mut self, record: MaskedRecord, copy: DiskCopy) -> RecordResult {
+        if self.recorder.pending().push(&record, PendingClaim::Anyone).is_err() {
+            return self.store_in_process(record, copy);
+        }
+        // A disk may be slow for a moment, and nothing is lost by it. A daemon that stores nothing for long needs a person.
+        if self.recorder.pending().oldest_age().is_some_and(|age| age > STUCK_AFTER) {
             print_warnings(&["the scribe does not answer; events wait on disk".to_owned()]);
         }
+        RecordResult::Stored
     }
 
-    fn print_warnings(&mut self, remarks: &[String]) {
-        if !remarks.is_empty() {
-            self.warning = None;
-            print_warnings(remarks);
-        }
-    }
-
-    /// Says what became of an event, if it is not stored.
-    fn report_outcome(&mut self, recorded: RecordOutcome) -> PendingCopyNeed {
-        let mut remarks = self.recorder.take_warnings();
-        let need = PendingCopyNeed::from_needed(recorded.needs_copy());
-        remarks.extend(recorded.into_warning());
-        self.print_warnings(&remarks);
-        need
-    }
-
-    /// Records in this process. What is stored already is not stored again.
-    fn store_in_process(&mut self, observation: EventRecord, copy: DiskCopy) -> PendingCopyNeed {
-        let mut recorded = self.recorder.record_each(vec![(observation, copy)]);
-        let recorded = recorded.pop();
-        let is_stored = matches!(recorded, Some(RecordOutcome::Settled(_)));
-        if self.is_daemon_off && !is_stored {
-            // Whatever kept it from being stored would keep the others.
-        } else if self.is_daemon_off {
-            // Nobody else is there to do it.
+    /// Records in this process. An event that is stored already is not stored again.
+    fn store_in_process(&mut self, record: MaskedRecord, copy: DiskCopy) -> RecordResult {
+        let outcome = self.recorder.record_each(vec![(record, copy)]).pop();
+        let is_stored = matches!(outcome, Some(RecordOutcome::Stored(_)));
+        if self.daemon_mode != DaemonMode::Off {
+            spawn_daemon(&self.data, self.keep);
+        } else if is_stored {
+            // There is no daemon that would do it. A fault that kept this event from being stored would keep the others, too.
             self.recorder.drain_for(BACKLOG_TIME_LIMIT);
             self.recorder.checkpoint_before_exit();
-        } else {
-            spawn_daemon(&self.data, self.keep);
         }
-        let need = recorded.map_or(PendingCopyNeed::Unneeded, |recorded| self.report_outcome(recorded));
+        let result = outcome.map_or(RecordResult::Stored, |outcome| self.report_outcome(outcome));
         self.recorder.abandon_store();
-        need
+        result
+    }
+
+    /// Prints why an event is not stored.
+    fn report_outcome(&mut self, outcome: RecordOutcome) -> RecordResult {
+        let mut warnings = self.recorder.take_warnings();
+        let result = if outcome.needs_copy() { RecordResult::Failed } else { RecordResult::Stored };
+        warnings.extend(outcome.into_warning());
+        self.print_warnings(&warnings);
+        result
+    }
+
+    fn print_warnings(&mut self, warnings: &[String]) {
+        if !warnings.is_empty() {
+            self.warning = None;
+            print_warnings(warnings);
+        }
     }
 }
 
@@ -291,7 +298,7 @@ pub(crate) fn record_context_usage(
 ) -> anyhow::Result<()> {
     let request =
         DaemonRequest::Context { session_id: session_id.to_owned(), percent, model: model.map(str::to_owned) };
-    if !is_daemon_off()
+    if DaemonMode::from_env() != DaemonMode::Off
         && let DeliveryOutcome::Done(response) = daemon::send_and_wait(memory.data_dir(), &request)
     {
         print_warnings(&response.remarks);
@@ -300,23 +307,34 @@ pub(crate) fn record_context_usage(
     memory.query(|store| store.set_context_usage(session_id, percent, model)).map(drop)
 }
 
-fn print_warnings(remarks: &[String]) {
-    if !remarks.is_empty() {
-        output::print_note(&remarks.join("; "));
+fn print_warnings(warnings: &[String]) {
+    if !warnings.is_empty() {
+        output::print_note(&warnings.join("; "));
     }
 }
 
-/// Starts a scribe for the next ones. If there is none, they are only slower.
+/// Starts a daemon that keeps the database open for the next hooks. Without one they are only slower.
 fn spawn_daemon(data: &Path, keep: RetentionPeriod) {
+    let keep = match keep {
+        RetentionPeriod::For(keep) => Some(format!("--keep={}", keep.as_secs()).into()),
+        RetentionPeriod::Forever => None,
+    };
+    spawn_job(data, DaemonJob::Store, keep.into_iter().collect());
+}
+
+/// Starts a process of this program that does a job, with these options, unless one does it already.
+pub(crate) fn spawn_job(data: &Path, job: DaemonJob, options: Vec<OsString>) {
     if load::has_tight_limits() {
         return;
     }
     let Ok(program) = std::env::current_exe() else {
         return;
     };
-    let mut arguments = vec![OsString::from("scribe"), data.into()];
-    if let RetentionPeriod::For(keep) = keep {
-        arguments.push(format!("--keep={}", keep.as_secs()).into());
-    }
-    let _ = daemon::spawn_daemon(data, &program, &arguments);
+    let job_option = match job {
+        DaemonJob::Store => "--job=store",
+        DaemonJob::Forward => "--job=forward",
+    };
+    let mut arguments: Vec<OsString> = vec!["daemon".into(), data.into(), job_option.into()];
+    arguments.extend(options);
+    let _ = daemon::spawn_daemon(data, job, &program, &arguments);
 }

@@ -424,7 +424,7 @@ fn only_what_people_can_see_is_suggested_to_them() {
         let ran = sandbox.run_snell(&[typed], "");
         assert_eq!(ran.code, 1, "{typed}");
         assert!(suggested.iter().all(|name| ran.stderr.contains(name)), "{typed}: {}", ran.stderr);
-        for hidden in ["'supervise'", "'scribe'", "'forward'"] {
+        for hidden in ["'supervise'", "'daemon'", "'scribe'", "'forward'"] {
             assert!(!ran.stderr.contains(hidden), "{typed}: {}", ran.stderr);
         }
     }

@@ -264,7 +264,7 @@ fn fill_store(sandbox: &CliSandbox, number: i64) {
             let mut observation = EventRecord::new(&event, at);
             observation.sender.mission_execution_id = Some(format!("mission of {session}"));
             observation.judgement = Some(DecisionRecord {
-                runs: vec![HookRunRecord { status: "ok".into(), ..HookRunRecord::default() }],
+                runs: vec![HookRunRecord { status: Some(snell::HookRunStatus::Ok), ..HookRunRecord::default() }],
                 ..DecisionRecord::default()
             });
             observation

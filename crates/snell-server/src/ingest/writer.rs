@@ -30,10 +30,13 @@ const CHECKPOINT_AFTER_EVENTS: usize = 32_768;
 /// How many notes of others are taken in while requests may come.
 const MAX_PENDING_PER_PASS: usize = 1000;
 
-/// An event, and whom to tell that it is stored.
+/// The result for one event.
+type WriteResult = Result<IngestReceipt, HttpError>;
+
+/// An event, and the request that waits until it is stored.
 struct WriteJob {
-    observed: NormalizedEvent,
-    done: oneshot::Sender<Result<IngestReceipt, HttpError>>,
+    event: NormalizedEvent,
+    done: oneshot::Sender<WriteResult>,
 }
 
 /// Hands events to the thread that writes.
@@ -56,34 +59,31 @@ impl EventWriter {
             }
         }
         let (queue, jobs) = sync_channel(MAX_QUEUED_EVENTS);
-        let scribe = WriterThread { recorder, since_checkpoint: 0, last_batch_len: 1, metrics: metrics.clone() };
+        let writer = WriterThread { recorder, since_checkpoint: 0, last_batch_len: 1, metrics: metrics.clone() };
         let thread = std::thread::Builder::new()
             .name("writer".into())
-            .spawn(move || scribe.run(&jobs))
+            .spawn(move || writer.run(&jobs))
             .map_err(|source| ServeError::System { what: "the thread that writes", source })?;
         Ok((Self { queue, metrics }, thread))
     }
 
     /// Records an event. The answer comes when it is committed.
-    pub(crate) async fn record(&self, observation: EventRecord) -> Result<IngestReceipt, HttpError> {
-        let receipt = self.enqueue(observation)?;
+    pub(crate) async fn record(&self, record: EventRecord) -> Result<IngestReceipt, HttpError> {
+        let receipt = self.enqueue(record)?;
         receipt.await.unwrap_or_else(|_| Err(HttpError::busy("the server ends")))
     }
 
     /// As [`EventWriter::record`], for a thread that can wait.
-    pub(crate) fn record_blocking(&self, observation: EventRecord) -> Result<IngestReceipt, HttpError> {
-        let receipt = self.enqueue(observation)?;
+    pub(crate) fn record_blocking(&self, record: EventRecord) -> Result<IngestReceipt, HttpError> {
+        let receipt = self.enqueue(record)?;
         receipt.blocking_recv().unwrap_or_else(|_| Err(HttpError::busy("the server ends")))
     }
 
-    fn enqueue(
-        &self,
-        observation: EventRecord,
-    ) -> Result<oneshot::Receiver<Result<IngestReceipt, HttpError>>, HttpError> {
-        // Whatever can be done here does not keep the one thread that writes.
-        let observed = NormalizedEvent::from_record(observation)?;
+    fn enqueue(&self, record: EventRecord) -> Result<oneshot::Receiver<WriteResult>, HttpError> {
+        // Work that is done here does not keep the one thread that writes.
+        let event = NormalizedEvent::from_record(record.into())?;
         let (done, receipt) = oneshot::channel();
-        match self.queue.try_send(WriteJob { observed, done }) {
+        match self.queue.try_send(WriteJob { event, done }) {
             Ok(()) => self.metrics.queued.inc(),
             Err(TrySendError::Full(_)) => return Err(HttpError::busy("too many events wait to be stored")),
             Err(TrySendError::Disconnected(_)) => return Err(HttpError::busy("the server ends")),
@@ -149,8 +149,8 @@ impl WriterThread {
 
     fn store_batch(&mut self, batch: Vec<WriteJob>) {
         let started = Instant::now();
-        let (observed, waiting): (Vec<_>, Vec<_>) = batch.into_iter().map(|job| (job.observed, job.done)).unzip();
-        let stored = self.recorder.try_record_events(&observed);
+        let (events, waiting): (Vec<_>, Vec<_>) = batch.into_iter().map(|job| (job.event, job.done)).unzip();
+        let stored = self.recorder.try_record_events(&events);
         let count = waiting.len();
         self.since_checkpoint += count;
         self.metrics.queued.dec_by(i64::try_from(count).unwrap_or(i64::MAX));

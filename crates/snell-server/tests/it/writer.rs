@@ -65,7 +65,7 @@ fn what_others_left_to_be_stored_is_stored() {
     app.begin_session("s1");
     let (event, _) = Event::from_json(Some("Stop"), br#"{"session_id":"s1"}"#).unwrap();
     let observation = EventRecord::new(&event, Timestamp::now());
-    PendingQueue::in_data_dir(app.data_dir()).push(&observation, PendingClaim::Anyone).unwrap();
+    PendingQueue::in_data_dir(app.data_dir()).push(&observation.into(), PendingClaim::Anyone).unwrap();
     wait_until(|| {
         let events = app.get_json("/api/events?event=Stop");
         (events["items"].as_array().unwrap().len() == 1).then_some(())

@@ -1,51 +1,50 @@
-//! Handing a request to the scribe, and hiring one.
+//! Sending requests to the daemon, and starting one.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
-use snell::{FileAccess, RegularFile};
 
-use super::{DaemonRequest, DaemonResponse, failure_marker_path, lock_path, socket_path};
+use super::{DaemonJob, DaemonRequest, DaemonResponse, failure_marker_path, lock_path, socket_path};
+use crate::queue::file_lock::FileLock;
+use crate::queue::outbox::{DeliveryLock, Outbox};
 use crate::views::session_snapshot::SnapshotQuery;
 
-/// How long a hook waits for the scribe in all. It is longer than the scribe itself waits for the database.
+/// How long a hook waits for the daemon in all. It is longer than the daemon itself waits for the database.
 const REPLY_TIMEOUT: Duration = Duration::from_millis(700);
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Debug)]
 pub enum DeliveryOutcome {
-    /// The scribe has dealt with it.
+    /// The daemon has done it.
     Done(DaemonResponse),
-    /// Nobody is there.
+    /// There is no daemon.
     NotRunning,
-    /// Somebody is there and did not answer; whether it was stored is not known.
+    /// The daemon did not answer in time; whether the event was stored is not known.
     NoAnswer,
 }
 
-/// What became of a request that nobody waits for.
+/// The result of a request whose response is not waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandoffOutcome {
-    /// The scribe has it.
+    /// The daemon has it.
     Accepted,
-    /// Somebody is there, and has more to do than can be taken at once.
+    /// The daemon has more to do than it can take at once.
     Busy,
-    /// Somebody is there, and cannot store what it is handed.
+    /// The daemon cannot store the events that it is handed.
     Failing,
-    /// Nobody is there.
+    /// There is no daemon.
     NotRunning,
 }
 
-/// Hands a request to the scribe of this directory, and waits until it is dealt with.
+/// Sends a request to the daemon of this directory, and waits until it is done.
 pub fn send_and_wait(directory: &Path, request: &DaemonRequest) -> DeliveryOutcome {
     let deadline = Instant::now() + REPLY_TIMEOUT;
     match connect_daemon(directory) {
@@ -57,7 +56,7 @@ pub fn send_and_wait(directory: &Path, request: &DaemonRequest) -> DeliveryOutco
     }
 }
 
-/// Hands a request to the scribe of this directory, and leaves without waiting for anything.
+/// Sends a request to the daemon of this directory without waiting for its response.
 pub fn send_nowait(directory: &Path, request: &DaemonRequest) -> HandoffOutcome {
     if failure_marker_path(directory).exists() {
         return HandoffOutcome::Failing;
@@ -69,31 +68,31 @@ pub fn send_nowait(directory: &Path, request: &DaemonRequest) -> HandoffOutcome 
     let Ok(text) = serde_json::to_string(request) else {
         return HandoffOutcome::Busy;
     };
-    // A part of it is of no use to anybody, and the scribe sees that.
+    // The daemon ignores a request that is not complete.
     match (&stream).write(text.as_bytes()) {
         Ok(written) if written == text.len() => HandoffOutcome::Accepted,
         Ok(_) | Err(_) => HandoffOutcome::Busy,
     }
 }
 
-/// Asks the scribe of this directory what is known of a session. One of an earlier version has no answer to that.
-pub fn query_session(directory: &Path, inquiry: &SnapshotQuery) -> DeliveryOutcome {
-    send_and_wait(directory, &DaemonRequest::Look(inquiry.clone()))
+/// Asks the daemon of this directory what is known of a session.
+pub fn query_session(directory: &Path, query: &SnapshotQuery) -> DeliveryOutcome {
+    send_and_wait(directory, &DaemonRequest::Look(query.clone()))
 }
 
-/// Waits until the scribe of this directory, if there is one, has stored everything that came before. Answers `false` if
+/// Waits until the daemon of this directory, if there is one, has stored everything that came before. Returns `false` if
 /// it does not say so in time.
 pub fn flush_daemon(directory: &Path) -> bool {
     !matches!(send_and_wait(directory, &DaemonRequest::Settle), DeliveryOutcome::NoAnswer)
 }
 
-/// Comes to the scribe's door. Whoever would have to wait there is told so.
+/// Connects to the daemon without waiting.
 fn connect_daemon(directory: &Path) -> Result<UnixStream, HandoffOutcome> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let path = socket_path(directory);
-    // What is said there is not for others.
+    // Events are not for the sockets of other users.
     let own = rustix::process::geteuid().as_raw();
-    if fs::metadata(&path).map_or(true, |door| door.uid() != own) {
+    if fs::metadata(&path).map_or(true, |socket| socket.uid() != own) {
         return Err(HandoffOutcome::NotRunning);
     }
     let address = SocketAddrUnix::new(path).map_err(|_| HandoffOutcome::NotRunning)?;
@@ -128,7 +127,7 @@ fn exchange_request(mut stream: UnixStream, request: &DaemonRequest, deadline: I
     Ok(serde_json::from_slice(&answer)?)
 }
 
-/// How much time is left, which is never nothing.
+/// The time that is left, which is never zero.
 fn remaining_time(deadline: Instant) -> io::Result<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() {
@@ -137,35 +136,21 @@ fn remaining_time(deadline: Instant) -> io::Result<Duration> {
     Ok(left)
 }
 
-/// Starts a scribe for this directory, unless there is one or somebody else is starting one. It runs on by itself.
+/// Starts a daemon for a job in this directory, unless one is at work or being started. It runs on by itself.
 ///
 /// `program` is called with `arguments`, and the lock that makes it the only one as its standard input.
 ///
 /// # Errors
 ///
 /// When it cannot be started.
-pub fn spawn_daemon(directory: &Path, program: &Path, arguments: &[OsString]) -> io::Result<()> {
-    // Nobody could ever come to a door whose address is too long.
-    SocketAddrUnix::new(socket_path(directory))?;
-    let Some(lock) = try_lock_daemon(directory)? else {
-        return Ok(());
+pub fn spawn_daemon(directory: &Path, job: DaemonJob, program: &Path, arguments: &[OsString]) -> io::Result<()> {
+    let lock = match job {
+        DaemonJob::Store => {
+            // No hook could ever connect to a socket whose address is too long.
+            SocketAddrUnix::new(socket_path(directory))?;
+            FileLock::try_acquire(&lock_path(directory))?
+        }
+        DaemonJob::Forward => Outbox::in_data_dir(directory).try_lock_delivery()?.map(DeliveryLock::into_lock),
     };
-    Command::new(program)
-        .args(arguments)
-        .current_dir("/")
-        .stdin(lock)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .map(drop)
-}
-
-/// The lock of the directory's only scribe, if nobody holds it. It belongs to the open file, so it can be handed on.
-pub(super) fn try_lock_daemon(directory: &Path) -> io::Result<Option<File>> {
-    let file = RegularFile::open(&lock_path(directory), FileAccess::Write)?.into_file();
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(file)),
-        Err(Errno::WOULDBLOCK) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+    lock.map_or(Ok(()), |lock| lock.hand_to(program, arguments))
 }

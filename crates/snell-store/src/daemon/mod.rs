@@ -1,10 +1,18 @@
-//! The scribe: a process that keeps the database open for a while, so that hooks need not open it each time.
+//! The helper process of hooks: it keeps the database open for them, or delivers their events to a remote receiver.
 //!
-//! Opening a database costs a hook more than everything else it does. So the first hook that finds nobody there records
-//! its event itself and starts a scribe; the next ones hand theirs over a socket and wait until it is stored. The scribe
-//! leaves when nothing has come for a minute. Nobody depends on it: without one, every hook records for itself.
+//! It has two jobs, each in a process of its own, because they end at different times and one must not wait for the other:
+//!
+//! - [`DaemonJob::Store`]: opening a database costs a hook more than everything else it does. So the first hook that finds
+//!   no daemon records its event itself and starts one; the next ones hand theirs over a socket and wait until it is
+//!   stored. The daemon leaves when nothing has come for a minute.
+//! - [`DaemonJob::Forward`]: hooks must not wait for a network. A hook that leaves an event in the outbox starts a daemon
+//!   that delivers it, unless one is at work. It stays for a while, and leaves.
+//!
+//! Hooks do not depend on either. Without a daemon every hook records for itself, and the next daemon finds the events
+//! that the last one left.
 
 mod client;
+mod forwarder;
 mod server;
 
 use std::ffi::OsString;
@@ -12,45 +20,56 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::event_record::EventRecord;
+use crate::record::masked_record::MaskedRecord;
 use crate::views::session_snapshot::{SessionSnapshot, SnapshotQuery};
 
 pub use client::{
     DeliveryOutcome, HandoffOutcome, flush_daemon, query_session, send_and_wait, send_nowait, spawn_daemon,
 };
+pub use forwarder::{ForwarderSettings, run_forwarder};
 pub use server::{DaemonSettings, run_daemon};
 
-/// The socket of the scribe of a directory.
+/// What a daemon does. Each directory has one daemon at most for each job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DaemonJob {
+    /// Keeps the database open for hooks.
+    Store,
+    /// Delivers the events of the outbox.
+    Forward,
+}
+
+/// The socket of the daemon of a directory. Its name is older than the daemon's: hooks of other versions use it too.
 pub fn socket_path(directory: &Path) -> PathBuf {
     directory.join("scribe.sock")
 }
 
-/// Held by the scribe of a directory for as long as it lives.
+/// Held by the daemon that keeps the database of a directory open, for as long as it lives.
 pub(crate) fn lock_path(directory: &Path) -> PathBuf {
     directory.join("scribe.lock")
 }
 
-/// There while the scribe of a directory cannot store what it is handed.
+/// There while the daemon of a directory cannot store the events that it is handed.
 fn failure_marker_path(directory: &Path) -> PathBuf {
     directory.join("scribe.trouble")
 }
 
-/// What a scribe is asked to do.
+/// A request to the daemon. Its names as JSON are those that hooks and daemons of other versions know.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DaemonRequest {
     /// An event.
     Record {
-        /// What was observed.
-        observation: Box<EventRecord>,
-        /// The name of the note that was written of it, to be removed when it is stored.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        note: Option<OsString>,
+        /// What is to be stored.
+        #[serde(rename = "observation")]
+        record: Box<MaskedRecord>,
+        /// The name of its pending file, to be removed when it is stored.
+        #[serde(default, rename = "note", skip_serializing_if = "Option::is_none")]
+        pending: Option<OsString>,
         /// Whether a copy of it is in the spool.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_spooled: bool,
     },
-    /// Nothing: the answer says that everything that came before is stored.
+    /// Nothing: the response says that everything that came before is stored.
     Settle,
     /// How full the context of a session is.
     Context {
@@ -65,16 +84,16 @@ pub enum DaemonRequest {
     Look(SnapshotQuery),
 }
 
-/// What the scribe answers when a request is dealt with: perhaps there is something to tell.
+/// The response to a request that is done.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct DaemonResponse {
-    /// What people should be told.
+    /// Warnings for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// What is known of the session that was asked about; nothing if that cannot be said now.
+    /// What is known of the session; nothing if that cannot be said now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facts: Option<SessionSnapshot>,
-    /// Whether the event is nowhere but in the note that its sender wrote.
+    /// Whether the event is nowhere but in the pending file that its sender wrote. Else the daemon has removed that file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_note: bool,
 }

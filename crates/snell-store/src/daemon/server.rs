@@ -1,4 +1,4 @@
-//! The scribe itself: one thread, one database, many short visitors.
+//! The job that keeps the database open: one thread, one database, many short connections.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -18,34 +18,34 @@ use super::{DaemonRequest, DaemonResponse, failure_marker_path, socket_path};
 use crate::error::{Result, StoreError};
 use crate::queue::recorder::{DiskCopy, EventRecorder, RecordOutcome};
 use crate::reconcile::ReconcileScope;
-use crate::record::event_record::EventRecord;
 use crate::record::json;
+use crate::record::masked_record::MaskedRecord;
 use crate::views::session_snapshot::{SnapshotQuery, format_snapshot_error};
 
-/// Visitors that are let in at a time; the others wait at the door.
+/// How many connections are read at a time; the others wait.
 const MAX_CLIENTS: usize = 128;
-/// A visitor who says more than this is sent away.
+/// A larger request is not read.
 const MAX_REQUEST_BYTES: usize = 80 * 1024 * 1024;
-/// A visitor who says nothing for so long is sent away.
+/// A request that is not complete after so long is not waited for.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
-/// A visitor who was told something and does not hear it for so long is left standing.
+/// A response that is not taken for so long is dropped.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(100);
-/// How often the scribe looks whether it is still wanted.
+/// How often the daemon checks whether its socket and its program are still the current ones.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// How often it looks after agents of which nothing was heard.
+/// How often it checks agents that sent no events.
 const RECONCILE_INTERVAL: Duration = Duration::from_secs(5);
 /// The last words of a turn may be written after the turn has ended: so long, and so often, they are looked for.
 const LATE_TEXT_WINDOW: Duration = Duration::from_secs(2);
 const LATE_TEXT_INTERVAL: Duration = Duration::from_millis(100);
-/// How long what can be done later is put off while somebody else holds the database.
+/// How long idle work is put off while another process holds the database.
 const LOCKED_RETRY_DELAY: Duration = Duration::from_secs(2);
-/// How many notes are taken in while visitors may come.
+/// How many pending events are stored at a time while requests may come.
 const MAX_PENDING_PER_DRAIN: usize = 1_000;
 /// How many requests come before the log is folded into the database. To do it after each would cost the disk more than
 /// the requests themselves.
 const CHECKPOINT_AFTER_REQUESTS: usize = 128;
 
-/// How a scribe works.
+/// How long a daemon stays, and what it removes.
 #[derive(Clone, Copy, Debug)]
 pub struct DaemonSettings {
     /// It leaves when nothing has come for so long.
@@ -60,17 +60,17 @@ impl Default for DaemonSettings {
     }
 }
 
-/// A visitor, and what it has said so far.
+/// A connection, and the part of its request that was read.
 struct DaemonClient {
     stream: UnixStream,
     received: Vec<u8>,
     since: Instant,
 }
 
-/// A visitor who has brought an event, and the name of the note that it wrote of it.
+/// The sender of an event, and the name of the pending file that it wrote.
 struct EventReplyTarget {
     stream: UnixStream,
-    note: Option<OsString>,
+    pending: Option<OsString>,
 }
 
 /// An agent whose turn has just ended.
@@ -83,7 +83,7 @@ struct DaemonServer {
     recorder: EventRecorder,
     listener: UnixListener,
     socket: PathBuf,
-    /// Which socket is ours: if another one is in its place, we are not wanted.
+    /// The inode of our socket: if another one is in its place, this daemon ends.
     inode: u64,
     /// The program as it was when we started: after an update, the new one takes over.
     program: Option<(PathBuf, u64)>,
@@ -92,49 +92,49 @@ struct DaemonServer {
     last_request: Instant,
     last_reconciled: Instant,
     last_drained: Instant,
-    /// When late words were last looked for.
+    /// When transcripts of ended turns were last read.
     last_late_text_read: Instant,
     /// Requests since the log was last folded in.
     since_checkpoint: usize,
-    /// What nobody has heard yet.
+    /// Warnings that reached no sender yet.
     pending_warnings: Vec<String>,
     /// Whether the last batch could not be stored.
     is_failing: bool,
-    /// Somebody else holds the database; what can be done later is not tried before this.
+    /// Another process holds the database; idle work is not tried before this.
     locked_until: Option<Instant>,
 }
 
 /// Serves the hooks of this directory until nothing has come for a while, or until it is told to stop. Then everything that
 /// has come is stored first.
 ///
-/// The caller holds the lock that makes it the only one. Whoever sets `stop` also comes to the door, so that it is seen.
+/// The caller holds the lock that makes it the only one. After `stop` is set, a connection wakes it up.
 ///
 /// # Errors
 ///
 /// When the socket cannot be made.
 pub fn run_daemon(directory: &Path, settings: DaemonSettings, stop: &AtomicBool) -> io::Result<()> {
-    let mut scribe = DaemonServer::new(directory)?;
-    // Whatever the last one could not store any more.
-    scribe.run_unless_locked(EventRecorder::drain_all);
-    while scribe.last_request.elapsed() < settings.linger && !stop.load(Ordering::Relaxed) {
-        scribe.wait_for_input()?;
-        let requests = scribe.read_requests();
+    let mut server = DaemonServer::new(directory)?;
+    // Events that the last one could not store any more.
+    server.run_unless_locked(EventRecorder::drain_all);
+    while server.last_request.elapsed() < settings.linger && !stop.load(Ordering::Relaxed) {
+        server.wait_for_input()?;
+        let requests = server.read_requests();
         if !requests.is_empty() {
-            scribe.handle_requests(requests);
+            server.handle_requests(requests);
         }
-        if !scribe.is_current() {
+        if !server.is_current() {
             break;
         }
-        scribe.run_idle_work();
+        server.run_idle_work();
     }
-    scribe.shut_down(settings.keep);
+    server.shut_down(settings.keep);
     Ok(())
 }
 
 impl DaemonServer {
     fn new(directory: &Path) -> io::Result<Self> {
         let socket = socket_path(directory);
-        // Whoever left it there is gone: we hold the lock.
+        // The daemon that left it there is gone: we hold the lock.
         match fs::remove_file(&socket) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -161,7 +161,7 @@ impl DaemonServer {
             last_late_text_read: now,
             since_checkpoint: 0,
             pending_warnings: Vec::new(),
-            // Whatever was wrong with the last scribe is to be seen.
+            // The marker of the last daemon is removed when events can be stored.
             is_failing: true,
             locked_until: None,
         })
@@ -172,22 +172,21 @@ impl DaemonServer {
             && self.program.as_ref().is_none_or(|(path, started_as)| read_inode(path) == *started_as)
     }
 
-    /// Waits for somebody to come or to speak, or until it is time to look around.
+    /// Waits for a connection or a part of a request, or until idle work is due.
     fn wait_for_input(&self) -> io::Result<()> {
         let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(self.clients.len() + 1);
-        fds.extend(self.clients.iter().map(|visitor| poll_readable(visitor.stream.as_fd())));
+        fds.extend(self.clients.iter().map(|client| poll_readable(client.stream.as_fd())));
         if self.clients.len() < MAX_CLIENTS {
             fds.push(poll_readable(self.listener.as_fd()));
         }
-        let patience = if !self.ended_turns.is_empty() { LATE_TEXT_INTERVAL } else { POLL_INTERVAL };
-        let patience = Timespec::try_from(patience).ok();
-        match poll(&mut fds, patience.as_ref()) {
+        let timeout = if self.ended_turns.is_empty() { POLL_INTERVAL } else { LATE_TEXT_INTERVAL };
+        match poll(&mut fds, Timespec::try_from(timeout).ok().as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Lets visitors in and hears them; answers those who have finished.
+    /// Accepts connections and reads from them; returns complete requests.
     fn read_requests(&mut self) -> Vec<(UnixStream, Vec<u8>)> {
         while self.clients.len() < MAX_CLIENTS {
             let Ok((stream, _)) = self.listener.accept() else {
@@ -199,10 +198,10 @@ impl DaemonServer {
         }
         let mut finished = Vec::new();
         let mut others = Vec::new();
-        for mut visitor in std::mem::take(&mut self.clients) {
-            match visitor.read_request() {
-                ReadProgress::Complete => finished.push((visitor.stream, visitor.received)),
-                ReadProgress::Partial => others.push(visitor),
+        for mut client in std::mem::take(&mut self.clients) {
+            match client.read_request() {
+                ReadProgress::Complete => finished.push((client.stream, client.received)),
+                ReadProgress::Partial => others.push(client),
                 ReadProgress::Invalid => {}
             }
         }
@@ -210,24 +209,21 @@ impl DaemonServer {
         finished
     }
 
-    /// Records what was asked for in one transaction, and tells everybody so.
+    /// Handles requests that came together. All events are recorded in one transaction, before other requests are answered.
     fn handle_requests(&mut self, requests: Vec<(UnixStream, Vec<u8>)>) {
         self.last_request = Instant::now();
         self.since_checkpoint += requests.len();
-        let mut to_record = Vec::new();
-        let mut senders = Vec::new();
-        let mut settled = Vec::new();
-        let mut asked = Vec::new();
-        for (stream, said) in requests {
-            match json::parse_stored_json(&said) {
-                Ok(DaemonRequest::Record { observation, note, is_spooled }) => {
-                    let has_copy = note.is_some() || is_spooled;
-                    let copy = if has_copy { DiskCopy::Present } else { DiskCopy::Absent };
-                    to_record.push((*observation, copy));
-                    senders.push(EventReplyTarget { stream, note });
+        let (mut records, mut senders) = (Vec::new(), Vec::new());
+        let (mut flushes, mut queries) = (Vec::new(), Vec::new());
+        for (stream, text) in requests {
+            match json::parse_stored_json(&text) {
+                Ok(DaemonRequest::Record { record, pending, is_spooled }) => {
+                    let has_copy = pending.is_some() || is_spooled;
+                    records.push((*record, if has_copy { DiskCopy::Present } else { DiskCopy::Absent }));
+                    senders.push(EventReplyTarget { stream, pending });
                 }
-                Ok(DaemonRequest::Settle) => settled.push(stream),
-                Ok(DaemonRequest::Look(inquiry)) => asked.push((stream, inquiry)),
+                Ok(DaemonRequest::Settle) => flushes.push(stream),
+                Ok(DaemonRequest::Look(query)) => queries.push((stream, query)),
                 Ok(DaemonRequest::Context { session_id, percent, model }) => {
                     let store = self.recorder.open_store();
                     let stored =
@@ -236,91 +232,92 @@ impl DaemonServer {
                         Ok(_) => self.recorder.take_warnings(),
                         Err(error) => vec![format!("cannot record how full the context is ({error})")],
                     };
-                    send_response(stream, &DaemonResponse::with_remarks(&remarks));
+                    send_response(stream, &DaemonResponse { remarks, ..DaemonResponse::default() });
                 }
-                // Not one of ours; it gets no answer.
+                // Not a request; it gets no response.
                 Err(_) => {}
             }
         }
-        let recorded = self.record_events(to_record);
-        self.reply_to_senders(senders, recorded);
-        if !settled.is_empty() {
+        let outcomes = self.record_events(records);
+        self.reply_to_senders(senders, outcomes);
+        if !flushes.is_empty() {
             self.run_unless_locked(|recorder| recorder.drain_pending(MAX_PENDING_PER_DRAIN));
         }
-        for stream in settled {
+        for stream in flushes {
             send_response(stream, &DaemonResponse::default());
         }
-        for (stream, inquiry) in asked {
-            let response = self.query_session(&inquiry);
-            // It may be more than fits through the door at once.
-            let patient =
+        for (stream, query) in queries {
+            let response = self.query_session(&query);
+            // It may be more than the socket takes at once.
+            let can_wait =
                 stream.set_nonblocking(false).is_ok() && stream.set_write_timeout(Some(WRITE_TIMEOUT)).is_ok();
-            if patient {
+            if can_wait {
                 send_response(stream, &response);
             }
         }
     }
 
-    /// Says to each sender what became of its own event. Remarks about anything else go to the first who hears them.
-    fn reply_to_senders(&mut self, senders: Vec<EventReplyTarget>, recorded: Vec<RecordOutcome>) {
-        let mut remarks = std::mem::take(&mut self.pending_warnings);
-        remarks.extend(self.recorder.take_warnings());
-        let is_settled = |one: &RecordOutcome| matches!(one, RecordOutcome::Settled(_));
-        self.update_failure_marker(!remarks.is_empty() || !recorded.iter().all(is_settled));
-        let mut unheard = Vec::new();
-        for (sender, recorded) in senders.into_iter().zip(recorded) {
-            let needs_note = recorded.needs_copy();
-            if let Some(note) = sender.note.filter(|_| !needs_note) {
-                self.recorder.pending().remove(&note);
+    /// Tells each sender the outcome of its own event. Warnings about anything else go to the first sender that can be
+    /// reached.
+    fn reply_to_senders(&mut self, senders: Vec<EventReplyTarget>, outcomes: Vec<RecordOutcome>) {
+        let mut warnings = std::mem::take(&mut self.pending_warnings);
+        warnings.extend(self.recorder.take_warnings());
+        let is_stored = |outcome: &RecordOutcome| matches!(outcome, RecordOutcome::Stored(_));
+        self.update_failure_marker(!warnings.is_empty() || !outcomes.iter().all(is_stored));
+        let mut unsent = Vec::new();
+        for (sender, outcome) in senders.into_iter().zip(outcomes) {
+            let needs_note = outcome.needs_copy();
+            if let Some(name) = sender.pending.filter(|_| !needs_note) {
+                self.recorder.pending().remove(&name);
             }
-            let own = recorded.into_warning();
+            let own = outcome.into_warning();
             let response =
-                DaemonResponse { remarks: remarks.iter().chain(&own).cloned().collect(), needs_note, facts: None };
+                DaemonResponse { remarks: warnings.iter().chain(&own).cloned().collect(), needs_note, facts: None };
             if send_response(sender.stream, &response) {
-                remarks.clear();
+                warnings.clear();
             } else {
-                unheard.extend(own.filter(|own| !unheard.contains(own)));
+                unsent.extend(own.filter(|own| !unsent.contains(own)));
             }
         }
-        remarks.extend(unheard);
-        self.pending_warnings = remarks;
+        warnings.extend(unsent);
+        self.pending_warnings = warnings;
     }
 
-    /// What is known of a session.
-    fn query_session(&mut self, inquiry: &SnapshotQuery) -> DaemonResponse {
-        match self.recorder.load_session_snapshot(inquiry) {
+    fn query_session(&mut self, query: &SnapshotQuery) -> DaemonResponse {
+        match self.recorder.load_session_snapshot(query) {
             Ok(facts) => DaemonResponse { facts: Some(facts), ..DaemonResponse::default() },
-            Err(error) => DaemonResponse::with_remarks(&[format_snapshot_error(&error)]),
+            Err(error) => DaemonResponse { remarks: vec![format_snapshot_error(&error)], ..DaemonResponse::default() },
         }
     }
 
-    /// Lets hooks know whether what they hand over is stored. If not, they wait for an answer, and tell their users.
-    fn update_failure_marker(&mut self, trouble: bool) {
+    /// Lets hooks know whether the events that they hand over are stored. If not, they wait for a response, and warn their
+    /// users.
+    fn update_failure_marker(&mut self, is_failing: bool) {
         let mark = failure_marker_path(self.recorder.directory());
-        match (trouble, self.is_failing) {
+        match (is_failing, self.is_failing) {
             (true, false) => drop(fs::File::create_new(&mark)),
             (false, true) => drop(fs::remove_file(&mark)),
             _ => {}
         }
-        self.is_failing = trouble;
+        self.is_failing = is_failing;
     }
 
-    fn record_events(&mut self, events: Vec<(EventRecord, DiskCopy)>) -> Vec<RecordOutcome> {
-        if events.is_empty() {
+    fn record_events(&mut self, records: Vec<(MaskedRecord, DiskCopy)>) -> Vec<RecordOutcome> {
+        if records.is_empty() {
             return Vec::new();
         }
-        let stops: Vec<_> = events.iter().map(|(observation, _)| observation.event == "Stop").collect();
-        let recorded = self.recorder.record_each(events);
-        for (one, stops) in recorded.iter().zip(stops) {
-            if let (RecordOutcome::Settled(Ok(receipt)), true) = (one, stops) {
+        let ends_turn: Vec<_> = records.iter().map(|(record, _)| record.event == "Stop").collect();
+        let outcomes = self.recorder.record_each(records);
+        for (outcome, ends_turn) in outcomes.iter().zip(ends_turn) {
+            if let (RecordOutcome::Stored(Ok(receipt)), true) = (outcome, ends_turn) {
                 self.ended_turns.retain(|ended| ended.agent_id != receipt.agent_id);
                 self.ended_turns.push_back(EndedTurn { agent_id: receipt.agent_id, at: Instant::now() });
             }
         }
-        recorded
+        outcomes
     }
 
-    /// What is done when nobody waits for it.
+    /// Does work that no hook waits for.
     fn run_idle_work(&mut self) {
         if self.locked_until.is_some_and(|until| Instant::now() < until) {
             return;
@@ -339,12 +336,12 @@ impl DaemonServer {
             self.run_unless_locked(|recorder| recorder.drain_pending(MAX_PENDING_PER_DRAIN));
         }
         let all = self.last_reconciled.elapsed() >= RECONCILE_INTERVAL;
-        let which = if all { vec![ReconcileScope::All] } else { late };
+        let scopes = if all { vec![ReconcileScope::All] } else { late };
         if all {
             self.last_reconciled = Instant::now();
         }
-        for which in which {
-            self.run_unless_locked(|recorder| recorder.open_store()?.reconcile_agents(which, Timestamp::now()));
+        for scope in scopes {
+            self.run_unless_locked(|recorder| recorder.open_store()?.reconcile_agents(scope, Timestamp::now()));
         }
         if self.since_checkpoint > CHECKPOINT_AFTER_REQUESTS {
             self.run_unless_locked(EventRecorder::run_maintenance);
@@ -352,7 +349,7 @@ impl DaemonServer {
         }
     }
 
-    /// Does something that can as well be done later. While somebody else holds the database, visitors would wait for it.
+    /// Does something that can as well be done later. While another process holds the database, hooks would wait for it.
     fn run_unless_locked(&mut self, work: impl FnOnce(&mut EventRecorder) -> Result<()>) {
         if self.locked_until.is_none()
             && let Err(StoreError::Locked) = work(&mut self.recorder)
@@ -362,18 +359,18 @@ impl DaemonServer {
     }
 
     fn shut_down(mut self, keep: Option<Duration>) {
-        // Nobody must come to a door behind which nobody is. Whoever has come already is still heard.
+        // No more connections; the requests of those that were made are still handled.
         if read_inode(&self.socket) == self.inode {
             let _ = fs::remove_file(&self.socket);
         }
         let closing = Instant::now();
         loop {
             let requests = self.read_requests();
-            let nobody = requests.is_empty() && self.clients.is_empty();
+            let is_done = requests.is_empty() && self.clients.is_empty();
             if !requests.is_empty() {
                 self.handle_requests(requests);
             }
-            if nobody || closing.elapsed() > READ_TIMEOUT {
+            if is_done || closing.elapsed() > READ_TIMEOUT {
                 break;
             }
             let _ = self.wait_for_input();
@@ -427,15 +424,9 @@ impl DaemonClient {
     }
 }
 
-impl DaemonResponse {
-    fn with_remarks(remarks: &[String]) -> Self {
-        Self { remarks: remarks.to_vec(), ..Self::default() }
-    }
-}
-
-/// Answers a visitor; says whether it heard it.
+/// Sends a response; returns whether it could be sent.
 fn send_response(mut stream: UnixStream, response: &DaemonResponse) -> bool {
-    // Whoever does not hear it records by itself, and it is found to be stored already.
+    // A hook that gets no response leaves a copy of its event, which is found to be stored already.
     serde_json::to_string(response).is_ok_and(|text| stream.write_all(text.as_bytes()).is_ok())
 }
 

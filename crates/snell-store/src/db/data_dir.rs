@@ -9,7 +9,7 @@ use serde::Serialize;
 use snell::{FileAccess, RegularFile, Timestamp, check_regular_file};
 
 use crate::daemon;
-use crate::queue::pending::PendingQueue;
+use crate::queue::durable_queue::DurableQueue;
 use crate::queue::recorder::EventRecorder;
 
 /// What can be said of the store's directory without opening the database.
@@ -73,7 +73,7 @@ impl DataDirReport {
             database_bytes: measure_database(&database),
             free_bytes: rustix::fs::statvfs(directory).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)),
             set_aside: find_damaged_databases(&database),
-            unreadable_events: list_paths(&PendingQueue::unreadable_dir(directory)),
+            unreadable_events: list_paths(&DurableQueue::unreadable_dir(directory)),
             misplaced: find_misplaced_files(directory),
             open_to_others: find_exposed_paths(directory),
             is_read_only: directory.exists() && access(directory, Access::WRITE_OK).is_err(),

@@ -32,6 +32,7 @@ use crate::derive::transcript::{TranscriptChunk, TranscriptCursor};
 use crate::error::Result;
 use crate::record::event_record::{DecisionRecord, EventSender};
 use crate::record::json;
+use crate::record::words::event_decision_word;
 
 pub(crate) use correlate::SessionCache;
 use correlate::{CorrelatedAgent, EventOrigin, correlate_event, enter_conversation};
@@ -305,7 +306,7 @@ fn insert_event_row(
         tool_us: ended.took_us,
         ends: ended.began_by,
         error: error.as_deref(),
-        decision: judgement.and_then(|judgement| judgement.decision.as_deref()),
+        decision: judgement.and_then(|judgement| event_decision_word(judgement.decision)),
         reason: judgement.and_then(|judgement| judgement.reason.as_deref()),
         changed_input: changed_input.as_deref(),
         changed_output: changed_output.as_deref(),

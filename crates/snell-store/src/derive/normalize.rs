@@ -1,4 +1,4 @@
-//! An observation that is ready to be stored. Everything that can be done before a transaction begins has been done.
+//! An event that is ready to be stored. Everything that can be done before a transaction begins has been done.
 
 use serde_json::Value;
 use snell::{AgentProduct, Event, Timestamp};
@@ -7,8 +7,9 @@ use crate::db::model::to_stored_precision;
 use crate::derive;
 use crate::error::Result;
 use crate::record::event_record::{DecisionRecord, EventRecord, EventSender};
+use crate::record::masked_record::MaskedRecord;
 
-/// An observation that is fit to be kept, understood, and written out.
+/// An event that is masked, decoded, and written out.
 #[derive(Clone, Debug)]
 pub struct NormalizedEvent {
     pub(crate) event_id: String,
@@ -27,31 +28,31 @@ pub struct NormalizedEvent {
 }
 
 impl NormalizedEvent {
-    /// Masks, cuts, decodes and writes out.
+    /// Decodes a record, and writes its payload out.
     ///
     /// # Errors
     ///
     /// When nothing names the event.
-    pub fn from_record(observation: EventRecord) -> Result<Self> {
-        let observation = observation.into_sanitized();
-        let payload = Value::Object(observation.payload);
+    pub fn from_record(record: MaskedRecord) -> Result<Self> {
+        let record = record.into_inner();
+        let payload = Value::Object(record.payload);
         let text = payload.to_string();
         let fields = match payload {
             Value::Object(fields) => fields,
             _ => serde_json::Map::new(),
         };
-        let product = AgentProduct::for_recorded_name(observation.sender.product.as_deref());
-        let event = product.decode(Some(&observation.event), fields)?;
+        let product = AgentProduct::for_recorded_name(record.sender.product.as_deref());
+        let event = product.decode(Some(&record.event), fields)?;
         Ok(Self {
-            event_id: observation.event_id,
-            at: to_stored_precision(observation.at),
-            delayed: observation.delayed,
-            name: observation.event,
-            sender: derive::complete_sender(observation.sender, &event),
+            event_id: record.event_id,
+            at: to_stored_precision(record.at),
+            delayed: record.delayed,
+            name: record.event,
+            sender: derive::complete_sender(record.sender, &event),
             tool_summary: derive::tool_calls::summarize_tool_call(product, &event),
             event,
             payload: text,
-            judgement: observation.judgement,
+            judgement: record.judgement,
         })
     }
 
@@ -60,9 +61,9 @@ impl NormalizedEvent {
         AgentProduct::for_recorded_name(self.sender.product.as_deref())
     }
 
-    /// The record from which it was made, as far as it is kept.
-    pub(crate) fn to_event_record(&self) -> EventRecord {
-        EventRecord {
+    /// The record that it was made of, as far as it is kept.
+    pub(crate) fn to_masked_record(&self) -> MaskedRecord {
+        MaskedRecord::from_masked_parts(EventRecord {
             event_id: self.event_id.clone(),
             at: self.at,
             delayed: self.delayed,
@@ -70,6 +71,6 @@ impl NormalizedEvent {
             payload: self.event.raw.clone(),
             sender: self.sender.clone(),
             judgement: self.judgement.clone(),
-        }
+        })
     }
 }

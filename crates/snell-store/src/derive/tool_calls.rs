@@ -7,8 +7,8 @@ use super::question_text;
 use crate::db::rows::{OpenToolCall, Rows};
 use crate::db::workers::to_single_line;
 use crate::error::Result;
-use crate::record::event_record::truncate_with_notice;
 use crate::record::json;
+use crate::record::text_limits::truncate_with_notice;
 
 /// How many characters are kept of what a call is about.
 const MAX_SUMMARY_CHARS: usize = 200;

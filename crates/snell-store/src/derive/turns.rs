@@ -10,7 +10,7 @@ use crate::db::rows::Rows;
 use crate::derive::intent::{self, TurnIntent};
 use crate::derive::transcript::TranscriptEntry;
 use crate::error::Result;
-use crate::record::event_record::sanitize_text;
+use crate::record::text_limits::sanitize_text;
 
 /// The longest turn that is kept.
 const MAX_TURN_BYTES: usize = 64 * 1024;

@@ -5,29 +5,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use snell::{AgentProduct, BackgroundResult, Decision, Event, EventError, HookRun, Timestamp, Verdict};
+use snell::{AgentProduct, BackgroundResult, Decision, Event, EventError, HookRun, HookRunStatus, Timestamp, Verdict};
 
 use crate::db::model::ProcessIdentity;
-use crate::record::redaction;
+use crate::record::masked_record::mask_hook_run;
+use crate::record::words;
 use crate::views::session_snapshot::ReminderRecord;
-
-/// The longest text that is kept of one field. What agents read and write may be as large as any file.
-const MAX_TEXT_BYTES: usize = 64 * 1024;
-
-/// The longest name that is kept.
-const MAX_NAME_BYTES: usize = 1024;
-
-/// The longest output of a hook that is kept.
-const MAX_OUTPUT_BYTES: usize = 16 * 1024;
-
-/// What stands between the beginning and the end of a text, where nothing may be longer than is said.
-const TRUNCATION_MARK: &str = "\n[…]\n";
-
-/// What stands before and behind the number of bytes that were left out of a text.
-pub(crate) const OMISSION_NOTICE: (&str, &str) = ("… [", " bytes left out] …");
-
-/// They and the longest number.
-const MAX_NOTICE_BYTES: usize = OMISSION_NOTICE.0.len() + OMISSION_NOTICE.1.len() + 20;
 
 /// One event as it was observed. Also what one process hands another, and what waits on disk to be stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -102,9 +85,14 @@ pub struct EventSender {
 /// What was decided about an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionRecord {
-    /// `allow`, `ask` or `block`; nothing if nobody had an opinion.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decision: Option<String>,
+    /// Written as `allow`, `ask` or `block`, and left out if there was no opinion.
+    #[serde(
+        default,
+        skip_serializing_if = "words::is_undecided",
+        serialize_with = "words::serialize_event_decision",
+        deserialize_with = "words::deserialize_decision"
+    )]
+    pub decision: Decision,
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -147,8 +135,9 @@ pub struct HookRunRecord {
     pub command: String,
     /// Its matcher, as written.
     pub matcher: Option<String>,
-    /// `ok`, `failed`, `blocked`, `timed_out`, `skipped` or `started`.
-    pub status: String,
+    /// Nothing if another version wrote a status that this one does not know.
+    #[serde(serialize_with = "words::serialize_status", deserialize_with = "words::deserialize_status")]
+    pub status: Option<HookRunStatus>,
     /// Its exit code.
     pub exit_code: Option<i32>,
     /// The signal it died by.
@@ -180,27 +169,23 @@ impl FinishedHookRun {
     /// What the store keeps of it.
     pub fn from_finished(finished: &BackgroundResult, session_id: &str) -> Self {
         let hook = &finished.hook;
-        Self {
-            session_id: session_id.to_owned(),
-            event: finished.event.clone(),
-            at: finished.finished_at,
-            run: HookRunRecord {
-                contract: hook.contract.clone(),
-                source: hook.source.clone(),
-                line: u32::try_from(hook.line).unwrap_or(u32::MAX),
-                command: hook.command.clone(),
-                matcher: hook.matcher.clone(),
-                status: hook.status.as_str().to_owned(),
-                exit_code: hook.exit_code,
-                signal: hook.signal,
-                duration_us: (hook.duration_ms * 1000.0) as u64,
-                stdout: hook.stdout.clone(),
-                stderr: hook.stderr.clone(),
-                // Until now it says that the outcome is still to come.
-                why: Some(hook.why.clone().unwrap_or_else(|| BACKGROUND_RUN_NOTE.to_owned())),
-            }
-            .into_sanitized(),
-        }
+        let mut run = HookRunRecord {
+            contract: hook.contract.clone(),
+            source: hook.source.clone(),
+            line: u32::try_from(hook.line).unwrap_or(u32::MAX),
+            command: hook.command.clone(),
+            matcher: hook.matcher.clone(),
+            status: Some(hook.status),
+            exit_code: hook.exit_code,
+            signal: hook.signal,
+            duration_us: (hook.duration_ms * 1000.0) as u64,
+            stdout: hook.stdout.clone(),
+            stderr: hook.stderr.clone(),
+            // Until now it says that the outcome is still to come.
+            why: Some(hook.why.clone().unwrap_or_else(|| BACKGROUND_RUN_NOTE.to_owned())),
+        };
+        mask_hook_run(&mut run);
+        Self { session_id: session_id.to_owned(), event: finished.event.clone(), at: finished.finished_at, run }
     }
 }
 
@@ -210,12 +195,18 @@ const BACKGROUND_RUN_NOTE: &str = "ran in the background; nobody waited for it";
 /// What the guard said about a tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuardVerdictRecord {
-    /// `allow`, `ask` or `deny`.
-    pub decision: String,
-    /// What it would have decided if it did not only watch: `ask` or `deny`. Of a call that was denied, `ask`: the user should
-    /// have been asked, and could not be.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub would: Option<String>,
+    /// Written as `allow`, `ask` or `deny`.
+    #[serde(serialize_with = "words::serialize_guard_decision", deserialize_with = "words::deserialize_decision")]
+    pub decision: Decision,
+    /// The decision if the guard did not only watch: `ask` or `deny`. Of a call that was denied, `ask`: the user should have
+    /// been asked, and could not be.
+    #[serde(
+        default,
+        skip_serializing_if = "words::is_undecided",
+        serialize_with = "words::serialize_guard_decision",
+        deserialize_with = "words::deserialize_decision"
+    )]
+    pub would: Decision,
     /// The rule that decided.
     pub rule: String,
     /// How grave it is.
@@ -227,6 +218,18 @@ pub struct GuardVerdictRecord {
     /// Whether it is about what a hook made of the call, rather than about what the agent wanted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_changed_input: bool,
+}
+
+impl GuardVerdictRecord {
+    /// The word for its decision. A decision that this version does not know counts as one that allows the call.
+    pub(crate) fn decision_word(&self) -> &'static str {
+        words::guard_decision_word(self.decision).unwrap_or("allow")
+    }
+
+    /// The word for the decision if the guard did not only watch.
+    pub(crate) fn would_word(&self) -> Option<&'static str> {
+        words::guard_decision_word(self.would)
+    }
 }
 
 impl EventRecord {
@@ -261,72 +264,22 @@ impl EventRecord {
         let product = AgentProduct::for_recorded_name(self.sender.product.as_deref());
         product.decode(Some(&self.event), self.payload.clone())
     }
-
-    /// The same, fit to be written: secrets are masked, and what is too long is cut.
-    #[must_use]
-    pub fn into_sanitized(mut self) -> Self {
-        let mut payload = Value::Object(std::mem::take(&mut self.payload));
-        redaction::mask_json(&mut payload);
-        truncate_json_strings(&mut payload);
-        if let Value::Object(payload) = payload {
-            self.payload = payload;
-        }
-        self.event = sanitize_text(&self.event, MAX_NAME_BYTES);
-        self.event_id = truncate_with_notice(&self.event_id, MAX_NAME_BYTES).into_owned();
-        let sender = &mut self.sender;
-        for told in [
-            &mut sender.product,
-            &mut sender.host,
-            &mut sender.launcher_session_id,
-            &mut sender.headspace_session_id,
-            &mut sender.tmux_pane,
-            &mut sender.tmux_session,
-            &mut sender.tmux_server,
-            &mut sender.role,
-            &mut sender.mode,
-            &mut sender.mission_execution_id,
-        ] {
-            *told = told.take().map(|text| sanitize_text(&text, MAX_NAME_BYTES));
-        }
-        if let Some(judgement) = &mut self.judgement {
-            judgement.reason = judgement.reason.take().map(|text| sanitize_text(&text, MAX_TEXT_BYTES));
-            for changed in [&mut judgement.changed_input, &mut judgement.changed_output] {
-                let Some(changed) = changed else { continue };
-                redaction::mask_json(changed);
-                truncate_json_strings(changed);
-            }
-            judgement.told = judgement.told.iter().map(|text| sanitize_text(text, MAX_OUTPUT_BYTES)).collect();
-            judgement.runs = judgement.runs.drain(..).map(HookRunRecord::into_sanitized).collect();
-            for verdict in &mut judgement.guard {
-                let would = verdict.would.take();
-                verdict.would = would.filter(|would| matches!(would.as_str(), "ask" | "deny"));
-                verdict.reason = sanitize_text(&verdict.reason, MAX_TEXT_BYTES);
-                verdict.advice = verdict.advice.take().map(|text| sanitize_text(&text, MAX_TEXT_BYTES));
-            }
-        }
-        self
-    }
 }
 
 impl DecisionRecord {
     /// What happened if the agent could be told nothing but a "no", for this reason, whatever else was decided.
     pub fn override_with_refusal(&mut self, reason: &str) {
-        self.decision = Some("block".into());
+        self.decision = Decision::Deny;
         self.reason = Some(reason.to_owned());
-        for verdict in self.guard.iter_mut().filter(|verdict| verdict.decision == "ask") {
-            verdict.would = Some(std::mem::replace(&mut verdict.decision, "deny".into()));
+        for verdict in self.guard.iter_mut().filter(|verdict| verdict.decision == Decision::Ask) {
+            verdict.would = std::mem::replace(&mut verdict.decision, Decision::Deny);
         }
     }
 
     /// What the store keeps of a verdict.
     pub fn from_verdict(verdict: &Verdict, took: std::time::Duration) -> Self {
         Self {
-            decision: match verdict.decision {
-                Decision::None => None,
-                Decision::Allow => Some("allow".into()),
-                Decision::Ask => Some("ask".into()),
-                Decision::Deny => Some("block".into()),
-            },
+            decision: verdict.decision,
             reason: verdict.reason.clone(),
             changed_input: verdict.tool_input.clone(),
             changed_output: verdict.tool_output.clone(),
@@ -341,23 +294,19 @@ impl DecisionRecord {
 
     /// Why the user is asked, if that was decided; empty if nobody said why.
     pub fn ask_reason(&self) -> Option<&str> {
-        let asks = self.decision.as_deref() == Some("ask");
-        asks.then(|| self.reason.as_deref().unwrap_or_default())
+        (self.decision == Decision::Ask).then(|| self.reason.as_deref().unwrap_or_default())
     }
 
     /// Whether the event was kept from happening.
     pub fn is_block(&self) -> bool {
-        self.decision.as_deref() == Some("block")
+        self.decision == Decision::Deny
     }
 }
 
 impl HookRunRecord {
-    fn into_sanitized(mut self) -> Self {
-        self.command = sanitize_text(&self.command, MAX_OUTPUT_BYTES);
-        self.stdout = sanitize_text(&self.stdout, MAX_OUTPUT_BYTES);
-        self.stderr = sanitize_text(&self.stderr, MAX_OUTPUT_BYTES);
-        self.why = self.why.map(|text| sanitize_text(&text, MAX_OUTPUT_BYTES));
-        self
+    /// The word for its status.
+    pub(crate) fn status_word(&self) -> &'static str {
+        self.status.map_or("", HookRunStatus::as_str)
     }
 
     fn from_hook_run(run: &HookRun) -> Self {
@@ -368,7 +317,7 @@ impl HookRunRecord {
             line: u32::try_from(run.hook.origin.line).unwrap_or(u32::MAX),
             command: run.hook.command_summary(),
             matcher: run.hook.matcher_text().map(str::to_owned),
-            status: run.status.as_str().to_owned(),
+            status: Some(run.status),
             exit_code: outcome.and_then(|outcome| outcome.exit_code()),
             signal: outcome.and_then(|outcome| outcome.signal()),
             duration_us: outcome.map_or(0, |outcome| duration_to_micros(outcome.duration)),
@@ -392,66 +341,4 @@ fn build_payload(event: &Event) -> Map<String, Value> {
 
 fn duration_to_micros(duration: std::time::Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
-}
-
-/// A text fit to be written.
-pub(crate) fn sanitize_text(text: &str, most: usize) -> String {
-    truncate_with_notice(&redaction::mask_secrets(text), most).into_owned()
-}
-
-/// As [`kept`], for what is never longer than this, whatever is cut: as much of the end is kept as of the beginning.
-pub(crate) fn sanitize_text_within(text: &str, most: usize) -> String {
-    truncate_middle(&redaction::mask_secrets(text), most).into_owned()
-}
-
-/// The beginning and the end of a text that is longer than this, with a mark between.
-pub(crate) fn truncate_middle(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
-    if text.len() <= most {
-        return text.into();
-    }
-    let half = most.saturating_sub(TRUNCATION_MARK.len()) / 2;
-    let (end, begin) = (text.floor_char_boundary(half), text.ceil_char_boundary(text.len() - half));
-    [&text[..end], TRUNCATION_MARK, &text[begin..]].concat().into()
-}
-
-fn truncate_json_strings(value: &mut Value) {
-    match value {
-        Value::String(text) if text.len() > MAX_TEXT_BYTES => {
-            *text = truncate_with_notice(text, MAX_TEXT_BYTES).into_owned()
-        }
-        Value::Array(items) => items.iter_mut().for_each(truncate_json_strings),
-        Value::Object(fields) => fields.values_mut().for_each(truncate_json_strings),
-        _ => {}
-    }
-}
-
-/// The beginning and the end of a text that is too long, with a remark on how much was left out between. The remark fits in as
-/// well: what was cut and written down is cut again when it is stored, and must stay as it is.
-pub(crate) fn truncate_with_notice(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
-    if text.len() <= most {
-        return text.into();
-    }
-    let room = most.saturating_sub(MAX_NOTICE_BYTES);
-    let end = text.floor_char_boundary(room / 4 * 3);
-    let begin = text.ceil_char_boundary(text.len() - room / 4);
-    let left_out = begin - end;
-    format!("{}{}{left_out}{}{}", &text[..end], OMISSION_NOTICE.0, OMISSION_NOTICE.1, &text[begin..]).into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_cut_is_not_cut_again() {
-        for text in ["a".repeat(17_000), "ä".repeat(9_000), "€".repeat(100_000)] {
-            let once = truncate_with_notice(&text, MAX_OUTPUT_BYTES).into_owned();
-            assert!(once.len() <= MAX_OUTPUT_BYTES, "{}", once.len());
-            assert_eq!(truncate_with_notice(&once, MAX_OUTPUT_BYTES), once);
-            let left_out =
-                once.split(OMISSION_NOTICE.0).nth(1).and_then(|rest| rest.split(OMISSION_NOTICE.1).next()).unwrap();
-            let mark = OMISSION_NOTICE.0.len() + left_out.len() + OMISSION_NOTICE.1.len();
-            assert_eq!(once.len() - mark + left_out.parse::<usize>().unwrap(), text.len());
-        }
-    }
 }

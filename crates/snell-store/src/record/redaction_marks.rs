@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::record::event_record::OMISSION_NOTICE;
 use crate::record::redaction::is_masked;
+use crate::record::text_limits::OMISSION_NOTICE;
 
 /// What was taken out of a value before it was written. Known by the marks that stand in its place, so that a text which
 /// had such a mark already looks as if something was taken out of it.
@@ -55,6 +55,7 @@ mod tests {
 
     use super::*;
     use crate::record::event_record::EventRecord;
+    use crate::record::masked_record::MaskedRecord;
 
     #[test]
     fn what_is_taken_out_of_a_payload_is_seen_afterwards() {
@@ -67,7 +68,7 @@ mod tests {
             let event = Event::new(EventName::PreToolUse).with_tool("Bash", input);
             let mut event = event.clone();
             event.raw = event.to_json().as_object().unwrap().clone();
-            let kept = EventRecord::new(&event, Timestamp::UNIX_EPOCH).into_sanitized();
+            let kept = MaskedRecord::from(EventRecord::new(&event, Timestamp::UNIX_EPOCH));
             let input = &kept.payload["tool_input"];
             assert_eq!(Redactions::from_value(input), Redactions { masked, shortened }, "{input}");
         }

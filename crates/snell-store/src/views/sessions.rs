@@ -11,7 +11,9 @@ use crate::db::model::{
 };
 use crate::db::rows::{EventRow, Rows};
 use crate::error::Result;
-use crate::record::event_record::{EventRecord, sanitize_text_within};
+use crate::record::event_record::EventRecord;
+use crate::record::masked_record::MaskedRecord;
+use crate::record::text_limits::sanitize_text_within;
 use crate::store::Store;
 
 /// The longest status that is kept.
@@ -218,14 +220,14 @@ impl Store {
 }
 
 /// What is said, as an event fit to be kept.
-fn build_session_event(event: &str, session_id: &str, message: Option<&str>, at: Timestamp) -> Result<EventRecord> {
+fn build_session_event(event: &str, session_id: &str, message: Option<&str>, at: Timestamp) -> Result<MaskedRecord> {
     let mut payload = Map::new();
     payload.insert("session_id".into(), session_id.into());
     if let Some(message) = message {
         payload.insert("message".into(), message.into());
     }
     let (event, _) = Event::from_object(Some(event), payload)?;
-    Ok(EventRecord::new(&event, at).into_sanitized())
+    Ok(EventRecord::new(&event, at).into())
 }
 
 fn insert_session_event(journal: &mut Journal<'_>, conversation: &ConversationRow, said: &EventRecord) -> Result<()> {

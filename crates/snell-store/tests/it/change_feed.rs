@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use snell::{Decision, HookRunStatus};
 use snell_store::{
     ChangeKind, ChangeRange, ChangeRow, ChangeWatcher, DecisionRecord, FinishedHookRun, GuardVerdictRecord,
     HookRunRecord, ReconcileScope, Store, TurnFilter,
@@ -164,18 +165,18 @@ fn what_hooks_and_the_guard_did_is_told() {
         source: "snell.toml".into(),
         line: 3,
         command: "true".into(),
-        status: "started".into(),
+        status: Some(HookRunStatus::Started),
         ..HookRunRecord::default()
     };
     observation.judgement = Some(DecisionRecord {
         runs: vec![run.clone()],
         guard: vec![GuardVerdictRecord {
-            decision: "deny".into(),
+            decision: Decision::Deny,
             rule: "delete-root".into(),
             tier: "catastrophic".into(),
             reason: "it deletes everything".into(),
             advice: None,
-            would: None,
+            would: Decision::None,
             of_changed_input: false,
         }],
         ..DecisionRecord::default()
@@ -188,7 +189,7 @@ fn what_hooks_and_the_guard_did_is_told() {
         session_id: "s".into(),
         event: "PreToolUse".into(),
         at: make_timestamp(9),
-        run: HookRunRecord { status: "ok".into(), duration_us: 2500, ..run },
+        run: HookRunRecord { status: Some(HookRunStatus::Ok), duration_us: 2500, ..run },
     };
     let before = kept.newest_change_id();
     assert!(kept.store.finish_hook_run(&finished).unwrap());

@@ -20,14 +20,14 @@ fn find_spool_file(directory: &Path) -> PathBuf {
 /// Appends an event with this text.
 fn append_event(directory: &Path, text: &str) {
     let observation = build_prompt("s", text).into_record_in(directory);
-    EventSpool::in_data_dir(directory).append(&observation).unwrap();
+    EventSpool::in_data_dir(directory).append(&observation.into()).unwrap();
 }
 
 /// Empties the spool, and answers the texts of its events, and how many remarks there were.
 fn drain_spool(directory: &Path) -> (Vec<String>, usize) {
     let mut texts = Vec::new();
     let remarks = EventSpool::in_data_dir(directory).drain(&mut |observations| {
-        let text = |one: snell_store::EventRecord| one.payload["prompt"].as_str().unwrap().to_owned();
+        let text = |one: snell_store::MaskedRecord| one.payload["prompt"].as_str().unwrap().to_owned();
         texts.extend(observations.into_iter().map(text));
         Ok(())
     });
@@ -157,7 +157,7 @@ fn something_else_among_notes_is_put_aside_and_holds_up_no_other() {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path();
         let notes = PendingQueue::in_data_dir(directory);
-        notes.push(&build_event("Stop", "s").into_record_in(directory), PendingClaim::Anyone).unwrap();
+        notes.push(&build_event("Stop", "s").into_record_in(directory).into(), PendingClaim::Anyone).unwrap();
         make(&directory.join("pending/00000000000000000000-0-0-0.json"));
         let mut recorder = EventRecorder::new(directory);
         recorder.drain_all().unwrap();
@@ -193,7 +193,7 @@ fn something_else_among_letters_is_put_aside_and_holds_up_no_other() {
         let outbox = Outbox::in_data_dir(directory);
         let receiver = OutboxReceiver { url: "http://here.example".into(), token_file: None };
         outbox
-            .push(&OutboxMessage::from_record(build_event("Stop", "s").into_record_in(directory), &receiver))
+            .push(&OutboxMessage::from_record(build_event("Stop", "s").into_record_in(directory).into(), &receiver))
             .unwrap();
         let letter = fs::read_dir(directory.join("outbox")).unwrap().flatten();
         let letter = letter.map(|entry| entry.file_name().into_string().unwrap());

@@ -1,5 +1,6 @@
 //! The list of events: whatever it is filtered by, it says what looking at every event would.
 
+use snell::Decision;
 use snell_store::{DecisionRecord, LogEntry, LogFilter};
 
 use crate::support::{TestStore, build_event, make_timestamp};
@@ -20,8 +21,7 @@ fn create_many_events() -> TestStore {
             .at_second(number - late)
             .into_record_in(&kept.project_dir());
         if number % 5 == 0 {
-            observation.judgement =
-                Some(DecisionRecord { decision: Some("block".into()), ..DecisionRecord::default() });
+            observation.judgement = Some(DecisionRecord { decision: Decision::Deny, ..DecisionRecord::default() });
         }
         kept.store.ingest(observation).unwrap();
     }

@@ -1,6 +1,7 @@
 //! The list of events as people look at it: lines, a search that ends, and one event in full.
 
 use serde_json::json;
+use snell::{Decision, HookRunStatus};
 use snell_store::{DecisionRecord, GuardVerdictRecord, HookRunRecord, LogFilter, LogSearchResult};
 
 use crate::support::{TestStore, build_event, build_prompt, build_stop, make_timestamp};
@@ -107,14 +108,18 @@ fn one_event_is_told_with_everything_that_hangs_on_it() {
     let mut call =
         build_event("PreToolUse", "s").with_field("tool_name", "Bash").at_second(3).into_record_in(&kept.project_dir());
     call.judgement = Some(DecisionRecord {
-        runs: vec![HookRunRecord { command: "true".into(), status: "ok".into(), ..HookRunRecord::default() }],
+        runs: vec![HookRunRecord {
+            command: "true".into(),
+            status: Some(HookRunStatus::Ok),
+            ..HookRunRecord::default()
+        }],
         guard: vec![GuardVerdictRecord {
-            decision: "deny".into(),
+            decision: Decision::Deny,
             rule: "some-rule".into(),
             tier: "t".into(),
             reason: "no".into(),
             advice: None,
-            would: None,
+            would: Decision::None,
             of_changed_input: false,
         }],
         ..DecisionRecord::default()

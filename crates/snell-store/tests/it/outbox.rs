@@ -11,9 +11,8 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use serde_json::json;
 use snell_store::DecisionRecord;
-use snell_store::queue::outbox::{
-    DeliveryAnswer, DeliveryReport, ForwarderSettings, Outbox, OutboxMessage, OutboxReceiver, run_forwarder,
-};
+use snell_store::daemon::{ForwarderSettings, run_forwarder};
+use snell_store::queue::outbox::{DeliveryAnswer, DeliveryReport, Outbox, OutboxMessage, OutboxReceiver};
 use tempfile::TempDir;
 
 use crate::support::build_event;
@@ -29,7 +28,7 @@ fn build_receiver(url: &str) -> OutboxReceiver {
 /// A letter whose session is this.
 fn build_message(url: &str, session: &str) -> OutboxMessage {
     let observation = build_event("Stop", session).into_record_in(Path::new("/"));
-    OutboxMessage::from_record(observation, &build_receiver(url))
+    OutboxMessage::from_record(observation.into(), &build_receiver(url))
 }
 
 fn read_message_session(letter: &OutboxMessage) -> String {
@@ -71,7 +70,7 @@ fn a_letter_is_private_masked_and_says_everything_that_its_delivery_needs() {
     observation.judgement =
         Some(DecisionRecord { reason: Some(format!("it shows {SECRET}")), ..DecisionRecord::default() });
     let receiver = OutboxReceiver { url: HERE.into(), token_file: Some("/home/me/token".into()) };
-    outbox.push(&OutboxMessage::from_record_with_decision(observation.clone(), &receiver)).unwrap();
+    outbox.push(&OutboxMessage::from_record_with_decision(observation.clone().into(), &receiver)).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&root.path().join("outbox")), 0o700);
     let [file] = list_message_files(root.path()).try_into().unwrap();
@@ -482,4 +481,25 @@ fn a_turn_can_be_handed_on() {
     assert!(outbox.try_lock_delivery().unwrap().is_none());
     let report = turn.deliver_waiting(&|_| true, &mut |_| DeliveryAnswer::Accepted);
     assert_eq!((report.delivered, report == DeliveryReport::default()), (1, false));
+}
+
+#[test]
+fn messages_of_an_older_version_are_delivered_in_their_order_before_new_ones() {
+    let (root, outbox) = create_outbox();
+    let directory = root.path().join("outbox");
+    fs::create_dir(&directory).unwrap();
+    for (number, session) in [(1_772_366_400_000_000_002_u64, "2"), (1_772_366_400_000_000_001, "1")] {
+        let text = json!({
+            "url": HERE, "route": "/hook/stop", "at": "2026-03-01T12:00:00Z", "event": "Stop",
+            "body": {"session_id": session, "hook_event_name": "Stop", "event_id": session},
+        });
+        let text = text.to_string();
+        fs::write(directory.join(format!("{number:020}-4194000-{}-cfd22fb7ac0ac9dd.json", text.len())), text).unwrap();
+    }
+    fs::write(directory.join("order"), format!("{:020} {:010} {:012}\n", 1_772_366_400_000_000_002_u64, 2, 300))
+        .unwrap();
+    fs::write(directory.join("4194000-0.part"), "{\"ev").unwrap();
+    outbox.push(&build_message(HERE, "3")).unwrap();
+    assert_eq!(deliver_all(&outbox), ["1", "2", "3"]);
+    assert_eq!(list_message_files(root.path()), Vec::<PathBuf>::new());
 }

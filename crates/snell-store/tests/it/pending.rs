@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 use snell_store::{DecisionRecord, EventRecord, EventRecorder, EventSpool, LogFilter, PendingClaim, PendingQueue};
 
@@ -31,13 +32,13 @@ fn a_note_is_private_masked_marked_as_late_and_read_in_order() {
             .with_field("tool_input", format!("curl -H 'Authorization: token {SECRET}'"))
             .at_second(second)
             .into_record_in(root.path());
-        notes.push(&observation, PendingClaim::Anyone).unwrap();
+        notes.push(&observation.into(), PendingClaim::Anyone).unwrap();
     }
     assert_eq!((notes.is_empty(), notes.count()), (false, 3));
     let all = notes.load_all();
-    let sessions: Vec<_> = all.iter().map(|note| note.observation.payload["session_id"].as_str().unwrap()).collect();
+    let sessions: Vec<_> = all.iter().map(|(_, record)| record.payload["session_id"].as_str().unwrap()).collect();
     assert_eq!(sessions, ["s1", "s2", "s3"]);
-    assert!(all.iter().all(|note| note.observation.delayed));
+    assert!(all.iter().all(|(_, record)| record.delayed));
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&root.path().join("pending")), 0o700);
     for name in list_pending_names(root.path()) {
@@ -45,8 +46,8 @@ fn a_note_is_private_masked_marked_as_late_and_read_in_order() {
         assert_eq!(mode(&path), 0o600);
         assert!(!fs::read_to_string(path).unwrap().contains(SECRET));
     }
-    for note in all {
-        note.remove();
+    for (file, _) in all {
+        file.remove();
     }
     assert!(notes.is_empty());
 }
@@ -56,7 +57,7 @@ fn a_note_of_a_living_process_is_its_own_to_record() {
     let root = tempfile::tempdir().unwrap();
     let notes = PendingQueue::in_data_dir(root.path());
     let observation = build_event("Stop", "s").into_record_in(root.path());
-    notes.push(&observation, PendingClaim::Owner).unwrap();
+    notes.push(&observation.into(), PendingClaim::Owner).unwrap();
     assert_eq!((notes.count(), notes.load_all().len()), (1, 0));
     // The same note of a process that is gone is anybody's.
     let mut gone = LiveProcess::new();
@@ -73,7 +74,7 @@ fn a_note_of_a_living_process_is_its_own_to_record() {
 fn a_note_that_cannot_be_read_is_put_aside_and_the_others_are_read() {
     let root = tempfile::tempdir().unwrap();
     let notes = PendingQueue::in_data_dir(root.path());
-    notes.push(&build_event("Stop", "s").into_record_in(root.path()), PendingClaim::Anyone).unwrap();
+    notes.push(&build_event("Stop", "s").into_record_in(root.path()).into(), PendingClaim::Anyone).unwrap();
     fs::write(root.path().join("pending/0-0-0-0.json"), "nonsense").unwrap();
     assert_eq!(notes.load_all().len(), 1);
     assert_eq!(list_pending_names(root.path()).len(), 1);
@@ -99,10 +100,10 @@ fn a_payload_as_deep_as_one_may_be_survives_whatever_way_it_goes() {
             recorder.record_events(vec![observation.clone()]);
         }),
         ("a note", |observation, recorder| {
-            recorder.pending().push(observation, PendingClaim::Anyone).unwrap();
+            recorder.pending().push(&observation.clone().into(), PendingClaim::Anyone).unwrap();
         }),
         ("handed over", |observation, recorder| {
-            recorder.spool().append(observation).unwrap();
+            recorder.spool().append(&observation.clone().into()).unwrap();
         }),
     ];
     for (what, way) in ways {
@@ -121,11 +122,17 @@ fn a_payload_as_deep_as_one_may_be_survives_whatever_way_it_goes() {
 }
 
 /// Three observations, of which the database refuses the second.
-fn build_partly_refused(directory: &std::path::Path) -> [EventRecord; 3] {
+fn build_partly_refused(recorder: &mut EventRecorder) -> [EventRecord; 3] {
+    recorder.open_store().unwrap();
+    let rule = "CREATE TRIGGER refusal BEFORE INSERT ON events WHEN NEW.reason = 'refuse this' \
+        BEGIN SELECT RAISE(ABORT, 'refused'); END";
+    Connection::open(recorder.path()).unwrap().execute_batch(rule).unwrap();
     [1, 2, 3].map(|second| {
-        let mut observation = build_event("Stop", &format!("s{second}")).at_second(second).into_record_in(directory);
+        let event = build_event("Stop", &format!("s{second}")).at_second(second);
+        let mut observation = event.into_record_in(recorder.directory());
         if second == 2 {
-            observation.judgement = Some(DecisionRecord { decision: Some("deny".into()), ..DecisionRecord::default() });
+            observation.judgement =
+                Some(DecisionRecord { reason: Some("refuse this".into()), ..DecisionRecord::default() });
         }
         observation
     })
@@ -135,8 +142,8 @@ fn build_partly_refused(directory: &std::path::Path) -> [EventRecord; 3] {
 fn a_note_that_the_database_refuses_is_put_aside_and_the_others_are_stored() {
     let root = tempfile::tempdir().unwrap();
     let mut recorder = EventRecorder::new(root.path());
-    for observation in build_partly_refused(root.path()) {
-        recorder.pending().push(&observation, PendingClaim::Anyone).unwrap();
+    for observation in build_partly_refused(&mut recorder) {
+        recorder.pending().push(&observation.into(), PendingClaim::Anyone).unwrap();
     }
     recorder.record_events(vec![build_event("Stop", "s4").at_second(4).into_record_in(root.path())]);
     assert_eq!(recorder.take_warnings(), Vec::<String>::new());
@@ -151,8 +158,8 @@ fn one_that_was_handed_over_and_that_the_database_refuses_does_not_stop_the_othe
     let root = tempfile::tempdir().unwrap();
     let mut recorder = EventRecorder::new(root.path());
     let spool = EventSpool::in_data_dir(root.path());
-    for observation in build_partly_refused(root.path()) {
-        spool.append(&observation).unwrap();
+    for observation in build_partly_refused(&mut recorder) {
+        spool.append(&observation.into()).unwrap();
     }
     recorder.drain_all().unwrap();
     assert_eq!((list_stored_events(&mut recorder).len(), spool.is_empty()), (2, true));
@@ -165,7 +172,7 @@ fn whoever_has_something_else_to_do_takes_in_only_some_of_what_waits() {
     let mut recorder = EventRecorder::new(root.path());
     for second in 0..NOTES {
         let observation = build_prompt("s", &format!("Number {second}")).at_second(second.try_into().unwrap());
-        recorder.pending().push(&observation.into_record_in(root.path()), PendingClaim::Anyone).unwrap();
+        recorder.pending().push(&observation.into_record_in(root.path()).into(), PendingClaim::Anyone).unwrap();
     }
     recorder.open_store().unwrap();
     let waiting = recorder.pending().count();
@@ -176,4 +183,57 @@ fn whoever_has_something_else_to_do_takes_in_only_some_of_what_waits() {
         list_stored_events(&mut recorder).iter().map(|event| event.payload["prompt"].clone()).collect();
     let expected: Vec<_> = (0..NOTES).map(|second| Value::from(format!("Number {second}"))).collect();
     assert_eq!(numbers, expected);
+}
+
+/// Files as version 0.1 wrote them.
+mod of_an_older_version {
+    use super::*;
+
+    /// An event without a mark that says that it is masked, and words that this version does not know.
+    fn old_record(event_id: &str, session: &str) -> Value {
+        json!({
+            "event_id": event_id, "at": "2026-03-01T12:00:00Z", "delayed": true, "event": "PreToolUse",
+            "payload": {"session_id": session, "tool_name": "Bash", "tool_input": {"command": format!("echo {SECRET}")}},
+            "sender": {"product": "claude"},
+            "judgement": {
+                "decision": "block", "reason": "no", "took_us": 5,
+                "runs": [{"contract": "snell", "source": "snell.toml", "line": 1, "command": "x", "matcher": null,
+                    "status": "vanished", "exit_code": 2, "signal": null, "duration_us": 7, "stdout": "", "stderr": "",
+                    "why": null}],
+                "guard": [{"decision": "deny", "rule": "r", "tier": "t", "reason": "no", "advice": null}],
+            },
+        })
+    }
+
+    #[test]
+    fn pending_events_are_stored_masked_and_once() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("pending")).unwrap();
+        for name in ["01772366400000000000-0-4194000-0.json", "01772366400000000001-4194000-4194000-0.json"] {
+            fs::write(root.path().join("pending").join(name), old_record("one", "s1").to_string()).unwrap();
+        }
+        check_stored(root.path(), &["one"]);
+    }
+
+    #[test]
+    fn events_that_a_daemon_was_handed_are_stored_masked_and_once() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("handed")).unwrap();
+        let line = |id: &str| format!("\n{}\n", old_record(id, "s1"));
+        fs::write(root.path().join("handed/3.jsonl"), line("one") + &line("two") + &line("one")).unwrap();
+        check_stored(root.path(), &["one", "two"]);
+    }
+
+    fn check_stored(directory: &std::path::Path, ids: &[&str]) {
+        let mut recorder = EventRecorder::new(directory);
+        recorder.drain_all().unwrap();
+        assert!(recorder.pending().is_empty() && recorder.spool().is_empty());
+        assert_eq!(recorder.take_warnings(), Vec::<String>::new());
+        let stored = list_stored_events(&mut recorder);
+        assert_eq!(stored.len(), ids.len());
+        for entry in stored {
+            assert_eq!(entry.decision.as_deref(), Some("block"));
+            assert!(!entry.payload.to_string().contains(SECRET), "{}", entry.payload);
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! What an agent asks its user is told wherever it waits for the answer.
 
 use serde_json::{Value, json};
+use snell::Decision;
 use snell_store::{DecisionRecord, TimelineFilter};
 
 use crate::support::{SentEvent, TestStore, build_event, build_prompt, build_stop};
@@ -105,7 +106,7 @@ fn a_call_about_which_the_user_is_asked_waits_for_the_answer() {
             let call = build_tool_event("PreToolUse", "Bash", json!({"command": "cp a b"})).at_second(1);
             let mut asked = call.into_record_in(&kept.project_dir());
             asked.judgement = Some(DecisionRecord {
-                decision: Some("ask".into()),
+                decision: Decision::Ask,
                 reason: reason.map(str::to_owned),
                 ..DecisionRecord::default()
             });

@@ -1,5 +1,7 @@
 //! What is counted by the hour: what hooks cost, and what the guard said.
 
+use serde_json::json;
+use snell::Decision;
 use snell_store::{
     DecisionRecord, FinishedHookRun, GuardFilter, GuardOutcome, GuardVerdictRecord, HookRunRecord, HookStats, LogFilter,
 };
@@ -9,27 +11,16 @@ use crate::support::{TestStore, build_event, make_timestamp};
 const HOUR: i64 = 3600;
 
 fn build_hook_run(command: &str, status: &str, duration_us: u64) -> HookRunRecord {
-    HookRunRecord {
-        contract: "snell".into(),
-        source: "snell.toml".into(),
-        line: 3,
-        command: command.into(),
-        status: status.into(),
-        duration_us,
-        ..HookRunRecord::default()
-    }
+    let run = json!({
+        "contract": "snell", "source": "snell.toml", "line": 3, "command": command, "status": status,
+        "duration_us": duration_us,
+    });
+    serde_json::from_value(run).unwrap()
 }
 
 fn build_guard_verdict(rule: &str, decision: &str, reason: &str) -> GuardVerdictRecord {
-    GuardVerdictRecord {
-        decision: decision.into(),
-        rule: rule.into(),
-        tier: if rule == "a" { "high" } else { "low" }.into(),
-        reason: reason.into(),
-        advice: None,
-        would: None,
-        of_changed_input: false,
-    }
+    let tier = if rule == "a" { "high" } else { "low" };
+    serde_json::from_value(json!({"decision": decision, "rule": rule, "tier": tier, "reason": reason})).unwrap()
 }
 
 impl TestStore {
@@ -135,7 +126,7 @@ fn a_duration_that_cannot_be_does_not_spoil_the_sum() {
 #[test]
 fn what_the_guard_said_is_counted_by_rule_and_by_what_came_of_it() {
     let mut kept = TestStore::new();
-    let watched = GuardVerdictRecord { would: Some("deny".into()), ..build_guard_verdict("a", "allow", "no") };
+    let watched = GuardVerdictRecord { would: Decision::Deny, ..build_guard_verdict("a", "allow", "no") };
     kept.take_judged_call(
         0,
         vec![],
@@ -173,7 +164,7 @@ fn what_the_guard_said_is_counted_by_rule_and_by_what_came_of_it() {
 fn a_call_that_was_denied_because_nobody_could_be_asked_was_denied() {
     let mut kept = TestStore::new();
     let mut judgement = DecisionRecord {
-        decision: Some("ask".into()),
+        decision: Decision::Ask,
         guard: vec![build_guard_verdict("a", "ask", "sure?"), build_guard_verdict("b", "allow", "you said so")],
         ..DecisionRecord::default()
     };

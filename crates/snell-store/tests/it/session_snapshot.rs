@@ -284,7 +284,7 @@ fn whoever_has_the_database_locked_keeps_nobody_from_asking_unless_something_wai
     let mut observation = build_stop("s", "Again.").at_second(1).into_record_in(root.path());
     observation.judgement =
         Some(DecisionRecord { reminded: build_reminder_levels(60, 0), ..DecisionRecord::default() });
-    recorder.pending().push(&observation, snell_store::PendingClaim::Anyone).unwrap();
+    recorder.pending().push(&observation.into(), snell_store::PendingClaim::Anyone).unwrap();
     // What waits is taken in first.
     assert_eq!(recorder.load_session_snapshot(&build_snapshot_query("s", None)).unwrap().stop_level, 60);
     assert_eq!(recorder.pending().count(), 0);
@@ -301,7 +301,7 @@ fn what_was_told_waits_on_disk_and_travels_without_numbers_of_others() {
     let read: snell_store::EventRecord = serde_json::from_value(written).unwrap();
     assert_eq!(read, observation);
     let receiver = snell_store::queue::outbox::OutboxReceiver { url: "http://box.example".into(), token_file: None };
-    let letter = snell_store::queue::outbox::OutboxMessage::from_record_with_decision(observation, &receiver);
+    let letter = snell_store::queue::outbox::OutboxMessage::from_record_with_decision(observation.into(), &receiver);
     let known = &letter.body["snell"];
     assert_eq!(known["judgement"]["reminded"], json!({"stop_level": 60, "prompt_level": 0}));
     assert_eq!(known["sender"]["context_window"], 9);

@@ -1,6 +1,7 @@
 //! What an agent did, event by event, with what hangs on each.
 
 use serde_json::json;
+use snell::Decision;
 use snell_store::{
     AgentState, DecisionRecord, GuardVerdictRecord, ReconcileScope, SessionFilter, SightingFilter, SightingView,
     TimelineAspect, TimelineEvent, TimelineFilter, TurnFilter,
@@ -72,15 +73,15 @@ fn an_event_comes_with_all_that_hangs_on_it() {
     kept.ingest_event(build_prompt("s", "Go").at_second(1));
     let mut judged = call("PreToolUse", "a").at_second(2).into_record_in(&kept.project_dir());
     judged.judgement = Some(DecisionRecord {
-        decision: Some("block".into()),
+        decision: Decision::Deny,
         reason: Some("no".into()),
         guard: vec![GuardVerdictRecord {
-            decision: "deny".into(),
+            decision: Decision::Deny,
             rule: "a-rule".into(),
             tier: "t".into(),
             reason: "no".into(),
             advice: None,
-            would: None,
+            would: Decision::None,
             of_changed_input: false,
         }],
         ..DecisionRecord::default()

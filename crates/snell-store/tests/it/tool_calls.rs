@@ -1,6 +1,7 @@
 //! Calls of tools: what they are about, how long they took, and what a call that is blocked changes.
 
 use serde_json::{Value, json};
+use snell::Decision;
 use snell_store::DecisionRecord;
 
 use crate::support::{SentEvent, TestStore, build_event, build_prompt};
@@ -112,7 +113,7 @@ fn a_call_that_is_blocked_leaves_the_session_as_it_was() {
         |kept: &TestStore| kept.query_texts("SELECT current_state || coalesce(' ' || current_tool, '') FROM sessions");
     let block = |kept: &mut TestStore, sent: SentEvent| {
         let mut observation = sent.into_record_in(&kept.project_dir());
-        observation.judgement = Some(DecisionRecord { decision: Some("block".into()), ..DecisionRecord::default() });
+        observation.judgement = Some(DecisionRecord { decision: Decision::Deny, ..DecisionRecord::default() });
         kept.store.ingest(observation).unwrap();
     };
     kept.ingest_event(build_event("SessionStart", "s"));

@@ -1,6 +1,7 @@
 //! What each event says about its agent's state.
 
 use serde_json::{Value, json};
+use snell::Decision;
 use snell_store::{DecisionRecord, StateConfidence, StateSource};
 
 use crate::support::{SentEvent, TestStore, build_event, make_timestamp};
@@ -11,7 +12,7 @@ fn build_step(name: &str, fields: &Value) -> SentEvent {
 
 fn take_blocked_event(kept: &mut TestStore, sent: SentEvent) -> &'static str {
     let mut observation = sent.into_record_in(&kept.project_dir());
-    observation.judgement = Some(DecisionRecord { decision: Some("block".into()), ..DecisionRecord::default() });
+    observation.judgement = Some(DecisionRecord { decision: Decision::Deny, ..DecisionRecord::default() });
     kept.store.ingest(observation).unwrap().state.as_str()
 }
 

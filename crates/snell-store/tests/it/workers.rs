@@ -1,6 +1,7 @@
 //! Workers: what events tell of subagents and tasks, and that their agent is told of each once.
 
 use serde_json::{Value, json};
+use snell::Decision;
 use snell_store::{DecisionRecord, FinishedWorker, ReminderRecord, SnapshotQuery};
 
 use crate::support::{SentEvent, TestStore, build_event, build_prompt};
@@ -32,7 +33,7 @@ fn take_with_decision(kept: &mut TestStore, sent: SentEvent, judgement: Decision
 }
 
 fn build_block_decision() -> DecisionRecord {
-    DecisionRecord { decision: Some("block".into()), ..DecisionRecord::default() }
+    DecisionRecord { decision: Decision::Deny, ..DecisionRecord::default() }
 }
 
 fn build_workers_reminder(workers: Vec<i64>) -> DecisionRecord {

@@ -8,7 +8,7 @@ use snell::{
     AgentProduct, AgentReply, Decision, Diagnostic, Engine, Event, EventName, SnellSettings, SupportLevel, Timestamp,
     Verdict,
 };
-use snell_store::{DecisionRecord, EventRecord, EventSender, PendingEvent};
+use snell_store::{DecisionRecord, EventRecord, EventSender, MaskedRecord, PendingEvent};
 
 use super::notices::NOTICES;
 use super::{HookCall, failure};
@@ -111,7 +111,7 @@ pub(super) struct HookPipeline<'a> {
     pub(super) call: &'a HookCall,
     pub(super) setup: &'a HookSetup<'a>,
     pub(super) recorder: HookRecorder,
-    pub(super) record: EventRecord,
+    pub(super) record: MaskedRecord,
     /// The copy of the record on disk, once there is one.
     pub(super) pending: Option<PendingEvent>,
     pub(super) verdict: Verdict,
@@ -123,6 +123,7 @@ impl<'a> HookPipeline<'a> {
     pub(super) fn new(call: &'a HookCall, setup: &'a HookSetup<'a>) -> Self {
         let mut record = EventRecord::new(&call.event, setup.now);
         record.sender = setup.sender.clone();
+        let record = MaskedRecord::from(record);
         let recorder = HookRecorder::new(&setup.caller, &setup.settings, &setup.findings);
         if let (SupportLevel::Full, Some(problem)) = (call.product.support, &call.decode_problem) {
             output::print_note(&format!("cannot read all of the event {}: {}", call.event.name.as_str(), problem.why));
@@ -187,9 +188,12 @@ impl<'a> HookPipeline<'a> {
             return DONE;
         };
         let reply = self.call.product.encode(event, &self.verdict);
-        self.record.judgement = Some(self.build_decision(&reply, started));
+        let decision = self.build_decision(&reply, started);
+        self.record.set_decision(decision);
         // Other events may have been stored while hooks ran.
-        self.record.delayed = self.setup.has_hooks;
+        if self.setup.has_hooks {
+            self.record.mark_delayed();
+        }
         if reply != AgentReply::default() {
             self.write_pending_decision();
         } else if self.call.product.support == SupportLevel::DenyOnly {
@@ -200,7 +204,7 @@ impl<'a> HookPipeline<'a> {
         let Some(reason) = undelivered else {
             return reply.exit_code;
         };
-        self.record.judgement.iter_mut().for_each(|decision| decision.override_with_refusal(&reason));
+        self.record.override_with_refusal(&reason);
         BLOCKED
     }
 
@@ -217,8 +221,6 @@ impl<'a> HookPipeline<'a> {
     /// Once the agent has its answer it may end this process at any moment.
     fn write_pending_decision(&mut self) {
         if let Some(pending) = self.recorder.write_pending(&self.record) {
-            // The copy is masked and cut, so there is less of it to hand over.
-            self.record = EventRecord { delayed: self.record.delayed, ..pending.observation.clone() };
             self.pending.replace(pending).into_iter().for_each(PendingEvent::remove);
         }
     }

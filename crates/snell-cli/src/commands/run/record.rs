@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use snell::{Diagnostic, Event, SnellSettings, Timestamp, Verdict};
-use snell_store::{DecisionRecord, EventRecord, GuardVerdictRecord, PendingEvent};
+use snell_store::{DecisionRecord, EventRecord, GuardVerdictRecord, MaskedRecord, PendingEvent};
 
 use crate::env::caller::CallerEnv;
 use crate::env::env_vars::EnvVars;
@@ -17,8 +17,8 @@ use crate::record::record_event::HookRecorder;
 #[derive(Debug)]
 pub(super) struct HostRecording {
     recording: HookRecorder,
-    observation: EventRecord,
-    note: Option<PendingEvent>,
+    record: MaskedRecord,
+    pending: Option<PendingEvent>,
 }
 
 impl HostRecording {
@@ -43,28 +43,29 @@ impl HostRecording {
         observation.sender = build_host_sender(&EnvVars::read(), event.agent_name.clone());
         observation.sender.cwd = event.cwd.is_none().then_some(project);
         observation.sender.context_window = settings.context_window;
-        Self { recording: HookRecorder::new(caller, settings, findings), observation, note: None }
+        let record = observation.into();
+        Self { recording: HookRecorder::new(caller, settings, findings), record, pending: None }
     }
 
     /// Hooks take their time, and meanwhile the host may lose its patience with us.
     pub(super) fn write_pending_event(&mut self) {
-        self.note = self.recording.write_pending(&self.observation);
+        self.pending = self.recording.write_pending(&self.record);
         // While they run, other events may be stored.
-        self.observation.delayed = true;
+        self.record.mark_delayed();
     }
 
     /// What was decided. Once the host has its answer it may end us at any moment, so this comes first.
     pub(super) fn set_decision(&mut self, verdict: &Verdict, guard: Vec<GuardVerdictRecord>, took: Duration) {
         let mut judgement = DecisionRecord::from_verdict(verdict, took);
         judgement.guard = guard;
-        self.observation.judgement = Some(judgement);
-        if let Some(judged) = self.recording.write_pending(&self.observation) {
-            self.note.replace(judged).into_iter().for_each(PendingEvent::remove);
+        self.record.set_decision(judgement);
+        if let Some(judged) = self.recording.write_pending(&self.record) {
+            self.pending.replace(judged).into_iter().for_each(PendingEvent::remove);
         }
     }
 
     /// Stores it.
     pub(super) fn store_event(self) {
-        self.recording.record(self.observation, self.note);
+        self.recording.record(self.record, self.pending);
     }
 }

@@ -7,7 +7,7 @@ use snell_store::queue::outbox::ReceiverBacklog;
 use super::{AttentionItem, StatusReport};
 use crate::output::time;
 use crate::output::{self, TextStyle};
-use crate::record::record_event::is_daemon_off;
+use crate::record::record_event::find_daemon_variable;
 
 /// Prints it.
 pub(super) fn print_status(status: &StatusReport, now: Timestamp) {
@@ -49,12 +49,12 @@ pub(super) fn build_status_lines(status: &StatusReport, now: Timestamp) -> Vec<(
     }
     let keeping = if status.recording { "" } else { "; nothing is recorded, because `track` is off" };
     lines.push(("Kept for", format!("{}{keeping}", status.keep)));
-    let scribe = match (status.scribe_running, is_daemon_off()) {
-        (true, _) => "running",
-        (false, true) => "switched off here (SNELL_SCRIBE=off)",
-        (false, false) => "not running; the next hook starts one",
+    let daemon = match find_daemon_variable() {
+        _ if status.scribe_running => "running".to_owned(),
+        Some((name, value)) if value == "off" => format!("switched off here ({name}=off)"),
+        _ => "not running; the next hook starts one".to_owned(),
     };
-    lines.push(("Scribe", scribe.into()));
+    lines.push(("Scribe", daemon));
     lines.push(("Waiting", format!("{} to be stored", output::format_count(status.pending, "event"))));
     for ReceiverBacklog { url, waiting, since } in &status.outbox.receivers {
         let (number, since) = (output::format_count(*waiting, "event"), time::format_elapsed(*since, now));

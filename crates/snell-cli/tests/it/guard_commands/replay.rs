@@ -43,15 +43,8 @@ fn record_calls(calls: &[RecordedBashCall<'_>]) -> CliSandbox {
 }
 
 fn build_guard_verdict(decision: &str, rule: &str) -> GuardVerdictRecord {
-    GuardVerdictRecord {
-        decision: decision.into(),
-        would: None,
-        rule: rule.into(),
-        tier: "destructive".into(),
-        reason: "Because.".into(),
-        advice: None,
-        of_changed_input: false,
-    }
+    let verdict = json!({"decision": decision, "rule": rule, "tier": "destructive", "reason": "Because."});
+    serde_json::from_value(verdict).unwrap()
 }
 
 fn parse_json_lines(ran: &CliOutput) -> Vec<Value> {

@@ -180,7 +180,7 @@ fn it_answers_what_is_known_once_everything_is_stored_that_came_before() {
         reminded: ReminderRecord { stop_level: Some(60), ..ReminderRecord::default() },
         ..DecisionRecord::default()
     });
-    let request = DaemonRequest::Record { observation: Box::new(observation), note: None, is_spooled: false };
+    let request = DaemonRequest::Record { record: Box::new(observation.into()), pending: None, is_spooled: false };
     assert_eq!(daemon::send_nowait(&data, &request), HandoffOutcome::Accepted);
     let (facts, remarks) = std::thread::scope(|scope| {
         let asked = scope.spawn(|| known(&inquiry));
@@ -247,8 +247,8 @@ fn one_that_is_told_to_end_stores_first_what_it_was_handed() {
                 watched.build_payload("s1", "UserPromptSubmit", json!({"prompt": format!("Number {number}")}));
             let (event, _) = Event::from_json(None, payload.to_string().as_bytes()).unwrap();
             let request = DaemonRequest::Record {
-                observation: Box::new(EventRecord::new(&event, Timestamp::now())),
-                note: None,
+                record: Box::new(EventRecord::new(&event, Timestamp::now()).into()),
+                pending: None,
                 is_spooled: false,
             };
             let handed = daemon::send_nowait(&watched.sandbox.data(), &request);
@@ -259,5 +259,65 @@ fn one_that_is_told_to_end_stores_first_what_it_was_handed() {
         wait_until(|| (!is_process_running(pid)).then_some(()));
         assert_eq!(watched.count_rows("events"), 1 + EVENTS, "{name}");
         assert_eq!(watched.query_value("PRAGMA integrity_check"), "ok", "{name}");
+    }
+}
+
+/// Hooks and daemons of version 0.1 share a data directory with this one while it is upgraded.
+#[test]
+fn a_hook_of_an_older_version_can_hand_it_events_and_they_are_masked() {
+    use std::io::{Read, Write};
+    use std::net::Shutdown;
+    use std::os::unix::net::UnixStream;
+    let (watched, _) = start_with_daemon();
+    let secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    let payload = watched.build_payload("s1", "UserPromptSubmit", json!({"prompt": format!("use {secret}")}));
+    let pending = watched.sandbox.data().join("pending");
+    fs::create_dir_all(&pending).unwrap();
+    fs::write(pending.join("01772366400000000000-1-1-0.json"), "{}").unwrap();
+    let request = json!({"record": {
+        "observation": {
+            "event_id": "old-1", "at": Timestamp::now(), "event": "UserPromptSubmit", "payload": payload,
+            "sender": {"product": "claude"}, "judgement": {"decision": "allow", "took_us": 3},
+        },
+        "note": {"Unix": "01772366400000000000-1-1-0.json".as_bytes()},
+    }});
+    let mut stream = UnixStream::connect(watched.sandbox.data().join("scribe.sock")).unwrap();
+    stream.write_all(request.to_string().as_bytes()).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    assert_eq!(response, "{}");
+    assert_eq!((watched.count_rows("events"), watched.count_pending()), (2, 0));
+    let payload = watched.query_value("SELECT payload FROM payloads ORDER BY id DESC LIMIT 1");
+    assert!(!payload.to_string().contains(secret), "{payload}");
+}
+
+#[test]
+fn older_names_start_it_too() {
+    for (arguments, socket) in [(["scribe"].as_slice(), true), (&["forward", "--url=http://127.0.0.1:1"], false)] {
+        let sandbox = crate::support::CliSandbox::new();
+        fs::create_dir_all(sandbox.data().join("outbox")).unwrap();
+        let data = sandbox.data();
+        let mut words = arguments.to_vec();
+        words.push(data.to_str().unwrap());
+        let mut child = sandbox.command(&words).stdin(std::process::Stdio::null()).spawn().unwrap();
+        let path = if socket { "scribe.sock" } else { "outbox/lock" };
+        wait_until(|| data.join(path).exists().then_some(()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+#[test]
+fn the_newer_variable_counts_before_the_older_one() {
+    for (variables, starts) in [
+        ([("SNELL_DAEMON", "off"), ("SNELL_SCRIBE", "wait")], false),
+        ([("SNELL_DAEMON", "wait"), ("SNELL_SCRIBE", "off")], true),
+        ([("SNELL_DAEMON", ""), ("SNELL_SCRIBE", "off")], false),
+    ] {
+        let watched = HookSandbox::new(RecordingMode::Alone);
+        let payload = watched.build_payload("s1", "UserPromptSubmit", json!({"prompt": "Go."}));
+        watched.run_hook_with_env(&variables, &payload).assert_silent();
+        assert_eq!(watched.sandbox.data().join("scribe.lock").exists(), starts, "{variables:?}");
     }
 }

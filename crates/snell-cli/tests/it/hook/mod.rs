@@ -164,9 +164,9 @@ impl HookSandbox {
     /// The process that keeps the database of this sandbox open, if there is one.
     pub fn find_daemon_pid(&self) -> Option<u32> {
         let mut line = env!("CARGO_BIN_EXE_snell").as_bytes().to_vec();
-        line.extend(b"\0scribe\0");
+        line.extend(b"\0daemon\0");
         line.extend(self.sandbox.data().as_os_str().as_encoded_bytes());
-        line.push(0);
+        line.extend(b"\0--job=store\0");
         let pids = fs::read_dir("/proc").unwrap().flatten();
         pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
             .find(|pid| fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|found| found.starts_with(&line)))

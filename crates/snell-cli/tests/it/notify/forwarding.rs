@@ -185,7 +185,7 @@ fn list_forwarder_pids(data: &str) -> Vec<i32> {
     let is_one = |pid: &i32| {
         let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let words: Vec<_> = line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
-        words.get(1).is_some_and(|word| word == "forward") && words.get(2).is_some_and(|word| word == data)
+        words.len() > 3 && words[1..4] == ["daemon", data, "--job=forward"]
     };
     pids.filter(is_one).collect()
 }

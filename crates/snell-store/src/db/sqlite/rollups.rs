@@ -35,7 +35,7 @@ columns! {
 impl SqliteTransaction<'_, '_> {
     /// Counts a run, if the hook has run.
     pub(super) fn count_hook_run(&self, run: &HookRunRecord, at: Timestamp) -> Result<()> {
-        if !has_run_status(&run.status) {
+        if !has_run_status(run.status_word()) {
             return Ok(());
         }
         let us = i64::try_from(run.duration_us).unwrap_or(i64::MAX);
@@ -45,7 +45,7 @@ impl SqliteTransaction<'_, '_> {
         if let Some((durations, counts)) = self.transaction.query_optional::<(String, _)>(&sql, [hour, hook_id])? {
             all.add_stored(&counts, &durations);
         }
-        all.add(&HookRunRollup::from_run(&run.status, us, at.as_microsecond()));
+        all.add(&HookRunRollup::from_run(run.status_word(), us, at.as_microsecond()));
         let counts = all.counts;
         insert_row!(
             self.transaction,
@@ -77,7 +77,7 @@ impl SqliteTransaction<'_, '_> {
 
     /// Counts what the guard said.
     pub(super) fn count_verdict(&self, verdict: &GuardVerdictRecord, at: Timestamp) -> Result<()> {
-        let outcome = GuardOutcome::from_decision(&verdict.decision, verdict.would.as_deref());
+        let outcome = GuardOutcome::from_decision(verdict.decision_word(), verdict.would_word());
         let sql = "INSERT INTO guard_hours (hour, rule, tier, outcome, verdicts, last_at) VALUES (?1, ?2, ?3, ?4, 1, ?5) \
             ON CONFLICT DO UPDATE SET verdicts = verdicts + 1, last_at = max(last_at, ?5)";
         let values = params![to_hour(at), verdict.rule, verdict.tier, outcome.as_str(), at.as_microsecond()];
@@ -174,6 +174,7 @@ mod tests {
 
     use super::super::{MIGRATIONS, connect_read_write};
     use super::*;
+    use crate::record::words::{parse_decision, parse_status};
 
     /// A database of the version before anything was counted.
     fn create_old_database(path: &std::path::Path) {
@@ -255,7 +256,7 @@ mod tests {
                 source: "snell.toml".into(),
                 line: 1,
                 command,
-                status,
+                status: parse_status(&status),
                 duration_us: duration_us.max(0).unsigned_abs(),
                 ..HookRunRecord::default()
             };
@@ -265,8 +266,8 @@ mod tests {
             within.transaction.query_all("SELECT at, decision, would FROM guard_verdicts", []).unwrap();
         for (at, decision, would) in verdicts {
             let verdict = GuardVerdictRecord {
-                decision,
-                would,
+                decision: parse_decision(&decision),
+                would: parse_decision(&would.unwrap_or_default()),
                 rule: "r".into(),
                 tier: "t".into(),
                 reason: "no".into(),

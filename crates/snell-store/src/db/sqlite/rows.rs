@@ -239,7 +239,7 @@ impl Rows for SqliteTransaction<'_, '_> {
                 line,
                 command,
                 matcher,
-                status,
+                status: run.status_word(),
                 exit_code,
                 signal,
                 duration_us,
@@ -266,7 +266,7 @@ impl Rows for SqliteTransaction<'_, '_> {
             self.transaction,
             "hook_runs",
             hook_run_id = hook_run_id,
-            run { status, exit_code, signal, duration_us, stdout, stderr, why }
+            run { status: run.status_word(), exit_code, signal, duration_us, stdout, stderr, why }
         )?;
         self.count_hook_run(run, began)?;
         Ok(Some(HookRunOwner { agent_id: agent_id.unwrap_or(0) }))
@@ -290,8 +290,8 @@ impl Rows for SqliteTransaction<'_, '_> {
                 id: owner.event_row,
                 agent_id: owner.agent_id,
                 at: owner.at,
-                decision,
-                would,
+                decision: verdict.decision_word(),
+                would: verdict.would_word(),
                 rule,
                 tier,
                 reason,

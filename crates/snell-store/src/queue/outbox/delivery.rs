@@ -1,19 +1,15 @@
-//! Delivering: one at a time has the turn, and hands over letters in their order.
+//! Delivering: one process at a time holds the lock, and hands over messages in their order.
 
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
-
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
-use snell::{FileAccess, RegularFile};
+use std::path::PathBuf;
 
 use super::message::OutboxMessage;
-use super::sequence::add_path_to_error;
 use super::storage::{MessageFileName, Outbox};
+use crate::queue::file_lock::FileLock;
 
-/// What became of a letter that was handed to its receiver.
+/// The answer to a message that was handed to its receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryAnswer {
     /// The receiver has it.
@@ -24,7 +20,7 @@ pub enum DeliveryAnswer {
     Later(String),
 }
 
-/// What became of all letters that were handed over.
+/// The result of a delivery.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryReport {
     /// So many have reached their receiver.
@@ -33,13 +29,13 @@ pub struct DeliveryReport {
     pub refused: Vec<OutboxRefusal>,
     /// The receivers that could not take everything.
     pub stalled: Vec<StalledReceiver>,
-    /// Whether somebody else has the turn, and so delivers what is left.
+    /// Whether another process holds the lock, and so delivers what is left.
     pub left_to_another: bool,
-    /// The receivers whose letters are not touched any more: not wanted, or held up.
+    /// The receivers whose messages are not touched any more: not wanted, or stalled.
     skipped: BTreeSet<String>,
 }
 
-/// A letter that its receiver will never take.
+/// A message that its receiver will never take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutboxRefusal {
     /// The receiver's address.
@@ -59,26 +55,25 @@ pub struct StalledReceiver {
     pub why: String,
 }
 
-/// Whose letters are wanted, by the receiver's address.
+/// Whether messages for a receiver are wanted, by its address.
 pub(super) type ReceiverFilter<'a> = &'a dyn Fn(&str) -> bool;
 
-/// How a letter is handed over.
-pub(super) type MessageHandler<'a> = &'a mut dyn FnMut(&OutboxMessage) -> DeliveryAnswer;
+/// Hands a message over.
+pub(crate) type MessageHandler<'a> = &'a mut dyn FnMut(&OutboxMessage) -> DeliveryAnswer;
 
-/// The right to deliver, which one has at a time. It ends when this is dropped, or with the process.
+/// The right to deliver, which one process has at a time. It ends when this is dropped, or with the process.
 #[derive(Debug)]
 pub struct DeliveryLock<'a> {
     outbox: &'a Outbox,
-    /// There until the turn is handed on.
-    lock: Option<File>,
+    lock: FileLock,
 }
 
 impl Outbox {
-    /// Hands over, in order, what waits for the receivers that are wanted, until nothing is left or nobody takes it. If
-    /// somebody else has the turn, it is left to them.
+    /// Hands over, in order, the messages for the receivers that are wanted, until none is left or no receiver takes one. If
+    /// another process holds the lock, they are left to it.
     ///
-    /// This is for notifiers, which hand letters over by HTTP, as well as for a local server, which takes what waits for
-    /// itself (see [`super::is_local`]).
+    /// This is for notifiers, which hand messages over by HTTP, as well as for a local server, which takes its own messages
+    /// (see [`super::is_local_server_url`]).
     ///
     /// # Errors
     ///
@@ -87,7 +82,7 @@ impl Outbox {
         self.deliver_waiting_then(wanted, hand, &mut || {})
     }
 
-    /// As [`Outbox::deliver`]; `before_letting_go` is called when there is nothing more to be seen, for tests of that moment.
+    /// As [`Outbox::deliver_waiting`]; `before_letting_go` is called when there is nothing more to be seen, for tests of that moment.
     fn deliver_waiting_then(
         &self,
         wanted: ReceiverFilter<'_>,
@@ -96,16 +91,16 @@ impl Outbox {
     ) -> io::Result<DeliveryReport> {
         let mut report = DeliveryReport::default();
         loop {
-            let Some(mut turn) = self.try_lock_delivery()? else {
+            let Some(mut lock) = self.try_lock_delivery()? else {
                 report.left_to_another = true;
                 return Ok(report);
             };
-            turn.deliver_until_done(wanted, hand, &mut report);
+            lock.deliver_until_done(wanted, hand, &mut report);
             before_letting_go();
-            drop(turn);
-            // Somebody may have put a letter there after we last looked, found that we had the turn, and left it to us. That
-            // was before we gave the turn back, so now it can be seen. If meanwhile another one has the turn, they began to
-            // look after that, and see it too.
+            drop(lock);
+            // Another process may have added a message after the last listing, seen that this one holds the lock, and left the
+            // message to it. That was before the lock was released, so now the message is listed. If meanwhile a third
+            // process holds the lock, it began to list after that, and sees the message too.
             if !self.has_more_messages(&report) {
                 return Ok(report);
             }
@@ -117,7 +112,7 @@ impl Outbox {
         names.any(|name| !report.skipped.contains(&name.receiver))
     }
 
-    /// The turn, if nobody has it.
+    /// The delivery lock, if no other process holds it.
     ///
     /// # Errors
     ///
@@ -126,50 +121,32 @@ impl Outbox {
         if !self.check_directory()? {
             return Ok(None);
         }
-        let path = self.directory.join("lock");
-        let lock = RegularFile::open(&path, FileAccess::Write).map_err(|error| add_path_to_error(&path, &error))?;
-        self.lock_file(lock.into_file())
+        let lock = FileLock::try_acquire(&self.delivery_lock_path())?;
+        Ok(lock.map(|lock| DeliveryLock { outbox: self, lock }))
     }
 
-    /// The turn that somebody else took and handed on, or nothing if this file is something else. The right belongs to the
-    /// open file, so it can be handed from one process to another without a moment in which nobody has it.
+    /// The delivery lock that another process took and handed on, or nothing if this file is something else.
     ///
     /// # Errors
     ///
     /// When the outbox cannot be used.
-    pub fn adopt_lock(&self, lock: File) -> io::Result<Option<DeliveryLock<'_>>> {
-        let (ours, theirs) = (self.directory.join("lock").metadata()?, lock.metadata()?);
-        if (ours.dev(), ours.ino()) != (theirs.dev(), theirs.ino()) {
-            return Ok(None);
-        }
-        self.lock_file(lock)
+    pub fn adopt_lock(&self, handed: File) -> io::Result<Option<DeliveryLock<'_>>> {
+        let lock = FileLock::adopt(&self.delivery_lock_path(), handed)?;
+        Ok(lock.map(|lock| DeliveryLock { outbox: self, lock }))
     }
 
-    fn lock_file(&self, lock: File) -> io::Result<Option<DeliveryLock<'_>>> {
-        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(DeliveryLock { outbox: self, lock: Some(lock) })),
-            Err(Errno::WOULDBLOCK) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-}
-
-impl Drop for DeliveryLock<'_> {
-    fn drop(&mut self) {
-        if let Some(lock) = &self.lock {
-            // Not left to the closing of the file, because another one may be open that shares the lock.
-            let _ = flock(lock, FlockOperation::Unlock);
-        }
+    fn delivery_lock_path(&self) -> PathBuf {
+        self.directory().join("lock")
     }
 }
 
 impl DeliveryLock<'_> {
-    /// The file to which the turn belongs, for whoever has it next. When nobody has it open any more, the turn ends.
-    pub(super) fn into_lock_file(mut self) -> Option<File> {
-        self.lock.take()
+    /// The lock, for the process that delivers next.
+    pub(crate) fn into_lock(self) -> FileLock {
+        self.lock
     }
 
-    /// Hands over what waits, until nothing is left or nobody takes it, and goes on having the turn.
+    /// Hands messages over until none is left or no receiver takes one, and goes on holding the lock.
     pub fn deliver_waiting(&mut self, wanted: ReceiverFilter<'_>, hand: MessageHandler<'_>) -> DeliveryReport {
         let mut report = DeliveryReport::default();
         self.deliver_until_done(wanted, hand, &mut report);
@@ -196,7 +173,7 @@ impl DeliveryLock<'_> {
         }
     }
 
-    /// Hands one letter over. Whatever happens, it is gone afterwards, or its receiver is passed over.
+    /// Hands one message over. Afterwards it is gone, or its receiver is skipped.
     fn deliver_message(
         &mut self,
         name: &MessageFileName,
@@ -204,32 +181,32 @@ impl DeliveryLock<'_> {
         hand: MessageHandler<'_>,
         report: &mut DeliveryReport,
     ) {
-        let letter = match self.outbox.read_message(name) {
-            Ok(Some(letter)) => letter,
+        let message = match self.outbox.read_message(name) {
+            Ok(Some(message)) => message,
             Ok(None) => return,
             Err(error) => {
                 return report.add_stalled(name, "a receiver", format!("cannot read a letter for it: {error}"));
             }
         };
-        if !wanted(&letter.url) {
+        if !wanted(&message.url) {
             report.skipped.insert(name.receiver.clone());
             return;
         }
-        let done = match hand(&letter) {
+        let done = match hand(&message) {
             DeliveryAnswer::Accepted => {
                 report.delivered += 1;
                 self.outbox.remove(name)
             }
             DeliveryAnswer::Refused(answer) => {
-                let done = self.outbox.move_to_refused(name, &letter, &answer);
-                report.refused.push(OutboxRefusal { url: letter.url.clone(), event: letter.event.clone(), answer });
+                let done = self.outbox.move_to_refused(name, &message, &answer);
+                report.refused.push(OutboxRefusal { url: message.url.clone(), event: message.event.clone(), answer });
                 done
             }
-            DeliveryAnswer::Later(why) => return report.add_stalled(name, &letter.url, why),
+            DeliveryAnswer::Later(why) => return report.add_stalled(name, &message.url, why),
         };
-        // What stays would be handed over again and again.
+        // A message that stays would be handed over again and again.
         if let Err(error) = done {
-            report.add_stalled(name, &letter.url, format!("cannot remove what was delivered: {error}"));
+            report.add_stalled(name, &message.url, format!("cannot remove what was delivered: {error}"));
         }
     }
 }
@@ -255,7 +232,7 @@ mod tests {
     fn build_message(number: usize) -> OutboxMessage {
         let (event, _) = Event::from_json(Some("Stop"), format!("{{\"prompt\":\"{number}\"}}").as_bytes()).unwrap();
         let receiver = OutboxReceiver { url: "http://here.example".into(), token_file: None };
-        OutboxMessage::from_record(EventRecord::new(&event, Timestamp::now()), &receiver)
+        OutboxMessage::from_record(EventRecord::new(&event, Timestamp::now()).into(), &receiver)
     }
 
     /// Puts a letter there as somebody who finds that it is not its turn.

@@ -9,6 +9,7 @@ use snell::{EventName, Timestamp};
 
 use super::{coerce, truncate};
 use crate::record::event_record::EventRecord;
+use crate::record::masked_record::MaskedRecord;
 
 /// Where events are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,31 +54,31 @@ const ROUTES: &[(EventName, &str)] = &[
 const DEFAULT_ROUTE: &str = "/hook/event";
 
 impl OutboxMessage {
-    /// What was observed, for a receiver: the payload, and what is known of its sender. Secrets of known forms are masked.
-    pub fn from_record(observation: EventRecord, to: &OutboxReceiver) -> Self {
-        Self::new(observation.into_sanitized(), to, None)
+    /// An event for a receiver: the payload, and what is known of its sender.
+    pub fn from_record(record: MaskedRecord, to: &OutboxReceiver) -> Self {
+        Self::new(record.into_inner(), to, None)
     }
 
     /// The same, with everything that Snell itself knows and decided, under `snell`.
-    pub fn from_record_with_decision(observation: EventRecord, to: &OutboxReceiver) -> Self {
-        let mut observation = observation.into_sanitized();
+    pub fn from_record_with_decision(record: MaskedRecord, to: &OutboxReceiver) -> Self {
+        let mut record = record.into_inner();
         // Numbers of workers are those of this database, and mean others elsewhere.
-        if let Some(judgement) = &mut observation.judgement {
-            judgement.reminded.workers.clear();
+        if let Some(decision) = &mut record.judgement {
+            decision.reminded.workers.clear();
         }
-        let known = json!({"sender": observation.sender, "judgement": observation.judgement});
-        Self::new(observation, to, Some(known))
+        let known = json!({"sender": record.sender, "judgement": record.judgement});
+        Self::new(record, to, Some(known))
     }
 
-    fn new(observation: EventRecord, to: &OutboxReceiver, known: Option<Value>) -> Self {
-        let name = EventName::parse(&observation.event);
-        let mut body = observation.payload;
+    fn new(record: EventRecord, to: &OutboxReceiver, known: Option<Value>) -> Self {
+        let name = EventName::parse(&record.event);
+        let mut body = record.payload;
         coerce::coerce_fields(&mut body);
-        let told = body.get("hook_event_name").and_then(Value::as_str);
-        if told.map(EventName::parse).as_ref() != Some(&name) {
+        let own_name = body.get("hook_event_name").and_then(Value::as_str);
+        if own_name.map(EventName::parse).as_ref() != Some(&name) {
             body.insert("hook_event_name".into(), name.as_str().into());
         }
-        let sender = &observation.sender;
+        let sender = &record.sender;
         let text = |text: &Option<String>| text.as_deref().filter(|text| !text.is_empty()).map(Value::from);
         let has_directory = has_value(&body, "cwd") || has_value(&body, "working_directory");
         let cwd = sender.cwd.as_ref().filter(|_| !has_directory);
@@ -89,7 +90,7 @@ impl OutboxMessage {
             ("headspace_session_id", text(&sender.headspace_session_id)),
             ("pid", sender.process.map(|process| process.pid.into())),
             ("host", text(&sender.host)),
-            ("timestamp", Some(observation.at.to_string().into())),
+            ("timestamp", Some(record.at.to_string().into())),
         ];
         for (field, value) in additions {
             // What the payload says itself, it knows better.
@@ -97,7 +98,7 @@ impl OutboxMessage {
                 body.insert(field.into(), value);
             }
         }
-        body.insert("event_id".into(), observation.event_id.into());
+        body.insert("event_id".into(), record.event_id.into());
         body.extend(known.map(|known| ("snell".to_owned(), known)));
         // What was added may be too long, too.
         coerce::coerce_fields(&mut body);
@@ -105,8 +106,8 @@ impl OutboxMessage {
             url: to.url.clone(),
             route: find_route(&name).to_owned(),
             token_file: to.token_file.clone(),
-            at: observation.at,
-            event: observation.event,
+            at: record.at,
+            event: record.event,
             body: truncate::truncate_body(body),
         }
     }
@@ -189,7 +190,7 @@ mod tests {
             ("TeammateIdle", "/hook/event"),
             ("../../etc/passwd", "/hook/event"),
         ] {
-            let letter = OutboxMessage::from_record(build_record(name, json!({})), &build_receiver());
+            let letter = OutboxMessage::from_record(build_record(name, json!({})).into(), &build_receiver());
             assert_eq!(letter.route, route, "{name}");
             assert_eq!(letter.body["hook_event_name"], EventName::parse(name).as_str(), "{name}");
         }
@@ -209,7 +210,7 @@ mod tests {
         sender.tmux_session = Some(String::new());
         sender.launcher_session_id = Some("launched".into());
         sender.process = Some(ProcessIdentity { pid: 7, started: None });
-        let letter = OutboxMessage::from_record(observation, &build_receiver());
+        let letter = OutboxMessage::from_record(observation.into(), &build_receiver());
         let expected = json!({
             "cwd": "/told", "host": "box", "tmux_pane": "%3", "pid": 5, "hook_event_name": "AfterAgent",
             "session_id": "launched", "timestamp": "2026-03-01T12:00:00Z", "event_id": "one",
@@ -226,7 +227,7 @@ mod tests {
         sender.process = Some(ProcessIdentity { pid: 7, started: None });
         sender.host = Some("box".into());
         sender.cwd = Some("/seen".into());
-        let body = OutboxMessage::from_record(observation, &build_receiver()).body;
+        let body = OutboxMessage::from_record(observation.into(), &build_receiver()).body;
         let said = ["session_id", "pid", "host", "timestamp", "cwd"].map(|field| body[field].clone());
         assert_eq!(json!(said), json!(["launched", 7, "box", "2026-03-01T12:00:00Z", "/seen"]));
     }

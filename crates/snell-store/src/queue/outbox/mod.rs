@@ -15,14 +15,12 @@
 
 mod coerce;
 mod delivery;
-mod forwarder;
 mod message;
 mod sequence;
-mod size;
 mod storage;
 mod truncate;
 
+pub(crate) use delivery::MessageHandler;
 pub use delivery::{DeliveryAnswer, DeliveryLock, DeliveryReport, OutboxRefusal, StalledReceiver};
-pub use forwarder::{ForwarderSettings, run_forwarder, spawn_forwarder};
 pub use message::{OutboxMessage, OutboxReceiver, is_local_server_url, is_loopback_url};
 pub use storage::{EnqueueResult, Outbox, ReceiverBacklog};

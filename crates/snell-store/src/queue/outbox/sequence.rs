@@ -1,22 +1,22 @@
-//! The order of letters: numbers that only grow, handed out one at a time.
+//! The order of messages: numbers that only grow, handed out one at a time.
 //!
 //! A number is the time in nanoseconds, or one more than the last where the clock stands still or was set back. It is handed
-//! out together with the letter's place on the shelf, under one lock, so letters appear in the order of their numbers: who
-//! looks under the same lock never sees a later one without the earlier.
+//! out together with the message's place in the directory, under one lock, so messages appear in the order of their
+//! numbers: a process that lists them under the same lock never sees a later one without the earlier.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
 use snell::{FileAccess, RegularFile, Timestamp};
 
-/// Whoever holds the lock does so for a moment. If that takes longer, something is wrong with them, and what happened at the
-/// same time has no order anyway.
+use crate::queue::file_lock::FileLock;
+
+/// A process holds the lock for a moment. If that takes longer something is wrong with the process, and messages of the
+/// same time have no order anyway.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(250);
-const LOCK_RETRY_INTERVAL: Duration = Duration::from_micros(200);
 
 /// The last number and how much there is, in a form of constant length.
 const LINE_BYTES: usize = 45;
@@ -26,7 +26,7 @@ pub(super) struct SequenceLock {
     file: File,
 }
 
-/// What is known without looking at the letters. It may be too much, because whoever delivers counts later.
+/// What is known without listing the messages. It may be too much, because a process that delivers counts later.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct OutboxTally {
     pub(super) last: u64,
@@ -35,16 +35,9 @@ pub(super) struct OutboxTally {
 }
 
 impl SequenceLock {
-    /// Waits for its turn, for a while.
+    /// Waits for the lock, for a while.
     pub(super) fn acquire(directory: &Path) -> io::Result<Self> {
-        let path = directory.join("order");
-        let file = RegularFile::open(&path, FileAccess::Write).map_err(|error| add_path_to_error(&path, &error))?;
-        let file = file.into_file();
-        let started = Instant::now();
-        while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() && started.elapsed() < LOCK_TIMEOUT {
-            std::thread::sleep(LOCK_RETRY_INTERVAL);
-        }
-        Ok(Self { file })
+        FileLock::acquire_within(&directory.join("order"), LOCK_TIMEOUT).map(|file| Self { file })
     }
 
     /// What was last written; nothing if that cannot be understood.
@@ -53,14 +46,14 @@ impl SequenceLock {
     }
 
     pub(super) fn write_tally(&self, tally: OutboxTally) -> io::Result<()> {
-        let OutboxTally { last, messages: letters, bytes } = tally;
-        let line = format!("{last:020} {letters:010} {bytes:012}\n");
+        let OutboxTally { last, messages, bytes } = tally;
+        let line = format!("{last:020} {messages:010} {bytes:012}\n");
         self.file.write_all_at(line.as_bytes(), 0)
     }
 }
 
 impl OutboxTally {
-    /// What the order of this directory says, for those who only look.
+    /// The tally of this directory, without its lock.
     pub(super) fn read_from_dir(directory: &Path) -> Option<Self> {
         let file = RegularFile::open(&directory.join("order"), FileAccess::Read);
         Self::read_from_file(&file.ok()?.into_file())
@@ -81,16 +74,11 @@ impl OutboxTally {
         })
     }
 
-    /// The number of the next letter.
+    /// The number of the next message.
     pub(super) fn next_number(&self, now: Timestamp) -> u64 {
         let now = u64::try_from(now.as_nanosecond()).unwrap_or(0);
         now.max(self.last.saturating_add(1))
     }
-}
-
-/// The error, with the path that it is about.
-pub(super) fn add_path_to_error(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]

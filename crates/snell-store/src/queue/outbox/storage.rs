@@ -1,50 +1,50 @@
-//! Where letters lie: putting one there, and seeing what is there.
+//! The files of the outbox.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, OpenOptions, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use rustix::process::{Pid, test_kill_process};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use snell::{Timestamp, is_file_kind_error, read_file};
+use snell::Timestamp;
 
 use super::message::OutboxMessage;
 use super::sequence::{OutboxTally, SequenceLock};
-use crate::queue::pending::PendingQueue;
-use crate::record::json;
+use crate::queue::durable_queue::{
+    DurableQueue, QueueItem, QueueLimits, create_private_dir, file_age, is_process_alive,
+};
 
-/// More letters, or more bytes in all, are not kept: the oldest go first.
-const MAX_MESSAGES: usize = 10_000;
+/// More messages, or more bytes in all, are not kept: the oldest go first.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
+const LIMITS: QueueLimits = QueueLimits { items: 10_000, item_bytes: MAX_BYTES };
 
-/// When there are too many, this part of what may be there goes at once: to look for the oldest takes time, and whoever
-/// puts the next one there should not have to look again.
+/// When there are too many messages, this part of the limit is removed at once: listing them takes time, and the next
+/// process should not have to list them again.
 const DROP_FRACTION: usize = 64;
 
-/// So many letters that were refused are kept, for people to look at.
+/// So many refused messages are kept, for people to look at.
 const MAX_REFUSED: usize = 1_000;
 
-/// A letter that is not finished after so long will not be.
+/// A message that is not complete after so long will not be.
 const UNFINISHED_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// After so long it is finished, or its process is in trouble.
+/// A message is complete after so long, or its process has ended.
 const DEAD_WRITER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The letters of one directory.
+/// The messages of one directory.
 #[derive(Clone, Debug)]
 pub struct Outbox {
-    pub(super) directory: PathBuf,
+    queue: DurableQueue,
 }
 
-/// A letter was put there.
+/// A message was added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnqueueResult {
-    /// So many old ones had to go.
+    /// So many old ones were removed to make room.
     pub dropped: usize,
 }
 
@@ -53,17 +53,17 @@ pub struct EnqueueResult {
 pub struct ReceiverBacklog {
     /// The receiver's address.
     pub url: String,
-    /// How many letters.
+    /// How many messages.
     pub waiting: usize,
     /// When the oldest of them happened.
     pub since: Timestamp,
 }
 
-/// The name of a letter's file says what is to be known without opening it.
+/// The name of a message's file, which says everything that is needed without opening it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MessageFileName {
     number: u64,
-    /// The process that wrote it, which tells letters apart whose writers did not hear of each other.
+    /// The process that wrote it, which tells messages apart that got the same number because the lock was not waited for.
     writer: u32,
     bytes: u64,
     /// Its receiver.
@@ -71,62 +71,63 @@ pub(super) struct MessageFileName {
 }
 
 impl Outbox {
-    /// The letters beside the database of this directory.
+    /// The messages beside the database of this directory.
     pub fn in_data_dir(data_directory: &Path) -> Self {
-        Self { directory: data_directory.join("outbox") }
+        Self { queue: DurableQueue::new(data_directory, "outbox", LIMITS) }
     }
 
-    /// Puts a letter behind all others. It is there whole or not at all.
+    /// Where its files are.
+    pub(super) fn directory(&self) -> &Path {
+        self.queue.directory()
+    }
+
+    /// Adds a message behind all others. It is there whole or not at all.
     ///
     /// # Errors
     ///
     /// When it cannot be written.
-    pub fn push(&self, letter: &OutboxMessage) -> io::Result<EnqueueResult> {
-        self.ensure_directory()?;
-        let text = serde_json::to_string(letter)?;
-        let unfinished = self.new_part_path();
-        let put = write_new_file(&unfinished, text.as_bytes())
-            .and_then(|()| self.assign_number(&unfinished, hash_receiver_url(&letter.url), text.len() as u64));
-        if put.is_err() {
-            let _ = fs::remove_file(&unfinished);
-        }
-        put
+    pub fn push(&self, message: &OutboxMessage) -> io::Result<EnqueueResult> {
+        self.check_directory()?;
+        let text = serde_json::to_string(message)?;
+        let part = self.queue.write_file(&new_part_name(), text.as_bytes())?;
+        self.assign_number(&part, hash_receiver_url(&message.url), text.len() as u64)
+            .inspect_err(|_| drop(fs::remove_file(&part)))
     }
 
-    /// Gives a letter that is written its number, by which it counts from now on.
+    /// Gives a written message its number. From then on it is in the queue.
     fn assign_number(&self, written: &Path, receiver: String, bytes: u64) -> io::Result<EnqueueResult> {
-        let order = SequenceLock::acquire(&self.directory)?;
+        let order = SequenceLock::acquire(self.directory())?;
         let mut tally = order.read_tally().unwrap_or_else(|| count_messages(&self.list_names(), 0));
-        // The real clock, also where another one is set: an order of events is no matter of what they are told to be.
+        // The real clock, also where `SNELL_NOW` sets another one: it decides about the order only.
         let number = tally.next_number(Timestamp::now());
         let name = MessageFileName { number, writer: std::process::id(), bytes, receiver };
-        fs::rename(written, self.directory.join(name.to_string()))?;
+        fs::rename(written, self.queue.item_path(&name.to_string()))?;
         tally = OutboxTally { last: number, messages: tally.messages + 1, bytes: tally.bytes + name.bytes };
         let mut dropped = 0;
-        if tally.messages > MAX_MESSAGES || tally.bytes > MAX_BYTES {
+        if tally.messages > LIMITS.items || tally.bytes > MAX_BYTES {
             (tally, dropped) = self.drop_oldest(number);
         }
-        // Where this cannot be written, whoever comes next counts.
+        // If this cannot be written, the next process counts.
         let _ = order.write_tally(tally);
         Ok(EnqueueResult { dropped })
     }
 
-    /// Removes the oldest letters if there are really too many.
+    /// Removes the oldest messages if there are really too many.
     fn drop_oldest(&self, last: u64) -> (OutboxTally, usize) {
         let names = self.list_names();
         let mut tally = count_messages(&names, last);
-        if tally.messages <= MAX_MESSAGES && tally.bytes <= MAX_BYTES {
+        if tally.messages <= LIMITS.items && tally.bytes <= MAX_BYTES {
             return (tally, 0);
         }
         let (most, most_bytes) =
-            (MAX_MESSAGES - MAX_MESSAGES / DROP_FRACTION, MAX_BYTES - MAX_BYTES / DROP_FRACTION as u64);
+            (LIMITS.items - LIMITS.items / DROP_FRACTION, MAX_BYTES - MAX_BYTES / DROP_FRACTION as u64);
         let mut dropped = 0;
-        // The newest is what we are here for.
+        // The newest is the one that is being added.
         for name in names.iter().take(names.len().saturating_sub(1)) {
             if tally.messages <= most && tally.bytes <= most_bytes {
                 break;
             }
-            let _ = fs::remove_file(self.directory.join(name.to_string()));
+            let _ = fs::remove_file(self.queue.item_path(&name.to_string()));
             tally.messages -= 1;
             tally.bytes -= name.bytes;
             dropped += 1;
@@ -134,7 +135,7 @@ impl Outbox {
         (tally, dropped)
     }
 
-    /// What waits for which receiver, without regard to anybody who may be delivering.
+    /// The messages that wait for each receiver, whether or not a process delivers them now.
     pub fn list_backlogs(&self) -> Vec<ReceiverBacklog> {
         let mut receivers: BTreeMap<String, (MessageFileName, usize)> = BTreeMap::new();
         for name in self.list_names() {
@@ -142,15 +143,15 @@ impl Outbox {
             receiver.or_insert((name, 0)).1 += 1;
         }
         let read = |(oldest, waiting): (MessageFileName, usize)| {
-            let letter = self.read_message(&oldest).ok()??;
-            Some(ReceiverBacklog { url: letter.url, waiting, since: letter.at })
+            let message = self.read_message(&oldest).ok()??;
+            Some(ReceiverBacklog { url: message.url, waiting, since: message.at })
         };
         let mut waiting: Vec<_> = receivers.into_values().filter_map(read).collect();
         waiting.sort_by(|one, other| one.url.cmp(&other.url));
         waiting
     }
 
-    /// The letters that their receivers will never take.
+    /// The messages that their receivers will never take.
     pub fn list_refused(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.refused_directory()).into_iter().flatten().flatten();
         let paths = entries.map(|entry| entry.path());
@@ -159,8 +160,8 @@ impl Outbox {
         paths
     }
 
-    /// Puts the letters that were refused behind all others, in their order, to be tried once more; answers how many, and how
-    /// many old ones had to go for them. Each moves in one step, so whoever is killed meanwhile loses and doubles nothing.
+    /// Puts the refused messages behind all others, in their order, to be tried once more; returns how many, and how many old
+    /// ones were removed for them. Each moves in one step, so a process that is killed meanwhile loses and doubles nothing.
     ///
     /// # Errors
     ///
@@ -175,8 +176,8 @@ impl Outbox {
                 continue;
             };
             match self.assign_number(&path, name.receiver, metadata.len()) {
-                Ok(put) => (moved, dropped) = (moved + 1, dropped + put.dropped),
-                // Somebody else does the same.
+                Ok(result) => (moved, dropped) = (moved + 1, dropped + result.dropped),
+                // Another process does the same.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -184,29 +185,28 @@ impl Outbox {
         Ok((moved, EnqueueResult { dropped }))
     }
 
-    /// All letters, the oldest first, and none that was put there later than one that is missing.
+    /// All messages, the oldest first, and none that is newer than one that is missing.
     pub(super) fn list_in_order(&self) -> Vec<MessageFileName> {
-        let Ok(order) = SequenceLock::acquire(&self.directory) else {
+        let Ok(order) = SequenceLock::acquire(self.directory()) else {
             return self.list_names();
         };
         let names = self.list_names();
-        let known = order.read_tally();
-        let counted = count_messages(&names, known.map_or(0, |tally| tally.last));
-        if known != Some(counted) {
+        let tally = order.read_tally();
+        let counted = count_messages(&names, tally.map_or(0, |tally| tally.last));
+        if tally != Some(counted) {
             let _ = order.write_tally(counted);
         }
         names
     }
 
-    /// The number that was last handed out. It changes whenever a letter is put there.
-    pub(super) fn last_number(&self) -> Option<u64> {
-        OutboxTally::read_from_dir(&self.directory).map(|tally| tally.last)
+    /// The number that was last handed out. It changes whenever a message is added.
+    pub(crate) fn last_number(&self) -> Option<u64> {
+        OutboxTally::read_from_dir(self.directory()).map(|tally| tally.last)
     }
 
     fn list_names(&self) -> Vec<MessageFileName> {
-        let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
         let mut names = Vec::new();
-        for path in entries.map(|entry| entry.path()) {
+        for path in self.queue.list() {
             match MessageFileName::parse(&path) {
                 Some(name) => names.push(name),
                 None => remove_if_abandoned(&path),
@@ -216,56 +216,39 @@ impl Outbox {
         names
     }
 
-    /// The letter of this name; nothing if it is gone, or cannot be understood and was put aside.
+    /// The message of this name; nothing if it is gone, or cannot be read and was set aside.
     pub(super) fn read_message(&self, name: &MessageFileName) -> io::Result<Option<OutboxMessage>> {
-        let path = self.directory.join(name.to_string());
-        let text = match read_file(&path, MAX_BYTES) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            // One that is no file must not hold up the others.
-            Err(error) if is_file_kind_error(&error) || error.kind() == io::ErrorKind::FileTooLarge => {
-                return self.move_to_unreadable(&path).map(|()| None);
-            }
-            text => text?,
-        };
-        match json::parse_stored_json(&text) {
-            Ok(letter) => Ok(Some(letter)),
-            Err(_) => self.move_to_unreadable(&path).map(|()| None),
+        let path = self.queue.item_path(&name.to_string());
+        match self.queue.read(&path)? {
+            QueueItem::Ready(message) => Ok(Some(message)),
+            // One that cannot be read must not hold up the others.
+            QueueItem::Damaged(_) => self.queue.set_aside(&path).map(|_| None),
+            QueueItem::Gone | QueueItem::SetAside(..) => Ok(None),
         }
     }
 
-    /// Puts what cannot be understood where somebody can look at it, and nobody else has to.
-    fn move_to_unreadable(&self, path: &Path) -> io::Result<()> {
-        let (Some(data), Some(name)) = (self.directory.parent(), path.file_name()) else {
-            return Ok(());
-        };
-        let aside = PendingQueue::unreadable_dir(data);
-        create_private_dir(&aside)?;
-        fs::rename(path, aside.join(name))
-    }
-
-    /// Removes a letter that was delivered.
+    /// Removes a message that was delivered.
     pub(super) fn remove(&self, name: &MessageFileName) -> io::Result<()> {
-        match fs::remove_file(self.directory.join(name.to_string())) {
-            // Somebody had to make room.
+        match fs::remove_file(self.queue.item_path(&name.to_string())) {
+            // Another process removed it to make room.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed,
         }
     }
 
-    /// Puts a letter aside that its receiver will never take, with what it said.
+    /// Sets a message aside that its receiver will never take, with the answer.
     pub(super) fn move_to_refused(
         &self,
         name: &MessageFileName,
-        letter: &OutboxMessage,
+        message: &OutboxMessage,
         answer: &str,
     ) -> io::Result<()> {
         let directory = self.refused_directory();
         create_private_dir(&directory)?;
-        let mut kept = serde_json::to_value(letter)?;
-        kept["answer"] = answer.into();
-        let unfinished = self.new_part_path();
-        write_new_file(&unfinished, kept.to_string().as_bytes())?;
-        fs::rename(&unfinished, directory.join(name.to_string()))?;
+        let mut refused = serde_json::to_value(message)?;
+        refused["answer"] = answer.into();
+        let part = self.queue.write_file(&new_part_name(), refused.to_string().as_bytes())?;
+        fs::rename(&part, directory.join(name.to_string()))?;
         self.remove(name)?;
         let refused = self.list_refused();
         for old in refused.iter().take(refused.len().saturating_sub(MAX_REFUSED)) {
@@ -275,36 +258,22 @@ impl Outbox {
     }
 
     fn refused_directory(&self) -> PathBuf {
-        self.directory.join("refused")
+        self.queue.item_path("refused")
     }
 
-    fn new_part_path(&self) -> PathBuf {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let (own, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        self.directory.join(format!("{own}-{count}.part"))
-    }
-
-    /// Makes the directory if it is not there, and sees that it is ours.
-    fn ensure_directory(&self) -> io::Result<()> {
-        if self.check_directory()? {
-            return Ok(());
-        }
-        create_private_dir(&self.directory)
-    }
-
-    /// Whether there is an outbox. What lies in it is sent wherever it says, with the token that it names, so it must be ours
-    /// alone.
-    pub(super) fn check_directory(&self) -> io::Result<bool> {
-        let metadata = match fs::metadata(&self.directory) {
+    /// Whether there is an outbox. A message is sent to the address and with the token that it names, so the directory must
+    /// belong to this user alone.
+    pub(crate) fn check_directory(&self) -> io::Result<bool> {
+        let metadata = match fs::metadata(self.directory()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             metadata => metadata?,
         };
         if metadata.uid() != rustix::process::geteuid().as_raw() {
-            let message = format!("{} belongs to somebody else", self.directory.display());
+            let message = format!("{} belongs to somebody else", self.directory().display());
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         }
         if metadata.mode() & 0o077 != 0 {
-            fs::set_permissions(&self.directory, Permissions::from_mode(0o700))?;
+            fs::set_permissions(self.directory(), Permissions::from_mode(0o700))?;
         }
         Ok(true)
     }
@@ -338,45 +307,28 @@ fn count_messages(names: &[MessageFileName], last: u64) -> OutboxTally {
     }
 }
 
-/// What stands for a receiver in the names of its letters.
+/// The receiver in the names of its messages.
 fn hash_receiver_url(url: &str) -> String {
     let digest = Sha256::digest(url.as_bytes());
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn create_private_dir(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
+/// A name for a message that is being written, which no other has.
+fn new_part_name() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let (own, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    format!("{own}-{count}-{}.part", Timestamp::now().as_nanosecond())
 }
 
-fn write_new_file(path: &Path, text: &[u8]) -> io::Result<()> {
-    let open = || OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    let mut file = match open() {
-        // A process of the same number was killed here, long ago.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            fs::remove_file(path)?;
-            open()?
-        }
-        file => file?,
-    };
-    file.write_all(text)
-}
-
-/// Removes a letter that nobody will finish: its process was ended before it had put it there.
+/// Removes a message that will not be completed: its process was ended before it had put it there.
 fn remove_if_abandoned(path: &Path) {
     if path.extension().is_none_or(|extension| extension != "part") {
         return;
     }
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let writer = name.split('-').next().and_then(|pid| pid.parse().ok());
-    let lives = || {
-        let writer = writer.and_then(Pid::from_raw);
-        writer.is_some_and(|pid| test_kill_process(pid).is_ok())
-    };
-    let modified = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
-    let age = modified.and_then(|modified| SystemTime::now().duration_since(modified).ok());
-    // A process may live where its number says nothing to us, in a container. A while is enough for anybody.
-    let is_abandoned = |age: Duration| age > UNFINISHED_TIMEOUT || (age > DEAD_WRITER_TIMEOUT && !lives());
-    if age.is_some_and(is_abandoned) {
+    // In a container, a process may live whose number means nothing here. Then the longer time is enough.
+    let is_abandoned =
+        |age: Duration| age > UNFINISHED_TIMEOUT || (age > DEAD_WRITER_TIMEOUT && !is_process_alive(path, 0));
+    if file_age(path).is_some_and(is_abandoned) {
         let _ = fs::remove_file(path);
     }
 }

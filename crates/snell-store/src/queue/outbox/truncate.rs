@@ -1,12 +1,17 @@
 //! Making an event fit to what a receiver takes: long texts are cut before anything is left out.
 
+use std::io::{self, Write};
+
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::size::{JsonSizes, TEXT_LIMITS, count_bracket_bytes, count_text_bytes};
-use crate::record::event_record::truncate_with_notice;
+use crate::record::text_limits::truncate_json_strings;
 
 /// A receiver takes 1 MiB; this leaves a little room.
 const MAX_BODY_BYTES: usize = 1_000_000;
+
+/// The limits to which texts are cut, each tried if the one before is not enough.
+const TEXT_LIMITS: [usize; 5] = [16 * 1024, 4 * 1024, 1024, 256, 64];
 
 /// A receiver need not read what is nested more deeply than this.
 const MAX_LEVELS: usize = 100;
@@ -34,41 +39,27 @@ const ESSENTIAL_FIELDS: &[&str] = &[
 /// Beyond this, nothing is essential.
 const MAX_ESSENTIAL_BYTES: usize = 4 * 1024;
 
-/// A member of the body, measured.
-struct MeasuredField {
-    /// With the colon and comma beside it.
-    name_bytes: usize,
-    sizes: JsonSizes,
-}
-
-/// The body as a receiver takes it. It is measured once for all ways to cut it, and then cut in one of them, because it may
-/// have very many members.
+/// The body as a receiver takes it.
 pub(super) fn truncate_body(mut body: Map<String, Value>) -> Map<String, Value> {
     // The body is a level itself.
     body.values_mut().for_each(|value| truncate_depth(value, MAX_LEVELS - 1));
-    let members: Vec<_> = body.iter().map(MeasuredField::measure).collect();
-    let mut whole = JsonSizes::default();
-    whole.add_bytes(count_bracket_bytes(0));
-    for member in &members {
-        whole.add_bytes(member.name_bytes);
-        whole.add_sizes(&member.sizes);
-    }
-    if whole.whole <= MAX_BODY_BYTES {
+    if count_json_bytes(&body) <= MAX_BODY_BYTES {
         return body;
     }
-    let enough = whole.truncated.iter().position(|bytes| *bytes <= MAX_BODY_BYTES);
-    let way = enough.unwrap_or(TEXT_LIMITS.len() - 1);
-    body.values_mut().for_each(|value| truncate_strings(value, TEXT_LIMITS[way]));
-    if enough.is_some() {
-        return body;
+    let truncate_to = |most: usize| {
+        // Each time from the whole text, so that the notice says how much of it was left out.
+        let mut truncated = body.clone();
+        truncated.values_mut().for_each(|value| truncate_json_strings(value, most));
+        truncated
+    };
+    let mut truncated = Map::new();
+    for most in TEXT_LIMITS {
+        truncated = truncate_to(most);
+        if count_json_bytes(&truncated) <= MAX_BODY_BYTES {
+            return truncated;
+        }
     }
-    drop_largest_fields(body, &members, way, whole.truncated[way])
-}
-
-impl MeasuredField {
-    fn measure((name, value): (&String, &Value)) -> Self {
-        Self { name_bytes: count_text_bytes(name) + 2, sizes: JsonSizes::from_value(value) }
-    }
+    drop_largest_fields(truncated)
 }
 
 /// Leaves out what is nested more deeply than so many levels.
@@ -81,60 +72,56 @@ fn truncate_depth(value: &mut Value, levels: usize) {
     }
 }
 
-fn truncate_strings(value: &mut Value, most: usize) {
-    match value {
-        Value::String(text) if text.len() > most => *text = truncate_with_notice(text, most).into_owned(),
-        Value::Array(items) => items.iter_mut().for_each(|item| truncate_strings(item, most)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| truncate_strings(field, most)),
-        _ => {}
-    }
-}
-
-/// What becomes of a member.
-#[derive(Clone, Copy)]
-enum FieldFate {
-    Kept,
-    /// A remark stands in its place, which says how many bytes it had.
-    Replaced(usize),
-    /// It is gone with its name.
-    Removed,
-}
-
-/// Leaves out members, the largest first, until the rest fits. They were measured, and their texts cut in this way, after which
-/// so many bytes are left.
-fn drop_largest_fields(
-    body: Map<String, Value>,
-    members: &[MeasuredField],
-    way: usize,
-    mut left: usize,
-) -> Map<String, Value> {
-    let bytes_of = |member: &MeasuredField| member.sizes.truncated[way];
-    let may_go = |(_, (name, member)): &(usize, (&String, &MeasuredField))| {
-        !ESSENTIAL_FIELDS.contains(&name.as_str()) || bytes_of(member) > MAX_ESSENTIAL_BYTES
-    };
-    let named = body.keys().zip(members).enumerate().filter(may_go);
-    let mut order: Vec<_> = named.map(|(place, (_, member))| (bytes_of(member), place)).collect();
-    order.sort_unstable_by(|one, other| other.cmp(one));
-    let mut fates = vec![FieldFate::Kept; members.len()];
-    for (bytes, place) in order {
+/// Leaves out fields, the largest first, until the rest fits. A placeholder says how many bytes a field had; one that is no
+/// larger than its placeholder goes with its name.
+fn drop_largest_fields(body: Map<String, Value>) -> Map<String, Value> {
+    // A name stands with a colon and a comma.
+    let mut fields: Vec<_> = body
+        .into_iter()
+        .map(|(name, value)| (count_json_bytes(&name) + 2, count_json_bytes(&value), Some((name, value))))
+        .collect();
+    let mut left: usize = 2 + fields.iter().map(|(name_bytes, bytes, _)| name_bytes + bytes).sum::<usize>();
+    let may_go = |name: &str, bytes: usize| !ESSENTIAL_FIELDS.contains(&name) || bytes > MAX_ESSENTIAL_BYTES;
+    let mut order: Vec<_> = (0..fields.len()).collect();
+    order.sort_unstable_by_key(|place| std::cmp::Reverse((fields[*place].1, *place)));
+    for place in order {
+        let (name_bytes, bytes, field) = &mut fields[place];
         if left <= MAX_BODY_BYTES {
             break;
         }
-        let name_bytes = members[place].name_bytes;
-        if bytes > PLACEHOLDER_BYTES && name_bytes < MAX_ESSENTIAL_BYTES {
-            fates[place] = FieldFate::Replaced(bytes);
-            left -= bytes - PLACEHOLDER_BYTES;
-        } else {
-            fates[place] = FieldFate::Removed;
-            left -= bytes + name_bytes;
+        match field {
+            Some((name, value)) if may_go(name, *bytes) => {
+                if *bytes > PLACEHOLDER_BYTES && *name_bytes < MAX_ESSENTIAL_BYTES {
+                    *value = build_placeholder(value, *bytes);
+                    left -= *bytes - PLACEHOLDER_BYTES;
+                } else {
+                    *field = None;
+                    left -= *bytes + *name_bytes;
+                }
+            }
+            _ => {}
         }
     }
-    let fated = |((name, value), fate)| match fate {
-        FieldFate::Kept => Some((name, value)),
-        FieldFate::Replaced(bytes) => Some((name, build_placeholder(&value, bytes))),
-        FieldFate::Removed => None,
-    };
-    body.into_iter().zip(fates).filter_map(fated).collect()
+    fields.into_iter().filter_map(|(_, _, field)| field).collect()
+}
+
+/// The bytes that a value takes as JSON.
+fn count_json_bytes(value: &impl Serialize) -> usize {
+    struct ByteCounter(usize);
+    impl Write for ByteCounter {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = ByteCounter(0);
+    // JSON of our own can always be written, and counting does not fail.
+    let _ = serde_json::to_writer(&mut counter, value);
+    counter.0
 }
 
 /// What stands in the place of something that was left out. It is of the same kind, because receivers ask for that.

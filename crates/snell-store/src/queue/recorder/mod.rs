@@ -4,12 +4,12 @@
 //! other process finds it. So the paths are compared with the open files before and after each transaction, and nothing is
 //! acknowledged before that. The log that was removed is folded into the database, and everything is opened again.
 
+mod drain;
 mod event_copies;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use snell::Timestamp;
 
@@ -18,59 +18,61 @@ use crate::db::backend::RemovedFile;
 use crate::derive::IngestReceipt;
 use crate::derive::normalize::NormalizedEvent;
 use crate::error::{Result, StoreError, format_error_chain};
-use crate::queue::pending::{PendingClaim, PendingEvent, PendingFile, PendingQueue};
+use crate::queue::pending::{PendingClaim, PendingQueue};
 use crate::queue::spool::EventSpool;
 use crate::record::event_record::EventRecord;
+use crate::record::masked_record::MaskedRecord;
 use crate::store::{OpenedStore, Store};
 use crate::views::session_snapshot::{SessionSnapshot, SnapshotQuery};
 
 /// The name of the database in its directory.
 const DATABASE_FILE_NAME: &str = "snell.db";
 
-/// How many notes are taken in with one transaction.
-const PENDING_BATCH_SIZE: usize = 50;
-
 /// So many notes are taken in before something else is recorded, to keep the order. More have to wait.
 const MAX_INLINE_PENDING: usize = 100;
 
-/// Whether an event that is to be recorded is on disk already, in a note or in the spool.
+/// Whether an event that is to be recorded is on disk already, in a pending file or in the spool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskCopy {
-    /// It is, perhaps without the judgement.
+    /// It is, perhaps without the decision.
     Present,
     /// It is not.
     Absent,
 }
 
-/// The outcome for one event.
+/// The result of recording one event.
 #[derive(Debug)]
 pub enum RecordOutcome {
     /// It is stored, or it is no event that can ever be stored. No copy of it is needed.
-    Settled(Result<IngestReceipt>),
-    /// It waits in a new note, and an earlier copy is not needed. This remark says why.
-    Waiting(String),
-    /// No new note could be written, so it waits in the copy that was there. This remark says why.
-    WaitingInCopy(String),
-    /// It is nowhere. This remark says why.
-    Lost(String),
+    Stored(Result<IngestReceipt>),
+    /// It waits on disk, for the reason in this warning: in a new pending file, or, where none could be written, in the
+    /// copy that was there.
+    Queued {
+        /// Whether the event is nowhere but in the copy that was there.
+        needs_copy: bool,
+        /// Why it is not stored.
+        warning: String,
+    },
+    /// It is nowhere. This warning says why.
+    Failed(String),
 }
 
 impl RecordOutcome {
-    /// The remark about an event that is not stored.
+    /// The warning about an event that is not stored.
     pub fn into_warning(self) -> Option<String> {
         match self {
-            Self::Settled(_) => None,
-            Self::Waiting(remark) | Self::WaitingInCopy(remark) | Self::Lost(remark) => Some(remark),
+            Self::Stored(_) => None,
+            Self::Queued { warning, .. } | Self::Failed(warning) => Some(warning),
         }
     }
 
     /// Whether the event is nowhere but in the copy that was there.
     pub fn needs_copy(&self) -> bool {
-        matches!(self, Self::WaitingInCopy(_))
+        matches!(self, Self::Queued { needs_copy: true, .. })
     }
 }
 
-/// Records observations in the database of one directory.
+/// Records events in the database of one directory.
 #[derive(Debug)]
 pub struct EventRecorder {
     directory: PathBuf,
@@ -295,49 +297,14 @@ impl EventRecorder {
         self.store.as_mut().ok_or_else(|| StoreError::Database("it was closed".into()))
     }
 
-    /// Takes in everything that waits on disk, also what a scribe was handed and may not have stored.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be used.
-    pub fn drain_all(&mut self) -> Result<()> {
-        self.drain_pending(usize::MAX)
-    }
-
-    /// As [`EventRecorder::drain_all`], but no more than so many notes, for whoever has visitors.
-    ///
-    /// # Errors
-    ///
-    /// When the database cannot be used.
-    pub fn drain_pending(&mut self, at_most: usize) -> Result<()> {
-        self.open_database()?;
-        if !self.pending.is_empty() {
-            let mut paths = self.pending.list_paths();
-            paths.truncate(at_most);
-            self.store_pending_files(&paths)?;
-        }
-        if self.spool.is_empty() {
-            return Ok(());
-        }
-        let spool = self.spool.clone();
-        let remarks = spool.drain(&mut |observations| {
-            // What nothing names is no event.
-            let prepared: Vec<_> = observations.into_iter().flat_map(NormalizedEvent::from_record).collect();
-            self.try_record_events(&prepared).map(drop)
-        })?;
-        self.warnings.extend(remarks);
-        Ok(())
-    }
-
-    /// Records these observations, in this order. If that cannot be done now they are written down, to be recorded by
-    /// whoever comes next, and a remark says so.
-    pub fn record_events(&mut self, observations: Vec<EventRecord>) -> Vec<Result<IngestReceipt>> {
-        let without_copies = |observation| (observation, DiskCopy::Absent);
-        let recorded = self.record_each(observations.into_iter().map(without_copies).collect());
-        let mut receipts = Vec::with_capacity(recorded.len());
-        for one in recorded {
-            match one {
-                RecordOutcome::Settled(receipt) => receipts.push(receipt),
+    /// Records these events, in this order. If that cannot be done now they are written down, to be recorded by the next
+    /// process, and a warning says so.
+    pub fn record_events(&mut self, records: Vec<EventRecord>) -> Vec<Result<IngestReceipt>> {
+        let without_copies = records.into_iter().map(|record| (record.into(), DiskCopy::Absent)).collect();
+        let mut receipts = Vec::new();
+        for outcome in self.record_each(without_copies) {
+            match outcome {
+                RecordOutcome::Stored(receipt) => receipts.push(receipt),
                 other => self.warnings.extend(other.into_warning()),
             }
         }
@@ -345,33 +312,30 @@ impl EventRecorder {
     }
 
     /// As [`EventRecorder::record_events`], with an outcome for each event, in their order.
-    pub fn record_each(&mut self, events: Vec<(EventRecord, DiskCopy)>) -> Vec<RecordOutcome> {
-        let mut prepared = Vec::with_capacity(events.len());
-        // What nothing names is no event, and does not hold up the others.
-        let mut places = Vec::with_capacity(events.len());
-        for (observation, copy) in events {
-            places.push(NormalizedEvent::from_record(observation).map(|one| {
-                prepared.push(one);
-                copy
-            }));
+    pub fn record_each(&mut self, records: Vec<(MaskedRecord, DiskCopy)>) -> Vec<RecordOutcome> {
+        let mut events = Vec::with_capacity(records.len());
+        let mut copies = Vec::with_capacity(records.len());
+        // A record that nothing names is no event, and does not hold up the others.
+        let mut outcomes = Vec::with_capacity(records.len());
+        for (record, copy) in records {
+            outcomes.push(match NormalizedEvent::from_record(record) {
+                Ok(event) => {
+                    events.push(event);
+                    copies.push(copy);
+                    None
+                }
+                Err(error) => Some(RecordOutcome::Stored(Err(error))),
+            });
         }
-        let mut receipts = self.try_record_events(&prepared).map(Vec::into_iter);
-        let mut prepared = prepared.iter();
-        let mut outcome = |copy: DiskCopy| {
-            let one = prepared.next()?;
-            match &mut receipts {
-                Ok(receipts) => receipts.next().map(RecordOutcome::Settled),
-                Err(error) => Some(self.write_pending_event(one, copy, error)),
+        let recorded: Vec<_> = match self.try_record_events(&events) {
+            Ok(receipts) => receipts.into_iter().map(RecordOutcome::Stored).collect(),
+            Err(error) => {
+                events.iter().zip(copies).map(|(event, copy)| self.write_pending(event, copy, &error)).collect()
             }
         };
-        let missing = || RecordOutcome::Settled(Err(StoreError::Database("nothing was recorded".into())));
-        places
-            .into_iter()
-            .map(|place| match place {
-                Ok(copy) => outcome(copy).unwrap_or_else(missing),
-                Err(fault) => RecordOutcome::Settled(Err(fault)),
-            })
-            .collect()
+        let mut recorded = recorded.into_iter();
+        let missing = || RecordOutcome::Stored(Err(StoreError::Database("nothing was recorded".into())));
+        outcomes.into_iter().map(|outcome| outcome.or_else(|| recorded.next()).unwrap_or_else(missing)).collect()
     }
 
     /// As [`EventRecorder::record_events`], but nothing is written down if it fails.
@@ -397,18 +361,17 @@ impl EventRecorder {
         Ok(receipts.into_iter().map(Ok).collect())
     }
 
-    /// Records one observation. One that the database does not take is put where somebody can look at it.
-    fn record_single_event(&mut self, observed: &NormalizedEvent) -> Result<Result<IngestReceipt>> {
-        let recorded = self.open_store()?.ingest_normalized(std::slice::from_ref(observed));
+    /// Records one event. One that the database does not take is put where people can look at it.
+    fn record_single_event(&mut self, event: &NormalizedEvent) -> Result<Result<IngestReceipt>> {
+        let recorded = self.open_store()?.ingest_normalized(std::slice::from_ref(event));
         match recorded {
             Err(StoreError::Refused(why)) => {
-                let written = self.pending.push(&observed.to_event_record(), PendingClaim::Anyone);
-                let place = match written.map(|note| self.pending.reject(note)) {
+                let written = self.pending.push(&event.to_masked_record(), PendingClaim::Anyone);
+                let place = match written.map(|file| self.pending.reject(file)) {
                     Ok(()) => "it is in unreadable/".to_owned(),
                     Err(fault) => format!("it cannot be written down ({fault}) and is lost"),
                 };
-                let event = &observed.name;
-                self.warnings.push(format!("the database refuses {event} ({why}); {place}"));
+                self.warnings.push(format!("the database refuses {} ({why}); {place}", event.name));
                 Ok(Err(StoreError::Refused(why)))
             }
             Err(error) => Err(error),
@@ -435,88 +398,31 @@ impl EventRecorder {
         }));
     }
 
-    /// Writes an observation down, because it cannot be recorded now.
-    pub fn defer_event(&self, observation: EventRecord, copy: DiskCopy, why: &StoreError) -> RecordOutcome {
-        match NormalizedEvent::from_record(observation) {
-            Ok(prepared) => self.write_pending_event(&prepared, copy, why),
-            Err(fault) => RecordOutcome::Settled(Err(fault)),
+    /// Writes an event down, because it cannot be recorded now.
+    pub fn defer_event(&self, record: MaskedRecord, copy: DiskCopy, why: &StoreError) -> RecordOutcome {
+        match NormalizedEvent::from_record(record) {
+            Ok(event) => self.write_pending(&event, copy, why),
+            Err(error) => RecordOutcome::Stored(Err(error)),
         }
     }
 
-    fn write_pending_event(&self, observed: &NormalizedEvent, copy: DiskCopy, error: &StoreError) -> RecordOutcome {
-        let error = format_error_chain(error);
-        let event = &observed.name;
-        let lost = |fault: &str| {
-            RecordOutcome::Lost(format!("cannot record {event} ({error}), nor write it down ({fault}); it is lost"))
+    fn write_pending(&self, event: &NormalizedEvent, copy: DiskCopy, error: &StoreError) -> RecordOutcome {
+        let (name, error) = (&event.name, format_error_chain(error));
+        let failed = |fault: &str| {
+            RecordOutcome::Failed(format!("cannot record {name} ({error}), nor write it down ({fault}); it is lost"))
         };
         if !self.pending.has_room() {
-            return lost("too many events wait already");
+            return failed("too many events wait already");
         }
-        let waiting = format!("cannot record {event} now ({error}); it waits on disk for the next call");
-        match self.pending.push(&observed.to_event_record(), PendingClaim::Anyone) {
-            Ok(_) => RecordOutcome::Waiting(waiting),
-            Err(_) if copy == DiskCopy::Present => RecordOutcome::WaitingInCopy(waiting),
-            Err(fault) => lost(&fault.to_string()),
+        let written = self.pending.push(&event.to_masked_record(), PendingClaim::Anyone);
+        let needs_copy = written.is_err() && copy == DiskCopy::Present;
+        match written {
+            Err(fault) if !needs_copy => failed(&fault.to_string()),
+            _ => RecordOutcome::Queued {
+                needs_copy,
+                warning: format!("cannot record {name} now ({error}); it waits on disk for the next call"),
+            },
         }
-    }
-
-    /// Takes in what waits on disk for as long as somebody may be kept waiting: in a process that records alone, and has
-    /// nobody to leave it to. What cannot be done is left for the next one.
-    pub fn drain_for(&mut self, time: Duration) {
-        let deadline = Instant::now() + time;
-        let paths = if self.pending.is_empty() { Vec::new() } else { self.pending.list_paths() };
-        for paths in paths.chunks(PENDING_BATCH_SIZE) {
-            if Instant::now() > deadline || self.store_pending_files(paths).is_err() {
-                return;
-            }
-        }
-        let _ = self.drain_pending(0);
-    }
-
-    fn store_pending_files(&mut self, paths: &[PathBuf]) -> Result<()> {
-        for paths in paths.chunks(PENDING_BATCH_SIZE) {
-            let mut notes = Vec::with_capacity(paths.len());
-            for path in paths {
-                match self.pending.load(path.clone()) {
-                    PendingFile::Ready(note) => notes.push(*note),
-                    PendingFile::Skipped => {}
-                    PendingFile::SetAside(aside, why) => self.warnings.push(format!(
-                        "an event that waited on disk cannot be understood ({why}); it was moved to {}",
-                        aside.display()
-                    )),
-                }
-            }
-            self.store_pending_batch(notes)?;
-        }
-        Ok(())
-    }
-
-    fn store_pending_batch(&mut self, notes: Vec<PendingEvent>) -> Result<()> {
-        let Some(store) = self.store.as_mut().filter(|_| !notes.is_empty()) else {
-            return Ok(());
-        };
-        let prepared: Result<Vec<_>> =
-            notes.iter().map(|note| NormalizedEvent::from_record(note.observation.clone())).collect();
-        match prepared.and_then(|prepared| store.ingest_normalized(&prepared).map(|_| prepared)) {
-            Ok(prepared) if store.has_intact_files() => {
-                self.copies.add(&prepared);
-                notes.into_iter().for_each(PendingEvent::remove);
-            }
-            // They may have been written to files that are gone, so they are stored once more with the next call.
-            Ok(_) => {}
-            // One that the database does not take must not stop the others.
-            Err(StoreError::Refused(_) | StoreError::NoEvent(_)) => {
-                for note in notes {
-                    match store.ingest(note.observation.clone()) {
-                        Err(StoreError::Refused(_) | StoreError::NoEvent(_)) => self.pending.reject(note),
-                        Err(error) => return Err(error),
-                        Ok(_) => note.remove(),
-                    }
-                }
-            }
-            Err(error) => return Err(error),
-        }
-        Ok(())
     }
 
     /// Puts the database in good order, as the last thing to do.

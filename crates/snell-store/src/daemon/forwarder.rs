@@ -1,18 +1,10 @@
-//! The forwarder: a process that delivers for hooks, which must not wait for a network.
-//!
-//! A hook that finds nobody at work starts one; it delivers, stays for a while, and leaves. Nobody depends on it: what it
-//! leaves undone, the next one finds.
+//! The job that delivers the outbox for hooks, which must not wait for a network.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::io;
-use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::delivery::{DeliveryAnswer, DeliveryLock, MessageHandler};
-use super::message::OutboxMessage;
-use super::storage::Outbox;
+use crate::queue::outbox::{DeliveryAnswer, DeliveryLock, MessageHandler, Outbox, OutboxMessage};
 
 /// How often a forwarder looks whether there is something new.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -52,27 +44,6 @@ struct ReceiverOutage {
     try_again: Instant,
 }
 
-/// Starts a forwarder, unless somebody delivers already. It runs on by itself.
-///
-/// `program` is called with `arguments`, and the turn as its standard input.
-///
-/// # Errors
-///
-/// When it cannot be started.
-pub fn spawn_forwarder(outbox: &Outbox, program: &Path, arguments: &[OsString]) -> io::Result<()> {
-    let Some(turn) = outbox.try_lock_delivery()?.and_then(DeliveryLock::into_lock_file) else {
-        return Ok(());
-    };
-    Command::new(program)
-        .args(arguments)
-        .current_dir("/")
-        .stdin(turn)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .map(drop)
-}
-
 /// Delivers for a while: whatever comes, until nothing has come for some time, or receivers are down for too long.
 ///
 /// # Errors
@@ -87,7 +58,7 @@ pub fn run_forwarder(
     run_forwarder_then(outbox, turn, patience, hand, &mut || {})
 }
 
-/// As [`forward`]; `before_letting_go` is called when it is about to leave, for tests of that moment.
+/// As [`run_forwarder`]; `before_letting_go` is called when it is about to leave, for tests of that moment.
 fn run_forwarder_then<'a>(
     outbox: &'a Outbox,
     mut turn: DeliveryLock<'a>,
@@ -106,7 +77,7 @@ fn run_forwarder_then<'a>(
         }
         before_letting_go();
         drop(turn);
-        // Whoever put a letter there and saw that we had the turn did so before we gave it back: see `Outbox::deliver`.
+        // Whoever put a letter there and saw that we had the turn did so before we gave it back: see `Outbox::deliver_waiting`.
         if outbox.last_number() == seen {
             return Ok(());
         }
@@ -193,8 +164,8 @@ fn wait_for_message(outbox: &Outbox, seen: Option<u64>, until: Instant) {
 mod tests {
     use snell::{Event, Timestamp};
 
-    use super::super::message::OutboxReceiver;
     use super::*;
+    use crate::queue::outbox::OutboxReceiver;
     use crate::record::event_record::EventRecord;
 
     #[test]
@@ -205,7 +176,7 @@ mod tests {
             let payload = format!("{{\"prompt\":\"{number}\"}}");
             let (event, _) = Event::from_json(Some("Stop"), payload.as_bytes()).unwrap();
             let receiver = OutboxReceiver { url: "http://here.example".into(), token_file: None };
-            let letter = OutboxMessage::from_record(EventRecord::new(&event, Timestamp::now()), &receiver);
+            let letter = OutboxMessage::from_record(EventRecord::new(&event, Timestamp::now()).into(), &receiver);
             outbox.push(&letter).unwrap();
         };
         put(0);

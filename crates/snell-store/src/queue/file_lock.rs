@@ -1,0 +1,87 @@
+//! A lock that one process at a time holds.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use snell::{FileAccess, RegularFile};
+
+/// How often a lock is tried while it is waited for.
+const RETRY_INTERVAL: Duration = Duration::from_micros(200);
+
+/// A lock on a file. It belongs to the open file, so it can be handed to another process without a moment in which no
+/// process holds it. It ends when this is dropped, or with the process.
+#[derive(Debug)]
+pub(crate) struct FileLock {
+    /// There until the lock is handed on.
+    file: Option<File>,
+}
+
+impl FileLock {
+    /// The lock on the file at this path, if no other process holds it. The file is created if it does not exist.
+    pub(crate) fn try_acquire(path: &Path) -> io::Result<Option<Self>> {
+        Self::try_lock(open_lock_file(path)?)
+    }
+
+    /// The lock on the file at this path once no other process holds it. A process holds it for a moment only: if that
+    /// takes longer than `timeout` something is wrong with that process, and the file is used without its lock.
+    pub(crate) fn acquire_within(path: &Path, timeout: Duration) -> io::Result<File> {
+        let file = open_lock_file(path)?;
+        let started = Instant::now();
+        while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() && started.elapsed() < timeout {
+            std::thread::sleep(RETRY_INTERVAL);
+        }
+        Ok(file)
+    }
+
+    /// The lock on the file at this path that another process took and handed on as an open file. Nothing if `handed` is
+    /// another file.
+    pub(crate) fn adopt(path: &Path, handed: File) -> io::Result<Option<Self>> {
+        let (own, other) = (path.metadata()?, handed.metadata()?);
+        if (own.dev(), own.ino()) != (other.dev(), other.ino()) {
+            return Ok(None);
+        }
+        Self::try_lock(handed)
+    }
+
+    fn try_lock(file: File) -> io::Result<Option<Self>> {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Some(Self { file: Some(file) })),
+            Err(Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Starts a program that holds the lock from now on, as its standard input. It outlives this process, and shares
+    /// nothing else with it.
+    pub(crate) fn hand_to(mut self, program: &Path, arguments: &[OsString]) -> io::Result<()> {
+        Command::new(program)
+            .args(arguments)
+            .current_dir("/")
+            .stdin(self.file.take().map_or_else(Stdio::null, Stdio::from))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map(drop)
+    }
+}
+
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        if let Some(file) = &self.file {
+            // Not left to the closing of the file, because another one may be open that shares the lock.
+            let _ = flock(file, FlockOperation::Unlock);
+        }
+    }
+}
+
+fn open_lock_file(path: &Path) -> io::Result<File> {
+    let opened = RegularFile::open(path, FileAccess::Write).map(RegularFile::into_file);
+    opened.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+}
