@@ -1,4 +1,4 @@
-//! Handing letters to their receivers over HTTP.
+//! Handing messages of the outbox to their receivers over HTTP.
 
 use std::error::Error;
 use std::path::Path;
@@ -9,31 +9,31 @@ use snell_store::queue::outbox::{DeliveryAnswer, OutboxMessage, OutboxReceiver};
 use ureq::Agent;
 use ureq::http::Response;
 
-/// How long a receiver may take where nobody waits.
+/// How long a receiver may take where no agent waits.
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// With less time than this left, nothing is begun.
 const MIN_TIME_LEFT: Duration = Duration::from_millis(5);
 
-/// How much of an answer is read. Nobody needs it, but the connection can be used again.
+/// How much of an answer is read, so that the connection can be used again.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024;
 
-/// How much of a refusal is told.
+/// How much of a refusal is shown.
 const MAX_EXCERPT_BYTES: usize = 512;
 
-/// What an answer means for the letter. Whatever stands in no row is no reason to give a letter up.
+/// What an answer means for the message. A status in no row is no reason to give a message up.
 enum ResponseClass {
     /// The receiver has it.
     Accepted,
     /// The receiver will never take it.
     Rejected,
-    /// It is about the receiver or about us, not about this letter.
+    /// It is about the receiver or about us, not about this message.
     RetryLater,
 }
 
-/// Answers that speak about the letter itself: it cannot be read (400), contradicts what is there (409), is too large (413),
+/// Answers that are about the message itself: it cannot be read (400), contradicts what is there (409), is too large (413),
 /// of the wrong kind (415) or makes no sense (422). All others may come from something in front of the receiver, or from a
-/// wrong address: a proxy whose server is down, or a path at which nobody listens, answers 404, 405 or 410.
+/// wrong address: a proxy whose server is down, or a path without a server, answers 404, 405 or 410.
 const PERMANENT_FAILURES: &[u16] = &[400, 409, 413, 415, 422];
 
 fn classify_status(status: u16) -> ResponseClass {
@@ -44,20 +44,19 @@ fn classify_status(status: u16) -> ResponseClass {
     }
 }
 
-/// Hands letters over, over connections that are kept open.
+/// Hands messages over, over connections that are kept open.
 #[derive(Debug)]
 pub(crate) struct OutboxHttpClient {
     agent: Agent,
-    /// The receiver that the caller itself sends to: its token is the one that counts now, whatever it was when a letter was
-    /// written.
+    /// The receiver that the caller itself sends to: its token counts, whatever it was when a message was written.
     own_receiver: Option<OutboxReceiver>,
     deadline: Option<Instant>,
-    /// Whether something was left undone because the time was up.
+    /// Whether a message was not sent because the time was up.
     pub(crate) is_out_of_time: bool,
 }
 
 impl OutboxHttpClient {
-    /// For whoever has time, and sends to this receiver.
+    /// For a process that has time, and sends to this receiver.
     pub(crate) fn without_deadline(own_receiver: Option<OutboxReceiver>) -> Self {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
@@ -70,37 +69,37 @@ impl OutboxHttpClient {
         Self { agent, own_receiver, deadline: None, is_out_of_time: false }
     }
 
-    /// For whoever must be done by then.
+    /// For a process that must be done by then.
     pub(crate) fn with_deadline(deadline: Instant, own: OutboxReceiver) -> Self {
         Self { deadline: Some(deadline), ..Self::without_deadline(Some(own)) }
     }
 
-    /// Lets there be no more time than this, for what comes now.
+    /// Limits the time for the next messages to this.
     pub(crate) fn limit_time(&mut self, most: Duration) {
         let soon = Instant::now() + most;
         self.deadline = Some(self.deadline.map_or(soon, |deadline| deadline.min(soon)));
     }
 
-    /// Hands a letter to its receiver.
-    pub(crate) fn deliver(&mut self, letter: &OutboxMessage) -> DeliveryAnswer {
+    /// Hands a message to its receiver.
+    pub(crate) fn deliver(&mut self, message: &OutboxMessage) -> DeliveryAnswer {
         let left =
             self.deadline.map_or(DELIVERY_TIMEOUT, |deadline| deadline.saturating_duration_since(Instant::now()));
         if left < MIN_TIME_LEFT {
             self.is_out_of_time = true;
             return DeliveryAnswer::Later("was not asked, because the time was up".into());
         }
-        match self.send(letter, left) {
+        match self.send(message, left) {
             Ok(answer) => answer,
             Err(why) => DeliveryAnswer::Later(why),
         }
     }
 
-    fn send(&mut self, letter: &OutboxMessage, timeout: Duration) -> Result<DeliveryAnswer, String> {
-        let (token, lacks) = self.select_token(letter)?;
-        let body = serde_json::to_string(&letter.body).map_err(|error| error.to_string())?;
+    fn send(&mut self, message: &OutboxMessage, timeout: Duration) -> Result<DeliveryAnswer, String> {
+        let (token, lacks) = self.select_token(message)?;
+        let body = serde_json::to_string(&message.body).map_err(|error| error.to_string())?;
         let mut call = self
             .agent
-            .post(letter.request_url())
+            .post(message.request_url())
             .config()
             .timeout_global(Some(timeout))
             .build()
@@ -110,27 +109,27 @@ impl OutboxHttpClient {
         }
         let mut response = call.send(body).map_err(|error| self.describe_failure(&error))?;
         let status = response.status().as_u16();
-        let said = read_body_excerpt(&mut response);
+        let excerpt = read_body_excerpt(&mut response);
         Ok(match classify_status(status) {
             ResponseClass::Accepted => DeliveryAnswer::Accepted,
-            ResponseClass::Rejected => DeliveryAnswer::Refused(format!("{status}: {said}")),
+            ResponseClass::Rejected => DeliveryAnswer::Refused(format!("{status}: {excerpt}")),
             ResponseClass::RetryLater => DeliveryAnswer::Later(match lacks {
-                Some(lacks) => format!("answered {status}: {said} ({lacks}, so none was shown)"),
-                None => format!("answered {status}: {said}"),
+                Some(lacks) => format!("answered {status}: {excerpt} ({lacks}, so none was shown)"),
+                None => format!("answered {status}: {excerpt}"),
             }),
         })
     }
 
-    /// The token to show with a letter, and why there is none if there should be one. What the caller names counts for all
-    /// letters to its receiver, and must be there. What a letter names was right when it was written; if it is gone, the
-    /// receiver decides whether it is needed, so that one letter does not hold up those that need none.
-    fn select_token(&self, letter: &OutboxMessage) -> Result<(Option<String>, Option<String>), String> {
-        let own = self.own_receiver.as_ref().filter(|own| own.url == letter.url);
+    /// The token to send with a message, and why there is none if there should be one. The caller's token counts for all
+    /// messages to its receiver, and must exist. The token of a message was right when it was written; if it is gone, the
+    /// receiver decides whether it is needed, so that one message does not hold up those that need none.
+    fn select_token(&self, message: &OutboxMessage) -> Result<(Option<String>, Option<String>), String> {
+        let own = self.own_receiver.as_ref().filter(|own| own.url == message.url);
         if let Some(named) = own.and_then(|own| own.token_file.as_deref()) {
             let token = load_token(named).map_err(|why| format!("was not asked: {why}"))?;
             return Ok((Some(token), None));
         }
-        Ok(match letter.token_file.as_deref().map(load_token) {
+        Ok(match message.token_file.as_deref().map(load_token) {
             Some(Ok(token)) => (Some(token), None),
             Some(Err(why)) => (None, Some(why)),
             None => (None, None),
@@ -143,23 +142,23 @@ impl OutboxHttpClient {
                 self.is_out_of_time = self.deadline.is_some();
                 "did not answer in time".into()
             }
-            // Without the kind that it stands under, which says no more.
+            // Without its kind, which says no more.
             ureq::Error::Io(error) => format!("cannot be reached ({error})"),
             error => format!("cannot be reached ({error})"),
         }
     }
 }
 
-/// What an answer says, for people.
+/// The text of an answer, for people.
 fn read_body_excerpt(response: &mut Response<ureq::Body>) -> String {
     let body = response.body_mut().with_config().limit(MAX_ANSWER_BYTES).lossy_utf8(true);
     // The status is all that counts.
-    let mut said = body.read_to_string().unwrap_or_default();
-    said.truncate(said.floor_char_boundary(MAX_EXCERPT_BYTES));
-    said.trim().to_owned()
+    let mut text = body.read_to_string().unwrap_or_default();
+    text.truncate(text.floor_char_boundary(MAX_EXCERPT_BYTES));
+    text.trim().to_owned()
 }
 
-/// The token in this file, if nobody else can read it.
+/// The token in this file, if no other user can read it.
 pub(crate) fn load_token(path: &Path) -> Result<String, String> {
     read_token_file(path).map_err(|error| match error.source() {
         Some(source) => format!("{error} ({source})"),

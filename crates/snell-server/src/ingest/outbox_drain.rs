@@ -1,5 +1,5 @@
-//! Events that were put on disk for this server while it could not be reached. They are taken from there in their order,
-//! by the same rules as those that come by HTTP.
+//! Events that were left in the outbox for this server while it could not be reached. They are taken in their order, by the
+//! same rules as those that come by HTTP.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::app_state::AppState;
 use crate::http::errors::{HttpError, format_error_chain};
 use crate::ingest;
 
-/// What waits for this server.
+/// The messages that wait for this server.
 pub(crate) struct OutboxDrain {
     outbox: Outbox,
     /// The port by which it is called.
@@ -23,14 +23,14 @@ impl OutboxDrain {
         Self { outbox: Outbox::in_data_dir(directory), port, app }
     }
 
-    /// Takes what is there. What cannot be stored now stays. Answers whether it is worth coming again soon: because of that,
-    /// or because another one was delivering, who may not reach this server.
+    /// Takes the messages. Those that cannot be stored now stay. Returns whether it is worth trying again soon: because of
+    /// them, or because another process was delivering, which may not reach this server.
     pub(crate) fn drain_messages(&self) -> bool {
         if !self.app.settings.enabled {
             return false;
         }
         let wanted = |url: &str| is_local_server_url(url, self.port);
-        match self.outbox.deliver_waiting(&wanted, &mut |letter| self.ingest_message(letter)) {
+        match self.outbox.deliver_waiting(&wanted, &mut |message| self.ingest_message(message)) {
             Ok(report) => {
                 if report.delivered > 0 {
                     tracing::info!(events = report.delivered, "took events that had waited on disk");
@@ -48,8 +48,8 @@ impl OutboxDrain {
         }
     }
 
-    fn ingest_message(&self, letter: &OutboxMessage) -> DeliveryAnswer {
-        match ingest::ingest_outbox_message(&self.app, letter.body.clone()) {
+    fn ingest_message(&self, message: &OutboxMessage) -> DeliveryAnswer {
+        match ingest::ingest_outbox_message(&self.app, message.body.clone()) {
             Ok(_) => DeliveryAnswer::Accepted,
             Err(HttpError::Busy { why, .. }) => DeliveryAnswer::Later(why),
             Err(refusal) => DeliveryAnswer::Refused(refusal.message()),

@@ -1,4 +1,4 @@
-//! The one who writes: everything that waits goes into one transaction, and is acknowledged once that is committed.
+//! The writer thread: all events that wait go into one transaction, and are acknowledged once that is committed.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
@@ -11,13 +11,13 @@ use tokio::sync::oneshot;
 use crate::http::errors::{HttpError, ServeError, format_error_chain};
 use crate::metrics::SharedMetrics;
 
-/// How many events may wait. Whoever comes then is told to come again.
+/// How many events may wait. A further request is asked to come again.
 const MAX_QUEUED_EVENTS: usize = 4096;
 
 /// How many events are stored with one transaction.
 const MAX_BATCH_EVENTS: usize = 256;
 
-/// How long others are waited for who came together the last time.
+/// How long the thread waits for further events if several came together the last time.
 const BATCH_WINDOW: Duration = Duration::from_micros(500);
 
 /// When nothing has come for so long, there is time to tidy up.
@@ -27,7 +27,7 @@ const IDLE_TIMEOUT: Duration = Duration::from_millis(500);
 /// lull if there is one.
 const CHECKPOINT_AFTER_EVENTS: usize = 32_768;
 
-/// How many notes of others are taken in while requests may come.
+/// How many pending events of other processes are stored at a time while requests may come.
 const MAX_PENDING_PER_PASS: usize = 1000;
 
 /// The result for one event.
@@ -52,7 +52,7 @@ impl EventWriter {
     pub(crate) fn start(database: &Path, metrics: SharedMetrics) -> Result<(Self, JoinHandle<()>), ServeError> {
         let mut recorder = EventRecorder::with_database(database).with_copies();
         match recorder.open_store() {
-            // Somebody else holds it just now. Those who come meanwhile are told so.
+            // Another process holds it just now. Requests that come meanwhile are answered so.
             Ok(_) | Err(StoreError::Locked) => {}
             Err(source) => {
                 return Err(ServeError::Store { path: database.to_owned(), source });
@@ -103,7 +103,7 @@ struct WriterThread {
 }
 
 /// Takes what waits. If several came together the last time, as many may come again in a moment, and one transaction for
-/// all of them costs little more than one for the first. Whoever comes alone does not wait.
+/// all of them costs little more than one for the first. An event that comes alone does not wait.
 fn collect_batch(first: WriteJob, jobs: &Receiver<WriteJob>, expected: usize) -> Vec<WriteJob> {
     let deadline = Instant::now() + BATCH_WINDOW;
     let mut batch = vec![first];
@@ -123,7 +123,7 @@ fn collect_batch(first: WriteJob, jobs: &Receiver<WriteJob>, expected: usize) ->
 
 impl WriterThread {
     fn run(mut self, jobs: &Receiver<WriteJob>) {
-        // Whatever others could not store.
+        // Events that other processes could not store.
         self.ingest_pending(usize::MAX);
         loop {
             match jobs.recv_timeout(IDLE_TIMEOUT) {
@@ -156,7 +156,7 @@ impl WriterThread {
         self.metrics.queued.dec_by(i64::try_from(count).unwrap_or(i64::MAX));
         self.metrics.batch_events.observe(count as f64);
         self.metrics.commit_seconds.observe(started.elapsed().as_secs_f64());
-        // Whoever has gone meanwhile does not hear it; the event is stored all the same.
+        // A client that has gone meanwhile gets no answer; its event is stored all the same.
         match stored {
             Ok(receipts) => {
                 for (done, receipt) in waiting.into_iter().zip(receipts) {
@@ -173,7 +173,7 @@ impl WriterThread {
         self.log_warnings();
     }
 
-    /// Takes in what waits on disk. What cannot be taken in now goes on waiting.
+    /// Stores events that wait on disk. Those that cannot be stored now go on waiting.
     fn ingest_pending(&mut self, at_most: usize) {
         if let Err(error) = self.recorder.reopen_if_replaced() {
             tracing::warn!(error = format_error_chain(&error), "cannot open the database again");

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::queue::outbox::{DeliveryAnswer, DeliveryLock, MessageHandler, Outbox, OutboxMessage};
 
-/// How often a forwarder looks whether there is something new.
+/// How often the outbox is checked for new messages.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long a forwarder stays, and how it treats receivers that are down.
@@ -44,53 +44,53 @@ struct ReceiverOutage {
     try_again: Instant,
 }
 
-/// Delivers for a while: whatever comes, until nothing has come for some time, or receivers are down for too long.
+/// Delivers messages until none has come for some time, or receivers are down for too long.
 ///
 /// # Errors
 ///
 /// When the outbox cannot be used.
 pub fn run_forwarder(
     outbox: &Outbox,
-    turn: DeliveryLock<'_>,
-    patience: ForwarderSettings,
+    lock: DeliveryLock<'_>,
+    settings: ForwarderSettings,
     hand: MessageHandler<'_>,
 ) -> io::Result<()> {
-    run_forwarder_then(outbox, turn, patience, hand, &mut || {})
+    run_forwarder_then(outbox, lock, settings, hand, &mut || {})
 }
 
 /// As [`run_forwarder`]; `before_letting_go` is called when it is about to leave, for tests of that moment.
 fn run_forwarder_then<'a>(
     outbox: &'a Outbox,
-    mut turn: DeliveryLock<'a>,
-    patience: ForwarderSettings,
+    mut lock: DeliveryLock<'a>,
+    settings: ForwarderSettings,
     hand: MessageHandler<'_>,
     before_letting_go: &mut dyn FnMut(),
 ) -> io::Result<()> {
-    let mut forwarder = OutboxForwarder::new(patience);
+    let mut forwarder = OutboxForwarder::new(settings);
     loop {
-        let seen = outbox.last_number();
-        forwarder.deliver_due(&mut turn, hand);
+        let last_number = outbox.last_number();
+        forwarder.deliver_due(&mut lock, hand);
         // An outbox that was removed is not waited for.
         if !forwarder.can_exit() && outbox.check_directory()? {
-            wait_for_message(outbox, seen, forwarder.next_attempt());
+            wait_for_message(outbox, last_number, forwarder.next_attempt());
             continue;
         }
         before_letting_go();
-        drop(turn);
-        // Whoever put a letter there and saw that we had the turn did so before we gave it back: see `Outbox::deliver_waiting`.
-        if outbox.last_number() == seen {
+        drop(lock);
+        // A process that added a message and saw the lock did so before it was released: see `Outbox::deliver_waiting`.
+        if outbox.last_number() == last_number {
             return Ok(());
         }
         match outbox.try_lock_delivery()? {
-            Some(again) => turn = again,
+            Some(again) => lock = again,
             None => return Ok(()),
         }
     }
 }
 
-/// What a forwarder remembers.
+/// The state of a forwarder.
 struct OutboxForwarder {
-    patience: ForwarderSettings,
+    settings: ForwarderSettings,
     started: Instant,
     last_work: Instant,
     /// The receivers that are down, by their addresses.
@@ -98,60 +98,60 @@ struct OutboxForwarder {
 }
 
 impl OutboxForwarder {
-    fn new(patience: ForwarderSettings) -> Self {
-        Self { patience, started: Instant::now(), last_work: Instant::now(), outages: BTreeMap::new() }
+    fn new(settings: ForwarderSettings) -> Self {
+        Self { settings, started: Instant::now(), last_work: Instant::now(), outages: BTreeMap::new() }
     }
 
     /// Delivers to all receivers that are not down, and to those that are if it is time to try again.
-    fn deliver_due(&mut self, turn: &mut DeliveryLock<'_>, hand: MessageHandler<'_>) {
+    fn deliver_due(&mut self, lock: &mut DeliveryLock<'_>, hand: MessageHandler<'_>) {
         let now = Instant::now();
-        let is_due = |url: &str| self.outages.get(url).is_none_or(|trouble| trouble.try_again <= now);
+        let is_due = |url: &str| self.outages.get(url).is_none_or(|outage| outage.try_again <= now);
         let mut reached = BTreeSet::new();
-        let mut noticing = |letter: &OutboxMessage| {
-            let answer = hand(letter);
+        let mut hand_and_note = |message: &OutboxMessage| {
+            let answer = hand(message);
             if !matches!(answer, DeliveryAnswer::Later(_)) {
-                reached.insert(letter.url.clone());
+                reached.insert(message.url.clone());
             }
             answer
         };
-        let report = turn.deliver_waiting(&is_due, &mut noticing);
+        let report = lock.deliver_waiting(&is_due, &mut hand_and_note);
         if !reached.is_empty() {
             self.last_work = Instant::now();
         }
         self.outages.retain(|url, _| !reached.contains(url));
-        for held_up in report.stalled {
-            self.record_outage(held_up.url);
+        for stalled in report.stalled {
+            self.record_outage(stalled.url);
         }
     }
 
     fn record_outage(&mut self, url: String) {
         let now = Instant::now();
-        let ForwarderSettings { first_pause, longest_pause, .. } = self.patience;
-        let trouble = self
+        let ForwarderSettings { first_pause, longest_pause, .. } = self.settings;
+        let outage = self
             .outages
             .entry(url)
-            .and_modify(|trouble| trouble.pause = (trouble.pause * 2).min(longest_pause))
+            .and_modify(|outage| outage.pause = (outage.pause * 2).min(longest_pause))
             .or_insert(ReceiverOutage { since: now, pause: first_pause, try_again: now });
-        trouble.try_again = now + trouble.pause;
+        outage.try_again = now + outage.pause;
     }
 
     fn can_exit(&self) -> bool {
-        let is_idle = self.last_work.elapsed() >= self.patience.linger;
-        let is_hopeless = |trouble: &ReceiverOutage| trouble.since.elapsed() >= self.patience.give_up_after;
-        let is_old = self.started.elapsed() >= self.patience.longest_life;
+        let is_idle = self.last_work.elapsed() >= self.settings.linger;
+        let is_hopeless = |outage: &ReceiverOutage| outage.since.elapsed() >= self.settings.give_up_after;
+        let is_old = self.started.elapsed() >= self.settings.longest_life;
         is_old || (is_idle && self.outages.values().all(is_hopeless))
     }
 
-    /// When to look again, if nothing comes before that.
+    /// The time of the next attempt, if no message comes before that.
     fn next_attempt(&self) -> Instant {
-        let next_try = self.outages.values().map(|trouble| trouble.try_again).min();
-        next_try.unwrap_or(self.last_work + self.patience.linger)
+        let next_try = self.outages.values().map(|outage| outage.try_again).min();
+        next_try.unwrap_or(self.last_work + self.settings.linger)
     }
 }
 
-/// Waits until there is something new, but not longer than this.
-fn wait_for_message(outbox: &Outbox, seen: Option<u64>, until: Instant) {
-    while outbox.last_number() == seen {
+/// Waits until a message is added, but not longer than this.
+fn wait_for_message(outbox: &Outbox, last_number: Option<u64>, until: Instant) {
+    while outbox.last_number() == last_number {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return;

@@ -1,4 +1,4 @@
-//! Recording that does not lose anything: what cannot be stored now waits on disk, and a damaged database is replaced.
+//! Recording that loses nothing: events that cannot be stored now wait on disk, and a damaged database is replaced.
 //!
 //! The files of the database can be removed, replaced or shortened while they are open. Then what is written goes where no
 //! other process finds it. So the paths are compared with the open files before and after each transaction, and nothing is
@@ -28,7 +28,7 @@ use crate::views::session_snapshot::{SessionSnapshot, SnapshotQuery};
 /// The name of the database in its directory.
 const DATABASE_FILE_NAME: &str = "snell.db";
 
-/// So many notes are taken in before something else is recorded, to keep the order. More have to wait.
+/// So many pending events are stored before another event is recorded, to keep the order. More have to wait.
 const MAX_INLINE_PENDING: usize = 100;
 
 /// Whether an event that is to be recorded is on disk already, in a pending file or in the spool.
@@ -80,11 +80,11 @@ pub struct EventRecorder {
     store: Option<Store>,
     pending: PendingQueue,
     spool: EventSpool,
-    /// Copies of what may be in the log only.
+    /// Copies of events that may be in the log only.
     copies: EventCopies,
-    /// What people should be told, since they last were.
+    /// Warnings for people, since they were last taken.
     warnings: Vec<String>,
-    /// Whether somebody has named the file, so that it may be anything.
+    /// Whether the user has named the file, so that it may be anything.
     is_named: bool,
 }
 
@@ -94,7 +94,7 @@ impl EventRecorder {
         Self::with_database(Self::database_path(&directory.into()))
     }
 
-    /// A recorder for the database at this path. What waits to be stored in it waits beside it.
+    /// A recorder for the database at this path. Events that wait to be stored in it wait beside it.
     pub fn with_database(database: impl Into<PathBuf>) -> Self {
         let database = database.into();
         let directory = database.parent().unwrap_or(Path::new("/")).to_owned();
@@ -133,29 +133,29 @@ impl EventRecorder {
         directory.join(DATABASE_FILE_NAME)
     }
 
-    /// What waits on disk to be stored.
+    /// The events that wait on disk to be stored.
     pub fn pending(&self) -> &PendingQueue {
         &self.pending
     }
 
-    /// What was handed to the scribe and may not be stored.
+    /// The events that were handed to the daemon and may not be stored.
     pub fn spool(&self) -> &EventSpool {
         &self.spool
     }
 
-    /// What people should be told: a database that was moved aside, an event that has to wait.
+    /// Warnings for people: a database that was moved aside, an event that has to wait.
     pub fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }
 
-    /// The store, opened if it was not, with what waited taken in if that was not much.
+    /// The store, opened if it was not. Pending events are stored first, unless they are many.
     ///
     /// # Errors
     ///
     /// When the database cannot be used.
     pub fn open_store(&mut self) -> Result<&mut Store> {
         self.open_database()?;
-        // In the order in which things happened; but nobody waits for more than a few of them.
+        // In the order in which they happened; but an agent does not wait for more than a few of them.
         if !self.pending.is_empty()
             && let Some(paths) = self.pending.list_paths_if_few(MAX_INLINE_PENDING)
         {
@@ -164,7 +164,8 @@ impl EventRecorder {
         self.require_store()
     }
 
-    /// As [`EventRecorder::open_store`], for those who only look: what cannot be taken in now goes on waiting, and a remark says so.
+    /// As [`EventRecorder::open_store`], for commands that only read: pending events that cannot be stored now go on waiting, and a warning
+    /// says so.
     ///
     /// # Errors
     ///
@@ -178,13 +179,13 @@ impl EventRecorder {
         self.require_store()
     }
 
-    /// What is known of a session. What waits on disk is taken in first: it may say what the agent was told already.
+    /// What is known of a session. Pending events are stored first: they may say which reminders the agent was given already.
     ///
     /// # Errors
     ///
-    /// When the database cannot be read, or what waits on disk cannot be taken in.
+    /// When the database cannot be read, or pending events cannot be stored.
     pub fn load_session_snapshot(&mut self, inquiry: &SnapshotQuery) -> Result<SessionSnapshot> {
-        // What waits on disk may say that the agent was told; as long as it cannot be stored, nobody knows.
+        // As long as pending events cannot be stored, it is not known which reminders were given.
         let attempt = |recorder: &mut Self| recorder.open_store()?.load_session_snapshot(inquiry);
         match attempt(self) {
             Err(StoreError::Damaged(_)) => {
@@ -428,7 +429,7 @@ impl EventRecorder {
     /// Puts the database in good order, as the last thing to do.
     pub fn close(self) {
         match self.store {
-            // If it cannot be tidied now, whoever comes next does it.
+            // If it cannot be done now, the next process does it.
             Some(store) if store.has_intact_files() => drop(store.close()),
             Some(mut store) => drop(store.recover_removed_file()),
             None => {}
@@ -443,19 +444,19 @@ impl EventRecorder {
         }
     }
 
-    /// Leaves without tidying up, because somebody waits. The database is made to bear that.
+    /// Leaves without closing the database, because an agent waits. The database is made to bear that.
     pub fn abandon_store(&mut self) {
         std::mem::forget(self.store.take());
     }
 }
 
-/// What is said of events that were stored twice: the first time counts, if the second found it.
+/// The receipts of events that were stored twice: the first receipt counts, if the second time found the event.
 fn prefer_first_receipts(again: Vec<IngestReceipt>, first: Vec<IngestReceipt>) -> Vec<IngestReceipt> {
     let pairs = again.into_iter().zip(first);
     pairs.map(|(again, first)| if again.duplicate { first } else { again }).collect()
 }
 
-/// A directory that holds nothing but our own is closed to others. One that holds more is somebody's, and stays as it is.
+/// A directory that holds nothing but Snell's own files is closed to others. One that holds more stays as it is.
 fn restrict_to_owner(directory: &Path) {
     let Ok(metadata) = fs::metadata(directory) else {
         return;
