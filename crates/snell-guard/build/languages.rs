@@ -200,7 +200,8 @@ fn compile_action(action: &str) -> Result<String, BuildError> {
     }
 }
 
-/// Pairs of a name and what it stands for, in the order of the names, so that they can be searched.
+/// Pairs of a name and what it stands for, shorter names first and those of one length in order, so that a search mostly
+/// compares lengths.
 fn compile_names(
     section: &str,
     groups: &BTreeMap<String, Vec<String>>,
@@ -215,6 +216,8 @@ fn compile_names(
             }
         }
     }
+    let mut rows: Vec<_> = rows.iter().collect();
+    rows.sort_by_key(|(name, _)| name.len());
     let rows: Vec<String> = rows.iter().map(|(name, (_, compiled))| format!("({name:?}, {compiled})")).collect();
     Ok(rows.join(", "))
 }

@@ -36,9 +36,9 @@ pub(super) struct LanguageSpec {
     pub(super) bare_calls: bool,
     /// Whether its functions take `~` for the home directory.
     pub(super) expands_tilde: bool,
-    /// What calls do, in the order of their names.
+    /// What calls do, by the length of their names and then by the names.
     actions: &'static [(&'static str, CallAction)],
-    /// What calls and variables return, in the order of their names.
+    /// What calls and variables return, in the same order.
     return_kinds: &'static [(&'static str, ReturnKind)],
 }
 
@@ -55,7 +55,8 @@ impl LanguageSpec {
 }
 
 fn find_by_name<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
-    let at = table.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+    let order = |known: &str| known.len().cmp(&name.len()).then_with(|| known.cmp(name));
+    let at = table.binary_search_by(|(known, _)| order(known)).ok()?;
     table.get(at).map(|(_, value)| *value)
 }
 
