@@ -1,4 +1,4 @@
-//! The task runner. `cargo xtask check` is what CI runs; `cargo xtask fuzz` looks for calls that the guard judges wrongly;
+//! The task runner. `cargo xtask check` is what CI runs; `cargo xtask tidy` checks names, module style and sizes; `cargo xtask fuzz` looks for calls that the guard judges wrongly;
 //! `cargo xtask bench` prints the tables of what Snell costs; `cargo xtask layout` tells the linker what a hook runs.
 
 mod linker_layout;
@@ -115,6 +115,7 @@ fn main() -> ExitCode {
 
 fn run_checks() -> anyhow::Result<()> {
     test_programs::install_missing_programs()?;
+    tidy::check_sources()?;
     for step in CHECK_STEPS {
         run_step(step)?;
     }

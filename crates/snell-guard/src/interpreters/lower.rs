@@ -30,13 +30,20 @@ pub(super) struct LoweringContext<'a> {
     limited: bool,
 }
 
+/// Which of the two passes over a script runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LoweringPass {
+    /// Names may be used before they are set, so this pass only collects them.
+    Definitions,
+    Effects,
+}
+
 impl<'a> LoweringContext<'a> {
     pub(super) fn new(
         language: &'static str,
         invocation: &'a Invocation,
         world: &'a JudgeContext,
         depth: usize,
-        limited: bool,
     ) -> Self {
         Self {
             world,
@@ -48,7 +55,7 @@ impl<'a> LoweringContext<'a> {
             invocation,
             depth,
             shell_text_count: 0,
-            limited,
+            limited: false,
         }
     }
 
@@ -67,13 +74,13 @@ impl<'a> LoweringContext<'a> {
     }
 
     /// Begins again, in the directory where it began.
-    pub(super) fn start_pass(&mut self, quiet: bool) {
-        self.definitions_only = quiet;
+    pub(super) fn start_pass(&mut self, pass: LoweringPass) {
+        self.definitions_only = pass == LoweringPass::Definitions;
         self.cwd = self.invocation.cwd.clone();
     }
 
     /// Does what a call does.
-    pub(super) fn lower_call(&mut self, act: CallAction, arguments: &[CallArgument], perl: bool) {
+    pub(super) fn lower_call(&mut self, act: CallAction, arguments: &[CallArgument]) {
         let placed: Vec<&ScriptValue> = iter_positional(arguments).collect();
         let many = |worth: &&ScriptValue| worth.has_too_many_words();
         self.limited |= act.runs_words() && placed.iter().any(many);
@@ -101,7 +108,7 @@ impl<'a> LoweringContext<'a> {
                 }
                 self.lower_shell_code(&quote_shell_words(&words), None);
             }
-            CallAction::Open => self.lower_open(&placed, arguments, perl),
+            CallAction::Open => self.lower_open(&placed, arguments),
             CallAction::Kill(first, signal) => {
                 let signal = placed.get(signal).map(|worth| worth.to_value());
                 let processes = match first {
@@ -232,7 +239,8 @@ impl<'a> LoweringContext<'a> {
         }
     }
 
-    fn lower_open(&mut self, placed: &[&ScriptValue], arguments: &[CallArgument], perl: bool) {
+    fn lower_open(&mut self, placed: &[&ScriptValue], arguments: &[CallArgument]) {
+        let perl = self.language == "Perl";
         let text = |at: usize| placed.get(at).map(|worth| worth.to_value()).unwrap_or_default();
         let mut path = text(usize::from(perl));
         let mut mode = if perl { SymbolicText::default() } else { text(1) };

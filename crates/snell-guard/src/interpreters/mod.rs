@@ -53,19 +53,23 @@ fn analyze_nested_code(
     }
     let text = render_code_text(&inline.text);
     let is_cut = inline.text.size() > MAX_BYTES;
+    let new_lowering = |name| {
+        let mut lowering = LoweringContext::new(name, invocation, world, depth);
+        if is_cut {
+            lowering.mark_limited();
+        }
+        lowering
+    };
     if inline.language == CodeLanguage::Tcl {
-        return lower::lower_tcl(&text, LoweringContext::new("Tcl", invocation, world, depth, is_cut));
+        return lower::lower_tcl(&text, new_lowering("Tcl"));
     }
     if inline.language == CodeLanguage::PowerShell {
-        return powershell::lower_powershell(
-            &text,
-            LoweringContext::new("PowerShell", invocation, world, depth, is_cut),
-        );
+        return powershell::lower_powershell(&text, new_lowering("PowerShell"));
     }
     let Some(language) = languages::find_language(inline.language) else {
         return Vec::new();
     };
-    let mut stage = LoweringContext::new(language.name, invocation, world, depth, is_cut);
+    let mut stage = new_lowering(language.name);
     stage.expands_tilde = language.expands_tilde;
     let tokens = lexer::tokenize_code(&text, language);
     if fork_bomb::has_fork_bomb(&tokens) {

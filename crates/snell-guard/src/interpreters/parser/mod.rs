@@ -14,7 +14,7 @@ use super::eval::{
 };
 use super::languages::{CallAction, LanguageSpec, ReturnKind};
 use super::lexer::{ScriptStringPart, ScriptToken, tokenize_code};
-use super::lower::{LoweringContext, render_shell_text};
+use super::lower::{LoweringContext, LoweringPass, render_shell_text};
 use super::secret_probe::{is_hint_length, is_secret_probe};
 use crate::interpreters::parser::functions::{CallBudget, ScriptFunction};
 use crate::invocation::{SymbolicText, UnknownKind};
@@ -67,8 +67,8 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
 
     /// Once for the names, which may be used before they are set, and once for what happens.
     pub(super) fn run_both_passes(&mut self) {
-        for quiet in [true, false] {
-            self.lowering.start_pass(quiet);
+        for pass in [LoweringPass::Definitions, LoweringPass::Effects] {
+            self.lowering.start_pass(pass);
             (self.position, self.nested_code_count) = (0, 0);
             self.parse_statements();
         }
@@ -409,7 +409,7 @@ impl<'a, 'w> ScriptParser<'a, 'w> {
                     return self.evaluate_call(&function, values.map(|worth| (None, worth)).collect());
                 }
             }
-            Some(act) => self.lowering.lower_call(act, &arguments, self.language.name == "Perl"),
+            Some(act) => self.lowering.lower_call(act, &arguments),
             None if self.functions.contains_key(name) => self.follow_function_call(name, &arguments),
             None => self.lowering.lower_commands(self.client_libraries.equivalent_commands(name, &arguments)),
         }
