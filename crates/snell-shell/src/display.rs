@@ -146,8 +146,8 @@ pub(super) fn format_word(word: &ShellWord) -> String {
     word.parts.iter().map(format_part).collect()
 }
 
-fn format_part(piece: &WordPart) -> String {
-    match piece {
+fn format_part(part: &WordPart) -> String {
+    match part {
         WordPart::Text { text, quoted: false } => text.escape_debug().to_string(),
         WordPart::Text { text, quoted: true } => format!("'{}'", text.escape_debug()),
         WordPart::Wildcard(sign) => sign.to_string(),

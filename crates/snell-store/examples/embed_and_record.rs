@@ -54,18 +54,18 @@ impl RecordingAgent {
         let event = event.in_session("session-1");
         let (at, started) = (Timestamp::now(), Instant::now());
         let verdict = self.engine.fire(event.clone()).await;
-        let mut observation = EventRecord::new(&event, at);
-        observation.sender = EventSender {
+        let mut record = EventRecord::new(&event, at);
+        record.sender = EventSender {
             product: Some(NAME.into()),
             process: Some(ProcessIdentity::from_pid(std::process::id())),
             process_is_told: true,
             cwd: Some(self.project.clone()),
             ..EventSender::default()
         };
-        observation.judgement = Some(DecisionRecord::from_verdict(&verdict, started.elapsed()));
+        record.judgement = Some(DecisionRecord::from_verdict(&verdict, started.elapsed()));
         // Other events may have been recorded while the hooks ran.
-        observation.delayed = !verdict.hooks.is_empty();
-        self.recorder.record_events(vec![observation]);
+        record.delayed = !verdict.hooks.is_empty();
+        self.recorder.record_events(vec![record]);
         // Whatever goes wrong here is no reason not to go on. What could not be stored waits beside the database.
         for remark in self.recorder.take_warnings() {
             println!("about what is recorded: {remark}");

@@ -124,8 +124,8 @@ impl Store {
     /// # Errors
     ///
     /// When it cannot be stored; then nothing of it is.
-    pub fn ingest(&mut self, observation: EventRecord) -> Result<IngestReceipt> {
-        let mut receipts = self.ingest_normalized(&[NormalizedEvent::from_record(observation.into())?])?;
+    pub fn ingest(&mut self, record: EventRecord) -> Result<IngestReceipt> {
+        let mut receipts = self.ingest_normalized(&[NormalizedEvent::from_record(record.into())?])?;
         receipts.pop().ok_or_else(|| StoreError::Database("nothing was recorded".into()))
     }
 

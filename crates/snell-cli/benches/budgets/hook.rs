@@ -251,8 +251,8 @@ impl BenchAgent {
         let session = format!("earlier-{}", number / 1_000);
         event.session_id = Some(session.clone());
         event.raw.insert("session_id".into(), session.into());
-        let mut observation = EventRecord::new(&event, Timestamp::now());
-        observation.judgement = Some(DecisionRecord::default());
-        observation
+        let mut record = EventRecord::new(&event, Timestamp::now());
+        record.judgement = Some(DecisionRecord::default());
+        record
     }
 }

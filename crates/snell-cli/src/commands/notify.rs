@@ -184,15 +184,15 @@ fn read_observation(event: &str, caller: &CallerEnv, deadline: Instant) -> anyho
         }
         read => read?,
     };
-    let mut observation = EventRecord::new(&event, caller.now.unwrap_or_else(Timestamp::now));
+    let mut record = EventRecord::new(&event, caller.now.unwrap_or_else(Timestamp::now));
     let mut sender = build_sender(&EnvVars::read(), None);
     if !sender.process_is_told {
         sender.process = ProcessIdentity::find_caller_through_script();
     }
     sender.cwd = std::env::current_dir().ok();
     let says_something = !event.raw.is_empty() || sender.launcher_session_id.is_some();
-    observation.sender = sender;
-    Ok(says_something.then_some(observation))
+    record.sender = sender;
+    Ok(says_something.then_some(record))
 }
 
 /// What is on standard input by then, and whether that is all of it. A terminal says nothing.
@@ -233,14 +233,14 @@ struct NotifyDelivery<'a> {
 
 impl NotifyDelivery<'_> {
     /// Delivers everything that waits, this letter last; `put` says what became of it before.
-    fn send_message(&mut self, letter: &OutboxMessage, put: io::Result<EnqueueResult>) {
+    fn send_message(&mut self, message: &OutboxMessage, put: io::Result<EnqueueResult>) {
         let own = self.deliver_own();
         match put {
             Ok(put) => {
                 self.remark_dropped(put);
                 self.remark_waiting(&own);
             }
-            Err(error) => self.send_without_queue(letter, own.stalled.first(), &error),
+            Err(error) => self.send_without_queue(message, own.stalled.first(), &error),
         }
         self.deliver_others(&own);
     }
@@ -344,19 +344,19 @@ impl NotifyDelivery<'_> {
     /// Sends a letter that could not be kept, unless others of its receiver come before it. There is no second try.
     fn send_without_queue(
         &mut self,
-        letter: &OutboxMessage,
+        message: &OutboxMessage,
         waits_behind: Option<&StalledReceiver>,
         error: &io::Error,
     ) {
         let answer = match waits_behind {
             Some(held_up) => DeliveryAnswer::Later(held_up.why.clone()),
-            None => self.post.deliver(letter),
+            None => self.post.deliver(message),
         };
         let kept = format!("cannot keep the event on disk ({error})");
         self.remarks.push(match answer {
             DeliveryAnswer::Accepted => format!("{kept}; it was sent all the same"),
             DeliveryAnswer::Refused(why) | DeliveryAnswer::Later(why) => {
-                format!("{kept}, and {} {why}; it is lost", letter.url)
+                format!("{kept}, and {} {why}; it is lost", message.url)
             }
         });
     }

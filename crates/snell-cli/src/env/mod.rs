@@ -100,11 +100,11 @@ pub(crate) struct TrustArgs {
 
 impl TrustArgs {
     /// An engine for these surroundings, in the making, that looks at pins only if trust is required.
-    pub(crate) fn engine_builder(&self, around: &ConfigArgs) -> anyhow::Result<EngineBuilder> {
+    pub(crate) fn engine_builder(&self, config_args: &ConfigArgs) -> anyhow::Result<EngineBuilder> {
         if self.require_trust {
-            Ok(around.engine_builder_with_trust()?.require_trust())
+            Ok(config_args.engine_builder_with_trust()?.require_trust())
         } else {
-            around.engine_builder()
+            config_args.engine_builder()
         }
     }
 
@@ -277,12 +277,12 @@ fn shell_quote_path(path: &Path) -> String {
 }
 
 /// Says to whoever reads it which project was looked at, if that is not the directory that they are in.
-pub(crate) fn print_project_note(around: &ConfigArgs) {
+pub(crate) fn print_project_note(config_args: &ConfigArgs) {
     let here = std::env::current_dir().ok();
-    if around.project.is_some() || !around.given.configs.is_empty() {
+    if config_args.project.is_some() || !config_args.given.configs.is_empty() {
         return;
     }
-    if let Some(project) = around.resolve_project().ok().filter(|project| Some(project) != here.as_ref()) {
+    if let Some(project) = config_args.resolve_project().ok().filter(|project| Some(project) != here.as_ref()) {
         output::print_note(&format!("the project is {}", project.display()));
     }
 }

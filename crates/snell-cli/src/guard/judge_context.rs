@@ -106,9 +106,14 @@ fn user_name_from_home(home: &Path) -> String {
 }
 
 /// What is Snell's own here, each place as it is named.
-fn collect_self_paths(settings: &SnellSettings, around: &ConfigArgs, home: &Path, project: &Path) -> Vec<SelfPath> {
-    let mut places: Vec<(PathBuf, SelfFile)> = vec![(around.data_dir(), SelfFile::Data)];
-    places.extend(around.config_dir().map(|path| (path, SelfFile::Config)));
+fn collect_self_paths(
+    settings: &SnellSettings,
+    config_args: &ConfigArgs,
+    home: &Path,
+    project: &Path,
+) -> Vec<SelfPath> {
+    let mut places: Vec<(PathBuf, SelfFile)> = vec![(config_args.data_dir(), SelfFile::Data)];
+    places.extend(config_args.config_dir().map(|path| (path, SelfFile::Config)));
     // Variables may lead this process elsewhere, and not the next one.
     places.push((home.join(".local/share/snell"), SelfFile::Data));
     places.push((home.join(".config/snell"), SelfFile::Config));

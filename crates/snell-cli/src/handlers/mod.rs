@@ -81,41 +81,41 @@ pub(crate) struct HandlerOutcome<'a> {
 }
 
 /// Asks every handler that is switched on.
-pub(crate) fn run_handlers<'a>(occasion: &HandlerContext<'a>, recording: &mut HookRecorder) -> HandlerOutcome<'a> {
-    let handlers = &occasion.settings.handlers;
+pub(crate) fn run_handlers<'a>(context: &HandlerContext<'a>, recorder: &mut HookRecorder) -> HandlerOutcome<'a> {
+    let handlers = &context.settings.handlers;
     let mut said = HandlerOutcome {
-        verdict: Verdict::new(occasion.event.name.clone()),
+        verdict: Verdict::new(context.event.name.clone()),
         reminder: AgentReminder::default(),
-        guard_run: start_guard_run(occasion),
+        guard_run: start_guard_run(context),
     };
     if let Some(hearing) = &mut said.guard_run {
-        if occasion.decode_problem.is_none_or(|unread| unread.has_input) {
+        if context.decode_problem.is_none_or(|unread| unread.has_input) {
             hearing.judge_original(&mut said.verdict);
         }
-        if let Some(unread) = occasion.decode_problem {
+        if let Some(unread) = context.decode_problem {
             hearing.mark_unreadable(&unread.why, &mut said.verdict);
         }
     }
-    if handlers.is_enabled(BuiltinHandler::Context) && occasion.event.name == EventName::SessionStart {
-        add_context_files(occasion, &mut said.verdict);
+    if handlers.is_enabled(BuiltinHandler::Context) && context.event.name == EventName::SessionStart {
+        add_context_files(context, &mut said.verdict);
     }
-    if handlers.is_enabled(BuiltinHandler::Comms) && occasion.event.name == EventName::PreToolUse {
-        let input = occasion.event.tool.as_ref().and_then(|tool| tool.input.as_ref());
-        judge_message(occasion, input.unwrap_or(&Value::Null), &mut said.verdict);
+    if handlers.is_enabled(BuiltinHandler::Comms) && context.event.name == EventName::PreToolUse {
+        let input = context.event.tool.as_ref().and_then(|tool| tool.input.as_ref());
+        judge_message(context, input.unwrap_or(&Value::Null), &mut said.verdict);
     }
     if handlers.is_enabled(BuiltinHandler::Remind)
-        && let Some(inquiry) = remind::build_snapshot_query(occasion)
+        && let Some(inquiry) = remind::build_snapshot_query(context)
     {
-        let facts = recording.load_session_snapshot(&inquiry);
-        said.reminder = remind::build_reminder(occasion, facts.as_ref());
+        let facts = recorder.load_session_snapshot(&inquiry);
+        said.reminder = remind::build_reminder(context, facts.as_ref());
     }
     said
 }
 
-fn start_guard_run<'a>(occasion: &HandlerContext<'a>) -> Option<GuardRun<'a>> {
-    let is_on = occasion.settings.handlers.is_enabled(BuiltinHandler::Guard);
-    let hearing = || GuardRun::for_event(occasion.event, occasion.settings, occasion.project, occasion.expiry_time());
-    let agent_pid = occasion.sender.process.map(|process| process.pid);
+fn start_guard_run<'a>(context: &HandlerContext<'a>) -> Option<GuardRun<'a>> {
+    let is_on = context.settings.handlers.is_enabled(BuiltinHandler::Guard);
+    let hearing = || GuardRun::for_event(context.event, context.settings, context.project, context.expiry_time());
+    let agent_pid = context.sender.process.map(|process| process.pid);
     is_on.then(hearing).flatten().map(|hearing| hearing.with_agent_process(agent_pid))
 }
 
@@ -146,29 +146,29 @@ fn add_context_files(occasion: &HandlerContext<'_>, verdict: &mut Verdict) {
 
 /// Asks again those who judge a tool's input, because a hook has changed it.
 pub(crate) fn rerun_on_changed_input(
-    occasion: &HandlerContext<'_>,
-    hearing: Option<&mut GuardRun<'_>>,
+    context: &HandlerContext<'_>,
+    guard_run: Option<&mut GuardRun<'_>>,
     verdict: &mut Verdict,
 ) {
-    if let Some(hearing) = hearing {
+    if let Some(hearing) = guard_run {
         hearing.rejudge_if_changed(verdict);
     }
     if let Some(input) = verdict.tool_input.clone()
-        && occasion.settings.handlers.is_enabled(BuiltinHandler::Comms)
-        && occasion.event.name == EventName::PreToolUse
+        && context.settings.handlers.is_enabled(BuiltinHandler::Comms)
+        && context.event.name == EventName::PreToolUse
     {
-        judge_message(occasion, &input, verdict);
+        judge_message(context, &input, verdict);
     }
 }
 
-fn judge_message(occasion: &HandlerContext<'_>, input: &Value, verdict: &mut Verdict) {
-    let Some(tool) = occasion.event.tool_name() else {
+fn judge_message(context: &HandlerContext<'_>, input: &Value, verdict: &mut Verdict) {
+    let Some(tool) = context.event.tool_name() else {
         return;
     };
     let contacts =
-        ConfigArgs::for_guest(occasion.project.to_owned()).config_dir().map(|directory| directory.join(CONTACTS_FILE));
-    let call = messaging::MessageCall { tool, input, mode: &occasion.session_mode() };
-    let objection = messaging::judge_call(&call, &occasion.settings.comms, contacts.as_deref());
+        ConfigArgs::for_guest(context.project.to_owned()).config_dir().map(|directory| directory.join(CONTACTS_FILE));
+    let call = messaging::MessageCall { tool, input, mode: &context.session_mode() };
+    let objection = messaging::judge_call(&call, &context.settings.comms, contacts.as_deref());
     match objection.map(|objection| (objection.decision, objection.reason)) {
         Some((Decision::Deny, reason)) => verdict.deny(reason),
         Some((_, reason)) => verdict.ask(reason),

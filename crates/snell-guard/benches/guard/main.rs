@@ -125,10 +125,10 @@ fn on_processor() -> Duration {
     Duration::from_nanos(nanos.unwrap_or_default())
 }
 
-fn timed(tool: &str, input: &Json, world: &JudgeContext) -> Duration {
+fn timed(tool: &str, input: &Json, context: &JudgeContext) -> Duration {
     let policy = GuardPolicy::default();
     let call = GuardToolCall { tool, input };
     let started = Instant::now();
-    black_box(judge_call(black_box(&call), &policy, world));
+    black_box(judge_call(black_box(&call), &policy, context));
     started.elapsed()
 }

@@ -121,8 +121,8 @@ impl<'a> EffectCollector<'a> {
     }
 
     /// Something happens to a place.
-    pub(super) fn push_path_effect(&mut self, kind: PathAction, place: ClassifiedPath, depth: EffectDepth) {
-        self.push_effect(EffectKind::Path(kind), Some(place), depth);
+    pub(super) fn push_path_effect(&mut self, kind: PathAction, path: ClassifiedPath, depth: EffectDepth) {
+        self.push_effect(EffectKind::Path(kind), Some(path), depth);
     }
 
     /// Something happens to the place that a value names.
@@ -162,10 +162,10 @@ impl<'a> EffectCollector<'a> {
     }
 
     /// Whether the program is already found to do something to a place: this, or anything.
-    pub(super) fn has_effect_on(&self, place: &ClassifiedPath, kind: Option<PathAction>) -> bool {
+    pub(super) fn has_effect_on(&self, path: &ClassifiedPath, kind: Option<PathAction>) -> bool {
         let fits = |effect: &&Effect| kind.is_none_or(|kind| effect.kind == EffectKind::Path(kind));
         let mut found = self.effects.iter().skip(self.initial_len).filter(fits);
-        found.any(|effect| effect.place.as_ref().is_some_and(|other| other.shape == place.shape))
+        found.any(|effect| effect.place.as_ref().is_some_and(|other| other.shape == path.shape))
     }
 
     /// Something that a rule judges by itself.
@@ -173,13 +173,13 @@ impl<'a> EffectCollector<'a> {
         self.push_effect(EffectKind::Rule(find_rule_index(id)), None, EffectDepth::Single);
     }
 
-    pub(super) fn push_effect(&mut self, what: EffectKind, place: Option<ClassifiedPath>, depth: EffectDepth) {
+    pub(super) fn push_effect(&mut self, what: EffectKind, path: Option<ClassifiedPath>, depth: EffectDepth) {
         if matches!(what, EffectKind::Rule(rule) if is_container_internal(self.invocation, rule)) {
             return;
         }
         self.effects.push(Effect {
             kind: what,
-            place,
+            place: path,
             recursive: depth == EffectDepth::Recursive,
             program: self.name(),
             by: None,

@@ -11,14 +11,14 @@ use crate::wrappers;
 
 /// Judges what a program is told by flags that mean the same nearly everywhere. Of one that is known, only long flags
 /// count, and only those of which its entry says nothing.
-pub(super) fn apply_common_flags(scene: &mut EffectCollector<'_>, known: Option<&'static ProgramSpec>) {
+pub(super) fn apply_common_flags(collector: &mut EffectCollector<'_>, known: Option<&'static ProgramSpec>) {
     let is_long = |value: &SymbolicText| value.leading_text().starts_with("--");
-    if known.is_some() && !scene.arguments().iter().any(is_long) {
+    if known.is_some() && !collector.arguments().iter().any(is_long) {
         return;
     }
     let Some(general) = programs::fallback_program() else { return };
-    let line = ParsedArgs::parse(general, wrappers::own_arguments(&scene.invocation.argv));
-    for usage in program_uses::find_matching_uses(&line, general, scene.context) {
+    let line = ParsedArgs::parse(general, wrappers::own_arguments(&collector.invocation.argv));
+    for usage in program_uses::find_matching_uses(&line, general, collector.context) {
         let UseEffect::Effect(kind) = usage.does else { continue };
         let values: Vec<SymbolicText> = match (usage.on, known) {
             (UseTarget::Flag(spellings), _) => spellings
@@ -33,7 +33,7 @@ pub(super) fn apply_common_flags(scene: &mut EffectCollector<'_>, known: Option<
             _ => Vec::new(),
         };
         for value in values.iter().filter(|value| is_path_like(value)) {
-            scene.add_path_effect(kind, value, EffectDepth::Single);
+            collector.add_path_effect(kind, value, EffectDepth::Single);
         }
     }
 }

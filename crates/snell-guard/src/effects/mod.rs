@@ -143,16 +143,16 @@ pub struct EffectList {
 }
 
 /// What programs that run one after the other would do.
-pub fn collect_effects(invocations: &[Invocation], world: &JudgeContext) -> EffectList {
+pub fn collect_effects(invocations: &[Invocation], context: &JudgeContext) -> EffectList {
     let mut list = Vec::new();
     let mut environment = EnvSecrets::NotLoaded;
-    let aliases = crate::effects::sequences::file_aliases::FileAliases::from_invocations(invocations, world);
+    let aliases = crate::effects::sequences::file_aliases::FileAliases::from_invocations(invocations, context);
     for (number, invocation) in invocations.iter().enumerate() {
         let first = list.len();
-        let invocation = &*aliases.restore_program_name(number, invocation, world);
-        collect_program_effects(invocation, world, AnalysisScope::WithInput, environment, &mut list);
+        let invocation = &*aliases.restore_program_name(number, invocation, context);
+        collect_program_effects(invocation, context, AnalysisScope::WithInput, environment, &mut list);
         list.iter_mut().skip(first).for_each(|effect| effect.by = Some(number));
-        if crate::effects::secrets::exposure::loads_secret_file(invocation, world) {
+        if crate::effects::secrets::exposure::loads_secret_file(invocation, context) {
             environment = EnvSecrets::Loaded;
         }
         if list.len() > MAX_EFFECTS {
@@ -160,26 +160,26 @@ pub fn collect_effects(invocations: &[Invocation], world: &JudgeContext) -> Effe
             return EffectList { effects: list, too_many: true };
         }
     }
-    aliases.follow_links(&mut list, world);
+    aliases.follow_links(&mut list, context);
     crate::effects::self_protection::exports::drop_excused_exports(invocations, &mut list);
-    crate::effects::sequences::download_exec::add_download_exec_effects(invocations, world, &mut list);
+    crate::effects::sequences::download_exec::add_download_exec_effects(invocations, context, &mut list);
     crate::effects::sequences::deferred_destroy::add_deferred_destroy_effects(invocations, &mut list);
-    crate::effects::self_protection::listed_files::add_listed_file_effects(invocations, world, &mut list);
+    crate::effects::self_protection::listed_files::add_listed_file_effects(invocations, context, &mut list);
     EffectList { effects: list, too_many: false }
 }
 
 /// What one program would do.
-pub fn collect_invocation_effects(invocation: &Invocation, world: &JudgeContext) -> Vec<Effect> {
+pub fn collect_invocation_effects(invocation: &Invocation, context: &JudgeContext) -> Vec<Effect> {
     let mut list = Vec::new();
-    collect_program_effects(invocation, world, AnalysisScope::WithInput, EnvSecrets::NotLoaded, &mut list);
+    collect_program_effects(invocation, context, AnalysisScope::WithInput, EnvSecrets::NotLoaded, &mut list);
     list
 }
 
 /// What a tool that is no shell would do to a file: a `Read`, a `Write`, an edit.
-pub fn build_path_effect(kind: PathAction, path: &str, tool: &'static str, world: &JudgeContext) -> Effect {
+pub fn build_path_effect(kind: PathAction, path: &str, tool: &'static str, context: &JudgeContext) -> Effect {
     Effect {
         kind: EffectKind::Path(kind),
-        place: Some(locate_path(&SymbolicText::from_text(path), Some(&world.cwd), world)),
+        place: Some(locate_path(&SymbolicText::from_text(path), Some(&context.cwd), context)),
         recursive: false,
         program: tool,
         by: None,
@@ -189,9 +189,9 @@ pub fn build_path_effect(kind: PathAction, path: &str, tool: &'static str, world
 }
 
 /// What one program would do, without regard to what it is fed.
-fn collect_effects_without_input(invocation: &Invocation, world: &JudgeContext) -> Vec<Effect> {
+fn collect_effects_without_input(invocation: &Invocation, context: &JudgeContext) -> Vec<Effect> {
     let mut list = Vec::new();
-    collect_program_effects(invocation, world, AnalysisScope::ProgramOnly, EnvSecrets::NotLoaded, &mut list);
+    collect_program_effects(invocation, context, AnalysisScope::ProgramOnly, EnvSecrets::NotLoaded, &mut list);
     list
 }
 
@@ -216,7 +216,7 @@ enum EnvSecrets {
 
 fn collect_program_effects(
     invocation: &Invocation,
-    world: &JudgeContext,
+    context: &JudgeContext,
     view: AnalysisScope,
     environment: EnvSecrets,
     list: &mut Vec<Effect>,
@@ -224,7 +224,7 @@ fn collect_program_effects(
     let name = invocation.argv.first().and_then(SymbolicText::as_text);
     let called = programs::resolve_program_call(&invocation.argv);
     let program = called.as_ref().map(|called| called.program);
-    let mut scene = EffectCollector::new(invocation, world, called, view, list);
+    let mut scene = EffectCollector::new(invocation, context, called, view, list);
     // What the shell opens is no part of the command, and not allowed with it.
     add_redirect_effects(&mut scene);
     scene.allowed = invocation.allowed;
@@ -262,21 +262,21 @@ fn collect_program_effects(
 }
 
 /// What the shell itself does for a program.
-fn add_redirect_effects(scene: &mut EffectCollector<'_>) {
-    for opened in &scene.invocation.files {
+fn add_redirect_effects(collector: &mut EffectCollector<'_>) {
+    for opened in &collector.invocation.files {
         let kind = match opened.mode {
-            FileOpenMode::Read if scene.keeps_stdin_private() => continue,
+            FileOpenMode::Read if collector.keeps_stdin_private() => continue,
             FileOpenMode::Read => PathAction::Read,
             FileOpenMode::Truncate => PathAction::Overwrite,
             FileOpenMode::Append => PathAction::Append,
         };
-        let place = scene.locate_path(&opened.path);
+        let place = collector.locate_path(&opened.path);
         if place.classes.contains(PathClass::Network) {
-            if scene.includes_input() {
-                network_send::apply_dev_tcp(scene);
+            if collector.includes_input() {
+                network_send::apply_dev_tcp(collector);
             }
         } else {
-            scene.push_path_effect(kind, place, EffectDepth::Single);
+            collector.push_path_effect(kind, place, EffectDepth::Single);
         }
     }
 }

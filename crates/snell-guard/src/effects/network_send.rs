@@ -10,15 +10,20 @@ use crate::paths::ClassifiedPath;
 use crate::programs::{ProgramHandler, ProgramUse, UseTarget};
 
 /// A use that sends something.
-pub(super) fn apply_send(scene: &mut EffectCollector<'_>, usage: &ProgramUse, kind: PathAction, depth: EffectDepth) {
+pub(super) fn apply_send(
+    collector: &mut EffectCollector<'_>,
+    usage: &ProgramUse,
+    kind: PathAction,
+    depth: EffectDepth,
+) {
     if usage.on == UseTarget::Stdin {
-        return send_stdin(scene, kind);
+        return send_stdin(collector, kind);
     }
-    for value in program_uses::find_targets(scene, usage) {
+    for value in program_uses::find_targets(collector, usage) {
         match value.as_text() {
-            Some("-" | "/dev/stdin") => send_stdin(scene, kind),
-            _ if value.contains_unknown(UnknownKind::Private) => scene.add_rule_effect("secret.send-private"),
-            _ => scene.add_path_effect(kind, &value, depth),
+            Some("-" | "/dev/stdin") => send_stdin(collector, kind),
+            _ if value.contains_unknown(UnknownKind::Private) => collector.add_rule_effect("secret.send-private"),
+            _ => collector.add_path_effect(kind, &value, depth),
         }
     }
 }
@@ -27,9 +32,9 @@ pub(super) fn apply_send(scene: &mut EffectCollector<'_>, usage: &ProgramUse, ki
 pub(super) const BATCH_CLIENTS: &[&str] = &["sftp", "ftp", "lftp"];
 
 /// The files that such a client is told to send.
-pub(super) fn apply_batch_client(scene: &mut EffectCollector<'_>) {
+pub(super) fn apply_batch_client(collector: &mut EffectCollector<'_>) {
     const PUTS: &[&str] = &["put", "mput", "reput"];
-    let StdinSource::Text(text) = scene.stdin() else { return };
+    let StdinSource::Text(text) = collector.stdin() else { return };
     let lines: Vec<SymbolicText> = text
         .to_string()
         .lines()
@@ -40,54 +45,54 @@ pub(super) fn apply_batch_client(scene: &mut EffectCollector<'_>) {
         })
         .collect();
     for file in &lines {
-        scene.add_path_effect(PathAction::Send, file, EffectDepth::Recursive);
+        collector.add_path_effect(PathAction::Send, file, EffectDepth::Recursive);
     }
 }
 
 /// What is read from standard input is sent.
-fn send_stdin(scene: &mut EffectCollector<'_>, kind: PathAction) {
-    match scene.stdin() {
+fn send_stdin(collector: &mut EffectCollector<'_>, kind: PathAction) {
+    match collector.stdin() {
         StdinSource::Inherited => {}
         StdinSource::Text(text) if text.contains_unknown(UnknownKind::Private) => {
-            scene.add_rule_effect("secret.send-private")
+            collector.add_rule_effect("secret.send-private")
         }
         StdinSource::Text(_) => {}
-        StdinSource::File(file) => scene.add_path_effect(kind, file, EffectDepth::Single),
-        StdinSource::Pipe(left) => send_pipe_output(scene, left, kind),
+        StdinSource::File(file) => collector.add_path_effect(kind, file, EffectDepth::Single),
+        StdinSource::Pipe(left) => send_pipe_output(collector, left, kind),
     }
 }
 
 /// What other programs print is sent: the files that they read, or the environment.
-fn send_pipe_output(scene: &mut EffectCollector<'_>, left: &[Invocation], kind: PathAction) {
-    if classify_output(left, scene.context) == UnknownKind::Private {
-        scene.add_rule_effect("secret.send-private");
+fn send_pipe_output(collector: &mut EffectCollector<'_>, left: &[Invocation], kind: PathAction) {
+    if classify_output(left, collector.context) == UnknownKind::Private {
+        collector.add_rule_effect("secret.send-private");
     }
     for invocation in left.iter().rev().take(MAX_STAGES) {
-        for (place, recursive) in paths_read_by(invocation, scene) {
-            scene.push_path_effect(kind, place, recursive.into());
+        for (place, recursive) in paths_read_by(invocation, collector) {
+            collector.push_path_effect(kind, place, recursive.into());
         }
     }
 }
 
-fn paths_read_by(invocation: &Invocation, scene: &EffectCollector<'_>) -> Vec<(ClassifiedPath, bool)> {
-    let effects = collect_effects_without_input(invocation, scene.context).into_iter();
+fn paths_read_by(invocation: &Invocation, collector: &EffectCollector<'_>) -> Vec<(ClassifiedPath, bool)> {
+    let effects = collect_effects_without_input(invocation, collector.context).into_iter();
     let read = effects.filter(|effect| effect.kind == EffectKind::Path(PathAction::Read));
     read.filter_map(|effect| Some((effect.place?, effect.recursive))).collect()
 }
 
 /// The shell connects a program to another machine by `/dev/tcp`.
-pub(super) fn apply_dev_tcp(scene: &mut EffectCollector<'_>) {
-    let invocation: &Invocation = scene.invocation;
-    if scene.program().is_some_and(|program| program.handler == Some(ProgramHandler::Interpreter)) {
-        return scene.add_rule_effect("network.reverse-shell");
+pub(super) fn apply_dev_tcp(collector: &mut EffectCollector<'_>) {
+    let invocation: &Invocation = collector.invocation;
+    if collector.program().is_some_and(|program| program.handler == Some(ProgramHandler::Interpreter)) {
+        return collector.add_rule_effect("network.reverse-shell");
     }
     let private = |part: &SymbolicPart| *part == SymbolicPart::Unknown(UnknownKind::Private);
     let says_private = invocation.argv.iter().any(|value: &SymbolicText| value.parts.iter().any(private));
-    if says_private || classify_output(std::slice::from_ref(invocation), scene.context) == UnknownKind::Private {
-        scene.add_rule_effect("secret.send-private");
+    if says_private || classify_output(std::slice::from_ref(invocation), collector.context) == UnknownKind::Private {
+        collector.add_rule_effect("secret.send-private");
     }
-    for (place, recursive) in paths_read_by(invocation, scene) {
-        scene.push_path_effect(PathAction::SendRaw, place, recursive.into());
+    for (place, recursive) in paths_read_by(invocation, collector) {
+        collector.push_path_effect(PathAction::SendRaw, place, recursive.into());
     }
-    send_stdin(scene, PathAction::SendRaw);
+    send_stdin(collector, PathAction::SendRaw);
 }

@@ -13,11 +13,11 @@ use crate::programs::{self, UseEffect};
 pub(super) const MAX_STAGES: usize = 64;
 
 /// What the output of a pipe (or of a list of commands) is: fetched, private, numbers of processes, or just anything.
-pub fn classify_output(invocations: &[Invocation], world: &JudgeContext) -> UnknownKind {
+pub fn classify_output(invocations: &[Invocation], context: &JudgeContext) -> UnknownKind {
     const GRAVEST_FIRST: [UnknownKind; 4] =
         [UnknownKind::Unseen, UnknownKind::Private, UnknownKind::Agent, UnknownKind::Processes];
     let mut found: Vec<UnknownKind> =
-        invocations.iter().filter_map(|invocation| classify_invocation_output(invocation, world)).collect();
+        invocations.iter().filter_map(|invocation| classify_invocation_output(invocation, context)).collect();
     if found.contains(&UnknownKind::Processes) && invocations.iter().any(names_agent) {
         found.push(UnknownKind::Agent);
     }
@@ -25,7 +25,7 @@ pub fn classify_output(invocations: &[Invocation], world: &JudgeContext) -> Unkn
         .into_iter()
         .find(|kind| found.contains(kind))
         .or_else(|| exposure::find_carried_secret(invocations).map(UnknownKind::Credential))
-        .or_else(|| prints_file_lines(invocations, world).then_some(UnknownKind::FromInput))
+        .or_else(|| prints_file_lines(invocations, context).then_some(UnknownKind::FromInput))
         .unwrap_or(UnknownKind::Anything)
 }
 
@@ -40,34 +40,34 @@ fn names_agent(invocation: &Invocation) -> bool {
 }
 
 /// Whether these print lines of a file.
-fn prints_file_lines(invocations: &[Invocation], world: &JudgeContext) -> bool {
+fn prints_file_lines(invocations: &[Invocation], context: &JudgeContext) -> bool {
     const READERS: &[&str] = &["cat", "head", "tail", "sort", "uniq", "tac", "shuf"];
     invocations.first().is_some_and(|first| {
         let name = first.argv.first().and_then(SymbolicText::as_text);
         let reads = |effect: &Effect| effect.kind == EffectKind::Path(PathAction::Read);
         name.is_some_and(|name| READERS.contains(&name))
-            && collect_effects_without_input(first, world).iter().any(reads)
+            && collect_effects_without_input(first, context).iter().any(reads)
     })
 }
 
-fn classify_invocation_output(invocation: &Invocation, world: &JudgeContext) -> Option<UnknownKind> {
+fn classify_invocation_output(invocation: &Invocation, context: &JudgeContext) -> Option<UnknownKind> {
     let carried = [UnknownKind::Unseen, UnknownKind::Private, UnknownKind::Agent, UnknownKind::Processes];
     let argument = carried.into_iter().find(|kind| invocation.argv.iter().any(|value| value.contains_unknown(*kind)));
-    output_from_table(invocation, world).or_else(|| output_from_files(invocation, world)).or(argument)
+    output_from_table(invocation, context).or_else(|| output_from_files(invocation, context)).or(argument)
 }
 
-fn output_from_table(invocation: &Invocation, world: &JudgeContext) -> Option<UnknownKind> {
+fn output_from_table(invocation: &Invocation, context: &JudgeContext) -> Option<UnknownKind> {
     let called = programs::resolve_program_call(&invocation.argv)?;
     let line = ParsedArgs::parse(called.program, called.arguments);
-    program_uses::find_matching_uses(&line, called.program, world).into_iter().find_map(|usage| match usage.does {
+    program_uses::find_matching_uses(&line, called.program, context).into_iter().find_map(|usage| match usage.does {
         UseEffect::Prints(what) => Some(what),
         UseEffect::Rule(_) | UseEffect::Effect(_) => None,
     })
 }
 
 /// What stands in the files that it shows. Numbers of processes that Snell keeps are those of Snell.
-fn output_from_files(invocation: &Invocation, world: &JudgeContext) -> Option<UnknownKind> {
-    let effects = collect_effects_without_input(invocation, world);
+fn output_from_files(invocation: &Invocation, context: &JudgeContext) -> Option<UnknownKind> {
+    let effects = collect_effects_without_input(invocation, context);
     let read = effects.iter().filter(|effect| effect.kind == EffectKind::Path(PathAction::Read));
     let places: Vec<&ClassifiedPath> = read.filter_map(|effect| effect.place.as_ref()).collect();
     let all = places.iter().fold(PathClasses::default(), |all, place| all.union(place.classes));
@@ -84,8 +84,8 @@ fn output_from_files(invocation: &Invocation, world: &JudgeContext) -> Option<Un
 
 /// Whether a file says the number of a process that somebody else has started: Snell's, and what lies neither in the
 /// project nor in a temporary directory.
-pub(crate) fn is_foreign_pid_file(place: &ClassifiedPath) -> bool {
+pub(crate) fn is_foreign_pid_file(path: &ClassifiedPath) -> bool {
     const OTHERS: [PathClass; 4] = [PathClass::System, PathClass::Home, PathClass::HomeRoot, PathClass::Elsewhere];
-    let names_a_process = place.display_path().ends_with(".pid");
-    place.classes.contains(PathClass::Own) || (names_a_process && place.classes.intersects(OTHERS.into()))
+    let names_a_process = path.display_path().ends_with(".pid");
+    path.classes.contains(PathClass::Own) || (names_a_process && path.classes.intersects(OTHERS.into()))
 }

@@ -19,30 +19,30 @@ const FILE_URL_PREFIX: &str = "file://";
 const HELP_FLAGS: &[&str] = &["--help", "--version="];
 
 /// Applies every use that fits.
-pub(super) fn apply_uses(scene: &mut EffectCollector<'_>, program: &'static ProgramSpec) {
-    if scene.is_dry_run() {
+pub(super) fn apply_uses(collector: &mut EffectCollector<'_>, program: &'static ProgramSpec) {
+    if collector.is_dry_run() {
         return;
     }
-    for usage in find_matching_uses(&scene.args, program, scene.context) {
-        let depth = EffectDepth::from(is_recursive_use(&scene.args, usage.recursive));
+    for usage in find_matching_uses(&collector.args, program, collector.context) {
+        let depth = EffectDepth::from(is_recursive_use(&collector.args, usage.recursive));
         match usage.does {
             UseEffect::Prints(_) => {}
-            UseEffect::Rule(number) => add_use_rule(scene, usage, number),
+            UseEffect::Rule(number) => add_use_rule(collector, usage, number),
             UseEffect::Effect(kind @ (PathAction::Send | PathAction::SendRaw)) => {
-                network_send::apply_send(scene, usage, kind, depth)
+                network_send::apply_send(collector, usage, kind, depth)
             }
             UseEffect::Effect(kind) => {
-                for value in find_targets(scene, usage) {
-                    if kind == PathAction::Read && env_file_names::prints_only_names(scene, &value) {
+                for value in find_targets(collector, usage) {
+                    if kind == PathAction::Read && env_file_names::prints_only_names(collector, &value) {
                         continue;
                     }
                     if program.style == FlagStyle::Old && matches!(usage.on, UseTarget::Flag(_)) {
                         // `tar -f` is opened before `-C` is followed.
-                        scene.add_effect_from_start_dir(kind, &value);
+                        collector.add_effect_from_start_dir(kind, &value);
                     } else if usage.new {
-                        scene.add_new_file_effect(kind, &value);
+                        collector.add_new_file_effect(kind, &value);
                     } else {
-                        scene.add_path_effect(kind, &value, depth);
+                        collector.add_path_effect(kind, &value, depth);
                     }
                 }
             }
@@ -54,38 +54,43 @@ pub(super) fn apply_uses(scene: &mut EffectCollector<'_>, program: &'static Prog
 pub(super) fn find_matching_uses(
     line: &ParsedArgs<'_>,
     program: &'static ProgramSpec,
-    world: &JudgeContext,
+    context: &JudgeContext,
 ) -> Vec<&'static ProgramUse> {
     if line.surely_has_any_flag(HELP_FLAGS) || line.surely_has_any_flag(program.idle_flags) {
         return Vec::new();
     }
-    program.uses.iter().filter(|usage| matches_use(line, usage, world)).collect()
+    program.uses.iter().filter(|usage| matches_use(line, usage, context)).collect()
 }
 
 /// A rule judges the use as such; what it is used on is only told, as it was written.
-fn add_use_rule(scene: &mut EffectCollector<'_>, usage: &ProgramUse, number: usize) {
-    let all = find_targets(scene, usage);
-    let alone = scene.invocation.variables.iter().map(|(name, _)| name);
-    let set: Vec<_> = alone.chain(&scene.invocation.exported).collect();
+fn add_use_rule(collector: &mut EffectCollector<'_>, usage: &ProgramUse, number: usize) {
+    let all = find_targets(collector, usage);
+    let alone = collector.invocation.variables.iter().map(|(name, _)| name);
+    let set: Vec<_> = alone.chain(&collector.invocation.exported).collect();
     let is_set = |wanted: &&str| set.iter().any(|name| matches_glob(name, wanted));
     let unset = !usage.variable.is_empty() && !usage.variable.iter().any(is_set);
-    if unset || is_harmless_location(scene, usage, &all) || is_excused_by_variable(scene, usage.unless_variable) {
+    if unset || is_harmless_location(collector, usage, &all) || is_excused_by_variable(collector, usage.unless_variable)
+    {
         return;
     }
     let first = all.into_iter().next();
-    let told = first.or_else(|| scene.args.operands.last().map(|value| Cow::Borrowed(*value)));
+    let told = first.or_else(|| collector.args.operands.last().map(|value| Cow::Borrowed(*value)));
     let place = told.map(|value| ClassifiedPath { written: value.to_string(), ..ClassifiedPath::default() });
-    scene.push_effect(EffectKind::Rule(number), place, EffectDepth::Single);
+    collector.push_effect(EffectKind::Rule(number), place, EffectDepth::Single);
 }
 
 /// Whether what it works on lies in a temporary directory, where everything is the agent's own, or in the project, where
 /// some things are. If nothing is said, that is the directory in which it runs.
-fn is_harmless_location(scene: &EffectCollector<'_>, usage: &ProgramUse, targets: &[Cow<'_, SymbolicText>]) -> bool {
+fn is_harmless_location(
+    collector: &EffectCollector<'_>,
+    usage: &ProgramUse,
+    targets: &[Cow<'_, SymbolicText>],
+) -> bool {
     if !usage.unless_in_temp && !usage.unless_in_project {
         return false;
     }
     let lies = |value: &SymbolicText| {
-        let classes = scene.locate_path(value).classes;
+        let classes = collector.locate_path(value).classes;
         classes == PathClasses::from([PathClass::Temp])
             || (usage.unless_in_project && classes == PathClasses::from([PathClass::Project]))
     };
@@ -93,15 +98,15 @@ fn is_harmless_location(scene: &EffectCollector<'_>, usage: &ProgramUse, targets
 }
 
 /// Whether one of these variables is set for it alone.
-fn is_excused_by_variable(scene: &EffectCollector<'_>, unless: &[&str]) -> bool {
-    let variables = &scene.invocation.variables;
+fn is_excused_by_variable(collector: &EffectCollector<'_>, unless: &[&str]) -> bool {
+    let variables = &collector.invocation.variables;
     unless
         .iter()
         .filter_map(|written| written.split_once('='))
         .any(|(name, wanted)| variables.iter().any(|(set, value)| set == name && value.as_text() == Some(wanted)))
 }
 
-fn matches_use(line: &ParsedArgs<'_>, usage: &ProgramUse, world: &JudgeContext) -> bool {
+fn matches_use(line: &ParsedArgs<'_>, usage: &ProgramUse, context: &JudgeContext) -> bool {
     let said = |words: &&[&str], operand: &&SymbolicText| {
         operand.as_text().is_some_and(|text| words.iter().any(|word| matches_glob(text, word)))
     };
@@ -116,13 +121,14 @@ fn matches_use(line: &ParsedArgs<'_>, usage: &ProgramUse, world: &JudgeContext) 
         && (usage.unless_operand.is_empty() || !fits_one(usage.unless_operand))
         && usage.operands.is_none_or(|wanted| rest().next().is_some() == wanted)
         && (!usage.looked_up || line.contains_unknown(UnknownKind::Processes))
-        && (!usage.on_agent || targets_agent(line, world))
+        && (!usage.on_agent || targets_agent(line, context))
 }
 
 /// Whether a line names the agent's own process, by its number or by a search for it.
-fn targets_agent(line: &ParsedArgs<'_>, world: &JudgeContext) -> bool {
-    let is_number = |value: Cow<'_, SymbolicText>| value.as_text().is_some_and(|text| world.is_agent_process(text));
-    line.contains_unknown(UnknownKind::Agent) || world.agent_pid.is_some() && line.operands_and_values().any(is_number)
+fn targets_agent(line: &ParsedArgs<'_>, context: &JudgeContext) -> bool {
+    let is_number = |value: Cow<'_, SymbolicText>| value.as_text().is_some_and(|text| context.is_agent_process(text));
+    line.contains_unknown(UnknownKind::Agent)
+        || context.agent_pid.is_some() && line.operands_and_values().any(is_number)
 }
 
 /// Whether a value fits a pattern as far as it is known: `https://example.com/$ID` is an address all the same.
@@ -142,8 +148,8 @@ fn is_recursive_use(line: &ParsedArgs<'_>, recursive: UseRecursion) -> bool {
 }
 
 /// The values that a use is about.
-pub(super) fn find_targets<'a>(scene: &EffectCollector<'a>, usage: &ProgramUse) -> Vec<Cow<'a, SymbolicText>> {
-    let operands = scene.args.operands.get(usage.words.len()..).unwrap_or_default();
+pub(super) fn find_targets<'a>(collector: &EffectCollector<'a>, usage: &ProgramUse) -> Vec<Cow<'a, SymbolicText>> {
+    let operands = collector.args.operands.get(usage.words.len()..).unwrap_or_default();
     let borrowed = |values: &[&'a SymbolicText]| values.iter().map(|value| Cow::Borrowed(*value)).collect();
     match usage.on {
         UseTarget::Nothing | UseTarget::Stdin => Vec::new(),
@@ -152,9 +158,9 @@ pub(super) fn find_targets<'a>(scene: &EffectCollector<'a>, usage: &ProgramUse) 
         UseTarget::Last => borrowed(operands.last().map(std::slice::from_ref).unwrap_or_default()),
         UseTarget::AllButFirst => borrowed(operands.get(1..).unwrap_or_default()),
         UseTarget::AllButLast => borrowed(operands.split_last().map(|(_, rest)| rest).unwrap_or_default()),
-        UseTarget::Flag(spellings) => scene.args.flag_values(spellings).collect(),
+        UseTarget::Flag(spellings) => collector.args.flag_values(spellings).collect(),
         UseTarget::FlagAt(spellings) => {
-            scene.args.flag_values(spellings).filter_map(|value| parse_at_file(&value)).map(Cow::Owned).collect()
+            collector.args.flag_values(spellings).filter_map(|value| parse_at_file(&value)).map(Cow::Owned).collect()
         }
         UseTarget::OperandsAt => operands
             .iter()
@@ -166,16 +172,16 @@ pub(super) fn find_targets<'a>(scene: &EffectCollector<'a>, usage: &ProgramUse) 
             [from, to] if is_renamed_file(from, to) => vec![Cow::Borrowed(*to)],
             _ => Vec::new(),
         },
-        UseTarget::FlagHost(spellings) => scene
+        UseTarget::FlagHost(spellings) => collector
             .args
             .flag_values(spellings)
             .filter_map(|value| Some(value.as_text()?.split(':').next()?.to_owned()))
             .filter(|directory| directory.contains('/'))
             .map(|directory| Cow::Owned(SymbolicText::from_text(directory)))
             .collect(),
-        UseTarget::Into(spellings) => match (scene.args.flag_values(spellings).last(), operands.split_last()) {
-            (Some(directory), _) => paths_in_directory(scene, operands, &directory),
-            (None, Some((directory, rest))) => paths_in_directory(scene, rest, directory),
+        UseTarget::Into(spellings) => match (collector.args.flag_values(spellings).last(), operands.split_last()) {
+            (Some(directory), _) => paths_in_directory(collector, operands, &directory),
+            (None, Some((directory, rest))) => paths_in_directory(collector, rest, directory),
             (None, None) => Vec::new(),
         },
         UseTarget::Key(keys) => operands
@@ -191,7 +197,7 @@ pub(super) fn find_targets<'a>(scene: &EffectCollector<'a>, usage: &ProgramUse) 
             .map(|value| Cow::Owned(value.skip_leading_bytes(FILE_URL_PREFIX.len())))
             .collect(),
         UseTarget::Cwd => vec![Cow::Owned(SymbolicText::from_text("."))],
-        UseTarget::Arguments => scene
+        UseTarget::Arguments => collector
             .arguments()
             .iter()
             .filter(|value| value.contains_unknown(UnknownKind::Private))
@@ -211,12 +217,12 @@ fn is_renamed_file(from: &SymbolicText, to: &SymbolicText) -> bool {
 /// The names of files in a directory. An unknown name is left to the rules about the directory. The files of a pattern
 /// may have any name that fits it, except in a whole project: `cp x/* .` is everyday work.
 pub(super) fn paths_in_directory<'a>(
-    scene: &EffectCollector<'_>,
+    collector: &EffectCollector<'_>,
     files: &[&SymbolicText],
     directory: &SymbolicText,
 ) -> Vec<Cow<'a, SymbolicText>> {
     let takes_patterns = || {
-        let classes = scene.locate_path(directory).classes;
+        let classes = collector.locate_path(directory).classes;
         classes.contains(PathClass::HoldsOwn) && !classes.contains(PathClass::ProjectRoot)
     };
     let names = files.iter().filter_map(|file| match file.as_text() {

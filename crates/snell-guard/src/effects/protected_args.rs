@@ -22,7 +22,7 @@ pub(crate) const MAX_CHECKED_ARGS: usize = 1 << 14;
 pub(crate) fn find_protected_args(
     invocations: &[Invocation],
     protected: &[PathProtection],
-    world: &JudgeContext,
+    context: &JudgeContext,
 ) -> Vec<Effect> {
     if !protected.iter().any(|entry| entry.from == ForbiddenAccess::Read) {
         return Vec::new();
@@ -36,8 +36,8 @@ pub(crate) fn find_protected_args(
         }
         let name = called.as_ref().map_or("the program", |called| called.name);
         let seen = |value: &SymbolicText| {
-            let mut place = locate_for_invocation(value, invocation.cwd.as_deref(), invocation, world);
-            place.apply_protections(protected, world);
+            let mut place = locate_for_invocation(value, invocation.cwd.as_deref(), invocation, context);
+            place.apply_protections(protected, context);
             Some(place).filter(|place| place.classes.contains(PathClass::Sealed))
         };
         let own = wrappers::own_arguments(&invocation.argv);

@@ -44,16 +44,16 @@ pub(super) fn locate_for_invocation(
     value: &SymbolicText,
     cwd: Option<&str>,
     invocation: &Invocation,
-    world: &JudgeContext,
+    context: &JudgeContext,
 ) -> ClassifiedPath {
     if !invocation.elsewhere {
-        return locate_path(value, cwd, world);
+        return locate_path(value, cwd, context);
     }
     let seen = invocation.container.as_ref();
-    if let Some(place) = seen.and_then(|container| locate_in_mounts(value, cwd, container, world)) {
+    if let Some(place) = seen.and_then(|container| locate_in_mounts(value, cwd, container, context)) {
         return place;
     }
-    let mut place = locate_path(value, cwd, world);
+    let mut place = locate_path(value, cwd, context);
     place.shape = None;
     let is_absolute = value.leading_text().starts_with('/');
     place.classes = if is_fresh_container(invocation) {
@@ -80,7 +80,7 @@ fn locate_in_mounts(
     value: &SymbolicText,
     cwd: Option<&str>,
     container: &ContainerSpec,
-    world: &JudgeContext,
+    context: &JudgeContext,
 ) -> Option<ClassifiedPath> {
     if container.mounts.is_empty() {
         return None;
@@ -100,7 +100,7 @@ fn locate_in_mounts(
             here.parts.extend(rest.iter().cloned());
             here
         };
-        let mut place = locate_path(&here, None, world);
+        let mut place = locate_path(&here, None, context);
         if container.on_remote_host {
             place.classes = place.classes.intersection(REMOTE_CLASSES.into());
         }

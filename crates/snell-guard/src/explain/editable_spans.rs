@@ -42,8 +42,8 @@ pub(super) struct EditableSpans {
 
 impl EditableSpans {
     /// Those of the command that stands there.
-    pub(super) fn from_command(text: &str, span: &ByteSpan, seen: &CallAnalysis) -> Self {
-        let here: Vec<&Invocation> = seen.invocations.iter().filter(|found| found.span == *span).collect();
+    pub(super) fn from_command(text: &str, span: &ByteSpan, analysis: &CallAnalysis) -> Self {
+        let here: Vec<&Invocation> = analysis.invocations.iter().filter(|found| found.span == *span).collect();
         let mut parts = Self::default();
         let parsed = parse(text.get(span.clone()).unwrap_or_default());
         let pipelines = parsed.script.items.iter().flat_map(|item| &item.pipelines);

@@ -58,7 +58,7 @@ pub enum FlipKind {
 /// The changes that flip a verdict, smallest first.
 pub(super) fn find_flips(
     call: &GuardToolCall<'_>,
-    seen: &CallAnalysis,
+    analysis: &CallAnalysis,
     judgement: &GuardJudgement,
     policy: &GuardPolicy,
     world: &JudgeContext,
@@ -66,11 +66,11 @@ pub(super) fn find_flips(
     let mut trial =
         FlipSearch { call, policy, context: world, before: judgement.unaudited, tried: 0, bytes: 0, flips: Vec::new() };
     if judgement.unaudited == GuardDecision::Allow {
-        trial.try_stricter_settings(seen);
+        trial.try_stricter_settings(analysis);
     } else {
-        trial.try_disabling_rules(seen);
+        trial.try_disabling_rules(analysis);
         match tools::find_command_text(call) {
-            Some((key, text)) => trial.try_command_edits(key, text, seen),
+            Some((key, text)) => trial.try_command_edits(key, text, analysis),
             None => trial.try_project_files(),
         }
     }
@@ -128,21 +128,21 @@ impl FlipSearch<'_> {
     }
 
     /// What was found anyhow, judged by another policy.
-    fn judge_under_policy(&mut self, seen: &CallAnalysis, policy: &GuardPolicy) -> Option<GuardDecision> {
-        self.spend_budget(0).then(|| judge_analysis(seen, policy).unaudited)
+    fn judge_under_policy(&mut self, analysis: &CallAnalysis, policy: &GuardPolicy) -> Option<GuardDecision> {
+        self.spend_budget(0).then(|| judge_analysis(analysis, policy).unaudited)
     }
 
     /// For what is allowed: which setting lets it happen?
-    fn try_stricter_settings(&mut self, seen: &CallAnalysis) {
+    fn try_stricter_settings(&mut self, analysis: &CallAnalysis) {
         let strict = GuardPolicy { preset: PolicyPreset::Strict, ..self.policy.clone() };
-        if let Some(after) = self.judge_under_policy(seen, &strict) {
+        if let Some(after) = self.judge_under_policy(analysis, &strict) {
             let (what, then) = ("Choose the strict preset.", "[guard]\npreset = \"strict\"");
             self.record_flip(FlipKind::Preset, what.to_owned(), then.to_owned(), after, then.len());
         }
-        for rule in find_matching_rules(&seen.effects) {
+        for rule in find_matching_rules(&analysis.effects) {
             let mut policy = self.policy.clone();
             if policy.rules.remove(rule.id).is_some()
-                && let Some(after) = self.judge_under_policy(seen, &policy)
+                && let Some(after) = self.judge_under_policy(analysis, &policy)
             {
                 let what = format!("Take back what the settings say about the rule {}.", rule.id);
                 self.record_flip(FlipKind::Rule, what, String::new(), after, rule.id.len());
@@ -161,24 +161,24 @@ impl FlipSearch<'_> {
     }
 
     /// What is stopped, if single rules are turned off, or all that stop it.
-    fn try_disabling_rules(&mut self, seen: &CallAnalysis) {
-        let stopping: Vec<&GuardRule> = find_matching_rules(&seen.effects)
+    fn try_disabling_rules(&mut self, analysis: &CallAnalysis) {
+        let stopping: Vec<&GuardRule> = find_matching_rules(&analysis.effects)
             .into_iter()
             .filter(|rule| self.policy.decide(rule) != GuardDecision::Allow)
             .collect();
         for rule in &stopping {
-            self.disable_rules(std::slice::from_ref(rule), seen);
+            self.disable_rules(std::slice::from_ref(rule), analysis);
         }
         if stopping.len() > 1 {
-            self.disable_rules(&stopping, seen);
+            self.disable_rules(&stopping, analysis);
         }
     }
 
-    fn disable_rules(&mut self, rules: &[&GuardRule], seen: &CallAnalysis) {
+    fn disable_rules(&mut self, rules: &[&GuardRule], analysis: &CallAnalysis) {
         let mut policy = self.policy.clone();
         let choice = RuleOverride { decision: GuardDecision::Allow, by: PolicyAuthor::User };
         policy.rules.extend(rules.iter().map(|rule| (rule.id.to_owned(), choice)));
-        let Some(after) = self.judge_under_policy(seen, &policy) else {
+        let Some(after) = self.judge_under_policy(analysis, &policy) else {
             return;
         };
         let lines: String = rules.iter().map(|rule| format!("\n\"{}\" = \"allow\"", rule.id)).collect();
@@ -191,8 +191,8 @@ impl FlipSearch<'_> {
     }
 
     /// What a command would be without one of its parts.
-    fn try_command_edits(&mut self, key: &str, text: &str, seen: &CallAnalysis) {
-        let spans = find_blamed_spans(seen, self.policy);
+    fn try_command_edits(&mut self, key: &str, text: &str, analysis: &CallAnalysis) {
+        let spans = find_blamed_spans(analysis, self.policy);
         spans.iter().for_each(|span| self.try_allow_entry(text, span));
         // Of a text that is no shell nobody knows what a part of it is.
         if text.len() > MAX_COMMAND_BYTES || !is_valid_shell(text) {
@@ -205,7 +205,7 @@ impl FlipSearch<'_> {
             self.omit_commands(key, text, &spans);
         }
         for span in &spans {
-            let parts = EditableSpans::from_command(text, span, seen);
+            let parts = EditableSpans::from_command(text, span, analysis);
             parts.needless.iter().for_each(|part| self.omit_word(key, text, part));
             parts.files.iter().for_each(|part| self.move_into_project(key, text, part));
         }
@@ -298,8 +298,8 @@ fn find_matching_rules(effects: &[Effect]) -> Vec<&'static GuardRule> {
 }
 
 /// Where the commands stand that are stopped, in order.
-fn find_blamed_spans(seen: &CallAnalysis, policy: &GuardPolicy) -> Vec<ByteSpan> {
-    let findings = rules::collect_findings(&seen.effects);
+fn find_blamed_spans(analysis: &CallAnalysis, policy: &GuardPolicy) -> Vec<ByteSpan> {
+    let findings = rules::collect_findings(&analysis.effects);
     let stopped =
         findings.iter().filter(|finding| policy.decide(finding.rule) != GuardDecision::Allow && !finding.is_exempt());
     let mut spans: Vec<ByteSpan> =
@@ -330,8 +330,8 @@ fn outside_file_name(word: &str) -> Option<&str> {
 }
 
 /// Whether the call starts in the project itself.
-fn is_in_project_root(world: &JudgeContext) -> bool {
-    world.cwd == world.project
+fn is_in_project_root(context: &JudgeContext) -> bool {
+    context.cwd == context.project
 }
 
 fn replace_span(text: &str, part: &ByteSpan, by: &str) -> String {

@@ -135,8 +135,8 @@ impl GuardExplanation {
 }
 
 /// Judges a call, and tells everything that led to it.
-pub fn explain_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, world: &JudgeContext) -> GuardExplanation {
-    let seen = analyze_call(call, policy, world);
+pub fn explain_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, context: &JudgeContext) -> GuardExplanation {
+    let seen = analyze_call(call, policy, context);
     let judgement = judge_analysis(&seen, policy);
     let text = tools::command_from_input(call.input).unwrap_or_default();
     let told = |effect: &&Effect| effect.by.is_none();
@@ -145,15 +145,15 @@ pub fn explain_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, world: &Judg
         steps_left_off: seen.invocations.len().saturating_sub(MAX_STEPS),
         effects: explain_effects(seen.effects.iter().filter(told), policy),
         unseen: judgement.coverage.describe_gaps(),
-        flips: flips::find_flips(call, &seen, &judgement, policy, world),
+        flips: flips::find_flips(call, &seen, &judgement, policy, context),
         judgement,
     }
 }
 
-fn explain_steps(text: &str, seen: &CallAnalysis, policy: &GuardPolicy) -> Vec<ExplainedStep> {
-    let all = seen.invocations.iter().enumerate().take(MAX_STEPS);
+fn explain_steps(text: &str, analysis: &CallAnalysis, policy: &GuardPolicy) -> Vec<ExplainedStep> {
+    let all = analysis.invocations.iter().enumerate().take(MAX_STEPS);
     all.map(|(number, invocation)| {
-        let own = || seen.effects.iter().filter(move |effect| effect.by == Some(number));
+        let own = || analysis.effects.iter().filter(move |effect| effect.by == Some(number));
         ExplainedStep {
             effects: explain_effects(own(), policy),
             effects_left_off: own().count().saturating_sub(MAX_EFFECTS_PER_STEP),

@@ -15,13 +15,13 @@ impl<'t> ShellInterpreter<'t> {
     /// Follows a command as one that is let through, if it is.
     pub(super) fn run_with_permit_check(
         &mut self,
-        call: ExpandedCommand,
+        command: ExpandedCommand,
         run: impl FnOnce(&mut Self, ExpandedCommand) -> ShellFlow,
     ) -> ShellFlow {
-        let Some(permit) = self.find_permit(&call) else {
-            return run(self, call);
+        let Some(permit) = self.find_permit(&command) else {
+            return run(self, command);
         };
-        self.with_permit(Some(permit), |walker| run(walker, call))
+        self.with_permit(Some(permit), |walker| run(walker, command))
     }
 
     /// Does something as part of an allowed command, or of none.
@@ -35,16 +35,16 @@ impl<'t> ShellInterpreter<'t> {
         result
     }
 
-    fn find_permit(&mut self, call: &ExpandedCommand) -> Option<usize> {
+    fn find_permit(&mut self, command: &ExpandedCommand) -> Option<usize> {
         if self.permits.is_empty() || self.context.allowed.is_some() {
             return None;
         }
         self.spend_steps(self.permits.len());
         let fits = |permit: &Option<CommandPattern>| {
-            permit.as_ref().is_some_and(|permit| permit.matches_command(&call.argv, &call.variables))
+            permit.as_ref().is_some_and(|permit| permit.matches_command(&command.argv, &command.variables))
         };
         let found = self.permits.iter().position(fits)?;
-        (self.is_expected_location() && self.is_environment_unchanged(call) && !self.has_written_argument(call))
+        (self.is_expected_location() && self.is_environment_unchanged(command) && !self.has_written_argument(command))
             .then_some(found)
     }
 
@@ -64,20 +64,20 @@ impl<'t> ShellInterpreter<'t> {
     }
 
     /// Whether names of programs mean what they meant before, and programs find the surroundings that they found before.
-    fn is_environment_unchanged(&self, call: &ExpandedCommand) -> bool {
+    fn is_environment_unchanged(&self, command: &ExpandedCommand) -> bool {
         let matters = |name: &str| {
             words::BEHAVIOR_VARIABLES.iter().any(|known| matches_glob(name, known)) && !self.is_inherited_variable(name)
         };
         let unchanged = |name: &str| !self.is_changed_variable(name) && !matters(name);
         let variables = self.scope.variables.keys().map(String::as_str);
-        let renamed = call.name().is_some_and(|name| self.scope.aliases.contains_key(name));
+        let renamed = command.name().is_some_and(|name| self.scope.aliases.contains_key(name));
         !renamed
             && !self.scope.builtins_replaced
             && variables.filter(|name| !CWD_VARIABLES.contains(name)).all(unchanged)
     }
 
     /// Whether a file that it names was written by the same text: then it is not the one that was meant.
-    fn has_written_argument(&mut self, call: &ExpandedCommand) -> bool {
-        call.argv.iter().any(|word| self.find_written_content(word).is_some())
+    fn has_written_argument(&mut self, command: &ExpandedCommand) -> bool {
+        command.argv.iter().any(|word| self.find_written_content(word).is_some())
     }
 }

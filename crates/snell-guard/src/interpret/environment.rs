@@ -33,8 +33,8 @@ impl ShellInterpreter<'_> {
     }
 
     /// The variables that make a difference to a program, of those that were changed for all programs: `export HOME=x`.
-    pub(super) fn list_changed_variables(&mut self, call: &ExpandedCommand) -> Vec<String> {
-        let Some((_, program)) = call.name().and_then(programs::find_program) else {
+    pub(super) fn list_changed_variables(&mut self, command: &ExpandedCommand) -> Vec<String> {
+        let Some((_, program)) = command.name().and_then(programs::find_program) else {
             return Vec::new();
         };
         let wanted = || program.uses.iter().flat_map(|usage| usage.variable);

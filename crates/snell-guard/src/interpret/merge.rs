@@ -20,34 +20,34 @@ pub(super) struct ScopeMerge<'t> {
 
 impl<'t> ScopeMerge<'t> {
     /// The walker's scope is one of those that come together, if the command after it runs.
-    pub(super) fn add_path(&mut self, walker: &mut ShellInterpreter<'t>, flow: ShellFlow) {
+    pub(super) fn add_path(&mut self, interpreter: &mut ShellInterpreter<'t>, flow: ShellFlow) {
         match flow {
-            ShellFlow::Next => self.merge_scope(walker),
+            ShellFlow::Next => self.merge_scope(interpreter),
             ShellFlow::Exit => self.left = self.left.or(Some(flow)),
             // Whoever leaves a loop comes out at its end.
             ShellFlow::Break(_) | ShellFlow::Continue(_) | ShellFlow::Return => {
                 self.left = Some(flow);
-                let mut leaving = std::mem::take(&mut walker.early_exits);
-                leaving.merge_scope(walker);
-                walker.early_exits = leaving;
+                let mut leaving = std::mem::take(&mut interpreter.early_exits);
+                leaving.merge_scope(interpreter);
+                interpreter.early_exits = leaving;
             }
         }
     }
 
     /// The walker's scope is one of those that come together.
-    pub(super) fn merge_scope(&mut self, walker: &mut ShellInterpreter<'t>) {
-        let scope = walker.scope.clone();
+    pub(super) fn merge_scope(&mut self, interpreter: &mut ShellInterpreter<'t>) {
+        let scope = interpreter.scope.clone();
         self.scope = Some(match self.scope.take() {
             None => scope,
-            Some(before) => merge_scopes(before, scope, walker),
+            Some(before) => merge_scopes(before, scope, interpreter),
         });
     }
 
     /// Goes on from where they come together; if none goes on, says how they ended.
-    pub(super) fn finish(self, walker: &mut ShellInterpreter<'t>) -> ShellFlow {
+    pub(super) fn finish(self, interpreter: &mut ShellInterpreter<'t>) -> ShellFlow {
         match (self.scope, self.left) {
             (Some(scope), _) => {
-                walker.scope = scope;
+                interpreter.scope = scope;
                 ShellFlow::Next
             }
             (None, left) => left.unwrap_or(ShellFlow::Next),
@@ -55,10 +55,10 @@ impl<'t> ScopeMerge<'t> {
     }
 
     /// Lets those come out that have left early.
-    pub(super) fn release_into(self, walker: &mut ShellInterpreter<'t>) {
+    pub(super) fn release_into(self, interpreter: &mut ShellInterpreter<'t>) {
         if let Some(early) = self.scope {
-            let scope = walker.scope.clone();
-            walker.scope = merge_scopes(scope, early, walker);
+            let scope = interpreter.scope.clone();
+            interpreter.scope = merge_scopes(scope, early, interpreter);
         }
     }
 }
@@ -66,9 +66,9 @@ impl<'t> ScopeMerge<'t> {
 fn merge_scopes<'t>(
     mut one: ShellScope<'t>,
     other: ShellScope<'t>,
-    walker: &mut ShellInterpreter<'t>,
+    interpreter: &mut ShellInterpreter<'t>,
 ) -> ShellScope<'t> {
-    merge_variables(&mut one.variables, &other.variables, walker);
+    merge_variables(&mut one.variables, &other.variables, interpreter);
     if one.cwd != other.cwd {
         let cwd = Rc::make_mut(&mut one.cwd);
         for directory in other.cwd.iter() {
@@ -88,23 +88,23 @@ fn merge_scopes<'t>(
         Rc::make_mut(&mut one.printed).mark_ambiguous();
     }
     if !Rc::ptr_eq(&one.functions, &other.functions) {
-        walker.spend_steps((one.functions.len() + other.functions.len()) / 2);
+        interpreter.spend_steps((one.functions.len() + other.functions.len()) / 2);
         merge_functions(Rc::make_mut(&mut one.functions), &other.functions);
     }
     if !Rc::ptr_eq(&one.aliases, &other.aliases) {
-        walker.spend_steps(other.aliases.len() / 4);
+        interpreter.spend_steps(other.aliases.len() / 4);
         let aliases = Rc::make_mut(&mut one.aliases);
         for (name, value) in other.aliases.iter() {
             aliases.entry(name.clone()).or_insert_with(|| value.clone());
         }
     }
     if !Rc::ptr_eq(&one.files, &other.files) {
-        walker.spend_steps(other.files.len() / 4);
-        merge_files(Rc::make_mut(&mut one.files), &other.files, walker);
+        interpreter.spend_steps(other.files.len() / 4);
+        merge_files(Rc::make_mut(&mut one.files), &other.files, interpreter);
     }
     one.exports_all |= other.exports_all;
     if !Rc::ptr_eq(&one.exported, &other.exported) {
-        walker.spend_steps(other.exported.len() / 4);
+        interpreter.spend_steps(other.exported.len() / 4);
         Rc::make_mut(&mut one.exported).extend(other.exported.iter().cloned());
     }
     if one.io != other.io {
@@ -118,15 +118,15 @@ fn merge_scopes<'t>(
 fn merge_files(
     files: &mut BTreeMap<String, SymbolicText>,
     other: &BTreeMap<String, SymbolicText>,
-    walker: &mut ShellInterpreter<'_>,
+    interpreter: &mut ShellInterpreter<'_>,
 ) {
     for (name, value) in other {
         let known = files.entry(name.clone()).or_insert_with(|| value.clone());
-        walker.spend_bytes(known.size() + value.size());
+        interpreter.spend_bytes(known.size() + value.size());
         if is_extended_by(known, value) {
             known.clone_from(value);
         } else if !is_extended_by(value, known) && known.size() + value.size() > limits::VALUE_BYTES {
-            walker.mark_partial(CoverageGap::Limit("value"));
+            interpreter.mark_partial(CoverageGap::Limit("value"));
             *known = SymbolicText::from_unknown(UnknownKind::Anything);
         } else if !is_extended_by(value, known) {
             // It holds one or the other: whoever reads it reads both.
@@ -180,9 +180,9 @@ fn merge_functions<'t>(
 fn merge_variables(
     one: &mut Rc<BTreeMap<String, ShellVariable>>,
     other: &Rc<BTreeMap<String, ShellVariable>>,
-    walker: &mut ShellInterpreter<'_>,
+    interpreter: &mut ShellInterpreter<'_>,
 ) {
-    if Rc::ptr_eq(one, other) || !walker.spend_steps(1 + (one.len() + other.len()) / 8) {
+    if Rc::ptr_eq(one, other) || !interpreter.spend_steps(1 + (one.len() + other.len()) / 8) {
         return;
     }
     let differing: Vec<(String, ShellVariable)> = one
@@ -196,7 +196,7 @@ fn merge_variables(
         ShellVariable::Values(values) => values.iter().map(SymbolicText::size).sum(),
         ShellVariable::Array(elements) => elements.len() * 32,
     };
-    walker.spend_bytes(2 * differing.iter().map(|(_, variable)| size(variable)).sum::<usize>());
+    interpreter.spend_bytes(2 * differing.iter().map(|(_, variable)| size(variable)).sum::<usize>());
     if !differing.is_empty() {
         Rc::make_mut(one).extend(differing);
     }

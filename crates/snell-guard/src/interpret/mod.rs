@@ -35,18 +35,18 @@ use crate::judge::context::JudgeContext;
 use crate::policy::allow_list::CommandPattern;
 
 /// Every program that would run if a shell ran this text, unwrapped to the innermost.
-pub fn interpret_script(text: &str, world: &JudgeContext) -> ShellAnalysis {
-    interpret_with_permits(text, world, &[])
+pub fn interpret_script(text: &str, context: &JudgeContext) -> ShellAnalysis {
+    interpret_with_permits(text, context, &[])
 }
 
 /// The same, with those marked that are let through.
 pub(crate) fn interpret_with_permits(
     text: &str,
-    world: &JudgeContext,
+    context: &JudgeContext,
     permits: &[Option<CommandPattern>],
 ) -> ShellAnalysis {
     let texts = OnceCell::new();
-    let mut walker = ShellInterpreter::new(world, permits, &texts);
+    let mut walker = ShellInterpreter::new(context, permits, &texts);
     walker.run_text(text);
     walker.finish()
 }

@@ -117,13 +117,14 @@ pub(crate) struct ShellScope<'t> {
 }
 
 impl ShellScope<'_> {
-    pub(crate) fn new(world: &JudgeContext) -> Self {
-        let known = [("HOME", &world.home), ("USER", &world.user), ("LOGNAME", &world.user), ("PWD", &world.cwd)];
+    pub(crate) fn new(context: &JudgeContext) -> Self {
+        let known =
+            [("HOME", &context.home), ("USER", &context.user), ("LOGNAME", &context.user), ("PWD", &context.cwd)];
         let mut variables = BTreeMap::new();
         for (name, value) in known {
             variables.insert(name.to_owned(), ShellVariable::from_value(SymbolicText::from_text(value.clone())));
         }
-        for (name, value) in &world.variables {
+        for (name, value) in &context.variables {
             variables.insert(name.clone(), ShellVariable::from_value(SymbolicText::from_text(value.clone())));
         }
         let exported = variables.keys().cloned().chain(["OLDPWD".to_owned()]).collect();
@@ -136,7 +137,7 @@ impl ShellScope<'_> {
             positional: Rc::default(),
             name: Rc::from("bash"),
             last: Rc::new(SymbolicText::from_unknown(UnknownKind::Anything)),
-            cwd: Rc::new(vec![Some(world.cwd.clone())]),
+            cwd: Rc::new(vec![Some(context.cwd.clone())]),
             directories: Rc::default(),
             io: DescriptorTable {
                 stdin: Rc::new(StdinSource::Inherited),

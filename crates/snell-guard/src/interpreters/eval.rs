@@ -170,25 +170,25 @@ pub(super) fn join_paths(left: SymbolicText, right: &SymbolicText) -> SymbolicTe
 }
 
 /// `~` at the beginning is the home directory.
-pub(super) fn expand_home(value: &SymbolicText, world: &JudgeContext) -> SymbolicText {
+pub(super) fn expand_home(value: &SymbolicText, context: &JudgeContext) -> SymbolicText {
     let text = value.leading_text();
     if text == "~" || text.starts_with("~/") {
-        concat_values(SymbolicText::from_text(world.home.clone()), &value.skip_leading_bytes(1))
+        concat_values(SymbolicText::from_text(context.home.clone()), &value.skip_leading_bytes(1))
     } else {
         value.clone()
     }
 }
 
 /// A variable of the environment.
-pub(super) fn resolve_variable(name: &SymbolicText, world: &JudgeContext) -> ScriptValue {
+pub(super) fn resolve_variable(name: &SymbolicText, context: &JudgeContext) -> ScriptValue {
     let Some(name) = name.as_text() else {
         return ScriptValue::unknown();
     };
-    let known = world.variables.iter().find(|(known, _)| known == name);
+    let known = context.variables.iter().find(|(known, _)| known == name);
     match (name, known) {
-        ("HOME" | "USERPROFILE", _) => ScriptValue::from_text(world.home.clone()),
-        ("USER" | "LOGNAME", _) => ScriptValue::from_text(world.user.clone()),
-        ("PWD", _) => ScriptValue::from_text(world.cwd.clone()),
+        ("HOME" | "USERPROFILE", _) => ScriptValue::from_text(context.home.clone()),
+        ("USER" | "LOGNAME", _) => ScriptValue::from_text(context.user.clone()),
+        ("PWD", _) => ScriptValue::from_text(context.cwd.clone()),
         (_, Some((_, value))) => ScriptValue::from_text(value.clone()),
         _ if is_secret_variable(&name.to_ascii_uppercase()) => ScriptValue::Text(SymbolicText::from_unknown(
             UnknownKind::Credential(variable_issuer(&name.to_ascii_uppercase())),
@@ -202,7 +202,7 @@ pub(super) fn compute_return_value(
     gives: ReturnKind,
     arguments: &[ScriptValue],
     cwd: Option<&str>,
-    world: &JudgeContext,
+    context: &JudgeContext,
 ) -> ScriptValue {
     let first = arguments.first();
     let value = first.map(ScriptValue::to_value).unwrap_or_default();
@@ -211,8 +211,8 @@ pub(super) fn compute_return_value(
         ReturnKind::FirstArgument => first.cloned().unwrap_or_else(ScriptValue::unknown),
         ReturnKind::Path => ScriptValue::Text(fold_values(arguments.iter(), join_paths)),
         ReturnKind::Joined => ScriptValue::Text(fold_values(arguments.iter(), concat_values)),
-        ReturnKind::Expanded => ScriptValue::Text(expand_home(&value, world)),
-        ReturnKind::Home => ScriptValue::from_text(world.home.clone()),
+        ReturnKind::Expanded => ScriptValue::Text(expand_home(&value, context)),
+        ReturnKind::Home => ScriptValue::from_text(context.home.clone()),
         ReturnKind::CurrentDir => cwd.map_or_else(ScriptValue::unknown, ScriptValue::from_text),
         ReturnKind::DirectoryEntries => {
             let all = join_paths(value.clone(), &SymbolicText::from_text("*"));
@@ -220,7 +220,7 @@ pub(super) fn compute_return_value(
         }
         ReturnKind::Glob => {
             let paths = arguments.iter().filter(|value| matches!(value, ScriptValue::Text(_) | ScriptValue::List(_)));
-            ScriptValue::Text(to_glob_value(&expand_home(&fold_values(paths, join_paths), world)))
+            ScriptValue::Text(to_glob_value(&expand_home(&fold_values(paths, join_paths), context)))
         }
         ReturnKind::Temp => ScriptValue::Text(concat_values(
             SymbolicText::from_text("/tmp/"),
@@ -233,7 +233,7 @@ pub(super) fn compute_return_value(
         ReturnKind::Agent => unknown(UnknownKind::Agent),
         // To see the names of all is common, to see one that is secret is not: a list is not its element.
         ReturnKind::Environment => ScriptValue::List(vec![unknown(UnknownKind::Private)]),
-        ReturnKind::Variable => resolve_variable(&value, world),
+        ReturnKind::Variable => resolve_variable(&value, context),
         // Nobody has read what an encoded file says.
         ReturnKind::Base64 | ReturnKind::Hex if matches!(first, Some(ScriptValue::File(_))) => {
             unknown(UnknownKind::Unseen)

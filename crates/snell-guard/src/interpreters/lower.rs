@@ -42,11 +42,11 @@ impl<'a> LoweringContext<'a> {
     pub(super) fn new(
         language: &'static str,
         invocation: &'a Invocation,
-        world: &'a JudgeContext,
+        context: &'a JudgeContext,
         depth: usize,
     ) -> Self {
         Self {
-            world,
+            world: context,
             cwd: invocation.cwd.clone(),
             effects: Vec::new(),
             definitions_only: false,
@@ -413,7 +413,7 @@ fn to_shell_placeholder(unknown: UnknownKind) -> &'static str {
 }
 
 /// Tcl is close to a shell: words, and commands that end with the line.
-pub(super) fn lower_tcl(text: &str, mut stage: LoweringContext<'_>) -> Vec<Effect> {
+pub(super) fn lower_tcl(text: &str, mut lowering: LoweringContext<'_>) -> Vec<Effect> {
     const TCL_EQUIVALENTS: &[(&str, &str)] =
         &[("file delete", "rm -r"), ("exec", ""), ("spawn", ""), ("file rename", "mv"), ("file copy", "cp")];
     for line in text.split(['\n', ';']).map(str::trim) {
@@ -421,8 +421,8 @@ pub(super) fn lower_tcl(text: &str, mut stage: LoweringContext<'_>) -> Vec<Effec
             .iter()
             .find_map(|(name, command)| Some((command, line.strip_prefix(name)?.strip_prefix(' ')?)));
         if let Some((command, rest)) = found {
-            stage.lower_shell_code(&format!("{command} {}", rest.replace("-force", "-f")), None);
+            lowering.lower_shell_code(&format!("{command} {}", rest.replace("-force", "-f")), None);
         }
     }
-    stage.into_effects()
+    lowering.into_effects()
 }

@@ -38,14 +38,14 @@ pub(crate) const MAX_BYTES: usize = 1 << 17;
 pub(crate) const MAX_NESTED: usize = 3;
 
 /// What code would do, run by this invocation.
-pub fn analyze_code(inline: &InlineCode, invocation: &Invocation, world: &JudgeContext) -> Vec<Effect> {
-    analyze_nested_code(inline, invocation, world, 0)
+pub fn analyze_code(inline: &InlineCode, invocation: &Invocation, context: &JudgeContext) -> Vec<Effect> {
+    analyze_nested_code(inline, invocation, context, 0)
 }
 
 fn analyze_nested_code(
     inline: &InlineCode,
     invocation: &Invocation,
-    world: &JudgeContext,
+    context: &JudgeContext,
     depth: usize,
 ) -> Vec<Effect> {
     if depth > MAX_NESTED {
@@ -54,7 +54,7 @@ fn analyze_nested_code(
     let text = render_code_text(&inline.text);
     let is_cut = inline.text.size() > MAX_BYTES;
     let new_lowering = |name| {
-        let mut lowering = LoweringContext::new(name, invocation, world, depth);
+        let mut lowering = LoweringContext::new(name, invocation, context, depth);
         if is_cut {
             lowering.mark_limited();
         }

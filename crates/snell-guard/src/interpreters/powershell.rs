@@ -5,7 +5,7 @@ use crate::effects::Effect;
 use crate::interpreters::words::powershell as words;
 
 /// What PowerShell would do.
-pub(super) fn lower_powershell(text: &str, mut stage: LoweringContext<'_>) -> Vec<Effect> {
+pub(super) fn lower_powershell(text: &str, mut lowering: LoweringContext<'_>) -> Vec<Effect> {
     let text = text.replace("$env:", "$").replace("$HOME", "~");
     let lower = text.to_ascii_lowercase();
     let has = |words: &[&str]| {
@@ -13,16 +13,16 @@ pub(super) fn lower_powershell(text: &str, mut stage: LoweringContext<'_>) -> Ve
         found.any(|word| words.contains(&word))
     };
     if has(words::EVAL) && has(words::DOWNLOAD) {
-        stage.lower_unseen_code();
+        lowering.lower_unseen_code();
     }
     if lower.contains("runas") && has(&["start-process", "saps", "start"]) {
-        stage.lower_shell_code("sudo true", None);
+        lowering.lower_shell_code("sudo true", None);
     }
     for statement in split_statements(&text) {
         let told = to_shell_command(&statement);
-        stage.lower_shell_code(&told, None);
+        lowering.lower_shell_code(&told, None);
     }
-    stage.into_effects()
+    lowering.into_effects()
 }
 
 /// Statements and the stages of pipes, without the blocks around them.

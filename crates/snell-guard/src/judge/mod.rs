@@ -152,7 +152,7 @@ impl CallAnalysis {
     }
 
     /// What happens behind links happens there.
-    fn follow_links(&mut self, world: &JudgeContext) {
+    fn follow_links(&mut self, context: &JudgeContext) {
         for effect in &mut self.effects {
             let Some(touched) = AffectedPath::from_effect(effect) else {
                 continue;
@@ -161,9 +161,9 @@ impl CallAnalysis {
             // The link itself lies where its directory really is.
             let (directory, _) = known.rsplit_once('/').unwrap_or_default();
             let from = if touched.is_link_itself { directory } else { known };
-            let real = world.links.iter().find(|(link, _)| link == from);
+            let real = context.links.iter().find(|(link, _)| link == from);
             if let (Some((_, real)), Some(place)) = (real, effect.place.as_mut()) {
-                place.follow_link(from, real, world);
+                place.follow_link(from, real, context);
             }
         }
     }
@@ -224,11 +224,11 @@ impl AffectedPath {
     }
 
     /// The program of an invocation, if it is called by its path.
-    fn from_invocation(invocation: &Invocation, world: &JudgeContext) -> Option<Self> {
+    fn from_invocation(invocation: &Invocation, context: &JudgeContext) -> Option<Self> {
         let program = invocation.argv.first().filter(|_| !invocation.elsewhere)?;
         program.as_text().filter(|name| name.contains('/'))?;
         Some(Self {
-            path: locate_path(program, invocation.cwd.as_deref(), world).path?,
+            path: locate_path(program, invocation.cwd.as_deref(), context).path?,
             is_link_itself: false,
             is_read_only: true,
             is_executed: true,
@@ -241,47 +241,47 @@ impl AffectedPath {
 pub fn judge_with_affected_paths(
     call: &GuardToolCall<'_>,
     policy: &GuardPolicy,
-    world: &JudgeContext,
+    context: &JudgeContext,
 ) -> (GuardJudgement, Vec<AffectedPath>) {
-    let seen = analyze_call(call, policy, world);
-    let mut touched: Vec<AffectedPath> = seen.effects.iter().filter_map(AffectedPath::from_effect).collect();
+    let seen = analyze_call(call, policy, context);
+    let mut affected: Vec<AffectedPath> = seen.effects.iter().filter_map(AffectedPath::from_effect).collect();
     let run = seen.invocations.iter();
-    touched.extend(run.filter_map(|invocation| AffectedPath::from_invocation(invocation, world)));
-    touched.sort();
-    touched.dedup();
-    (judge_analysis(&seen, policy), touched)
+    affected.extend(run.filter_map(|invocation| AffectedPath::from_invocation(invocation, context)));
+    affected.sort();
+    affected.dedup();
+    (judge_analysis(&seen, policy), affected)
 }
 
 /// Judges a call by its text alone: what would it do, and may it? [`Guard`](crate::Guard) also follows symlinks.
-pub fn judge_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, world: &JudgeContext) -> GuardJudgement {
-    let seen = analyze_call(call, policy, world);
+pub fn judge_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, context: &JudgeContext) -> GuardJudgement {
+    let seen = analyze_call(call, policy, context);
     judge_analysis(&seen, policy)
 }
 
 /// What would happen, and what that means to this policy.
-pub(crate) fn analyze_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, world: &JudgeContext) -> CallAnalysis {
-    let permits = allow_list::parse_allow_list(&policy.allowed, world);
-    let mut seen = tools::analyze_tool_call(call, &permits, world);
+pub(crate) fn analyze_call(call: &GuardToolCall<'_>, policy: &GuardPolicy, context: &JudgeContext) -> CallAnalysis {
+    let permits = allow_list::parse_allow_list(&policy.allowed, context);
+    let mut seen = tools::analyze_tool_call(call, &permits, context);
     seen.mark_partial_if_limited();
-    if !world.links.is_empty() {
-        seen.follow_links(world);
+    if !context.links.is_empty() {
+        seen.follow_links(context);
     }
     if !policy.protected.is_empty() {
-        seen.effects.extend(protected_args::find_protected_args(&seen.invocations, &policy.protected, world));
+        seen.effects.extend(protected_args::find_protected_args(&seen.invocations, &policy.protected, context));
     }
-    if !world.links.is_empty() {
-        seen.follow_links(world);
+    if !context.links.is_empty() {
+        seen.follow_links(context);
     }
     if !policy.protected.is_empty() {
         let places = seen.effects.iter_mut().filter_map(|effect| effect.place.as_mut());
-        places.for_each(|place| place.apply_protections(&policy.protected, world));
+        places.for_each(|place| place.apply_protections(&policy.protected, context));
     }
     seen
 }
 
 /// What is to be done about it.
-pub(crate) fn judge_analysis(seen: &CallAnalysis, policy: &GuardPolicy) -> GuardJudgement {
-    let findings = rules::collect_findings(&seen.effects);
+pub(crate) fn judge_analysis(analysis: &CallAnalysis, policy: &GuardPolicy) -> GuardJudgement {
+    let findings = rules::collect_findings(&analysis.effects);
     let minded = |finding: &&RuleFinding<'_>| policy.decide(finding.rule) != GuardDecision::Allow;
     let (through, stopped): (Vec<&RuleFinding<'_>>, Vec<&RuleFinding<'_>>) =
         findings.iter().filter(minded).partition(|finding| finding.is_exempt());
@@ -295,14 +295,14 @@ pub(crate) fn judge_analysis(seen: &CallAnalysis, policy: &GuardPolicy) -> Guard
         allowed_by: allowed.and_then(|number| Some(policy.allowed.get(number)?.reason.clone())),
         ..match gravest {
             Some((verdict, finding)) => {
-                judgement_from_finding(policy, verdict, finding, &stopped, seen.coverage.clone())
+                judgement_from_finding(policy, verdict, finding, &stopped, analysis.coverage.clone())
             }
             // Whoever lets through what could not be looked at is told so all the same.
             None => match findings.iter().find(|finding| matches!(finding.rule.id, LIMIT_RULE | UNREADABLE_RULE)) {
                 Some(unseen) => {
-                    judgement_from_finding(policy, GuardDecision::Allow, unseen, &[unseen], seen.coverage.clone())
+                    judgement_from_finding(policy, GuardDecision::Allow, unseen, &[unseen], analysis.coverage.clone())
                 }
-                None => GuardJudgement::without_findings(seen.coverage.clone()),
+                None => GuardJudgement::without_findings(analysis.coverage.clone()),
             },
         }
     }

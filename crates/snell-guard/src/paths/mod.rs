@@ -58,12 +58,12 @@ impl ClassifiedPath {
     }
 
     /// Goes where a link leads: from the beginning of its path to that one.
-    pub(crate) fn follow_link(&mut self, known: &str, real: &str, world: &JudgeContext) {
+    pub(crate) fn follow_link(&mut self, known: &str, real: &str, context: &JudgeContext) {
         let Some(shape) = self.shape.as_mut() else {
             return;
         };
         shape.replace_prefix(known, real);
-        self.classes = classify_path(shape, world);
+        self.classes = classify_path(shape, context);
         if self.path.is_some() {
             self.path = Some(shape.path().to_owned());
         }
@@ -77,14 +77,14 @@ impl ClassifiedPath {
     }
 
     /// Adds what the user wants to be left alone.
-    pub(crate) fn apply_protections(&mut self, protected: &[PathProtection], world: &JudgeContext) {
+    pub(crate) fn apply_protections(&mut self, protected: &[PathProtection], context: &JudgeContext) {
         let Some(shape) = self.shape.as_ref().filter(|shape| shape.start == PathStart::Root) else {
             return;
         };
         let names = shape.names();
         for entry in protected {
             let seals = entry.from == ForbiddenAccess::Read;
-            self.classes = match relate_with_case_rules(&names, &entry.path, world) {
+            self.classes = match relate_with_case_rules(&names, &entry.path, context) {
                 Some(PathRelation::Within) if seals => self.classes.with(PathClass::Protected).with(PathClass::Sealed),
                 Some(PathRelation::Within) => self.classes.with(PathClass::Protected),
                 // Whoever searches the whole project is not after this; nor do other secrets in it stop a search.
@@ -99,10 +99,10 @@ impl ClassifiedPath {
 }
 
 /// The place that a value names, seen from a directory.
-pub fn locate_path(value: &SymbolicText, cwd: Option<&str>, world: &JudgeContext) -> ClassifiedPath {
+pub fn locate_path(value: &SymbolicText, cwd: Option<&str>, context: &JudgeContext) -> ClassifiedPath {
     let shape = parse_partial_path(value, cwd);
     let literal = value.parts.iter().all(|part| matches!(part, SymbolicPart::Text(_)));
-    let classes = shape.as_ref().map_or(PathClasses::from([PathClass::Unknown]), |shape| classify_path(shape, world));
+    let classes = shape.as_ref().map_or(PathClasses::from([PathClass::Unknown]), |shape| classify_path(shape, context));
     let told = value.parts.first() == Some(&SymbolicPart::Unknown(UnknownKind::FromInput));
     ClassifiedPath {
         classes: if told { classes.with(PathClass::FromInput) } else { classes },
@@ -138,16 +138,16 @@ fn part_length(part: &SymbolicPart) -> usize {
     }
 }
 
-fn classify_path(shape: &PartialPath, world: &JudgeContext) -> PathClasses {
+fn classify_path(shape: &PartialPath, context: &JudgeContext) -> PathClasses {
     let all = shape.names();
     let rooted = shape.start == PathStart::Root;
-    let home = if rooted { strip_home(&all, world) } else { None };
+    let home = if rooted { strip_home(&all, context) } else { None };
     let names = PathComponents { root: rooted.then_some(all.as_slice()), home, all: &all };
     let mut classes = classify_by_name(&names);
     if rooted {
-        classes = classes.union(classify_by_location(&names, world)).union(classify_self_paths(&all, world));
+        classes = classes.union(classify_by_location(&names, context)).union(classify_self_paths(&all, context));
     }
-    if shape.root_if_empty && is_grave_if_empty(&all, world) {
+    if shape.root_if_empty && is_grave_if_empty(&all, context) {
         classes = classes.with(PathClass::RootIfEmpty);
     }
     if !rooted || shape.may_escape {
@@ -184,16 +184,16 @@ fn is_public_exception(names: &PathComponents<'_>) -> bool {
 }
 
 /// Where it lies: one class, and for patterns the gravest that they may hit.
-fn classify_by_location(names: &PathComponents<'_>, world: &JudgeContext) -> PathClasses {
+fn classify_by_location(names: &PathComponents<'_>, context: &JudgeContext) -> PathClasses {
     let all = names.all;
-    let project = partial_path::split_names(&world.project);
+    let project = partial_path::split_names(&context.project);
     let mut classes = PathClasses::default();
     match all {
         [] => return [PathClass::Root].into(),
         [only] if glob::is_match_all(only) => return [PathClass::Root].into(),
         _ => {}
     }
-    if is_home_root(names, world) {
+    if is_home_root(names, context) {
         classes = classes.with(PathClass::HomeRoot);
     }
     if !project.is_empty() {
@@ -201,13 +201,13 @@ fn classify_by_location(names: &PathComponents<'_>, world: &JudgeContext) -> Pat
             classes = classes.with(PathClass::ProjectRoot);
         }
         if let Some(inside) = strip_leading_names(all, &project) {
-            return classes.union(classify_in_project(inside, is_home_directory(&project, world)));
+            return classes.union(classify_in_project(inside, is_home_directory(&project, context)));
         }
     }
     if classes.contains(PathClass::HomeRoot) {
         return classes;
     }
-    classes.union(classify_outside_project(names, world))
+    classes.union(classify_outside_project(names, context))
 }
 
 fn classify_in_project(inside: &[&str], is_home: bool) -> PathClasses {
@@ -223,8 +223,8 @@ fn classify_in_project(inside: &[&str], is_home: bool) -> PathClasses {
 }
 
 /// Whether a directory is somebody's home: an agent that is started there has all of it for its project.
-fn is_home_directory(directory: &[&str], world: &JudgeContext) -> bool {
-    matches!(strip_home(directory, world), Some([]))
+fn is_home_directory(directory: &[&str], context: &JudgeContext) -> bool {
+    matches!(strip_home(directory, context), Some([]))
 }
 
 /// Whether a path belongs to the machine, wherever the project is.
@@ -236,8 +236,8 @@ pub fn is_system_path(path: &str) -> bool {
 
 /// The zones outside of the project. A pattern that *may* lead to a harmless place may lead elsewhere as well, so only a
 /// path that surely does is excused.
-fn classify_outside_project(names: &PathComponents<'_>, world: &JudgeContext) -> PathClasses {
-    let class = if let Some(class) = classify_in_temp(names.all, world) {
+fn classify_outside_project(names: &PathComponents<'_>, context: &JudgeContext) -> PathClasses {
+    let class = if let Some(class) = classify_in_temp(names.all, context) {
         class
     } else if strip_known_pattern(patterns::NETWORK, names.all).is_some() {
         PathClass::Network
@@ -267,8 +267,8 @@ fn strip_known_pattern<'a>(patterns: &[patterns::PathPattern], all: &'a [&'a str
 }
 
 /// In a temporary directory: one of those that are set, or one that every machine has.
-fn classify_in_temp(all: &[&str], world: &JudgeContext) -> Option<PathClass> {
-    let set = world.temp.iter().find_map(|temp| {
+fn classify_in_temp(all: &[&str], context: &JudgeContext) -> Option<PathClass> {
+    let set = context.temp.iter().find_map(|temp| {
         let temp = partial_path::split_names(temp);
         strip_leading_names(all, &temp).filter(|_| !temp.is_empty()).map(<[_]>::len)
     });
@@ -277,20 +277,20 @@ fn classify_in_temp(all: &[&str], world: &JudgeContext) -> Option<PathClass> {
 }
 
 /// The home of the user or of anybody, the directory that holds all homes, or everything in a home.
-fn is_home_root(names: &PathComponents<'_>, world: &JudgeContext) -> bool {
+fn is_home_root(names: &PathComponents<'_>, context: &JudgeContext) -> bool {
     let whole = match names.home {
         Some([]) => true,
         Some([only]) => glob::is_match_all(only),
         _ => false,
     };
-    let home = partial_path::split_names(&world.home);
+    let home = partial_path::split_names(&context.home);
     let holds_homes = matches!(names.all, [only] if glob::can_match(only, "home") || glob::can_match(only, "Users"));
     whole || holds_homes || (!home.is_empty() && can_hold_directory(names.all, &home))
 }
 
 /// What stands below somebody's home, if the path is in one.
-fn strip_home<'a>(all: &'a [&'a str], world: &JudgeContext) -> Option<&'a [&'a str]> {
-    let home = partial_path::split_names(&world.home);
+fn strip_home<'a>(all: &'a [&'a str], context: &JudgeContext) -> Option<&'a [&'a str]> {
+    let home = partial_path::split_names(&context.home);
     if !home.is_empty()
         && let Some(rest) = strip_leading_names(all, &home)
     {
@@ -321,9 +321,9 @@ fn can_hold_directory(all: &[&str], directory: &[&str]) -> bool {
 }
 
 /// How names lie to a place, by whatever case the disk tells names apart.
-fn relate_with_case_rules(names: &[&str], place: &str, world: &JudgeContext) -> Option<PathRelation> {
+fn relate_with_case_rules(names: &[&str], place: &str, context: &JudgeContext) -> Option<PathRelation> {
     let found = relation::relate_names(names, place);
-    if !world.ignores_case || found == Some(PathRelation::Within) {
+    if !context.ignores_case || found == Some(PathRelation::Within) {
         return found;
     }
     let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
@@ -332,10 +332,10 @@ fn relate_with_case_rules(names: &[&str], place: &str, world: &JudgeContext) -> 
 }
 
 /// Whether it is Snell's own, or in it, or holds it.
-fn classify_self_paths(all: &[&str], world: &JudgeContext) -> PathClasses {
+fn classify_self_paths(all: &[&str], context: &JudgeContext) -> PathClasses {
     let mut classes = PathClasses::default();
-    for own in &world.self_paths {
-        let class = match (relate_with_case_rules(all, &own.path, world), own.kind) {
+    for own in &context.self_paths {
+        let class = match (relate_with_case_rules(all, &own.path, context), own.kind) {
             (Some(PathRelation::Within), SelfFile::Hooks) => PathClass::OwnHooks,
             // Whoever removes a whole project hears of other rules.
             (Some(PathRelation::Holds), SelfFile::Hooks) | (None, _) => continue,
@@ -352,12 +352,12 @@ fn classify_self_paths(all: &[&str], world: &JudgeContext) -> PathClasses {
 }
 
 /// Whether what is left of `$x/…` would be a place of the machine if `x` were empty.
-fn is_grave_if_empty(all: &[&str], world: &JudgeContext) -> bool {
+fn is_grave_if_empty(all: &[&str], context: &JudgeContext) -> bool {
     let Some(rest) = all.split_first().map(|(_, rest)| rest) else {
         return true;
     };
-    let names = PathComponents { root: Some(rest), home: strip_home(rest, world), all: rest };
-    classify_by_location(&names, world)
+    let names = PathComponents { root: Some(rest), home: strip_home(rest, context), all: rest };
+    classify_by_location(&names, context)
         .intersects([PathClass::Root, PathClass::System, PathClass::HomeRoot, PathClass::Device].into())
 }
 

@@ -35,8 +35,8 @@ impl AllowListEntry {
 }
 
 /// All of them, by their number in the policy. One that is at fault lets nothing through.
-pub(crate) fn parse_allow_list(allowed: &[AllowListEntry], world: &JudgeContext) -> Vec<Option<CommandPattern>> {
-    let read = |entry: &AllowListEntry| CommandPattern::parse(&entry.command, &world.home).ok();
+pub(crate) fn parse_allow_list(allowed: &[AllowListEntry], context: &JudgeContext) -> Vec<Option<CommandPattern>> {
+    let read = |entry: &AllowListEntry| CommandPattern::parse(&entry.command, &context.home).ok();
     allowed.iter().map(read).collect()
 }
 

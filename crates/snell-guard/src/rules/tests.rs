@@ -26,12 +26,12 @@ fn rule_case_effects(rule: &GuardRule, line: &str) -> Vec<Effect> {
     effects_in_context(&at_home, line)
 }
 
-fn effects_in_context(world: &JudgeContext, line: &str) -> Vec<Effect> {
+fn effects_in_context(context: &JudgeContext, line: &str) -> Vec<Effect> {
     let mut invocations = parse_commands(line);
-    invocations.iter_mut().for_each(|invocation| invocation.cwd = Some(world.cwd.clone()));
-    let mut all = collect_effects(&invocations, world).effects;
+    invocations.iter_mut().for_each(|invocation| invocation.cwd = Some(context.cwd.clone()));
+    let mut all = collect_effects(&invocations, context).effects;
     let places = all.iter_mut().filter_map(|effect| effect.place.as_mut());
-    places.for_each(|place| place.apply_protections(&test_protections(), world));
+    places.for_each(|place| place.apply_protections(&test_protections(), context));
     all
 }
 

@@ -20,17 +20,16 @@ const EDIT_KEYS: &[(&str, &str)] = &[("old_string", "new_string"), ("old_str", "
 pub(super) fn analyze_settings_change(
     path: &str,
     input: &Json,
-    world: &JudgeContext,
+    context: &JudgeContext,
     analysis: &mut CallAnalysis,
 ) -> bool {
-    let mut effect = build_file_effect(PathAction::Overwrite, path, world);
+    let mut effect = build_file_effect(PathAction::Overwrite, path, context);
     let Some(place) = &mut effect.place else {
         return false;
     };
-    let own = world
-        .self_paths
-        .iter()
-        .find(|own| Some(own.path.as_str()) == place.path.as_deref() && is_within_directory(&own.path, &world.project));
+    let own = context.self_paths.iter().find(|own| {
+        Some(own.path.as_str()) == place.path.as_deref() && is_within_directory(&own.path, &context.project)
+    });
     let harmless = match own.map(|own| own.kind) {
         Some(SelfFile::Settings) => is_harmless_edit(input) || is_harmless_write(input),
         Some(SelfFile::Registration) => is_harmless_edit(input),

@@ -68,7 +68,7 @@ mod words {
 pub(crate) fn analyze_tool_call(
     call: &GuardToolCall<'_>,
     permits: &[Option<CommandPattern>],
-    world: &JudgeContext,
+    context: &JudgeContext,
 ) -> CallAnalysis {
     let mut analysis = CallAnalysis::default();
     if call.tool.is_empty() {
@@ -77,31 +77,34 @@ pub(crate) fn analyze_tool_call(
     }
     let Some(tool) = find_builtin_tool(call.tool) else {
         if let Some(named) = mcp::McpToolName::parse(call.tool) {
-            mcp::analyze_mcp_call(&named, call.input, permits, world, &mut analysis);
+            mcp::analyze_mcp_call(&named, call.input, permits, context, &mut analysis);
         }
         return analysis;
     };
     match tool {
-        BuiltinToolKind::Shell => analyze_shell_tool(call.input, permits, world, &mut analysis),
+        BuiltinToolKind::Shell => analyze_shell_tool(call.input, permits, context, &mut analysis),
         BuiltinToolKind::PowerShell => match command_from_input(call.input) {
-            Some(command) => {
-                analyze_command(&format!("pwsh -Command {}", quote_shell_word(&command)), permits, world, &mut analysis)
-            }
+            Some(command) => analyze_command(
+                &format!("pwsh -Command {}", quote_shell_word(&command)),
+                permits,
+                context,
+                &mut analysis,
+            ),
             None => analysis.mark_field_unreadable(DEFAULT_COMMAND_KEY),
         },
         BuiltinToolKind::Editor => {
             let shows = call.input.get("command").and_then(Json::as_str) == Some("view");
             if shows {
-                analyze_file_tool(PathAction::Read, call.input, world, &mut analysis);
+                analyze_file_tool(PathAction::Read, call.input, context, &mut analysis);
             } else {
-                analyze_file_change(call.input, world, &mut analysis);
+                analyze_file_change(call.input, context, &mut analysis);
             }
         }
-        BuiltinToolKind::File(PathAction::Overwrite) => analyze_file_change(call.input, world, &mut analysis),
-        BuiltinToolKind::File(kind) => analyze_file_tool(kind, call.input, world, &mut analysis),
-        BuiltinToolKind::Search => analyze_search(call.input, world, &mut analysis),
-        BuiltinToolKind::Patch => patch::analyze_patch_tool(call.input, world, &mut analysis),
-        BuiltinToolKind::Fetch => analyze_fetch(call.input, world, &mut analysis),
+        BuiltinToolKind::File(PathAction::Overwrite) => analyze_file_change(call.input, context, &mut analysis),
+        BuiltinToolKind::File(kind) => analyze_file_tool(kind, call.input, context, &mut analysis),
+        BuiltinToolKind::Search => analyze_search(call.input, context, &mut analysis),
+        BuiltinToolKind::Patch => patch::analyze_patch_tool(call.input, context, &mut analysis),
+        BuiltinToolKind::Fetch => analyze_fetch(call.input, context, &mut analysis),
     }
     analysis
 }
@@ -115,16 +118,16 @@ fn find_builtin_tool(tool: &str) -> Option<BuiltinToolKind> {
 fn analyze_shell_tool(
     input: &Json,
     permits: &[Option<CommandPattern>],
-    world: &JudgeContext,
+    context: &JudgeContext,
     analysis: &mut CallAnalysis,
 ) {
     let Some(command) = command_from_input(input) else {
         analysis.mark_field_unreadable(DEFAULT_COMMAND_KEY);
         return;
     };
-    match collect_strings(input, keys::CWD).first().map(|cwd| locate_tool_path(cwd, world)) {
-        Some(Some(cwd)) => analyze_command(&command, permits, &JudgeContext { cwd, ..world.clone() }, analysis),
-        _ => analyze_command(&command, permits, world, analysis),
+    match collect_strings(input, keys::CWD).first().map(|cwd| locate_tool_path(cwd, context)) {
+        Some(Some(cwd)) => analyze_command(&command, permits, &JudgeContext { cwd, ..context.clone() }, analysis),
+        _ => analyze_command(&command, permits, context, analysis),
     }
 }
 
@@ -132,19 +135,19 @@ fn analyze_shell_tool(
 fn analyze_command(
     command: &str,
     permits: &[Option<CommandPattern>],
-    world: &JudgeContext,
+    context: &JudgeContext,
     analysis: &mut CallAnalysis,
 ) {
     if command.len() > MAX_COMMAND {
         analysis.mark_limit_exceeded("length");
         return;
     }
-    let found = interpret::interpret_with_permits(command, world, permits);
+    let found = interpret::interpret_with_permits(command, context, permits);
     analysis.add_fork_bombs(found.fork_bombs);
     for invocation in &found.invocations {
-        analyze_patch_command(invocation, world, analysis);
+        analyze_patch_command(invocation, context, analysis);
     }
-    let effects = collect_effects(&found.invocations, world);
+    let effects = collect_effects(&found.invocations, context);
     if effects.too_many {
         analysis.mark_limit_exceeded("effects");
     }
@@ -155,7 +158,7 @@ fn analyze_command(
     );
     for code in &found.inline {
         if let Some(invocation) = found.invocations.get(code.invocation) {
-            let effects = interpreters::analyze_code(code, invocation, world);
+            let effects = interpreters::analyze_code(code, invocation, context);
             analysis.effects.extend(effects.into_iter().map(|effect| Effect {
                 by: Some(before + code.invocation),
                 allowed: invocation.allowed,
@@ -168,7 +171,7 @@ fn analyze_command(
 }
 
 /// Some agents offer their patch tool as a program too: `apply_patch <<'EOF'`.
-fn analyze_patch_command(invocation: &Invocation, world: &JudgeContext, analysis: &mut CallAnalysis) {
+fn analyze_patch_command(invocation: &Invocation, context: &JudgeContext, analysis: &mut CallAnalysis) {
     let name = invocation.argv.first().and_then(SymbolicText::as_text);
     if !matches!(name, Some("apply_patch" | "applypatch")) {
         return;
@@ -178,14 +181,14 @@ fn analyze_patch_command(invocation: &Invocation, world: &JudgeContext, analysis
         _ => None,
     };
     for text in invocation.argv.iter().skip(1).chain(stdin) {
-        let cwd = invocation.cwd.clone().unwrap_or_else(|| world.cwd.clone());
-        patch::analyze_patch(&text.to_string(), &JudgeContext { cwd, ..world.clone() }, analysis);
+        let cwd = invocation.cwd.clone().unwrap_or_else(|| context.cwd.clone());
+        patch::analyze_patch(&text.to_string(), &JudgeContext { cwd, ..context.clone() }, analysis);
     }
 }
 
 /// What a command would do on another machine.
-fn analyze_remote_command(command: &str, world: &JudgeContext, analysis: &mut CallAnalysis) {
-    analyze_command(&format!("ssh host {}", quote_shell_word(command)), &[], world, analysis);
+fn analyze_remote_command(command: &str, context: &JudgeContext, analysis: &mut CallAnalysis) {
+    analyze_command(&format!("ssh host {}", quote_shell_word(command)), &[], context, analysis);
 }
 
 /// The key and the text of a command that is one text.
@@ -228,53 +231,53 @@ fn join_shell_words<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
 }
 
 /// Files are changed. Most changes are judged by where they are, some by what they are.
-fn analyze_file_change(input: &Json, world: &JudgeContext, analysis: &mut CallAnalysis) {
+fn analyze_file_change(input: &Json, context: &JudgeContext, analysis: &mut CallAnalysis) {
     input_fields::check_required_fields(input, keys::PATHS, analysis);
     let mut paths = collect_strings(input, keys::PATHS);
     if let [path] = paths.as_slice()
-        && agent_settings::analyze_settings_change(path, input, world, analysis)
+        && agent_settings::analyze_settings_change(path, input, context, analysis)
     {
         paths.clear();
     }
-    add_file_effects(PathAction::Overwrite, paths, world, analysis);
+    add_file_effects(PathAction::Overwrite, paths, context, analysis);
 }
 
 /// The same to all files that a call names.
-fn analyze_file_tool(kind: PathAction, input: &Json, world: &JudgeContext, analysis: &mut CallAnalysis) {
+fn analyze_file_tool(kind: PathAction, input: &Json, context: &JudgeContext, analysis: &mut CallAnalysis) {
     input_fields::check_required_fields(input, keys::PATHS, analysis);
-    add_file_effects(kind, collect_strings(input, keys::PATHS), world, analysis);
+    add_file_effects(kind, collect_strings(input, keys::PATHS), context, analysis);
 }
 
 /// The same to all these files.
-fn add_file_effects(kind: PathAction, paths: Vec<&str>, world: &JudgeContext, analysis: &mut CallAnalysis) {
+fn add_file_effects(kind: PathAction, paths: Vec<&str>, context: &JudgeContext, analysis: &mut CallAnalysis) {
     // A tool may shorten a path before it asks the system, which would not take it.
     if paths.len() > MAX_PATHS || paths.iter().any(|path| path.len() > MAX_PATH) {
         analysis.mark_limit_exceeded("paths");
     }
-    let effects = paths.into_iter().take(MAX_PATHS).map(|path| build_file_effect(kind, path, world));
+    let effects = paths.into_iter().take(MAX_PATHS).map(|path| build_file_effect(kind, path, context));
     analysis.effects.extend(effects);
 }
 
 /// What happens to one file.
-fn build_file_effect(kind: PathAction, path: &str, world: &JudgeContext) -> Effect {
-    build_path_effect(kind, &expand_tool_path(path, world), "the tool", world)
+fn build_file_effect(kind: PathAction, path: &str, context: &JudgeContext) -> Effect {
+    build_path_effect(kind, &expand_tool_path(path, context), "the tool", context)
 }
 
 /// Tools, unlike programs, expand `~` themselves, and some take addresses of files.
-fn expand_tool_path(path: &str, world: &JudgeContext) -> String {
+fn expand_tool_path(path: &str, context: &JudgeContext) -> String {
     let path = path.strip_prefix("file://").unwrap_or(path);
     match path.strip_prefix('~') {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{}{rest}", world.home),
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{}{rest}", context.home),
         _ => path.to_owned(),
     }
 }
 
-fn locate_tool_path(path: &str, world: &JudgeContext) -> Option<String> {
-    locate_path(&SymbolicText::from_text(expand_tool_path(path, world)), Some(&world.cwd), world).path
+fn locate_tool_path(path: &str, context: &JudgeContext) -> Option<String> {
+    locate_path(&SymbolicText::from_text(expand_tool_path(path, context)), Some(&context.cwd), context).path
 }
 
 /// Searching shows what is found, unless only names or numbers are wanted.
-fn analyze_search(input: &Json, world: &JudgeContext, analysis: &mut CallAnalysis) {
+fn analyze_search(input: &Json, context: &JudgeContext, analysis: &mut CallAnalysis) {
     let shows = |mode: &str| !matches!(mode, "files_with_matches" | "count");
     if !input.get("output_mode").and_then(Json::as_str).is_none_or(shows) {
         return;
@@ -283,17 +286,17 @@ fn analyze_search(input: &Json, world: &JudgeContext, analysis: &mut CallAnalysi
     input_fields::check_text_fields(input, keys::GLOBS, analysis);
     let path = collect_strings(input, keys::SEARCH_DIRS).first().copied();
     if let Some(path) = path {
-        analysis.effects.push(Effect { recursive: true, ..build_file_effect(PathAction::Read, path, world) });
+        analysis.effects.push(Effect { recursive: true, ..build_file_effect(PathAction::Read, path, context) });
     }
     for glob in collect_strings(input, keys::GLOBS) {
         if glob.len() > MAX_PATH {
             analysis.mark_limit_exceeded("paths");
             continue;
         }
-        let value = build_glob_value(&expand_tool_path(path.unwrap_or("."), world), glob);
+        let value = build_glob_value(&expand_tool_path(path.unwrap_or("."), context), glob);
         analysis.effects.push(Effect {
-            place: Some(locate_path(&value, Some(&world.cwd), world)),
-            ..build_file_effect(PathAction::Read, "", world)
+            place: Some(locate_path(&value, Some(&context.cwd), context)),
+            ..build_file_effect(PathAction::Read, "", context)
         });
     }
 }
@@ -318,27 +321,27 @@ fn build_glob_value(directory: &str, glob: &str) -> SymbolicText {
 }
 
 /// Fetching an address is judged as if `curl` did it. Some tools find the address in a text.
-fn analyze_fetch(input: &Json, world: &JudgeContext, analysis: &mut CallAnalysis) {
+fn analyze_fetch(input: &Json, context: &JudgeContext, analysis: &mut CallAnalysis) {
     input_fields::check_text_fields(input, keys::URLS, analysis);
     for text in collect_strings(input, keys::URLS) {
         for address in text.split_whitespace().filter(|word| word.contains("://")) {
-            add_fetch_effects(address, world, analysis);
+            add_fetch_effects(address, context, analysis);
         }
     }
 }
 
-fn add_fetch_effects(address: &str, world: &JudgeContext, analysis: &mut CallAnalysis) {
-    analysis.effects.extend(analyze_program(&["curl", address], world));
+fn add_fetch_effects(address: &str, context: &JudgeContext, analysis: &mut CallAnalysis) {
+    analysis.effects.extend(analyze_program(&["curl", address], context));
 }
 
 /// What a program with these arguments would do.
-fn analyze_program(argv: &[&str], world: &JudgeContext) -> Vec<Effect> {
+fn analyze_program(argv: &[&str], context: &JudgeContext) -> Vec<Effect> {
     let invocation = Invocation {
         argv: argv.iter().map(|word| SymbolicText::from_text(*word)).collect(),
-        cwd: Some(world.cwd.clone()),
+        cwd: Some(context.cwd.clone()),
         ..Invocation::default()
     };
-    collect_invocation_effects(&invocation, world)
+    collect_invocation_effects(&invocation, context)
 }
 
 /// The texts at these keys: a text, a list of texts, or a list of objects with such keys again.

@@ -19,7 +19,7 @@ const FILE_HEADERS: &[(&str, PathAction)] = &[
 ];
 
 /// What applying a patch would do.
-pub(super) fn analyze_patch_tool(input: &Json, world: &JudgeContext, analysis: &mut CallAnalysis) {
+pub(super) fn analyze_patch_tool(input: &Json, context: &JudgeContext, analysis: &mut CallAnalysis) {
     let texts = match input {
         Json::String(text) => vec![text.as_str()],
         _ => collect_strings(input, PATCH_KEYS),
@@ -28,12 +28,12 @@ pub(super) fn analyze_patch_tool(input: &Json, world: &JudgeContext, analysis: &
         input_fields::check_required_fields(input, PATCH_KEYS, analysis);
     }
     for text in texts {
-        analyze_patch(text, world, analysis);
+        analyze_patch(text, context, analysis);
     }
 }
 
 /// What one patch would do.
-pub(super) fn analyze_patch(text: &str, world: &JudgeContext, analysis: &mut CallAnalysis) {
+pub(super) fn analyze_patch(text: &str, context: &JudgeContext, analysis: &mut CallAnalysis) {
     let touched = if text.lines().any(|line| line.starts_with("*** Begin Patch")) {
         parse_agent_patch(text)
     } else {
@@ -43,7 +43,7 @@ pub(super) fn analyze_patch(text: &str, world: &JudgeContext, analysis: &mut Cal
         analysis.mark_limit_exceeded("paths");
     }
     let effects = touched.into_iter().take(MAX_PATHS);
-    analysis.effects.extend(effects.map(|(kind, path)| build_file_effect(kind, path, world)));
+    analysis.effects.extend(effects.map(|(kind, path)| build_file_effect(kind, path, context)));
 }
 
 fn parse_agent_patch(text: &str) -> Vec<(PathAction, &str)> {

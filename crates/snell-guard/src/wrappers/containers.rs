@@ -15,12 +15,12 @@ const MOUNT_FLAGS: &[&str] = &["--mount"];
 const ENTRYPOINT_FLAGS: &[&str] = &["--entrypoint"];
 
 /// What is known of the container in which a program runs others.
-pub(super) fn build_container(walker: &ShellInterpreter<'_>, job: &WrapperCall<'_>) -> ContainerSpec {
+pub(super) fn build_container(interpreter: &ShellInterpreter<'_>, job: &WrapperCall<'_>) -> ContainerSpec {
     let volumes = job.args.flag_values(VOLUME_FLAGS).filter_map(SymbolicText::as_text).filter_map(parse_volume);
     let mounts = job.args.flag_values(MOUNT_FLAGS).filter_map(SymbolicText::as_text).filter_map(parse_mount);
     let absolute = |(here, there): (&str, &str)| {
-        let here = locate_path(&SymbolicText::from_text(here), walker.scope.cwd(), walker.world).path?;
-        let there = locate_path(&SymbolicText::from_text(there), None, walker.world).path?;
+        let here = locate_path(&SymbolicText::from_text(here), interpreter.scope.cwd(), interpreter.world).path?;
+        let there = locate_path(&SymbolicText::from_text(there), None, interpreter.world).path?;
         Some(ContainerMount {
             host_path: if here == "/" { String::new() } else { here },
             container_path: if there == "/" { String::new() } else { there },
@@ -28,7 +28,7 @@ pub(super) fn build_container(walker: &ShellInterpreter<'_>, job: &WrapperCall<'
     };
     ContainerSpec {
         fresh: job.wrapper.fresh,
-        on_remote_host: walker.context.elsewhere,
+        on_remote_host: interpreter.context.elsewhere,
         mounts: volumes.chain(mounts).filter_map(absolute).collect(),
     }
 }

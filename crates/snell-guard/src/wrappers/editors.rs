@@ -12,11 +12,11 @@ enum EditorAction {
 }
 
 /// Editors and pagers: `-c '!command'`, `+!command`, and commands by standard input.
-pub(super) fn follow_editor<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_editor<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
     let mut commands = collect_editor_commands(job.call.arguments());
     let shows_it = words::STDIN_VIEWERS.contains(&job.via.as_str())
         || job.call.arguments().iter().any(|argument| argument.as_text() == Some("-"));
-    if let Some(text) = walker.stdin_text().filter(|_| !shows_it) {
+    if let Some(text) = interpreter.stdin_text().filter(|_| !shows_it) {
         let text = text.flatten_patterns().to_string();
         commands.extend(text.lines().map(SymbolicText::from_text));
     }
@@ -25,13 +25,13 @@ pub(super) fn follow_editor<'t>(walker: &mut ShellInterpreter<'t>, job: &Wrapper
     for does in commands.iter().filter_map(parse_editor_command) {
         match does {
             EditorAction::Runs(code) => codes.push(code),
-            EditorAction::Writes(path) => call.files.push(OpenedFile::truncated(expand_home(path, walker))),
+            EditorAction::Writes(path) => call.files.push(OpenedFile::truncated(expand_home(path, interpreter))),
         }
     }
     codes.extend(job.args.flag_values(&["--eval", "-eval", "--execute"]).flat_map(extract_lisp_commands));
-    walker.run_program(call);
+    interpreter.run_program(call);
     for code in codes {
-        job.run_code(walker, &code);
+        job.run_code(interpreter, &code);
     }
     Some(ShellFlow::Next)
 }
@@ -116,18 +116,18 @@ fn find_equivalent_command(text: &str) -> Option<SymbolicText> {
 
 /// Clients of databases and servers: `sqlite3 file '.shell command'`, `psql -c '\\! command'`, and the same by standard
 /// input.
-pub(super) fn follow_client<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_client<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
     let mut commands = job.call.arguments().to_vec();
-    commands.extend(walker.stdin_text().cloned());
-    job.report_program(walker);
+    commands.extend(interpreter.stdin_text().cloned());
+    job.report_program(interpreter);
     for command in commands {
         for line in command.flatten_patterns().to_string().lines() {
             if let Some(code) = find_client_code(line.trim_start()) {
-                job.run_code(walker, &SymbolicText::from_text(code));
+                job.run_code(interpreter, &SymbolicText::from_text(code));
             }
             if let Some(path) = find_client_output_file(line.trim_start()) {
-                let path = expand_home(SymbolicText::from_text(path), walker);
-                walker.report_files(vec![OpenedFile::truncated(path)], &job.call.span);
+                let path = expand_home(SymbolicText::from_text(path), interpreter);
+                interpreter.report_files(vec![OpenedFile::truncated(path)], &job.call.span);
             }
         }
     }
@@ -143,11 +143,11 @@ fn find_client_output_file(line: &str) -> Option<&str> {
 }
 
 /// Editors and clients know `~`.
-fn expand_home(path: SymbolicText, walker: &ShellInterpreter<'_>) -> SymbolicText {
+fn expand_home(path: SymbolicText, interpreter: &ShellInterpreter<'_>) -> SymbolicText {
     if !path.leading_text().starts_with("~/") {
         return path;
     }
-    let mut whole = SymbolicText::from_text(walker.world.home.clone());
+    let mut whole = SymbolicText::from_text(interpreter.world.home.clone());
     whole.append(&path.skip_leading_bytes(1));
     whole
 }

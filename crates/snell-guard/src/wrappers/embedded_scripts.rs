@@ -6,16 +6,16 @@ use crate::interpret::{CodeLanguage, CoverageGap, ShellFlow, ShellInterpreter, e
 use crate::invocation::{FileOpenMode, OpenedFile, SymbolicText};
 
 /// `awk`: `system("…")`, `"…" | getline`, `print | "…"`.
-pub(super) fn follow_awk<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_awk<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
     let programs = collect_scripts(job, &["-e", "--source"]);
     let mut call = job.call.clone();
     for program in &programs {
         call.files.extend(parse_awk_files(&program.flatten_patterns().to_string()));
     }
-    let at = walker.run_program(call);
+    let at = interpreter.run_program(call);
     for program in &programs {
         if let Some(at) = at {
-            walker.report_inline_code(CodeLanguage::Awk, program.clone(), at);
+            interpreter.report_inline_code(CodeLanguage::Awk, program.clone(), at);
         }
         let text = program.flatten_patterns().to_string();
         for command in parse_awk_commands(&text) {
@@ -23,13 +23,13 @@ pub(super) fn follow_awk<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCal
                 Some(code) => {
                     // What it prints into a shell is a command.
                     if words::SHELLS.contains(&code.trim())
-                        && let Some(lines) = expand_awk_template(&text, walker.classify_stdin())
+                        && let Some(lines) = expand_awk_template(&text, interpreter.classify_stdin())
                     {
-                        job.run_code(walker, &lines);
+                        job.run_code(interpreter, &lines);
                     }
-                    job.run_code(walker, &SymbolicText::from_text(code));
+                    job.run_code(interpreter, &SymbolicText::from_text(code));
                 }
-                None => walker.mark_partial(CoverageGap::UnknownCode),
+                None => interpreter.mark_partial(CoverageGap::UnknownCode),
             }
         }
     }
@@ -135,7 +135,7 @@ fn parse_string_literal(from: &str) -> (String, &str) {
 }
 
 /// `sed`: `e command`, `s/…/…/e`, `w file`.
-pub(super) fn follow_sed<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_sed<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
     let mut codes = Vec::new();
     let mut call = job.call.clone();
     for script in collect_scripts(job, &["-e", "--expression"]) {
@@ -146,9 +146,9 @@ pub(super) fn follow_sed<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCal
             }
         }
     }
-    walker.run_program(call);
+    interpreter.run_program(call);
     for code in codes {
-        job.run_code(walker, &SymbolicText::from_text(code));
+        job.run_code(interpreter, &SymbolicText::from_text(code));
     }
     Some(ShellFlow::Next)
 }
@@ -243,8 +243,8 @@ fn parse_sed_replacement(body: &str) -> Option<(String, &str)> {
 }
 
 /// `make --eval=…`, and a makefile by standard input: recipes and `$(interpret …)`.
-pub(super) fn follow_make<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
-    job.report_program(walker);
+pub(super) fn follow_make<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+    job.report_program(interpreter);
     let arguments = job.call.arguments();
     let mut texts: Vec<SymbolicText> = Vec::new();
     for (at, argument) in arguments.iter().enumerate() {
@@ -257,13 +257,13 @@ pub(super) fn follow_make<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCa
     let files: Vec<SymbolicText> = job.args.flag_values(&["-f", "--file", "--makefile"]).cloned().collect();
     for file in &files {
         match file.as_text() {
-            Some("-" | "/dev/stdin") => texts.extend(walker.stdin_text().cloned()),
-            _ => texts.extend(walker.find_written_content(file)),
+            Some("-" | "/dev/stdin") => texts.extend(interpreter.stdin_text().cloned()),
+            _ => texts.extend(interpreter.find_written_content(file)),
         }
     }
     for text in texts {
         for code in parse_make_recipes(&text.flatten_patterns().to_string()) {
-            job.run_code(walker, &SymbolicText::from_text(code));
+            job.run_code(interpreter, &SymbolicText::from_text(code));
         }
     }
     Some(ShellFlow::Next)
@@ -300,10 +300,13 @@ fn parse_make_recipes(text: &str) -> Vec<String> {
 }
 
 /// Keys that are sent to a terminal, where a shell reads them.
-pub(super) fn follow_terminal_keys<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_terminal_keys<'t>(
+    interpreter: &mut ShellInterpreter<'t>,
+    job: &WrapperCall<'_>,
+) -> Option<ShellFlow> {
     let words = job.operands();
     if job.via.starts_with("screen") {
-        return follow_screen(walker, job, words);
+        return follow_screen(interpreter, job, words);
     }
     let mut text = SymbolicText::default();
     for word in words {
@@ -313,13 +316,13 @@ pub(super) fn follow_terminal_keys<'t>(walker: &mut ShellInterpreter<'t>, job: &
             _ => text.append(word),
         }
     }
-    job.run_code(walker, &text);
+    job.run_code(interpreter, &text);
     Some(ShellFlow::Next)
 }
 
 /// `screen -dm program`, `screen -X stuff text`
 fn follow_screen<'t>(
-    walker: &mut ShellInterpreter<'t>,
+    interpreter: &mut ShellInterpreter<'t>,
     job: &WrapperCall<'_>,
     words: &[SymbolicText],
 ) -> Option<ShellFlow> {
@@ -327,20 +330,20 @@ fn follow_screen<'t>(
     if stuffed {
         let text =
             words.first().map(|text| text.flatten_patterns().to_string().replace("\\n", "\n").replace("^M", "\n"));
-        job.run_code(walker, &SymbolicText::from_text(text.unwrap_or_default()));
+        job.run_code(interpreter, &SymbolicText::from_text(text.unwrap_or_default()));
     } else if !words.is_empty() {
-        job.run_words(walker, words.to_vec(), Vec::new());
+        job.run_words(interpreter, words.to_vec(), Vec::new());
     }
     Some(ShellFlow::Next)
 }
 
 /// `crontab -`: lines of a table by standard input.
-pub(super) fn follow_crontab<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
-    job.report_program(walker);
+pub(super) fn follow_crontab<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+    job.report_program(interpreter);
     let operand = job.operands().first();
     let text = match operand.map(SymbolicText::as_text) {
-        None | Some(Some("-")) => walker.stdin_text().cloned(),
-        Some(_) => operand.and_then(|file| walker.find_written_content(file)),
+        None | Some(Some("-")) => interpreter.stdin_text().cloned(),
+        Some(_) => operand.and_then(|file| interpreter.find_written_content(file)),
     };
     let text = text.unwrap_or_default().flatten_patterns().to_string();
     for line in text.lines().map(str::trim_start).filter(|line| !line.starts_with('#')) {
@@ -350,7 +353,7 @@ pub(super) fn follow_crontab<'t>(walker: &mut ShellInterpreter<'t>, job: &Wrappe
             rest = rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start());
         }
         if !rest.is_empty() {
-            job.run_code(walker, &SymbolicText::from_text(rest));
+            job.run_code(interpreter, &SymbolicText::from_text(rest));
         }
     }
     Some(ShellFlow::Next)

@@ -10,20 +10,20 @@ use crate::invocation::{FileOpenMode, OpenedFile, StdinSource, SymbolicPart, Sym
 pub(crate) const MAX_FANOUT_ITEMS: usize = 64;
 
 /// As many of these as are followed; if there are more, that is said.
-fn limit_items<'a, T>(walker: &mut ShellInterpreter<'_>, all: &'a [T]) -> &'a [T] {
+fn limit_items<'a, T>(interpreter: &mut ShellInterpreter<'_>, all: &'a [T]) -> &'a [T] {
     if all.len() > MAX_FANOUT_ITEMS {
-        walker.mark_partial(CoverageGap::Limit("things"));
+        interpreter.mark_partial(CoverageGap::Limit("things"));
     }
     all.get(..MAX_FANOUT_ITEMS).unwrap_or(all)
 }
 
 /// What is fed to xargs: the things, or that nobody knows how many of what kind.
-fn collect_items(walker: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) -> Vec<SymbolicText> {
+fn collect_items(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) -> Vec<SymbolicText> {
     const LINE_FLAGS: &[&str] = &["-I", "--replace", "-i", "-L", "--max-lines", "-d", "--delimiter"];
     let file = job.args.flag_values(&["-a", "--arg-file"]).next();
     let stdin = match file {
-        Some(path) => std::rc::Rc::new(read_item_file(walker, path, job)),
-        None => std::rc::Rc::clone(&walker.scope.io.stdin),
+        Some(path) => std::rc::Rc::new(read_item_file(interpreter, path, job)),
+        None => std::rc::Rc::clone(&interpreter.scope.io.stdin),
     };
     match &*stdin {
         StdinSource::Text(text) => {
@@ -38,10 +38,10 @@ fn collect_items(walker: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) -> Ve
                 None if by_line => Some('\n'),
                 None => None,
             };
-            walker.spend_bytes(text.size());
+            interpreter.spend_bytes(text.size());
             split_items(text, delimiter)
         }
-        StdinSource::Pipe(left) => collect_piped_files(left, walker),
+        StdinSource::Pipe(left) => collect_piped_files(left, interpreter),
         StdinSource::File(path) if path.leading_text().starts_with("/dev/") => {
             vec![SymbolicText::from_unknown(UnknownKind::Anything)]
         }
@@ -50,13 +50,13 @@ fn collect_items(walker: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>) -> Ve
 }
 
 /// What stands in a file, or what is known of it if `<(…)` named it.
-fn read_item_file(walker: &mut ShellInterpreter<'_>, path: &SymbolicText, job: &WrapperCall<'_>) -> StdinSource {
-    match walker.find_written_content(path) {
+fn read_item_file(interpreter: &mut ShellInterpreter<'_>, path: &SymbolicText, job: &WrapperCall<'_>) -> StdinSource {
+    match interpreter.find_written_content(path) {
         Some(text) => StdinSource::Text(text),
         None if matches!(path.parts.as_slice(), [SymbolicPart::Unknown(_)]) => StdinSource::Text(path.clone()),
         None => {
             let read = OpenedFile { path: path.clone(), mode: FileOpenMode::Read };
-            walker.report_files(vec![read], &job.call.span);
+            interpreter.report_files(vec![read], &job.call.span);
             StdinSource::File(path.clone())
         }
     }
@@ -103,7 +103,7 @@ fn split_items(text: &SymbolicText, delimiter: Option<char>) -> Vec<SymbolicText
 
 /// Words with a mark replaced by a thing. A word that grows beyond what is followed is unknown.
 fn substitute_placeholder(
-    walker: &mut ShellInterpreter<'_>,
+    interpreter: &mut ShellInterpreter<'_>,
     words: &[SymbolicText],
     mark: &str,
     thing: &SymbolicText,
@@ -117,11 +117,11 @@ fn substitute_placeholder(
         };
         let places: usize = word.parts.iter().map(marks).sum();
         if places > 0 && places.saturating_mul(size) + word.size() > limits::VALUE_BYTES {
-            walker.mark_partial(CoverageGap::Limit("value"));
+            interpreter.mark_partial(CoverageGap::Limit("value"));
             all.push(SymbolicText::from_unknown(UnknownKind::Anything));
             continue;
         }
-        walker.spend_bytes(places * size + word.size());
+        interpreter.spend_bytes(places * size + word.size());
         all.push(fill_placeholder(word, mark, thing));
     }
     all
@@ -146,18 +146,18 @@ fn fill_placeholder(word: &SymbolicText, mark: &str, thing: &SymbolicText) -> Sy
 }
 
 /// `xargs program words`: with the things behind them, or in place of a mark.
-pub(super) fn follow_xargs<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_xargs<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
     let mut words = job.operands().to_vec();
     if words.is_empty() {
         words.push(SymbolicText::from_text("echo"));
     }
-    let things = collect_items(walker, job);
+    let things = collect_items(interpreter, job);
     let mark = find_placeholder(job);
     let nothing = job.args.has_flag(&["-r", "--no-run-if-empty"]) || mark.is_some();
     if things.is_empty() && nothing {
         return Some(ShellFlow::Next);
     }
-    with_inherited_stdin(walker, |walker| match mark {
+    with_inherited_stdin(interpreter, |walker| match mark {
         Some(mark) => {
             for thing in limit_items(walker, &things) {
                 let words = substitute_placeholder(walker, &words, &mark, thing);
@@ -188,22 +188,22 @@ fn find_placeholder(job: &WrapperCall<'_>) -> Option<String> {
 }
 
 /// `follow_parallel code ::: things`, or with things from files or standard input.
-pub(super) fn follow_parallel<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_parallel<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
     let words = job.operands();
     let divider = words.iter().position(|word| word.leading_text().starts_with(":::"));
     let (words, things) = match divider {
         Some(at) => {
             let (words, sources) = words.split_at(at);
-            (words, collect_parallel_items(walker, sources, job))
+            (words, collect_parallel_items(interpreter, sources, job))
         }
-        None => (words, collect_items(walker, job)),
+        None => (words, collect_items(interpreter, job)),
     };
     let own = find_placeholder(job);
     let marks: Vec<&str> = words::PARALLEL_PLACEHOLDERS.iter().copied().chain(own.as_deref()).collect();
     let marked = words.iter().any(|word| marks.iter().any(|mark| word.to_string().contains(mark)));
     // Where a thing is the command, it is code; elsewhere it is a word.
     let is_code = words.first().is_none_or(|word| word.as_text().is_some_and(|word| marks.contains(&word)));
-    with_inherited_stdin(walker, |walker| {
+    with_inherited_stdin(interpreter, |walker| {
         for thing in limit_items(walker, &things) {
             let thing = if is_code { thing.clone() } else { walker.quote_words(std::slice::from_ref(thing)) };
             let mut words = words.to_vec();
@@ -221,7 +221,7 @@ pub(super) fn follow_parallel<'t>(walker: &mut ShellInterpreter<'t>, job: &Wrapp
 
 /// What `::: things` and `:::: files` list.
 fn collect_parallel_items(
-    walker: &mut ShellInterpreter<'_>,
+    interpreter: &mut ShellInterpreter<'_>,
     sources: &[SymbolicText],
     job: &WrapperCall<'_>,
 ) -> Vec<SymbolicText> {
@@ -232,7 +232,7 @@ fn collect_parallel_items(
             Some(":::" | ":::+") => in_files = false,
             Some("::::" | "::::+") => in_files = true,
             _ if !in_files => things.push(word.clone()),
-            _ => match read_item_file(walker, word, job) {
+            _ => match read_item_file(interpreter, word, job) {
                 StdinSource::Text(text) => things.extend(split_items(&text, Some('\n'))),
                 StdinSource::Inherited | StdinSource::Pipe(_) | StdinSource::File(_) => {
                     things.push(SymbolicText::from_unknown(UnknownKind::Anything))
@@ -244,9 +244,9 @@ fn collect_parallel_items(
 }
 
 /// `find … -exec program {} \;`
-pub(super) fn follow_find<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_find<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
     let arguments = job.call.arguments();
-    job.report_program(walker);
+    job.report_program(interpreter);
     let is_exec = |value: &SymbolicText| matches!(value.as_text(), Some("-exec" | "-execdir" | "-ok" | "-okdir"));
     let mut rest = arguments;
     let mut things: Option<Vec<SymbolicText>> = None;
@@ -259,12 +259,12 @@ pub(super) fn follow_find<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCa
         };
         let end = command.iter().enumerate().position(is_end).unwrap_or(command.len());
         let words = command.get(..end).unwrap_or_default();
-        let found = || list_find_output(arguments, walker.scope.cwd(), walker.world);
+        let found = || list_find_output(arguments, interpreter.scope.cwd(), interpreter.world);
         let things: &[SymbolicText] = things.get_or_insert_with(found);
-        for thing in limit_items(walker, things) {
-            let words = substitute_placeholder(walker, words, "{}", thing);
+        for thing in limit_items(interpreter, things) {
+            let words = substitute_placeholder(interpreter, words, "{}", thing);
             if !words.is_empty() {
-                job.run_words(walker, words, Vec::new());
+                job.run_words(interpreter, words, Vec::new());
             }
         }
         rest = command.get(end..).unwrap_or_default();
@@ -273,9 +273,9 @@ pub(super) fn follow_find<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCa
 }
 
 /// `fd pattern path -x program`
-pub(super) fn follow_fd<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_fd<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
     let arguments = job.call.arguments();
-    job.report_program(walker);
+    job.report_program(interpreter);
     let is_exec = |value: &SymbolicText| matches!(value.as_text(), Some("-x" | "-X" | "--exec" | "--exec-batch"));
     let Some(at) = arguments.iter().position(is_exec) else {
         return Some(ShellFlow::Next);
@@ -297,10 +297,10 @@ pub(super) fn follow_fd<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall
     let thing = append_path_part(start, part);
     let words: Vec<SymbolicText> = arguments.get(at + 1..).unwrap_or_default().to_vec();
     let marked = words.iter().any(|word| word.to_string().contains('{'));
-    let mut words = substitute_placeholder(walker, &words, "{}", &thing);
+    let mut words = substitute_placeholder(interpreter, &words, "{}", &thing);
     if !marked {
         words.push(thing);
     }
-    job.run_words(walker, words, Vec::new());
+    job.run_words(interpreter, words, Vec::new());
     Some(ShellFlow::Next)
 }

@@ -11,42 +11,42 @@ use crate::programs::find_filters;
 
 /// What programs print that list files: so far as names are known, they are worth more than nothing. What only picks
 /// lines behind them is looked through.
-pub(crate) fn find_listed_files(found: &[Invocation], world: &JudgeContext) -> Option<Vec<SymbolicText>> {
-    if let Some(values) = find_search_output(found, world) {
+pub(crate) fn find_listed_files(found: &[Invocation], context: &JudgeContext) -> Option<Vec<SymbolicText>> {
+    if let Some(values) = find_search_output(found, context) {
         return Some(values);
     }
     let (listing, picked) = find_lister(found)?;
     let arguments = listing.arguments();
     let mut values = match program_name(listing) {
         "ls" => list_ls_output(arguments, |_| SymbolicText::from_unknown(UnknownKind::Name)),
-        _ => list_find_output(arguments, listing.cwd.as_deref(), world),
+        _ => list_find_output(arguments, listing.cwd.as_deref(), context),
     };
     values.truncate(limits::VALUES);
     Some(narrow_patterns(values, picked)).filter(|_| !listing.elsewhere)
 }
 
 /// What the left side of a pipe lists, if it is known to list.
-pub(super) fn collect_piped_files(left: &[Invocation], walker: &mut ShellInterpreter<'_>) -> Vec<SymbolicText> {
-    walker.spend_steps(left.iter().map(|invocation| invocation.argv.len()).sum());
-    if let Some(values) = find_search_output(left, walker.world) {
+pub(super) fn collect_piped_files(left: &[Invocation], interpreter: &mut ShellInterpreter<'_>) -> Vec<SymbolicText> {
+    interpreter.spend_steps(left.iter().map(|invocation| invocation.argv.len()).sum());
+    if let Some(values) = find_search_output(left, interpreter.world) {
         return values;
     }
     let Some((listing, picked)) = find_lister(left) else {
-        return vec![SymbolicText::from_unknown(classify_output(left, walker.world))];
+        return vec![SymbolicText::from_unknown(classify_output(left, interpreter.world))];
     };
     let arguments = listing.arguments();
     // Whoever hands on bare names mostly means the files that have them.
     let values = match program_name(listing) {
         "ls" => list_ls_output(arguments, |start| append_path_part(start, SymbolicPart::Pattern("*".to_owned()))),
-        _ => list_find_output(arguments, listing.cwd.as_deref(), walker.world),
+        _ => list_find_output(arguments, listing.cwd.as_deref(), interpreter.world),
     };
     narrow_patterns(values, picked)
 }
 
 /// The output of a search in files, or of programs that pick lines of it, if it may name something of Snell's own.
-fn find_search_output(found: &[Invocation], world: &JudgeContext) -> Option<Vec<SymbolicText>> {
+fn find_search_output(found: &[Invocation], context: &JudgeContext) -> Option<Vec<SymbolicText>> {
     for invocation in found.iter().rev().take(limits::STAGES) {
-        let values = find_own_search_matches(invocation, world).filter(|_| !invocation.elsewhere);
+        let values = find_own_search_matches(invocation, context).filter(|_| !invocation.elsewhere);
         if values.is_some() || !words::LINE_FILTERS.contains(&program_name(invocation)) {
             return values;
         }
@@ -170,10 +170,10 @@ impl FindTests {
 pub(super) fn list_find_output(
     arguments: &[SymbolicText],
     cwd: Option<&str>,
-    world: &JudgeContext,
+    context: &JudgeContext,
 ) -> Vec<SymbolicText> {
     let tests = FindTests::parse(arguments);
-    let mut values = find_own_files(&tests, cwd, world);
+    let mut values = find_own_files(&tests, cwd, context);
     let FindTests { starts, names, has_other_tests: picks, .. } = tests;
     for start in &starts {
         // One more than are followed is enough to know that there are too many.

@@ -24,7 +24,7 @@ struct TextSearch<'a> {
 }
 
 /// The output of a search, if it may name something of Snell's own: those names, and one that is unknown.
-pub(super) fn find_own_search_matches(invocation: &Invocation, world: &JudgeContext) -> Option<Vec<SymbolicText>> {
+pub(super) fn find_own_search_matches(invocation: &Invocation, context: &JudgeContext) -> Option<Vec<SymbolicText>> {
     let search = TextSearch::parse(invocation)?;
     let cwd = invocation.cwd.as_deref();
     let here = SymbolicText::from_text(".");
@@ -36,8 +36,8 @@ pub(super) fn find_own_search_matches(invocation: &Invocation, world: &JudgeCont
     };
     let mut values = Vec::new();
     for start in starts {
-        let place = locate_path(start, cwd, world);
-        let own = world.self_paths.iter().filter(|own| search.can_find(own, &place, start));
+        let place = locate_path(start, cwd, context);
+        let own = context.self_paths.iter().filter(|own| search.can_find(own, &place, start));
         values.extend(own.map(|own| SymbolicText::from_text(own.path.clone())));
     }
     values.truncate(MAX_OWN_FILES);
@@ -163,16 +163,16 @@ impl<'a> TextSearch<'a> {
 const OWN_FILE_NAMES: &[&str] = &["snell.toml", "contacts.toml", "snell.db", "trust.json"];
 
 /// Snell's own files that `find` may find.
-pub(crate) fn find_own_files(tests: &FindTests, cwd: Option<&str>, world: &JudgeContext) -> Vec<SymbolicText> {
+pub(crate) fn find_own_files(tests: &FindTests, cwd: Option<&str>, context: &JudgeContext) -> Vec<SymbolicText> {
     let mut found = Vec::new();
     for start in &tests.starts {
-        let place = locate_path(start, cwd, world);
+        let place = locate_path(start, cwd, context);
         let Some(directory) = place.path.as_deref() else {
             continue;
         };
         let is_whole_project = place.classes.contains(PathClass::ProjectRoot)
             && !place.classes.intersects([PathClass::Root, PathClass::HomeRoot].into());
-        let own = world.self_paths.iter().filter(|own| own.kind != SelfFile::Hooks);
+        let own = context.self_paths.iter().filter(|own| own.kind != SelfFile::Hooks);
         let paths = own.flat_map(|own| {
             let inside = OWN_FILE_NAMES.iter().map(|name| format!("{}/{name}", own.path));
             std::iter::once(own.path.clone()).chain(inside)

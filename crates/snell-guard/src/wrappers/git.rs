@@ -6,8 +6,8 @@ use crate::interpret::{ShellFlow, ShellInterpreter, join_words};
 use crate::invocation::SymbolicText;
 
 /// Follows what git would run, and tells git itself.
-pub(super) fn follow_git<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
-    job.report_program(walker);
+pub(super) fn follow_git<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+    job.report_program(interpreter);
     let argv = &job.call.argv;
     let mut at = 1;
     let mut settings: Vec<SymbolicText> = Vec::new();
@@ -25,15 +25,15 @@ pub(super) fn follow_git<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCal
     };
     let arguments = argv.get(at + 1..).unwrap_or_default();
     for setting in &settings {
-        follow_setting(walker, job, setting, subcommand, arguments);
+        follow_setting(interpreter, job, setting, subcommand, arguments);
     }
-    follow_subcommand(walker, job, subcommand, arguments);
+    follow_subcommand(interpreter, job, subcommand, arguments);
     Some(ShellFlow::Next)
 }
 
 /// `-c key=value`
 fn follow_setting<'t>(
-    walker: &mut ShellInterpreter<'t>,
+    interpreter: &mut ShellInterpreter<'t>,
     job: &WrapperCall<'_>,
     setting: &SymbolicText,
     subcommand: &str,
@@ -46,7 +46,7 @@ fn follow_setting<'t>(
     let lower = key.to_ascii_lowercase();
     if let Some(alias) = lower.strip_prefix("alias.") {
         if alias.eq_ignore_ascii_case(subcommand) {
-            follow_alias(walker, job, &value, arguments);
+            follow_alias(interpreter, job, &value, arguments);
         }
         return;
     }
@@ -57,18 +57,18 @@ fn follow_setting<'t>(
     let is_word = value.as_text().is_some_and(|text| matches!(text, "" | "true" | "false" | "cat" | "store" | "cache"));
     if runs && !is_word {
         let code = if value.leading_text().starts_with('!') { value.skip_leading_bytes(1) } else { value };
-        job.run_code(walker, &code);
+        job.run_code(interpreter, &code);
     }
 }
 
 /// An alias: shell code behind a `!`, else another subcommand.
 fn follow_alias<'t>(
-    walker: &mut ShellInterpreter<'t>,
+    interpreter: &mut ShellInterpreter<'t>,
     job: &WrapperCall<'_>,
     value: &SymbolicText,
     arguments: &[SymbolicText],
 ) {
-    let rest = walker.quote_words(arguments);
+    let rest = interpreter.quote_words(arguments);
     let mut code = if value.leading_text().starts_with('!') {
         value.skip_leading_bytes(1)
     } else {
@@ -78,12 +78,12 @@ fn follow_alias<'t>(
     };
     code.push_text(" ");
     code.append(&rest);
-    job.run_code(walker, &code);
+    job.run_code(interpreter, &code);
 }
 
 /// What subcommands run.
 fn follow_subcommand<'t>(
-    walker: &mut ShellInterpreter<'t>,
+    interpreter: &mut ShellInterpreter<'t>,
     job: &WrapperCall<'_>,
     subcommand: &str,
     arguments: &[SymbolicText],
@@ -92,7 +92,7 @@ fn follow_subcommand<'t>(
         "bisect" if arguments.first().and_then(SymbolicText::as_text) == Some("run") => {
             let words = arguments.get(1..).unwrap_or_default().to_vec();
             if !words.is_empty() {
-                job.run_words(walker, words, Vec::new());
+                job.run_words(interpreter, words, Vec::new());
             }
         }
         "submodule" => {
@@ -101,14 +101,14 @@ fn follow_subcommand<'t>(
             let words: Vec<SymbolicText> =
                 words.iter().skip_while(|value| value.leading_text().starts_with('-')).cloned().collect();
             if !words.is_empty() {
-                job.run_code(walker, &join_words(&words));
+                job.run_code(interpreter, &join_words(&words));
             }
         }
         _ => {}
     }
     // `ext::sh -c …` as the address of a repository.
     for address in arguments.iter().filter(|value| value.leading_text().starts_with("ext::")) {
-        job.run_code(walker, &address.skip_leading_bytes("ext::".len()));
+        job.run_code(interpreter, &address.skip_leading_bytes("ext::".len()));
     }
     let Some((_, flags)) = words::CODE_FLAGS.iter().find(|(known, _)| *known == subcommand) else {
         return;
@@ -121,11 +121,11 @@ fn follow_subcommand<'t>(
                 false => (!rest.is_empty()).then_some(flag.len()),
             });
             if let Some(from) = glued {
-                job.run_code(walker, &argument.skip_leading_bytes(from));
+                job.run_code(interpreter, &argument.skip_leading_bytes(from));
             } else if text == *flag
                 && let Some(code) = arguments.get(at + 1)
             {
-                job.run_code(walker, code);
+                job.run_code(interpreter, code);
             }
         }
     }

@@ -20,7 +20,7 @@ fn wrap_in_console_log(code: &SymbolicText) -> SymbolicText {
 
 /// Hands on the code that an interpreter is given: by a flag, as a file that was written here, or by standard input.
 pub(super) fn report_interpreter_code(
-    walker: &mut ShellInterpreter<'_>,
+    interpreter: &mut ShellInterpreter<'_>,
     job: &WrapperCall<'_>,
     at: Option<usize>,
 ) -> bool {
@@ -32,9 +32,9 @@ pub(super) fn report_interpreter_code(
     let mut found = !codes.is_empty();
     let prints = language == CodeLanguage::Node && job.args.has_flag(PRINT_FLAGS);
     for code in codes {
-        walker.report_inline_code(language, code.clone(), at);
+        interpreter.report_inline_code(language, code.clone(), at);
         if prints {
-            walker.report_inline_code(language, wrap_in_console_log(&code), at);
+            interpreter.report_inline_code(language, wrap_in_console_log(&code), at);
         }
     }
     let operand = job.operands().first();
@@ -42,7 +42,7 @@ pub(super) fn report_interpreter_code(
     if operand.and_then(SymbolicText::as_text) == Some("eval")
         && let Some(code) = job.operands().get(1)
     {
-        walker.report_inline_code(language, code.clone(), at);
+        interpreter.report_inline_code(language, code.clone(), at);
         return true;
     }
     if found || job.args.has_flag(&["-m"]) {
@@ -50,15 +50,15 @@ pub(super) fn report_interpreter_code(
     }
     let from_stdin = operand.is_none_or(|operand| operand.as_text().is_some_and(|text| STDIN_NAMES.contains(&text)));
     let text = if from_stdin {
-        match &*walker.scope.io.stdin {
+        match &*interpreter.scope.io.stdin {
             StdinSource::Text(text) => Some(text.clone()),
             StdinSource::Inherited | StdinSource::Pipe(_) | StdinSource::File(_) => None,
         }
     } else {
-        operand.and_then(|path| walker.find_written_content(path))
+        operand.and_then(|path| interpreter.find_written_content(path))
     };
     if let Some(text) = text {
-        walker.report_inline_code(language, text, at);
+        interpreter.report_inline_code(language, text, at);
         found = true;
     }
     found

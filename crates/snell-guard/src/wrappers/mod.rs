@@ -50,48 +50,51 @@ fn find_use(name: &str, argv: &[SymbolicText]) -> Option<(&'static WrapperSpec, 
 }
 
 /// Follows what some variables make a program run.
-pub(crate) fn follow_code_variables(walker: &mut ShellInterpreter<'_>, call: &ExpandedCommand) {
-    for (name, value) in &call.variables {
+pub(crate) fn follow_code_variables(interpreter: &mut ShellInterpreter<'_>, command: &ExpandedCommand) {
+    for (name, value) in &command.variables {
         if CODE_VARIABLES.binary_search(&name.as_str()).is_ok() && !value.is_empty() {
-            run_code(walker, name, value, call);
+            run_code(interpreter, name, value, command);
         }
     }
 }
 
 /// Follows what a program runs; nothing if it is just a program.
-pub(crate) fn follow_wrapper<'t>(walker: &mut ShellInterpreter<'t>, call: &mut ExpandedCommand) -> Option<ShellFlow> {
-    let name = call.name()?;
-    if name.contains('/') && shells::follow_written_script(walker, call) {
+pub(crate) fn follow_wrapper<'t>(
+    interpreter: &mut ShellInterpreter<'t>,
+    command: &mut ExpandedCommand,
+) -> Option<ShellFlow> {
+    let name = command.name()?;
+    if name.contains('/') && shells::follow_written_script(interpreter, command) {
         return Some(ShellFlow::Next);
     }
-    let (wrapper, args) = find_use(name, &call.argv)?;
+    let (wrapper, args) = find_use(name, &command.argv)?;
     if args.has_flag(wrapper.refuse) {
         return None;
     }
     let via = std::iter::once(base_name(name)).chain(args.words.iter().map(String::as_str));
     let via = via.collect::<Vec<_>>().join(" ");
-    let job = WrapperCall { wrapper, args, via, call };
+    let job = WrapperCall { wrapper, args, via, call: command };
     match wrapper.runs {
-        WrapperMode::Shell => shells::follow_shell(walker, &job),
-        WrapperMode::Xargs => fanout::follow_xargs(walker, &job),
-        WrapperMode::Parallel => fanout::follow_parallel(walker, &job),
-        WrapperMode::Find => fanout::follow_find(walker, &job),
-        WrapperMode::Fd => fanout::follow_fd(walker, &job),
-        WrapperMode::Env => job.follow_env(walker),
-        WrapperMode::Git => git::follow_git(walker, &job),
-        WrapperMode::Awk => embedded_scripts::follow_awk(walker, &job),
-        WrapperMode::Sed => embedded_scripts::follow_sed(walker, &job),
-        WrapperMode::Editor => editors::follow_editor(walker, &job),
-        WrapperMode::Client => editors::follow_client(walker, &job),
-        WrapperMode::Make => embedded_scripts::follow_make(walker, &job),
-        WrapperMode::Keys => embedded_scripts::follow_terminal_keys(walker, &job),
-        WrapperMode::Crontab => embedded_scripts::follow_crontab(walker, &job),
+        WrapperMode::Shell => shells::follow_shell(interpreter, &job),
+        WrapperMode::Xargs => fanout::follow_xargs(interpreter, &job),
+        WrapperMode::Parallel => fanout::follow_parallel(interpreter, &job),
+        WrapperMode::Find => fanout::follow_find(interpreter, &job),
+        WrapperMode::Fd => fanout::follow_fd(interpreter, &job),
+        WrapperMode::Env => job.follow_env(interpreter),
+        WrapperMode::Git => git::follow_git(interpreter, &job),
+        WrapperMode::Awk => embedded_scripts::follow_awk(interpreter, &job),
+        WrapperMode::Sed => embedded_scripts::follow_sed(interpreter, &job),
+        WrapperMode::Editor => editors::follow_editor(interpreter, &job),
+        WrapperMode::Client => editors::follow_client(interpreter, &job),
+        WrapperMode::Make => embedded_scripts::follow_make(interpreter, &job),
+        WrapperMode::Keys => embedded_scripts::follow_terminal_keys(interpreter, &job),
+        WrapperMode::Crontab => embedded_scripts::follow_crontab(interpreter, &job),
         WrapperMode::Nothing
         | WrapperMode::Words
         | WrapperMode::Code
         | WrapperMode::AfterDashes
         | WrapperMode::Package
-        | WrapperMode::EachIsCode => job.follow_table_entry(walker),
+        | WrapperMode::EachIsCode => job.follow_table_entry(interpreter),
     }
 }
 
@@ -105,11 +108,11 @@ pub(super) struct WrapperCall<'c> {
 
 impl<'t> WrapperCall<'_> {
     /// What the table says.
-    fn follow_table_entry(&self, walker: &mut ShellInterpreter<'t>) -> Option<ShellFlow> {
-        let at = if self.wrapper.keep { self.report_program(walker) } else { None };
-        self.report_written_files(walker);
-        let mut ran = self.follow_code_flags(walker);
-        ran |= interpreter_code::report_interpreter_code(walker, self, at);
+    fn follow_table_entry(&self, interpreter: &mut ShellInterpreter<'t>) -> Option<ShellFlow> {
+        let at = if self.wrapper.keep { self.report_program(interpreter) } else { None };
+        self.report_written_files(interpreter);
+        let mut ran = self.follow_code_flags(interpreter);
+        ran |= interpreter_code::report_interpreter_code(interpreter, self, at);
         let (assignments, rest) = self.split_wrapped_words();
         let mut rest: Vec<SymbolicText> =
             containers::find_entrypoint(self).into_iter().chain(rest.iter().cloned()).collect();
@@ -121,28 +124,28 @@ impl<'t> WrapperCall<'_> {
         ran |= !rest.is_empty();
         match self.wrapper.runs {
             _ if rest.is_empty() => {}
-            WrapperMode::Code => self.run_code(walker, &join_words(&rest)),
-            WrapperMode::EachIsCode => rest.iter().for_each(|code| self.run_code(walker, code)),
-            _ => self.run_words(walker, rest, assignments),
+            WrapperMode::Code => self.run_code(interpreter, &join_words(&rest)),
+            WrapperMode::EachIsCode => rest.iter().for_each(|code| self.run_code(interpreter, code)),
+            _ => self.run_words(interpreter, rest, assignments),
         }
         let reads = self.wrapper.stdin && !ran;
-        if let Some(text) = walker.stdin_text().filter(|_| reads).cloned() {
-            self.run_code(walker, &text);
+        if let Some(text) = interpreter.stdin_text().filter(|_| reads).cloned() {
+            self.run_code(interpreter, &text);
             ran = true;
         }
         (ran || self.wrapper.keep).then_some(ShellFlow::Next)
     }
 
     /// Tells of the files that it writes itself: `strace -o file`.
-    fn report_written_files(&self, walker: &mut ShellInterpreter<'t>) {
+    fn report_written_files(&self, interpreter: &mut ShellInterpreter<'t>) {
         let values = self.wrapper.writes.iter().flat_map(|flags| self.args.flag_values(flags));
-        self.report_files(walker, values.cloned().map(OpenedFile::truncated).collect());
+        self.report_files(interpreter, values.cloned().map(OpenedFile::truncated).collect());
     }
 
     /// Reports files that are opened for this call or by it.
-    fn report_files(&self, walker: &mut ShellInterpreter<'t>, files: Vec<OpenedFile>) {
+    fn report_files(&self, interpreter: &mut ShellInterpreter<'t>, files: Vec<OpenedFile>) {
         if !files.is_empty() {
-            walker.report_files(files, &self.call.span);
+            interpreter.report_files(files, &self.call.span);
         }
     }
 
@@ -152,12 +155,12 @@ impl<'t> WrapperCall<'_> {
     }
 
     /// Tells the program itself.
-    fn report_program(&self, walker: &mut ShellInterpreter<'t>) -> Option<usize> {
-        walker.run_program(self.call.clone())
+    fn report_program(&self, interpreter: &mut ShellInterpreter<'t>) -> Option<usize> {
+        interpreter.run_program(self.call.clone())
     }
 
     /// Follows the values of flags that are shell code. These run here, wherever the rest runs.
-    fn follow_code_flags(&self, walker: &mut ShellInterpreter<'t>) -> bool {
+    fn follow_code_flags(&self, interpreter: &mut ShellInterpreter<'t>) -> bool {
         let mut ran = false;
         for (spellings, prefixes) in self.wrapper.code {
             let values: Vec<SymbolicText> = self.args.flag_values(spellings).cloned().collect();
@@ -165,7 +168,7 @@ impl<'t> WrapperCall<'_> {
                 let code = if prefixes.is_empty() { Some(value.clone()) } else { strip_code_prefix(&value, prefixes) };
                 if let Some(code) = code {
                     let elsewhere = self.wrapper.elsewhere && self.wrapper.runs == WrapperMode::Nothing;
-                    self.run_inside(walker, elsewhere, |walker| walker.run_code(&code, &self.call.span));
+                    self.run_inside(interpreter, elsewhere, |walker| walker.run_code(&code, &self.call.span));
                     ran = true;
                 }
             }
@@ -198,7 +201,7 @@ impl<'t> WrapperCall<'_> {
     }
 
     /// `env`: `-S` splits a text into words.
-    fn follow_env(&self, walker: &mut ShellInterpreter<'t>) -> Option<ShellFlow> {
+    fn follow_env(&self, interpreter: &mut ShellInterpreter<'t>) -> Option<ShellFlow> {
         const SPLIT_FLAGS: &[&str] = &["-S", "--split-string"];
         let argv = &self.call.argv;
         let at = argv.iter().position(|value| {
@@ -210,7 +213,7 @@ impl<'t> WrapperCall<'_> {
             if rest.is_empty() {
                 return None;
             }
-            self.run_words(walker, rest.to_vec(), assignments);
+            self.run_words(interpreter, rest.to_vec(), assignments);
             return Some(ShellFlow::Next);
         };
         let flag = argv.get(at)?;
@@ -227,16 +230,16 @@ impl<'t> WrapperCall<'_> {
             code = SymbolicText::from_text(text.replace("\\_", " "));
         }
         code.push_text(" ");
-        let rest = walker.quote_words(argv.get(next..).unwrap_or_default());
+        let rest = interpreter.quote_words(argv.get(next..).unwrap_or_default());
         code.append(&rest);
-        self.run_code(walker, &code);
+        self.run_code(interpreter, &code);
         Some(ShellFlow::Next)
     }
 
     /// Follows a program and its arguments.
     fn run_words(
         &self,
-        walker: &mut ShellInterpreter<'t>,
+        interpreter: &mut ShellInterpreter<'t>,
         mut words: Vec<SymbolicText>,
         assignments: Vec<(String, SymbolicText)>,
     ) {
@@ -244,7 +247,7 @@ impl<'t> WrapperCall<'_> {
             |flags: &[&str]| words.first().and_then(SymbolicText::as_text).is_some_and(|word| flags.contains(&word));
         if self.wrapper.operands > 0 && self.wrapper.code.iter().any(|(flags, _)| code_follows(flags)) {
             let code = words.get(1).cloned().unwrap_or_default();
-            return self.run_code(walker, &code);
+            return self.run_code(interpreter, &code);
         }
         if self.wrapper.runs == WrapperMode::Words && words.first().and_then(SymbolicText::as_text) == Some("--") {
             words.remove(0);
@@ -258,28 +261,28 @@ impl<'t> WrapperCall<'_> {
             // They are opened here, for the program that was told already.
             inner.files.clear();
         }
-        self.run_inside(walker, self.wrapper.elsewhere, |walker| walker.run_expanded(inner));
+        self.run_inside(interpreter, self.wrapper.elsewhere, |walker| walker.run_expanded(inner));
     }
 
     /// Follows shell code.
-    fn run_code(&self, walker: &mut ShellInterpreter<'t>, code: &SymbolicText) {
+    fn run_code(&self, interpreter: &mut ShellInterpreter<'t>, code: &SymbolicText) {
         if !self.wrapper.keep {
-            self.report_files(walker, self.call.files.clone());
+            self.report_files(interpreter, self.call.files.clone());
         }
-        self.run_inside(walker, self.wrapper.elsewhere, |walker| walker.run_code(code, &self.call.span));
+        self.run_inside(interpreter, self.wrapper.elsewhere, |walker| walker.run_code(code, &self.call.span));
     }
 
     /// Follows something through this program.
     fn run_inside(
         &self,
-        walker: &mut ShellInterpreter<'t>,
+        interpreter: &mut ShellInterpreter<'t>,
         elsewhere: bool,
         run: impl FnOnce(&mut ShellInterpreter<'t>) -> ShellFlow,
     ) {
         let directory =
             self.wrapper.cwd_flags.iter().flat_map(|spellings| self.args.flag_values(spellings)).last().cloned();
-        let container = elsewhere.then(|| containers::build_container(walker, self));
-        walker.run_via(&self.via, |walker| {
+        let container = elsewhere.then(|| containers::build_container(interpreter, self));
+        interpreter.run_via(&self.via, |walker| {
             let around = Rc::make_mut(&mut walker.context);
             around.privileged |= self.wrapper.privileged;
             around.elsewhere |= elsewhere;
@@ -301,10 +304,10 @@ impl<'t> WrapperCall<'_> {
 }
 
 /// Runs something with the standard input of the agent, because the program has read its own.
-fn with_inherited_stdin<'t>(walker: &mut ShellInterpreter<'t>, run: impl FnOnce(&mut ShellInterpreter<'t>)) {
-    let outer = std::mem::replace(&mut walker.scope.io.stdin, Rc::new(StdinSource::Inherited));
-    run(walker);
-    walker.scope.io.stdin = outer;
+fn with_inherited_stdin<'t>(interpreter: &mut ShellInterpreter<'t>, run: impl FnOnce(&mut ShellInterpreter<'t>)) {
+    let outer = std::mem::replace(&mut interpreter.scope.io.stdin, Rc::new(StdinSource::Inherited));
+    run(interpreter);
+    interpreter.scope.io.stdin = outer;
 }
 
 /// Where the first `--` stands.
@@ -313,9 +316,9 @@ fn find_dashes(words: &[SymbolicText]) -> Option<usize> {
 }
 
 /// Shell code that a program runs by the way.
-fn run_code(walker: &mut ShellInterpreter<'_>, via: &str, code: &SymbolicText, call: &ExpandedCommand) {
-    walker.run_via(via, |walker| {
-        walker.run_in_subshell(|walker| walker.run_code(code, &call.span));
+fn run_code(interpreter: &mut ShellInterpreter<'_>, via: &str, code: &SymbolicText, command: &ExpandedCommand) {
+    interpreter.run_via(via, |walker| {
+        walker.run_in_subshell(|walker| walker.run_code(code, &command.span));
         ShellFlow::Next
     });
 }

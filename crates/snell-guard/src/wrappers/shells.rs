@@ -84,26 +84,26 @@ impl ShellArgs {
 }
 
 /// Follows what a shell would run. It is args itself where that is unknown.
-pub(super) fn follow_shell<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
+pub(super) fn follow_shell<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>) -> Option<ShellFlow> {
     let argv = &job.call.argv;
     let args = ShellArgs::parse(argv);
     if args.only_reads && !args.interactive && !words::WITHOUT_NOEXEC.contains(&job.via.as_str()) {
-        job.report_files(walker, job.call.files.clone());
+        job.report_files(interpreter, job.call.files.clone());
         return Some(ShellFlow::Next);
     }
     for file in &args.startup_files {
-        if let Some(code) = walker.find_written_content(file) {
-            follow_child_shell(walker, job, &code, &[], false);
+        if let Some(code) = interpreter.find_written_content(file) {
+            follow_child_shell(interpreter, job, &code, &[], false);
         }
     }
     for code in &args.extra_code {
-        follow_child_shell(walker, job, code, &[], false);
+        follow_child_shell(interpreter, job, code, &[], false);
     }
     let rest = argv.get(args.operands_start..).unwrap_or_default();
     if args.has_code_flag {
         let (code, arguments) = rest.split_first()?;
-        report_shell_call(walker, job, code);
-        follow_child_shell(walker, job, code, arguments, true);
+        report_shell_call(interpreter, job, code);
+        follow_child_shell(interpreter, job, code, arguments, true);
         return Some(ShellFlow::Next);
     }
     if !args.extra_code.is_empty() {
@@ -111,31 +111,31 @@ pub(super) fn follow_shell<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperC
     }
     match rest.split_first() {
         Some((script, arguments)) if !args.reads_stdin && !is_stdin_name(script) => {
-            if let Some(content) = walker.find_written_content(script) {
-                walker.report_unseen_script(job.call, &content);
-                follow_child_shell(walker, job, &content, &prepend_script_name(script, arguments), true);
+            if let Some(content) = interpreter.find_written_content(script) {
+                interpreter.report_unseen_script(job.call, &content);
+                follow_child_shell(interpreter, job, &content, &prepend_script_name(script, arguments), true);
             } else {
                 if script.as_text().is_none() {
-                    walker.mark_partial(CoverageGap::UnknownCode);
+                    interpreter.mark_partial(CoverageGap::UnknownCode);
                 }
-                walker.run_program(job.call.clone());
+                interpreter.run_program(job.call.clone());
             }
         }
-        _ => follow_stdin_script(walker, job, rest),
+        _ => follow_stdin_script(interpreter, job, rest),
     }
     Some(ShellFlow::Next)
 }
 
 /// `./script.sh` where it was written in the same text: then it is followed.
-pub(super) fn follow_written_script(walker: &mut ShellInterpreter<'_>, call: &ExpandedCommand) -> bool {
-    let Some(content) = call.argv.first().and_then(|path| walker.find_written_content(path)) else {
+pub(super) fn follow_written_script(interpreter: &mut ShellInterpreter<'_>, command: &ExpandedCommand) -> bool {
+    let Some(content) = command.argv.first().and_then(|path| interpreter.find_written_content(path)) else {
         return false;
     };
     let first = content.leading_text().lines().next().unwrap_or_default();
     let other = first.starts_with("#!") && !first.contains("sh");
-    walker.report_command(call.clone());
+    interpreter.report_command(command.clone());
     if !other {
-        run_child_shell(walker, call.name().unwrap_or_default(), call, &content, &call.argv);
+        run_child_shell(interpreter, command.name().unwrap_or_default(), command, &content, &command.argv);
     }
     true
 }
@@ -148,57 +148,57 @@ fn prepend_script_name(script: &SymbolicText, arguments: &[SymbolicText]) -> Vec
     std::iter::once(script).chain(arguments).cloned().collect()
 }
 
-fn follow_stdin_script<'t>(walker: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>, arguments: &[SymbolicText]) {
-    let stdin = Rc::clone(&walker.scope.io.stdin);
+fn follow_stdin_script<'t>(interpreter: &mut ShellInterpreter<'t>, job: &WrapperCall<'_>, arguments: &[SymbolicText]) {
+    let stdin = Rc::clone(&interpreter.scope.io.stdin);
     let StdinSource::Text(text) = &*stdin else {
         if !matches!(&*stdin, StdinSource::Inherited) {
-            walker.mark_partial(CoverageGap::UnknownCode);
+            interpreter.mark_partial(CoverageGap::UnknownCode);
         }
-        walker.run_program(job.call.clone());
+        interpreter.run_program(job.call.clone());
         return;
     };
-    report_shell_call(walker, job, text);
+    report_shell_call(interpreter, job, text);
     let name = job.call.argv.first().cloned().unwrap_or_default();
-    with_inherited_stdin(walker, |walker| {
+    with_inherited_stdin(interpreter, |walker| {
         follow_child_shell(walker, job, text, &prepend_script_name(&name, arguments), false);
     });
 }
 
 /// Reports the shell if its code is not fully known, else only the files that are opened for it.
-fn report_shell_call(walker: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>, code: &SymbolicText) {
+fn report_shell_call(interpreter: &mut ShellInterpreter<'_>, job: &WrapperCall<'_>, code: &SymbolicText) {
     let mut call = job.call.clone();
     if !code.is_partly_unknown() {
         call.argv.clear();
     }
     if !call.argv.is_empty() || !call.files.is_empty() {
-        walker.report_command(call);
+        interpreter.report_command(call);
     }
 }
 
 /// Follows code in a shell of its own, which knows what was exported.
 fn follow_child_shell<'t>(
-    walker: &mut ShellInterpreter<'t>,
+    interpreter: &mut ShellInterpreter<'t>,
     job: &WrapperCall<'_>,
     code: &SymbolicText,
     arguments: &[SymbolicText],
     by_flag: bool,
 ) {
     let via = if by_flag { format!("{} -c", job.via) } else { job.via.clone() };
-    run_child_shell(walker, &via, job.call, code, arguments);
+    run_child_shell(interpreter, &via, job.call, code, arguments);
 }
 
 /// Runs code in a shell of its own for a call.
 fn run_child_shell<'t>(
-    walker: &mut ShellInterpreter<'t>,
+    interpreter: &mut ShellInterpreter<'t>,
     via: &str,
-    call: &ExpandedCommand,
+    command: &ExpandedCommand,
     code: &SymbolicText,
     arguments: &[SymbolicText],
 ) {
-    walker.run_via(via, |walker| {
+    interpreter.run_via(via, |walker| {
         walker.run_in_subshell(|walker| {
-            walker.enter_child_shell(&call.variables, arguments);
-            walker.run_code(code, &call.span)
+            walker.enter_child_shell(&command.variables, arguments);
+            walker.run_code(code, &command.span)
         });
         ShellFlow::Next
     });

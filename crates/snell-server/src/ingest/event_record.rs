@@ -64,14 +64,14 @@ const UNVERIFIED: &str = "unverified";
 
 /// Keeps what an unverified sender claims about this machine where nothing acts on it. Its host counts as another one, so
 /// its directory is not looked at either.
-pub(super) fn quarantine_local_claims(observation: &mut EventRecord) {
-    let payload = &mut observation.payload;
+pub(super) fn quarantine_local_claims(record: &mut EventRecord) {
+    let payload = &mut record.payload;
     let claims: Map<_, _> = LOCAL_CLAIMS.iter().filter_map(|name| payload.shift_remove_entry(*name)).collect();
     if !claims.is_empty() {
         payload.insert(UNVERIFIED.into(), Value::Object(claims));
     }
-    let sender = std::mem::take(&mut observation.sender);
-    observation.sender = EventSender {
+    let sender = std::mem::take(&mut record.sender);
+    record.sender = EventSender {
         process: None,
         process_is_told: false,
         tmux_pane: None,
@@ -87,11 +87,11 @@ fn text_field<'p>(payload: &'p Map<String, Value>, name: &str) -> Option<&'p str
 }
 
 /// What another Snell knows of the event beside its payload. What cannot be understood does not count.
-fn apply_snell_fields(observation: &mut EventRecord, mut own: Value) {
+fn apply_snell_fields(record: &mut EventRecord, mut own: Value) {
     if let Some(sender) = take_field(&mut own, "sender") {
-        observation.sender = sender;
+        record.sender = sender;
     }
-    observation.judgement = take_field(&mut own, "judgement");
+    record.judgement = take_field(&mut own, "judgement");
 }
 
 fn take_field<T: DeserializeOwned>(own: &mut Value, name: &str) -> Option<T> {

@@ -22,13 +22,13 @@ enum BraceToken {
 }
 
 impl BraceToken {
-    fn write_to(self, pieces: &mut WordBuilder) {
+    fn write_to(self, parts: &mut WordBuilder) {
         match self {
-            Self::Open => pieces.push_text("{", TextQuoting::Plain),
-            Self::Close => pieces.push_text("}", TextQuoting::Plain),
-            Self::Comma => pieces.push_text(",", TextQuoting::Plain),
-            Self::Plain(text, _) => pieces.push_text(&text, TextQuoting::Plain),
-            Self::Other(piece) => pieces.push(piece),
+            Self::Open => parts.push_text("{", TextQuoting::Plain),
+            Self::Close => parts.push_text("}", TextQuoting::Plain),
+            Self::Comma => parts.push_text(",", TextQuoting::Plain),
+            Self::Plain(text, _) => parts.push_text(&text, TextQuoting::Plain),
+            Self::Other(piece) => parts.push(piece),
         }
     }
 }

@@ -11,38 +11,38 @@ const SPECIAL: &[u8] = b"@*#?-$!0123456789";
 
 impl ShellParser<'_> {
     /// `$` and what follows it.
-    pub(crate) fn parse_dollar(&mut self, quoting: QuotingMode, pieces: &mut WordBuilder) {
+    pub(crate) fn parse_dollar(&mut self, quoting: QuotingMode, parts: &mut WordBuilder) {
         self.count_node();
         let quoted = quoting.is_quoted();
         let start = self.cursor.position();
         let next = self.cursor.peek_second();
         self.cursor.bump();
         match next {
-            Some(b'(') if self.is_arithmetic_ahead() => pieces.push(self.parse_arithmetic_expansion(start)),
+            Some(b'(') if self.is_arithmetic_ahead() => parts.push(self.parse_arithmetic_expansion(start)),
             Some(b'(') => {
                 let script = self.parse_command_substitution(start);
-                pieces.push(WordPart::Substitution { script, quoted });
+                parts.push(WordPart::Substitution { script, quoted });
             }
-            Some(b'{') => pieces.push(self.parse_nested_part(|parser| parser.parse_braced_parameter(quoting, start))),
-            Some(b'[') => pieces.push(self.parse_legacy_arithmetic(start)),
+            Some(b'{') => parts.push(self.parse_nested_part(|parser| parser.parse_braced_parameter(quoting, start))),
+            Some(b'[') => parts.push(self.parse_legacy_arithmetic(start)),
             Some(b'\'') if quoting.has_single_quotes() => {
                 self.cursor.peek();
-                self.parse_ansi_quotes(pieces);
+                self.parse_ansi_quotes(parts);
             }
             Some(b'"') if matches!(quoting, QuotingMode::Plain | QuotingMode::Arithmetic) => {
                 self.cursor.peek();
-                self.parse_double_quotes(pieces);
+                self.parse_double_quotes(parts);
             }
             Some(byte) if byte == b'_' || byte.is_ascii_alphabetic() => {
                 let name = self.parse_name();
-                pieces.push(build_plain_parameter(name, quoted));
+                parts.push(build_plain_parameter(name, quoted));
             }
             Some(byte) if SPECIAL.contains(&byte) => {
                 self.cursor.peek();
                 self.cursor.bump();
-                pieces.push(build_plain_parameter(char::from(byte).to_string(), quoted));
+                parts.push(build_plain_parameter(char::from(byte).to_string(), quoted));
             }
-            _ => pieces.push_char('$', quoted.into()),
+            _ => parts.push_char('$', quoted.into()),
         }
     }
 

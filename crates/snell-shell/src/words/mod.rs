@@ -126,31 +126,31 @@ impl ShellParser<'_> {
     }
 
     /// The pieces up to what ends the place, or the end of the text.
-    pub(super) fn parse_parts(&mut self, place: &LexicalContext, mut pieces: WordBuilder) -> WordBuilder {
+    pub(super) fn parse_parts(&mut self, place: &LexicalContext, mut parts: WordBuilder) -> WordBuilder {
         let quoted = place.quoting.is_quoted();
         let mut nested = 0_usize;
         while let Some(byte) = self.cursor.peek() {
-            if byte == b'(' && place.arrays && pieces.is_assignment() {
+            if byte == b'(' && place.arrays && parts.is_assignment() {
                 let elements = self.parse_array();
-                pieces.push(WordPart::Array(elements));
+                parts.push(WordPart::Array(elements));
                 continue;
             }
             if place.processes && matches!(byte, b'<' | b'>') && self.cursor.peek_second() == Some(b'(') {
-                pieces.push(self.parse_process_substitution());
+                parts.push(self.parse_process_substitution());
                 continue;
             }
             if (nested == 0 && (place.ends)(byte)) || place.closes == Some(byte) {
                 break;
             }
             match byte {
-                b'\\' => self.parse_escape(place.quoting, &mut pieces),
-                b'\'' if place.quoting.has_single_quotes() => self.parse_single_quotes(&mut pieces),
-                b'\'' if place.quoting == QuotingMode::Inner => self.parse_literal_single_quotes(&mut pieces),
-                b'"' if place.quoting != QuotingMode::Here => self.parse_double_quotes(&mut pieces),
-                b'$' => self.parse_dollar(place.quoting, &mut pieces),
-                b'`' => pieces.push(self.parse_backquotes(place.quoting)),
+                b'\\' => self.parse_escape(place.quoting, &mut parts),
+                b'\'' if place.quoting.has_single_quotes() => self.parse_single_quotes(&mut parts),
+                b'\'' if place.quoting == QuotingMode::Inner => self.parse_literal_single_quotes(&mut parts),
+                b'"' if place.quoting != QuotingMode::Here => self.parse_double_quotes(&mut parts),
+                b'$' => self.parse_dollar(place.quoting, &mut parts),
+                b'`' => parts.push(self.parse_backquotes(place.quoting)),
                 _ if place.patterns && EXTENDED.contains(&byte) && self.is_extended_pattern_ahead() => {
-                    pieces.push(self.parse_extended_pattern(char::from(byte)));
+                    parts.push(self.parse_extended_pattern(char::from(byte)));
                 }
                 _ => {
                     nested = match place.nests {
@@ -158,21 +158,21 @@ impl ShellParser<'_> {
                         Some((_, close)) if close == byte => nested.saturating_sub(1),
                         _ => nested,
                     };
-                    self.parse_plain_text(quoted, &mut pieces);
+                    self.parse_plain_text(quoted, &mut parts);
                 }
             }
         }
-        pieces
+        parts
     }
 
     /// One character that means nothing here, and all after it that mean nothing anywhere.
-    fn parse_plain_text(&mut self, quoted: bool, pieces: &mut WordBuilder) {
+    fn parse_plain_text(&mut self, quoted: bool, parts: &mut WordBuilder) {
         if let Some(c) = self.cursor.next_char() {
-            pieces.push_char(c, quoted.into());
+            parts.push_char(c, quoted.into());
         }
         let run = self.cursor.take_while(is_plain_byte);
         if !run.is_empty() {
-            pieces.push_text(run, quoted.into());
+            parts.push_text(run, quoted.into());
         }
     }
 

@@ -221,8 +221,8 @@ impl ShellParser<'_> {
 }
 
 /// Whether a `?` is open: the `:` that follows is its own.
-fn has_open_ternary(pieces: &WordBuilder) -> bool {
-    let texts = pieces.as_slice().iter().filter_map(|piece| match piece {
+fn has_open_ternary(parts: &WordBuilder) -> bool {
+    let texts = parts.as_slice().iter().filter_map(|piece| match piece {
         WordPart::Text { text, .. } => Some(text),
         _ => None,
     });

@@ -7,61 +7,61 @@ use crate::words::word_parts::TextQuoting;
 
 impl ShellParser<'_> {
     /// `\` and what it escapes. (A `\` at the end of a line is gone already.)
-    pub(crate) fn parse_escape(&mut self, quoting: QuotingMode, pieces: &mut WordBuilder) {
+    pub(crate) fn parse_escape(&mut self, quoting: QuotingMode, parts: &mut WordBuilder) {
         self.cursor.bump();
         match self.cursor.next_char() {
-            Some(c) if quoting.can_escape(c) => pieces.push_char(c, TextQuoting::Quoted),
+            Some(c) if quoting.can_escape(c) => parts.push_char(c, TextQuoting::Quoted),
             Some(c) => {
-                pieces.push_char('\\', TextQuoting::Quoted);
-                pieces.push_char(c, TextQuoting::Quoted);
+                parts.push_char('\\', TextQuoting::Quoted);
+                parts.push_char(c, TextQuoting::Quoted);
             }
-            None => pieces.push_char('\\', TextQuoting::Quoted),
+            None => parts.push_char('\\', TextQuoting::Quoted),
         }
     }
 
     /// `'…'`: nothing in it has a meaning.
-    pub(crate) fn parse_single_quotes(&mut self, pieces: &mut WordBuilder) {
+    pub(crate) fn parse_single_quotes(&mut self, parts: &mut WordBuilder) {
         let opened = self.cursor.position();
         self.cursor.bump();
         match self.cursor.take_until(b'\'') {
-            Some(text) => pieces.push_text(text, TextQuoting::Quoted),
+            Some(text) => parts.push_text(text, TextQuoting::Quoted),
             None => {
-                pieces.push_text(self.cursor.slice(opened + 1, self.cursor.len()), TextQuoting::Quoted);
+                parts.push_text(self.cursor.slice(opened + 1, self.cursor.len()), TextQuoting::Quoted);
                 self.report_unterminated(opened);
             }
         }
     }
 
     /// `'…'` in `"${x:-…}"`: the quotes are text and what is between them expands, but `}` between them does not close.
-    pub(crate) fn parse_literal_single_quotes(&mut self, pieces: &mut WordBuilder) {
+    pub(crate) fn parse_literal_single_quotes(&mut self, parts: &mut WordBuilder) {
         let opened = self.cursor.position();
         self.cursor.bump();
-        pieces.push_char('\'', TextQuoting::Quoted);
+        parts.push_char('\'', TextQuoting::Quoted);
         let inner = self.parse_parts(&lexical_context::BETWEEN_SINGLE, WordBuilder::default());
-        pieces.extend(inner.into_vec());
+        parts.extend(inner.into_vec());
         if self.cursor.eat(b'\'') {
-            pieces.push_char('\'', TextQuoting::Quoted);
+            parts.push_char('\'', TextQuoting::Quoted);
         } else {
             self.report_unterminated(opened);
         }
     }
 
     /// `"…"`: expansions keep their meaning.
-    pub(crate) fn parse_double_quotes(&mut self, pieces: &mut WordBuilder) {
+    pub(crate) fn parse_double_quotes(&mut self, parts: &mut WordBuilder) {
         let opened = self.cursor.position();
         self.cursor.bump();
         let inner = self.parse_parts(&lexical_context::DOUBLE, WordBuilder::default());
         if inner.is_empty() {
-            pieces.push_text("", TextQuoting::Quoted);
+            parts.push_text("", TextQuoting::Quoted);
         }
-        pieces.extend(inner.into_vec());
+        parts.extend(inner.into_vec());
         if !self.cursor.eat(b'"') {
             self.report_unterminated(opened);
         }
     }
 
     /// `$'…'`, from the quote on.
-    pub(crate) fn parse_ansi_quotes(&mut self, pieces: &mut WordBuilder) {
+    pub(crate) fn parse_ansi_quotes(&mut self, parts: &mut WordBuilder) {
         let opened = self.cursor.position();
         self.cursor.bump();
         let mut bytes = Vec::new();
@@ -90,7 +90,7 @@ impl ShellParser<'_> {
                 }
             }
         }
-        pieces.push_text(&String::from_utf8_lossy(&bytes), TextQuoting::Quoted);
+        parts.push_text(&String::from_utf8_lossy(&bytes), TextQuoting::Quoted);
     }
 
     /// One escape, as bytes: `\x` and octal numbers are bytes, not characters.

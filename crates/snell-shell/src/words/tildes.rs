@@ -48,7 +48,7 @@ pub(crate) fn find_tildes(pieces: Vec<WordPart>, where_: TildePositions) -> Vec<
 
 /// `{,a}~` becomes `{~,a~}`: after an alternative that is empty, what follows the list is the first.
 fn distribute_trailing_tilde(mut pieces: Vec<WordPart>) -> Vec<WordPart> {
-    let opens_way = |piece: &WordPart| match piece {
+    let opens_way = |part: &WordPart| match part {
         WordPart::Braces(words) => {
             words.len() <= limits::ALTERNATIVES_BESIDE_TILDE && words.iter().any(|word| word.parts.is_empty())
         }

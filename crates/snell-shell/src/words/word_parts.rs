@@ -46,8 +46,8 @@ impl WordBuilder {
         self.push_text(c.encode_utf8(&mut [0; 4]), quoting);
     }
 
-    pub(crate) fn push(&mut self, piece: WordPart) {
-        match piece {
+    pub(crate) fn push(&mut self, part: WordPart) {
+        match part {
             WordPart::Text { text, quoted } => self.push_text(&text, quoted.into()),
             piece => self.pieces.push(piece),
         }

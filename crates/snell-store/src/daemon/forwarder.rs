@@ -182,8 +182,8 @@ mod tests {
         put(0);
         let hurry = ForwarderSettings { linger: Duration::ZERO, ..ForwarderSettings::default() };
         let (mut left, mut handed) = (0, Vec::new());
-        let hand = &mut |letter: &OutboxMessage| {
-            handed.push(letter.body["prompt"].clone());
+        let hand = &mut |message: &OutboxMessage| {
+            handed.push(message.body["prompt"].clone());
             DeliveryAnswer::Accepted
         };
         let turn = outbox.try_lock_delivery().unwrap().unwrap();

@@ -108,10 +108,10 @@ impl Store {
     /// # Errors
     ///
     /// When the database cannot be read. A transcript that cannot be read says nothing.
-    pub fn load_session_snapshot(&mut self, inquiry: &SnapshotQuery) -> Result<SessionSnapshot> {
-        let known = self.read_rows(&mut |rows| StoredSession::load(rows, inquiry))?;
+    pub fn load_session_snapshot(&mut self, query: &SnapshotQuery) -> Result<SessionSnapshot> {
+        let known = self.read_rows(&mut |rows| StoredSession::load(rows, query))?;
         // Nobody waits for the database while a file is read.
-        let context_percent = known.compute_context_percent(inquiry);
+        let context_percent = known.compute_context_percent(query);
         let Some(conversation) = known.conversation else {
             return Ok(SessionSnapshot { context_percent, ..SessionSnapshot::default() });
         };
@@ -149,16 +149,15 @@ struct StoredSession {
 }
 
 impl StoredSession {
-    fn load(rows: &mut dyn Rows, inquiry: &SnapshotQuery) -> Result<Self> {
-        let own = inquiry.own_session_id.as_deref();
+    fn load(rows: &mut dyn Rows, query: &SnapshotQuery) -> Result<Self> {
+        let own = query.own_session_id.as_deref();
         let mut ids: Vec<_> = own.map(str::to_owned).into_iter().collect();
-        let Some((agent, conversation)) = find_conversation(rows, inquiry)? else {
+        let Some((agent, conversation)) = find_conversation(rows, query)? else {
             return Ok(Self { ids, ..Self::default() });
         };
         let id = conversation.conversation_id;
         ids.extend(rows.list_session_ids(id)?);
-        let workers =
-            if inquiry.workers { rows.list_unreported_workers(id, MAX_REPORTED_WORKERS)? } else { Vec::new() };
+        let workers = if query.workers { rows.list_unreported_workers(id, MAX_REPORTED_WORKERS)? } else { Vec::new() };
         Ok(Self {
             agent: Some(agent).filter(|agent| agent.conversation_id == Some(id)),
             conversation: Some(conversation),
@@ -169,18 +168,18 @@ impl StoredSession {
     }
 
     /// What the agent's status line says, else what was counted last.
-    fn compute_context_percent(&self, inquiry: &SnapshotQuery) -> Option<f64> {
-        let path = inquiry.transcript_path.as_deref().and_then(|path| path.to_str());
+    fn compute_context_percent(&self, query: &SnapshotQuery) -> Option<f64> {
+        let path = query.transcript_path.as_deref().and_then(|path| path.to_str());
         let Some(agent) = &self.agent else {
             // What the store has read of it was about an agent that is elsewhere now.
             let usage = path.and_then(|path| read_last_usage(path, &TranscriptProgress::default(), &self.ids));
-            return usage.map(|usage| context_usage::compute_context_percent(&usage, inquiry.context_window));
+            return usage.map(|usage| context_usage::compute_context_percent(&usage, query.context_window));
         };
         if agent.context_source == Some(ContextSource::StatusLine) {
             return agent.context_percent;
         }
         let usage = path.and_then(|path| read_last_usage(path, &self.progress, &self.ids));
-        let window = inquiry.context_window.or(agent.context_window);
+        let window = query.context_window.or(agent.context_window);
         let newest = usage.map(|usage| context_usage::compute_context_percent(&usage, window));
         newest.or(agent.context_percent)
     }
@@ -188,9 +187,9 @@ impl StoredSession {
 
 /// The conversation that the ids lead to, and its agent. The agent's own id comes first: the launcher's may have been
 /// inherited, and it was if whoever has it is in the middle of something under another id.
-fn find_conversation(rows: &mut dyn Rows, inquiry: &SnapshotQuery) -> Result<Option<(AgentRow, ConversationRow)>> {
-    let own = inquiry.own_session_id.as_deref();
-    for id in own.into_iter().chain(inquiry.session_ids.iter().map(String::as_str)) {
+fn find_conversation(rows: &mut dyn Rows, query: &SnapshotQuery) -> Result<Option<(AgentRow, ConversationRow)>> {
+    let own = query.own_session_id.as_deref();
+    for id in own.into_iter().chain(query.session_ids.iter().map(String::as_str)) {
         let Some(known) = rows.find_session_binding(id)? else {
             continue;
         };

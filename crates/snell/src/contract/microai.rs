@@ -74,23 +74,23 @@ pub(super) static MICROAI: Contract = Contract {
     read_answer,
 };
 
-fn read_entry(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &SpannedNode) {
+fn read_entry(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &SpannedNode) {
     let what = format!("an entry for \"{}\"", key.written);
-    let Some(fields) = reading.read_object(node, &what) else {
+    let Some(fields) = reader.read_object(node, &what) else {
         return;
     };
-    reading.warn_of_unknown_keys(&fields, KEYS, &what);
-    let Some(command) = reading.read_required_text(&fields, "command", &what) else {
+    reader.warn_of_unknown_keys(&fields, KEYS, &what);
+    let Some(command) = reader.read_required_text(&fields, "command", &what) else {
         return;
     };
-    let Some(matcher) = read_matcher(reading, key, &fields) else {
+    let Some(matcher) = read_matcher(reader, key, &fields) else {
         return;
     };
-    let condition = reading.read_condition(&fields, "condition").map(HookCondition::Shell);
-    let on_failure = read_continue_on_failure(reading, key, &fields);
-    let timeout = reading.read_timeout(&fields, TimeoutUnit::Milliseconds, DEFAULT_TIMEOUT, MAX_TIMEOUT);
-    let origin = reading.locate_offset(fields.offset);
-    reading.hooks.push(Hook {
+    let condition = reader.read_condition(&fields, "condition").map(HookCondition::Shell);
+    let on_failure = read_continue_on_failure(reader, key, &fields);
+    let timeout = reader.read_timeout(&fields, TimeoutUnit::Milliseconds, DEFAULT_TIMEOUT, MAX_TIMEOUT);
+    let origin = reader.locate_offset(fields.offset);
+    reader.hooks.push(Hook {
         matcher,
         condition,
         on_failure,
@@ -99,23 +99,23 @@ fn read_entry(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &Spa
 }
 
 /// The entry's matcher, or nothing if the entry cannot be loaded.
-fn read_matcher(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, fields: &ObjectFields<'_>) -> Option<Matcher> {
+fn read_matcher(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, fields: &ObjectFields<'_>) -> Option<Matcher> {
     let Some(node) = fields.get("matcher") else {
         return Some(Matcher::match_all(None));
     };
-    let written = reading.expect_text(node, "matcher")?;
+    let written = reader.expect_text(node, "matcher")?;
     if !key.event.is_tool_event() {
-        reading.add_warning(node.offset, format!("\"matcher\" has no meaning for {}; it is ignored", key.event));
+        reader.add_warning(node.offset, format!("\"matcher\" has no meaning for {}; it is ignored", key.event));
         return Some(Matcher::match_all(None));
     }
     let tool = written.split('(').next().unwrap_or_default().trim();
     if tool.contains('|') {
-        reading.add_warning(
+        reader.add_warning(
             node.offset,
             format!("\"{tool}\" is one tool's name here, not a list; write one entry per tool"),
         );
     } else if tool != "*" && tool.contains(['*', '?']) {
-        reading.add_warning(
+        reader.add_warning(
             node.offset,
             format!("\"{tool}\" is one tool's name here, not a pattern; only \"*\" alone means every tool"),
         );
@@ -123,7 +123,7 @@ fn read_matcher(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, fields: 
     match Matcher::from_tool_pattern(written) {
         Ok(matcher) => Some(matcher),
         Err(fault) => {
-            reading.add_error(node.offset, format!("\"matcher\" {fault} (the entry is not loaded)"));
+            reader.add_error(node.offset, format!("\"matcher\" {fault} (the entry is not loaded)"));
             None
         }
     }
@@ -131,7 +131,7 @@ fn read_matcher(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, fields: 
 
 /// A guard whose declaration cannot be read is taken at its strictest, and its author is told.
 fn read_continue_on_failure(
-    reading: &mut ConfigReader<'_>,
+    reader: &mut ConfigReader<'_>,
     key: &HookEventKey<'_>,
     fields: &ObjectFields<'_>,
 ) -> FailurePolicy {
@@ -143,14 +143,14 @@ fn read_continue_on_failure(
         NodeValue::Bool(false) => {}
         _ => {
             let kind = node.kind_name();
-            reading.add_error(
+            reader.add_error(
                 node.offset,
                 format!("\"continueOnFailure\" must be true or false, not {kind}; false counts"),
             );
         }
     }
     if !(MICROAI.can_block)(&key.event) {
-        reading
+        reader
             .add_warning(node.offset, format!("a failure cannot block {}; only PreToolUse can be blocked", key.event));
     }
     FailurePolicy::Block

@@ -267,10 +267,10 @@ pub(crate) fn find_contract_for_document(node: &SpannedNode) -> &'static Contrac
 }
 
 /// Reads a document that belongs to `contract`.
-pub(crate) fn read_document(contract: &'static Contract, reading: &mut ConfigReader<'_>, node: &SpannedNode) {
+pub(crate) fn read_document(contract: &'static Contract, reader: &mut ConfigReader<'_>, node: &SpannedNode) {
     match contract.reader {
-        ContractReader::File(read) => read(reading, node),
-        ContractReader::Entry(_) => settings_json::read_settings_json(contract, reading, node),
+        ContractReader::File(read) => read(reader, node),
+        ContractReader::Entry(_) => settings_json::read_settings_json(contract, reader, node),
     }
 }
 

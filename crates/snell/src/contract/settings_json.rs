@@ -15,48 +15,48 @@ pub(crate) struct HookEventKey<'a> {
 
 /// Reads the hooks of a settings file that lies where `home`'s files lie. They stand under `hooks`, or, as the flat
 /// specification also prints them, under the names of events at the root. Every other key belongs to the agent.
-pub(super) fn read_settings_json(home: &'static Contract, reading: &mut ConfigReader<'_>, node: &SpannedNode) {
-    let Some(root) = reading.read_object(node, "a settings file") else {
+pub(super) fn read_settings_json(home: &'static Contract, reader: &mut ConfigReader<'_>, node: &SpannedNode) {
+    let Some(root) = reader.read_object(node, "a settings file") else {
         return;
     };
-    (home.read_switches)(reading, &root);
+    (home.read_switches)(reader, &root);
     if let Some(hooks) = root.get("hooks")
-        && let Some(events) = reading.read_object(hooks, "\"hooks\"")
+        && let Some(events) = reader.read_object(hooks, "\"hooks\"")
     {
         for member in events.distinct_members() {
-            read_event(home, reading, member);
+            read_event(home, reader, member);
         }
     }
     for member in root.distinct_members() {
         if EventName::parse_known(&member.key).is_some() {
-            read_event(home, reading, member);
+            read_event(home, reader, member);
         } else if !root.contains_key("hooks") && matches!(member.node.value, NodeValue::Object(_)) {
             // All other keys are the agent's, but one that looks like a slip of the pen would cost every hook.
             let near = format_suggestion(&member.key, ["hooks"]);
             if !near.is_empty() {
-                reading
+                reader
                     .add_warning(member.key_offset, format!("no \"hooks\" in this file, but \"{}\"{near}", member.key));
             }
         }
     }
 }
 
-fn read_event(home: &'static Contract, reading: &mut ConfigReader<'_>, member: &SpannedMember) {
-    let Some(entries) = reading.read_array(&member.node, &format!("\"{}\"", member.key)) else {
+fn read_event(home: &'static Contract, reader: &mut ConfigReader<'_>, member: &SpannedMember) {
+    let Some(entries) = reader.read_array(&member.node, &format!("\"{}\"", member.key)) else {
         return;
     };
     if entries.is_empty() {
         // Nothing is lost, but a name that nobody knows is still a mistake.
-        reading.read_event_name(member.key_offset, &member.key, home.vocabulary);
+        reader.read_event_name(member.key_offset, &member.key, home.vocabulary);
     }
     for entry in entries {
-        read_entry(home, reading, (&member.key, member.key_offset), entry);
+        read_entry(home, reader, (&member.key, member.key_offset), entry);
     }
 }
 
 fn read_entry(
     home: &'static Contract,
-    reading: &mut ConfigReader<'_>,
+    reader: &mut ConfigReader<'_>,
     (written, at): (&str, usize),
     entry: &SpannedNode,
 ) {
@@ -67,7 +67,7 @@ fn read_entry(
         };
         let near = keys.iter().map(|member| format_suggestion(&member.key, ["hooks", "command"]));
         let near = near.max_by_key(String::len).unwrap_or_default();
-        reading.add_error(
+        reader.add_error(
             entry.offset,
             format!(
                 "an entry for \"{written}\" must be a group with \"hooks\", a hook with \"command\", or the path of a \
@@ -81,12 +81,12 @@ fn read_entry(
         return;
     };
     let contract = find_contract_for_shape(home, shape);
-    let Some(event) = reading.read_event_name(at, written, contract.vocabulary) else {
+    let Some(event) = reader.read_event_name(at, written, contract.vocabulary) else {
         return;
     };
     let key = HookEventKey { written, event };
     if let ContractReader::Entry(read) = contract.reader {
-        read(reading, &key, entry);
+        read(reader, &key, entry);
     }
 }
 

@@ -63,40 +63,40 @@ fn find_reaction(written: &EventName, event: &Event) -> EventReaction {
     }
 }
 
-fn read_group(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &SpannedNode) {
+fn read_group(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &SpannedNode) {
     let what = format!("an entry for \"{}\"", key.written);
-    let Some(group) = reading.read_object(node, &what) else {
+    let Some(group) = reader.read_object(node, &what) else {
         return;
     };
-    reading.warn_of_unknown_keys(&group, &["matcher", "hooks"], &what);
-    let Some(matcher) = read_matcher(reading, key, &group) else {
+    reader.warn_of_unknown_keys(&group, &["matcher", "hooks"], &what);
+    let Some(matcher) = read_matcher(reader, key, &group) else {
         return;
     };
-    let Some(hooks) = group.get("hooks").and_then(|hooks| reading.read_array(hooks, "\"hooks\"")) else {
+    let Some(hooks) = group.get("hooks").and_then(|hooks| reader.read_array(hooks, "\"hooks\"")) else {
         return;
     };
     if hooks.is_empty() {
-        reading.add_error(
+        reader.add_error(
             group.offset,
             format!("{what} has no hooks; add {{\"type\": \"command\", \"command\": \"…\"}} to \"hooks\""),
         );
     }
     for hook in hooks {
-        read_command(reading, key, &matcher, hook);
+        read_command(reader, key, &matcher, hook);
     }
 }
 
 /// The matcher that the event calls for, or nothing if the entry cannot be loaded.
-fn read_matcher(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, group: &ObjectFields<'_>) -> Option<Matcher> {
+fn read_matcher(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, group: &ObjectFields<'_>) -> Option<Matcher> {
     let written = match group.get("matcher") {
         None => None,
-        Some(node) => Some((node.offset, reading.expect_text(node, "matcher")?)),
+        Some(node) => Some((node.offset, reader.expect_text(node, "matcher")?)),
     };
     match (written, key.event.is_tool_event()) {
         (Some((at, written)), true) => {
             if written.contains(".*") {
                 let meant = written.replace(".*", "*");
-                reading.add_warning(
+                reader.add_warning(
                     at,
                     format!("\"{written}\" is a wildcard pattern here, in which a dot is a dot; write \"{meant}\""),
                 );
@@ -104,11 +104,11 @@ fn read_matcher(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, group: &
             Some(Matcher::from_caseless_globs(written))
         }
         (Some((at, _)), false) => {
-            reading.add_warning(at, format!("\"matcher\" has no meaning for {}; it is ignored", key.event));
+            reader.add_warning(at, format!("\"matcher\" has no meaning for {}; it is ignored", key.event));
             Some(Matcher::match_all(None))
         }
         (None, _) if matches!(key.event, EventName::PreToolUse | EventName::PostToolUse) => {
-            reading.add_error(
+            reader.add_error(
                 group.offset,
                 format!(
                     "an entry for \"{}\" needs a \"matcher\"; write \"matcher\": \"*\" for every tool (the entry is not \
@@ -122,14 +122,14 @@ fn read_matcher(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, group: &
     }
 }
 
-fn read_command(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher: &Matcher, node: &SpannedNode) {
-    let Some(fields) = reading.read_object(node, "a hook") else {
+fn read_command(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher: &Matcher, node: &SpannedNode) {
+    let Some(fields) = reader.read_object(node, "a hook") else {
         return;
     };
-    reading.warn_of_unknown_keys(&fields, &["type", "command", "timeout", "async"], "a hook");
+    reader.warn_of_unknown_keys(&fields, &["type", "command", "timeout", "async"], "a hook");
     let kind = match fields.get("type") {
         None => {
-            reading.add_error(fields.offset, "a hook has no \"type\"; add \"type\": \"command\"");
+            reader.add_error(fields.offset, "a hook has no \"type\"; add \"type\": \"command\"");
             return;
         }
         Some(SpannedNode { value: NodeValue::String(kind), .. }) if kind == "command" => kind,
@@ -138,18 +138,18 @@ fn read_command(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher:
                 NodeValue::String(kind) => format!("\"{kind}\"{}", format_suggestion(kind, ["command"])),
                 _ => other.kind_name().to_owned(),
             };
-            reading
+            reader
                 .add_error(other.offset, format!("\"type\" must be \"command\", not {shown}; the hook is not loaded"));
             return;
         }
     };
-    let Some(command) = reading.read_required_text(&fields, "command", &format!("a {kind} hook")) else {
+    let Some(command) = reader.read_required_text(&fields, "command", &format!("a {kind} hook")) else {
         return;
     };
-    let timeout = reading.read_timeout(&fields, TimeoutUnit::Seconds, DEFAULT_TIMEOUT, MAX_TIMEOUT);
-    let background = reading.read_bool(&fields, "async").unwrap_or(false);
-    let origin = reading.locate_offset(fields.offset);
-    reading.hooks.push(Hook {
+    let timeout = reader.read_timeout(&fields, TimeoutUnit::Seconds, DEFAULT_TIMEOUT, MAX_TIMEOUT);
+    let background = reader.read_bool(&fields, "async").unwrap_or(false);
+    let origin = reader.locate_offset(fields.offset);
+    reader.hooks.push(Hook {
         matcher: matcher.clone(),
         background,
         ..Hook::new(&WAVE, key.event.clone(), HookAction::posix_shell(command), timeout, origin)

@@ -59,37 +59,37 @@ fn whale_event_name(event: &EventName) -> &str {
     }
 }
 
-fn read_hook_file(reading: &mut ConfigReader<'_>, node: &SpannedNode) {
-    let Some(entries) = reading.read_array(node, "a whale hook file") else {
+fn read_hook_file(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
+    let Some(entries) = reader.read_array(node, "a whale hook file") else {
         return;
     };
     for entry in entries {
-        read_entry(reading, entry);
+        read_entry(reader, entry);
     }
 }
 
-fn read_entry(reading: &mut ConfigReader<'_>, node: &SpannedNode) {
-    let Some(fields) = reading.read_object(node, "a hook") else {
+fn read_entry(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
+    let Some(fields) = reader.read_object(node, "a hook") else {
         return;
     };
-    reading.warn_of_unknown_keys(&fields, &["event", "command", "pattern", "timeout", "allowModify"], "a hook");
-    let Some(written) = reading.read_required_text(&fields, "event", "a hook") else {
+    reader.warn_of_unknown_keys(&fields, &["event", "command", "pattern", "timeout", "allowModify"], "a hook");
+    let Some(written) = reader.read_required_text(&fields, "event", "a hook") else {
         return;
     };
     let at = fields.get("event").map_or(fields.offset, |node| node.offset);
-    let event = reading.read_event_name(at, &written, EventVocabulary::Closed);
-    let command = reading.read_required_text(&fields, "command", "a hook");
+    let event = reader.read_event_name(at, &written, EventVocabulary::Closed);
+    let command = reader.read_required_text(&fields, "command", "a hook");
     let (Some(event), Some(command)) = (event, command) else {
         return;
     };
     let matcher = match fields.get("pattern") {
         None => Matcher::match_all(None),
         Some(node) => {
-            let Some(pattern) = reading.expect_text(node, "pattern") else {
+            let Some(pattern) = reader.expect_text(node, "pattern") else {
                 return;
             };
             if pattern.contains('|') || pattern.contains(".*") {
-                reading.add_warning(
+                reader.add_warning(
                     node.offset,
                     format!("\"{pattern}\" is one wildcard pattern here; write * and ?, and one entry per name"),
                 );
@@ -97,15 +97,15 @@ fn read_entry(reading: &mut ConfigReader<'_>, node: &SpannedNode) {
             if event.is_tool_event() {
                 Matcher::from_glob(pattern)
             } else {
-                reading.add_warning(node.offset, format!("\"pattern\" has no meaning for {written}; it is ignored"));
+                reader.add_warning(node.offset, format!("\"pattern\" has no meaning for {written}; it is ignored"));
                 Matcher::match_all(None)
             }
         }
     };
-    let timeout = reading.read_timeout(&fields, TimeoutUnit::Milliseconds, DEFAULT_TIMEOUT, MAX_TIMEOUT);
-    let may_modify = reading.read_bool(&fields, "allowModify").unwrap_or(false);
-    let origin = reading.locate_offset(fields.offset);
-    reading.hooks.push(Hook {
+    let timeout = reader.read_timeout(&fields, TimeoutUnit::Milliseconds, DEFAULT_TIMEOUT, MAX_TIMEOUT);
+    let may_modify = reader.read_bool(&fields, "allowModify").unwrap_or(false);
+    let origin = reader.locate_offset(fields.offset);
+    reader.hooks.push(Hook {
         matcher,
         may_modify,
         ..Hook::new(&WHALE, event, HookAction::posix_shell(command), timeout, origin)

@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<u8> {
 /// What is to be kept of the event, if that is wanted.
 fn start_recording(
     args: &Args,
-    around: &ConfigArgs,
+    config_args: &ConfigArgs,
     engine: &Engine,
     event: &Event,
     findings: &[Diagnostic],
@@ -93,8 +93,8 @@ fn start_recording(
     if !args.record {
         return Ok(None);
     }
-    let caller = CallerEnv { data: around.data_dir(), now: read_clock_override() };
-    let mut record = HostRecording::new(&caller, event, around.resolve_project()?, &engine.settings(), findings);
+    let caller = CallerEnv { data: config_args.data_dir(), now: read_clock_override() };
+    let mut record = HostRecording::new(&caller, event, config_args.resolve_project()?, &engine.settings(), findings);
     if has_hook_for_event(engine, event) {
         record.write_pending_event();
     }
@@ -104,21 +104,21 @@ fn start_recording(
 /// The guard, if it is asked for and the event is about a call to come.
 fn start_guard_run<'a>(
     args: &Args,
-    around: &ConfigArgs,
+    config_args: &ConfigArgs,
     engine: &Engine,
     event: &'a Event,
 ) -> anyhow::Result<Option<GuardRun<'a>>> {
     if !args.guard {
         return Ok(None);
     }
-    let project = around.resolve_project()?;
+    let project = config_args.resolve_project()?;
     let now = read_clock_override().unwrap_or_else(Timestamp::now);
     Ok(GuardRun::for_event(event, &engine.settings(), &project, now))
 }
 
 /// What the guard says about the event, then the hooks, and then the guard again if they changed the tool's input.
-fn fire_event(engine: &Engine, event: &Event, hearing: Option<&mut GuardRun<'_>>) -> anyhow::Result<Verdict> {
-    let Some(hearing) = hearing else {
+fn fire_event(engine: &Engine, event: &Event, guard_run: Option<&mut GuardRun<'_>>) -> anyhow::Result<Verdict> {
+    let Some(hearing) = guard_run else {
         return block_on(engine.fire(event.clone()));
     };
     let mut verdict = Verdict::new(event.name.clone());

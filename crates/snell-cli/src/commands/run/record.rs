@@ -16,7 +16,7 @@ use crate::record::record_event::HookRecorder;
 /// A record in the making.
 #[derive(Debug)]
 pub(super) struct HostRecording {
-    recording: HookRecorder,
+    recorder: HookRecorder,
     record: MaskedRecord,
     pending: Option<PendingEvent>,
 }
@@ -39,17 +39,17 @@ impl HostRecording {
         settings: &SnellSettings,
         findings: &[Diagnostic],
     ) -> Self {
-        let mut observation = EventRecord::new(event, caller.now.unwrap_or_else(Timestamp::now));
-        observation.sender = build_host_sender(&EnvVars::read(), event.agent_name.clone());
-        observation.sender.cwd = event.cwd.is_none().then_some(project);
-        observation.sender.context_window = settings.context_window;
-        let record = observation.into();
-        Self { recording: HookRecorder::new(caller, settings, findings), record, pending: None }
+        let mut record = EventRecord::new(event, caller.now.unwrap_or_else(Timestamp::now));
+        record.sender = build_host_sender(&EnvVars::read(), event.agent_name.clone());
+        record.sender.cwd = event.cwd.is_none().then_some(project);
+        record.sender.context_window = settings.context_window;
+        let record = record.into();
+        Self { recorder: HookRecorder::new(caller, settings, findings), record, pending: None }
     }
 
     /// Hooks take their time, and meanwhile the host may lose its patience with us.
     pub(super) fn write_pending_event(&mut self) {
-        self.pending = self.recording.write_pending(&self.record);
+        self.pending = self.recorder.write_pending(&self.record);
         // While they run, other events may be stored.
         self.record.mark_delayed();
     }
@@ -59,13 +59,13 @@ impl HostRecording {
         let mut judgement = DecisionRecord::from_verdict(verdict, took);
         judgement.guard = guard;
         self.record.set_decision(judgement);
-        if let Some(judged) = self.recording.write_pending(&self.record) {
+        if let Some(judged) = self.recorder.write_pending(&self.record) {
             self.pending.replace(judged).into_iter().for_each(PendingEvent::remove);
         }
     }
 
     /// Stores it.
     pub(super) fn store_event(self) {
-        self.recording.record(self.record, self.pending);
+        self.recorder.record(self.record, self.pending);
     }
 }

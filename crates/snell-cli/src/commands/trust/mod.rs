@@ -270,14 +270,14 @@ fn revoke_trust(args: &Args) -> anyhow::Result<u8> {
 
 /// The directory whose trust is to be ended if none was named: this one if anything in it or below is trusted, also if it is
 /// gone, else the project around it.
-fn find_trusted_directory(around: &ConfigArgs) -> anyhow::Result<PathBuf> {
+fn find_trusted_directory(config_args: &ConfigArgs) -> anyhow::Result<PathBuf> {
     let here = std::env::current_dir().context("the current directory is gone; name one")?;
     let here = here.canonicalize().unwrap_or(here);
-    let projects = around.trust_file().load_or_empty().group_by_project();
+    let projects = config_args.trust_file().load_or_empty().group_by_project();
     if projects.keys().any(|directory| directory.starts_with(&here)) {
         return Ok(here);
     }
-    around.resolve_project()
+    config_args.resolve_project()
 }
 
 fn list_projects(args: &Args) -> anyhow::Result<u8> {

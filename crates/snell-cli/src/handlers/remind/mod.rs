@@ -29,8 +29,8 @@ pub(crate) struct AgentReminder {
 }
 
 /// What must be known of the session; nothing if there is nothing to be reminded of.
-pub(super) fn build_snapshot_query(occasion: &HandlerContext<'_>) -> Option<SnapshotQuery> {
-    let event = occasion.event;
+pub(super) fn build_snapshot_query(context: &HandlerContext<'_>) -> Option<SnapshotQuery> {
+    let event = context.event;
     let counts = match event.name {
         EventName::UserPromptSubmit => true,
         // An agent that goes on because of a hook has been told already.
@@ -40,35 +40,35 @@ pub(super) fn build_snapshot_query(occasion: &HandlerContext<'_>) -> Option<Snap
     if !counts {
         return None;
     }
-    let launcher = occasion.sender.launcher_session_id.iter();
+    let launcher = context.sender.launcher_session_id.iter();
     Some(SnapshotQuery {
         session_ids: launcher.chain(&event.session_id).cloned().collect(),
         own_session_id: event.session_id.clone(),
         transcript_path: event.transcript_path.clone(),
-        context_window: occasion.settings.context_window,
-        workers: is_wake_up_prompt(occasion),
+        context_window: context.settings.context_window,
+        workers: is_wake_up_prompt(context),
     })
 }
 
 /// What the agent is told, from what is known of its session. Without that, nothing could be told once.
-pub(super) fn build_reminder(occasion: &HandlerContext<'_>, facts: Option<&SessionSnapshot>) -> AgentReminder {
+pub(super) fn build_reminder(context: &HandlerContext<'_>, snapshot: Option<&SessionSnapshot>) -> AgentReminder {
     let mut reminder = AgentReminder::default();
-    let messages = &occasion.settings.messages;
-    match (&occasion.event.name, facts) {
+    let messages = &context.settings.messages;
+    match (&context.event.name, snapshot) {
         (EventName::UserPromptSubmit, Some(facts)) => {
-            add_context_level(&mut reminder, occasion, facts, &PROMPT_MESSAGES);
-            add_status_request(&mut reminder, occasion, facts);
-            if is_wake_up_prompt(occasion) {
-                add_finished_workers(&mut reminder, occasion, facts);
+            add_context_level(&mut reminder, context, facts, &PROMPT_MESSAGES);
+            add_status_request(&mut reminder, context, facts);
+            if is_wake_up_prompt(context) {
+                add_finished_workers(&mut reminder, context, facts);
             }
         }
         // It was woken for this, so it must hear something.
-        (EventName::UserPromptSubmit, None) if is_wake_up_prompt(occasion) => {
+        (EventName::UserPromptSubmit, None) if is_wake_up_prompt(context) => {
             reminder.texts.extend(messages.render_message(AgentMessage::WorkersUnknown));
         }
         (EventName::Stop, Some(facts)) => {
-            add_context_level(&mut reminder, occasion, facts, &STOP_MESSAGES);
-            if occasion.session_mode() == SessionMode::Background && !facts.pinged && !facts.ping_reminded {
+            add_context_level(&mut reminder, context, facts, &STOP_MESSAGES);
+            if context.session_mode() == SessionMode::Background && !facts.pinged && !facts.ping_reminded {
                 reminder.texts.extend(messages.render_message(AgentMessage::Ping));
                 reminder.record.ping = true;
             }
@@ -79,29 +79,29 @@ pub(super) fn build_reminder(occasion: &HandlerContext<'_>, facts: Option<&Sessi
 }
 
 /// Whether this prompt is the one by which an agent is woken. Sessions in the background are not.
-fn is_wake_up_prompt(occasion: &HandlerContext<'_>) -> bool {
-    let prompt = occasion.event.prompt.as_deref().unwrap_or_default();
-    occasion.event.name == EventName::UserPromptSubmit
-        && occasion.session_mode() != SessionMode::Background
-        && wake_up::is_wake_up_trigger(prompt, &occasion.settings.messages.wake_up_prompt())
+fn is_wake_up_prompt(context: &HandlerContext<'_>) -> bool {
+    let prompt = context.event.prompt.as_deref().unwrap_or_default();
+    context.event.name == EventName::UserPromptSubmit
+        && context.session_mode() != SessionMode::Background
+        && wake_up::is_wake_up_trigger(prompt, &context.settings.messages.wake_up_prompt())
 }
 
 fn add_context_level(
     reminder: &mut AgentReminder,
-    occasion: &HandlerContext<'_>,
-    facts: &SessionSnapshot,
+    context: &HandlerContext<'_>,
+    snapshot: &SessionSnapshot,
     messages: &[AgentMessage],
 ) {
-    let thresholds = occasion.settings.remind.thresholds(occasion.session_mode().name());
-    let at_stop = occasion.event.name == EventName::Stop;
-    let told = if at_stop { facts.stop_level } else { facts.prompt_level };
-    let Some(percent) = facts.context_percent else {
+    let thresholds = context.settings.remind.thresholds(context.session_mode().name());
+    let at_stop = context.event.name == EventName::Stop;
+    let told = if at_stop { snapshot.stop_level } else { snapshot.prompt_level };
+    let Some(percent) = snapshot.context_percent else {
         return;
     };
     let level = match context_threshold::next_threshold_step(percent, told, &thresholds[..messages.len()]) {
         ThresholdStep::Stay => return,
         ThresholdStep::Rise { index, level } => {
-            let message = occasion.settings.messages.render_percent(messages[index], level);
+            let message = context.settings.messages.render_percent(messages[index], level);
             reminder.texts.extend(message);
             level
         }
@@ -111,25 +111,25 @@ fn add_context_level(
     *slot = Some(level);
 }
 
-fn add_status_request(reminder: &mut AgentReminder, occasion: &HandlerContext<'_>, facts: &SessionSnapshot) {
-    let Some(started_at) = facts.started_at else {
+fn add_status_request(reminder: &mut AgentReminder, context: &HandlerContext<'_>, snapshot: &SessionSnapshot) {
+    let Some(started_at) = snapshot.started_at else {
         return;
     };
-    let age = occasion.now.duration_since(started_at);
-    let is_due = age >= SignedDuration::try_from(occasion.settings.remind.status_after()).unwrap_or(age);
-    if is_due && facts.status_text.is_none() && !facts.status_reminded {
-        reminder.texts.extend(occasion.settings.messages.render_message(AgentMessage::SetStatus));
+    let age = context.now.duration_since(started_at);
+    let is_due = age >= SignedDuration::try_from(context.settings.remind.status_after()).unwrap_or(age);
+    if is_due && snapshot.status_text.is_none() && !snapshot.status_reminded {
+        reminder.texts.extend(context.settings.messages.render_message(AgentMessage::SetStatus));
         reminder.record.status = true;
     }
 }
 
-fn add_finished_workers(reminder: &mut AgentReminder, occasion: &HandlerContext<'_>, facts: &SessionSnapshot) {
-    let messages = &occasion.settings.messages;
-    if facts.workers.is_empty() {
+fn add_finished_workers(reminder: &mut AgentReminder, context: &HandlerContext<'_>, snapshot: &SessionSnapshot) {
+    let messages = &context.settings.messages;
+    if snapshot.workers.is_empty() {
         reminder.texts.extend(messages.render_message(AgentMessage::NoWorkers));
         return;
     }
-    let (list, told) = wake_up::format_worker_list(&facts.workers);
+    let (list, told) = wake_up::format_worker_list(&snapshot.workers);
     let heading = messages.render_count(AgentMessage::WorkersDone, told.len());
     let parts: Vec<_> = heading.into_iter().chain([list]).collect();
     reminder.texts.push(parts.join("\n\n"));

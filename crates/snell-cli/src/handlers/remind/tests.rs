@@ -10,7 +10,7 @@ fn remind_with(
     event: &str,
     mode: Option<&str>,
     fields: serde_json::Value,
-    facts: Option<SessionSnapshot>,
+    snapshot: Option<SessionSnapshot>,
     minutes: i64,
 ) -> AgentReminder {
     let (event, _) = Event::from_json(Some(event), fields.to_string().as_bytes()).unwrap();
@@ -25,7 +25,7 @@ fn remind_with(
         settings: &SnellSettings::default(),
         now: start + SignedDuration::from_mins(minutes),
     };
-    build_reminder(&occasion, facts.as_ref())
+    build_reminder(&occasion, snapshot.as_ref())
 }
 
 fn sample_snapshot(percent: f64) -> SessionSnapshot {

@@ -24,30 +24,30 @@ const SQL_DIALECT: QueryDialect = QueryDialect { comments: &["--", "#"], quotes:
 pub(crate) const RAW_CLIENTS: &[&str] = &["nc", "ncat", "netcat", "socat", "telnet"];
 
 /// Reads what would be said to a store of keys and values.
-pub(in crate::effects) fn apply_raw_client(scene: &mut EffectCollector<'_>) {
-    let StdinSource::Text(value) = scene.stdin() else { return };
+pub(in crate::effects) fn apply_raw_client(collector: &mut EffectCollector<'_>) {
+    let StdinSource::Text(value) = collector.stdin() else { return };
     let text = text_with_placeholders(value).to_ascii_lowercase();
     if let Some(rule) = classify_redis(&text.replace("flush_all", "flushall")) {
-        scene.add_rule_effect(rule);
+        collector.add_rule_effect(rule);
     }
 }
 
 /// Reads what a client would be told: its flags, its operands, its standard input.
-pub(in crate::effects) fn apply_sql_client(scene: &mut EffectCollector<'_>, program: &ProgramSpec) {
-    if is_throwaway_database(scene) {
+pub(in crate::effects) fn apply_sql_client(collector: &mut EffectCollector<'_>, program: &ProgramSpec) {
+    if is_throwaway_database(collector) {
         return;
     }
     let mut texts: Vec<String> = program
         .code_flags
         .iter()
-        .flat_map(|flags| scene.args.flag_values(flags))
+        .flat_map(|flags| collector.args.flag_values(flags))
         .map(|value| text_with_placeholders(&value))
         .collect();
-    if let StdinSource::Text(value) = scene.stdin() {
+    if let StdinSource::Text(value) = collector.stdin() {
         texts.push(text_with_placeholders(value));
     }
-    let operands = scene.args.operands.iter().map(|value| text_with_placeholders(value));
-    let read: fn(&str) -> Option<&'static str> = match scene.name() {
+    let operands = collector.args.operands.iter().map(|value| text_with_placeholders(value));
+    let read: fn(&str) -> Option<&'static str> = match collector.name() {
         "redis-cli" | "valkey-cli" | "keydb-cli" => {
             // All operands are one command, which begins with its name.
             texts.push(operands.collect::<Vec<_>>().join(" "));
@@ -63,19 +63,19 @@ pub(in crate::effects) fn apply_sql_client(scene: &mut EffectCollector<'_>, prog
         }
     };
     match texts.iter().find_map(|text| read(truncate_text(text))) {
-        Some(DROP_TABLE | DELETE_ALL) if is_test_database(scene) => {}
-        Some(rule) => scene.add_rule_effect(rule),
-        None if texts.iter().any(|text| text.len() > MAX_SQL_BYTES) => scene.add_rule_effect(LIMIT_RULE),
+        Some(DROP_TABLE | DELETE_ALL) if is_test_database(collector) => {}
+        Some(rule) => collector.add_rule_effect(rule),
+        None if texts.iter().any(|text| text.len() > MAX_SQL_BYTES) => collector.add_rule_effect(LIMIT_RULE),
         None => {}
     }
 }
 
 /// A database in memory or in a temporary directory, or one of the project that is there to be tried out.
-fn is_throwaway_database(scene: &EffectCollector<'_>) -> bool {
-    let Some(first) = scene.args.operands.first().filter(|_| scene.name() == "sqlite3") else {
+fn is_throwaway_database(collector: &EffectCollector<'_>) -> bool {
+    let Some(first) = collector.args.operands.first().filter(|_| collector.name() == "sqlite3") else {
         return false;
     };
-    let place = scene.locate_path(first);
+    let place = collector.locate_path(first);
     let tried_out = place.classes.contains(PathClass::Project) && place.path.as_deref().is_some_and(is_sandbox_name);
     first.as_text() == Some(":memory:") || place.classes.contains(PathClass::Temp) || tried_out
 }
@@ -87,10 +87,10 @@ fn is_sandbox_name(path: &str) -> bool {
 }
 
 /// Whether a client works in a database that its name says is there for tests. Others may share one for development.
-fn is_test_database(scene: &EffectCollector<'_>) -> bool {
+fn is_test_database(collector: &EffectCollector<'_>) -> bool {
     const FLAGS: &[&str] = &["-d", "--dbname", "-D", "--database"];
-    let named = scene.args.flag_values(FLAGS).last();
-    let first = scene.args.operands.first().copied();
+    let named = collector.args.flag_values(FLAGS).last();
+    let first = collector.args.operands.first().copied();
     let name = named.as_deref().or(first).and_then(SymbolicText::as_text);
     name.is_some_and(is_test_name)
 }

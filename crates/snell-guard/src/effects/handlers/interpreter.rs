@@ -18,9 +18,9 @@ pub(crate) fn is_binary_file_name(name: &str) -> bool {
 }
 
 /// A program by its address: `npx https://…`
-pub(crate) fn apply_program_url(scene: &mut EffectCollector<'_>, name: &str) {
-    if is_url(name) && !scene.invocation.via.is_empty() {
-        scene.add_rule_effect("network.run-unseen");
+pub(crate) fn apply_program_url(collector: &mut EffectCollector<'_>, name: &str) {
+    if is_url(name) && !collector.invocation.via.is_empty() {
+        collector.add_rule_effect("network.run-unseen");
     }
 }
 
@@ -29,51 +29,52 @@ fn is_url(text: &str) -> bool {
 }
 
 /// Judges the code that would run, if it came from another machine or out of an encoding.
-pub(crate) fn apply_interpreter(scene: &mut EffectCollector<'_>, program: &ProgramSpec) {
-    let handed = find_code_arguments(scene, program).any(|value| value.contains_unknown(UnknownKind::Unseen));
-    let loose = scene.name() == "deno" && scene.args.has_any_flag(words::UNSANDBOXED_FLAGS);
-    let fetched = loose && scene.args.operands.iter().take(2).any(|value| is_url(value.leading_text()));
-    if handed || fetched || (reads_code_from_stdin(scene, program) && is_stdin_unseen(scene.stdin(), scene)) {
-        scene.add_rule_effect("network.run-unseen");
+pub(crate) fn apply_interpreter(collector: &mut EffectCollector<'_>, program: &ProgramSpec) {
+    let handed = find_code_arguments(collector, program).any(|value| value.contains_unknown(UnknownKind::Unseen));
+    let loose = collector.name() == "deno" && collector.args.has_any_flag(words::UNSANDBOXED_FLAGS);
+    let fetched = loose && collector.args.operands.iter().take(2).any(|value| is_url(value.leading_text()));
+    if handed || fetched || (reads_code_from_stdin(collector, program) && is_stdin_unseen(collector.stdin(), collector))
+    {
+        collector.add_rule_effect("network.run-unseen");
     }
 }
 
 /// What is certainly code: the value of `-c`, or the first operand, which names a file.
 fn find_code_arguments<'a>(
-    scene: &EffectCollector<'a>,
+    collector: &EffectCollector<'a>,
     program: &ProgramSpec,
 ) -> impl Iterator<Item = Cow<'a, SymbolicText>> {
-    let flags: Vec<_> = program.code_flags.iter().flat_map(|spellings| scene.args.flag_values(spellings)).collect();
-    let everything = scene.name() == "eval";
+    let flags: Vec<_> = program.code_flags.iter().flat_map(|spellings| collector.args.flag_values(spellings)).collect();
+    let everything = collector.name() == "eval";
     let count = if everything { usize::MAX } else { 1 };
-    let operands: Vec<_> = operands_after_run(scene).take(count).map(Cow::Borrowed).collect();
+    let operands: Vec<_> = operands_after_run(collector).take(count).map(Cow::Borrowed).collect();
     flags.into_iter().chain(operands)
 }
 
 /// The operands, without a word that only says that the next is to be run.
-fn operands_after_run<'a>(scene: &EffectCollector<'a>) -> impl Iterator<Item = &'a SymbolicText> {
-    let first = scene.args.operands.first().and_then(|value| value.as_text());
-    let told = RUN_SUBCOMMANDS.iter().any(|(name, word)| scene.name() == *name && first == Some(word));
-    scene.args.operands.clone().into_iter().skip(usize::from(told))
+fn operands_after_run<'a>(collector: &EffectCollector<'a>) -> impl Iterator<Item = &'a SymbolicText> {
+    let first = collector.args.operands.first().and_then(|value| value.as_text());
+    let told = RUN_SUBCOMMANDS.iter().any(|(name, word)| collector.name() == *name && first == Some(word));
+    collector.args.operands.clone().into_iter().skip(usize::from(told))
 }
 
-fn reads_code_from_stdin(scene: &EffectCollector<'_>, program: &ProgramSpec) -> bool {
+fn reads_code_from_stdin(collector: &EffectCollector<'_>, program: &ProgramSpec) -> bool {
     // `python -m module` reads data.
-    let is_module = scene.args.has_flag("-m");
-    let has_code = is_module || program.code_flags.iter().any(|spellings| scene.args.has_any_flag(spellings));
+    let is_module = collector.args.has_flag("-m");
+    let has_code = is_module || program.code_flags.iter().any(|spellings| collector.args.has_any_flag(spellings));
     // `bash +x` sets an option.
-    let first = operands_after_run(scene).find(|operand| !operand.leading_text().starts_with('+'));
+    let first = operands_after_run(collector).find(|operand| !operand.leading_text().starts_with('+'));
     let named = first.is_some_and(|first| first.as_text().is_some_and(|text| words::STDIN_NAMES.contains(&text)));
-    !has_code && (first.is_none() || named || scene.args.short_flag_names().any(|letter| letter == "s"))
+    !has_code && (first.is_none() || named || collector.args.short_flag_names().any(|letter| letter == "s"))
 }
 
-fn is_stdin_unseen(stdin: &StdinSource, scene: &EffectCollector<'_>) -> bool {
+fn is_stdin_unseen(stdin: &StdinSource, collector: &EffectCollector<'_>) -> bool {
     match stdin {
         StdinSource::Inherited => false,
         StdinSource::Text(value) => value.contains_unknown(UnknownKind::Unseen),
         StdinSource::File(value) => {
             value.contains_unknown(UnknownKind::Unseen) || is_binary_file_name(value.leading_text())
         }
-        StdinSource::Pipe(left) => classify_output(left, scene.context) == UnknownKind::Unseen,
+        StdinSource::Pipe(left) => classify_output(left, collector.context) == UnknownKind::Unseen,
     }
 }

@@ -5,16 +5,16 @@ use crate::effects::{classify_output, is_foreign_pid_file};
 use crate::invocation::{Invocation, StdinSource, SymbolicPart, SymbolicText, UnknownKind};
 
 /// Judges each process that would be ended. A number that was written down, or a job of the shell, is the agent's own.
-pub(crate) fn apply_kill(scene: &mut EffectCollector<'_>) {
-    let Some(processes) = process_operands(scene.arguments()) else {
+pub(crate) fn apply_kill(collector: &mut EffectCollector<'_>) {
+    let Some(processes) = process_operands(collector.arguments()) else {
         return;
     };
     for process in processes {
         match process.as_text() {
-            Some("-1" | "0" | "1" | "-0") => scene.add_rule_effect("process.kill-everything"),
-            Some(number) if scene.context.is_agent_process(number) => scene.add_rule_effect("self.process"),
+            Some("-1" | "0" | "1" | "-0") => collector.add_rule_effect("process.kill-everything"),
+            Some(number) if collector.context.is_agent_process(number) => collector.add_rule_effect("self.process"),
             Some(_) => {}
-            None if is_process_lookup(process, scene) => scene.add_rule_effect("process.kill-found"),
+            None if is_process_lookup(process, collector) => collector.add_rule_effect("process.kill-found"),
             None => {}
         }
     }
@@ -40,22 +40,22 @@ fn skip_double_dash(arguments: &[SymbolicText]) -> &[SymbolicText] {
     }
 }
 
-fn is_process_lookup(process: &SymbolicText, scene: &EffectCollector<'_>) -> bool {
+fn is_process_lookup(process: &SymbolicText, collector: &EffectCollector<'_>) -> bool {
     let listed = process.parts.iter().any(|part| matches!(part, SymbolicPart::Pattern(_)));
-    listed || process.contains_unknown(UnknownKind::Processes) || is_found_by_xargs(scene.invocation, scene)
+    listed || process.contains_unknown(UnknownKind::Processes) || is_found_by_xargs(collector.invocation, collector)
 }
 
 /// Behind `xargs`, the numbers come out of a pipe: the shell's own jobs and files of numbers are fine, searches are not.
-fn is_found_by_xargs(invocation: &Invocation, scene: &EffectCollector<'_>) -> bool {
+fn is_found_by_xargs(invocation: &Invocation, collector: &EffectCollector<'_>) -> bool {
     const OWN: &[&str] = &["cat", "echo", "jobs", "printf", "head", "tail"];
     let by_xargs = invocation.via.iter().any(|via| matches!(via.split(' ').next(), Some("xargs" | "parallel")));
-    let left = match scene.stdin() {
+    let left = match collector.stdin() {
         StdinSource::Pipe(left) => left,
-        StdinSource::File(file) => return by_xargs && is_foreign_pid_file(&scene.locate_path(file)),
+        StdinSource::File(file) => return by_xargs && is_foreign_pid_file(&collector.locate_path(file)),
         StdinSource::Inherited | StdinSource::Text(_) => return by_xargs,
     };
     let first = left.first().and_then(|left| left.argv.first()).and_then(SymbolicText::as_text);
     by_xargs
-        && (matches!(classify_output(left, scene.context), UnknownKind::Processes | UnknownKind::Agent)
+        && (matches!(classify_output(left, collector.context), UnknownKind::Processes | UnknownKind::Agent)
             || !first.is_some_and(|first| OWN.contains(&first)))
 }

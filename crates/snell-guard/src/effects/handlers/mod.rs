@@ -17,38 +17,38 @@ use crate::programs::{self, ProgramHandler, ProgramSpec};
 use crate::wrappers::{FindTests, find_own_files};
 
 /// Does what is special about a program.
-pub(super) fn apply_handler(scene: &mut EffectCollector<'_>, program: &'static ProgramSpec) {
+pub(super) fn apply_handler(collector: &mut EffectCollector<'_>, program: &'static ProgramSpec) {
     match program.handler {
         None => {}
-        Some(ProgramHandler::Chmod) => apply_chmod(scene),
-        Some(ProgramHandler::Chown) => apply_chown(scene),
-        Some(ProgramHandler::Find) => apply_find(scene),
-        Some(ProgramHandler::Interpreter) => interpreter::apply_interpreter(scene, program),
-        Some(ProgramHandler::Kill) => kill::apply_kill(scene),
-        Some(ProgramHandler::Move) => apply_move(scene),
-        Some(ProgramHandler::RemoteCopy) => apply_remote_copy(scene),
-        Some(ProgramHandler::Sql) => sql::apply_sql_client(scene, program),
+        Some(ProgramHandler::Chmod) => apply_chmod(collector),
+        Some(ProgramHandler::Chown) => apply_chown(collector),
+        Some(ProgramHandler::Find) => apply_find(collector),
+        Some(ProgramHandler::Interpreter) => interpreter::apply_interpreter(collector, program),
+        Some(ProgramHandler::Kill) => kill::apply_kill(collector),
+        Some(ProgramHandler::Move) => apply_move(collector),
+        Some(ProgramHandler::RemoteCopy) => apply_remote_copy(collector),
+        Some(ProgramHandler::Sql) => sql::apply_sql_client(collector, program),
     }
 }
 
 /// Nobody knows which program it is, but what is called with `-rf` deletes.
-pub(super) fn apply_unknown_program(scene: &mut EffectCollector<'_>) {
+pub(super) fn apply_unknown_program(collector: &mut EffectCollector<'_>) {
     let Some((_, program)) = programs::find_program("rm") else {
         return;
     };
-    let line = ParsedArgs::parse(program, scene.arguments());
+    let line = ParsedArgs::parse(program, collector.arguments());
     if line.has_any_flag(&["-r", "-R", "--recursive"]) && line.has_any_flag(&["-f", "--force"]) {
         for operand in &line.operands {
-            scene.add_path_effect(PathAction::Delete, operand, EffectDepth::Recursive);
+            collector.add_path_effect(PathAction::Delete, operand, EffectDepth::Recursive);
         }
     }
 }
 
 /// `chmod`: a mode may begin with a dash, so the usual reading of flags does not do.
-fn apply_chmod(scene: &mut EffectCollector<'_>) {
+fn apply_chmod(collector: &mut EffectCollector<'_>) {
     let mut recursive = false;
     let mut mode: Option<&str> = None;
-    for argument in scene.arguments() {
+    for argument in collector.arguments() {
         let text = argument.leading_text();
         let is_flag = text.starts_with("--")
             || (text.starts_with('-') && text.len() > 1 && text.bytes().skip(1).all(|b| b"Rvcfh".contains(&b)));
@@ -62,16 +62,16 @@ fn apply_chmod(scene: &mut EffectCollector<'_>) {
                 mode = Some("");
             }
         } else if let Some(mode) = mode {
-            scene.add_path_effect(PathAction::Mode, argument, recursive.into());
-            add_lock_effect(scene, mode, argument);
+            collector.add_path_effect(PathAction::Mode, argument, recursive.into());
+            add_lock_effect(collector, mode, argument);
             if is_world_writable_mode(mode) {
-                scene.add_path_effect(PathAction::OpenUp, argument, recursive.into());
+                collector.add_path_effect(PathAction::OpenUp, argument, recursive.into());
             }
-            if can_others_read(mode) && is_key_file(&scene.locate_path(argument)) {
-                scene.add_rule_effect("secret.open-key");
+            if can_others_read(mode) && is_key_file(&collector.locate_path(argument)) {
+                collector.add_rule_effect("secret.open-key");
             }
             if is_setid_mode(mode) {
-                scene.add_path_effect(PathAction::SetId, argument, recursive.into());
+                collector.add_path_effect(PathAction::SetId, argument, recursive.into());
             }
         } else {
             mode = Some(argument.as_text().unwrap_or_default());
@@ -81,11 +81,11 @@ fn apply_chmod(scene: &mut EffectCollector<'_>) {
 
 /// Whether its owner can no longer use a directory. Of a pattern, that is asked only where nothing is left: `chmod 644 *`
 /// is meant for files.
-fn add_lock_effect(scene: &mut EffectCollector<'_>, mode: &str, argument: &SymbolicText) {
+fn add_lock_effect(collector: &mut EffectCollector<'_>, mode: &str, argument: &SymbolicText) {
     let left = remaining_owner_rights(mode);
-    let place = scene.locate_path(argument);
+    let place = collector.locate_path(argument);
     if left != OWNER_RIGHTS && (left == 0 || place.path.is_some()) {
-        scene.push_path_effect(PathAction::Lock, place, EffectDepth::Recursive);
+        collector.push_path_effect(PathAction::Lock, place, EffectDepth::Recursive);
     }
 }
 
@@ -128,17 +128,17 @@ fn remaining_owner_rights(mode: &str) -> u32 {
 }
 
 /// `chown`: to another user, who then decides who may do what. A number is mostly that of the user.
-fn apply_chown(scene: &mut EffectCollector<'_>) {
-    let Some(owner) = scene.args.operands.first().and_then(|value| value.as_text()) else {
+fn apply_chown(collector: &mut EffectCollector<'_>) {
+    let Some(owner) = collector.args.operands.first().and_then(|value| value.as_text()) else {
         return;
     };
     let owner = owner.split([':', '.']).next().unwrap_or_default();
     let is_number = |owner: &str| owner.parse::<u32>().is_ok_and(|number| number > 0);
-    if owner.is_empty() || owner == scene.context.user || is_number(owner) || scene.name().contains("chgrp") {
+    if owner.is_empty() || owner == collector.context.user || is_number(owner) || collector.name().contains("chgrp") {
         return;
     }
-    for operand in scene.args.operands.clone().into_iter().skip(1) {
-        scene.add_path_effect(PathAction::Lock, operand, EffectDepth::Recursive);
+    for operand in collector.args.operands.clone().into_iter().skip(1) {
+        collector.add_path_effect(PathAction::Lock, operand, EffectDepth::Recursive);
     }
 }
 
@@ -165,9 +165,9 @@ fn can_others_read(mode: &str) -> bool {
 }
 
 /// A secret other than the settings of a project, which many programs may have to read.
-fn is_key_file(place: &ClassifiedPath) -> bool {
-    let name = place.display_path().rsplit('/').next().unwrap_or_default();
-    place.classes.contains(PathClass::Secret) && !name.starts_with(".env")
+fn is_key_file(path: &ClassifiedPath) -> bool {
+    let name = path.display_path().rsplit('/').next().unwrap_or_default();
+    path.classes.contains(PathClass::Secret) && !name.starts_with(".env")
 }
 
 /// Whether it runs as its owner or its group from now on.
@@ -186,14 +186,14 @@ fn parse_octal_mode(mode: &str) -> Option<u32> {
 }
 
 /// `find … -delete`: what it starts from, unless something is picked out by name, age or size.
-fn apply_find(scene: &mut EffectCollector<'_>) {
+fn apply_find(collector: &mut EffectCollector<'_>) {
     let expression: Vec<&SymbolicText> =
-        scene.arguments().iter().skip_while(|value| is_start_argument(value)).collect();
+        collector.arguments().iter().skip_while(|value| is_start_argument(value)).collect();
     if !has_delete_action(&expression) {
         return;
     }
     let picks = has_find_filter(&expression);
-    let starts: Vec<&SymbolicText> = scene
+    let starts: Vec<&SymbolicText> = collector
         .arguments()
         .iter()
         .take_while(|value| is_start_argument(value))
@@ -201,17 +201,17 @@ fn apply_find(scene: &mut EffectCollector<'_>) {
         .collect();
     let here = SymbolicText::from_text(".");
     for start in if starts.is_empty() { vec![&here] } else { starts } {
-        let place = scene.locate_path(start);
-        scene.push_path_effect(
+        let place = collector.locate_path(start);
+        collector.push_path_effect(
             PathAction::Delete,
             if picks { narrow_to_contents(place) } else { place },
             EffectDepth::Recursive,
         );
     }
-    let tests = FindTests::parse(scene.arguments());
-    for own in find_own_files(&tests, scene.cwd.as_deref(), scene.context) {
-        let place = scene.locate_path(&own);
-        scene.push_path_effect(PathAction::Delete, place, EffectDepth::Recursive);
+    let tests = FindTests::parse(collector.arguments());
+    for own in find_own_files(&tests, collector.cwd.as_deref(), collector.context) {
+        let place = collector.locate_path(&own);
+        collector.push_path_effect(PathAction::Delete, place, EffectDepth::Recursive);
     }
 }
 
@@ -251,75 +251,82 @@ fn has_delete_action(expression: &[&SymbolicText]) -> bool {
 }
 
 /// Something in the project, not the project. Which of its files that is, nobody knows.
-fn narrow_to_contents(mut place: ClassifiedPath) -> ClassifiedPath {
+fn narrow_to_contents(mut path: ClassifiedPath) -> ClassifiedPath {
     let around = [PathClass::HoldsOwn].into();
-    if place.classes.difference(around) == PathClasses::from([PathClass::ProjectRoot]) {
-        place.classes = [PathClass::Project].into();
-        place.shape = None;
-    } else if place.classes.difference(around) == PathClasses::from([PathClass::TempRoot]) {
-        place.classes = [PathClass::Temp].into();
+    if path.classes.difference(around) == PathClasses::from([PathClass::ProjectRoot]) {
+        path.classes = [PathClass::Project].into();
+        path.shape = None;
+    } else if path.classes.difference(around) == PathClasses::from([PathClass::TempRoot]) {
+        path.classes = [PathClass::Temp].into();
     }
-    place
+    path
 }
 
 /// `mv`: into a temporary directory or `/dev/null` is as good as deleted.
-fn apply_move(scene: &mut EffectCollector<'_>) {
-    let named = scene.args.flag_values(&["-t", "--target-directory"]).next();
-    let operands = scene.args.operands.clone();
+fn apply_move(collector: &mut EffectCollector<'_>) {
+    let named = collector.args.flag_values(&["-t", "--target-directory"]).next();
+    let operands = collector.args.operands.clone();
     let (target, sources) = match (&named, operands.split_last()) {
         (Some(target), _) => (target.as_ref(), operands.as_slice()),
         (None, Some((target, sources))) => (*target, sources),
         (None, None) => return,
     };
-    let place = scene.locate_path(target);
+    let place = collector.locate_path(target);
     let lost = place.classes.intersects([PathClass::Temp, PathClass::TempRoot, PathClass::Harmless].into());
     for source in sources {
-        let place = scene.locate_path(source);
-        let kind =
-            if lost || is_in_sibling_project(&place, scene.context) { PathAction::Delete } else { PathAction::Take };
-        scene.push_path_effect(kind, place, EffectDepth::Recursive);
+        let place = collector.locate_path(source);
+        let kind = if lost || is_in_sibling_project(&place, collector.context) {
+            PathAction::Delete
+        } else {
+            PathAction::Take
+        };
+        collector.push_path_effect(kind, place, EffectDepth::Recursive);
     }
-    scene.push_path_effect(PathAction::Put, place, EffectDepth::Single);
+    collector.push_path_effect(PathAction::Put, place, EffectDepth::Single);
 }
 
 /// Whether it belongs to a project beside this one: who takes it away takes it from somebody. What lies in the home
 /// itself, such as downloads, may be fetched from there.
-fn is_in_sibling_project(place: &ClassifiedPath, world: &JudgeContext) -> bool {
-    let Some((around, _)) = world.project.rsplit_once('/') else {
+fn is_in_sibling_project(place: &ClassifiedPath, context: &JudgeContext) -> bool {
+    let Some((around, _)) = context.project.rsplit_once('/') else {
         return false;
     };
     let inside = place.path.as_deref().and_then(|path| path.strip_prefix(around));
-    let beside = inside.is_some_and(|rest| rest.starts_with('/')) && !around.is_empty() && around != world.home;
+    let beside = inside.is_some_and(|rest| rest.starts_with('/')) && !around.is_empty() && around != context.home;
     beside && place.classes.contains(PathClass::Home)
 }
 
 /// `scp`, `rsync`: towards another machine, or from one.
-fn apply_remote_copy(scene: &mut EffectCollector<'_>) {
-    let operands = scene.args.operands.clone();
+fn apply_remote_copy(collector: &mut EffectCollector<'_>) {
+    let operands = collector.args.operands.clone();
     let Some((target, sources)) = operands.split_last() else {
         return;
     };
     let out = is_remote_path(target);
     for source in sources.iter().filter(|source| !is_remote_path(source)) {
-        scene.add_path_effect(if out { PathAction::Send } else { PathAction::Read }, source, EffectDepth::Recursive);
-        scene.add_path_effect(PathAction::Copy, source, EffectDepth::Single);
+        collector.add_path_effect(
+            if out { PathAction::Send } else { PathAction::Read },
+            source,
+            EffectDepth::Recursive,
+        );
+        collector.add_path_effect(PathAction::Copy, source, EffectDepth::Single);
     }
     if out {
         return;
     }
-    scene.add_path_effect(PathAction::Put, target, EffectDepth::Single);
+    collector.add_path_effect(PathAction::Put, target, EffectDepth::Single);
     let is_whole =
         |source: &&SymbolicText| source.leading_text().ends_with('/') || source.leading_text().ends_with("/.");
-    let is_done = !scene.args.has_any_flag(&["-n", "--dry-run", "--list-only"]);
-    let goes_down = scene.args.has_any_flag(&["-r", "-a", "--recursive", "--archive"]);
+    let is_done = !collector.args.has_any_flag(&["-n", "--dry-run", "--list-only"]);
+    let goes_down = collector.args.has_any_flag(&["-r", "-a", "--recursive", "--archive"]);
     if sources.iter().any(is_whole) && is_done {
-        scene.add_path_effect(PathAction::Unpack, target, EffectDepth::Recursive);
+        collector.add_path_effect(PathAction::Unpack, target, EffectDepth::Recursive);
     }
     let named: Vec<&SymbolicText> = sources.iter().copied().filter(|source| !is_whole(source)).collect();
-    for name in program_uses::paths_in_directory(scene, &named, target) {
-        scene.add_path_effect(PathAction::Put, &name, EffectDepth::Single);
+    for name in program_uses::paths_in_directory(collector, &named, target) {
+        collector.add_path_effect(PathAction::Put, &name, EffectDepth::Single);
         if is_done && goes_down {
-            scene.add_path_effect(PathAction::Unpack, &name, EffectDepth::Recursive);
+            collector.add_path_effect(PathAction::Unpack, &name, EffectDepth::Recursive);
         }
     }
 }

@@ -5,15 +5,15 @@ use crate::invocation::SymbolicText;
 use crate::programs::argv::ParsedArgs;
 
 /// Whether a program shows nothing but names of a file of variables. Of any other file, nobody knows where a name ends.
-pub(in crate::effects) fn prints_only_names(scene: &EffectCollector<'_>, file: &SymbolicText) -> bool {
-    let shows: fn(&ParsedArgs<'_>) -> bool = match scene.name() {
+pub(in crate::effects) fn prints_only_names(collector: &EffectCollector<'_>, file: &SymbolicText) -> bool {
+    let shows: fn(&ParsedArgs<'_>) -> bool = match collector.name() {
         "cut" => cuts_names,
         "awk" | "gawk" | "mawk" | "nawk" => prints_first_field,
         "sed" | "gsed" => replaces_values,
         "grep" | "egrep" | "ggrep" | "rg" => greps_names,
         _ => return false,
     };
-    is_env_file(file) && shows(&scene.args)
+    is_env_file(file) && shows(&collector.args)
 }
 
 /// `.env`, `.env.local`, `app.env`

@@ -16,14 +16,14 @@ use crate::paths::{PathClass, locate_path};
 pub(crate) const MAX_HINT_CHARS: usize = 8;
 
 /// Judges whether secret variables would be printed, or sent to somebody whom they do not concern.
-pub(in crate::effects) fn apply_secret_exposure(scene: &mut EffectCollector<'_>, environment: EnvSecrets) {
-    let invocation = scene.invocation;
+pub(in crate::effects) fn apply_secret_exposure(collector: &mut EffectCollector<'_>, environment: EnvSecrets) {
+    let invocation = collector.invocation;
     let name = invocation.base_name();
     if words::HTTP_CLIENTS.contains(&name) && sends_variable_to_foreign_host(invocation) {
-        return scene.add_rule_effect("secret.send-private");
+        return collector.add_rule_effect("secret.send-private");
     }
     if words::HTTP_CLIENTS.contains(&name) && sends_literal_secret(invocation) {
-        scene.add_rule_effect("secret.send-written");
+        collector.add_rule_effect("secret.send-written");
     }
     if invocation.stdout != StdoutTarget::Inherited {
         return;
@@ -33,7 +33,7 @@ pub(in crate::effects) fn apply_secret_exposure(scene: &mut EffectCollector<'_>,
         || prints_secret_declaration(name, invocation)
         || lists_secret_variables(invocation, environment);
     if shows {
-        scene.add_rule_effect("secret.show-variable");
+        collector.add_rule_effect("secret.show-variable");
     }
 }
 
@@ -53,12 +53,13 @@ pub(crate) fn find_carried_secret(invocations: &[Invocation]) -> Option<&'static
 }
 
 /// Whether a file of secrets is read into the shell, so that all programs see them.
-pub(crate) fn loads_secret_file(invocation: &Invocation, world: &JudgeContext) -> bool {
+pub(crate) fn loads_secret_file(invocation: &Invocation, context: &JudgeContext) -> bool {
     let file = invocation.argv.get(1);
     matches!(invocation.base_name(), "source" | ".")
         && !invocation.elsewhere
-        && file
-            .is_some_and(|file| locate_path(file, invocation.cwd.as_deref(), world).classes.contains(PathClass::Secret))
+        && file.is_some_and(|file| {
+            locate_path(file, invocation.cwd.as_deref(), context).classes.contains(PathClass::Secret)
+        })
 }
 
 fn find_echoed_secret(invocation: &Invocation) -> Option<&'static str> {

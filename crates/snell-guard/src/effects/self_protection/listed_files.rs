@@ -20,18 +20,17 @@ const CHANGE_ACTIONS: &[PathAction] = &[
 ];
 
 /// Adds an effect for each program that may change what such a search has found.
-pub(crate) fn add_listed_file_effects(invocations: &[Invocation], world: &JudgeContext, list: &mut Vec<Effect>) {
+pub(crate) fn add_listed_file_effects(invocations: &[Invocation], context: &JudgeContext, list: &mut Vec<Effect>) {
     let mut searches = invocations.iter().enumerate();
-    let first = searches.find_map(|(number, search)| Some((number, find_self_search_root(search, world)?)));
+    let first = searches.find_map(|(number, search)| Some((number, find_self_search_root(search, context)?)));
     let Some((number, place)) = first else { return };
-    let is_unknown =
-        |place: &ClassifiedPath| place.classes.contains(PathClass::Unknown) && place.known_prefix().is_none();
+    let is_unknown = |path: &ClassifiedPath| path.classes.contains(PathClass::Unknown) && path.known_prefix().is_none();
     let changes = |effect: &&Effect| {
         let kind = CHANGE_ACTIONS.iter().any(|kind| effect.kind == EffectKind::Path(*kind));
         kind && effect.by > Some(number) && effect.place.as_ref().is_some_and(is_unknown)
     };
     let changed = list.iter().find(changes).and_then(|effect| effect.by);
-    let shell = || invocations.iter().rposition(|later| is_fed_by_search(later, world));
+    let shell = || invocations.iter().rposition(|later| is_fed_by_search(later, context));
     let Some(by) = changed.or_else(shell) else { return };
     list.push(Effect {
         kind: EffectKind::Path(PathAction::MayEdit),
@@ -45,21 +44,21 @@ pub(crate) fn add_listed_file_effects(invocations: &[Invocation], world: &JudgeC
 }
 
 /// Where a search starts whose output goes to another program, if Snell has something of its own there.
-fn find_self_search_root(search: &Invocation, world: &JudgeContext) -> Option<ClassifiedPath> {
+fn find_self_search_root(search: &Invocation, context: &JudgeContext) -> Option<ClassifiedPath> {
     let is_lister =
         words::LISTERS.contains(&search.base_name()) && search.stdout != StdoutTarget::Inherited && !search.elsewhere;
     let mut places = search.argv.iter().skip(1).filter(|_| is_lister);
     places.find_map(|value| {
-        let place = locate_path(value, search.cwd.as_deref(), world);
+        let place = locate_path(value, search.cwd.as_deref(), context);
         let holds = place.classes.contains(PathClass::HoldsOwn) && !place.classes.contains(PathClass::ProjectRoot);
         (holds || place.classes.contains(PathClass::Own)).then_some(place)
     })
 }
 
 /// Whether it is a shell that is fed by such a search.
-fn is_fed_by_search(shell: &Invocation, world: &JudgeContext) -> bool {
+fn is_fed_by_search(shell: &Invocation, context: &JudgeContext) -> bool {
     let StdinSource::Pipe(left) = &shell.stdin else { return false };
     words::SHELLS.contains(&shell.base_name())
         && shell.argv.len() == 1
-        && left.iter().any(|invocation| find_self_search_root(invocation, world).is_some())
+        && left.iter().any(|invocation| find_self_search_root(invocation, context).is_some())
 }

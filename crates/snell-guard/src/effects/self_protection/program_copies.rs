@@ -12,14 +12,14 @@ use crate::programs::words::own_files as words;
 const MAX_PIPED: usize = 16;
 
 /// `cat program > file`, `base64 program | base64 -d > file`: what is read lies under another name then.
-pub(in crate::effects) fn find_program_copies(scene: &mut EffectCollector<'_>) {
+pub(in crate::effects) fn find_program_copies(collector: &mut EffectCollector<'_>) {
     let writes =
-        scene.invocation.stdout == StdoutTarget::File || words::WRITERS.contains(&scene.invocation.base_name());
-    if !writes || !scene.includes_input() || words::DESCRIBERS.contains(&scene.invocation.base_name()) {
+        collector.invocation.stdout == StdoutTarget::File || words::WRITERS.contains(&collector.invocation.base_name());
+    if !writes || !collector.includes_input() || words::DESCRIBERS.contains(&collector.invocation.base_name()) {
         return;
     }
-    let mut place = scene.find_self_program_read();
-    let mut stdin = scene.stdin();
+    let mut place = collector.find_self_program_read();
+    let mut stdin = collector.stdin();
     let mut looked_at = 0;
     while let (StdinSource::Pipe(left), None) = (stdin, &place) {
         let Some(last) = left.last().filter(|_| looked_at < MAX_PIPED) else {
@@ -29,7 +29,7 @@ pub(in crate::effects) fn find_program_copies(scene: &mut EffectCollector<'_>) {
             break;
         }
         for invocation in left.iter().take(MAX_PIPED) {
-            let mut effects = collect_effects_without_input(invocation, scene.context).into_iter();
+            let mut effects = collect_effects_without_input(invocation, collector.context).into_iter();
             let is_copied = |effect: &Effect| effect.kind == EffectKind::Path(PathAction::Read);
             let found = effects.find(|effect| is_copied(effect) && is_snell_program(effect));
             place = place.or(found.and_then(|effect| effect.place));
@@ -38,7 +38,7 @@ pub(in crate::effects) fn find_program_copies(scene: &mut EffectCollector<'_>) {
         looked_at += 1;
     }
     if let Some(place) = place {
-        scene.push_path_effect(PathAction::Copy, place, EffectDepth::Single);
+        collector.push_path_effect(PathAction::Copy, place, EffectDepth::Single);
     }
 }
 
@@ -48,13 +48,13 @@ fn is_snell_program(effect: &Effect) -> bool {
 }
 
 /// A program that gets a command of Snell may be a copy of Snell under another name, unless it is a known program.
-pub(in crate::effects) fn find_renamed_program(scene: &mut EffectCollector<'_>) {
-    let name = scene.invocation.argv.first().and_then(SymbolicText::as_text);
+pub(in crate::effects) fn find_renamed_program(collector: &mut EffectCollector<'_>) {
+    let name = collector.invocation.argv.first().and_then(SymbolicText::as_text);
     let by_path = name.is_none_or(|name| name.contains('/'));
-    if scene.program().is_some() && !name.is_some_and(|name| by_path && !name.starts_with('/')) {
+    if collector.program().is_some() && !name.is_some_and(|name| by_path && !name.starts_with('/')) {
         return;
     }
-    let arguments = scene.invocation.arguments();
+    let arguments = collector.invocation.arguments();
     let mut arguments = arguments.iter().map(SymbolicText::as_text);
     let (Some(Some(command)), object) = (arguments.next(), arguments.next()) else {
         return;
@@ -62,6 +62,6 @@ pub(in crate::effects) fn find_renamed_program(scene: &mut EffectCollector<'_>) 
     let on_agent = object.flatten().is_some_and(programs::is_agent_program);
     let is_own = words::SNELL_COMMANDS.contains(&command);
     if is_own && (on_agent || by_path && command.ends_with("trust")) {
-        scene.add_rule_effect("self.renamed");
+        collector.add_rule_effect("self.renamed");
     }
 }

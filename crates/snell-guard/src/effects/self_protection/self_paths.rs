@@ -22,14 +22,14 @@ struct NamedValue {
 }
 
 /// Finds Snell's own paths among a program's arguments and variables, unless the program's entry says what it does to them.
-pub(in crate::effects) fn apply_self_paths(scene: &mut EffectCollector<'_>) {
-    let Some(program) = scene.invocation.argv.first().and_then(SymbolicText::as_text) else {
+pub(in crate::effects) fn apply_self_paths(collector: &mut EffectCollector<'_>) {
+    let Some(program) = collector.invocation.argv.first().and_then(SymbolicText::as_text) else {
         return;
     };
     let base = base_name(program);
     let mut values = Vec::new();
-    if !is_read_only_program(scene, base) {
-        let own = wrappers::own_arguments(&scene.invocation.argv);
+    if !is_read_only_program(collector, base) {
+        let own = wrappers::own_arguments(&collector.invocation.argv);
         if own.iter().filter_map(SymbolicText::as_text).any(|text| words::DRY_RUN_FLAGS.contains(&text)) {
             return;
         }
@@ -37,45 +37,45 @@ pub(in crate::effects) fn apply_self_paths(scene: &mut EffectCollector<'_>) {
         if words::CODE_RUNNERS.contains(&base) {
             let is_code = |code: &&SymbolicText| !base.ends_with("awk") || code.to_string().contains(['>', '|']);
             values.extend(own.iter().filter(is_code).flat_map(find_paths_in_code));
-            if let StdinSource::Text(code) = scene.stdin() {
+            if let StdinSource::Text(code) = collector.stdin() {
                 values.extend(find_paths_in_code(code));
             }
         }
     }
-    let variables = scene.invocation.variables.iter();
+    let variables = collector.invocation.variables.iter();
     let variables = variables.filter(|(name, _)| !name.starts_with("SNELL_"));
     values.extend(variables.map(|(name, value)| NamedValue::new(name, value.clone())));
     for named in values.iter().take(MAX_VALUES) {
-        add_self_path_effect(scene, named);
+        add_self_path_effect(collector, named);
     }
 }
 
 /// What may happen to one value, if that is a path of Snell's own or of a directory that holds one.
-fn add_self_path_effect(scene: &mut EffectCollector<'_>, named: &NamedValue) {
-    let place = scene.locate_path(&expand_home(&named.value, &scene.context.home));
+fn add_self_path_effect(collector: &mut EffectCollector<'_>, named: &NamedValue) {
+    let place = collector.locate_path(&expand_home(&named.value, &collector.context.home));
     if place.classes.contains(PathClass::Own) {
         let is_read = named.name.starts_with("--") && named.has_name_word(words::INPUT_NAMES);
-        if !is_read && !scene.has_effect_on(&place, None) {
-            scene.push_path_effect(PathAction::MayEdit, place, EffectDepth::Single);
+        if !is_read && !collector.has_effect_on(&place, None) {
+            collector.push_path_effect(PathAction::MayEdit, place, EffectDepth::Single);
         }
     } else if place.classes.contains(PathClass::HoldsOwn)
         && place.classes.intersects([PathClass::Home, PathClass::HomeRoot].into())
         && named.is_output_name()
-        && !scene.has_effect_on(&place, Some(PathAction::Unpack))
+        && !collector.has_effect_on(&place, Some(PathAction::Unpack))
     {
-        scene.push_path_effect(PathAction::Unpack, place, EffectDepth::Recursive);
+        collector.push_path_effect(PathAction::Unpack, place, EffectDepth::Recursive);
     }
 }
 
 /// Whether it is known to do no more to files than its entry says.
-fn is_read_only_program(scene: &EffectCollector<'_>, base: &str) -> bool {
+fn is_read_only_program(collector: &EffectCollector<'_>, base: &str) -> bool {
     if let Some((_, commands)) = words::READING_COMMANDS.iter().find(|(program, _)| *program == base) {
-        let first = scene.args.operands.first().and_then(|value| value.as_text());
-        let argument = || wrappers::own_arguments(&scene.invocation.argv).first().and_then(SymbolicText::as_text);
-        let command = scene.name().split_once(' ').map(|(_, command)| command).or(first).or_else(argument);
+        let first = collector.args.operands.first().and_then(|value| value.as_text());
+        let argument = || wrappers::own_arguments(&collector.invocation.argv).first().and_then(SymbolicText::as_text);
+        let command = collector.name().split_once(' ').map(|(_, command)| command).or(first).or_else(argument);
         return command.is_none_or(|command| commands.contains(&command));
     }
-    words::READERS.contains(&base) || scene.program().is_some_and(|program| program.names_only)
+    words::READERS.contains(&base) || collector.program().is_some_and(|program| program.names_only)
 }
 
 impl NamedValue {

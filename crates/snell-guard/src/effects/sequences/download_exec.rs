@@ -12,7 +12,7 @@ use crate::programs::argv::ParsedArgs;
 use crate::programs::{self, ProgramHandler};
 
 /// Adds an effect for each program that runs what an earlier one fetched.
-pub(crate) fn add_download_exec_effects(invocations: &[Invocation], world: &JudgeContext, list: &mut Vec<Effect>) {
+pub(crate) fn add_download_exec_effects(invocations: &[Invocation], context: &JudgeContext, list: &mut Vec<Effect>) {
     let mut files: Vec<String> = Vec::new();
     let mut directories: Vec<String> = Vec::new();
     for (number, invocation) in invocations.iter().enumerate() {
@@ -28,8 +28,8 @@ pub(crate) fn add_download_exec_effects(invocations: &[Invocation], world: &Judg
             files.contains(&path) || directories.iter().any(below)
         };
         let nothing = files.is_empty() && directories.is_empty();
-        if !nothing && find_executed_file(invocation, name, world).is_some_and(is_fetched) {
-            let place = Some(locate_path(name, invocation.cwd.as_deref(), world));
+        if !nothing && find_executed_file(invocation, name, context).is_some_and(is_fetched) {
+            let place = Some(locate_path(name, invocation.cwd.as_deref(), context));
             let what = EffectKind::Rule(find_rule_index("network.run-fetched"));
             list.push(Effect {
                 kind: what,
@@ -41,8 +41,8 @@ pub(crate) fn add_download_exec_effects(invocations: &[Invocation], world: &Judg
                 span: invocation.span.clone(),
             });
         }
-        directories.extend(find_unpack_directory(invocation, name, &files, world));
-        files.extend(find_downloaded_files(invocation, name, world));
+        directories.extend(find_unpack_directory(invocation, name, &files, context));
+        files.extend(find_downloaded_files(invocation, name, context));
     }
 }
 
@@ -52,7 +52,7 @@ fn find_unpack_directory(
     invocation: &Invocation,
     name: &SymbolicText,
     files: &[String],
-    world: &JudgeContext,
+    context: &JudgeContext,
 ) -> Option<String> {
     let (known, program) = name.as_text().and_then(programs::find_program)?;
     let (_, into) = words::UNPACKERS.iter().find(|(unpacker, _)| *unpacker == known)?;
@@ -60,19 +60,19 @@ fn find_unpack_directory(
     let cwd = invocation.cwd.as_deref();
     let archives =
         line.flag_values(words::ARCHIVE_FLAGS).chain(line.operands.iter().map(|value| Cow::Borrowed(*value)));
-    let named = archives.filter_map(|value| locate_path(&value, cwd, world).path).any(|path| files.contains(&path));
+    let named = archives.filter_map(|value| locate_path(&value, cwd, context).path).any(|path| files.contains(&path));
     let piped = match &invocation.stdin {
-        StdinSource::Pipe(left) => classify_output(left, world) == UnknownKind::Unseen,
+        StdinSource::Pipe(left) => classify_output(left, context) == UnknownKind::Unseen,
         StdinSource::Text(text) => text.contains_unknown(UnknownKind::Unseen),
         StdinSource::Inherited | StdinSource::File(_) => false,
     };
-    let place = line.flag_values(into).last().map(|directory| locate_path(&directory, cwd, world))?;
+    let place = line.flag_values(into).last().map(|directory| locate_path(&directory, cwd, context))?;
     let of_its_own = !place.classes.intersects([PathClass::ProjectRoot, PathClass::HomeRoot, PathClass::Root].into());
     place.path.filter(|_| (named || piped) && of_its_own)
 }
 
 /// The file that a program runs: itself, or the script of an interpreter.
-fn find_executed_file(invocation: &Invocation, name: &SymbolicText, world: &JudgeContext) -> Option<String> {
+fn find_executed_file(invocation: &Invocation, name: &SymbolicText, context: &JudgeContext) -> Option<String> {
     let known = name.as_text().and_then(programs::find_program);
     let script = match known {
         Some((_, program)) if program.handler == Some(ProgramHandler::Interpreter) => {
@@ -81,11 +81,11 @@ fn find_executed_file(invocation: &Invocation, name: &SymbolicText, world: &Judg
         _ if name.leading_text().contains('/') => name,
         _ => return None,
     };
-    locate_path(script, invocation.cwd.as_deref(), world).path
+    locate_path(script, invocation.cwd.as_deref(), context).path
 }
 
 /// The files that a program fetches.
-fn find_downloaded_files(invocation: &Invocation, name: &SymbolicText, world: &JudgeContext) -> Vec<String> {
+fn find_downloaded_files(invocation: &Invocation, name: &SymbolicText, context: &JudgeContext) -> Vec<String> {
     let Some((known, program)) = name.as_text().and_then(programs::find_program) else {
         return Vec::new();
     };
@@ -98,10 +98,10 @@ fn find_downloaded_files(invocation: &Invocation, name: &SymbolicText, world: &J
     if files.is_empty() {
         files.extend(line.operands.iter().filter_map(|url| file_name_from_url(url)));
         if let Some(directory) = line.flag_values(words::DIRECTORY_FLAGS).last() {
-            cwd = locate_path(&directory, cwd.as_deref(), world).path;
+            cwd = locate_path(&directory, cwd.as_deref(), context).path;
         }
     }
-    files.iter().filter_map(|file| locate_path(file, cwd.as_deref(), world).path).collect()
+    files.iter().filter_map(|file| locate_path(file, cwd.as_deref(), context).path).collect()
 }
 
 fn file_name_from_url(url: &SymbolicText) -> Option<SymbolicText> {

@@ -48,13 +48,13 @@ pub(crate) struct FileAliases(Vec<FileAlias>);
 
 impl FileAliases {
     /// Finds the new names that invocations give.
-    pub(crate) fn from_invocations(invocations: &[Invocation], world: &JudgeContext) -> Self {
+    pub(crate) fn from_invocations(invocations: &[Invocation], context: &JudgeContext) -> Self {
         let mut names = Vec::new();
         for (by, invocation) in invocations.iter().enumerate() {
             if names.len() >= MAX_NAMES {
                 break;
             }
-            names.extend(find_alias(by, invocation, world));
+            names.extend(find_alias(by, invocation, context));
         }
         Self(names)
     }
@@ -65,16 +65,16 @@ impl FileAliases {
         &self,
         number: usize,
         invocation: &'a Invocation,
-        world: &JudgeContext,
+        context: &JudgeContext,
     ) -> Cow<'a, Invocation> {
         let name = invocation.argv.first().and_then(SymbolicText::as_text);
-        let is_new = !self.0.is_empty() || !world.links.is_empty();
+        let is_new = !self.0.is_empty() || !context.links.is_empty();
         let Some(name) = name.filter(|name| name.contains('/') && is_new) else {
             return Cow::Borrowed(invocation);
         };
-        let path = locate_path(&SymbolicText::from_text(name), invocation.cwd.as_deref(), world).path;
+        let path = locate_path(&SymbolicText::from_text(name), invocation.cwd.as_deref(), context).path;
         let new = self.0.iter().find(|new| new.by < number && Some(&new.path) == path.as_ref());
-        let linked = || world.links.iter().find(|(link, _)| Some(link) == path.as_ref());
+        let linked = || context.links.iter().find(|(link, _)| Some(link) == path.as_ref());
         let from = new.map(|new| &new.from).or_else(|| linked().map(|(_, real)| real));
         let mut renamed = Cow::Borrowed(invocation);
         if let Some(from) = from
@@ -86,7 +86,7 @@ impl FileAliases {
     }
 
     /// Moves effects behind new links to where the links lead.
-    pub(crate) fn follow_links(&self, list: &mut [Effect], world: &JudgeContext) {
+    pub(crate) fn follow_links(&self, list: &mut [Effect], context: &JudgeContext) {
         if !self.0.iter().any(|new| new.is_link) {
             return;
         }
@@ -101,7 +101,7 @@ impl FileAliases {
                     new.is_link && effect.by > Some(new.by) && is_within_directory(&path, &new.path) && !is_itself(new)
                 };
                 let Some(new) = self.0.iter().find(leads) else { break };
-                real.follow_link(&new.path, &new.from, world);
+                real.follow_link(&new.path, &new.from, context);
             }
             if real.classes.intersects(GUARDED_CLASSES.into()) {
                 *place = real;
@@ -111,13 +111,13 @@ impl FileAliases {
 }
 
 /// The new name that a program gives to one file.
-fn find_alias(by: usize, invocation: &Invocation, world: &JudgeContext) -> Option<FileAlias> {
+fn find_alias(by: usize, invocation: &Invocation, context: &JudgeContext) -> Option<FileAlias> {
     let program = invocation.argv.first()?.as_text()?;
     let base = base_name(program);
     let called = programs::resolve_program_call(&invocation.argv).filter(|_| RENAMERS.contains(&base))?;
     let mut none = Vec::new();
     let name = called.name;
-    let scene = EffectCollector::new(invocation, world, Some(called), AnalysisScope::ProgramOnly, &mut none);
+    let scene = EffectCollector::new(invocation, context, Some(called), AnalysisScope::ProgramOnly, &mut none);
     let [from, to] = scene.args.operands.as_slice() else {
         return None;
     };
@@ -127,7 +127,7 @@ fn find_alias(by: usize, invocation: &Invocation, world: &JudgeContext) -> Optio
     // A relative target of a symbolic link begins where the link lies.
     let around = to.rsplit_once('/').map(|(directory, _)| directory);
     let from = if is_symbolic && around.is_some() {
-        locate_path(from, around, world).path?
+        locate_path(from, around, context).path?
     } else {
         scene.locate_path(from).path?
     };

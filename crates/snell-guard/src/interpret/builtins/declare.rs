@@ -11,12 +11,12 @@ use snell_shell::ByteSpan;
 
 impl<'t> ShellInterpreter<'t> {
     /// Without names, they print what the shell knows: then they are told.
-    pub(crate) fn run_declare(&mut self, name: &str, call: &ExpandedCommand) -> Option<ShellFlow> {
+    pub(crate) fn run_declare(&mut self, name: &str, command: &ExpandedCommand) -> Option<ShellFlow> {
         let is_flag = |value: &&SymbolicText| value.leading_text().starts_with(['-', '+']);
-        let flags: String = call.arguments().iter().take_while(is_flag).map(ToString::to_string).collect();
+        let flags: String = command.arguments().iter().take_while(is_flag).map(ToString::to_string).collect();
         // `export -n` takes back; elsewhere it makes a name for another variable.
         let flags = if name == "export" { flags.replace('n', "") } else { flags };
-        let operands: Vec<&SymbolicText> = call.arguments().iter().skip_while(is_flag).collect();
+        let operands: Vec<&SymbolicText> = command.arguments().iter().skip_while(is_flag).collect();
         if operands.is_empty() || flags.contains('p') {
             return None;
         }
@@ -31,21 +31,21 @@ impl<'t> ShellInterpreter<'t> {
             if name == "export" || flags.contains('x') {
                 let variable = operand.leading_text().split(['=', '+']).next().unwrap_or_default();
                 self.export_name(variable);
-                self.report_snell_variable(variable, &call.span);
-                self.run_exported(operand, call);
+                self.report_snell_variable(variable, &command.span);
+                self.run_exported(operand, command);
             }
             self.declare_variable(operand, &flags, is_local);
         }
-        if !call.files.is_empty() {
-            self.report_command(call.clone());
+        if !command.files.is_empty() {
+            self.report_command(command.clone());
         }
         Some(ShellFlow::Next)
     }
 
     /// `export PAGER=…`: some program will run it.
-    fn run_exported(&mut self, operand: &SymbolicText, call: &ExpandedCommand) {
+    fn run_exported(&mut self, operand: &SymbolicText, command: &ExpandedCommand) {
         if let Some((name, _)) = operand.leading_text().split_once('=') {
-            let mut exported = call.with_argv(Vec::new());
+            let mut exported = command.with_argv(Vec::new());
             exported.variables = vec![(name.to_owned(), operand.skip_leading_bytes(name.len() + 1))];
             wrappers::follow_code_variables(self, &exported);
         }

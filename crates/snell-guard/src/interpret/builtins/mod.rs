@@ -19,53 +19,53 @@ const NON_CODE_TRAP_WORDS: &[&str] = &["-", "", "-l", "-p"];
 
 impl<'t> ShellInterpreter<'t> {
     /// Follows a builtin; nothing if it is none, or none that changes anything.
-    pub(super) fn run_builtin(&mut self, call: &ExpandedCommand) -> Option<ShellFlow> {
-        let name = call.name()?;
+    pub(super) fn run_builtin(&mut self, command: &ExpandedCommand) -> Option<ShellFlow> {
+        let name = command.name()?;
         let flow = match name {
-            "cd" | "chdir" => self.run_cd(call),
-            "pushd" => self.run_pushd(call),
+            "cd" | "chdir" => self.run_cd(command),
+            "pushd" => self.run_pushd(command),
             "popd" => self.run_popd(),
-            "declare" | "export" | "local" | "readonly" | "typeset" => return self.run_declare(name, call),
-            "read" => self.run_read(call),
-            "mapfile" | "readarray" => self.run_mapfile(call),
-            "printf" if call.arguments().first().is_some_and(|flag| flag.leading_text().starts_with("-v")) => {
-                self.assign_printf(call)
+            "declare" | "export" | "local" | "readonly" | "typeset" => return self.run_declare(name, command),
+            "read" => self.run_read(command),
+            "mapfile" | "readarray" => self.run_mapfile(command),
+            "printf" if command.arguments().first().is_some_and(|flag| flag.leading_text().starts_with("-v")) => {
+                self.assign_printf(command)
             }
-            "let" => self.run_let(call),
-            "unset" => self.run_unset(call),
-            "shift" => self.run_shift(call),
-            "set" => return self.run_set(call),
-            "getopts" => self.run_getopts(call),
+            "let" => self.run_let(command),
+            "unset" => self.run_unset(command),
+            "shift" => self.run_shift(command),
+            "set" => return self.run_set(command),
+            "getopts" => self.run_getopts(command),
             // In the agent's own shell, a limit stays, and holds for all that it starts.
             "ulimit" | "limit" if self.subshells == 0 => return None,
             "shopt" | "umask" | "ulimit" | "wait" | "jobs" | "times" | "disown" | "bg" | "fg" => ShellFlow::Next,
-            "alias" => return self.define_aliases(call),
-            "unalias" => self.remove_aliases(call),
-            "hash" => self.run_hash(call),
+            "alias" => return self.define_aliases(command),
+            "unalias" => self.remove_aliases(command),
+            "hash" => self.run_hash(command),
             "enable" => {
                 self.scope.builtins_replaced = true;
                 return None;
             }
-            "trap" => self.run_trap(call),
-            "eval" => return self.run_eval(call),
-            "source" | "." => return self.run_source(call),
-            "exec" => return self.run_exec(call),
-            "command" => return self.run_command_builtin(call),
-            "builtin" => return self.run_without_prefix(call, 1, CommandLookup::NoFunction),
-            "exit" | "logout" => self.confirm_flow(call, ShellFlow::Exit),
-            "return" if self.is_in_function() => self.confirm_flow(call, ShellFlow::Return),
-            "break" => self.confirm_flow(call, ShellFlow::Break(parse_levels(call))),
-            "continue" => self.confirm_flow(call, ShellFlow::Continue(parse_levels(call))),
+            "trap" => self.run_trap(command),
+            "eval" => return self.run_eval(command),
+            "source" | "." => return self.run_source(command),
+            "exec" => return self.run_exec(command),
+            "command" => return self.run_command_builtin(command),
+            "builtin" => return self.run_without_prefix(command, 1, CommandLookup::NoFunction),
+            "exit" | "logout" => self.confirm_flow(command, ShellFlow::Exit),
+            "return" if self.is_in_function() => self.confirm_flow(command, ShellFlow::Return),
+            "break" => self.confirm_flow(command, ShellFlow::Break(parse_levels(command))),
+            "continue" => self.confirm_flow(command, ShellFlow::Continue(parse_levels(command))),
             _ => return None,
         };
-        if !call.files.is_empty() {
-            self.report_command(call.clone());
+        if !command.files.is_empty() {
+            self.report_command(command.clone());
         }
         Some(flow)
     }
 
-    fn run_cd(&mut self, call: &ExpandedCommand) -> ShellFlow {
-        let operand = call.arguments().iter().find(|value| !is_flag(value));
+    fn run_cd(&mut self, command: &ExpandedCommand) -> ShellFlow {
+        let operand = command.arguments().iter().find(|value| !is_flag(value));
         let target = match operand {
             None => self.read_variable("HOME"),
             Some(value) if value.as_text() == Some("-") => self.read_variable("OLDPWD"),
@@ -95,9 +95,9 @@ impl<'t> ShellInterpreter<'t> {
         self.scope.cwd = Rc::new(vec![path]);
     }
 
-    fn run_pushd(&mut self, call: &ExpandedCommand) -> ShellFlow {
+    fn run_pushd(&mut self, command: &ExpandedCommand) -> ShellFlow {
         let before = self.scope.cwd().map(str::to_owned);
-        match call.arguments().iter().find(|value| !is_flag(value)) {
+        match command.arguments().iter().find(|value| !is_flag(value)) {
             Some(target) if !target.leading_text().starts_with('+') => {
                 Rc::make_mut(&mut self.scope.directories).push(before);
                 self.enter_directory(target);
@@ -121,17 +121,17 @@ impl<'t> ShellInterpreter<'t> {
         ShellFlow::Next
     }
 
-    fn run_let(&mut self, call: &ExpandedCommand) -> ShellFlow {
-        for expression in call.arguments() {
+    fn run_let(&mut self, command: &ExpandedCommand) -> ShellFlow {
+        for expression in command.arguments() {
             self.evaluate_arithmetic(expression);
         }
         ShellFlow::Next
     }
 
-    fn run_unset(&mut self, call: &ExpandedCommand) -> ShellFlow {
-        let functions = call.arguments().first().and_then(SymbolicText::as_text) == Some("-f");
-        let references = call.arguments().first().and_then(SymbolicText::as_text) == Some("-n");
-        for name in call.arguments().iter().filter_map(SymbolicText::as_text) {
+    fn run_unset(&mut self, command: &ExpandedCommand) -> ShellFlow {
+        let functions = command.arguments().first().and_then(SymbolicText::as_text) == Some("-f");
+        let references = command.arguments().first().and_then(SymbolicText::as_text) == Some("-n");
+        for name in command.arguments().iter().filter_map(SymbolicText::as_text) {
             if references {
                 self.forget_variable(name);
             } else if self.scope.functions.contains_key(name) && (functions || !self.scope.variables.contains_key(name))
@@ -144,8 +144,8 @@ impl<'t> ShellInterpreter<'t> {
         ShellFlow::Next
     }
 
-    fn run_shift(&mut self, call: &ExpandedCommand) -> ShellFlow {
-        let count = call.arguments().first().map_or(Some(1), |count| count.as_text()?.parse().ok());
+    fn run_shift(&mut self, command: &ExpandedCommand) -> ShellFlow {
+        let count = command.arguments().first().map_or(Some(1), |count| count.as_text()?.parse().ok());
         let positional = Rc::make_mut(&mut self.scope.positional);
         match count {
             Some(count) if count <= positional.len() => drop(positional.drain(..count)),
@@ -155,11 +155,11 @@ impl<'t> ShellInterpreter<'t> {
     }
 
     /// `set -- a b`, `set a b`, `set -e`.
-    fn run_set(&mut self, call: &ExpandedCommand) -> Option<ShellFlow> {
-        if call.argv.len() == 1 {
+    fn run_set(&mut self, command: &ExpandedCommand) -> Option<ShellFlow> {
+        if command.argv.len() == 1 {
             return None;
         }
-        let mut rest = call.arguments();
+        let mut rest = command.arguments();
         let mut replaces = false;
         while let Some((first, after)) = rest.split_first() {
             match first.as_text() {
@@ -193,8 +193,8 @@ impl<'t> ShellInterpreter<'t> {
         Some(ShellFlow::Next)
     }
 
-    fn run_getopts(&mut self, call: &ExpandedCommand) -> ShellFlow {
-        if let Some(name) = call.argv.get(2).and_then(SymbolicText::as_text) {
+    fn run_getopts(&mut self, command: &ExpandedCommand) -> ShellFlow {
+        if let Some(name) = command.argv.get(2).and_then(SymbolicText::as_text) {
             self.set_variable(name, ShellVariable::from_value(SymbolicText::from_unknown(UnknownKind::Name)));
         }
         self.set_variable("OPTARG", ShellVariable::unknown());
@@ -202,11 +202,11 @@ impl<'t> ShellInterpreter<'t> {
         ShellFlow::Next
     }
 
-    fn define_aliases(&mut self, call: &ExpandedCommand) -> Option<ShellFlow> {
-        if call.argv.len() == 1 {
+    fn define_aliases(&mut self, command: &ExpandedCommand) -> Option<ShellFlow> {
+        if command.argv.len() == 1 {
             return None;
         }
-        for value in call.arguments() {
+        for value in command.arguments() {
             if let Some((name, _)) = value.leading_text().split_once('=') {
                 let text = value.skip_leading_bytes(name.len() + 1);
                 Rc::make_mut(&mut self.scope.aliases).insert(name.to_owned(), text);
@@ -215,8 +215,8 @@ impl<'t> ShellInterpreter<'t> {
         Some(ShellFlow::Next)
     }
 
-    fn remove_aliases(&mut self, call: &ExpandedCommand) -> ShellFlow {
-        for name in call.arguments().iter().filter_map(SymbolicText::as_text) {
+    fn remove_aliases(&mut self, command: &ExpandedCommand) -> ShellFlow {
+        for name in command.arguments().iter().filter_map(SymbolicText::as_text) {
             if name == "-a" {
                 self.scope.aliases = Rc::default();
             } else {
@@ -227,8 +227,8 @@ impl<'t> ShellInterpreter<'t> {
     }
 
     /// `hash -p path name`: from now on the name means that path, as an alias would.
-    fn run_hash(&mut self, call: &ExpandedCommand) -> ShellFlow {
-        if let [flag, path, name] = call.arguments()
+    fn run_hash(&mut self, command: &ExpandedCommand) -> ShellFlow {
+        if let [flag, path, name] = command.arguments()
             && flag.as_text() == Some("-p")
             && let Some(name) = name.as_text()
         {
@@ -239,15 +239,15 @@ impl<'t> ShellInterpreter<'t> {
     }
 
     /// What a trap runs runs some time: it is followed where it is set.
-    fn run_trap(&mut self, call: &ExpandedCommand) -> ShellFlow {
-        let mut arguments = call.arguments();
+    fn run_trap(&mut self, command: &ExpandedCommand) -> ShellFlow {
+        let mut arguments = command.arguments();
         if arguments.first().and_then(SymbolicText::as_text) == Some("--") {
             arguments = arguments.get(1..).unwrap_or_default();
         }
         if let [code, _, ..] = arguments
             && code.as_text().is_none_or(|text| !NON_CODE_TRAP_WORDS.contains(&text) && text.parse::<u32>().is_err())
         {
-            let span = call.span.clone();
+            let span = command.span.clone();
             self.run_via("trap", |walker| {
                 walker.run_in_subshell(|walker| walker.run_code(code, &span));
                 ShellFlow::Next
@@ -256,21 +256,21 @@ impl<'t> ShellInterpreter<'t> {
         ShellFlow::Next
     }
 
-    fn run_eval(&mut self, call: &ExpandedCommand) -> Option<ShellFlow> {
-        let mut arguments = call.arguments();
+    fn run_eval(&mut self, command: &ExpandedCommand) -> Option<ShellFlow> {
+        let mut arguments = command.arguments();
         if arguments.first().and_then(SymbolicText::as_text) == Some("--") {
             arguments = arguments.get(1..).unwrap_or_default();
         }
         let code = join_words(arguments);
-        if code.is_partly_unknown() || !call.files.is_empty() {
-            self.report_command(call.clone());
+        if code.is_partly_unknown() || !command.files.is_empty() {
+            self.report_command(command.clone());
         }
-        Some(self.run_code(&code, &call.span))
+        Some(self.run_code(&code, &command.span))
     }
 
     /// `source file`: what stands in it, if it was written here; else it is told.
-    fn run_source(&mut self, call: &ExpandedCommand) -> Option<ShellFlow> {
-        let path = call.arguments().first()?;
+    fn run_source(&mut self, command: &ExpandedCommand) -> Option<ShellFlow> {
+        let path = command.arguments().first()?;
         let is_stdin = matches!(path.as_text(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-"));
         let content = if is_stdin { self.stdin_text().cloned() } else { self.find_written_content(path) };
         let Some(content) = content else {
@@ -279,20 +279,20 @@ impl<'t> ShellInterpreter<'t> {
             }
             return None;
         };
-        self.report_unseen_script(call, &content);
-        let arguments = call.arguments().get(1..).unwrap_or_default().to_vec();
+        self.report_unseen_script(command, &content);
+        let arguments = command.arguments().get(1..).unwrap_or_default().to_vec();
         let positional = Rc::clone(&self.scope.positional);
         if !arguments.is_empty() {
             self.scope.positional = Rc::new(arguments);
         }
-        let flow = self.run_code(&content, &call.span);
+        let flow = self.run_code(&content, &command.span);
         self.scope.positional = positional;
         Some(if flow == ShellFlow::Return { ShellFlow::Next } else { flow })
     }
 
     /// A script of which parts came from elsewhere is told with that in place of its name.
-    pub(crate) fn report_unseen_script(&mut self, call: &ExpandedCommand, content: &SymbolicText) {
-        let mut told = call.clone();
+    pub(crate) fn report_unseen_script(&mut self, command: &ExpandedCommand, content: &SymbolicText) {
+        let mut told = command.clone();
         if content.contains_unknown(UnknownKind::Unseen)
             && let Some(path) = told.argv.get_mut(1)
         {
@@ -302,49 +302,56 @@ impl<'t> ShellInterpreter<'t> {
     }
 
     /// `exec cmd`: what follows is a program, and the shell does not come back unless that fails.
-    fn run_exec(&mut self, call: &ExpandedCommand) -> Option<ShellFlow> {
+    fn run_exec(&mut self, command: &ExpandedCommand) -> Option<ShellFlow> {
         let mut at = 1;
-        while let Some(flag) = call.argv.get(at).and_then(SymbolicText::as_text).filter(|flag| flag.starts_with('-')) {
+        while let Some(flag) = command.argv.get(at).and_then(SymbolicText::as_text).filter(|flag| flag.starts_with('-'))
+        {
             at += if flag.ends_with('a') { 2 } else { 1 };
             if flag == "--" {
                 break;
             }
         }
-        if call.argv.len() <= at {
-            if !call.files.is_empty() {
-                self.report_files(call.files.clone(), &call.span);
+        if command.argv.len() <= at {
+            if !command.files.is_empty() {
+                self.report_files(command.files.clone(), &command.span);
             }
             return Some(ShellFlow::Next);
         }
-        self.run_without_prefix(call, at, CommandLookup::Program)
+        self.run_without_prefix(command, at, CommandLookup::Program)
     }
 
     /// `command -v x` asks, `command x` runs.
-    fn run_command_builtin(&mut self, call: &ExpandedCommand) -> Option<ShellFlow> {
+    fn run_command_builtin(&mut self, command: &ExpandedCommand) -> Option<ShellFlow> {
         let mut at = 1;
-        while let Some(flag) = call.argv.get(at).and_then(SymbolicText::as_text).filter(|flag| flag.starts_with('-')) {
+        while let Some(flag) = command.argv.get(at).and_then(SymbolicText::as_text).filter(|flag| flag.starts_with('-'))
+        {
             if flag.contains(['v', 'V']) {
                 return None;
             }
             at += 1;
         }
-        self.run_without_prefix(call, at, CommandLookup::NoFunction)
+        self.run_without_prefix(command, at, CommandLookup::NoFunction)
     }
 
     /// The same command without its first words.
-    fn run_without_prefix(&mut self, call: &ExpandedCommand, count: usize, means: CommandLookup) -> Option<ShellFlow> {
-        let argv = call.argv.get(count..).filter(|argv| !argv.is_empty())?.to_vec();
-        let mut inner = call.with_argv(argv);
+    fn run_without_prefix(
+        &mut self,
+        command: &ExpandedCommand,
+        count: usize,
+        means: CommandLookup,
+    ) -> Option<ShellFlow> {
+        let argv = command.argv.get(count..).filter(|argv| !argv.is_empty())?.to_vec();
+        let mut inner = command.with_argv(argv);
         inner.lookup = means;
-        let via = call.name().unwrap_or_default().to_owned();
+        let via = command.name().unwrap_or_default().to_owned();
         Some(self.run_via(&via, |walker| walker.run_expanded(inner)))
     }
 
     /// `exit` ends what is followed, unless bash may not take it: with too many words or one that is no number, with a file
     /// that cannot be opened, or where there is no loop to break.
-    fn confirm_flow(&mut self, call: &ExpandedCommand, flow: ShellFlow) -> ShellFlow {
+    fn confirm_flow(&mut self, command: &ExpandedCommand, flow: ShellFlow) -> ShellFlow {
         let number = |value: &SymbolicText| value.as_text().is_some_and(|text| text.parse::<u8>().is_ok());
-        let understood = match call.arguments() {
+        let understood = match command.arguments() {
             [] => true,
             [only] => number(only),
             _ => false,
@@ -353,7 +360,7 @@ impl<'t> ShellInterpreter<'t> {
             ShellFlow::Break(levels) | ShellFlow::Continue(levels) => self.enclosing.loops > 0 && levels > 0,
             ShellFlow::Next | ShellFlow::Return | ShellFlow::Exit => true,
         };
-        let certain = understood && possible && call.files.is_empty() && !self.scope.builtins_replaced;
+        let certain = understood && possible && command.files.is_empty() && !self.scope.builtins_replaced;
         if certain { flow } else { ShellFlow::Next }
     }
 }
@@ -374,6 +381,6 @@ fn is_flag(value: &SymbolicText) -> bool {
     value.as_text().is_some_and(|text| text.starts_with('-') && text.len() > 1)
 }
 
-fn parse_levels(call: &ExpandedCommand) -> usize {
-    call.arguments().first().and_then(|count| count.as_text()?.parse().ok()).unwrap_or(1)
+fn parse_levels(command: &ExpandedCommand) -> usize {
+    command.arguments().first().and_then(|count| count.as_text()?.parse().ok()).unwrap_or(1)
 }

@@ -21,9 +21,9 @@ struct BuiltinOptions {
 }
 
 impl BuiltinOptions {
-    fn parse(call: &ExpandedCommand, with_value: &str) -> Self {
+    fn parse(command: &ExpandedCommand, with_value: &str) -> Self {
         let mut options = Self { flags: Vec::new(), names: Vec::new() };
-        let mut arguments = call.arguments().iter().map(|value| value.as_text().unwrap_or_default());
+        let mut arguments = command.arguments().iter().map(|value| value.as_text().unwrap_or_default());
         while let Some(argument) = arguments.next() {
             let Some(letters) = argument.strip_prefix('-').filter(|_| options.names.is_empty()) else {
                 options.names.push(argument.to_owned());
@@ -49,9 +49,9 @@ impl BuiltinOptions {
 }
 
 impl<'t> ShellInterpreter<'t> {
-    pub(crate) fn run_read(&mut self, call: &ExpandedCommand) -> ShellFlow {
-        let options = BuiltinOptions::parse(call, READ_VALUES);
-        let separators = call.variables.iter().find(|(name, _)| name == "IFS");
+    pub(crate) fn run_read(&mut self, command: &ExpandedCommand) -> ShellFlow {
+        let options = BuiltinOptions::parse(command, READ_VALUES);
+        let separators = command.variables.iter().find(|(name, _)| name == "IFS");
         let separators: Rc<str> = match separators.map(|(_, value)| value.as_text()) {
             Some(Some(text)) => Rc::from(text),
             _ => self.field_separators(),
@@ -131,15 +131,15 @@ impl<'t> ShellInterpreter<'t> {
         Some(line)
     }
 
-    pub(crate) fn run_mapfile(&mut self, call: &ExpandedCommand) -> ShellFlow {
-        let options = BuiltinOptions::parse(call, MAPFILE_VALUES);
+    pub(crate) fn run_mapfile(&mut self, command: &ExpandedCommand) -> ShellFlow {
+        let options = BuiltinOptions::parse(command, MAPFILE_VALUES);
         let name = options.names.first().map_or("MAPFILE", String::as_str).to_owned();
         let strip = options.flag_value('t').is_some();
         if let Some(code) = options.flag_value('C') {
             // It runs for the lines, with a number and the line behind it.
             let code = SymbolicText::from_text(format!("{code} 0 ''"));
             self.run_via("mapfile", |walker| {
-                walker.run_in_subshell(|walker| walker.run_code(&code, &call.span));
+                walker.run_in_subshell(|walker| walker.run_code(&code, &command.span));
                 ShellFlow::Next
             });
         }

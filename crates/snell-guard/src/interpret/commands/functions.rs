@@ -24,25 +24,25 @@ impl<'t> ShellInterpreter<'t> {
     }
 
     /// Follows a call, if there is such a function.
-    pub(crate) fn call_function(&mut self, name: &str, call: &ExpandedCommand) -> Option<ShellFlow> {
+    pub(crate) fn call_function(&mut self, name: &str, command: &ExpandedCommand) -> Option<ShellFlow> {
         let count = self.scope.functions.get(name)?.len();
         let at = self.choose_index(count);
         let body = self.scope.functions.get(name)?.get(at).copied().flatten()?;
-        if !call.files.is_empty() {
-            self.report_files(call.files.clone(), &call.span);
+        if !command.files.is_empty() {
+            self.report_files(command.files.clone(), &command.span);
         }
-        let arguments = Rc::new(call.argv.get(1..).unwrap_or_default().to_vec());
+        let arguments = Rc::new(command.argv.get(1..).unwrap_or_default().to_vec());
         let running = |active: &&FunctionFrame| active.name == name && active.arguments == arguments;
         if let Some(active) = self.calls.iter().find(running) {
             // The same again: nothing new would run. But two at once, each of which starts two …
             if self.concurrency > active.beside {
-                let span = self.context.span.clone().unwrap_or_else(|| call.span.clone());
+                let span = self.context.span.clone().unwrap_or_else(|| command.span.clone());
                 self.report_fork_bomb(span);
             }
             return Some(ShellFlow::Next);
         }
         let around = std::mem::take(&mut self.locals);
-        for (name, value) in &call.variables {
+        for (name, value) in &command.variables {
             self.make_local(name);
             self.set_variable(name, ShellVariable::from_value(value.clone()));
             self.export_name(name);

@@ -72,42 +72,42 @@ impl ExpandedCommand {
 
 impl<'t> ShellInterpreter<'t> {
     /// Follows a command.
-    pub(crate) fn run_expanded(&mut self, call: ExpandedCommand) -> ShellFlow {
-        if !self.spend_steps(1 + call.argv.len() / 4) {
+    pub(crate) fn run_expanded(&mut self, command: ExpandedCommand) -> ShellFlow {
+        if !self.spend_steps(1 + command.argv.len() / 4) {
             return ShellFlow::Exit;
         }
-        let Some(name) = call.name() else {
-            return self.run_unknown_program(call);
+        let Some(name) = command.name() else {
+            return self.run_unknown_program(command);
         };
-        if !self.scope.functions.is_empty() && call.lookup == CommandLookup::Anything {
+        if !self.scope.functions.is_empty() && command.lookup == CommandLookup::Anything {
             let name = name.to_owned();
-            if let Some(flow) = self.call_function(&name, &call) {
+            if let Some(flow) = self.call_function(&name, &command) {
                 return flow;
             }
         }
-        self.run_with_permit_check(call, Self::run_non_function)
+        self.run_with_permit_check(command, Self::run_non_function)
     }
 
     /// Follows a command that is no function.
-    fn run_non_function(&mut self, mut call: ExpandedCommand) -> ShellFlow {
-        if call.lookup != CommandLookup::Program
-            && let Some(flow) = self.run_builtin(&call)
+    fn run_non_function(&mut self, mut command: ExpandedCommand) -> ShellFlow {
+        if command.lookup != CommandLookup::Program
+            && let Some(flow) = self.run_builtin(&command)
         {
             return flow;
         }
-        wrappers::follow_code_variables(self, &call);
-        match wrappers::follow_wrapper(self, &mut call) {
+        wrappers::follow_code_variables(self, &command);
+        match wrappers::follow_wrapper(self, &mut command) {
             Some(flow) => flow,
             None => {
-                self.run_program(call);
+                self.run_program(command);
                 ShellFlow::Next
             }
         }
     }
 
     /// `$cmd x`, `/bin/r?`: it may be anything, and where the first word may be nothing, the second names the program.
-    fn run_unknown_program(&mut self, mut call: ExpandedCommand) -> ShellFlow {
-        let Some(program) = call.argv.first() else {
+    fn run_unknown_program(&mut self, mut command: ExpandedCommand) -> ShellFlow {
+        let Some(program) = command.argv.first() else {
             return ShellFlow::Next;
         };
         if let Some(pattern) = ShellPattern::from_value(program) {
@@ -119,31 +119,31 @@ impl<'t> ShellInterpreter<'t> {
             let candidates: Vec<SymbolicText> = candidates.into_iter().take(MAX_CANDIDATES).collect();
             if !candidates.is_empty() {
                 let name = self.choose_value(candidates);
-                if let Some(first) = call.argv.first_mut() {
+                if let Some(first) = command.argv.first_mut() {
                     *first = name;
                 }
-                return self.with_depth(|walker| walker.run_expanded(call));
+                return self.with_depth(|walker| walker.run_expanded(command));
             }
         }
-        let may_vanish = call.argv.len() > 1 && program.can_be_empty();
+        let may_vanish = command.argv.len() > 1 && program.can_be_empty();
         if may_vanish && self.choose_index(2) == 1 {
-            call.argv.remove(0);
-            return self.with_depth(|walker| walker.run_expanded(call));
+            command.argv.remove(0);
+            return self.with_depth(|walker| walker.run_expanded(command));
         }
-        if call.argv.first().is_some_and(|program| program.contains_unknown(UnknownKind::Unseen)) {
+        if command.argv.first().is_some_and(|program| program.contains_unknown(UnknownKind::Unseen)) {
             // `$(curl …)`: the same as if the shell were told to evaluate it.
-            call.argv.insert(0, SymbolicText::from_text("eval"));
+            command.argv.insert(0, SymbolicText::from_text("eval"));
         }
-        self.run_program(call);
+        self.run_program(command);
         ShellFlow::Next
     }
 
     /// A program that runs nothing else.
-    pub(crate) fn run_program(&mut self, call: ExpandedCommand) -> Option<usize> {
+    pub(crate) fn run_program(&mut self, command: ExpandedCommand) -> Option<usize> {
         // `tee` writes files, whether anybody listens or not.
         let output =
-            if self.is_output_used() || call.name() == Some("tee") { self.predict_output(&call) } else { None };
-        let at = self.report_command(call);
+            if self.is_output_used() || command.name() == Some("tee") { self.predict_output(&command) } else { None };
+        let at = self.report_command(command);
         if self.is_output_used() {
             self.deliver_output(output, at);
         }
@@ -156,7 +156,7 @@ impl<'t> ShellInterpreter<'t> {
     }
 
     /// Reports a program as it stands.
-    pub(crate) fn report_command(&mut self, call: ExpandedCommand) -> Option<usize> {
+    pub(crate) fn report_command(&mut self, command: ExpandedCommand) -> Option<usize> {
         let around = Rc::clone(&self.context);
         let stdin = (*self.scope.io.stdin).clone();
         let weight = match &stdin {
@@ -165,12 +165,12 @@ impl<'t> ShellInterpreter<'t> {
             StdinSource::Inherited | StdinSource::File(_) => 0,
         };
         self.spend_steps(weight);
-        let exported = self.list_changed_variables(&call);
+        let exported = self.list_changed_variables(&command);
         self.report_invocation(Invocation {
-            argv: call.argv,
-            variables: call.variables,
+            argv: command.argv,
+            variables: command.variables,
             exported,
-            files: call.files,
+            files: command.files,
             stdin,
             stdout: self.scope.io.stdout.to_stdout_target(),
             cwd: self.scope.cwd().map(str::to_owned),
@@ -179,7 +179,7 @@ impl<'t> ShellInterpreter<'t> {
             container: around.container.clone(),
             via: around.via.clone(),
             allowed: around.allowed,
-            span: around.span.clone().unwrap_or(call.span),
+            span: around.span.clone().unwrap_or(command.span),
         })
     }
 

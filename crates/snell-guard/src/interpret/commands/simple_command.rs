@@ -107,21 +107,21 @@ impl<'t> ShellInterpreter<'t> {
         (self.choose_index(2) == 0).then_some(text)
     }
 
-    fn run_alias(&mut self, text: &SymbolicText, call: &ExpandedCommand) -> ShellFlow {
-        if !call.files.is_empty() {
-            self.report_files(call.files.clone(), &call.span);
+    fn run_alias(&mut self, text: &SymbolicText, command: &ExpandedCommand) -> ShellFlow {
+        if !command.files.is_empty() {
+            self.report_files(command.files.clone(), &command.span);
         }
         let mut code = text.clone();
         code.push_text(" ");
-        let rest = self.quote_words(call.arguments());
+        let rest = self.quote_words(command.arguments());
         code.append(&rest);
         let aliases = std::mem::take(&mut self.scope.aliases);
-        let flow = self.run_code(&code, &call.span);
+        let flow = self.run_code(&code, &command.span);
         self.scope.aliases = aliases;
         flow
     }
 }
 
-fn is_brace_list(piece: &WordPart) -> bool {
-    matches!(piece, WordPart::Braces(_) | WordPart::Range { .. })
+fn is_brace_list(part: &WordPart) -> bool {
+    matches!(part, WordPart::Braces(_) | WordPart::Range { .. })
 }

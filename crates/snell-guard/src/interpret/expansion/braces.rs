@@ -58,8 +58,8 @@ impl<'t> ShellInterpreter<'t> {
         all
     }
 
-    fn expand_range(&mut self, piece: &'t WordPart) -> Vec<BraceExpandedWord<'t>> {
-        let WordPart::Range { from, to, step } = piece else {
+    fn expand_range(&mut self, part: &'t WordPart) -> Vec<BraceExpandedWord<'t>> {
+        let WordPart::Range { from, to, step } = part else {
             return Vec::new();
         };
         let counted = enumerate_range(from, to, step.as_deref());

@@ -95,11 +95,11 @@ impl<'t> ShellInterpreter<'t> {
         value
     }
 
-    fn expand_part(&mut self, piece: &'t WordPart, mode: ExpansionMode, fields: &mut FieldBuilder) {
+    fn expand_part(&mut self, part: &'t WordPart, mode: ExpansionMode, fields: &mut FieldBuilder) {
         if !self.spend_steps(1) {
             return;
         }
-        match piece {
+        match part {
             WordPart::Text { text, .. } => {
                 self.spend_bytes(text.len());
                 self.push_decoding_unknowns(fields.current_field(), text);

@@ -29,10 +29,10 @@ const GIT_OUTPUTS: &[(&[&str], Option<UnknownKind>)] = &[
 
 impl<'t> ShellInterpreter<'t> {
     /// What a program prints; nothing if nobody knows.
-    pub(super) fn predict_output(&mut self, call: &ExpandedCommand) -> Option<SymbolicText> {
-        let name = call.name()?;
+    pub(super) fn predict_output(&mut self, command: &ExpandedCommand) -> Option<SymbolicText> {
+        let name = command.name()?;
         let base = base_name(name);
-        let arguments = call.arguments();
+        let arguments = command.arguments();
         match base {
             "echo" => Some(printf::format_echo(arguments)),
             "printf" => printf::format_printf(arguments),
@@ -59,7 +59,7 @@ impl<'t> ShellInterpreter<'t> {
                 Some(append_newline(SymbolicText::from_unknown(UnknownKind::Name)))
             }
             "getent" => self.predict_getent(arguments),
-            _ => printed::predict_printed_literal(base, call)
+            _ => printed::predict_printed_literal(base, command)
                 .or_else(|| self.predict_filter(base, arguments))
                 .or_else(|| self.predict_template(base, arguments)),
         }
@@ -185,15 +185,15 @@ impl<'t> ShellInterpreter<'t> {
     }
 
     /// `printf -v name format …`
-    pub(super) fn assign_printf(&mut self, call: &ExpandedCommand) -> ShellFlow {
-        let glued = call
+    pub(super) fn assign_printf(&mut self, command: &ExpandedCommand) -> ShellFlow {
+        let glued = command
             .arguments()
             .first()
             .and_then(|flag| flag.leading_text().strip_prefix("-v"))
             .filter(|name| !name.is_empty());
         let (name, rest) = match glued {
-            Some(name) => (Some(name), call.argv.get(2..)),
-            None => (call.argv.get(2).and_then(SymbolicText::as_text), call.argv.get(3..)),
+            Some(name) => (Some(name), command.argv.get(2..)),
+            None => (command.argv.get(2).and_then(SymbolicText::as_text), command.argv.get(3..)),
         };
         if let Some(name) = name {
             let value = printf::format_printf(rest.unwrap_or_default());

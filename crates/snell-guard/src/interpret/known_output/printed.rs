@@ -22,8 +22,8 @@ const LANGUAGES: &[(&str, &str, PrintKeywords)] = &[
 ];
 
 /// What a program prints that was told to print one text and nothing else.
-pub(crate) fn predict_printed_literal(base: &str, call: &ExpandedCommand) -> Option<SymbolicText> {
-    let (flag, code) = match call.arguments() {
+pub(crate) fn predict_printed_literal(base: &str, command: &ExpandedCommand) -> Option<SymbolicText> {
+    let (flag, code) = match command.arguments() {
         [code] => ("", code.as_text()?),
         [flag, code] => (flag.as_text()?, code.as_text()?),
         _ => return None,

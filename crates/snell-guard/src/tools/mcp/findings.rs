@@ -33,10 +33,10 @@ pub(super) struct FindingSink<'a> {
 impl<'a> FindingSink<'a> {
     pub(super) fn new(
         permits: &'a [Option<CommandPattern>],
-        world: &'a JudgeContext,
+        context: &'a JudgeContext,
         analysis: &'a mut CallAnalysis,
     ) -> Self {
-        Self { permits, world, analysis }
+        Self { permits, world: context, analysis }
     }
 
     /// Something that a rule judges by itself.

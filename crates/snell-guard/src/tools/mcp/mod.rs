@@ -47,13 +47,13 @@ pub(super) fn analyze_mcp_call(
     named: &McpToolName,
     input: &Json,
     permits: &[Option<CommandPattern>],
-    world: &JudgeContext,
+    context: &JudgeContext,
     analysis: &mut CallAnalysis,
 ) {
     // Some agents hand on what a server is given as a text.
     let written = input.as_str().and_then(|text| serde_json::from_str(text).ok());
     let request = McpRequest::new(named, written.as_ref().unwrap_or(input));
-    let mut sink = FindingSink::new(permits, world, analysis);
+    let mut sink = FindingSink::new(permits, context, analysis);
     let _ = PRIMARY_ANALYZERS.iter().any(|look| look(&request, &mut sink));
     for look in ADDITIONAL_ANALYZERS {
         look(&request, &mut sink);

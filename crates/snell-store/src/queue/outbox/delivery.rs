@@ -253,8 +253,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let outbox = build_outbox(root.path());
         let (mut left, mut handed) = (0, Vec::new());
-        let hand = &mut |letter: &OutboxMessage| {
-            handed.push(letter.body["prompt"].clone());
+        let hand = &mut |message: &OutboxMessage| {
+            handed.push(message.body["prompt"].clone());
             DeliveryAnswer::Accepted
         };
         let report = outbox.deliver_waiting_then(&|_| true, hand, &mut || {

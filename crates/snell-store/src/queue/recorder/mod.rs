@@ -184,9 +184,9 @@ impl EventRecorder {
     /// # Errors
     ///
     /// When the database cannot be read, or pending events cannot be stored.
-    pub fn load_session_snapshot(&mut self, inquiry: &SnapshotQuery) -> Result<SessionSnapshot> {
+    pub fn load_session_snapshot(&mut self, query: &SnapshotQuery) -> Result<SessionSnapshot> {
         // As long as pending events cannot be stored, it is not known which reminders were given.
-        let attempt = |recorder: &mut Self| recorder.open_store()?.load_session_snapshot(inquiry);
+        let attempt = |recorder: &mut Self| recorder.open_store()?.load_session_snapshot(query);
         match attempt(self) {
             Err(StoreError::Damaged(_)) => {
                 self.replace_damaged_database()?;

@@ -89,18 +89,18 @@ impl CommsSettings {
     }
 }
 
-pub(super) fn read_comms(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> CommsSettings {
-    let Some(fields) = reading.read_object(node, "[comms]") else {
+pub(super) fn read_comms(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> CommsSettings {
+    let Some(fields) = reader.read_object(node, "[comms]") else {
         return CommsSettings::default();
     };
     let known: Vec<_> = COMMS_KEYS.iter().map(|key| key.name).collect();
-    reading.warn_of_unknown_keys(&fields, &known, "[comms]");
+    reader.warn_of_unknown_keys(&fields, &known, "[comms]");
     CommsSettings {
-        send: read_names(reading, &fields, "send", TOOL_EXAMPLE),
-        draft: read_names(reading, &fields, "draft", TOOL_EXAMPLE),
-        except: read_names(reading, &fields, "except", TOOL_EXAMPLE),
-        recipients: read_names(reading, &fields, "recipients", FIELD_EXAMPLE),
-        contacts: read_checked_text(reading, &fields, "contacts", check_contacts_path).map(PathBuf::from),
+        send: read_names(reader, &fields, "send", TOOL_EXAMPLE),
+        draft: read_names(reader, &fields, "draft", TOOL_EXAMPLE),
+        except: read_names(reader, &fields, "except", TOOL_EXAMPLE),
+        recipients: read_names(reader, &fields, "recipients", FIELD_EXAMPLE),
+        contacts: read_checked_text(reader, &fields, "contacts", check_contacts_path).map(PathBuf::from),
     }
 }
 
@@ -108,22 +108,22 @@ const TOOL_EXAMPLE: &str = "\"mcp__mail__send_*\"";
 const FIELD_EXAMPLE: &str = "\"thread_id\"";
 
 /// A list of which each item counts by itself: one that is wrong must not cost the others.
-fn read_names(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &str, example: &str) -> Vec<String> {
+fn read_names(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &str, example: &str) -> Vec<String> {
     let Some(node) = fields.get(key) else {
         return Vec::new();
     };
     let NodeValue::Array(items) = &node.value else {
-        let kind = reading.kind_name(node);
-        reading.add_error(node.offset, format!("\"{key}\" must be an array, not {kind}; write {key} = [{example}]"));
+        let kind = reader.kind_name(node);
+        reader.add_error(node.offset, format!("\"{key}\" must be an array, not {kind}; write {key} = [{example}]"));
         return Vec::new();
     };
     let mut names = Vec::new();
     for item in items {
-        let Some(name) = reading.expect_text(item, key) else {
+        let Some(name) = reader.expect_text(item, key) else {
             continue;
         };
         if name.trim().is_empty() {
-            reading.add_error(item.offset, format!("\"{key}\" has an empty item; write {example}, or remove it"));
+            reader.add_error(item.offset, format!("\"{key}\" has an empty item; write {example}, or remove it"));
         } else {
             names.push(name.trim().to_owned());
         }

@@ -136,47 +136,47 @@ impl ContextSettings {
     }
 }
 
-pub(super) fn read_context(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> ContextSettings {
-    let Some(fields) = reading.read_object(node, "[context]") else {
+pub(super) fn read_context(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> ContextSettings {
+    let Some(fields) = reader.read_object(node, "[context]") else {
         return ContextSettings::default();
     };
     let known: Vec<_> = CONTEXT_KEYS.iter().map(|key| key.name).collect();
-    reading.warn_of_unknown_keys(&fields, &known, "[context]");
+    reader.warn_of_unknown_keys(&fields, &known, "[context]");
     ContextSettings {
-        core: read_core(reading, &fields),
-        max_file: read_size(reading, &fields, "max_file", DEFAULT_MAX_FILE),
-        max_all: read_size(reading, &fields, "max_all", DEFAULT_MAX_ALL),
+        core: read_core(reader, &fields),
+        max_file: read_size(reader, &fields, "max_file", DEFAULT_MAX_FILE),
+        max_all: read_size(reader, &fields, "max_all", DEFAULT_MAX_ALL),
         // A project that could say where files may come from could hand any of them to the agent.
-        allow: get_user_only(reading, &fields, "allow").map(|node| read_allow(reading, node)).unwrap_or_default(),
+        allow: get_user_only(reader, &fields, "allow").map(|node| read_allow(reader, node)).unwrap_or_default(),
     }
 }
 
-fn read_core(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<Vec<CoreFile>> {
-    let items = reading.read_array(fields.get("core")?, "\"core\"")?;
-    Some(items.iter().filter_map(|item| read_core_file(reading, item)).collect())
+fn read_core(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<Vec<CoreFile>> {
+    let items = reader.read_array(fields.get("core")?, "\"core\"")?;
+    Some(items.iter().filter_map(|item| read_core_file(reader, item)).collect())
 }
 
-fn read_core_file(reading: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<CoreFile> {
+fn read_core_file(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<CoreFile> {
     let (path, about) = match &item.value {
-        NodeValue::String(_) => (read_path(reading, item, "core")?, None),
+        NodeValue::String(_) => (read_path(reader, item, "core")?, None),
         NodeValue::Object(_) => {
-            let fields = reading.read_object(item, "an entry of \"core\"")?;
-            reading.warn_of_unknown_keys(&fields, &["path", "about"], "an entry of \"core\"");
+            let fields = reader.read_object(item, "an entry of \"core\"")?;
+            reader.warn_of_unknown_keys(&fields, &["path", "about"], "an entry of \"core\"");
             let Some(path) = fields.get("path") else {
                 let message =
                     "an entry of \"core\" has no \"path\"; write {path = \"notes/PLAN.md\", about = \"the plan\"}";
-                reading.add_error(item.offset, message);
+                reader.add_error(item.offset, message);
                 return None;
             };
-            (read_path(reading, path, "path")?, reading.read_text(&fields, "about"))
+            (read_path(reader, path, "path")?, reader.read_text(&fields, "about"))
         }
         _ => {
-            let kind = reading.kind_name(item);
+            let kind = reader.kind_name(item);
             let message = format!(
                 "an entry of \"core\" must be a path, not {kind}; write \"notes/PLAN.md\" or {{path = \"notes/PLAN.md\", \
                  about = \"the plan\"}}"
             );
-            reading.add_error(item.offset, message);
+            reader.add_error(item.offset, message);
             return None;
         }
     };
@@ -184,21 +184,21 @@ fn read_core_file(reading: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<
     let about = about.filter(|about| !about.trim().is_empty());
     Some(CoreFile {
         about: about.or_else(|| named().map(|(_, about)| (*about).to_owned())),
-        may_be_outside_project: reading.owner == FileOwner::User && (path.is_absolute() || path.starts_with("~")),
+        may_be_outside_project: reader.owner == FileOwner::User && (path.is_absolute() || path.starts_with("~")),
         path,
     })
 }
 
-fn read_allow(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> Vec<PathBuf> {
-    let items = reading.read_array(node, "\"allow\"").unwrap_or_default();
-    let paths = items.iter().filter_map(|item| read_path(reading, item, "allow"));
+fn read_allow(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Vec<PathBuf> {
+    let items = reader.read_array(node, "\"allow\"").unwrap_or_default();
+    let paths = items.iter().filter_map(|item| read_path(reader, item, "allow"));
     paths.collect()
 }
 
-fn read_path(reading: &mut ConfigReader<'_>, node: &SpannedNode, key: &str) -> Option<PathBuf> {
-    let text = reading.expect_text(node, key)?;
+fn read_path(reader: &mut ConfigReader<'_>, node: &SpannedNode, key: &str) -> Option<PathBuf> {
+    let text = reader.expect_text(node, key)?;
     if text.trim().is_empty() {
-        reading.add_error(node.offset, format!("\"{key}\" holds an empty path; write \"~/notes\" or the like"));
+        reader.add_error(node.offset, format!("\"{key}\" holds an empty path; write \"~/notes\" or the like"));
         return None;
     }
     Some(text.into())

@@ -231,18 +231,18 @@ impl MessageTemplates {
     }
 }
 
-pub(super) fn read_messages(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> MessageTemplates {
-    let Some(fields) = reading.read_object(node, "[messages]") else {
+pub(super) fn read_messages(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> MessageTemplates {
+    let Some(fields) = reader.read_object(node, "[messages]") else {
         return MessageTemplates::default();
     };
     let known: Vec<_> = MESSAGE_KEYS.iter().map(|key| key.name).collect();
-    reading.warn_of_unknown_keys(&fields, &known, "[messages]");
+    reader.warn_of_unknown_keys(&fields, &known, "[messages]");
     let mut messages = MessageTemplates::default();
     for key in MESSAGE_KEYS {
         let Some(node) = fields.get(key.name) else {
             continue;
         };
-        let Some(text) = reading.expect_text(node, key.name) else {
+        let Some(text) = reader.expect_text(node, key.name) else {
             continue;
         };
         if matches!(key.kind, ConfigValueKind::Text) && text.trim().is_empty() {
@@ -251,7 +251,7 @@ pub(super) fn read_messages(reading: &mut ConfigReader<'_>, node: &SpannedNode) 
                 key.name,
                 texts::WAKE_UP
             );
-            reading.add_error(node.offset, message);
+            reader.add_error(node.offset, message);
             continue;
         }
         messages.changed.push((key.name, text));

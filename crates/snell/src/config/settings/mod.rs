@@ -306,46 +306,46 @@ pub(crate) fn borrowable_contracts() -> impl Iterator<Item = &'static str> {
 }
 
 /// Reads the settings at the root of a `snell.toml`.
-pub(crate) fn read_settings(reading: &mut ConfigReader<'_>, root: &ObjectFields<'_>) {
+pub(crate) fn read_settings(reader: &mut ConfigReader<'_>, root: &ObjectFields<'_>) {
     if let Some(node) = root.get("borrow") {
-        reading.settings.borrow = read_borrow(reading, node);
+        reader.settings.borrow = read_borrow(reader, node);
     }
-    if let Some(node) = get_user_only(reading, root, "keep") {
-        reading.settings.keep = read_keep(reading, node);
+    if let Some(node) = get_user_only(reader, root, "keep") {
+        reader.settings.keep = read_keep(reader, node);
     }
-    if let Some(node) = get_user_only(reading, root, "handlers") {
-        reading.settings.handlers = read_handlers(reading, node);
+    if let Some(node) = get_user_only(reader, root, "handlers") {
+        reader.settings.handlers = read_handlers(reader, node);
     }
-    if get_user_only(reading, root, "context_window").is_some() {
-        reading.settings.context_window =
-            values::read_count(reading, root, "context_window", (200_000, "the default counts now"));
+    if get_user_only(reader, root, "context_window").is_some() {
+        reader.settings.context_window =
+            values::read_count(reader, root, "context_window", (200_000, "the default counts now"));
     }
     if let Some(node) = root.get("context") {
-        reading.settings.context = context::read_context(reading, node);
+        reader.settings.context = context::read_context(reader, node);
     }
-    if let Some(node) = get_user_only(reading, root, "remind") {
-        reading.settings.remind = remind::read_remind(reading, node);
+    if let Some(node) = get_user_only(reader, root, "remind") {
+        reader.settings.remind = remind::read_remind(reader, node);
     }
-    if let Some(node) = get_user_only(reading, root, "messages") {
-        reading.settings.messages = messages::read_messages(reading, node);
+    if let Some(node) = get_user_only(reader, root, "messages") {
+        reader.settings.messages = messages::read_messages(reader, node);
     }
-    if let Some(node) = get_user_only(reading, root, "comms") {
-        reading.settings.comms = comms::read_comms(reading, node);
+    if let Some(node) = get_user_only(reader, root, "comms") {
+        reader.settings.comms = comms::read_comms(reader, node);
     }
     if let Some(node) = root.get("guard") {
-        reading.settings.guard = guard::read_guard(reading, node);
+        reader.settings.guard = guard::read_guard(reader, node);
     }
-    if let Some(node) = get_user_only(reading, root, "server") {
-        reading.settings.server = server::read_server(reading, node);
+    if let Some(node) = get_user_only(reader, root, "server") {
+        reader.settings.server = server::read_server(reader, node);
     }
 }
 
 /// A setting that counts in the user's own file only: a project must not change what is recorded of its user's work, nor
 /// where that is sent.
-fn get_user_only<'n>(reading: &mut ConfigReader<'_>, root: &ObjectFields<'n>, key: &str) -> Option<&'n SpannedNode> {
+fn get_user_only<'n>(reader: &mut ConfigReader<'_>, root: &ObjectFields<'n>, key: &str) -> Option<&'n SpannedNode> {
     let member = root.members.iter().find(|member| member.key == key)?;
-    if reading.owner == FileOwner::Project {
-        reading.add_warning(
+    if reader.owner == FileOwner::Project {
+        reader.add_warning(
             member.key_offset,
             format!("\"{key}\" has no effect in a project's file; write it in ~/.config/snell/snell.toml"),
         );
@@ -354,31 +354,31 @@ fn get_user_only<'n>(reading: &mut ConfigReader<'_>, root: &ObjectFields<'n>, ke
     Some(&member.node)
 }
 
-fn read_borrow(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> Vec<BorrowedContract> {
+fn read_borrow(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Vec<BorrowedContract> {
     let mut list: Vec<BorrowedContract> = Vec::new();
-    for item in reading.read_array(node, "\"borrow\"").unwrap_or_default() {
-        let Some(name) = reading.expect_text(item, "borrow") else {
+    for item in reader.read_array(node, "\"borrow\"").unwrap_or_default() {
+        let Some(name) = reader.expect_text(item, "borrow") else {
             continue;
         };
         let Some(contract) = borrowable_contracts().find(|known| *known == name) else {
             let near = format_suggestion(&name, borrowable_contracts());
             let known: Vec<_> = borrowable_contracts().collect();
             let known = known.join(", ");
-            reading.add_error(
+            reader.add_error(
                 item.offset,
                 format!("\"borrow\" names \"{name}\"{near}, whose files cannot be borrowed; write one of {known}"),
             );
             continue;
         };
         if list.iter().all(|earlier| earlier.contract != contract) {
-            let origin = reading.locate_offset(item.offset);
+            let origin = reader.locate_offset(item.offset);
             list.push(BorrowedContract { contract, origin });
         }
     }
     list
 }
 
-fn read_keep(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> Option<RetentionPeriod> {
+fn read_keep(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Option<RetentionPeriod> {
     let kept = match &node.value {
         NodeValue::String(text) => RetentionPeriod::parse(text),
         _ => None,
@@ -386,7 +386,7 @@ fn read_keep(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> Option<Reten
     if kept.is_none() {
         let is_duration = matches!(&node.value, NodeValue::String(text) if parse_signed_duration(text).is_some());
         let wanted = if is_duration { "more than 0" } else { "a duration with its unit" };
-        reading.add_error(
+        reader.add_error(
             node.offset,
             format!("\"keep\" must be {wanted}; write \"30d\", \"2w\" or \"forever\" (the default of 30d counts)"),
         );
@@ -406,13 +406,13 @@ fn parse_duration(text: &str) -> Option<Duration> {
     duration.filter(|duration| !duration.is_zero())
 }
 
-fn read_handlers(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> Vec<(BuiltinHandler, bool)> {
-    let Some(fields) = reading.read_object(node, "[handlers]") else {
+fn read_handlers(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Vec<(BuiltinHandler, bool)> {
+    let Some(fields) = reader.read_object(node, "[handlers]") else {
         return Vec::new();
     };
     let known: Vec<_> = HANDLERS.iter().map(|row| row.name).collect();
-    reading.warn_of_unknown_keys(&fields, &known, "[handlers]");
-    HANDLERS.iter().filter_map(|row| Some((row.handler, reading.read_bool(&fields, row.name)?))).collect()
+    reader.warn_of_unknown_keys(&fields, &known, "[handlers]");
+    HANDLERS.iter().filter_map(|row| Some((row.handler, reader.read_bool(&fields, row.name)?))).collect()
 }
 
 #[cfg(test)]

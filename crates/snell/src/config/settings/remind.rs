@@ -66,20 +66,20 @@ impl RemindSettings {
     }
 }
 
-pub(super) fn read_remind(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> RemindSettings {
-    let Some(fields) = reading.read_object(node, "[remind]") else {
+pub(super) fn read_remind(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> RemindSettings {
+    let Some(fields) = reader.read_object(node, "[remind]") else {
         return RemindSettings::default();
     };
     let known: Vec<_> = REMIND_KEYS.iter().map(|key| key.name).collect();
-    reading.warn_of_unknown_keys(&fields, &known, "[remind]");
+    reader.warn_of_unknown_keys(&fields, &known, "[remind]");
     RemindSettings {
-        thresholds: read_thresholds(reading, &fields, "thresholds"),
-        autonomous_thresholds: read_thresholds(reading, &fields, "autonomous_thresholds"),
-        status_after: read_interval(reading, &fields, "status_after", "2m"),
+        thresholds: read_thresholds(reader, &fields, "thresholds"),
+        autonomous_thresholds: read_thresholds(reader, &fields, "autonomous_thresholds"),
+        status_after: read_interval(reader, &fields, "status_after", "2m"),
     }
 }
 
-fn read_thresholds(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &str) -> Option<[u8; 4]> {
+fn read_thresholds(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &str) -> Option<[u8; 4]> {
     let node = fields.get(key)?;
     let percent = |item: &SpannedNode| match item.value {
         NodeValue::Number(number) if (1.0..=100.0).contains(&number) && number.fract() == 0.0 => Some(number as u8),
@@ -95,7 +95,7 @@ fn read_thresholds(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, ke
         let message = format!(
             "\"{key}\" must be four percentages, each above the one before it; write [60, 80, 90, 95] (which count now)"
         );
-        reading.add_error(node.offset, message);
+        reader.add_error(node.offset, message);
     }
     steps
 }

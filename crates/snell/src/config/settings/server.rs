@@ -156,13 +156,13 @@ pub fn normalize_receiver_url(written: &str) -> Result<String, &'static str> {
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
-pub(super) fn read_server(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> ServerSettings {
-    let Some(fields) = reading.read_object(node, "[server]") else {
+pub(super) fn read_server(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> ServerSettings {
+    let Some(fields) = reader.read_object(node, "[server]") else {
         return ServerSettings::default();
     };
     let known: Vec<_> = SERVER_KEYS.iter().map(|key| key.name).collect();
-    reading.warn_of_unknown_keys(&fields, &known, "[server]");
-    let mut keys = ServerKeyReader { reading, fields: &fields, faults: Vec::new() };
+    reader.warn_of_unknown_keys(&fields, &known, "[server]");
+    let mut keys = ServerKeyReader { reading: reader, fields: &fields, faults: Vec::new() };
     let token_file = keys.read_text("token_file", check_token_file).map(PathBuf::from);
     let mut settings = ServerSettings {
         enabled: keys.read_key("enabled", |reading, fields| reading.read_bool(fields, "enabled")),
@@ -182,7 +182,7 @@ pub(super) fn read_server(reading: &mut ConfigReader<'_>, node: &SpannedNode) ->
         faults: Vec::new(),
     };
     settings.faults = keys.faults;
-    warn_of_postgres(reading, &fields, settings.db.as_deref());
+    warn_of_postgres(reader, &fields, settings.db.as_deref());
     settings
 }
 
@@ -249,11 +249,11 @@ fn check_database(text: String) -> Result<String, String> {
 
 /// What is wrong with a database that is not built in. It counts all the same: whoever named it does not want another one to be
 /// used, so the receiver does not start.
-fn warn_of_postgres(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, db: Option<&str>) {
+fn warn_of_postgres(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, db: Option<&str>) {
     if let Some(node) = fields.get("db")
         && db.is_some_and(is_postgres_url)
     {
-        reading.add_warning(
+        reader.add_warning(
             node.offset,
             "\"db\" names PostgreSQL, which is not built in, so `snell serve` does not start; write \
              \"sqlite:/home/me/snell.db\"",
@@ -280,21 +280,21 @@ fn check_token_file(text: String) -> Result<String, String> {
     Ok(text)
 }
 
-fn read_hosts(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<String> {
+fn read_hosts(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<String> {
     let Some(node) = fields.get("allow_hosts") else {
         return Vec::new();
     };
-    let items = reading.read_array(node, "\"allow_hosts\"").unwrap_or_default();
+    let items = reader.read_array(node, "\"allow_hosts\"").unwrap_or_default();
     let mut hosts = Vec::new();
     for item in items {
-        let Some(host) = reading.expect_text(item, "allow_hosts") else {
+        let Some(host) = reader.expect_text(item, "allow_hosts") else {
             continue;
         };
         let is_host = !host.is_empty() && host.chars().all(|c| c.is_ascii_graphic() && !"/@?#*".contains(c));
         if is_host {
             hosts.push(host);
         } else {
-            reading.add_error(
+            reader.add_error(
                 item.offset,
                 format!(
                     "\"allow_hosts\" names \"{host}\", which is no host; write \"box.example\" or \"box.example:7433\""

@@ -26,38 +26,38 @@ pub(super) fn expand_tilde(path: &Path, home: Option<&Path>) -> PathBuf {
 
 /// A text of a certain form. Of one that has another form, the check says what is wrong and what to write.
 pub(super) fn read_checked_text(
-    reading: &mut ConfigReader<'_>,
+    reader: &mut ConfigReader<'_>,
     fields: &ObjectFields<'_>,
     key: &str,
     check: fn(String) -> Result<String, String>,
 ) -> Option<String> {
     let node = fields.get(key)?;
-    let text = reading.expect_text(node, key)?;
+    let text = reader.expect_text(node, key)?;
     let checked = check(text);
-    checked.map_err(|fault| reading.add_error(node.offset, format!("\"{key}\" {fault}"))).ok()
+    checked.map_err(|fault| reader.add_error(node.offset, format!("\"{key}\" {fault}"))).ok()
 }
 
 pub(super) fn read_interval(
-    reading: &mut ConfigReader<'_>,
+    reader: &mut ConfigReader<'_>,
     fields: &ObjectFields<'_>,
     key: &str,
     default: &str,
 ) -> Option<Duration> {
-    read_interval_with_remark(reading, fields, key, default, DEFAULT_APPLIES_REMARK)
+    read_interval_with_remark(reader, fields, key, default, DEFAULT_APPLIES_REMARK)
 }
 
 /// The same, where nothing else counts in place of what is written wrong.
 pub(super) fn read_strict_interval(
-    reading: &mut ConfigReader<'_>,
+    reader: &mut ConfigReader<'_>,
     fields: &ObjectFields<'_>,
     key: &str,
     default: &str,
 ) -> Option<Duration> {
-    read_interval_with_remark(reading, fields, key, default, DEFAULT_REMARK)
+    read_interval_with_remark(reader, fields, key, default, DEFAULT_REMARK)
 }
 
 fn read_interval_with_remark(
-    reading: &mut ConfigReader<'_>,
+    reader: &mut ConfigReader<'_>,
     fields: &ObjectFields<'_>,
     key: &str,
     default: &str,
@@ -72,7 +72,7 @@ fn read_interval_with_remark(
     if interval.is_none() {
         let is_zero = text.parse::<Span>().is_ok_and(|span| span.is_zero());
         let wanted = if is_zero { ABOVE_ZERO } else { "a duration with its unit" };
-        reading.add_error(node.offset, format_must_be(key, wanted, default, remark));
+        reader.add_error(node.offset, format_must_be(key, wanted, default, remark));
     }
     interval
 }
@@ -92,7 +92,7 @@ fn format_must_be(key: &str, wanted: &str, default: &str, remark: &str) -> Strin
 }
 
 pub(super) fn read_count(
-    reading: &mut ConfigReader<'_>,
+    reader: &mut ConfigReader<'_>,
     fields: &ObjectFields<'_>,
     key: &str,
     (example, remark): (u32, &str),
@@ -104,7 +104,7 @@ pub(super) fn read_count(
         }
         _ => {
             let message = format!("\"{key}\" must be a whole number above 0; write {example} ({remark})");
-            reading.add_error(node.offset, message);
+            reader.add_error(node.offset, message);
             None
         }
     }
@@ -117,7 +117,7 @@ const SIZE_UNITS: [(&str, u64); 5] = [("KiB", 1024), ("MiB", 1024 * 1024), ("KB"
 
 /// A size in bytes, written with its unit.
 pub(super) fn read_size(
-    reading: &mut ConfigReader<'_>,
+    reader: &mut ConfigReader<'_>,
     fields: &ObjectFields<'_>,
     key: &str,
     default: &str,
@@ -129,11 +129,12 @@ pub(super) fn read_size(
     };
     match size {
         None => {
-            reading.add_error(node.offset, format_must_be(key, "a size with its unit", default, DEFAULT_APPLIES_REMARK))
+            reader.add_error(node.offset, format_must_be(key, "a size with its unit", default, DEFAULT_APPLIES_REMARK))
         }
-        Some(0) => reading.add_error(node.offset, format_must_be(key, ABOVE_ZERO, default, DEFAULT_APPLIES_REMARK)),
-        Some(size) if size > MAX_SIZE_BYTES => reading
-            .add_warning(node.offset, format!("\"{key}\" is more than the 16MiB that are possible; 16MiB counts")),
+        Some(0) => reader.add_error(node.offset, format_must_be(key, ABOVE_ZERO, default, DEFAULT_APPLIES_REMARK)),
+        Some(size) if size > MAX_SIZE_BYTES => {
+            reader.add_warning(node.offset, format!("\"{key}\" is more than the 16MiB that are possible; 16MiB counts"))
+        }
         Some(_) => {}
     }
     size.filter(|size| *size > 0).map(|size| size.min(MAX_SIZE_BYTES))

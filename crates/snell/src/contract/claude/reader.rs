@@ -35,61 +35,61 @@ const HANDLER_TYPES: &[ClaudeHandlerType] = &[
 ];
 
 /// What a settings file says about all hooks.
-pub(super) fn read_switches(reading: &mut ConfigReader<'_>, root: &ObjectFields<'_>) {
-    if let Some(disabled) = reading.read_bool(root, "disableAllHooks") {
+pub(super) fn read_switches(reader: &mut ConfigReader<'_>, root: &ObjectFields<'_>) {
+    if let Some(disabled) = reader.read_bool(root, "disableAllHooks") {
         let at = root.get("disableAllHooks").map_or(root.offset, |node| node.offset);
         if disabled {
-            reading.add_warning(at, "\"disableAllHooks\" switches off the hooks of every Claude Code settings file, unless a nearer file says false");
+            reader.add_warning(at, "\"disableAllHooks\" switches off the hooks of every Claude Code settings file, unless a nearer file says false");
         }
-        reading.switches.disable_all = Some((disabled, reading.locate_offset(at)));
+        reader.switches.disable_all = Some((disabled, reader.locate_offset(at)));
     }
-    reading.switches.allowed_http_urls = reading.read_restriction(root, "allowedHttpHookUrls");
-    reading.switches.http_env_vars = reading.read_restriction(root, "httpHookAllowedEnvVars");
+    reader.switches.allowed_http_urls = reader.read_restriction(root, "allowedHttpHookUrls");
+    reader.switches.http_env_vars = reader.read_restriction(root, "httpHookAllowedEnvVars");
 }
 
-pub(super) fn read_group(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &SpannedNode) {
+pub(super) fn read_group(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &SpannedNode) {
     let what = format!("an entry for \"{}\"", key.written);
-    let Some(group) = reading.read_object(node, &what) else {
+    let Some(group) = reader.read_object(node, &what) else {
         return;
     };
-    reading.warn_of_unknown_keys(&group, &["matcher", "hooks", "description"], &what);
-    let Some(matcher) = read_matcher(reading, key, &group) else {
+    reader.warn_of_unknown_keys(&group, &["matcher", "hooks", "description"], &what);
+    let Some(matcher) = read_matcher(reader, key, &group) else {
         return;
     };
-    let Some(handlers) = group.get("hooks").and_then(|hooks| reading.read_array(hooks, "\"hooks\"")) else {
+    let Some(handlers) = group.get("hooks").and_then(|hooks| reader.read_array(hooks, "\"hooks\"")) else {
         return;
     };
     for handler in handlers {
-        read_handler(reading, key, &matcher, handler);
+        read_handler(reader, key, &matcher, handler);
     }
 }
 
 /// A string entry: the path of a script.
-pub(super) fn read_script(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &SpannedNode) {
-    let Some(path) = reading.expect_text(node, "the path of a script") else {
+pub(super) fn read_script(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, node: &SpannedNode) {
+    let Some(path) = reader.expect_text(node, "the path of a script") else {
         return;
     };
     if path.trim().is_empty() {
-        reading.add_error(node.offset, "the path of a script is empty; write the path, or remove the entry");
+        reader.add_error(node.offset, "the path of a script is empty; write the path, or remove the entry");
         return;
     }
     let timeout = HookTimeout::Default(events::default_timeout(&key.event));
-    let origin = reading.locate_offset(node.offset);
-    reading.hooks.push(Hook {
+    let origin = reader.locate_offset(node.offset);
+    reader.hooks.push(Hook {
         may_modify: true,
         ..Hook::new(&CLAUDE_OS, key.event.clone(), HookAction::Script { path }, timeout, origin)
     });
 }
 
-fn read_matcher(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, group: &ObjectFields<'_>) -> Option<Matcher> {
+fn read_matcher(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, group: &ObjectFields<'_>) -> Option<Matcher> {
     let Some(node) = group.get("matcher") else {
         return Some(Matcher::match_all(None));
     };
-    let written = reading.expect_text(node, "matcher")?;
+    let written = reader.expect_text(node, "matcher")?;
     let matched_on = events::find_event_row(&key.event).map_or(MatchTarget::Tool, |row| row.matcher);
     if matched_on == MatchTarget::Nothing {
         if !matches!(written.as_str(), "" | "*") {
-            reading.add_warning(node.offset, format!("\"matcher\" has no meaning for {}; it is ignored", key.event));
+            reader.add_warning(node.offset, format!("\"matcher\" has no meaning for {}; it is ignored", key.event));
         }
         return Some(Matcher::match_all(Some(written)));
     }
@@ -104,13 +104,13 @@ fn read_matcher(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, group: &
         && !written["mcp__".len()..].contains("__")
         && written.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     if matched_on == MatchTarget::Tool && is_server {
-        reading.add_warning(
+        reader.add_warning(
             node.offset,
             format!("\"{written}\" matches no tool; for every tool of that server write \"{written}__.*\""),
         );
     }
     if matched_on == MatchTarget::Tool && written.contains('(') && written.ends_with(')') && !written.starts_with('(') {
-        reading.add_warning(
+        reader.add_warning(
             node.offset,
             format!(
                 "a matcher compares the tool's name; for a rule about the call write \"if\": \"{written}\" in the hook"
@@ -120,27 +120,27 @@ fn read_matcher(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, group: &
     match Matcher::from_names_or_expression(written, list) {
         Ok(matcher) => Some(matcher),
         Err(fault) => {
-            reading.add_error(node.offset, format!("\"matcher\" {fault}; the entry is not loaded"));
+            reader.add_error(node.offset, format!("\"matcher\" {fault}; the entry is not loaded"));
             None
         }
     }
 }
 
-fn read_handler(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher: &Matcher, node: &SpannedNode) {
-    let Some(fields) = reading.read_object(node, "a hook") else {
+fn read_handler(reader: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher: &Matcher, node: &SpannedNode) {
+    let Some(fields) = reader.read_object(node, "a hook") else {
         return;
     };
-    let Some(kind) = read_handler_type(reading, &fields) else {
+    let Some(kind) = read_handler_type(reader, &fields) else {
         return;
     };
     let known: Vec<_> = COMMON_KEYS.iter().chain(kind.keys).copied().collect();
-    reading.warn_of_unknown_keys(&fields, &known, &format!("a {} hook", kind.name));
+    reader.warn_of_unknown_keys(&fields, &known, &format!("a {} hook", kind.name));
     let action = match kind.name {
-        "command" => read_command_action(reading, &fields),
-        "http" => read_http_action(reading, key, &fields),
+        "command" => read_command_action(reader, &fields),
+        "http" => read_http_action(reader, key, &fields),
         _ => {
             let reason = kind.obstacle.unwrap_or_default();
-            reading.add_warning(
+            reader.add_warning(
                 fields.offset,
                 format!("hooks of type \"{}\" are not supported: {reason}; this one is never run", kind.name),
             );
@@ -154,15 +154,15 @@ fn read_handler(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher:
     let Some(action) = action else {
         return;
     };
-    let Ok(condition) = read_if_rule(reading, key, &fields) else {
+    let Ok(condition) = read_if_rule(reader, key, &fields) else {
         return;
     };
     let disabled = kind.obstacle.map(|_| format!("hooks of type \"{}\" are not supported", kind.name));
-    let background = read_async(reading, &fields);
+    let background = read_async(reader, &fields);
     let default = events::default_timeout(&key.event);
-    let timeout = reading.read_timeout(&fields, TimeoutUnit::Seconds, default, MAX_TIMEOUT);
-    let origin = reading.locate_offset(fields.offset);
-    reading.hooks.push(Hook {
+    let timeout = reader.read_timeout(&fields, TimeoutUnit::Seconds, default, MAX_TIMEOUT);
+    let origin = reader.locate_offset(fields.offset);
+    reader.hooks.push(Hook {
         matcher: matcher.clone(),
         condition,
         may_modify: true,
@@ -172,16 +172,16 @@ fn read_handler(reading: &mut ConfigReader<'_>, key: &HookEventKey<'_>, matcher:
     });
 }
 
-fn read_handler_type(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<&'static ClaudeHandlerType> {
+fn read_handler_type(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<&'static ClaudeHandlerType> {
     let Some(node) = fields.get("type") else {
-        reading.add_error(fields.offset, "a hook has no \"type\"; add \"type\": \"command\"");
+        reader.add_error(fields.offset, "a hook has no \"type\"; add \"type\": \"command\"");
         return None;
     };
-    let written = reading.expect_text(node, "type")?;
+    let written = reader.expect_text(node, "type")?;
     let found = HANDLER_TYPES.iter().find(|kind| kind.name == written);
     if found.is_none() {
         let names = HANDLER_TYPES.iter().map(|kind| kind.name);
-        reading.add_error(
+        reader.add_error(
             node.offset,
             format!("unknown hook type \"{written}\"{}; the hook is not loaded", format_suggestion(&written, names)),
         );
@@ -189,19 +189,19 @@ fn read_handler_type(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) 
     found
 }
 
-fn read_command_action(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<HookAction> {
-    let command = reading.read_required_text(fields, "command", "a command hook")?;
+fn read_command_action(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<HookAction> {
+    let command = reader.read_required_text(fields, "command", "a command hook")?;
     if fields.contains_key("args") {
-        let args = reading.read_texts(fields, "args")?;
+        let args = reader.read_texts(fields, "args")?;
         return Some(HookAction::Exec { program: command, args });
     }
-    let shell = match (fields.get("shell"), reading.read_text(fields, "shell").as_deref()) {
+    let shell = match (fields.get("shell"), reader.read_text(fields, "shell").as_deref()) {
         (None, _) => HookShell::Posix,
         (Some(_), Some("bash")) => HookShell::Bash,
         (Some(_), Some("powershell")) => HookShell::Pwsh,
         (Some(node), written) => {
             if let Some(written) = written {
-                reading.add_error(
+                reader.add_error(
                     node.offset,
                     format!("\"shell\" must be \"bash\" or \"powershell\", not \"{written}\"; /bin/sh counts"),
                 );
@@ -213,30 +213,29 @@ fn read_command_action(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>
 }
 
 fn read_http_action(
-    reading: &mut ConfigReader<'_>,
+    reader: &mut ConfigReader<'_>,
     key: &HookEventKey<'_>,
     fields: &ObjectFields<'_>,
 ) -> Option<HookAction> {
-    let url = reading.read_required_text(fields, "url", "an http hook")?;
+    let url = reader.read_required_text(fields, "url", "an http hook")?;
     let at = fields.get("url").map_or(fields.offset, |node| node.offset);
     if !(url.starts_with("http://") || url.starts_with("https://")) {
-        reading.add_error(
+        reader.add_error(
             at,
             format!("\"url\" must begin with http:// or https://, not \"{url}\"; the hook is not loaded"),
         );
         return None;
     }
     if matches!(key.event.as_str(), "SessionStart" | "Setup") {
-        reading
-            .add_error(fields.offset, format!("http hooks are not allowed on {}; the hook is not loaded", key.event));
+        reader.add_error(fields.offset, format!("http hooks are not allowed on {}; the hook is not loaded", key.event));
         return None;
     }
     let mut headers = Vec::new();
     if let Some(node) = fields.get("headers")
-        && let Some(object) = reading.read_object(node, "\"headers\"")
+        && let Some(object) = reader.read_object(node, "\"headers\"")
     {
         for member in object.distinct_members() {
-            if let Some(value) = reading.expect_text(&member.node, &member.key) {
+            if let Some(value) = reader.expect_text(&member.node, &member.key) {
                 headers.push((member.key.clone(), value));
             }
         }
@@ -244,23 +243,23 @@ fn read_http_action(
     Some(HookAction::Http(HttpAction {
         url,
         headers,
-        allowed_env_vars: reading.read_texts(fields, "allowedEnvVars").unwrap_or_default(),
+        allowed_env_vars: reader.read_texts(fields, "allowedEnvVars").unwrap_or_default(),
         refused: None,
     }))
 }
 
 /// The `if` of a handler; an unreadable one keeps the handler from being loaded.
 fn read_if_rule(
-    reading: &mut ConfigReader<'_>,
+    reader: &mut ConfigReader<'_>,
     key: &HookEventKey<'_>,
     fields: &ObjectFields<'_>,
 ) -> Result<Option<HookCondition>, ()> {
     let Some(node) = fields.get("if") else {
         return Ok(None);
     };
-    let written = reading.expect_text(node, "if").ok_or(())?;
+    let written = reader.expect_text(node, "if").ok_or(())?;
     if !events::accepts_if(&key.event) {
-        reading.add_warning(
+        reader.add_warning(
             node.offset,
             format!("\"if\" is only looked at on tool events; on {} this hook never runs", key.event),
         );
@@ -268,17 +267,17 @@ fn read_if_rule(
     match PermissionRule::parse(&written) {
         Ok(rule) => Ok(Some(HookCondition::Rule(rule))),
         Err(fault) => {
-            reading.add_error(node.offset, format!("\"if\" {fault}; the hook is not loaded"));
+            reader.add_error(node.offset, format!("\"if\" {fault}; the hook is not loaded"));
             Err(())
         }
     }
 }
 
-fn read_async(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> bool {
-    let rewake = reading.read_bool(fields, "asyncRewake").unwrap_or(false);
+fn read_async(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> bool {
+    let rewake = reader.read_bool(fields, "asyncRewake").unwrap_or(false);
     if rewake {
         let at = fields.get("asyncRewake").map_or(fields.offset, |node| node.offset);
-        reading.add_warning(at, "\"asyncRewake\" needs an agent that can be woken; the hook runs as \"async\"");
+        reader.add_warning(at, "\"asyncRewake\" needs an agent that can be woken; the hook runs as \"async\"");
     }
-    reading.read_bool(fields, "async").unwrap_or(false) || rewake
+    reader.read_bool(fields, "async").unwrap_or(false) || rewake
 }

@@ -17,32 +17,32 @@ use crate::matcher::Matcher;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
-pub(super) fn read_snell_toml(reading: &mut ConfigReader<'_>, node: &SpannedNode) {
-    let Some(root) = reading.read_object(node, "snell.toml") else {
+pub(super) fn read_snell_toml(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
+    let Some(root) = reader.read_object(node, "snell.toml") else {
         return;
     };
     if let Some(hooks) = root.get("hooks") {
         // A whole file of hooks would have no effect; that is more than a warning.
-        reading.add_error(hooks.offset, "there is no \"hooks\" in snell.toml; write [[hook]]");
+        reader.add_error(hooks.offset, "there is no \"hooks\" in snell.toml; write [[hook]]");
     }
     let settings = SETTING_KEYS.iter().map(|key| key.name);
     let known: Vec<_> = ["hook", "hooks"].into_iter().chain(settings).collect();
-    reading.warn_of_unknown_keys(&root, &known, "snell.toml");
-    read_settings(reading, &root);
+    reader.warn_of_unknown_keys(&root, &known, "snell.toml");
+    read_settings(reader, &root);
     let Some(hooks) = root.get("hook") else {
         return;
     };
     if let NodeValue::Object(_) = hooks.value {
-        reading.add_error(hooks.offset, "\"hook\" must be a list of tables; write [[hook]], with two brackets");
+        reader.add_error(hooks.offset, "\"hook\" must be a list of tables; write [[hook]], with two brackets");
         return;
     }
-    for hook in reading.read_array(hooks, "\"hook\"").unwrap_or_default() {
-        read_hook(reading, hook);
+    for hook in reader.read_array(hooks, "\"hook\"").unwrap_or_default() {
+        read_hook(reader, hook);
     }
 }
 
-fn read_hook(reading: &mut ConfigReader<'_>, node: &SpannedNode) {
-    let Some(fields) = reading.read_object(node, "a [[hook]]") else {
+fn read_hook(reader: &mut ConfigReader<'_>, node: &SpannedNode) {
+    let Some(fields) = reader.read_object(node, "a [[hook]]") else {
         return;
     };
     let mut known: Vec<_> = HOOK_KEYS.iter().map(|key| key.name).collect();
@@ -50,48 +50,48 @@ fn read_hook(reading: &mut ConfigReader<'_>, node: &SpannedNode) {
         if let Some(member) = fields.members.iter().find(|member| member.key == *name) {
             // In TOML, what stands below a [[hook]] belongs to it.
             let message = format!("\"{name}\" is no key of a [[hook]]; write it above the first [[hook]] of the file");
-            reading.add_error(member.key_offset, message);
+            reader.add_error(member.key_offset, message);
             known.push(name);
         }
     }
-    reading.warn_of_unknown_keys(&fields, &known, "a [[hook]]");
-    let events = read_events(reading, &fields);
-    let action = read_action(reading, &fields);
+    reader.warn_of_unknown_keys(&fields, &known, "a [[hook]]");
+    let events = read_events(reader, &fields);
+    let action = read_action(reader, &fields);
     let (Some(events), Some(action)) = (events, action) else {
         return;
     };
-    let Some(matcher) = read_tool_matcher(reading, &fields, &events) else {
+    let Some(matcher) = read_tool_matcher(reader, &fields, &events) else {
         return;
     };
     let Some((event, more)) = events.split_first() else {
         return;
     };
-    let timeout = read_timeout(reading, &fields);
-    let mut hook = Hook::new(&NATIVE, event.clone(), action, timeout, reading.locate_offset(fields.offset));
+    let timeout = read_timeout(reader, &fields);
+    let mut hook = Hook::new(&NATIVE, event.clone(), action, timeout, reader.locate_offset(fields.offset));
     let command = fields.get("run").or_else(|| fields.get("exec"));
-    hook.command_origin = command.map(|node| reading.locate_offset(node.offset));
+    hook.command_origin = command.map(|node| reader.locate_offset(node.offset));
     hook.events.extend_from_slice(more);
     hook.matcher = matcher;
-    hook.condition = reading.read_condition(&fields, "when").map(HookCondition::Shell);
-    hook.on_failure = read_on_failure(reading, &fields);
-    hook.may_modify = reading.read_bool(&fields, "modify").unwrap_or(false);
-    hook.background = reading.read_bool(&fields, "background").unwrap_or(false);
+    hook.condition = reader.read_condition(&fields, "when").map(HookCondition::Shell);
+    hook.on_failure = read_on_failure(reader, &fields);
+    hook.may_modify = reader.read_bool(&fields, "modify").unwrap_or(false);
+    hook.background = reader.read_bool(&fields, "background").unwrap_or(false);
     if hook.on_failure == FailurePolicy::Block && !hook.events.iter().any(NATIVE.can_block) {
         let at = fields.get("on_failure").map_or(fields.offset, |node| node.offset);
-        reading.add_warning(at, "a failure cannot block this event; \"on_failure\" has no effect");
+        reader.add_warning(at, "a failure cannot block this event; \"on_failure\" has no effect");
     }
     if hook.background && hook.on_failure == FailurePolicy::Block {
-        reading.add_warning(
+        reader.add_warning(
             fields.offset,
             "a hook that is not awaited cannot block; remove \"background\" or \"on_failure\"",
         );
     }
-    reading.hooks.push(hook);
+    reader.hooks.push(hook);
 }
 
-fn read_events(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<Vec<EventName>> {
+fn read_events(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<Vec<EventName>> {
     let Some(node) = fields.get("event") else {
-        reading.add_error(fields.offset, "a [[hook]] has no \"event\"; add event = \"PreToolUse\"");
+        reader.add_error(fields.offset, "a [[hook]] has no \"event\"; add event = \"PreToolUse\"");
         return None;
     };
     let names = match &node.value {
@@ -100,69 +100,69 @@ fn read_events(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Opt
     };
     let mut events = Vec::new();
     for item in names {
-        let Some(name) = reading.expect_text(item, "event") else {
+        let Some(name) = reader.expect_text(item, "event") else {
             continue;
         };
-        events.extend(reading.read_event_name(item.offset, &name, EventVocabulary::Closed));
+        events.extend(reader.read_event_name(item.offset, &name, EventVocabulary::Closed));
     }
     if events.is_empty() && names.is_empty() {
-        reading.add_error(node.offset, "\"event\" is an empty list; name at least one event");
+        reader.add_error(node.offset, "\"event\" is an empty list; name at least one event");
     }
     (!events.is_empty()).then_some(events)
 }
 
-fn read_action(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<HookAction> {
+fn read_action(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<HookAction> {
     match (fields.get("run"), fields.get("exec")) {
         (Some(_), Some(exec)) => {
-            reading.add_error(exec.offset, "a [[hook]] has both \"run\" and \"exec\"; keep one of them");
+            reader.add_error(exec.offset, "a [[hook]] has both \"run\" and \"exec\"; keep one of them");
             None
         }
         (Some(_), None) => {
-            let command = reading.read_required_text(fields, "run", "a [[hook]]")?;
+            let command = reader.read_required_text(fields, "run", "a [[hook]]")?;
             Some(HookAction::posix_shell(command))
         }
         (None, Some(node)) => {
-            let mut words = reading.read_texts(fields, "exec")?.into_iter();
+            let mut words = reader.read_texts(fields, "exec")?.into_iter();
             let Some(program) = words.next().filter(|program| !program.is_empty()) else {
-                reading.add_error(node.offset, "\"exec\" names no program; write exec = [\"program\", \"argument\"]");
+                reader.add_error(node.offset, "\"exec\" names no program; write exec = [\"program\", \"argument\"]");
                 return None;
             };
             Some(HookAction::Exec { program, args: words.collect() })
         }
         (None, None) => {
-            reading.add_error(fields.offset, "a [[hook]] has nothing to do; add run = \"…\" or exec = [\"…\"]");
+            reader.add_error(fields.offset, "a [[hook]] has nothing to do; add run = \"…\" or exec = [\"…\"]");
             None
         }
     }
 }
 
 fn read_tool_matcher(
-    reading: &mut ConfigReader<'_>,
+    reader: &mut ConfigReader<'_>,
     fields: &ObjectFields<'_>,
     events: &[EventName],
 ) -> Option<Matcher> {
     let Some(node) = fields.get("tool") else {
         return Some(Matcher::match_all(None));
     };
-    let written = reading.expect_text(node, "tool")?;
+    let written = reader.expect_text(node, "tool")?;
     if !events.iter().any(EventName::is_tool_event) {
-        reading.add_warning(node.offset, "\"tool\" has no meaning for this event; it is ignored");
+        reader.add_warning(node.offset, "\"tool\" has no meaning for this event; it is ignored");
         return Some(Matcher::match_all(None));
     }
     let near = format_suggestion(&written, ToolClass::names());
     if written.contains('.') && !near.is_empty() && ToolClass::parse(&written).is_none() {
-        reading.add_warning(node.offset, format!("\"{written}\" is read as a regular expression{near}"));
+        reader.add_warning(node.offset, format!("\"{written}\" is read as a regular expression{near}"));
     }
     match Matcher::from_names_classes_or_expression(written) {
         Ok(matcher) => Some(matcher),
         Err(fault) => {
-            reading.add_error(node.offset, format!("\"tool\" {fault}; the hook is not loaded"));
+            reader.add_error(node.offset, format!("\"tool\" {fault}; the hook is not loaded"));
             None
         }
     }
 }
 
-fn read_timeout(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> HookTimeout {
+fn read_timeout(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> HookTimeout {
     let Some(node) = fields.get("timeout") else {
         return HookTimeout::Default(DEFAULT_TIMEOUT);
     };
@@ -173,10 +173,10 @@ fn read_timeout(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Ho
     let wanted = if parsed.is_some() { "more than 0" } else { "a duration with its unit" };
     let duration = parsed.and_then(|duration| Duration::try_from(duration).ok());
     match duration.filter(|duration| !duration.is_zero()) {
-        Some(duration) => reading.cap_timeout(node.offset, duration, MAX_TIMEOUT),
+        Some(duration) => reader.cap_timeout(node.offset, duration, MAX_TIMEOUT),
         None => {
             let default = format_duration(DEFAULT_TIMEOUT);
-            reading.add_error(
+            reader.add_error(
                 node.offset,
                 format!(
                     "\"timeout\" must be {wanted}; write \"10s\" or \"500ms\" (the default of {default} \
@@ -189,7 +189,7 @@ fn read_timeout(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Ho
 }
 
 /// A fault here is read as "block": whoever writes the key wants a guard.
-fn read_on_failure(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> FailurePolicy {
+fn read_on_failure(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> FailurePolicy {
     let Some(node) = fields.get("on_failure") else {
         return FailurePolicy::Continue;
     };
@@ -202,7 +202,7 @@ fn read_on_failure(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) ->
                 _ => String::new(),
             };
             let message = format!("\"on_failure\" must be \"continue\" or \"block\"{near}; \"block\" counts");
-            reading.add_error(node.offset, message);
+            reader.add_error(node.offset, message);
             FailurePolicy::Block
         }
     }

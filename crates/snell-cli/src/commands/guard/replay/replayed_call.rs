@@ -131,8 +131,8 @@ impl<'a> ReplayedCall<'a> {
 }
 
 /// What is not there any more of what was judged then.
-fn describe_redactions(losses: Redactions) -> &'static str {
-    match (losses.masked, losses.shortened) {
+fn describe_redactions(redactions: Redactions) -> &'static str {
+    match (redactions.masked, redactions.shortened) {
         (false, false) => "",
         (true, false) => "  (recorded with secrets masked)",
         (false, true) => "  (recorded shortened)",

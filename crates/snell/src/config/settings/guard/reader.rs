@@ -14,39 +14,39 @@ use crate::config::spanned::{NodeValue, SpannedNode};
 use crate::diagnostic::format_suggestion;
 use crate::hook::SourceLocation;
 
-pub(in super::super) fn read_guard(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> FileGuardSettings {
-    let Some(fields) = reading.read_object(node, "[guard]") else {
+pub(in super::super) fn read_guard(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> FileGuardSettings {
+    let Some(fields) = reader.read_object(node, "[guard]") else {
         return FileGuardSettings::default();
     };
     let known: Vec<_> = GUARD_KEYS.iter().map(|key| key.name).collect();
-    reading.warn_of_unknown_keys(&fields, &known, "[guard]");
+    reader.warn_of_unknown_keys(&fields, &known, "[guard]");
     FileGuardSettings {
-        preset: read_preset(reading, &fields),
-        on_failure: get_user_only(reading, &fields, "on_failure").and_then(|node| {
-            let choice = read_one_of(reading, node, "on_failure", CHOICES, "ask counts")?;
-            Some((choice, reading.locate_offset(node.offset)))
+        preset: read_preset(reader, &fields),
+        on_failure: get_user_only(reader, &fields, "on_failure").and_then(|node| {
+            let choice = read_one_of(reader, node, "on_failure", CHOICES, "ask counts")?;
+            Some((choice, reader.locate_offset(node.offset)))
         }),
-        protect: read_paths(reading, &fields, "protect"),
-        secrets: read_paths(reading, &fields, "secrets"),
-        rules: read_rules(reading, &fields),
-        allow: read_allow(reading, &fields),
+        protect: read_paths(reader, &fields, "protect"),
+        secrets: read_paths(reader, &fields, "secrets"),
+        rules: read_rules(reader, &fields),
+        allow: read_allow(reader, &fields),
     }
 }
 
-fn read_preset(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<(GuardPreset, SourceLocation)> {
+fn read_preset(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Option<(GuardPreset, SourceLocation)> {
     let node = fields.get("preset")?;
-    let preset = read_one_of(reading, node, "preset", PRESETS, "it has no effect")?;
-    if reading.owner == FileOwner::Project && preset != GuardPreset::Strict {
+    let preset = read_one_of(reader, node, "preset", PRESETS, "it has no effect")?;
+    if reader.owner == FileOwner::Project && preset != GuardPreset::Strict {
         let message = "\"preset\" in a project's file can only be \"strict\"; this one has no effect";
-        reading.add_warning(node.offset, message);
+        reader.add_warning(node.offset, message);
         return None;
     }
-    Some((preset, reading.locate_offset(node.offset)))
+    Some((preset, reader.locate_offset(node.offset)))
 }
 
 /// One of a few words.
 fn read_one_of<T: Copy>(
-    reading: &mut ConfigReader<'_>,
+    reader: &mut ConfigReader<'_>,
     node: &SpannedNode,
     key: &str,
     words: &[(&str, T)],
@@ -66,83 +66,83 @@ fn read_one_of<T: Copy>(
         };
         let known: Vec<_> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
         let known = known.join(", ");
-        reading.add_error(node.offset, format!("\"{key}\" must be one of {known}, {said} ({otherwise})"));
+        reader.add_error(node.offset, format!("\"{key}\" must be one of {known}, {said} ({otherwise})"));
     }
     found.map(|(_, value)| *value)
 }
 
-fn read_paths(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &str) -> Vec<LocatedValue<PathBuf>> {
-    let items = fields.get(key).and_then(|node| reading.read_array(node, &format!("\"{key}\"")));
+fn read_paths(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>, key: &str) -> Vec<LocatedValue<PathBuf>> {
+    let items = fields.get(key).and_then(|node| reader.read_array(node, &format!("\"{key}\"")));
     let mut paths = Vec::new();
     for item in items.unwrap_or_default() {
-        let Some(text) = reading.expect_text(item, key) else {
+        let Some(text) = reader.expect_text(item, key) else {
             continue;
         };
         if text.trim().is_empty() {
             let message = format!("\"{key}\" has an empty path; write \"~/notes\" or the like, or remove it");
-            reading.add_error(item.offset, message);
+            reader.add_error(item.offset, message);
             continue;
         }
-        let origin = reading.locate_offset(item.offset);
+        let origin = reader.locate_offset(item.offset);
         paths.push(LocatedValue { value: PathBuf::from(text), origin });
     }
     paths
 }
 
-fn read_rules(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<LocatedValue<(String, GuardChoice)>> {
+fn read_rules(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<LocatedValue<(String, GuardChoice)>> {
     let mut rules = Vec::new();
     if let Some(node) = fields.get("rules") {
-        collect_rules(reading, node, "", &mut rules);
+        collect_rules(reader, node, "", &mut rules);
     }
     rules
 }
 
 /// A key with a dot that is not quoted is a table in a table to TOML: `git.force-push = "ask"`. What is meant is plain.
 fn collect_rules(
-    reading: &mut ConfigReader<'_>,
+    reader: &mut ConfigReader<'_>,
     node: &SpannedNode,
     before: &str,
     rules: &mut Vec<LocatedValue<(String, GuardChoice)>>,
 ) {
-    let Some(table) = reading.read_object(node, "[guard.rules]") else {
+    let Some(table) = reader.read_object(node, "[guard.rules]") else {
         return;
     };
     for member in table.distinct_members() {
         let id = format!("{before}{}", member.key);
         if let NodeValue::Object(_) = member.node.value {
-            collect_rules(reading, &member.node, &format!("{id}."), rules);
-        } else if let Some(choice) = read_one_of(reading, &member.node, &id, CHOICES, "it has no effect") {
-            let origin = reading.locate_offset(member.key_offset);
+            collect_rules(reader, &member.node, &format!("{id}."), rules);
+        } else if let Some(choice) = read_one_of(reader, &member.node, &id, CHOICES, "it has no effect") {
+            let origin = reader.locate_offset(member.key_offset);
             rules.push(LocatedValue { value: (id, choice), origin });
         }
     }
 }
 
-fn read_allow(reading: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<LocatedValue<AllowEntry>> {
+fn read_allow(reader: &mut ConfigReader<'_>, fields: &ObjectFields<'_>) -> Vec<LocatedValue<AllowEntry>> {
     let Some(node) = fields.get("allow") else {
         return Vec::new();
     };
     let NodeValue::Array(items) = &node.value else {
-        let kind = reading.kind_name(node);
+        let kind = reader.kind_name(node);
         let message = format!(
             "\"allow\" must be a list of tables, not {kind}; write [[guard.allow]] with \"command\" and \"reason\""
         );
-        reading.add_error(node.offset, message);
+        reader.add_error(node.offset, message);
         return Vec::new();
     };
-    let entries = items.iter().filter_map(|item| read_allow_entry(reading, item));
+    let entries = items.iter().filter_map(|item| read_allow_entry(reader, item));
     entries.collect()
 }
 
-fn read_allow_entry(reading: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<LocatedValue<AllowEntry>> {
+fn read_allow_entry(reader: &mut ConfigReader<'_>, item: &SpannedNode) -> Option<LocatedValue<AllowEntry>> {
     const WHAT: &str = "a [[guard.allow]]";
-    let fields = reading.read_object(item, WHAT)?;
+    let fields = reader.read_object(item, WHAT)?;
     let known: Vec<_> = ALLOW_KEYS.iter().map(|key| key.name).collect();
-    reading.warn_of_unknown_keys(&fields, &known, WHAT);
+    reader.warn_of_unknown_keys(&fields, &known, WHAT);
     // All that is wrong with an entry is told at once.
-    let command = read_required_text(reading, &fields, "command", "\"sudo systemctl restart nginx\"");
-    let reason = read_required_text(reading, &fields, "reason", "why it may run");
-    let until = fields.get("until").map(|node| read_date(reading, node));
+    let command = read_required_text(reader, &fields, "command", "\"sudo systemctl restart nginx\"");
+    let reason = read_required_text(reader, &fields, "reason", "why it may run");
+    let until = fields.get("until").map(|node| read_date(reader, node));
     let said = AllowEntry {
         command: command?,
         reason: reason?,
@@ -152,30 +152,30 @@ fn read_allow_entry(reading: &mut ConfigReader<'_>, item: &SpannedNode) -> Optio
             None => None,
         },
     };
-    let origin = reading.locate_offset(fields.get("command").map_or(item.offset, |node| node.offset));
+    let origin = reader.locate_offset(fields.get("command").map_or(item.offset, |node| node.offset));
     Some(LocatedValue { value: said, origin })
 }
 
 fn read_required_text(
-    reading: &mut ConfigReader<'_>,
+    reader: &mut ConfigReader<'_>,
     fields: &ObjectFields<'_>,
     key: &str,
     example: &str,
 ) -> Option<String> {
     let Some(node) = fields.get(key) else {
         let message = format!("a [[guard.allow]] has no \"{key}\"; write {example} (the entry does not count)");
-        reading.add_error(fields.offset, message);
+        reader.add_error(fields.offset, message);
         return None;
     };
-    let text = reading.expect_text(node, key)?;
+    let text = reader.expect_text(node, key)?;
     if text.trim().is_empty() {
-        reading.add_error(node.offset, format!("\"{key}\" is empty; write {example} (the entry does not count)"));
+        reader.add_error(node.offset, format!("\"{key}\" is empty; write {example} (the entry does not count)"));
         return None;
     }
     Some(text.trim().to_owned())
 }
 
-fn read_date(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> Option<Date> {
+fn read_date(reader: &mut ConfigReader<'_>, node: &SpannedNode) -> Option<Date> {
     let written = match &node.value {
         NodeValue::String(text) | NodeValue::Date(text) => text.trim(),
         _ => "",
@@ -184,7 +184,7 @@ fn read_date(reading: &mut ConfigReader<'_>, node: &SpannedNode) -> Option<Date>
     let date = written.parse().ok().filter(|_| is_plain);
     if date.is_none() {
         let message = "\"until\" must be a date; write \"2027-01-31\" (the entry does not count)";
-        reading.add_error(node.offset, message);
+        reader.add_error(node.offset, message);
     }
     date
 }
